@@ -17,7 +17,7 @@ release = version = __version__
 
 extensions = ["myst_parser"]
 source_suffix = {".md": "markdown"}
-exclude_patterns = ["_build", "reference/generated/*.md"]
+exclude_patterns = ["_build", "reference/generated/*.md", "reference/measured/*.md"]
 myst_enable_extensions = ["deflist", "dollarmath"]
 myst_heading_anchors = 3
 html_theme = "furo"

@@ -9,21 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from agora.registry import Named
+    from agora.validation.calibrate import Calibrated, Calibration
+    from agora.validation.crowd import Crowd
     from agora.validation.scores import Instrument, Score
 
-Routes = Annotated[bool, typer.Option("--routes", help="The engine leads people round walls.")]
-Careful = Annotated[bool, typer.Option("--careful", help="The engine keeps people from stepping into anybody or anything.")]
-_DEFAULT = "on for the experiments on one model, off for tables of models"
-RoutesOr = Annotated[
-    bool | None, typer.Option("--routes/--no-routes", help="The engine leads people round walls.", show_default=_DEFAULT)
+Alone = Annotated[
+    bool, typer.Option("--model-alone", help="The model alone: no routes, no last step, no groups. Without, as suites run it.")
 ]
-CarefulOr = Annotated[
-    bool | None,
-    typer.Option(
-        "--careful/--model-alone", help="The engine's last step acts, as in suites, or the model alone.", show_default=_DEFAULT
-    ),
-]
+Fluctuates = Annotated[bool, typer.Option("--unsteady", help="Pace and direction of people fluctuate as recorded people's.")]
 Behaviours = Annotated[
     list[str] | None, typer.Option("--behaviour", "-b", help="A behaviour of the people, such as groups; repeat it for several.")
 ]
@@ -42,31 +38,27 @@ def validate(
         "results/validation"
     ),
     seed: Annotated[int, typer.Option(help="Of places and preferred speeds; the table has none.", min=0)] = 0,
-    routes: RoutesOr = None,
-    careful: CarefulOr = None,
+    alone: Alone = False,
+    unsteady: Fluctuates = False,
     behaviour: Behaviours = None,
     quick: Quick = False,
     threads: Threads = 2,
 ) -> None:
     """Compare crowd models with what is known of pedestrians.
 
-    One model, with the engine as suites run it: Weidmann, lanes, stripes, RiMEA, doors, ETH/UCY. Several, or --all: one table of
-    distances to recorded people, of the models alone, with a classifier that tries to tell them apart. Takes minutes.
+    One model: Weidmann, lanes, stripes, RiMEA, doors, ETH/UCY. Several, or --all: one table of distances to recorded people, with a
+    classifier that tries to tell them apart in scenes that it has not seen. Takes minutes.
     """
     from agora.registry import available
-    from agora.validation.crowd import Crowd
 
     names = sorted(available("crowd_models")) if every else models or ["anticipation"]
-    beside = _behaviours(behaviour)
-    several = every or table or len(names) > 1
-    engine = [not several if switch is None else switch for switch in (routes, careful)]
-    crowds = {name: Crowd(_named("crowd_models", name).part, beside, *engine) for name in names}
-    if several:
-        from agora.validation.scores import score_all
+    crowds = {name: _crowd(_named("crowd_models", name).part, alone, unsteady, behaviour) for name in names}
+    if every or table or len(names) > 1:
+        from agora.validation.scores import LEFT_OUT, score_all
         from agora.validation.table import write
 
         told = _Told()
-        scores = score_all(crowds, _instrument(quick, threads), told)
+        scores = score_all(crowds, _instrument(LEFT_OUT, quick, threads), told)
         told.end()
         _print(scores)
         typer.echo(f"picture  {write(scores, output)}")
@@ -100,50 +92,74 @@ def calibrate(
         Path | None, typer.Option("--output", "-o", help="Folder of the results; results/calibrate_MODEL by default.")
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was begun in the folder.")] = False,
-    routes: Routes = False,
-    careful: Careful = False,
+    leave_one_out: Annotated[
+        bool, typer.Option("--leave-one-out", help="Search once for each scene, on all the others, and compare on that one.")
+    ] = False,
+    alone: Alone = False,
+    unsteady: Fluctuates = False,
     behaviour: Behaviours = None,
     quick: Quick = False,
     threads: Threads = 2,
 ) -> None:
-    """Fit a crowd model's parameters to recorded people of the training scenes, and compare it on scenes that were held out."""
+    """Fit a crowd model's parameters to recorded people of some scenes, and compare it on scenes that were held out."""
     from agora.benchmark.stopping import stoppable
-    from agora.errors import ResultsError
-    from agora.validation.calibrate import Calibration, preset
+    from agora.validation.calibrate import Calibration
     from agora.validation.calibrate import calibrate as run
-    from agora.validation.scores import score_all
+    from agora.validation.calibrate import leave_one_out as run_each
+    from agora.validation.scores import HALVES, LEFT_OUT, Recorded, score_all
     from agora.validation.table import write
 
-    calibration = Calibration(_named("crowd_models", model), trials, seed, _behaviours(behaviour), routes, careful)
-    folder, instrument, told = (
-        output or Path("results") / f"calibrate_{calibration.model.name}",
-        _instrument(quick, threads),
-        _Told(),
-    )
+    calibration = Calibration(_named("crowd_models", model), _crowd(None, alone, unsteady, behaviour), trials, seed)
+    folder, told = output or Path("results") / f"calibrate_{calibration.model.name}", _Told()
+    instrument = _instrument(LEFT_OUT if leave_one_out else HALVES, quick, threads)
+    people: Recorded = next(iter(instrument.parts.values()))
+    how: dict[str, Any] = {"threads": threads, "resume": resume}
+
+    def tell(scene: str, done: int, best: float) -> None:
+        told(f"{scene}{done} of {trials} trials, best {best:.4f}")
+
     with stoppable(lambda: f"the trials that were finished are kept in {folder}"):
-        found = run(
-            calibration,
-            instrument,
-            folder,
-            resume=resume,
-            progress=lambda done, best: told(f"{done} of {trials} trials, best {best:.4f}"),
-        )
-    crowds = {model: calibration.crowd()}
-    if found.best:
-        crowds[f"{model}, calibrated"] = calibration.crowd(found.model)
+        if leave_one_out:
+            found = run_each(
+                calibration, people, folder, progress=lambda scene, *so_far: tell(f"without {scene}: ", *so_far), **how
+            )
+        else:
+            found = {"": run(calibration, people, folder, progress=lambda *so_far: tell("", *so_far), **how)}
+    crowds: dict[str, Any] = {model: calibration.crowd()}
+    if any(one.best for one in found.values()):
+        better = {scene: calibration.crowd(one.model) for scene, one in found.items()}
+        crowds[f"{model}, calibrated"] = better if leave_one_out else better[""]
     scores = score_all(crowds, instrument, told)
     told.end()
     _print(scores)
     typer.echo(f"picture  {write(scores, folder)}")
+    for scene, one in found.items():
+        _write_preset(calibration, one, folder / scene, f"all scenes but {scene}" if scene else "training scenes")
+
+
+def _write_preset(calibration: Calibration, found: Calibrated, folder: Path, scenes: str) -> None:
+    """The parameters that were found, where they are better."""
+    from agora.errors import ResultsError
+    from agora.validation.calibrate import preset
+
     if not found.best:
-        typer.echo("no trial was better than the model as it is; no parameters are written")
+        typer.echo(f"{scenes}: no trial was better than the model as it is; no parameters are written")
         return
     file = folder / f"{calibration.model.name}_calibrated.yaml"
     try:
-        file.write_text(preset(calibration, found), encoding="utf-8")
+        file.write_text(preset(calibration, found, scenes), encoding="utf-8")
     except OSError as error:
         raise ResultsError(f"{file}: cannot be written: {error.strerror}") from error
     typer.echo(f"parameters  {file}")
+
+
+def _crowd(model: Any, alone: bool, unsteady: bool, behaviours: list[str] | None) -> Crowd:
+    """A crowd as suites run it, or a model alone."""
+    from agora.draft.unsteady import Unsteady
+    from agora.validation.crowd import Crowd
+
+    own, fluctuates = [_named("behaviours", text).part for text in behaviours or ()], Unsteady() if unsteady else None
+    return Crowd(model, tuple(own), unsteady=fluctuates) if alone else Crowd.of_suites(model, *own, unsteady=fluctuates)
 
 
 def _named(kind: str, text: str) -> Named:
@@ -153,11 +169,7 @@ def _named(kind: str, text: str) -> Named:
     return parse_component(kind, text, f"{KINDS[kind]} {text!r}")
 
 
-def _behaviours(texts: list[str] | None) -> tuple[Any, ...]:
-    return tuple(_named("behaviours", text).part for text in texts or ())
-
-
-def _instrument(quick: bool, threads: int) -> Instrument:
+def _instrument(parts: Mapping[str, Sequence[str]], quick: bool, threads: int) -> Instrument:
     from agora.extras import how_to_install
     from agora.validation.classifier import has_scikit_learn
     from agora.validation.scores import Instrument
@@ -165,8 +177,8 @@ def _instrument(quick: bool, threads: int) -> Instrument:
     classify = has_scikit_learn()
     if not classify:
         typer.echo(f"no classifier tells crowds apart without scikit-learn: {how_to_install('validate')}", err=True)
-    parts, most = (4, 100) if quick else (1, 400)
-    return Instrument.of_scenes(parts=parts, most=most, threads=threads, classify=classify)
+    every, most = (4, 200) if quick else (1, 800)
+    return Instrument.of_scenes(parts, every=every, most=most, threads=threads, classify=classify)
 
 
 class _Told:
@@ -189,13 +201,13 @@ def _print(scores: list[Score]) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from agora.validation.scores import COLUMNS, SPLITS
-    from agora.validation.table import words
+    from agora.validation.scores import COLUMNS
+    from agora.validation.table import parts, words
 
-    shown = [score for split in SPLITS for score in scores if score.split == split]
+    shown = [score for rows in parts(scores).values() for score in rows]
     for first in range(0, len(COLUMNS), 5):
         columns = list(COLUMNS.items())[first : first + 5]
-        table = Table("", "scenes", *(f"{name}\n{unit}" for name, unit in columns))
+        table = Table("", "", *(f"{name}\n{unit}" for name, unit in columns))
         for score in shown:
-            table.add_row(score.name, score.split.replace("_", " "), *(words(score.values.get(name)) for name, _ in columns))
+            table.add_row(score.name, score.part, *(words(score.values.get(name)) for name, _ in columns))
         Console(width=150).print(table)

@@ -10,9 +10,9 @@ from agora.config import build_component, parse
 from agora.errors import InputError, ResultsError
 from agora.pedestrians.helbing import Helbing
 from agora.registry import Named
-from agora.validation.calibrate import WEIGHTS, Calibration, calibrate, objective, preset
+from agora.validation.calibrate import WEIGHTS, Calibration, calibrate, leave_one_out, objective, preset
 from agora.validation.crowd import Crowd, simulate
-from agora.validation.scores import SPLITS, Half, Instrument, score_all
+from agora.validation.scores import Instrument, Recorded, score_all
 from agora.validation.stretches import DURATION, of_scene
 from agora.validation.table import markdown, words, write
 
@@ -22,42 +22,43 @@ TRUE = Helbing(relaxation_time=1.2, repulsion=6.0)
 
 
 @pytest.fixture(scope="module")
-def half():
+def recorded():
     """People of whom every stretch was walked by a model with parameters other than its own."""
     drawn = np.random.default_rng(5)
     cut = []
-    for _ in range(6):
+    for k in range(6):
         ways = [line(drawn.uniform(-6, 6, 2), (drawn.choice((-1, 1)) * drawn.uniform(0.8, 1.5), 0.1)) for _ in range(5)]
         one = of_scene(scene(*ways, groups=[(1, 2)]))[0]
         walked = simulate(Crowd(TRUE), [one.start(range(one.walkers))], DURATION, every=8)[0][..., :2]
-        cut.append(dataclasses.replace(one, position=np.concatenate([walked, one.position[:, one.walkers :]], 1)))
-    return Half(cut, 10)
+        place = np.concatenate([walked, one.position[:, one.walkers :]], 1)
+        cut.append(dataclasses.replace(one, scene=("here", "there")[k % 2], position=place))
+    return Recorded(cut, 10)
 
 
 @pytest.fixture(scope="module")
-def instrument(half):
-    return Instrument(dict.fromkeys(SPLITS, half), classify=False)
+def instrument(recorded):
+    return Instrument(dict.fromkeys(("training", "held out"), recorded), classify=False)
 
 
 def calibration(trials=12):
-    return Calibration(Named.of("crowd_models", "helbing"), trials, weights=RECORDED)
+    return Calibration(Named.of("crowd_models", "helbing"), trials=trials, weights=RECORDED)
 
 
 @pytest.fixture(scope="module")
-def found(instrument, tmp_path_factory):
-    return calibrate(calibration(), instrument, tmp_path_factory.mktemp("found"))
+def found(recorded, tmp_path_factory):
+    return calibrate(calibration(), recorded, tmp_path_factory.mktemp("found"))
 
 
-def test_people_who_are_simulated_have_no_distance_to_the_model_that_they_are(half):
-    walked = half.walked(Crowd(TRUE))
-    assert all(estimate.value is None or estimate.value < 1e-9 for estimate in half.distances(walked).values())
-    assert half.crowd_error(walked).value == 0.0
-    assert objective(half, Crowd(TRUE), RECORDED) < 0.3 * objective(half, Crowd(Helbing()), RECORDED)
+def test_people_who_are_simulated_have_no_distance_to_the_model_that_they_are(recorded):
+    walked = recorded.walked(Crowd(TRUE))
+    assert all(estimate.value is None or estimate.value < 1e-9 for estimate in recorded.distances(walked).values())
+    assert recorded.crowd_error(walked).value == 0.0
+    assert objective(recorded, Crowd(TRUE), RECORDED) < 0.3 * objective(recorded, Crowd(Helbing()), RECORDED)
 
 
-def test_a_model_that_pushes_dense_crowds_backwards_pays_for_it(half):
+def test_a_model_that_pushes_dense_crowds_backwards_pays_for_it(recorded):
     backwards = Crowd(Helbing(repulsion=5.0, length=0.05, anisotropy=0.14))
-    assert objective(half, backwards, {"Weidmann": 1.0}) > 2.0 * objective(half, Crowd(Helbing()), {"Weidmann": 1.0})
+    assert objective(recorded, backwards, {"Weidmann": 1.0}) > 2.0 * objective(recorded, Crowd(Helbing()), {"Weidmann": 1.0})
 
 
 def test_the_best_trial_is_better_than_the_model_as_it_was(found):
@@ -67,18 +68,18 @@ def test_the_best_trial_is_better_than_the_model_as_it_was(found):
     assert found.model.part.repulsion != 3.0
 
 
-def test_a_run_that_was_killed_goes_on_to_the_same_result(found, instrument, tmp_path, monkeypatch):
-    calibrate(calibration(5), instrument, tmp_path)
+def test_a_run_that_was_killed_goes_on_to_the_same_result(found, recorded, tmp_path, monkeypatch):
+    calibrate(calibration(5), recorded, tmp_path)
     with pytest.raises(ResultsError, match="go on with --resume"):
-        calibrate(calibration(), instrument, tmp_path)
+        calibrate(calibration(), recorded, tmp_path)
     with pytest.raises(ResultsError, match="another calibration"):
-        calibrate(dataclasses.replace(calibration(), seed=1), instrument, tmp_path, resume=True)
+        calibrate(dataclasses.replace(calibration(), seed=1), recorded, tmp_path, resume=True)
     told = []
-    again = calibrate(calibration(), instrument, tmp_path, resume=True, progress=lambda done, best: told.append(done))
+    again = calibrate(calibration(), recorded, tmp_path, resume=True, progress=lambda done, best: told.append(done))
     assert again == found
     assert told == list(range(1, 13))
     monkeypatch.setattr("agora.validation.calibrate.objective", lambda *a: pytest.fail("tried again"))
-    assert calibrate(calibration(), instrument, tmp_path, resume=True) == found
+    assert calibrate(calibration(), recorded, tmp_path, resume=True) == found
 
 
 def test_a_model_that_names_nothing_to_calibrate_is_told():
@@ -87,17 +88,17 @@ def test_a_model_that_names_nothing_to_calibrate_is_told():
 
 
 def test_the_parameter_block_is_read_as_a_suites_crowd(found):
-    text = preset(calibration(), found)
+    text = preset(calibration(), found, "training scenes")
     assert "12 trials, seed 0" in text
     assert build_component("crowd_models", parse(text, dict)) == found.model
 
 
-def test_the_table_has_every_crowd_in_both_splits(instrument, tmp_path):
+def test_the_table_has_every_crowd_in_both_parts(instrument, tmp_path):
     scores = score_all({"true": Crowd(TRUE), "own": Crowd(Helbing())}, instrument)
     assert [score.name for score in scores[::2]] == ["recorded, others", "recorded, jittered", "constant velocity", "true", "own"]
     text = markdown(scores)
     assert text.count("| true |") == 2
-    assert "**held out**: hotel" in text
+    assert text.count("**held out**") == 1
     true = next(score for score in scores if score.name == "true")
     assert words(true.values["speed"]) == "0.00 [0.00, 0.00]"
     assert true.values["one error"].value == pytest.approx(0.0, abs=0.05)
@@ -105,3 +106,35 @@ def test_the_table_has_every_crowd_in_both_splits(instrument, tmp_path):
     assert words(None) == "-"
     assert write(scores, tmp_path).read_bytes().startswith(b"\x89PNG")
     assert (tmp_path / "crowds.json").is_file()
+
+
+def test_each_scene_is_left_out_once_and_has_no_say_in_what_is_found_for_it(recorded, tmp_path):
+    told = []
+    found = leave_one_out(calibration(4), recorded, tmp_path, progress=lambda scene, done, best: told.append((scene, done)))
+    assert list(found) == ["here", "there"]
+    assert told == [(scene, done) for scene in ("here", "there") for done in (1, 2, 3, 4)]
+    alone = calibrate(calibration(4), Recorded([one for one in recorded.cut if one.scene == "there"], 10), tmp_path / "alone")
+    assert found["here"] == alone
+    assert leave_one_out(calibration(4), recorded, tmp_path, resume=True) == found
+
+
+def test_a_forest_is_asked_about_no_scene_that_it_has_seen(recorded, monkeypatch):
+    pytest.importorskip("sklearn")
+    asked, scene_of = [], {id(f): s.scene for s, f in zip(recorded.cut, recorded.features, strict=True)}
+
+    def judge(training, test, **how):
+        asked.append([{scene_of[id(rows)] for rows in crowd[0]} for crowd in (training, test)])
+        return np.ones((1, 2)), np.ones((1, 2))
+
+    monkeypatch.setattr("agora.validation.scores.judge", judge)
+    score = Instrument({"all": recorded}).score("true", Crowd(TRUE))[0]
+    assert asked == [[{"there"}, {"here"}], [{"here"}, {"there"}]]
+    assert set(score.scenes) == {"here", "there"}
+    assert "| told apart | here | there |" in markdown([score])
+
+
+def test_a_crowd_for_each_scene_is_measured_in_its_own(recorded, instrument):
+    both = instrument.score("both", {"here": Crowd(TRUE), "there": Crowd(TRUE)})[0]
+    assert both == dataclasses.replace(instrument.score("one", Crowd(TRUE))[0], name="both")
+    other = instrument.score("both", {"here": Crowd(TRUE), "there": Crowd(Helbing())})[0]
+    assert other.values["crowd error"].value > both.values["crowd error"].value

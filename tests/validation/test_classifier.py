@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tests.ways import line, scene
 
-from agora.validation.classifier import shown, told_apart
+from agora.validation.classifier import judge, shown, told_apart
 from agora.validation.features import features
 from agora.validation.replaced import constant_velocity, draw, replaced_error
 from agora.validation.stretches import of_scene
@@ -18,18 +18,26 @@ def process(rng, shift=0.0, stretches=40):
 
 
 def test_two_halves_of_one_process_cannot_be_told_apart(rng):
-    found = told_apart((process(rng), process(rng)), (process(rng), process(rng)))
+    found = told_apart([judge((process(rng), process(rng)), (process(rng), process(rng)))])
     assert found.value == pytest.approx(0.5, abs=0.07)
     assert found.low < found.value < found.high
     assert found.n == 640
 
 
 def test_a_shifted_process_is_told_from_the_other(rng):
-    assert told_apart((process(rng), process(rng, 4.0)), (process(rng), process(rng, 4.0))).low > 0.97
+    assert told_apart([judge((process(rng), process(rng, 4.0)), (process(rng), process(rng, 4.0)))]).low > 0.97
 
 
 def test_who_is_nobody_is_not_told_apart(rng):
-    assert told_apart((process(rng), []), (process(rng), [])).value is None
+    assert told_apart([judge((process(rng), []), (process(rng), []))]).value is None
+    assert told_apart([]).value is None
+
+
+def test_stretches_of_several_forests_count_as_walkers(rng):
+    """One scene in which everybody is told apart, and one of a third as many walkers in which nobody can be."""
+    known = judge((process(rng), process(rng, 9.0)), (process(rng, stretches=30), process(rng, 9.0, stretches=30)))
+    unknown = np.tile([4.0, 4.0], (10, 1)), np.full((10, 2), 8.0)
+    assert told_apart([known, unknown]).value == pytest.approx(0.75 * told_apart([known]).value + 0.25 * 0.5)
 
 
 def test_features_do_not_tell_place_or_direction(rng):

@@ -14,6 +14,7 @@ from agora.draft.pedestrian_types import types_file
 from agora.draft.people import People, Person
 from agora.draft.periods import Periods
 from agora.draft.sidestep import Sidestep
+from agora.draft.unsteady import Unsteady
 from agora.errors import UnknownNameError
 from agora.perception.perception import Level, Perception
 from agora.ranges import Distance, Duration, Length
@@ -64,6 +65,7 @@ class Crowd:
         yields: those who are not faithful walk in steps, yield to who is ahead and turn their shoulders in a crowd; False for the
             last step of suites whose numbers were published without.
         sidestep: how recorded pedestrians step aside for robots, where they see them; not at all where not given.
+        unsteady: how the pace and the direction of simulated pedestrians fluctuate; not at all where not given.
     """
 
     model: Annotated[Named, Plug("crowd_models")] | None = None
@@ -76,6 +78,7 @@ class Crowd:
     faithful: bool = False
     yields: bool = True
     sidestep: Sidestep | None = None
+    unsteady: Unsteady | None = None
 
     def __post_init__(self) -> None:
         if self.model is not None and self.models:

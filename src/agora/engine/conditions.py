@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from agora.draft.periods import Periods
 from agora.draft.sidestep import Sidestep
+from agora.draft.unsteady import Unsteady
 from agora.engine.bodies import Native
 from agora.perception.perception import Perception
 from agora.planners.global_.astar import AStar
@@ -43,6 +44,7 @@ class Conditions:
             pedestrian whom they see. yields: how, of `agora.engine.crowd.EngineCrowd`.
         sidestep: how recorded pedestrians step aside for robots whom they see; None where they do not.
         minding: when the pedestrians of each crowd model mind a robot; early where not given.
+        unsteady: how the pace and the direction of simulated pedestrians fluctuate; None where they do not.
     """
 
     periods: Periods = field(default_factory=Periods)
@@ -63,6 +65,7 @@ class Conditions:
     yields: bool = True
     sidestep: Sidestep | None = None
     minding: tuple[Minding, ...] = ()
+    unsteady: Unsteady | None = None
 
     @property
     def models(self) -> tuple[AnyCrowdModel, ...]:
@@ -90,4 +93,5 @@ class Conditions:
             yields=stage.crowd.yields,
             sidestep=stage.crowd.sidestep,
             minding=stage.crowd.minding,
+            unsteady=stage.crowd.unsteady,
         )

@@ -21,6 +21,7 @@ from agora.engine.routes import Routing
 from agora.engine.scene import CrowdReader
 from agora.engine.sidestep import step_aside
 from agora.engine.taken import pass_taken
+from agora.engine.unsteady import Deviations, Process, waver
 from agora.engine.yielding import hold_apart
 from agora.errors import InputError
 from agora.interfaces import CompiledCrowdModel, CrowdDeclaration, CrowdRecord
@@ -29,9 +30,10 @@ from agora.world.records import Fed, fed
 from agora.world.threads import Work
 
 if TYPE_CHECKING:
-    from agora.core.state import Ints, Pedestrians, Waypoints
+    from agora.core.state import Ints, Pedestrians
     from agora.draft.sidestep import Sidestep
     from agora.draft.stage import Minding
+    from agora.draft.unsteady import Unsteady
     from agora.interfaces import AnyCrowdModel, Behaviour
     from agora.world.start import PedestrianStarts, Start
     from agora.world.world import World
@@ -66,6 +68,7 @@ class EngineCrowd:
             ahead (`agora.engine.gait`, `agora.engine.yielding`); else the last step is the older one (`agora.engine.careful`).
         sidestep: how recorded pedestrians step aside for robots (`agora.engine.sidestep`); None where they do not.
         minding: when the pedestrians of each model mind robots (`agora.draft.stage.Share`); early where not given.
+        unsteady: how the pace and the direction of people fluctuate (`agora.engine.unsteady`); None where they do not.
 
     Attributes:
         every: as given.
@@ -74,6 +77,7 @@ class EngineCrowd:
         fed: forces from outside, None where there cannot be any.
         number: (W, P) which of the models moves a pedestrian.
         substeps: of a physics step.
+        goals: the waypoints as crowd models read them: with routes, the current one is where somebody walks to now.
 
     Raises:
         InputError: something that is no crowd model, or a ``max_step`` that is no time.
@@ -95,6 +99,7 @@ class EngineCrowd:
         yields: bool = True,
         sidestep: Sidestep | None = None,
         minding: Sequence[Minding] = (),
+        unsteady: Unsteady | None = None,
     ) -> None:
         for model in models:
             _check(model)
@@ -125,11 +130,11 @@ class EngineCrowd:
         self._generations = [world.generation(0)[0], world.generation(1)[0], *between]
         self.routing = None if routes is None else Routing(world, routes, every, drawn)
         self.behaviours = [Heed(behaviour, world, every, int(self._bits)) for behaviour in behaviours]
-
-    @property
-    def goals(self) -> Waypoints:
-        """The waypoints as crowd models read them: with routes, the current one is where somebody walks to now."""
-        return self._world.waypoints if self.routing is None else self.routing.goals
+        self._unsteady, shape = unsteady, (worlds, slots)
+        self._off = Deviations(np.zeros(shape, np.bool_), *np.zeros((2, *shape), np.float32))
+        wanted = world.waypoints if self.routing is None else self.routing.goals
+        self.goals = wanted if unsteady is None else wanted._replace(x=np.zeros(shape, np.float32), y=np.zeros(shape, np.float32))
+        self._wanted = wanted
 
     @property
     def _ahead(self) -> Ahead:
@@ -155,15 +160,22 @@ class EngineCrowd:
             behaviour.reset(world, start)
         if self.routing is not None:
             self.routing.reset(world, start)
+        self._off.known[world] = False
+        self.goals.x[world], self.goals.y[world] = self._wanted.x[world], self._wanted.y[world]
 
     def think(self, now: int) -> list[Part]:
         """Return the kernels that set everybody's waypoint and speed once in a crowd period, from generation ``now``."""
         w = self._world
         parts: list[Part] = [behaviour.think(now) for behaviour in self.behaviours]
-        if parts:
+        if parts or self._unsteady is not None:
             parts.insert(0, bind(settle, w.traits, w.waypoints, w.minds, w.status.clock))
         if self.routing is not None:
             parts.append(self.routing.part(now, int(self._bits)))
+        if self._unsteady is not None:
+            how, period = self._unsteady, w.dt * self.every
+            processes = Process.of(how.pace, how.pace_time, period), Process.of(how.direction, how.direction_time, period)
+            people = w.generation(now)[0], w.traits, self._wanted, w.replay, w.status.clock
+            parts.append(bind(waver, *processes, *people, self._off, self.goals.x, self.goals.y))
         return parts
 
     def _assign(self, world: int, crowd: PedestrianStarts) -> None:

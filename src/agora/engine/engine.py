@@ -95,6 +95,7 @@ class Engine:
             yields=conditions.yields,
             sidestep=conditions.sidestep,
             minding=conditions.minding,
+            unsteady=conditions.unsteady,
         )
         return Engine(world, crowd, conditions.simulator.bodies(world), ends=conditions.ends, remove=conditions.remove)
 

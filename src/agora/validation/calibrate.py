@@ -1,17 +1,18 @@
-"""Calibration of a crowd model on recorded people: the search for parameters with the least distance on the training scenes.
+"""Calibration of a crowd model on recorded people: the search for parameters with the least distance on some scenes.
 
 The search makes a weighted mean of `WEIGHTS` small. A distance counts in standard deviations of the recorded samples, the error of
 one replaced pedestrian in errors of constant velocity, speeds other than Weidmann's in standard deviations of preferred speeds. The
 last is there because the recordings hold hardly more than one person a square metre: without it, what fits them best may push dense
-crowds backwards. The classifier and the held-out scenes have no say. A run that was killed asks for the same parameters again and
-finds what they were worth in its folder.
+crowds backwards. The classifier and the held-out scenes have no say. Where each scene is left out once, there are as many searches
+as scenes. A run that was killed asks for the same parameters again and finds what they were worth in its folder.
 """
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,7 @@ from agora.registry import Named
 from agora.validation.crowd import Crowd
 from agora.validation.flow import fundamental_diagram
 from agora.validation.replaced import replaced_error
-from agora.validation.scores import Half, Instrument
+from agora.validation.scores import Recorded
 
 WEIGHTS = {
     "speed": 1.0,
@@ -42,7 +43,7 @@ WEIGHTS = {
     "one error": 1.0,
     "Weidmann": 1.0,
 }
-"""How much each distance counts: those on the training scenes, and of speeds at `DENSITIES` from Weidmann's."""
+"""How much each distance counts: those on the scenes, and of speeds at `DENSITIES` from Weidmann's."""
 
 DENSITIES = (0.5, 1.0, 2.0, 3.0)
 """Of the corridor in which speeds are compared with Weidmann's, 1/m2."""
@@ -69,9 +70,9 @@ class Calibration:
 
     Attributes:
         model: where the search begins.
+        beside: what the engine does beside the model; the crowd of another model.
         trials: sets of parameters to try, the first is the model's own.
         seed: of the search.
-        behaviours, routes, careful: what the engine does beside the model (`Crowd`).
         weights: how much each distance counts, of those of `WEIGHTS`.
 
     Raises:
@@ -79,11 +80,9 @@ class Calibration:
     """
 
     model: Named
+    beside: Crowd = field(default_factory=lambda: Crowd(None))
     trials: int = 64
     seed: int = 0
-    behaviours: tuple[Any, ...] = ()
-    routes: bool = False
-    careful: bool = False
     weights: Mapping[str, float] = field(default_factory=lambda: dict(WEIGHTS))
 
     def __post_init__(self) -> None:
@@ -91,21 +90,22 @@ class Calibration:
 
     def crowd(self, model: Named | None = None) -> Crowd:
         """Return the crowd of a model, the one to begin with where not given."""
-        return Crowd((model or self.model).part, self.behaviours, self.routes, self.careful)
+        return replace(self.beside, model=(model or self.model).part)
 
-    def describe(self, instrument: Instrument) -> dict[str, Any]:
+    def describe(self, people: Recorded) -> dict[str, Any]:
         """What decides the result, as plain data; the number of trials is left out, so that a run can be made longer."""
-        half = instrument.halves["training"]
+        beside = self.beside
         return {
             "version": __version__,
             "model": plain(self.model),
             "space": plain(space(self.model, "crowd model")),
             "seed": self.seed,
-            "behaviours": [{type(part).__name__: plain(part)} for part in self.behaviours],
-            "switches": {"routes": self.routes, "careful": self.careful},
+            "behaviours": [{type(part).__name__: plain(part)} for part in beside.behaviours],
+            "engine": {"routes": beside.routes, "careful": beside.careful, "unsteady": plain(beside.unsteady)},
             "weights": dict(self.weights),
-            "stretches": len(half.cut),
-            "replaced": len(half.replaced),
+            "scenes": sorted({stretch.scene for stretch in people.cut}),
+            "stretches": len(people.cut),
+            "replaced": len(people.replaced),
         }
 
 
@@ -137,19 +137,19 @@ class Calibrated:
     model: Named
 
 
-def objective(half: Half, crowd: Crowd, weights: Mapping[str, float], threads: int = 1) -> float | None:
+def objective(people: Recorded, crowd: Crowd, weights: Mapping[str, float], threads: int = 1) -> float | None:
     """Return the weighted mean of a crowd's distances; None where people went nowhere finite.
 
     Args:
-        half: the recorded people.
+        people: who were recorded.
         crowd: who is compared with them.
         weights: how much each distance counts; what was not recorded does not.
         threads: over worlds.
     """
-    walked = half.walked(crowd, threads)
+    walked = people.walked(crowd, threads)
     if not all(np.isfinite(way).all() for way in walked):
         return None
-    found = half.distances(walked, resamples=0)
+    found = people.distances(walked, resamples=0)
     total, counted = 0.0, 0.0
     for name, weight in weights.items():
         scale: float | None
@@ -157,10 +157,10 @@ def objective(half: Half, crowd: Crowd, weights: Mapping[str, float], threads: i
         if name == "Weidmann":
             scale, value = _SPREAD, fundamental_diagram(crowd, DENSITIES).error
         elif name == "one error":
-            scale = replaced_error(half.cut, half.replaced, None).value
-            value = replaced_error(half.cut, half.replaced, crowd, threads=threads).value
+            scale = replaced_error(people.cut, people.replaced, None).value
+            value = replaced_error(people.cut, people.replaced, crowd, threads=threads).value
         else:
-            recorded = np.concatenate([samples[name] for samples in half.samples])
+            recorded = np.concatenate([samples[name] for samples in people.samples])
             scale, value = float(recorded.std()) if len(recorded) else None, found[name].value
         if value is not None and scale:
             total, counted = total + weight * value / scale, counted + weight
@@ -169,18 +169,20 @@ def objective(half: Half, crowd: Crowd, weights: Mapping[str, float], threads: i
 
 def calibrate(
     calibration: Calibration,
-    instrument: Instrument,
+    people: Recorded,
     folder: Path,
     *,
+    threads: int = 1,
     resume: bool = False,
     progress: Callable[[int, float], None] = lambda done, best: None,
 ) -> Calibrated:
-    """Search for the parameters with the least distance on the training scenes.
+    """Search for the parameters with the least distance from recorded people.
 
     Args:
         calibration: what decides the result.
-        instrument: what crowds are measured with.
+        people: who were recorded.
         folder: of ``calibration.yaml``, made here.
+        threads: over worlds.
         resume: go on with a run that was begun in ``folder``.
         progress: called with the number of trials done and the best value.
 
@@ -189,7 +191,7 @@ def calibrate(
         ResultsError: the folder cannot be used or holds another run, or the model's own parameters lead nowhere.
     """
     study = Study(calibration.model, calibration.seed, "minimize", "crowd model")
-    described, file = calibration.describe(instrument), folder / "calibration.yaml"
+    described, file = calibration.describe(people), folder / "calibration.yaml"
     trials: list[Trial] = []
     with alone(folder):
         known = _known(file, described, resume)
@@ -200,7 +202,7 @@ def calibrate(
                 trial = Trial(parameters, known[number].value)
             else:
                 crowd = calibration.crowd(with_parameters(calibration.model, parameters))
-                trial = Trial(parameters, objective(instrument.halves["training"], crowd, calibration.weights, instrument.threads))
+                trial = Trial(parameters, objective(people, crowd, calibration.weights, threads))
             study.tell(asked, trial.value)
             trials.append(trial)
             if len(trials) > len(known):
@@ -224,11 +226,43 @@ def _known(file: Path, described: dict[str, Any], resume: bool) -> list[Trial]:
     return record.trials
 
 
-def preset(calibration: Calibration, found: Calibrated) -> str:
+def leave_one_out(
+    calibration: Calibration,
+    people: Recorded,
+    folder: Path,
+    *,
+    threads: int = 1,
+    resume: bool = False,
+    progress: Callable[[str, int, float], None] = lambda scene, done, best: None,
+) -> dict[str, Calibrated]:
+    """Calibrate as often as there are scenes, each time on all but one, and return what was found for the scene left out.
+
+    Args:
+        calibration, people, threads, resume: as for `calibrate`.
+        folder: of a folder for each scene.
+        progress: called with the scene left out, the number of trials done and the best value.
+
+    Raises:
+        InputError, ResultsError: as for `calibrate`.
+    """
+    return {
+        scene: calibrate(
+            calibration,
+            people.without(scene),
+            folder / scene,
+            threads=threads,
+            resume=resume,
+            progress=functools.partial(progress, scene),
+        )
+        for scene in dict.fromkeys(stretch.scene for stretch in people.cut)
+    }
+
+
+def preset(calibration: Calibration, found: Calibrated, scenes: str) -> str:
     """The text of a parameter block: the crowd model as a suite names it, and above it where the numbers are from."""
     first, best = found.trials[0].value, found.trials[found.best].value
     lines = [
-        f"# {calibration.model.name} calibrated by `agora calibrate` (Agora {__version__}) on training scenes of ETH/UCY.",
+        f"# {calibration.model.name} calibrated by `agora calibrate` (Agora {__version__}) on {scenes} of ETH/UCY.",
         f"# Budget: {len(found.trials)} trials, seed {calibration.seed}; best is trial {found.best}.",
         f"# Objective, the weighted mean of distances: {first:.3f} before, {best:.3f} after.",
         f"# Weights: {', '.join(f'{name} {weight:g}' for name, weight in calibration.weights.items())}.",

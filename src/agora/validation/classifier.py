@@ -8,7 +8,7 @@ by, so that the forest learns little from how a recording was annotated.
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -26,6 +26,9 @@ TREES = 150
 Samples = Sequence[Doubles]
 """Features (N, F) of the walkers of each stretch."""
 
+Judged = tuple[Doubles, Doubles]
+"""How many walkers of each stretch (S, 2) of both crowds were taken for what they are, and how many there are."""
+
 
 def shown(stretch: Stretch, walked: Doubles | None = None) -> Doubles:
     """Return the features (N, F) of a stretch's walkers whose ways, recorded or ``walked`` (20, N, 2), are cubics of time."""
@@ -36,16 +39,14 @@ def shown(stretch: Stretch, walked: Doubles | None = None) -> Doubles:
     return features(window(stretch, (basis @ np.linalg.lstsq(basis, flat, rcond=None)[0]).reshape(way.shape)))
 
 
-def told_apart(
-    training: tuple[Samples, Samples], test: tuple[Samples, Samples], *, seed: int = 0, resamples: int = 200
-) -> Estimate:
-    """Return the balanced accuracy of a classifier on stretches that it was not trained on, with an interval of 95 %.
+def judge(training: tuple[Samples, Samples], test: tuple[Samples, Samples], *, seed: int = 0, threads: int = 1) -> Judged:
+    """Return how many walkers of each stretch (S, 2) of both crowds a forest takes for what they are, and how many there are.
 
     Args:
-        training: features of both crowds, stretch by stretch.
-        test: the same of the stretches on which the accuracy is measured.
-        seed: of the classifier.
-        resamples: of the bootstrap over stretches.
+        training: features of both crowds, stretch by stretch, from which the forest learns.
+        test: of the stretches that it is asked about; nothing is returned where somebody is nobody.
+        seed: of the forest.
+        threads: of the forest.
 
     Raises:
         InputError: scikit-learn is not installed.
@@ -56,17 +57,24 @@ def told_apart(
         raise missing("telling crowds apart needs", "scikit-learn", "validate") from error
 
     if not all(sum(len(rows) for rows in crowd) for crowd in (*training, *test)):
-        return Estimate(0, None, None, None)
+        return np.zeros((0, 2)), np.zeros((0, 2))
+    counts = np.array([[len(rows) for rows in crowd] for crowd in test], np.float64).T
+    right = np.zeros(counts.shape)
     one, other = (np.concatenate(list(crowd)) for crowd in training)
     kind = np.repeat([0, 1], [len(one), len(other)])
     weight = np.where(kind == 0, 0.5 / len(one), 0.5 / len(other)) * len(kind)
-    trees = RandomForestClassifier(TREES, min_samples_leaf=3, max_features="sqrt", random_state=seed)
+    trees = RandomForestClassifier(TREES, min_samples_leaf=3, max_features="sqrt", random_state=seed, n_jobs=threads)
     trees.fit(np.concatenate([one, other]), kind, weight)
-    right = np.zeros((len(test[0]), 2))
-    counts = np.array([[len(rows) for rows in crowd] for crowd in test], np.float64).T
     for column, crowd in enumerate(test):
         found = trees.predict(np.concatenate(list(crowd))) == column
         right[:, column] = np.bincount(np.repeat(np.arange(len(crowd)), [len(rows) for rows in crowd]), found, len(crowd))
+    return right, counts
+
+
+def told_apart(judged: Iterable[Judged], *, resamples: int = 200) -> Estimate:
+    """Return the balanced accuracy over all stretches that were judged, with an interval of 95 % over stretches."""
+    rows = list(judged) or [(np.zeros((0, 2)), np.zeros((0, 2)))]
+    right, counts = (np.concatenate(parts) for parts in zip(*rows, strict=True))
     return mean(right, counts, resamples=resamples)
 
 

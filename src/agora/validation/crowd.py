@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,8 +11,10 @@ import numpy as np
 
 from agora.core.state import Array, Doubles
 from agora.draft.periods import Periods
+from agora.draft.unsteady import Unsteady
 from agora.engine.conditions import Conditions
 from agora.engine.engine import Engine
+from agora.pedestrians.groups import Groups
 from agora.world.start import Start
 
 _TOGETHER = 256  # worlds of one batch
@@ -27,12 +29,20 @@ class Crowd:
         behaviours: what decides where people want to go, before the model is called.
         routes: the engine leads people round walls.
         careful: the engine keeps everybody from stepping into a wall, a robot or a pedestrian.
+        unsteady: how pace and direction fluctuate; None where they do not.
     """
 
     model: Any
     behaviours: tuple[Any, ...] = ()
     routes: bool = False
     careful: bool = False
+    unsteady: Unsteady | None = None
+
+    @staticmethod
+    def of_suites(model: Any, *behaviours: Any, unsteady: Unsteady | None = None) -> Crowd:
+        """Return a crowd as suites run it: routes, the last step, and `Groups` wherever somebody walks in a group."""
+        grouped = behaviours if any(isinstance(part, Groups) for part in behaviours) else (*behaviours, Groups())
+        return Crowd(model, grouped, True, True, unsteady)
 
     @staticmethod
     def of(model: Any) -> Crowd:
@@ -52,7 +62,12 @@ class Crowd:
             threads: over worlds.
         """
         conditions = Conditions(
-            Periods(dt, dt, dt, dt), self.model, tuple(self.behaviours), routes=self.routes, careful=self.careful
+            Periods(dt, dt, dt, dt),
+            self.model,
+            tuple(self.behaviours),
+            routes=self.routes,
+            careful=self.careful,
+            unsteady=self.unsteady,
         )
         engine = Engine.of(starts, conditions, threads=threads)
         for number, start in enumerate(starts):
@@ -95,3 +110,29 @@ def simulate(
         for world, k in enumerate(batch):
             done[k] = kept[:, world, : len(starts[k].pedestrians.id)]
     return done
+
+
+def simulate_scenes(
+    crowds: Crowd | Mapping[str, Crowd],
+    scenes: Sequence[str],
+    starts: Sequence[Start],
+    duration: float,
+    *,
+    every: int = 2,
+    threads: int = 1,
+) -> list[Doubles]:
+    """Return what `simulate` does where each scene has a crowd of its own.
+
+    Args:
+        crowds: one for all, or by scene.
+        scenes: that of each start.
+        starts, duration, every, threads: as for `simulate`.
+    """
+    if isinstance(crowds, Crowd):
+        return simulate(crowds, starts, duration, every=every, threads=threads)
+    done: dict[int, Doubles] = {}
+    for scene in dict.fromkeys(scenes):
+        which = [k for k, name in enumerate(scenes) if name == scene]
+        seen = simulate(crowds[scene], [starts[k] for k in which], duration, every=every, threads=threads)
+        done |= dict(zip(which, seen, strict=True))
+    return [done[k] for k in range(len(starts))]

@@ -6,7 +6,7 @@ samples after the first. A crowd model knows where the recorded way ends and its
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +14,7 @@ import numpy as np
 from agora.benchmark.statistics import Estimate
 from agora.core.state import Doubles
 from agora.seeds import Stream
-from agora.validation.crowd import Crowd, simulate
+from agora.validation.crowd import Crowd, simulate_scenes
 from agora.validation.distances import mean
 from agora.validation.stretches import STEP, Stretch
 
@@ -49,20 +49,23 @@ def constant_velocity(stretch: Stretch, samples: int) -> Doubles:
     return np.asarray(stretch.position[0, : stretch.walkers] + time * stretch.velocity)
 
 
-def replaced_error(cut: Sequence[Stretch], chosen: Sequence[Replaced], crowd: Crowd | None, *, threads: int = 1) -> Estimate:
+def replaced_error(
+    cut: Sequence[Stretch], chosen: Sequence[Replaced], crowd: Crowd | Mapping[str, Crowd] | None, *, threads: int = 1
+) -> Estimate:
     """Return the mean displacement error with an interval of 95 % over stretches, m.
 
     Args:
-        cut: stretches. chosen: who is replaced, one at a time.
+        cut: stretches.
         chosen: who is replaced, one at a time.
-        crowd: who walks instead; None for constant velocity.
+        crowd: who walks instead, in all scenes or by scene; None for constant velocity.
         threads: over worlds.
     """
     if crowd is None:
         walked = [constant_velocity(cut[one.stretch], AHEAD + 1)[:, one.walker] for one in chosen]
     else:
         starts = [cut[one.stretch].start([one.walker]) for one in chosen]
-        walked = [seen[:, 0, :2] for seen in simulate(crowd, starts, AHEAD * STEP, every=8, threads=threads)]
+        scenes = [cut[one.stretch].scene for one in chosen]
+        walked = [seen[:, 0, :2] for seen in simulate_scenes(crowd, scenes, starts, AHEAD * STEP, every=8, threads=threads)]
     errors = [error(cut[one.stretch].position[:, [one.walker]], way[:, None]) for one, way in zip(chosen, walked, strict=True)]
     stretch = np.array([one.stretch for one in chosen], np.int64)
     sums, counts = np.zeros(len(cut)), np.zeros(len(cut))

@@ -1,30 +1,31 @@
 """How far every crowd is from recorded people: distances, displacement errors, and whether a classifier can tell them apart.
 
-Scenes have two halves, ``training``, on which models are calibrated, and ``held_out``. The classifier that is asked about one half
-has been trained on the other.
+A table has one part or several, each of some scenes. The classifier that is asked about a scene has been trained on all others.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 
 from agora.benchmark.statistics import Estimate
-from agora.core.state import Doubles
+from agora.core.state import Bools, Doubles
 from agora.pedestrians.groups import Groups
 from agora.seeds import Stream
-from agora.validation.classifier import shown, told_apart
-from agora.validation.crowd import Crowd, simulate
+from agora.validation.classifier import Samples, judge, shown, told_apart
+from agora.validation.crowd import Crowd, simulate_scenes
 from agora.validation.distances import RESAMPLES, mean, wasserstein
 from agora.validation.quantities import FORMATION, QUANTITIES, formation, quantities
 from agora.validation.replaced import Replaced, constant_velocity, draw, error, replaced_error
-from agora.validation.stretches import DURATION, HELD_OUT, SAMPLES, TRAINING, Stretch, stretches
+from agora.validation.stretches import DURATION, HELD_OUT, SAMPLES, SCENES, TRAINING, Stretch, stretches
 from agora.validation.window import Window, window
 
-SPLITS = {"training": TRAINING, "held_out": HELD_OUT}
+LEFT_OUT = {"each scene left out": SCENES}
+HALVES = {"training": TRAINING, "held out": HELD_OUT}
+"""Parts of a table and their scenes: all of them, and those that a model is calibrated on beside the others."""
 
 COLUMNS = {
     **QUANTITIES,
@@ -41,24 +42,29 @@ _JITTER = 0.05  # standard deviation of each coordinate, m
 Walked = Sequence[Doubles]
 """Places (20, N, 2) of the walkers of each stretch, m."""
 
+Crowds = Crowd | Mapping[str, Crowd]
+"""A crowd for all scenes, or one for each."""
+
 
 @dataclass(frozen=True)
 class Score:
     """A line of the table.
 
     Attributes:
-        name: of the crowd or the control. split: which scenes.
+        name: of the crowd or the control. part: of the table.
         values: by column; without those that were not measured or do not apply.
+        scenes: how well it is told apart in each scene.
     """
 
     name: str
-    split: str
+    part: str
     values: Mapping[str, Estimate]
+    scenes: Mapping[str, Estimate] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
-class Half:
-    """The recorded people of one half of the scenes, and what is derived from them once.
+class Recorded:
+    """The recorded people of some scenes, and what is derived from them once.
 
     Attributes:
         cut: its stretches.
@@ -67,6 +73,10 @@ class Half:
 
     cut: Sequence[Stretch]
     most: int = 400
+
+    def without(self, scene: str) -> Recorded:
+        """Return those of all scenes but one."""
+        return Recorded([stretch for stretch in self.cut if stretch.scene != scene], self.most)
 
     @cached_property
     def windows(self) -> list[Window]:
@@ -98,7 +108,7 @@ class Half:
         """Who is replaced, one at a time."""
         return draw(self.cut, self.most)
 
-    def walked(self, crowd: Crowd, threads: int = 1) -> Walked:
+    def walked(self, crowd: Crowds, threads: int = 1) -> Walked:
         """Let a crowd take over every stretch."""
         return take_over(crowd, self.cut, threads)
 
@@ -113,10 +123,10 @@ class Half:
         return mean(np.array([e.sum() for e in errors]), np.array([float(len(e)) for e in errors]))
 
 
-def take_over(crowd: Crowd, cut: Sequence[Stretch], threads: int = 1) -> Walked:
+def take_over(crowd: Crowds, cut: Sequence[Stretch], threads: int = 1) -> Walked:
     """Let a crowd take over stretches: all walkers at once."""
-    starts = [stretch.start(range(stretch.walkers)) for stretch in cut]
-    return [seen[..., :2] for seen in simulate(crowd, starts, DURATION, every=8, threads=threads)]
+    starts, scenes = [stretch.start(range(stretch.walkers)) for stretch in cut], [stretch.scene for stretch in cut]
+    return [seen[..., :2] for seen in simulate_scenes(crowd, scenes, starts, DURATION, every=8, threads=threads)]
 
 
 def compare(
@@ -128,85 +138,104 @@ def compare(
 
 @dataclass(frozen=True, eq=False)
 class Instrument:
-    """Recorded people of both halves of the scenes, and everything that crowds are measured with.
+    """Recorded people, and everything that crowds are measured with.
 
     Attributes:
-        halves: by name of the split.
+        parts: of the table, by name.
         threads: over worlds.
         classify: whether a classifier is trained; needs scikit-learn.
     """
 
-    halves: Mapping[str, Half]
+    parts: Mapping[str, Recorded]
     threads: int = 1
     classify: bool = True
 
     @staticmethod
-    def of_scenes(*, parts: int = 1, most: int = 400, threads: int = 1, classify: bool = True) -> Instrument:
-        """Read all scenes; only each ``parts``-th stretch is used, ``most`` walkers of a half are replaced one at a time.
+    def of_scenes(
+        parts: Mapping[str, Sequence[str]] = LEFT_OUT, *, every: int = 1, most: int = 800, threads: int = 1, classify: bool = True
+    ) -> Instrument:
+        """Read scenes.
+
+        Args:
+            parts: of the table, and their scenes.
+            every: only each so many stretches are used. most: walkers who are replaced one at a time, of all parts together.
+            threads: over worlds.
+            classify: whether a classifier is trained.
 
         Raises:
             InputError: the data set is not there.
         """
-        halves = {split: Half(stretches(scenes, parts=parts), most) for split, scenes in SPLITS.items()}
-        return Instrument(halves, threads, classify)
+        read = {part: Recorded(stretches(scenes, parts=every), most // len(parts)) for part, scenes in parts.items()}
+        return Instrument(read, threads, classify)
 
-    def score(self, name: str, crowd: Crowd) -> list[Score]:
-        """Measure a crowd; a line for each split. Formations are those of the behaviour `groups` where the crowd has none."""
-        grouped = crowd if crowd.behaviours else crowd.with_behaviours(Groups())
-        walked = {split: half.walked(crowd, self.threads) for split, half in self.halves.items()}
+    def score(self, name: str, crowd: Crowds) -> list[Score]:
+        """Measure a crowd; a line for each part. Formations are those of the behaviour `groups` where the crowd has none."""
+        walked = {part: people.walked(crowd, self.threads) for part, people in self.parts.items()}
         more = {}
-        for split, half in self.halves.items():
-            led = take_over(grouped, half.grouped, self.threads)
-            found = [formation(window(stretch, way)) for stretch, way in zip(half.grouped, led, strict=True)]
-            more[split] = compare(half.formations, found, tuple(FORMATION))
-            more[split]["one error"] = replaced_error(half.cut, half.replaced, crowd, threads=self.threads)
+        for part, people in self.parts.items():
+            led = take_over(_grouped(crowd), people.grouped, self.threads)
+            found = [formation(window(stretch, way)) for stretch, way in zip(people.grouped, led, strict=True)]
+            more[part] = compare(people.formations, found, tuple(FORMATION))
+            more[part]["one error"] = replaced_error(people.cut, people.replaced, crowd, threads=self.threads)
         return self._lines(name, walked, more)
 
     def constant_velocity(self) -> list[Score]:
         """The line of people who keep their velocity and see nobody."""
-        walked = {split: [constant_velocity(s, SAMPLES) for s in half.cut] for split, half in self.halves.items()}
-        errors = {split: {"one error": replaced_error(half.cut, half.replaced, None)} for split, half in self.halves.items()}
+        walked = {part: [constant_velocity(s, SAMPLES) for s in people.cut] for part, people in self.parts.items()}
+        errors = {p: {"one error": replaced_error(people.cut, people.replaced, None)} for p, people in self.parts.items()}
         return self._lines("constant velocity", walked, errors)
 
     def jittered(self) -> list[Score]:
         """The line of recorded people whose places err by another 0.05 m: what is only annotation."""
-        walked = {split: [_jittered(s) for s in half.cut] for split, half in self.halves.items()}
-        return self._lines("recorded, jittered", walked, {split: {} for split in self.halves})
+        walked = {part: [_jittered(s) for s in people.cut] for part, people in self.parts.items()}
+        return self._lines("recorded, jittered", walked, {part: {} for part in self.parts})
 
-    def other_half(self) -> list[Score]:
+    def others(self) -> list[Score]:
         """The line of recorded people against others recorded in the same scenes: what is chance.
 
         Distances are those of even stretches from odd ones; the classifier is asked about every other walker of a stretch.
         """
+        own = [walkers[::2] for people in self.parts.values() for walkers in people.features]
+        other = [walkers[1::2] for people in self.parts.values() for walkers in people.features]
         lines = []
-        for split, half in self.halves.items():
-            values = compare(*_paired(half.samples), tuple(QUANTITIES)) | compare(*_paired(half.formations), tuple(FORMATION))
-            if self.classify:
-                other = next(h for s, h in self.halves.items() if s != split)
-                values["told apart"] = told_apart(_alternating(other.features), _alternating(half.features))
-            lines.append(Score("recorded, others", split, values))
+        for part, people in self.parts.items():
+            values = compare(*_paired(people.samples), tuple(QUANTITIES)) | compare(*_paired(people.formations), tuple(FORMATION))
+            lines.append(self._judged(Score("recorded, others", part, values), own, other))
         return lines
 
     def _lines(self, name: str, walked: Mapping[str, Walked], more: Mapping[str, dict[str, Estimate]]) -> list[Score]:
-        seen = {}
-        if self.classify:
-            for split, half in self.halves.items():
-                seen[split] = [shown(s, way) for s, way in zip(half.cut, walked[split], strict=True)]
+        own = [features for people in self.parts.values() for features in people.features] if self.classify else []
+        other = [
+            shown(s, way) for p, people in self.parts.items() for s, way in zip(people.cut, walked[p], strict=True) if self.classify
+        ]
         lines = []
-        for split, half in self.halves.items():
-            values = half.distances(walked[split]) | {"crowd error": half.crowd_error(walked[split])} | more[split]
-            if self.classify:
-                other = next(s for s in self.halves if s != split)
-                crowds = {s: (self.halves[s].features, seen[s]) for s in (other, split)}
-                values["told apart"] = told_apart(crowds[other], crowds[split])
-            lines.append(Score(name, split, values))
+        for part, people in self.parts.items():
+            values = people.distances(walked[part]) | {"crowd error": people.crowd_error(walked[part])} | more[part]
+            lines.append(self._judged(Score(name, part, values), own, other))
         return lines
+
+    def _judged(self, score: Score, own: Samples, other: Samples) -> Score:
+        """The same line with what classifiers say about the scenes of its part, each of which was trained on all other scenes.
+
+        Args:
+            score: the line.
+            own, other: features of recorded people and of those who are compared with them, of the stretches of all parts.
+        """
+        if not self.classify:
+            return score
+        scenes = np.array([stretch.scene for people in self.parts.values() for stretch in people.cut])
+        judged = {}
+        for scene in dict.fromkeys(stretch.scene for stretch in self.parts[score.part].cut):
+            training, test = (_both(own, other, chosen) for chosen in (scenes != scene, scenes == scene))
+            judged[scene] = judge(training, test, threads=self.threads)
+        values = {**score.values, "told apart": told_apart(judged.values())}
+        return replace(score, values=values, scenes={scene: told_apart([one]) for scene, one in judged.items()})
 
 
 def score_all(
-    crowds: Mapping[str, Crowd], instrument: Instrument, progress: Callable[[str], None] = lambda what: None
+    crowds: Mapping[str, Crowds], instrument: Instrument, progress: Callable[[str], None] = lambda what: None
 ) -> list[Score]:
-    """Return the table: the controls, then every crowd, two lines each.
+    """Return the table: the controls, then every crowd, a line each for every part.
 
     Args:
         crowds: by name.
@@ -214,11 +243,17 @@ def score_all(
         progress: called with the name of what is measured next.
     """
     progress("controls")
-    lines = [*instrument.other_half(), *instrument.jittered(), *instrument.constant_velocity()]
+    lines = [*instrument.others(), *instrument.jittered(), *instrument.constant_velocity()]
     for name, crowd in crowds.items():
         progress(name)
         lines += instrument.score(name, crowd)
     return lines
+
+
+def _both(own: Samples, other: Samples, chosen: Bools) -> tuple[Samples, Samples]:
+    """The samples of both crowds in some stretches."""
+    which = np.flatnonzero(chosen).tolist()
+    return [own[k] for k in which], [other[k] for k in which]
 
 
 def _paired(items: list[dict[str, Doubles]]) -> tuple[list[dict[str, Doubles]], list[dict[str, Doubles]]]:
@@ -226,12 +261,14 @@ def _paired(items: list[dict[str, Doubles]]) -> tuple[list[dict[str, Doubles]], 
     return items[: len(items) // 2 * 2 : 2], items[1::2]
 
 
-def _alternating(rows: list[Doubles]) -> tuple[list[Doubles], list[Doubles]]:
-    """Even and odd walkers of each stretch."""
-    return [walkers[::2] for walkers in rows], [walkers[1::2] for walkers in rows]
+def _grouped(crowd: Crowds) -> Crowds:
+    """The same crowd with the behaviour `groups` where it has no behaviours."""
+    if isinstance(crowd, Crowd):
+        return crowd if crowd.behaviours else crowd.with_behaviours(Groups())
+    return {scene: one if one.behaviours else one.with_behaviours(Groups()) for scene, one in crowd.items()}
 
 
 def _jittered(stretch: Stretch) -> Doubles:
     """Places (20, N, 2) of the walkers with independent errors."""
     recorded = stretch.position[:, : stretch.walkers]
-    return np.asarray(recorded + Stream(stretch.scene, 0, "jitter").normal(0.0, _JITTER, recorded.shape))
+    return np.asarray(recorded + Stream(f"{stretch.scene} {stretch.begin:.1f} s", 0, "jitter").normal(0.0, _JITTER, recorded.shape))

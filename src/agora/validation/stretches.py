@@ -3,6 +3,7 @@
 A stretch lasts 7.6 s at the recordings' own rate of 0.4 s. Those who walk and are there from its beginning to its end can be
 simulated; everybody else, who stands, comes or leaves, walks as recorded in the simulation too. A simulated pedestrian begins with
 the recorded place and velocity (that of the last 0.4 s), prefers the mean speed of its recorded way and walks to where it ends.
+Where a scene does not say who walks together, `agora.validation.together` does.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from agora.core.state import STAY, Bools, Doubles, Ints
 from agora.datasets.eth_ucy import SOURCES, Scene, read_scene
 from agora.maps.grid import Map
 from agora.metrics.encounters import WALKS
+from agora.validation.together import together
 from agora.world.start import PedestrianStarts, Start
 from agora.world.trajectories import Trajectories
 
@@ -31,9 +33,12 @@ APART = 12
 DURATION = (SAMPLES - 1) * STEP
 """From the first sample to the last, s."""
 
+SCENES = tuple(SOURCES)
+"""All scenes."""
+
 TRAINING = ("eth", "students001", "zara01")
-HELD_OUT = tuple(name for name in SOURCES if name not in TRAINING)
-"""Scenes that models are calibrated on, and the others."""
+HELD_OUT = tuple(name for name in SCENES if name not in TRAINING)
+"""Scenes that a model is calibrated on once and for all, and the others."""
 
 RADIUS = 0.25
 """Of everybody, m."""
@@ -46,7 +51,7 @@ class Stretch:
     """A stretch of a scene; its N walkers come first among its P pedestrians.
 
     Attributes:
-        scene: its name, and time of the first sample, s.
+        scene: its name. begin: time of the first sample, s.
         map: of the scene.
         has_walls: whether anything is known of walls.
         position: (T, P, 2) recorded, m; without meaning where not present.
@@ -58,6 +63,7 @@ class Stretch:
     """
 
     scene: str
+    begin: float
     map: Map
     has_walls: bool
     position: Doubles
@@ -93,7 +99,7 @@ class Stretch:
             velocity=self.velocity[who],
         )
         replay = self._replay(np.setdiff1d(np.arange(len(self.group)), who))
-        return Start(self.scene, 0, self.map, (), crowd, DURATION, 0.3, replay=replay, replay_radius=RADIUS)
+        return Start(f"{self.scene} {self.begin:.1f} s", 0, self.map, (), crowd, DURATION, 0.3, replay=replay, replay_radius=RADIUS)
 
     def _replay(self, others: Ints) -> Trajectories | None:
         """The recorded tracks of others; who is there at the end stays for one more sample."""
@@ -132,6 +138,9 @@ def of_scene(scene: Scene, *, parts: int = 1) -> list[Stretch]:
     moments = [people.at(begin + k * STEP) for k in range(int((people.end.max() - begin) / STEP) + 1)]
     position = np.array([moment.position for moment in moments])
     present = np.array([moment.present for moment in moments])
+    group = people.group
+    if (group < 0).all():
+        group = together(position, np.array([moment.velocity for moment in moments]), present)
     pace = np.array([people.only(people.id == who).mean_speed() for who in people.id])
     last = people.first[1:] - 1
     ends = np.stack([people.knot_x[last], people.knot_y[last]], -1)
@@ -146,6 +155,5 @@ def of_scene(scene: Scene, *, parts: int = 1) -> list[Stretch]:
         kept = np.concatenate([who, np.flatnonzero(present[seen].any(0) & ~walks)])
         velocity = (position[first, who] - position[first - 1, who]) / STEP
         places = (scene.map, has_walls, position[seen][:, kept], present[seen][:, kept])
-        name = f"{scene.name} {begin + first * STEP:.1f} s"
-        cut.append(Stretch(name, *places, velocity, pace[who], ends[who], people.group[kept]))
+        cut.append(Stretch(scene.name, begin + first * STEP, *places, velocity, pace[who], ends[who], group[kept]))
     return cut

@@ -10,25 +10,37 @@ from typing import TYPE_CHECKING
 
 from agora.benchmark.statistics import Estimate
 from agora.errors import InputError
-from agora.validation.scores import COLUMNS, SPLITS, Score
+from agora.validation.scores import COLUMNS, Score
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_COLOURS = {"training": "#9aa5b1", "held_out": "#c44e27"}
+_COLOURS = "#c44e27", "#9aa5b1"
 
 
 def markdown(scores: Sequence[Score]) -> str:
-    """Return one table with a part for each split: values, and intervals of 95 % in brackets."""
+    """Return one table with a part for each part: values, and intervals of 95 % in brackets; then who is told apart where."""
     titles = [f"{name} ({unit})" if unit else name for name, unit in COLUMNS.items()]
     lines = [f"| | {' | '.join(titles)} |", "|" + "---|" * (len(titles) + 1)]
-    for split, scenes in SPLITS.items():
-        lines.append(f"| **{split.replace('_', ' ')}**: {', '.join(scenes)} |" + " |" * len(titles))
-        for score in scores:
-            if score.split == split:
-                cells = [words(score.values.get(column)) for column in COLUMNS]
-                lines.append(f"| {score.name} | {' | '.join(cells)} |")
+    for part, rows in parts(scores).items():
+        lines.append(f"| **{part}** |" + " |" * len(titles))
+        lines += [_row(score.name, [score.values.get(column) for column in COLUMNS]) for score in rows]
+    scenes = list(dict.fromkeys(scene for score in scores for scene in score.scenes))
+    if scenes:
+        lines += ["", f"| told apart | {' | '.join(scenes)} |", "|" + "---|" * (len(scenes) + 1)]
+        for name in dict.fromkeys(score.name for score in scores):
+            found = {scene: value for score in scores if score.name == name for scene, value in score.scenes.items()}
+            lines.append(_row(name, [found.get(scene) for scene in scenes]))
     return "\n".join(lines) + "\n"
+
+
+def parts(scores: Sequence[Score]) -> dict[str, list[Score]]:
+    """Return the lines of each part of a table."""
+    return {part: [score for score in scores if score.part == part] for part in dict.fromkeys(s.part for s in scores)}
+
+
+def _row(name: str, values: Sequence[Estimate | None]) -> str:
+    return f"| {name} | {' | '.join(map(words, values))} |"
 
 
 def words(estimate: Estimate | None) -> str:
@@ -69,12 +81,12 @@ def figure(scores: Sequence[Score]) -> Figure:
         drawn = Figure((11.0, 1.6 + 0.36 * len(names)), layout="constrained")
         axes = drawn.subplots(2, (len(COLUMNS) + 1) // 2, sharey=True, squeeze=False).ravel()
         for panel, (column, unit) in zip(axes, COLUMNS.items(), strict=False):
-            for split, shift in zip(SPLITS, (-0.16, 0.16), strict=True):
-                for score in scores:
+            for k, rows in enumerate(parts(scores).values()):
+                for score in rows:
                     found = score.values.get(column)
-                    if score.split != split or found is None or found.value is None:
+                    if found is None or found.value is None:
                         continue
-                    row, colour = names.index(score.name) + shift, _COLOURS[split]
+                    row, colour = names.index(score.name) + 0.3 * k, _COLOURS[k % len(_COLOURS)]
                     panel.plot(found.value, row, "o", ms=3, color=colour)
                     if found.low is not None and found.high is not None:
                         panel.plot([found.low, found.high], [row, row], lw=1, color=colour)
@@ -87,5 +99,6 @@ def figure(scores: Sequence[Score]) -> Figure:
         for panel in axes[len(COLUMNS) :]:
             panel.set_axis_off()
         axes[0].invert_yaxis()
-        drawn.suptitle("Crowds against recorded people: training scenes grey, held-out scenes red", fontsize=9)
+        said = ", ".join(f"{part} {colour}" for part, colour in zip(parts(scores), ("red", "grey"), strict=False))
+        drawn.suptitle(f"Crowds against recorded people: {said}", fontsize=9)
     return drawn

@@ -1,0 +1,107 @@
+"""People who walk unsteadily: the speed and the direction that they want fluctuate, and change no faster than recorded people's.
+
+Both deviations, of the speed as a share of it and of the direction as an angle, are processes of L. S. Ornstein and G. E. Uhlenbeck
+(Phys. Rev. 36, 1930). Recorded people of ETH/UCY with nobody within 1.5 m deviate from the mean speed of their way by 12 to 16 %
+(standard deviation, eth and hotel), and from the direction to its end by 0.14 to 0.17 rad; both are forgotten within 1 to 4 s. In
+the other scenes people look at windows and wait for each other: 29 to 46 %, 0.36 to 0.86 rad.
+
+Who is on the way when the episode begins, or comes in walking, begins with the deviation that its velocity shows; who stands
+still, with a drawn one. Members of a walking group share their fluctuations, else these would tear it apart. Near the point that
+somebody walks to the direction deviates less and less, so that everybody gets there.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from agora.core.jit import lean_inlined, lean_kernel
+from agora.core.scalar import ONE, atan2, sincos
+from agora.core.state import Bools, Floats
+from agora.seeds import uniform_at
+
+_USE = 979  # number of the draws: 979 and 980 of who walks alone, 981 and 982 of a group
+_WIDTH = np.float32(math.sqrt(12.0))  # of the uniform distribution whose standard deviation is 1
+_BEGUN = np.float32(0.01)  # m/s, above which somebody is on the way, however slowly
+_FACES = np.float32(0.2)  # m/s, above which a velocity says in which direction
+_LEAST, _MOST = np.float32(-0.9), np.float32(1.0)  # deviations of the speed
+_ASIDE = np.float32(1.2)  # rad, at most
+_NEAR = np.float32(2.0)  # m, to the point that somebody walks to
+_TINY = np.float32(1e-12)
+
+
+class Deviations(NamedTuple):
+    """How far the pedestrians of W worlds are off what they want.
+
+    Attributes:
+        known: (W, P) whether somebody has deviations yet.
+        pace: (W, P) share of the speed. direction: (W, P) rad, to the left.
+    """
+
+    known: Bools
+    pace: Floats
+    direction: Floats
+
+
+class Process(NamedTuple):
+    """What a deviation does from one decision to the next.
+
+    Attributes:
+        kept: share that stays. fresh: standard deviation of what is added. whole: that of the deviation itself.
+    """
+
+    kept: np.float32
+    fresh: np.float32
+    whole: np.float32
+
+    @staticmethod
+    def of(deviation: float, time: float, period: float) -> Process:
+        """Return the process with a standard deviation and a correlation time, s, looked at every ``period`` s."""
+        kept = math.exp(-period / time)
+        return Process(*map(np.float32, (kept, deviation * math.sqrt(1.0 - kept * kept), deviation)))
+
+
+@lean_inlined
+def _drawn(key, traits, clock, w, i, use):
+    """A number of mean 0 and standard deviation 1, the same for all members of a walking group."""
+    group = traits.group[w, i]
+    who, use = (group, use + 2) if group >= 0 else (traits.id[w, i], use)
+    return _WIDTH * (np.float32(uniform_at(key, who, clock.step[w], use)) - np.float32(0.5))
+
+
+@lean_kernel
+def waver(pace, direction, people, traits, waypoints, replay, clock, off, goal_x, goal_y, first, last):
+    """Change the preferred speeds of worlds ``first <= w < last``, and write the points (W, P) that people steer for, m.
+
+    Args:
+        pace, direction: `Process` of each.
+        waypoints: where they would go.
+        off: their `Deviations`, which are written.
+    """
+    for w in range(first, last):
+        if clock.done[w]:
+            continue
+        key = clock.key[w]
+        for i in range(traits.count[w]):
+            x, y = people.x[w, i], people.y[w, i]
+            dx, dy, speed = waypoints.x[w, i] - x, waypoints.y[w, i] - y, traits.speed[w, i]
+            goal_x[w, i], goal_y[w, i] = waypoints.x[w, i], waypoints.y[w, i]
+            if not people.active[w, i] or replay.last[w, i] >= replay.first[w, i]:
+                off.known[w, i] = False
+                continue
+            one, other = _drawn(key, traits, clock, w, i, _USE), _drawn(key, traits, clock, w, i, _USE + 1)
+            if off.known[w, i]:
+                share, angle = pace.kept * off.pace[w, i] + pace.fresh * one, direction.kept * off.direction[w, i]
+                angle += direction.fresh * other
+            else:
+                vx, vy = people.vx[w, i], people.vy[w, i]
+                going = math.sqrt(vx * vx + vy * vy + _TINY)
+                share = going / max(speed, _TINY) - ONE if going > _BEGUN else pace.whole * one
+                angle = atan2(dx * vy - dy * vx, dx * vx + dy * vy) if going > _FACES else direction.whole * other
+            share, angle = min(max(share, _LEAST), _MOST), min(max(angle, -_ASIDE), _ASIDE)
+            off.known[w, i], off.pace[w, i], off.direction[w, i] = True, share, angle
+            traits.speed[w, i] = speed * (ONE + share)
+            sine, cosine = sincos(angle * min(math.sqrt(dx * dx + dy * dy) / _NEAR, ONE))
+            goal_x[w, i], goal_y[w, i] = x + dx * cosine - dy * sine, y + dy * cosine + dx * sine
