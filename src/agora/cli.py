@@ -102,7 +102,7 @@ def bench(
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was begun in the folder.")] = False,
     trajectories: Annotated[str, typer.Option(help="Recordings to keep: all, failed or none.")] = "all",
     record: Annotated[
-        list[str] | None, typer.Option(help="A channel whose readings the recordings keep: scan, or a sensor's name; repeat it.")
+        list[str] | None, typer.Option(help="A channel whose readings the recordings keep, such as scan; repeat it.")
     ] = None,
     video: Annotated[int, typer.Option(help="Episodes of each planner to make a video of.")] = 0,
     pedestrians: Annotated[
