@@ -10,7 +10,7 @@ from agora.draft.surroundings import Surroundings
 from agora.draft.task import Task
 from agora.interfaces.behaviour import AttachedBehaviour, Behaviour
 from agora.interfaces.card import ROBOT, Card, Oracle, Range, Situation, card
-from agora.interfaces.channel import Bound, Channel, Field, Provider, Reading, Setting, Source
+from agora.interfaces.channel import Bound, Channel, Field, Offer, Provider, Reading, Setting, Source
 from agora.interfaces.costmap_layer import CostmapLayer
 from agora.interfaces.crowd_model import AnyCrowdModel, CompiledCrowdModel, CrowdDeclaration, CrowdModel, CrowdRecord, CrowdScene
 from agora.interfaces.executor import AnyJob, Done, Event, Executor, Finished, Lost, Progress, Watch, Work
@@ -70,6 +70,7 @@ __all__ = [
     "NOTES",
     "Observation",
     "ObstaclesMode",
+    "Offer",
     "Oracle",
     "People",
     "Person",

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from agora.core.state import Array
+from agora.engine.bodies import NativeBodies
 from agora.engine.observe import Observer
 from agora.engine.wiring import Wiring
 from agora.errors import InputError
@@ -77,17 +79,24 @@ class _Check:
         """The error for a clause."""
         return ContractError(f"{self.name}: {clause}")
 
-    def observer(self, world: World) -> Observer:
-        """The channel on the robots of every world, whose episodes have begun, and what it needs, measured."""
-        bodies = None if self.simulator is None else self.simulator.bodies(world)
+    @contextmanager
+    def observer(self, world: World) -> Iterator[Observer]:
+        """The channel and all that it needs, on the robots of every world."""
+        bodies = NativeBodies(world) if self.simulator is None else self.simulator.bodies(world)
         try:
-            return Observer(world, self.wiring, DT, {} if bodies is None else bodies.sensors())
+            yield Observer(world, self.wiring, DT, bodies.sensors())
         except InputError as error:
             raise self.fail(str(error)) from error
+        finally:
+            bodies.close()
 
-    def read(self, world: World, starts: Sequence[Start], observer: Observer | None = None) -> dict[str, Array]:
+    def read(self, world: World, starts: Sequence[Start]) -> dict[str, Array]:
         """What the channel reads in every world at the beginning of episodes, checked."""
-        seen = observer or self.observer(world)
+        with self.observer(world) as seen:
+            return self.read_by(seen, world, starts)
+
+    def read_by(self, seen: Observer, world: World, starts: Sequence[Start]) -> dict[str, Array]:
+        """What an observer's channel reads in every world at the beginning of episodes, checked."""
         _begin(seen, starts)
         bound = seen.bound[self.channel]
         with self._pure(seen, world):
@@ -141,10 +150,10 @@ class _Check:
         starts = crowd()
         others = tuple(replace(other, map=start.map) for other, start in zip(crowd(seed=2), starts, strict=True))
         first, world = self.read(standing(starts), starts), standing(starts)
-        observer = self.observer(world)
-        for some in (starts, others, starts):
-            stand(world, some)
-            read = self.read(world, some, observer)
+        with self.observer(world) as observer:
+            for some in (starts, others, starts):
+                stand(world, some)
+                read = self.read_by(observer, world, some)
         for name, array in first.items():
             if not np.array_equal(array, read[name]):
                 raise self.fail(f"{name}: an episode reads something of the one before it")
@@ -173,13 +182,13 @@ class _Check:
 
     def part(self, world: World, starts: Sequence[Start], number: int) -> dict[str, Array]:
         """What it reads where it works in one world alone; what is not written holds a number of its own."""
-        seen = self.observer(world)
-        _begin(seen, starts)
-        bound = seen.bound[self.channel]
-        for array in bound.reading.values():
-            array[...] = _UNWRITTEN
-        _work(bound, number, number + 1)
-        return bound.reading
+        with self.observer(world) as seen:
+            _begin(seen, starts)
+            bound = seen.bound[self.channel]
+            for array in bound.reading.values():
+                array[...] = _UNWRITTEN
+            _work(bound, number, number + 1)
+            return bound.reading
 
     def moved(self, tolerance: float, agreement: float) -> None:
         """In a scene that is moved as a whole."""
