@@ -9,9 +9,9 @@ from functools import cache
 import numpy as np
 
 from agora.draft.periods import Periods
+from agora.engine.channels.scan import Scanner
 from agora.engine.conditions import Conditions
 from agora.engine.engine import Engine
-from agora.engine.scanner import Scanner
 from agora.maps.grid import Map
 from agora.pedestrians.helbing import Helbing
 from agora.robots.model import RobotModel

@@ -9,7 +9,9 @@ import pytest
 
 from agora.core.recording import Outcome
 from agora.engine.observe import Observer
+from agora.engine.wiring import Wiring
 from agora.episode import Conditions, Episodes
+from agora.interfaces import Setting
 from agora.maps.grid import Map
 from agora.planners.local.go_to_goal import GoToGoal
 from agora.planners.presets import named_planner
@@ -44,16 +46,16 @@ def test_a_noisy_scan_of_some_worlds_is_that_of_all_and_leaves_the_others():
         made = World.of(starts, dt=0.05)
         for w in range(4):
             made.reset(w, starts[w])
-        return made, Observer(made, frozenset({"scan"}), 0.1, lidar)
+        return made, Observer(made, Wiring.of({"scan"}, Setting(lidar)), 0.1)
 
     (_, whole), (world, parts) = observer(), observer()
-    whole.scan()
+    whole.measure()
     all_of_them = whole.observe().scan.copy()
-    parts.scan([1, 3])
+    parts.measure([1, 3])
     assert np.array_equal(parts.observe().scan[[1, 3]], all_of_them[[1, 3]])
     assert not parts.observe().scan[[0, 2]].any()
-    parts.scan([2])
-    parts.scan([0])
+    parts.measure([2])
+    parts.measure([0])
     assert np.array_equal(parts.observe().scan, all_of_them)
     assert world.tick == 0
     assert len(np.unique(all_of_them)) > 10

@@ -98,10 +98,14 @@ def test_a_simulator_is_added_as_the_manual_says(stranger):
 
 
 @pytest.mark.parametrize("stranger", [SENSOR], indirect=True)
-def test_a_sensor_is_added_as_the_manual_says(stranger):
-    assert sorted(path.name for path in stranger.folder.iterdir()) == ["depth.py", "pyproject.toml"]
+def test_sensors_derived_channels_and_cameras_are_added_as_the_manual_says(stranger):
+    files = ["depth.py", "forecast.py", "painted.py", "pyproject.toml"]
+    assert sorted(path.name for path in stranger.folder.iterdir()) == files
     said = stranger.type()
-    assert "depth_row" in said["list"] and "careful" in said["bench"]
+    assert all(name in said["list"] for name in ("depth_row", "forecast", "camera", "scan"))
+    assert "shy" in said["bench"]
+    run = (stranger.folder / "results" / "seen" / "run.yaml").read_text(encoding="utf-8")
+    assert "careful" in run and "foresighted" in run
     stranger.environment.run("python", "-c", stranger.block("python"), where=stranger.folder)
 
 

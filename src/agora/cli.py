@@ -102,7 +102,7 @@ def bench(
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was begun in the folder.")] = False,
     trajectories: Annotated[str, typer.Option(help="Recordings to keep: all, failed or none.")] = "all",
     record: Annotated[
-        list[str] | None, typer.Option(help="A channel whose readings the recordings keep: scan, or a sensor's name; repeat it.")
+        list[str] | None, typer.Option(help="A channel whose readings the recordings keep, such as scan; repeat it.")
     ] = None,
     video: Annotated[int, typer.Option(help="Episodes of each planner to make a video of.")] = 0,
     pedestrians: Annotated[
@@ -138,8 +138,7 @@ def bench(
     from agora.config import parse_component
     from agora.engine.observers import recordable
     from agora.errors import InputError
-    from agora.planners.presets import named_planner
-    from agora.registry import available
+    from agora.planners.presets import named_planner, runnable
 
     if trajectories not in ("all", "failed", "none"):
         raise InputError(f"--trajectories: expected all, failed or none, got {trajectories!r}")
@@ -150,7 +149,11 @@ def bench(
     chosen = chosen.under(parse_component("simulators", simulator, "--simulator") if simulator else None)
     chosen = chosen.compared() if counterfactual else chosen
     folder = output or Path("results") / chosen.name
-    planner = planner or ([] if contestants else sorted(available("planners")))
+    if not planner and not contestants:
+        planner, reasons = runnable()
+        for name, reason in reasons.items():
+            typer.echo(f"left out: {name}: {reason}", err=True)
+    planner = planner or []
     if interplanner and not planner:
         raise InputError("--interplanner: the contest names those of its planners; name planners too")
     if run_outside(context, chosen, planner, folder, ros_launch):

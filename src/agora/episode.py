@@ -48,7 +48,7 @@ class Batch:
         worlds: W.
         threads: threads over worlds.
         slots: pedestrian slots a world; the least where 0.
-        record: names of channels that are recorded, "scan" or a sensor's.
+        record: names of channels that are recorded.
         examples: where not all starts are to be looked at now, because there are many: some that say how large they are, and
             worlds may be given any that the engine `holds`.
 
@@ -76,8 +76,9 @@ class Batch:
         periods, some = conditions.periods, examples or starts
         self.engine = Engine.of(some, conditions, worlds=worlds, threads=threads, slots=slots, drawn=bool(examples))
         self.world = self.engine.world
-        self.observers = Observers(self.world, needs, conditions, [robot.model for robot in some[0].robots], record)
-        self._paths = Paths(self.world, self.observers, conditions, "path" in self.observers.channels)
+        models = [robot.model for robot in some[0].robots]
+        self.observers = Observers(self.world, needs, conditions, models, record, self.engine.offers)
+        self._paths = Paths(self.world, self.observers, conditions)
         self.running = np.full(worlds, -1, np.int64)
         self._control, self._sensor = periods.steps("control"), periods.steps("sensor")
         self.goals = np.zeros((worlds, self.world.layout.robots), np.int64)
@@ -94,9 +95,9 @@ class Batch:
         self._paths.begin(w, start)
 
     def look(self, worlds: Collection[int] | None = None) -> None:
-        """Take the scans that are due, everywhere or in some worlds, and set the next goal of robots that arrived."""
+        """Measure what is due, everywhere or in some worlds, and set the next goal of robots that arrived."""
         if self.world.tick % self._sensor == 0:
-            self.observers.scan(worlds)
+            self.observers.measure(worlds)
         self.next_goals()
 
     def next_goals(self) -> None:
@@ -140,7 +141,7 @@ class Episodes:
         worlds: W; as many as there are starts where 0.
         threads: threads over worlds.
         slots: pedestrian slots a world; the least where 0.
-        record: names of channels whose readings recordings keep, "scan" or a sensor's; planners are not told of them.
+        record: names of channels whose readings recordings keep; planners are not told of them.
         before, after: called around each call of the planner and each step of the world, with their name (a watchdog's heartbeat).
         unmade: number of the first call of the planner that is not made, from 1, and why; rows that are under way then fail.
     """

@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 import shlex
 import sys
-from importlib.metadata import requires
+from collections.abc import Iterable
+from importlib.metadata import PackageNotFoundError, metadata, requires, version
 from pathlib import Path
 
-from agora.errors import InputError
+from agora.errors import InputError, UnknownNameError
 
 __all__ = ["how_to_install", "missing"]
 
 _CHECKOUT = Path(__file__).resolve().parents[2]
+_NAME = re.compile(r"[\w.-]+")
 _OF_AN_EXTRA = re.compile(r"(?P<package>[^;]+?)\s*;\s*extra\s*==\s*['\"](?P<extra>[\w-]+)['\"]")
 
 
@@ -30,6 +32,29 @@ def how_to_install(extra: str) -> str:
     lock = _CHECKOUT / "requirements.lock"
     pins = ["--constraint", str(lock)] if lock.is_file() and (_CHECKOUT / "pyproject.toml").is_file() else []
     return shlex.join([sys.executable, "-m", "pip", "install", *pins, *packages_of(extra)])
+
+
+def lacking(extras: Iterable[str]) -> str:
+    """Say which packages of some extras are not here, and what brings them in; nothing where all are.
+
+    Raises:
+        UnknownNameError: no such extra.
+    """
+    known = metadata("agora-nav").get_all("Provides-Extra") or []
+    for extra in extras:
+        if extra not in known:
+            raise UnknownNameError("extra", extra, known)
+        if absent := [name for line in packages_of(extra) if not _is_here(name := _NAME.match(line)[0])]:  # type: ignore[index]
+            return f"packages of the extra {extra} are not here: {', '.join(absent)}; install them: {how_to_install(extra)}"
+    return ""
+
+
+def _is_here(package: str) -> bool:
+    try:
+        version(package)
+    except PackageNotFoundError:
+        return False
+    return True
 
 
 def missing(what: str, package: str, extra: str) -> InputError:

@@ -30,7 +30,7 @@ KINDS = {
     "worlds": "world source",
     "cards": "scenario card",
     "simulators": "simulator",
-    "channels": "sensor",
+    "channels": "channel",
     "executors": "executor",
     "trainers": "trainer",
 }

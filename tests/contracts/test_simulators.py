@@ -33,7 +33,7 @@ class Bad:
         made, spoil = NativeBodies(world), self.spoil
 
         class Spoilt:
-            walls, reset, close, kept = made.walls, made.reset, made.close, {}
+            walls, reset, sensors, close, kept = made.walls, made.reset, made.sensors, made.close, {}
 
             def move(self, now):
                 step, after = made.move(now), world.generation(1 - now)[1]

@@ -69,7 +69,11 @@ def full() -> Recording:
         "reason": rng.integers(0, 8, t - 1).astype(np.int32), "speed_limit": np.full(t - 1, 0.75), "danger": np.full(t - 1, 0.5),
         "reference_path": 41.5, "shortest_turn": 0.625,
         "robot": traits, "command_delay": 0.1, "planning_time": rng.uniform(0.01, 0.02, t - 1),
-        "sensors": {"scan": {"ranges": np.full((t - 1, 5), np.inf, np.float32)}}, "map": place, "clipped": 3, "failure": 'a "word"',
+        "sensors": {
+            "scan": {"ranges": np.full((t - 1, 5), np.inf, np.float32)},
+            "camera": {"image": np.arange((t - 1) * 6, dtype=np.uint8).reshape(t - 1, 3, 2), "lit": np.arange(t - 1) % 3 == 1},
+        },
+        "map": place, "clipped": 3, "failure": 'a "word"',
     }  # fmt: skip
     return dataclasses.replace(drive, **changes)
 

@@ -11,7 +11,7 @@ from tests.engines import engine as engine_at
 
 from agora.benchmark.tracks import read_recordings, write_recordings
 from agora.core.recording import Outcome
-from agora.engine.scanner import Scanner
+from agora.engine.channels.scan import Scanner
 from agora.episode import Conditions, Episodes
 from agora.errors import InputError
 from agora.maps.distance import gap_to_shapes

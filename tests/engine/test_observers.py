@@ -14,13 +14,13 @@ from agora.core.recording import Recording
 from agora.engine.observers import recordable
 from agora.episode import Batch, Conditions, Episodes
 from agora.errors import InputError, UnknownNameError
-from agora.interfaces import Answer, Declaration, Field
+from agora.interfaces import Answer, Bound, Declaration, Field, Source
 from agora.maps.grid import Map
 from agora.pedestrians.waypoint import Waypoint
 from agora.planners.presets import named_planner
 from agora.registry import Named
 from agora.sensors.lidar import Lidar
-from agora.testing import ContractError, check_planner, check_sensor
+from agora.testing import ContractError, check_channel, check_planner
 from agora.wire import message
 
 WALL = Map.from_shapes(bounds=(-9.0, -7.0, 12.0, 8.0), segments=[[6.0, -5.0, 6.5, 5.0]], name="wall")
@@ -42,6 +42,7 @@ class Compass:
     """
 
     channel: ClassVar[str] = "compass"
+    needs: ClassVar[tuple[str, ...]] = ()
     north: float = 0.3
 
     @property
@@ -49,13 +50,15 @@ class Compass:
         turn = Field((), "rad", low=-7.0, high=7.0)
         return {"turn": turn, "place": Field((2,), "m", "map", low=-99.0, high=99.0)}
 
-    def bind(self, world: Any, robots: Any, out: Any) -> Any:
-        def measure(first: int, last: int) -> None:
-            now, which = world.robots, list(robots)
-            out["turn"][first:last] = now.heading[first:last][:, which] - np.float32(self.north)
-            out["place"][first:last] = np.stack([now.x, now.y], -1)[first:last][:, which]
+    def bind(self, source: Source) -> Bound:
+        out = source.room(self.fields)
 
-        return measure
+        def measure(first: int, last: int) -> None:
+            now = source.world.robots
+            out["turn"][first:last] = now.heading[first:last] - np.float32(self.north)
+            out["place"][first:last] = np.stack([now.x, now.y], -1)[first:last]
+
+        return Bound(out, measure)
 
 
 @dataclass(frozen=True)
@@ -172,7 +175,7 @@ def test_what_is_recorded_changes_nothing_and_the_planner_is_not_told_of_it():
 
 def test_a_robots_own_sensor_counts_where_the_planner_only_names_it(monkeypatch):
     own = Named("compass", Compass(north=1.0))
-    monkeypatch.setattr("agora.engine.observers.make", lambda kind, name: Compass(north=2.0))
+    monkeypatch.setattr("agora.engine.wiring.make", lambda kind, name: Compass(north=2.0))
     for needs, sensors, north in ((("compass",), [own], 1.0), (("compass",), [], 2.0), ((Compass(north=3.0),), [own], 3.0)):
         batch = Batch([together(WIDE, sensors=sensors)], Conditions(), needs, 1)
         batch.begin(0, 0)
@@ -180,38 +183,37 @@ def test_a_robots_own_sensor_counts_where_the_planner_only_names_it(monkeypatch)
         assert batch.observer.observe().sensors["compass"]["turn"][0] == pytest.approx(0.2 - north, abs=1e-6)
 
 
-def test_only_sensors_can_be_recorded():
-    assert recordable(("scan", "scan")) == ("scan",)
-    for name in ("costmap", "scam"):
-        with pytest.raises(UnknownNameError, match=f"no sensor called '{name}'"):
-            recordable((name,))
+def test_every_channel_can_be_recorded_and_no_other():
+    assert recordable(("scan", "costmap", "scan")) == ("scan", "costmap")
+    with pytest.raises(UnknownNameError, match="no channel called 'scam'.*scan"):
+        recordable(("scam",))
 
 
-def test_the_contract_of_sensors():
-    check_sensor(Compass(), tolerance=7.0)
+def test_the_contract_of_channels():
+    check_channel(Compass(), tolerance=7.0)
     check_planner(Watches([]), kinds=("differential",), within_limits=False, tolerance=7.0)
 
     @dataclass(frozen=True)
     class Loud(Compass):
-        def bind(self, world: Any, robots: Any, out: Any) -> Any:
-            measure = super().bind(world, robots, out)
+        def bind(self, source: Source) -> Bound:
+            quiet = super().bind(source)
 
             def louder(first: int, last: int) -> None:
-                measure(first, last)
-                out["turn"][...] += 30.0
+                quiet.measure(first, last)
+                quiet.reading["turn"][...] += 30.0
 
-            return louder
+            return replace(quiet, measure=louder)
 
     with pytest.raises(ContractError, match="Loud: turn is between .* its field says -7 to 7"):
-        check_sensor(Loud())
+        check_channel(Loud())
     with pytest.raises(ContractError, match=r"Compass: turn: in the scene turned by 90 degrees 100% of the readings are others"):
-        check_sensor(Compass())
+        check_channel(Compass())
 
     @dataclass(frozen=True)
     class Greedy(Compass):
-        def bind(self, world: Any, robots: Any, out: Any) -> Any:
-            measure = super().bind(world, robots, out)
-            return lambda first, last: measure(0, world.layout.worlds)
+        def bind(self, source: Source) -> Bound:
+            mine = super().bind(source)
+            return replace(mine, measure=lambda first, last: mine.measure(0, source.world.layout.worlds))
 
     with pytest.raises(ContractError, match=r"Greedy: worlds are mixed: turn where world 0 alone is measured"):
-        check_sensor(Greedy())
+        check_channel(Greedy())

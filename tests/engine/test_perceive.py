@@ -13,9 +13,10 @@ from agora.costmap.semantic import Semantic
 from agora.costmap.window import Window
 from agora.draft.periods import Periods
 from agora.engine.observe import Observer
+from agora.engine.wiring import Wiring
 from agora.episode import Batch, Conditions, Episodes
 from agora.errors import InputError
-from agora.interfaces import SemanticWindow
+from agora.interfaces import SemanticWindow, Setting
 from agora.maps.grid import Map
 from agora.pedestrians.helbing import Helbing
 from agora.perception.perception import LEVELS, Perception
@@ -156,7 +157,7 @@ def test_what_no_scan_shows_is_refused_with_its_name():
     begun = start()
     world = World.of([begun], dt=0.05)
     with pytest.raises(InputError, match="visible needs a lidar"):
-        Observer(world, frozenset({"pedestrians"}), 0.1, perception=Perception("visible"))
+        Observer(world, Wiring.of({"pedestrians"}, Setting(perception=Perception("visible"))), 0.1)
 
 
 def crowd(seed, count):

@@ -10,8 +10,9 @@ from agora.costmap.personal_space import PersonalSpace
 from agora.costmap.semantic import Semantic
 from agora.engine.observe import Observer
 from agora.engine.semantics import layer_costs, semantic_points
+from agora.engine.wiring import Wiring
 from agora.errors import UnknownNameError
-from agora.interfaces import SemanticWindow
+from agora.interfaces import SemanticWindow, Setting
 from agora.pedestrians.waypoint import Waypoint
 from agora.world.world import World
 from starts import people, plane, start
@@ -62,7 +63,7 @@ def test_an_attribute_that_there_is_not_is_told_the_nearest(world):
 
 def test_maps_hold_the_evidence_in_the_cell_where_the_pedestrian_is(world):
     window = SemanticWindow(("pedestrian", "stress", "pedestrian_vel_y"), size=8.4, resolution=0.28)
-    observer = Observer(world, {window}, 0.1)
+    observer = Observer(world, Wiring.of({window}), 0.1)
     maps = observer.observe().semantics
     assert maps.evidence.shape == (2, 3, 30, 30)
     for place, stress, vy in zip([(1.5, 2.2), (-2.7, 0.4), (3.9, -0.9)], (0.1, 0.2, 0.7), (0, 0, 1), strict=True):
@@ -75,7 +76,7 @@ def test_maps_hold_the_evidence_in_the_cell_where_the_pedestrian_is(world):
 
 def test_of_two_in_one_cell_the_larger_evidence_is_kept_whatever_their_slots(world):
     world.pedestrians.x[1, :3], world.pedestrians.y[1, :3] = 1.0, 1.0
-    maps = Observer(world, {SemanticWindow(("stress",))}, 0.1).observe().semantics
+    maps = Observer(world, Wiring.of({SemanticWindow(("stress",))}), 0.1).observe().semantics
     assert np.unique(maps.evidence[1]) == pytest.approx([0.0, 0.7])
 
 
@@ -86,7 +87,7 @@ def test_layers_cost_the_same_on_the_whole_map_and_on_the_local_window(world):
     place = plane()
     whole = layer_costs(world, 1, layers, place)
     window = Window(size=6.0, resolution=place.resolution, sources=("map",))
-    observer = Observer(world, {window}, 0.1, layers=layers)
+    observer = Observer(world, Wiring.of({window}, Setting(layers=layers)), 0.1)
     local = observer.observe().costmap
     column, row = np.round((local.origin[1] - place.origin) / place.resolution).astype(int)
     assert whole.max() == 200

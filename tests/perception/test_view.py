@@ -13,9 +13,11 @@ from tests.starts import DISC, people, plane, start
 from agora.config import parse
 from agora.core.state import HOLONOMIC
 from agora.draft.stage import Stage
-from agora.engine.perceive import Perceiver
+from agora.engine.observe import Observer
+from agora.engine.wiring import Wiring
 from agora.episode import Batch, Conditions, Episodes
 from agora.errors import InputError
+from agora.interfaces import Setting
 from agora.pedestrians.orca import Orca
 from agora.perception.perception import Perception
 from agora.perception.view import View
@@ -43,9 +45,19 @@ def world_of(worlds=1, count=3, models=(DISC,), seed=0, slots=0):
     return world
 
 
-def perceiver(world, view, source="view"):
-    rows = world.layout.worlds * world.layout.robots
-    return Perceiver(world, Perception(source, view=view), None, np.zeros((rows, 3), np.float32))
+class Told:
+    """What the robots of a world are told of pedestrians at a moment, s."""
+
+    def __init__(self, world, view, source="view"):
+        wiring = Wiring.of(("pedestrians",), Setting(perception=Perception(source, view=view)))
+        self.observer = Observer(world, wiring, 0.25)
+
+    def read(self, time=0.0):
+        self.observer.now = time
+        return self.observer.observe().pedestrians
+
+    def begin(self, model, world=0):
+        self.observer.place(world, 0, model)
 
 
 def shake(world, rng):
@@ -97,7 +109,7 @@ class PlainView:
 def test_the_kernel_agrees_with_its_plain_twin(view):
     rng = np.random.default_rng(8)
     world = world_of(worlds=3, count=6, models=(DISC, OMNI))
-    told, plain = perceiver(world, view), {(w, r): PlainView(view) for w in range(3) for r in range(2)}
+    told, plain = Told(world, view), {(w, r): PlainView(view) for w in range(3) for r in range(2)}
     hidden = 0
     for step in range(12):
         shake(world, rng)
@@ -114,7 +126,7 @@ def test_the_kernel_agrees_with_its_plain_twin(view):
 def test_all_around_and_without_range_it_is_the_truth_to_the_bit():
     rng = np.random.default_rng(3)
     world = world_of(worlds=2, count=5, models=(OMNI,))
-    told, truth = perceiver(world, View(math.tau, None)), perceiver(world, View(), "truth")
+    told, truth = Told(world, View(math.tau, None)), Told(world, View(), "truth")
     for step in range(6):
         shake(world, rng)
         mine, its = told.read(0.25 * step), truth.read()
@@ -141,7 +153,7 @@ def walk(world, seconds=0.25):
 
 def test_a_person_behind_is_unknown_until_the_robot_turns_and_then_believed_to_go_straight_on():
     world, back = behind_and_ahead(DISC)
-    told = perceiver(world, View(math.pi / 2, 5.0))
+    told = Told(world, View(math.pi / 2, 5.0))
     assert not told.read(0.0).present.any()
     world.robots.heading[0, 0] = 0.4 + math.pi
     seen = told.read(0.25)
@@ -163,7 +175,7 @@ def test_a_person_behind_is_unknown_until_the_robot_turns_and_then_believed_to_g
 
 def test_a_holonomic_robot_looks_where_it_moves_and_standing_where_it_last_did():
     world, _ = behind_and_ahead(OMNI)
-    told = perceiver(world, View(math.pi / 2, None))
+    told = Told(world, View(math.pi / 2, None))
     assert not told.read(0.0).present.any()  # it stands and looks along its heading
     back = -0.5 * np.array([math.cos(0.4), math.sin(0.4)])
     for velocity, known in (((0.0, 0.0), False), ((-back[1], back[0]), False), (back, True)):
@@ -173,7 +185,7 @@ def test_a_holonomic_robot_looks_where_it_moves_and_standing_where_it_last_did()
     walk(world)
     still = told.read(0.5)  # it stands and looks back
     assert still.position[0, 0].tolist() == [world.pedestrians.x[0, 0], world.pedestrians.y[0, 0]]
-    told.forget(0)
+    told.begin(OMNI)
     assert not told.read(0.0).present.any()
 
 
@@ -181,25 +193,25 @@ def test_a_holonomic_robot_looks_where_it_moves_and_standing_where_it_last_did()
 def test_a_new_episode_knows_nobody_and_only_in_its_own_row(model):
     world = world_of(worlds=2, count=3, models=(model, model))
     world.pedestrians.x[...] += 100.0
-    far = perceiver(world, View(math.tau, 30.0))
+    far = Told(world, View(math.tau, 30.0))
     assert not far.read(0.0).present.any()
     world.pedestrians.x[...] -= 100.0
     assert far.read(0.25).present.sum() == 4 * 3
     world.pedestrians.x[...] += 100.0
-    far.forget(2)
+    far.begin(model, 1)
     assert far.read(0.5).present.sum(1).tolist() == [3, 3, 0, 3]
 
 
 def test_the_range_is_between_outlines():
     world, _ = behind_and_ahead(DISC, heading=0.0)
     gap = 2.0 - 0.25 - 0.3
-    assert perceiver(world, View(math.tau, gap + 1e-3)).read(0.0).present[0, 0]
-    assert not perceiver(world, View(math.tau, gap - 1e-3)).read(0.0).present[0, 0]
+    assert Told(world, View(math.tau, gap + 1e-3)).read(0.0).present[0, 0]
+    assert not Told(world, View(math.tau, gap - 1e-3)).read(0.0).present[0, 0]
 
 
 def test_who_leaves_the_world_is_forgotten_and_another_in_that_place_is_unknown():
     world, _ = behind_and_ahead(DISC)
-    told = perceiver(world, View(math.pi / 2, None))
+    told = Told(world, View(math.pi / 2, None))
     world.robots.heading[0, 0] = 0.4 + math.pi
     assert told.read(0.0).present[0, 0]
     world.robots.heading[0, 0] = 0.4

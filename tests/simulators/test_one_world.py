@@ -73,8 +73,8 @@ class NavigationPart:
         ]
         batch.next_goals()
         for r, _, ranges, _ in scans:
-            if batch.observers.of(r).reads_scans:
-                batch.observers.of(r).ranges[r] = ranges
+            if (held := batch.observers.of(r).scans) is not None:
+                held.ranges[r] = ranges
         active = batch.active
         answer, failures = batch.observers.ask(self.planner, batch.observers.observe(), self.memory, active)
         self.memory = answer.memory

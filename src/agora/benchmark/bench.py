@@ -50,7 +50,7 @@ class Options:
     Attributes:
         workers: processes; 0 runs in this one. batch: most episodes of a job. worlds: most side by side, 0 for all of a job.
         threads: over worlds, in each worker. slots: pedestrian slots a world, 0 for the least. trajectories: whose are kept.
-        record: names of channels whose readings the recordings keep, "scan" or a sensor's.
+        record: names of channels whose readings the recordings keep.
         deadline: s that one call of a planner, one step of the world or one metric may take.
         executor: runs the jobs, instead of ``workers`` processes with this ``deadline``.
     """

@@ -25,7 +25,10 @@ from agora.benchmark.packages import packages
 from agora.benchmark.statistics import Row
 from agora.config import build_component, load
 from agora.core.recording import Recording
-from agora.costmap.window import Window
+from agora.engine.channels.costmap import LocalCostmap
+from agora.engine.channels.path import GlobalPath
+from agora.engine.channels.pedestrians import KnownPedestrians
+from agora.engine.wiring import Wiring
 from agora.errors import InputError, reading
 from agora.interfaces import Label
 from agora.perception.perception import LEVELS, Level
@@ -120,13 +123,12 @@ class Knows:
     @staticmethod
     def of(planner: Named, told: Iterable[Level]) -> Knows:
         """What a planner knows that is told of pedestrians at these levels: the most knowing counts."""
-        channels = planner.part.declares.channels
-        costmap = channels.get("costmap")
-        sources = (costmap if isinstance(costmap, Window) else Window()).sources if "costmap" in channels else ()
-        asks = "people" in sources or not channels.keys().isdisjoint({"pedestrians", "semantics"})
-        levels = set(told)
+        wiring, levels = Wiring.of(planner.part.declares.needs), set(told)
+        made_of = [provider for provider, _ in wiring.order]
+        asks = any(isinstance(one, KnownPedestrians) for one in made_of)
         level = next(level for level in LEVELS if level in levels) if asks else "none"
-        return Knows(level, "map" if "path" in channels or "map" in sources else "none", tuple(sorted(channels)))
+        mapped = any(isinstance(one, GlobalPath) or (isinstance(one, LocalCostmap) and one.shows_walls) for one in made_of)
+        return Knows(level, "map" if mapped else "none", tuple(sorted(name for name, _ in wiring.shown)))
 
 
 @dataclass(frozen=True)

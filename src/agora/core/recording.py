@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -127,6 +127,17 @@ class Contact(NamedTuple):
     closing: Closing | None = None
 
 
+def number_type(name: str) -> Any:
+    """Return the type that a file names for a channel's readings, such as ``uint8``.
+
+    Raises:
+        ValueError: it is none of numbers or flags.
+    """
+    if name not in ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64"):
+        raise ValueError(f"readings of a channel: expected numbers, got {name!r}")
+    return np.dtype(name)
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Recording:
     """An episode of one robot, T samples at control rate, the first at time 0; P pedestrians.
@@ -168,8 +179,8 @@ class Recording:
         shortest_turn: sum of the turns along a shortest way, the first one from the heading at the start, rad; None where there is
             no way or nobody recorded it.
         door: (T,) how far the door of the map is open, 0 to 1; None of a map without a door that moves.
-        sensors: what the robot's sensors had measured at each call of the planner, by channel and field: (T - 1, ...). Only of
-            channels that were to be recorded. The channel "scan" has the field ``ranges``.
+        sensors: what the robot's channels read at each call of the planner, by channel and field: (T - 1, ...), of the field's
+            type. Only of channels that were to be recorded. The channel "scan" has the field ``ranges``.
     """
 
     outcome: Outcome

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from agora.core.jit import bind
 from agora.core.state import Array, Bools, Floats
 from agora.interfaces import CostmapLayer
+
+if TYPE_CHECKING:
+    from agora.maps.grid import Map
 
 
 def attributes_of(layers: Sequence[CostmapLayer]) -> tuple[str, ...]:
@@ -47,3 +51,19 @@ def bind_layers(
         arrays = (position, velocity, heading, seen, present, cost, origin)
         calls.append(bind(layer.kernel(), layer.parameters(), *arrays, np.float32(cell)))
     return calls
+
+
+def put_layers(
+    layers: Sequence[CostmapLayer],
+    position: Floats,
+    velocity: Floats,
+    heading: Floats,
+    evidence: Floats,
+    present: Bools,
+    map: Map,
+) -> Array:
+    """Return the costs (rows, columns) uint8 that layers put on a whole map; arguments as of `bind_layers`, for one row."""
+    cost, origin = np.zeros((1, *map.shape), np.uint8), np.array([map.origin], np.float32)
+    for call in bind_layers(layers, position, velocity, heading, evidence, present, cost, origin, map.resolution):
+        call(0, 1)
+    return np.asarray(cost[0])

@@ -18,7 +18,7 @@ import numpy as np
 
 from agora.config import dump, parse
 from agora.core.declared import Axes, declared
-from agora.core.recording import Closing, Contact, ContactKind, Outcome, Recording
+from agora.core.recording import Closing, Contact, ContactKind, Outcome, Recording, number_type
 from agora.core.state import Array, RobotTraits
 from agora.datasets.mcapfile import Channel, Entry, McapFile
 from agora.datasets.played import Played, PlayedRobot
@@ -44,7 +44,7 @@ _KINDS: dict[str, tuple[type, ...]] = {
     "object": (dict,),
 }
 _SAID = {"suite": "string", "stage": "string", "episode": "integer", "seed": "integer", "interrupted": "string"}
-_CONDITIONS = "conditions"
+_CONDITIONS, _READINGS = "conditions", "readings"
 
 
 def _schema(title: str, properties: dict[str, Any], required: list[str]) -> dict[str, Any]:
@@ -83,7 +83,8 @@ def _robot_schema() -> dict[str, Any]:
     known |= {"missing": {"type": "array", "items": text}}
     known |= {"contacts": {"type": "array", "items": _schema("agora.Contact", contact | {"closing": closing}, list(contact))}}
     known |= {name: _type(one, len(one.names)) for name, one in _FIXED.items()}
-    others: dict[str, Any] = {"shortest_path": number, "robot": {"type": "object"}} | {name: number for name in _MAYBE}
+    others: dict[str, Any] = {"shortest_path": number, "robot": {"type": "object"}, _READINGS: {"type": "object"}}
+    others |= {name: number for name in _MAYBE}
     return _schema("agora.Robot", known | others, list(known))
 
 
@@ -121,6 +122,8 @@ def _robot(robot: PlayedRobot) -> dict[str, Any]:
     said |= {name: _plain(getattr(recording, name)) for name in _FIXED}
     said |= {"shortest_path": recording.shortest_path} if math.isfinite(recording.shortest_path) else {}
     said |= {name: getattr(recording, name) for name in _MAYBE if getattr(recording, name) is not None}
+    if recording.sensors:
+        said[_READINGS] = {c: {name: array.dtype.name for name, array in r.items()} for c, r in recording.sensors.items()}
     if recording.robot is not None:
         said["robot"] = {name: _plain(values) for name, values in recording.robot._asdict().items()}
     return said
@@ -235,7 +238,7 @@ def _played(file: McapFile, number: int, said: dict[str, Any], samples: list[dic
         contacts=tuple(_touched(one) for one in said["contacts"]),
         map=decode_exact(io.BytesIO(file.attachments[MAP]), f"{file.path}: {MAP}") if MAP in file.attachments else None,
         robot=_traits(said["robot"]) if "robot" in said else None,
-        sensors=_sensors(samples),
+        sensors=_sensors(samples, said.get(_READINGS, {})),
     )
     return PlayedRobot(said["planner"], said["model"], recording, frozenset(said["missing"]))
 
@@ -261,12 +264,15 @@ def _traits(said: dict[str, Any]) -> RobotTraits:
     return RobotTraits(**arrays)
 
 
-def _sensors(samples: list[dict[str, Any]]) -> dict[str, dict[str, Array]]:
-    """Readings by channel and field, at each call of the planner."""
+def _sensors(samples: list[dict[str, Any]], kinds: dict[str, dict[str, str]]) -> dict[str, dict[str, Array]]:
+    """Readings by channel and field, at each call of the planner; of files that say no type they are float32."""
     first = samples[0].get("sensors", {})
     return {
         channel: {
-            name: np.array([s["sensors"][channel][name] for s in samples if name in s["sensors"][channel]], np.float32)
+            name: np.array(
+                [s["sensors"][channel][name] for s in samples if name in s["sensors"][channel]],
+                number_type(kinds.get(channel, {}).get(name, "float32")),
+            )
             for name in reading
         }
         for channel, reading in first.items()

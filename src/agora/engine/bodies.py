@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
@@ -19,7 +20,10 @@ from agora.world.threads import Work
 from agora.world.world import World
 
 if TYPE_CHECKING:
+    from agora.interfaces.channel import Offer
     from agora.world.start import Start
+
+__all__ = ["Native", "NativeBodies"]
 
 _CENTRE = np.float32(0.01)  # m: walls stop a centre this far from them, and a sweep needs a disc
 
@@ -184,6 +188,10 @@ class NativeBodies:
 
     def reset(self, world: int, start: Start) -> None:
         """Begin an episode in one world: nothing is remembered."""
+
+    def sensors(self) -> Mapping[str, Offer]:
+        """Nothing is measured: the library's channels read the world."""
+        return {}
 
     def close(self) -> None:
         """Nothing was opened."""

@@ -38,6 +38,9 @@ class Engine:
         bodies: its robots (`agora.interfaces.Bodies`); the library's own where None.
         ends: sum of END bits (`agora.world.records`): which contacts end an episode; the others are counted.
         remove: robots that have ended leave the world.
+
+    Attributes:
+        offers: channels that the simulator measures, by their names.
     """
 
     def __init__(
@@ -51,6 +54,7 @@ class Engine:
     ) -> None:
         self.world, self.crowd = world, crowd
         self._bodies: Bodies = bodies or NativeBodies(world)
+        self.offers = self._bodies.sensors()
         self._rules = Rules(world, ends, remove)
         self._calls = [self._calls_from(0), self._calls_from(1)]
 

@@ -2,43 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from agora.core.state import Array, Bools, Doubles, Floats
-from agora.costmap.window import Window
-from agora.engine.observe import BUILT_IN, Observer
+from agora.engine.channels.path import HeldPaths
+from agora.engine.observe import Observer
+from agora.engine.wiring import Wiring
 from agora.errors import InputError, UnknownNameError
-from agora.interfaces.channel import Reading, Sensor, channels_of
+from agora.interfaces import Setting
+from agora.interfaces.channel import Reading, channels_of
 from agora.planners.lift import call
-from agora.registry import available, make
+from agora.registry import available
 
 if TYPE_CHECKING:
     from agora.engine.conditions import Conditions
     from agora.interfaces import Answer, Channel, Memory, Observation
+    from agora.interfaces.channel import Offer
     from agora.maps.grid import Map
+    from agora.registry import Named
     from agora.robots.model import RobotModel
     from agora.sensors.lidar import Lidar
     from agora.world.world import World
 
 
 def recordable(names: Collection[str]) -> tuple[str, ...]:
-    """Return names of channels that a recording can keep, each once: "scan" and those of sensors.
+    """Return names of channels, each once.
 
     Raises:
         UnknownNameError: another name.
     """
-    known = ["scan", *available("channels")]
     for name in names:
-        if name not in known:
-            raise UnknownNameError("sensor", name, known)
+        if name not in available("channels"):
+            raise UnknownNameError("channel", name, available("channels"))
     return tuple(dict.fromkeys(names))
 
 
 class Observers:
-    """One `Observer` for all robots that have the same lidar and the same other sensors; mostly there is one for all.
+    """One `Observer` for all robots that have the same channels, as the same lidar makes them; mostly there is one for all.
 
     Args:
         world: the worlds.
@@ -46,9 +49,10 @@ class Observers:
         conditions: of the episodes.
         models: of the robots.
         record: names of channels that are recorded (`recordable`).
+        offers: channels that the simulator measures, by their names.
 
     Attributes:
-        channels: by name, as in ``needs``.
+        record: as given, each once. kinds: the channels of each observer.
 
     Raises:
         InputError: a channel that is not there.
@@ -61,45 +65,30 @@ class Observers:
         conditions: Conditions,
         models: Sequence[RobotModel],
         record: Collection[str] = (),
+        offers: Mapping[str, Offer] | None = None,
     ) -> None:
-        self._world, self._conditions = world, conditions
-        self.channels, self.record = channels_of(needs), recordable(record)
-        window = self.channels.get("costmap")
-        seen_by_it = {"scan"} & (window.needs if isinstance(window, Window) else set())
-        self._scans = bool(seen_by_it or "scan" in {*self.channels, *self.record} or conditions.perception.source != "truth")
-        kinds = [self._kind(model) for model in models] or [(conditions.lidar, ())]
-        seen = (conditions.layers, conditions.perception)
-        self._kinds = list(dict.fromkeys(kinds))
-        known = [one if one is not None else name for name, one in self.channels.items() if name in BUILT_IN]
-        self._each = [
-            Observer(world, [*known, *self._needed(sensors)], conditions.periods.control, lidar, *seen, [*self.record, *sensors])
-            for lidar, sensors in self._kinds
-        ]
-        self._number = [self._kinds.index(kind) for kind in kinds]
+        self._world, self._conditions, self._needs = world, conditions, channels_of(needs)
+        self.record = recordable(record)
+        self._known: dict[tuple[Lidar | None, tuple[Named, ...]], Wiring] = {}
+        kinds = [self._kind(model.lidar, model.sensors) for model in models] or [self._kind(None, ())]
+        self.kinds = list(dict.fromkeys(kinds))
+        self._each = [Observer(world, kind, conditions.periods.control, offers) for kind in self.kinds]
+        self._number = [self.kinds.index(kind) for kind in kinds]
         self._rows = np.tile(np.array(self._number[: world.layout.robots], np.int64), world.layout.worlds)
 
-    def _kind(self, model: RobotModel) -> tuple[Lidar | None, tuple[Sensor, ...]]:
-        """The lidar of a robot where scans are read, and its other sensors that are read: the planner's, else the robot's own."""
-        own = {sensor.name: sensor.part for sensor in model.sensors}
-        sensors: list[Any] = []
-        for name, given in (dict.fromkeys(self.record) | self.channels).items():
-            if name not in BUILT_IN:
-                sensors.append(given if given is not None else own[name] if name in own else make("channels", name))
-        return (self._conditions.lidar or model.lidar) if self._scans else None, tuple(sensors)
-
-    def _needed(self, sensors: Sequence[Sensor]) -> list[Sensor]:
-        """Those of the sensors that the planner reads."""
-        return [sensor for sensor in sensors if sensor.channel in self.channels]
+    def _kind(self, lidar: Lidar | None, sensors: tuple[Named, ...]) -> Wiring:
+        """The channels of a robot that carries this."""
+        if (lidar, sensors) not in self._known:
+            chosen, own = self._conditions, {sensor.name: sensor.part for sensor in sensors}
+            setting = Setting(chosen.lidar or lidar, own, chosen.perception, chosen.layers)
+            needs = [name if one is None else one for name, one in self._needs.items()]
+            self._known[lidar, sensors] = Wiring.of(needs, setting, self.record)
+        return self._known[lidar, sensors]
 
     @property
     def one(self) -> Observer:
         """The observer of the first robot, which is that of all where they have the same sensors."""
         return self._each[0]
-
-    @property
-    def sensors(self) -> frozenset[str]:
-        """The channels that the library does not know by itself."""
-        return frozenset(self.channels.keys() - BUILT_IN)
 
     def number(self, robot: int) -> int:
         """The number of a robot's observer, and of what it sees in `observe`."""
@@ -120,44 +109,54 @@ class Observers:
         Raises:
             InputError: it has other sensors than the robots of this number in the batch.
         """
-        if self._kind(model) != self._kinds[self._number[robot]]:
+        if self._kind(model.lidar, model.sensors) != self.kinds[self._number[robot]]:
             raise InputError(f"robot {robot}: {model.name} has other sensors than the batch's other robots of this number")
         for observer in self._each:
             observer.place(world, robot, model)
 
+    @property
+    def read_paths(self) -> bool:
+        """Whether anybody reads global paths."""
+        return any(self._paths)
+
+    @property
+    def _paths(self) -> list[HeldPaths]:
+        """The global paths of each observer that has some."""
+        return [held for observer in self._each if (held := observer.part(HeldPaths)) is not None]
+
     def set_path(self, world: int, robot: int, path: Floats | Doubles) -> None:
-        """Give a row its global path (K, 2); (0, 2) for none."""
-        for observer in self._each:
-            observer.set_path(world, robot, path)
+        """Give a robot its global path (K, 2); (0, 2) for none. Where nobody reads paths, nothing changes."""
+        for held in self._paths:
+            held.set(world, robot, path)
+
+    def path(self, world: int, robot: int) -> Floats:
+        """The global path (K, 2) of a robot, m; (0, 2) for none."""
+        held = self.of(robot).part(HeldPaths)
+        return np.zeros((0, 2), np.float32) if held is None else held.of(world, robot)
 
     def layer_costs(self, world: int, robot: int, place: Map) -> Array:
         """Return the costs (rows, columns) uint8 that layers put on the whole map, by what a robot knows of pedestrians now."""
         return self.of(robot).layer_costs(world, robot, place)
 
-    def scan(self, worlds: Collection[int] | None = None) -> None:
-        """Measure now what sensors measure, everywhere or in some worlds; it stays until the next time."""
+    def measure(self, worlds: Collection[int] | None = None) -> None:
+        """Measure now what is due at the sensor period, everywhere or in some worlds; it stays until the next time."""
         for observer in self._each:
-            observer.scan(worlds)
+            observer.measure(worlds)
 
     def see_nothing(self) -> None:
         """Take scans in which nothing is met."""
-        for observer in self._each:
-            observer.ranges[...] = 0.0 if observer.lidar is None else observer.lidar.range_max
+        for scans in (observer.scans for observer in self._each):
+            if scans is not None and scans.lidar is not None:
+                scans.ranges[...] = scans.lidar.range_max
 
     def read_at(self, time: float) -> None:
         """Say what moment it is, s, on the clock of scans that come from elsewhere."""
         for observer in self._each:
             observer.now = time
 
-    def forget(self) -> None:
-        """Know of no pedestrian but by what is scanned from now on."""
-        for observer in self._each:
-            observer.forget()
-
     def recorded(self, world: int, robot: int) -> dict[str, Reading]:
-        """Copies of what a robot's recorded channels have measured last, by their names: arrays of its fields."""
-        row = world * self._world.layout.robots + robot
-        return {name: {key: array[row].copy() for key, array in self.of(robot).recorded(name).items()} for name in self.record}
+        """Copies of what a robot's recorded channels have read last, by their names: arrays of its fields."""
+        return self.of(robot).recorded(world, robot)
 
     def observe(self) -> tuple[Observation, ...]:
         """Return what every row knows now, for each kind of robot."""

@@ -16,19 +16,18 @@ if TYPE_CHECKING:
 
 
 class Paths:
-    """Gives the robots of a batch their global paths, where their planner needs them.
+    """Gives the robots of a batch their global paths, where somebody reads them.
 
     Args:
         world: the worlds.
         observers: are told of the paths, and know what layers put on the map.
         conditions: the global planner, how often it plans, and the layers.
-        needed: whether anybody needs paths.
     """
 
-    def __init__(self, world: World, observers: Observers, conditions: Conditions, needed: bool) -> None:
-        self._world, self._observers, self._needed = world, observers, needed
+    def __init__(self, world: World, observers: Observers, conditions: Conditions) -> None:
+        self._world, self._observers, self._needed = world, observers, observers.read_paths
         self._planner, self._layered = conditions.global_planner, bool(conditions.layers)
-        self._every = round(conditions.replan / conditions.periods.physics) if needed else 0
+        self._every = round(conditions.replan / conditions.periods.physics) if self._needed else 0
         self._starts: dict[int, Start] = {}
         self._looked = np.zeros(world.layout.worlds, np.int64)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -59,6 +59,13 @@ def take_events(world: World) -> Iterator[tuple[int, int, Contact]]:
             )
             yield int(w), r, contact
     status.events.count[...] = 0
+
+
+def _stacked(arrays: Sequence[Array]) -> Array:
+    """Arrays as one; those that are shorter than others along an axis, as paths are, repeat their last."""
+    longest = np.max([array.shape for array in arrays], axis=0)
+    short = (np.pad(array, [(0, most - own) for most, own in zip(longest, array.shape, strict=True)], "edge") for array in arrays)
+    return np.stack(arrays if all(array.shape == arrays[0].shape for array in arrays) else list(short))
 
 
 class Recorder:
@@ -126,10 +133,10 @@ class Recorder:
             self._readings[w][r].append(observers.recorded(int(w), int(r)))
 
     def readings(self, world: int, robot: int, calls: int) -> dict[str, Reading]:
-        """What the recorded channels of one robot measured before its first ``calls`` calls of the planner, (calls, ...)."""
+        """What the recorded channels of one robot read before its first ``calls`` calls of the planner, (calls, ...)."""
         kept = self._readings[world][robot][:calls]
         first = kept[0] if kept else {}
-        return {name: {key: np.stack([one[name][key] for one in kept]) for key in reading} for name, reading in first.items()}
+        return {name: {key: _stacked([one[name][key] for one in kept]) for key in reading} for name, reading in first.items()}
 
     def contacts(self, world: int, robot: int) -> tuple[Contact, ...]:
         """Contact events of one robot, in time order."""

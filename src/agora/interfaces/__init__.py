@@ -10,7 +10,7 @@ from agora.draft.surroundings import Surroundings
 from agora.draft.task import Task
 from agora.interfaces.behaviour import AttachedBehaviour, Behaviour
 from agora.interfaces.card import ROBOT, Card, Oracle, Range, Situation, card
-from agora.interfaces.channel import Channel, Field, Reading, Sensor
+from agora.interfaces.channel import Bound, Channel, Field, Offer, Provider, Reading, Setting, Source
 from agora.interfaces.costmap_layer import CostmapLayer
 from agora.interfaces.crowd_model import AnyCrowdModel, CompiledCrowdModel, CrowdDeclaration, CrowdModel, CrowdRecord, CrowdScene
 from agora.interfaces.executor import AnyJob, Done, Event, Executor, Finished, Lost, Progress, Watch, Work
@@ -39,6 +39,7 @@ __all__ = [
     "BatchPlanner",
     "Behaviour",
     "Bodies",
+    "Bound",
     "Card",
     "Channel",
     "Compared",
@@ -69,12 +70,14 @@ __all__ = [
     "NOTES",
     "Observation",
     "ObstaclesMode",
+    "Offer",
     "Oracle",
     "People",
     "Person",
     "Plan",
     "Planner",
     "Progress",
+    "Provider",
     "ROBOT",
     "Range",
     "Reading",
@@ -83,9 +86,10 @@ __all__ = [
     "Savable",
     "SemanticMaps",
     "SemanticWindow",
-    "Sensor",
+    "Setting",
     "Simulator",
     "Situation",
+    "Source",
     "Span",
     "Surroundings",
     "Task",

@@ -4,57 +4,149 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, Protocol, runtime_checkable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
-from agora.core.state import Array
-from agora.errors import InputError
+from agora.core.state import Array, Doubles, Floats
+from agora.errors import InputError, nearest
+from agora.interfaces.costmap_layer import CostmapLayer
+from agora.perception.perception import Perception
+from agora.sensors.lidar import Lidar
+from agora.world.threads import Work
 from agora.world.world import World
 
+if TYPE_CHECKING:
+    from agora.robots.model import RobotModel
+
 Frame = Literal["robot", "sensor", "map", ""]
+
+Reading: TypeAlias = dict[str, Array]
+"""What robots read by one channel: the array of each of its fields. Its first axes are (W, R) in `Bound`, and N = W R in
+observations; for one robot it has neither."""
 
 
 @dataclass(frozen=True)
 class Field:
-    """One array of a sensor, as one robot reads it.
+    """One array of a channel, as one robot reads it.
 
     Attributes:
-        shape: of the array; () for a number.
+        shape: of the array; () for a number. An axis that the batch decides has a name instead of a length.
         unit: such as "m", "m/s", "rad"; "" for a plain number.
-        frame: in which places and directions are given; "" where there are none. Arrays in the frame "map" end with x and y.
+        frame: in which places and directions are given; "" where there are none. In the frame "map" arrays in m are places and end
+            with x and y; arrays in m/s, and others, are directions and end so too; angles and lengths have the frame "".
         low, high: the least and the largest value.
         kind: type of the numbers.
+        where: name of a field of flags, whose axes are the first of this one; where it is False, the numbers mean nothing.
     """
 
-    shape: tuple[int, ...]
+    shape: tuple[int | str, ...]
     unit: str = ""
     frame: Frame = ""
     low: float = -math.inf
     high: float = math.inf
     kind: Any = np.float32
+    where: str = ""
 
     def __post_init__(self) -> None:
         if not self.low < self.high:
             raise InputError(f"low must be below high, got {self.low} and {self.high}")
 
+    def sized(self, sizes: Mapping[str, int] = {}) -> tuple[int, ...]:  # noqa: B006 - nobody writes to it
+        """The shape in a batch in which the axes with names have these lengths."""
+        return tuple(sizes[axis] if isinstance(axis, str) else axis for axis in self.shape)
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether every axis has the same length in every batch."""
+        return not any(isinstance(axis, str) for axis in self.shape)
+
 
 class Channel(Protocol):
-    """One part of an observation, a frozen dataclass whose fields are its parameters; ``needs`` names it or holds it.
-
-    What the library itself knows are the channels "path", "pedestrians", "robots", "costmap" and "semantics", and the scan of the
-    robot's lidar, "scan". Every other channel is a `Sensor`.
-    """
+    """What a planner's ``needs`` may hold in place of a name: a frozen dataclass whose fields are the channel's parameters."""
 
     @property
     def channel(self) -> str:
         """Its name in ``needs``: that under which it is registered."""
 
 
+@dataclass(frozen=True, eq=False)
+class Bound:
+    """A channel at work on the robots of a batch.
+
+    Functions of (first, last) work on the worlds ``first <= w < last``; threads call them for different worlds. The observer calls
+    those of a channel after those of the channels that it needs.
+
+    Attributes:
+        reading: (W, R, ...) of each field, which the functions write.
+        measure: at the stage's sensor period; what it writes stays until the next time. None where nothing is measured.
+        read: whenever somebody asks what the robots know. None where nothing changes in between.
+        begin: of (world, robot, model): an episode begins, and nothing is remembered of the robot that was there.
+        views: fields of an `agora.interfaces.Observation` that show it; where None, its ``sensors`` hold the reading.
+        part: what does the work, for who knows the channel.
+        heavy: whether ``read`` takes so long that threads are worth it; else one thread reads all worlds.
+    """
+
+    reading: Reading
+    measure: Work | None = None
+    read: Work | None = None
+    begin: Callable[[int, int, RobotModel], None] | None = None
+    views: Callable[[], Mapping[str, Any]] | None = None
+    part: Any = None
+    heavy: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """What a channel may read: the world, the channels that it needs, and what the simulator measures.
+
+    All of it is read-only.
+
+    Attributes:
+        world: the worlds. Where everybody is now is in ``world.robots`` and ``world.pedestrians``.
+        readings: of the channels that it needs, by their names.
+        pose: (W, R, 3) of the robots, m and rad.
+        time: gives the moment (W, R), s since each episode began; of robots driven from outside, on the clock of their scans.
+        measured: (W, R) s, when each robot's sensors have measured last; NaN where they have not. It is written before ``measure``.
+        offers: channels that the simulator measures, by their names.
+    """
+
+    world: World
+    readings: Mapping[str, Reading]
+    pose: Floats
+    time: Callable[[], Doubles]
+    measured: Doubles
+    offers: Mapping[str, Offer] = field(default_factory=dict)
+
+    def room(self, fields: Mapping[str, Field], **sizes: int) -> Reading:
+        """Return an array of zeros (W, R, *shape) for each field.
+
+        Args:
+            fields: of the channel. **sizes: lengths of the axes that have names.
+        """
+        layout = self.world.layout
+        return {name: np.zeros((layout.worlds, layout.robots, *one.sized(sizes)), one.kind) for name, one in fields.items()}
+
+    def offered(self, channel: Provider) -> Bound:
+        """Return a channel as the simulator measures it.
+
+        Raises:
+            InputError: the simulator does not.
+        """
+        if channel.channel not in self.offers:
+            there = f"; {nearest(channel.channel, self.offers)}" if self.offers else ""
+            raise InputError(f"channel {channel.channel}: the simulator does not measure it{there}")
+        return self.offers[channel.channel](channel, self)
+
+
+Offer: TypeAlias = "Callable[[Provider, Source], Bound]"
+"""Binds a channel that a simulator measures: of the channel with its parameters, and its source."""
+
+
 @runtime_checkable
-class Sensor(Protocol):
-    """A channel that is measured at the stage's sensor period, and kept in between.
+class Provider(Protocol):
+    """A registered channel.
 
     A robot's model may have it among its ``sensors``, with parameters of its own. Where a planner's ``needs`` hold one with
     parameters, these count.
@@ -68,18 +160,47 @@ class Sensor(Protocol):
     def fields(self) -> Mapping[str, Field]:
         """What one robot reads, by name."""
 
-    def bind(self, world: World, robots: Sequence[int], out: Mapping[str, Array]) -> Callable[[int, int], None]:
-        """Return the function that measures in the worlds ``first <= w < last``; threads may call it for different worlds.
+    @property
+    def needs(self) -> Collection[str | Channel]:
+        """Names of the channels that it is made of, or channels with parameters of their own."""
 
-        Args:
-            world: the worlds. It is read at every call: where everybody is now is in ``world.robots`` and ``world.pedestrians``.
-            robots: numbers of the robots that have the sensor.
-            out: (W, len(robots), *shape) of each field, to be written.
+    def bind(self, source: Source) -> Bound:
+        """Return the channel at work.
+
+        Raises:
+            InputError: it cannot be measured here.
         """
 
 
-Reading = dict[str, Array]
-"""What robots read by one sensor: the array (N, *shape) of each of its fields, read-only; without N for one robot."""
+@dataclass(frozen=True)
+class Setting:
+    """What a robot and its stage say of channels.
+
+    Attributes:
+        lidar: of the robot; None where it has none.
+        own: the robot's other sensors, by the names of their channels.
+        perception: how it comes to know of pedestrians.
+        layers: put costs about pedestrians on its costmaps.
+    """
+
+    lidar: Lidar | None = None
+    own: Mapping[str, Any] = field(default_factory=dict)
+    perception: Perception = field(default_factory=lambda: Perception("truth"))
+    layers: Sequence[CostmapLayer] = ()
+
+
+@runtime_checkable
+class FromSetting(Protocol):
+    """A registered channel that the robot or its stage completes, as the scan of the robot's lidar."""
+
+    @staticmethod
+    def from_setting(given: Any, setting: Setting) -> Provider:
+        """Return the channel for a robot.
+
+        Args:
+            given: parameters, as a planner's ``needs`` or a robot's model hold them; None where it is only named.
+            setting: of the robot.
+        """
 
 
 def channels_of(needs: Collection[str | Channel]) -> dict[str, Channel | None]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import ClassVar
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar
 
 from agora.core.semantics import ATTRIBUTES
 from agora.core.state import Array, Floats, Ints
@@ -75,6 +75,11 @@ class SemanticMaps:
     resolution: float
 
 
+def _view(channel: str, shared: bool = False) -> Any:
+    """A field that shows a channel, None where it is not needed; ``shared``: all rows have the same, without an axis N."""
+    return field(default=None, metadata={"channel": channel, "shared": shared})
+
+
 @dataclass(frozen=True, eq=False)
 class Observation:
     """What N robots know at one moment; a planner declares which channels it needs, the rest is None.
@@ -97,7 +102,7 @@ class Observation:
         scan_pose: (3,) of the sensor in the robot's frame. scan_range: largest range, m.
         costmap: local window about the robot.
         semantics: semantic maps about the robot.
-        sensors: what other sensors read, by the names of their channels: ``observation.sensors["depth_row"]["depth"]``.
+        sensors: what is read by other channels, by their names: ``observation.sensors["depth_row"]["depth"]``.
     """
 
     pose: Floats
@@ -109,14 +114,18 @@ class Observation:
     dt: float
     goal_tolerance: Floats | None = None
     heading_tolerance: Floats | None = None
-    path: Floats | None = None
-    path_count: Ints | None = None
-    pedestrians: Tracks | None = None
-    robots: Tracks | None = None
-    scan: Floats | None = None
-    scan_angles: Floats | None = None
-    scan_pose: Floats | None = None
-    scan_range: float | None = None
-    costmap: Costmap | None = None
-    semantics: SemanticMaps | None = None
+    path: Floats | None = _view("path")
+    path_count: Ints | None = _view("path")
+    pedestrians: Tracks | None = _view("pedestrians")
+    robots: Tracks | None = _view("robots")
+    scan: Floats | None = _view("scan")
+    scan_angles: Floats | None = _view("scan", shared=True)
+    scan_pose: Floats | None = _view("scan", shared=True)
+    scan_range: float | None = _view("scan")
+    costmap: Costmap | None = _view("costmap")
+    semantics: SemanticMaps | None = _view("semantics")
     sensors: Mapping[str, Reading] = field(default_factory=dict)
+
+
+VIEWS: dict[str, str] = {one.name: one.metadata["channel"] for one in fields(Observation) if "channel" in one.metadata}
+"""The channel that each field of an `Observation` shows; the others need none."""

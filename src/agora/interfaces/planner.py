@@ -59,6 +59,7 @@ class Declaration:
         top_speed: how fast it drives at most where the robot may be faster, m/s. An interplanner's speed is a share of it.
         danger_threshold: danger above which an interplanner warns.
         period: control period that it was made for, s; 0 for any. It need not answer with a longer one.
+        requires: extras of Agora's installation whose packages it needs, such as "learning".
     """
 
     needs: Collection[str | Channel] = ()
@@ -70,10 +71,11 @@ class Declaration:
     top_speed: float = math.inf
     danger_threshold: float = 1.0
     period: float = 0.0
+    requires: Collection[str] = ()
 
     def __post_init__(self) -> None:
-        if isinstance(self.needs, str) or isinstance(self.notes, str):
-            raise ValueError("needs and notes are collections of names, not a text")
+        if any(isinstance(names, str) for names in (self.needs, self.notes, self.requires)):
+            raise ValueError("needs, notes and requires are collections of names, not a text")
         for name in self.notes:
             if name not in NOTES:
                 raise ValueError(f"notes: no note called {name!r}; {nearest(name, NOTES)}")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, ClassVar, Literal, Protocol
 
 from agora.core.state import Floats
 
 if TYPE_CHECKING:
+    from agora.interfaces.channel import Offer
     from agora.world.start import Start
     from agora.world.world import World
 
@@ -37,6 +38,13 @@ class Bodies(Protocol):
 
         It reads generation ``now`` (0 or 1) of the robots and ``world.commands`` (W, R, 3). It writes the other generation and
         ``walls``. It leaves worlds that are done as they are. Several threads call it at the same time for different worlds.
+        """
+
+    def sensors(self) -> Mapping[str, Offer]:
+        """Return what the simulator measures itself, such as the images of a camera, by the names of channels; nothing where {}.
+
+        A registered channel of the name says the parameters and fields, and its ``bind`` asks for the offer
+        (`agora.interfaces.Source.offered`).
         """
 
     def close(self) -> None:

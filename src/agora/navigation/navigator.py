@@ -18,13 +18,19 @@ from numpy.typing import ArrayLike
 from agora.core import state
 from agora.core.state import Array, Bools, Doubles, Floats, Minds, Pedestrians, Robots, Traits
 from agora.costmap.inflation import INSCRIBED, inflate
+from agora.engine.channels.costmap import Costmaps, LocalCostmap
+from agora.engine.channels.path import GlobalPath
+from agora.engine.channels.pedestrians import KnownPedestrians
+from agora.engine.channels.robots import OtherRobots
+from agora.engine.channels.scan import HeldScans, Scan, received
 from agora.engine.conditions import Conditions
 from agora.engine.observe import Observer
 from agora.engine.observers import Observers
 from agora.engine.paths import Paths
 from agora.engine.rules import touching
+from agora.engine.wiring import Wiring
 from agora.errors import InputError
-from agora.interfaces import Answer, Memory, Observation
+from agora.interfaces import Answer, Memory, Observation, Setting
 from agora.maps.grid import Map
 from agora.planners.guided import Guided
 from agora.planners.lift import declaration_of, note_contact
@@ -34,6 +40,9 @@ from agora.world.start import GOAL_TOLERANCE, PedestrianStarts, RobotStart, Star
 from agora.world.world import World
 
 __all__ = ["Decision", "Led", "Navigator"]
+
+_BROUGHT = (GlobalPath, LocalCostmap, OtherRobots, KnownPedestrians, Scan)
+"""Channels of which others say what they are, or that are made of the map. What is made of them is there, too."""
 
 _NEVER = -math.inf
 _ENDLESS = 1e6  # s
@@ -117,12 +126,13 @@ class Navigator:
         periods, slots = conditions.periods, state.padded(max(room, start.crowd_size))
         self._conditions, self._world = conditions, World.of([start], dt=periods.physics, slots=slots)
         self._world.reset(0, start)
-        self._observers = Observers(self._world, planner.declares.needs, conditions, [robot.model for robot in start.robots])
-        if elsewhere := sorted(self._observers.sensors):
-            raise InputError(f"channel {elsewhere[0]}: no topic brings it to a robot that is driven from outside")
-        for r, robot in enumerate(start.robots):
-            self._observers.place(0, r, robot.model)
-        self._paths = Paths(self._world, self._observers, conditions, "path" in self.needs)
+        models = [robot.model for robot in start.robots]
+        self._observers = Observers(self._world, planner.declares.needs, conditions, models, offers={Scan.channel: received})
+        for provider, needs in (one for kind in self._observers.kinds for one in kind.order):
+            if not needs and not isinstance(provider, _BROUGHT):
+                raise InputError(f"channel {provider.channel}: no topic brings it to a robot that is driven from outside")
+        self._place()
+        self._paths = Paths(self._world, self._observers, conditions)
         self._paths.begin(0, start)
         self._goal = np.zeros(count, np.int64)
         self._has_goal = np.full(count, has_goals)
@@ -172,8 +182,17 @@ class Navigator:
 
     def beams(self, robot: int) -> int:
         """Beams of a robot's scan; 0 where the planner reads none."""
-        observer = self._observers.of(robot)
-        return 0 if observer.lidar is None or not observer.reads_scans else observer.lidar.beams
+        scans = self._scans(robot)
+        return 0 if scans is None or scans.lidar is None else scans.lidar.beams
+
+    def _scans(self, robot: int) -> HeldScans | None:
+        """The scans of robots like this one; None where nobody reads them."""
+        return self._observers.of(robot).scans
+
+    def _place(self) -> None:
+        """Say which robots there are, of which nothing is remembered."""
+        for r, robot in enumerate(self._start.robots):
+            self._observers.place(0, r, robot.model)
 
     @property
     def danger_threshold(self) -> float:
@@ -183,7 +202,7 @@ class Navigator:
     @property
     def reads_pedestrians(self) -> bool:
         """Whether it matters where pedestrians are."""
-        return self._observers.one.reads_pedestrians
+        return any(isinstance(one, KnownPedestrians) for kind in self._observers.kinds for one, _ in kind.order)
 
     def people(self, count: int) -> People:
         """The pedestrians' records, to write ``count`` of them into.
@@ -222,9 +241,8 @@ class Navigator:
         Raises:
             InputError: there are more or fewer beams than the robot's lidar has, or more than half of them are not numbers.
         """
-        observer = self._observers.of(robot)
-        lidar = observer.lidar
-        if lidar is None or not observer.reads_scans:
+        scans = self._scans(robot)
+        if scans is None or (lidar := scans.lidar) is None:
             return
         measured = np.asarray(ranges, np.float32)
         if measured.shape != (lidar.beams,):
@@ -233,7 +251,7 @@ class Navigator:
         if 2 * int(lost.sum()) > lidar.beams:
             raise InputError(f"scan of {self.names[robot]}: {int(lost.sum())} of {lidar.beams} beams are NaN")
         near = np.where(np.isneginf(measured), np.float32(lidar.range_min), measured)
-        observer.receive_scan(0, robot, np.where(np.isfinite(near), near, np.float32(lidar.range_max)), time)
+        self._observers.of(robot).receive_scan(0, robot, np.where(np.isfinite(near), near, np.float32(lidar.range_max)), time)
         self._scanned[robot] = time
 
     def set_goal(self, robot: int, goal: ArrayLike) -> None:
@@ -277,15 +295,14 @@ class Navigator:
     def forget(self) -> None:
         """Begin afresh: what planners remember, what lidars have seen, who is tracked, and how old poses and scans are."""
         self._memory, self._before = {}, {}
-        self._observers.forget()
+        self._place()
         self._paths.forget(0)
-        for robot in range(len(self.names)):
-            self.forget_obstacles(robot)
         self._placed[:], self._scanned[:], self._time = _NEVER, _NEVER, _NEVER
 
     def forget_obstacles(self, robot: int) -> None:
         """Clear what a robot's lidar has put on its costmap, and what its planner remembers of it."""
-        self._observers.of(robot).forget_obstacles(0, robot)
+        if (costmaps := self._observers.of(robot).part(Costmaps)) is not None:
+            costmaps.clear(0, robot)
         self._memory = without_seen(self._memory, np.arange(len(self.names)) == robot)
 
     def prepare(self) -> None:
@@ -333,7 +350,7 @@ class Navigator:
         if step == 0:
             note_contact(answer, touching(self._world, 0))
         if "path" in self.needs:
-            lost = [int(r) for r in np.flatnonzero(going) if not len(self._observers.one.path(0, int(r)))]
+            lost = [int(r) for r in np.flatnonzero(going) if not len(self.path(int(r)))]
             standing |= {r: self.why_no_path(r) for r in lost}
         return Decision(answer.twists, failures, standing, share, notes, dict(answer.notes))
 
@@ -385,7 +402,7 @@ class Navigator:
 
     def path(self, robot: int) -> Floats:
         """The global path (K, 2) of a robot, m; (0, 2) for none."""
-        return self._observers.one.path(0, robot)
+        return self._observers.path(0, robot)
 
     def path_between(self, robot: int, start: ArrayLike, goal: ArrayLike) -> Floats:
         """The path (K, 2) that a robot would be given from one place (2,) to another, m; (0, 2) for none."""
@@ -400,8 +417,8 @@ class Navigator:
             seen = planned
         else:
             if self._window is None:
-                periods, layers = self._conditions.periods, self._conditions.layers
-                self._window = Observer(self._world, {"costmap"}, periods.control, layers=layers)
+                kind = Wiring.of((LocalCostmap.channel,), Setting(layers=self._conditions.layers))
+                self._window = Observer(self._world, kind, self.control)
                 for r, one in enumerate(self._start.robots):
                     self._window.place(0, r, one.model)
             made = self._window.observe().costmap

@@ -12,6 +12,8 @@ from agora.perception.tracker import Filters, Tracker, empty_tracks, tell, track
 from agora.sensors.lidar import Lidar
 from agora.world.tracks import Tracks
 
+ALL = slice(None)
+
 
 class Following:
     """Trackers of N robots; rows share nothing.
@@ -40,15 +42,15 @@ class Following:
         told = (t.position, t.velocity, t.radius, t.present, t.id, t.group)
         self._tell = bind(tell, self.filters, self._age, np.float32(tracker.radius), *told)
 
-    def prepare(self, due: Bools, dt: ArrayLike) -> None:
-        """Say which rows (N,) have seen something, and how many s (N,) after the time before; 0 for the first."""
-        self.due[...] = due
-        self._dt[...] = dt
+    def prepare(self, due: Bools, dt: ArrayLike, rows: slice = ALL) -> None:
+        """Say which of some rows (K,) have seen something, and how many s (K,) after the time before; 0 for the first."""
+        self.due[rows] = due
+        self._dt[rows] = dt
 
-    def tell(self, age: Floats | float) -> Tracks:
-        """Return who is believed to be where, ``age`` (N,) s after they were seen last; overwritten by the next call."""
-        self._age[...] = age
-        self._tell(0, len(self._age))
+    def tell(self, age: Floats | float, rows: slice = ALL) -> Tracks:
+        """Return who is believed to be where, ``age`` (K,) s after some rows have seen them last; overwritten by the next call."""
+        self._age[rows] = age
+        self._tell(*rows.indices(len(self._age))[:2])
         return self.tracks
 
     def forget(self, rows: Array | slice) -> None:

@@ -13,7 +13,7 @@ from agora.core.state import Array, Bools, Floats, Ints, Maps
 from agora.maps.grid import Map
 from agora.maps.store import build_store
 from agora.perception.detector import Detections, Detector, detect, no_robots
-from agora.perception.following import Following
+from agora.perception.following import ALL, Following
 from agora.perception.tracker import Tracker
 from agora.perception.view import View
 from agora.sensors.lidar import Lidar
@@ -84,9 +84,9 @@ class ScanTracker:
         scene = (self.ranges, self.pose, self._following.due, maps, self.map_index, *others)
         self._detect = bind(detect, search, lidar.record(), *scene, self.detections)
 
-    def prepare(self, due: Bools, dt: ArrayLike) -> None:
-        """Say which rows (N,) have a new scan in ``ranges``, and how many s (N,) after the one before; 0 for the first."""
-        self._following.prepare(due, dt)
+    def prepare(self, due: Bools, dt: ArrayLike, rows: slice = ALL) -> None:
+        """Say which of some rows (K,) have a new scan in ``ranges``, and how many s (K,) after the one before; 0 for the first."""
+        self._following.prepare(due, dt, rows)
 
     def work(self, first: int, last: int) -> None:
         """Take the scans of rows ``first <= n < last`` that `prepare` has named."""
@@ -101,9 +101,9 @@ class ScanTracker:
         self.work(0, len(self.pose))
         return self.tell(0.0)
 
-    def tell(self, age: Floats | float) -> Tracks:
-        """Return who is believed to be where, ``age`` (N,) s after the last scan; overwritten by the next call."""
-        return self._following.tell(age)
+    def tell(self, age: Floats | float, rows: slice = ALL) -> Tracks:
+        """Return who is believed to be where, ``age`` (K,) s after the last scan of some rows; overwritten by the next call."""
+        return self._following.tell(age, rows)
 
     def forget(self, rows: Array | slice) -> None:
         """Make rows know of nobody."""

@@ -10,10 +10,7 @@ from types import FrameType
 
 from agora.errors import AgoraError, in_words
 from agora.interfaces import Declaration, Observation
-
-_OF_CHANNELS = {"path": "path", "path_count": "path", "pedestrians": "pedestrians", "robots": "robots", "costmap": "costmap"}
-_OF_CHANNELS |= {"semantics": "semantics"} | dict.fromkeys(("scan", "scan_angles", "scan_pose", "scan_range"), "scan")
-"""The channel that each field of an `Observation` is of; the others need none."""
+from agora.interfaces.observation import VIEWS
 
 _LONGEST = 100  # characters of a line that is shown
 
@@ -53,8 +50,8 @@ def _undeclared(error: BaseException, frames: Sequence[FrameType], declares: Dec
     """Channels that the code read and that the planner does not declare."""
     hints, read = [], {name for frame in frames for name in frame.f_code.co_names}
     if isinstance(error, (TypeError, AttributeError)) and "NoneType" in str(error):
-        missing = [name for name in _OF_CHANNELS if name in read and getattr(observation, name) is None]
-        hints = [(f"observation.{name} is None", _OF_CHANNELS[name]) for name in missing]
+        missing = [name for name in VIEWS if name in read and getattr(observation, name) is None]
+        hints = [(f"observation.{name} is None", VIEWS[name]) for name in missing]
     elif isinstance(error, KeyError) and "sensors" in read and isinstance(error.args[0], str):
         hints = [(f"observation.sensors has no {error.args[0]!r}", error.args[0])]
     channels = set(declares.channels)

@@ -43,6 +43,7 @@ class Guided:
             tunable={},
             concurrent=mine.concurrent and other.concurrent,
             danger_threshold=other.danger_threshold,
+            requires=tuple(dict.fromkeys((*mine.requires, *other.requires))),
         )
 
     def act(self, observation: Observation, memory: Memory) -> Answer:

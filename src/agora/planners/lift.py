@@ -24,7 +24,6 @@ from agora.planners.memory import each, joined, parts, put, rows_of
 Ranges = Callable[[Callable[[int, int], None]], None]
 """Calls a function for ranges of rows ``first <= n < last`` that together are all, on several threads."""
 
-_SHARED = frozenset({"scan_angles", "scan_pose"})
 _STARTED = "started"
 _LONGEST = 100  # characters of a value in a message
 
@@ -217,7 +216,7 @@ def _take(record: Any, index: Any) -> Any:
         elif isinstance(value, dict):
             value = {name: {key: _rows(array, index) for key, array in reading.items()} for name, reading in value.items()}
         elif isinstance(value, np.ndarray):
-            value = _rows(value, slice(None) if one_field.name in _SHARED else index)
+            value = _rows(value, slice(None) if one_field.metadata.get("shared") else index)
         taken[one_field.name] = value
     return type(record)(**taken)
 

@@ -7,14 +7,15 @@ from dataclasses import fields
 from typing import Any
 
 from agora.config import build_component, load, parse_parameters
-from agora.errors import UnknownNameError
+from agora.errors import InputError, UnknownNameError, in_words
+from agora.extras import lacking
 from agora.planners.guided import Guided
 from agora.planners.lift import declaration_of
 from agora.registry import Named, available
 from agora.registry import load as load_component
 from agora.share import folder
 
-__all__ = ["named_interplanner", "named_planner"]
+__all__ = ["named_interplanner", "named_planner", "runnable"]
 
 _PLUS = re.compile(r"\+(?=[A-Za-z_])")
 """Between a planner and its interplanner; the one in 1e+3 is not followed by a letter."""
@@ -41,16 +42,33 @@ def named_planner(text: str, interplanner: str = "", agent: str = "") -> tuple[s
 
     Raises:
         UnknownNameError: no such planner, preset or interplanner.
-        InputError: a parameter that one does not have or refuses.
+        InputError: a parameter that one does not have or refuses, or an extra that one requires and that is not here.
     """
     if interplanner not in ("", "bypass") and _PLUS.search(text) is None:
         text = f"{text}+{interplanner}"
     own, *front = _PLUS.split(text, maxsplit=1)
     label, planner = text.replace("/", "|"), _local(own, agent)
-    if not front:
-        return label, planner
-    guide = named_interplanner(front[0])
-    return label, planner if guide.name == "bypass" else Named("guided", Guided(planner, guide))
+    guide = named_interplanner(front[0]) if front else None
+    if guide is not None and guide.name != "bypass":
+        planner = Named("guided", Guided(planner, guide))
+    if absent := lacking(planner.part.declares.requires):
+        raise InputError(f"planner {text!r}: {absent}")
+    return label, planner
+
+
+def runnable() -> tuple[list[str], dict[str, str]]:
+    """Return the names of the registered planners that can run here, and of each other one why it cannot."""
+    here, reasons = [], {}
+    for name in available("planners"):
+        try:
+            absent = lacking(_local(name, "").part.declares.requires)
+        except ImportError as error:
+            absent = in_words(error)
+        if absent:
+            reasons[name] = absent
+        else:
+            here.append(name)
+    return here, reasons
 
 
 def named_interplanner(text: str) -> Named:

@@ -15,8 +15,7 @@ from agora.core.jit import hidden, kernel, spliced
 from agora.core.scalar import HALF, ONE, ZERO, F, sincos
 from agora.core.state import Array, Bools, Floats
 from agora.errors import InputError
-from agora.interfaces import Channel, Limits, Observation, Tracks
-from agora.interfaces.channel import Sensor
+from agora.interfaces import Channel, Limits, Observation, Provider, Tracks
 from agora.policies.subgoal import subgoals
 
 if TYPE_CHECKING:
@@ -101,7 +100,7 @@ class Observe(FromLimitToLimit):
         pedestrians: how many of the nearest pedestrians.
         pedestrian_range: farther pedestrians are not seen; a place at it reads 1, m.
         pedestrian_speed: speed that reads 1, as faster ones do, m/s.
-        sensors: whose readings follow, field by field: the least value of a field reads 0, the largest 1.
+        sensors: other channels, whose readings follow, field by field: the least value of a field reads 0, the largest 1.
         lookahead: distance along the global path of the point that is seen in place of the goal, m; 0 shows the goal itself, as
             does a path that ends before.
         scans: how many of the latest scans, a control period apart.
@@ -113,7 +112,7 @@ class Observe(FromLimitToLimit):
     pedestrians: int = 0
     pedestrian_range: float = 10.0
     pedestrian_speed: float = 2.0
-    sensors: tuple[Sensor, ...] = ()
+    sensors: tuple[Provider, ...] = ()
     lookahead: float = 0.0
     scans: int = 1
 
@@ -130,6 +129,8 @@ class Observe(FromLimitToLimit):
             raise InputError(f"observe: lookahead must be at least 0, got {self.lookahead}")
         for sensor in self.sensors:
             for name, one in sensor.fields.items():
+                if not one.is_fixed:
+                    raise InputError(f"observe: {name} of {sensor.channel} has no fixed size: {one.shape}")
                 if not (math.isfinite(one.low) and math.isfinite(one.high)):
                     raise InputError(f"observe: {name} of {sensor.channel} has no bounds: {one.low:g} to {one.high:g}")
 
@@ -154,7 +155,7 @@ class Observe(FromLimitToLimit):
         """Where the values of each part stand."""
         sizes = {"scan": self.beams, "goal": _GOAL, "twist": _TWIST, "pedestrians": _PEDESTRIAN * self.pedestrians}
         sizes |= {
-            f"{sensor.channel}.{name}": math.prod(one.shape) for sensor in self.sensors for name, one in sensor.fields.items()
+            f"{sensor.channel}.{name}": math.prod(one.sized()) for sensor in self.sensors for name, one in sensor.fields.items()
         }
         if self.scans > 1:
             sizes["earlier"] = self.beams * (self.scans - 1)

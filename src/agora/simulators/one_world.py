@@ -11,10 +11,10 @@ import numpy as np
 from agora.core import state
 from agora.core.recording import Contact
 from agora.core.state import Bools, Doubles, Floats, Robots, carry
+from agora.engine.channels.scan import Scanner
 from agora.engine.conditions import Conditions
 from agora.engine.engine import Engine
 from agora.engine.recorder import take_events
-from agora.engine.scanner import Scanner
 from agora.errors import InputError, UnknownNameError
 from agora.maps.furniture import Furniture, model_of
 from agora.maps.grid import Map

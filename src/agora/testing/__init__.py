@@ -6,6 +6,7 @@ check_planner(MyPlanner())
 
 from agora.testing.behaviours import check_behaviour
 from agora.testing.cards import check_card
+from agora.testing.channels import check_channel
 from agora.testing.costmap_layers import check_costmap_layer
 from agora.testing.crowd_models import check_crowd_model
 from agora.testing.errors import ContractError
@@ -18,7 +19,6 @@ from agora.testing.modules import check_module
 from agora.testing.narrow import check_narrow_places, narrow_places
 from agora.testing.planners import check_bad_input, check_planner
 from agora.testing.scenes import Move, observation
-from agora.testing.sensors import check_sensor
 from agora.testing.simulators import check_simulator
 from agora.testing.tasks import check_obstacles_mode, check_robots_mode, check_world_source
 from agora.testing.trainers import check_trainer
@@ -29,6 +29,7 @@ __all__ = [
     "check_bad_input",
     "check_behaviour",
     "check_card",
+    "check_channel",
     "check_costmap_layer",
     "check_crowd_model",
     "check_executor",
@@ -41,7 +42,6 @@ __all__ = [
     "check_narrow_places",
     "check_planner",
     "check_robots_mode",
-    "check_sensor",
     "check_simulator",
     "check_trainer",
     "check_world_source",

@@ -110,10 +110,15 @@ def standing(starts: tuple[Start, ...], *, slots: int = 0, seed: int = 1, move: 
         move: what the whole scene has been moved by.
     """
     world = World.of(starts, dt=DT, slots=slots)
+    stand(world, starts, seed=seed, move=move)
+    return world
+
+
+def stand(world: World, starts: tuple[Start, ...], *, seed: int = 1, move: Move | None = None) -> None:
+    """Begin the episodes of the starts in worlds that `standing` has made."""
     velocity = (move or Move()).vectors(np.random.default_rng(seed).uniform(-0.8, 0.8, 2))
     for number, start in enumerate(starts):
         world.reset(number, start)
         world.pedestrians.active[number, 1 : start.crowd_size - 1 : 3] = False
     world.robots.world_vx[:], world.robots.world_vy[:] = velocity
     world.robots.active[:, 1] = False
-    return world

@@ -14,28 +14,20 @@ import numpy as np
 from agora.core.recording import Reason
 from agora.core.state import Array, Bools, Floats
 from agora.errors import InputError
-from agora.interfaces import Answer, BatchPlanner, Label, Limits, Memory, Observation, Planner
+from agora.interfaces import Answer, BatchPlanner, Label, Limits, Memory, Observation, Planner, Tracks
+from agora.interfaces.observation import VIEWS
 from agora.planners import lift
 from agora.planners.memory import each, reset
-from agora.registry import make
 from agora.testing.bad_input import BEARING, INPUTS, NO_PATH, PERSON, WALL, bad_inputs
 from agora.testing.errors import ContractError
 from agora.testing.guard import freeze, pure
-from agora.testing.scenes import Move, observation
+from agora.testing.scenes import Move, observation, sensors_of
 from agora.testing.speed import hidden_speed
 
 _KINDS: dict[str, dict[str, Any]] = {
     "differential": {},
     "holonomic": {"max_vy": 0.6},
     "car-like": {"turning_radius": 0.7, "corners": 4},
-}
-_GROUPS = {
-    "path": ("path", "path_count"),
-    "pedestrians": ("pedestrians",),
-    "semantics": ("semantics",),
-    "robots": ("robots",),
-    "scan": ("scan", "scan_angles", "scan_pose", "scan_range"),
-    "costmap": ("costmap",),
 }
 _STEPS = 3
 _PER_THREAD = 16
@@ -116,8 +108,7 @@ def check_bad_input(
 def _checks(planner: Planner | BatchPlanner, kinds: tuple[str, ...]) -> list[_Check]:
     """The clauses for several kinds of robots."""
     channels, period = planner.declares.channels, planner.declares.period
-    sensors = tuple(make("channels", name) if one is None else one for name, one in channels.items() if name not in _GROUPS)
-    seen = {"window": channels.get("costmap"), "semantics": channels.get("semantics"), "sensors": sensors}
+    seen = {"window": channels.get("costmap"), "semantics": channels.get("semantics"), "sensors": sensors_of(channels)}
     parts: dict[str, Any] = seen | ({"dt": period} if period else {})
     return [_Check(lift.rows(planner), f"{type(planner).__name__} ({kind})", {**parts, **_KINDS[kind]}) for kind in kinds]
 
@@ -141,7 +132,7 @@ def _says(planner: Planner | BatchPlanner) -> None:
 
 def needed(whole: Observation, needs: Collection[str]) -> Observation:
     """An observation without what a planner does not ask for, as the episode gives it."""
-    absent: dict[str, Any] = {name: None for need, names in _GROUPS.items() if need not in needs for name in names}
+    absent: dict[str, Any] = {name: None for name, channel in VIEWS.items() if channel not in needs}
     return dataclasses.replace(whole, **absent)
 
 
@@ -211,8 +202,9 @@ class _Check:
         empty = self.observe()
         if empty.path_count is not None:
             self.act(dataclasses.replace(empty, path_count=np.zeros_like(empty.path_count)), {}, "without a path")
-        crowd = {name: getattr(empty, name) for name in ("pedestrians", "robots") if getattr(empty, name) is not None}
-        gone = {name: dataclasses.replace(t, present=np.zeros_like(t.present)) for name, t in crowd.items()}
+        gone: dict[str, Any] = {
+            name: dataclasses.replace(t, present=np.zeros_like(t.present)) for name, t in _tracks(empty).items()
+        }
         self.act(dataclasses.replace(empty, **gone), {}, "with empty slots only")
 
     def bad_input(self, within_limits: bool, gives_way: bool) -> None:
@@ -303,10 +295,7 @@ class _Check:
         """What an empty slot holds, and how many there are, means nothing."""
         seen = self.observe()
         plain, _ = self.act(seen, {}, "plain")
-        for name in ("pedestrians", "robots"):
-            tracks = getattr(seen, name)
-            if tracks is None:
-                continue
+        for name, tracks in _tracks(seen).items():
             filled = dataclasses.replace(
                 tracks, **{key: _noise(getattr(tracks, key), tracks.present) for key in ("position", "velocity", "radius")}
             )
@@ -336,6 +325,11 @@ class _Check:
             self.same(
                 np.concatenate(here), np.concatenate(there), f"the scene {clause} as a whole", tolerance, 0.9 if grid else 1.0
             )
+
+
+def _tracks(seen: Observation) -> dict[str, Any]:
+    """The fields of an observation that hold tracks."""
+    return {name: value for name in VIEWS if isinstance(value := getattr(seen, name), Tracks)}
 
 
 def _noise(values: Array, present: Bools) -> Array:

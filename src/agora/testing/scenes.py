@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +13,9 @@ from agora.core.state import TYPES, Array, Floats
 from agora.costmap.inflation import cost_of
 from agora.costmap.window import Window
 from agora.interfaces import Costmap, Limits, Observation, SemanticMaps, SemanticWindow, Tracks
-from agora.interfaces.channel import Field, Sensor
+from agora.interfaces.channel import Channel, Field, Provider
+from agora.interfaces.observation import VIEWS
+from agora.registry import make
 from agora.testing.guard import freeze
 
 
@@ -68,7 +71,7 @@ def observation(
     turning_radius: float = 0.0,
     corners: int = 0,
     dt: float = 0.1,
-    sensors: Sequence[Sensor] = (),
+    sensors: Sequence[Provider] = (),
 ) -> Observation:
     """Return a crooked scene that has everything a planner can need.
 
@@ -116,7 +119,9 @@ def observation(
         scan_range=10.0,
         costmap=costmap_of(window, moved, move.points(obstacles), tracks[0], radius),
         semantics=_semantics(semantics or SemanticWindow(), moved, tracks[0]),
-        sensors={one.channel: {name: _drawn(scene, field, move) for name, field in one.fields.items()} for one in sensors},
+        sensors={
+            one.channel: {name: _drawn(scene, field, pedestrians, move) for name, field in one.fields.items()} for one in sensors
+        },
     )
     freeze(made)
     return made
@@ -162,13 +167,32 @@ class _Scene:
         )
 
 
-def _drawn(scene: _Scene, field: Field, move: Move) -> Array:
+def sensors_of(channels: Mapping[str, Channel | None]) -> tuple[Provider, ...]:
+    """The channels that an observation shows among its ``sensors``."""
+    found: list[Any] = [one or make("channels", name) for name, one in channels.items() if name not in VIEWS.values()]
+    return tuple(found)
+
+
+def sized(field: Field, slots: int) -> tuple[int, ...]:
+    """The shape of a field where every axis with a name has so many slots."""
+    return field.sized({axis: slots for axis in field.shape if isinstance(axis, str)})
+
+
+def moved_field(field: Field, values: Array, move: Move) -> Array:
+    """Readings (..., *shape) of a field where the whole scene has been moved."""
+    if field.frame != "map":
+        return values
+    there = move.points if field.unit == "m" else move.vectors
+    return np.concatenate((there(values[..., :2]), values[..., 2:]), axis=-1)
+
+
+def _drawn(scene: _Scene, field: Field, slots: int, move: Move) -> Array:
     """Readings (N, *shape) of a field."""
     low, high = (bound if math.isfinite(bound) else math.copysign(10.0, bound) for bound in (field.low, field.high))
-    drawn = scene.rng.uniform(low, high, (scene.rows, *field.shape))
-    if field.frame == "map":
-        drawn[..., :2] = move.points(drawn[..., :2])
-    return np.ascontiguousarray(drawn, field.kind)
+    drawn: Array = scene.rng.uniform(low, high, (scene.rows, *sized(field, slots)))
+    if field.kind is np.bool_:
+        drawn = drawn > 0.5 * (low + high)
+    return np.ascontiguousarray(moved_field(field, drawn, move), field.kind)
 
 
 def _f32(values: Array) -> Floats:

@@ -10,14 +10,15 @@ import numpy as np
 from agora.core.state import Floats
 from agora.costmap.window import Window
 from agora.interfaces import BatchPlanner, Costmap, Guidance, Memory, Observation
-from agora.interfaces.channel import Reading, Sensor
+from agora.interfaces.channel import Provider, Reading
 from agora.planners import lift
 from agora.planners.guided import guided
-from agora.testing.scenes import observation
+from agora.testing.scenes import observation, sensors_of, sized
 
 _FAST = np.float32(1.5)  # m/s, and m/s2
 _AHEAD = 30.0  # m
 _PERIODS = 60
+_SLOTS = 3
 _HEADING = 0.4  # rad
 _SHARE = 0.6
 _SLACK = np.float32(1.02)
@@ -61,18 +62,18 @@ def _driven(planner: BatchPlanner, share: float) -> float:
     return fastest
 
 
-def _nothing(sensor: Sensor) -> Reading:
+def _nothing(sensor: Provider) -> Reading:
     """Readings of one robot that is near nothing: the largest values."""
     most = {name: one.high if math.isfinite(one.high) else 0.0 for name, one in sensor.fields.items()}
-    return {name: np.full((1, *one.shape), most[name], one.kind) for name, one in sensor.fields.items()}
+    return {name: np.full((1, *sized(one, _SLOTS)), most[name], one.kind) for name, one in sensor.fields.items()}
 
 
 def _open(planner: BatchPlanner, pose: np.ndarray, twist: Floats) -> Observation:
     """What a robot on a straight way sees where there is nothing."""
     given = planner.declares.channels.get("costmap")
     window = given if isinstance(given, Window) else Window()
-    sensors = [one for one in planner.declares.channels.values() if isinstance(one, Sensor)]
-    whole = observation(1, 3, window=Window(size=2.0), dt=planner.declares.period or 0.1)
+    sensors = sensors_of(planner.declares.channels)
+    whole = observation(1, _SLOTS, window=Window(size=2.0), dt=planner.declares.period or 0.1)
     assert whole.pedestrians is not None and whole.robots is not None and whole.scan is not None
     f, along = np.float32, np.linspace(0.0, _AHEAD, 301)
     path = np.stack((1.0 + along * math.cos(_HEADING), -2.0 + along * math.sin(_HEADING)), -1)[None].astype(f)

@@ -1,0 +1,178 @@
+"""The channel "pedestrians": whom each robot knows of: all pedestrians, those in view, visible ones, or tracks."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from agora.core.jit import bind, lean_kernel
+from agora.core.state import Bools, Ints
+from agora.engine.channels.rows import flat, reading_of, track_fields, tracks_of
+from agora.errors import InputError
+from agora.interfaces import Bound, Channel, Field, Setting, Source
+from agora.perception.perception import Perception, ScanTracker
+from agora.perception.sight import see
+from agora.perception.tracker import empty_tracks
+from agora.perception.view import Belief, watch
+from agora.sensors.lidar import Lidar
+
+_CLOCK = 6  # decimals of the times between scans: those of stamps and of steps are the same
+
+
+@lean_kernel
+def _gather(count, people, traits, minds, seen, position, velocity, radius, present, identity, group, kind, first, last):
+    for w in range(first, last):
+        for r in range(count):
+            n = w * count + r
+            for i in range(people.x.shape[1]):
+                position[n, i, 0], position[n, i, 1] = people.x[w, i], people.y[w, i]
+                velocity[n, i, 0], velocity[n, i, 1] = people.vx[w, i], people.vy[w, i]
+                radius[n, i], present[n, i] = traits.radius[w, i], people.active[w, i] and seen[n, i]
+                identity[n, i], group[n, i], kind[n, i] = traits.id[w, i], traits.group[w, i], minds.type[w, i]
+
+
+@dataclass(frozen=True)
+class KnownPedestrians:
+    """The pedestrians that a robot knows of.
+
+    Attributes:
+        perception: how it comes to know of them, which the stage says.
+        lidar: of the robot, where that needs scans.
+    """
+
+    channel: ClassVar[str] = "pedestrians"
+
+    perception: Perception = field(default_factory=lambda: Perception("truth"))
+    lidar: Lidar | None = None
+
+    @staticmethod
+    def from_setting(given: Any, setting: Setting) -> KnownPedestrians:
+        """The pedestrians that the stage's perception tells of."""
+        told = KnownPedestrians(setting.perception)
+        return replace(told, lidar=setting.lidar) if told.reads_scans else told
+
+    @property
+    def reads_scans(self) -> bool:
+        """Whether scans tell of them."""
+        return self.perception.source in ("visible", "tracked")
+
+    @property
+    def names_slots(self) -> bool:
+        """Whether the slots are those of the world's pedestrians."""
+        return self.perception.source != "tracked"
+
+    @property
+    def needs(self) -> Collection[str | Channel]:
+        """Scans where they tell of pedestrians; a robot that says where it is is none."""
+        return {"visible": ("scan",), "tracked": ("scan", "robots")}.get(self.perception.source, ())
+
+    @property
+    def fields(self) -> Mapping[str, Field]:
+        """Those of `agora.interfaces.Tracks`; scans do not show types."""
+        return track_fields("pedestrians", typed=self.names_slots)
+
+    def bind(self, source: Source) -> Bound:
+        """Return what tells the robots of a batch of its pedestrians.
+
+        Raises:
+            InputError: scans are needed, and the robots have no lidar.
+        """
+        told = Perceiver(source, self.perception, self.lidar)
+        views = {"pedestrians": told.tracks}
+        measure = told.measure if self.reads_scans else None
+        return Bound(reading_of(told.tracks, source.world), measure, told.read, told.begin, lambda: views, told)
+
+
+class Perceiver:
+    """Tells the robots of a batch of its pedestrians.
+
+    Args:
+        source: the worlds, and the channels that `KnownPedestrians` needs.
+        perception: source and parameters of the knowledge.
+        lidar: of every robot; None is enough for the truth and for a view.
+
+    Attributes:
+        tracks: of the pedestrians, written by `read`.
+    """
+
+    def __init__(self, source: Source, perception: Perception, lidar: Lidar | None = None) -> None:
+        world = source.world
+        self._source, self._world, self._count = source, world, world.layout.robots
+        rows, level = world.layout.worlds * self._count, perception.source
+        self._lidar, self._level, self._when = lidar, level, np.full(rows, np.nan)
+        self._map_index: Ints = np.zeros(rows, np.int32)
+        self._scans: ScanTracker | None = None
+        if level in ("visible", "tracked") and lidar is None:
+            raise InputError(f"pedestrians: {level} needs a lidar, and the robots have none")
+        if level == "tracked" and lidar is not None:
+            robots = tracks_of(source.readings["robots"])
+            self._scans = ScanTracker(lidar, perception, rows, world.maps, self._map_index, robots)
+            self.tracks = self._scans.tracks
+            return
+        kind = np.zeros((rows, world.slots), np.int32)
+        self.tracks = t = replace(empty_tracks(rows, world.slots), type=kind)
+        self._seen: Bools = np.full(t.present.shape, level == "truth")
+        self._now, self._belief = np.zeros(rows), Belief.room(rows, world.slots if level == "view" else 0)
+        out = (t.position, t.velocity, t.radius, t.present, t.id, t.group, kind)
+        self._gather: list[Any] = []
+        for people, machines in (world.generation(g) for g in (0, 1)):
+            about = (people, world.traits, world.minds)
+            if level == "view":
+                mine = (machines, world.robot_traits, self._now, self._belief)
+                self._gather.append(bind(watch, perception.view.cone(), *about, *mine, *out))
+            else:
+                self._gather.append(bind(_gather, np.int64(self._count), *about, self._seen, *out))
+
+    def begin(self, world: int, robot: int, model: Any = None) -> None:
+        """Begin afresh with a robot: an episode begins."""
+        row = world * self._count + robot
+        self._when[row] = np.nan
+        if self._scans is not None:
+            self._scans.forget(slice(row, row + 1))
+        elif self._level == "view":
+            self._belief.forget(row)
+        elif self._level == "visible":
+            self._seen[row] = False
+
+    def measure(self, first: int, last: int) -> None:
+        """Take the scans of these worlds that are new; one of the moment of the last one changes nothing."""
+        rows = slice(first * self._count, last * self._count)
+        time = flat(self._source.measured[first:last])
+        since = np.round(time - self._when[rows], _CLOCK)
+        fresh: Bools = np.isfinite(time) & ~(since <= 0.0)  # nothing is at or before the moment of a first scan
+        ranges = flat(self._source.readings["scan"]["ranges"][first:last])
+        if self._scans is not None:
+            scans, pose = self._scans, flat(self._source.pose[first:last])
+            self._map_index[rows] = np.repeat(self._world.maps.index[first:last], self._count)
+            scans.ranges[rows], scans.pose[rows] = ranges, pose
+            scans.prepare(fresh, np.nan_to_num(since), rows)
+            scans.work(rows.start, rows.stop)
+        elif self._lidar is not None:
+            self._see(first, last, fresh)
+        self._when[rows] = np.where(fresh, time, self._when[rows])
+
+    def _see(self, first: int, last: int, fresh: Bools) -> None:
+        """Look whom a beam reaches in these worlds, in rows that are fresh."""
+        self._gather[self._world.now](first, last)
+        count, t, source = self._count, self.tracks, self._source
+        lidar, rows = self._lidar, slice(first * count, last * count)
+        assert lidar is not None
+        there = np.repeat(self._world.pedestrians.active[first:last], count, axis=0)
+        scans = (flat(source.readings["scan"]["ranges"][first:last]), flat(source.pose[first:last]))
+        slack = np.float32(1e-3 + 4.0 * lidar.noise)
+        see(lidar.record(), slack, *scans, fresh, t.position[rows], t.radius[rows], there, self._seen[rows], 0, len(fresh))
+
+    def read(self, first: int, last: int) -> None:
+        """Write who is where now in these worlds."""
+        rows = slice(first * self._count, last * self._count)
+        if self._scans is not None:
+            time = flat(self._source.time()[first:last])
+            age = np.nan_to_num(np.round(time - self._when[rows], _CLOCK))
+            self._scans.tell(np.maximum(age, 0.0).astype(np.float32), rows)
+            return
+        if self._level == "view":
+            self._now[rows] = flat(self._source.time()[first:last])
+        self._gather[self._world.now](first, last)

@@ -1,0 +1,107 @@
+"""Which channels robots of one kind have, each after those that it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+
+from agora.costmap.layers import attributes_of
+from agora.engine.channels.attributes import Attributes
+from agora.errors import InputError
+from agora.interfaces import Channel, CostmapLayer, Provider, Setting
+from agora.interfaces.channel import FromSetting, channels_of
+from agora.registry import make
+
+Named = tuple[tuple[str, Provider], ...]
+"""Channels by the names under which somebody reads them."""
+
+
+@dataclass(frozen=True)
+class Wiring:
+    """The channels of robots of one kind; kinds with the same channels are equal.
+
+    Attributes:
+        shown: that the planner reads. recorded: that are measured for a recording; planners are not told of them.
+        layers: of costs about pedestrians. layered: the attributes that they read; None without layers.
+        order: every channel that is bound, after those that it needs, and these.
+    """
+
+    shown: Named
+    recorded: Named
+    layers: tuple[CostmapLayer, ...]
+    layered: Attributes | None
+    order: tuple[tuple[Provider, Named], ...]
+
+    @staticmethod
+    def of(needs: Collection[str | Channel], setting: Setting | None = None, record: Collection[str] = ()) -> Wiring:
+        """Find the channels that a planner needs, those that are recorded, and all that these need.
+
+        A channel that ``needs`` hold with parameters is that one, wherever it is only named; else it is the robot's own, else the
+        registered one.
+
+        Args:
+            needs: of the planner. setting: of the robot. record: names.
+
+        Raises:
+            InputError: there is no such channel, or channels need each other in a circle.
+        """
+        finder = _Finder(channels_of(needs), setting or Setting())
+        shown = tuple((name, finder.add(name)) for name in finder.given)
+        recorded = tuple((name, finder.add(name)) for name in record)
+        layers = tuple(finder.setting.layers)
+        layered = Attributes.under(finder.setting, attributes_of(layers)) if layers else None
+        if layered is not None:
+            finder.add(layered)
+        return Wiring(shown, recorded, layers, layered, tuple(finder.order.items()))
+
+    def below(self, provider: Provider) -> Iterator[Provider]:
+        """A channel, after all that it needs."""
+        needs = dict(self.order)
+        wanted, todo = {provider}, [provider]
+        while todo:
+            more = [one for _, one in needs[todo.pop()] if one not in wanted]
+            wanted.update(more)
+            todo += more
+        return (one for one in needs if one in wanted)
+
+
+class _Finder:
+    """Finds channels and puts them in order.
+
+    Args:
+        given: what the planner reads. setting: of the robot.
+
+    Attributes:
+        order: channels that were added, with what each needs.
+    """
+
+    def __init__(self, given: Mapping[str, Channel | None], setting: Setting) -> None:
+        self.given, self.setting = given, setting
+        self.order: dict[Provider, Named] = {}
+        self._under_way: list[Provider] = []
+
+    def add(self, need: str | Channel) -> Provider:
+        """Add a channel after all that it needs."""
+        provider = self._find(need)
+        if provider in self._under_way:
+            circle = " -> ".join(one.channel for one in [*self._under_way, provider])
+            raise InputError(f"channels need each other: {circle}")
+        if provider not in self.order:
+            self._under_way.append(provider)
+            needs = channels_of(provider.needs)
+            found = tuple((name, self.add(name if one is None else one)) for name, one in needs.items())
+            self._under_way.pop()
+            self.order[provider] = found
+        return provider
+
+    def _find(self, need: str | Channel) -> Provider:
+        """The channel of a name, or with the parameters that are given."""
+        name, held = (need, None) if isinstance(need, str) else (need.channel, need)
+        if held is None:
+            held = self.given.get(name) or self.setting.own.get(name)
+        part = held if isinstance(held, Provider) else make("channels", name)
+        if isinstance(part, FromSetting):
+            return part.from_setting(held, self.setting)
+        if not isinstance(part, Provider) or (held is not None and held is not part):
+            raise InputError(f"channel {name}: expected one with needs, fields and bind, got {type(held or part).__name__}")
+        return part

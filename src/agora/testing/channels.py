@@ -1,0 +1,219 @@
+"""The contract of channels."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from agora.core.state import Array
+from agora.engine.bodies import NativeBodies
+from agora.engine.observe import Observer
+from agora.engine.wiring import Wiring
+from agora.errors import InputError
+from agora.interfaces import Bound, Provider, Setting, Simulator
+from agora.registry import available, load
+from agora.sensors.lidar import Lidar
+from agora.testing.crowds import DT, crowd, stand, standing
+from agora.testing.errors import ContractError
+from agora.testing.guard import pure
+from agora.testing.scenes import Move, moved_field
+from agora.world.start import Start
+from agora.world.world import World
+
+_LIDAR = Lidar(beams=61, angle_min=-2.1, angle_max=1.9, range_max=7.0, x=0.1, heading=0.1)
+_UNWRITTEN = 77
+
+
+def check_channel(
+    channel: Provider, *, simulator: Simulator | None = None, tolerance: float = 1e-3, agreement: float = 0.98
+) -> None:
+    """Check a channel against the contract of `agora.interfaces.Provider`.
+
+    Readings are finite and between the bounds of their fields, in a crowd and with nobody about; nothing but the channel's own
+    reading is written to, no global generator is drawn from, and the same world gives the same bits, also where another episode was
+    before. A world alone gives what it gives among others; robots that change places change their readings. In a scene that is
+    moved as a whole, readings in the frames "robot" and "sensor" are the same, and places and directions in the frame "map" are
+    moved.
+
+    Args:
+        channel: to check. The channels that it needs are there, made of the true pedestrians and of a lidar.
+        simulator: whose measurements it asks for.
+        tolerance: of readings in the moved scene, in the unit of the field.
+        agreement: share of the readings that must agree there: a ray along a corner may pass it or not.
+
+    Raises:
+        ContractError: it breaks a clause.
+    """
+    name = type(channel).__name__
+    try:
+        wiring = Wiring.of((channel,), Setting(_LIDAR))
+    except InputError as error:
+        raise ContractError(f"{name}: {error}") from error
+    check = _Check(wiring, simulator, name)
+    check.says()
+    check.measures()
+    check.begins_afresh()
+    check.worlds_and_robots_are_alone()
+    check.moved(tolerance, agreement)
+
+
+@dataclass(frozen=True)
+class _Check:
+    """The clauses."""
+
+    wiring: Wiring
+    simulator: Simulator | None
+    name: str
+
+    @property
+    def channel(self) -> Provider:
+        """What is checked."""
+        return self.wiring.shown[0][1]
+
+    def fail(self, clause: str) -> ContractError:
+        """The error for a clause."""
+        return ContractError(f"{self.name}: {clause}")
+
+    @contextmanager
+    def observer(self, world: World) -> Iterator[Observer]:
+        """The channel and all that it needs, on the robots of every world."""
+        bodies = NativeBodies(world) if self.simulator is None else self.simulator.bodies(world)
+        try:
+            yield Observer(world, self.wiring, DT, bodies.sensors())
+        except InputError as error:
+            raise self.fail(str(error)) from error
+        finally:
+            bodies.close()
+
+    def read(self, world: World, starts: Sequence[Start]) -> dict[str, Array]:
+        """What the channel reads in every world at the beginning of episodes, checked."""
+        with self.observer(world) as seen:
+            return self.read_by(seen, world, starts)
+
+    def read_by(self, seen: Observer, world: World, starts: Sequence[Start]) -> dict[str, Array]:
+        """What an observer's channel reads in every world at the beginning of episodes, checked."""
+        _begin(seen, starts)
+        bound = seen.bound[self.channel]
+        with self._pure(seen, world):
+            _work(bound, 0, world.layout.worlds)
+        for name, one in self.channel.fields.items():
+            read = bound.reading[name]
+            if not np.isfinite(read).all():
+                raise self.fail(f"{name} is not finite: {read[~np.isfinite(read)][0]}")
+            if read.size and not (read.min() >= one.low and read.max() <= one.high):
+                raise self.fail(f"{name} is between {read.min():g} and {read.max():g}, its field says {one.low:g} to {one.high:g}")
+        return {name: array.copy() for name, array in bound.reading.items()}
+
+    def _pure(self, seen: Observer, world: World) -> Any:
+        """Guards everything that the channel must not write to."""
+        needed = {one.channel: bound.reading for one, bound in seen.bound.items() if one != self.channel}
+        state = {"people": world.pedestrians, "traits": world.traits, "robots": world.robots, "maps": world.maps}
+        return pure(self.name, **state, needs=needed)
+
+    def says(self) -> None:
+        """Its name and its fields."""
+        name, there = self.channel.channel, available("channels")
+        if not name.isidentifier() or (name in there and load("channels", name) is not type(self.channel)):
+            raise self.fail(f"channel: expected a name of its own, got {name!r}")
+        if not self.channel.fields:
+            raise self.fail("fields: it measures nothing")
+        for key, one in self.channel.fields.items():
+            if one.frame == "map" and one.shape[-1:] not in ((2,), (3,)):
+                raise self.fail(f"{key}: in the frame map it must end with x and y, its shape is {one.shape}")
+
+    def measures(self) -> None:
+        """Readings in crowds, with nobody about, and again."""
+        for seed in (1, 2, 3):
+            starts = crowd(seed=seed)
+            world = standing(starts)
+            first, again = self.read(world, starts), self.read(world, starts)
+            if first.keys() != self.channel.fields.keys():
+                raise self.fail(f"it reads {', '.join(first)}; its fields are {', '.join(self.channel.fields)}")
+            for name, read in first.items():
+                shape = read.shape[2:]
+                one = self.channel.fields[name]
+                if len(shape) != len(one.shape) or any(a != b for a, b in zip(shape, one.shape, strict=True) if isinstance(b, int)):
+                    raise self.fail(f"{name} is of shape {shape}, its field says {one.shape}")
+                if read.dtype != np.dtype(one.kind):
+                    raise self.fail(f"{name} holds {read.dtype}, its field says {np.dtype(one.kind)}")
+                if not np.array_equal(read, again[name]):
+                    raise self.fail(f"{name}: the same world gives other numbers the second time")
+        self.read(standing(crowd((0,))), crowd((0,)))
+
+    def begins_afresh(self) -> None:
+        """An episode after another one, in the same worlds."""
+        starts = crowd()
+        others = tuple(replace(other, map=start.map) for other, start in zip(crowd(seed=2), starts, strict=True))
+        first, world = self.read(standing(starts), starts), standing(starts)
+        with self.observer(world) as observer:
+            for some in (starts, others, starts):
+                stand(world, some)
+                read = self.read_by(observer, world, some)
+        for name, array in first.items():
+            if not np.array_equal(array, read[name]):
+                raise self.fail(f"{name}: an episode reads something of the one before it")
+
+    def worlds_and_robots_are_alone(self) -> None:
+        """A world alone, and robots that change places."""
+        starts = crowd()
+        whole = self.read(standing(starts), starts)
+        for number, start in enumerate(starts):
+            alone = self.read(standing((start,), slots=standing(starts).slots), (start,))
+            part = self.part(standing(starts), starts, number)
+            for name, read in whole.items():
+                if not np.array_equal(read[number], alone[name][0]):
+                    raise self.fail(f"worlds are mixed: {name} of world {number} among others and alone")
+                others = np.delete(part[name], number, axis=0)
+                unwritten = np.full_like(others, _UNWRITTEN)
+                if not np.array_equal(read[number], part[name][number]) or not np.array_equal(others, unwritten):
+                    raise self.fail(f"worlds are mixed: {name} where world {number} alone is measured")
+        world = standing(starts)
+        for record in (world.robots, world.robot_traits, world.status.goals):
+            for array in record:
+                array[...] = array[:, ::-1].copy()
+        for name, read in self.read(world, starts).items():
+            if not np.array_equal(read[:, ::-1], whole[name]):
+                raise self.fail(f"robots are mixed: {name} where the robots change places")
+
+    def part(self, world: World, starts: Sequence[Start], number: int) -> dict[str, Array]:
+        """What it reads where it works in one world alone; what is not written holds a number of its own."""
+        with self.observer(world) as seen:
+            _begin(seen, starts)
+            bound = seen.bound[self.channel]
+            for array in bound.reading.values():
+                array[...] = _UNWRITTEN
+            _work(bound, number, number + 1)
+            return bound.reading
+
+    def moved(self, tolerance: float, agreement: float) -> None:
+        """In a scene that is moved as a whole."""
+        for clause, move in {"shifted": Move(-32.0, 16.0), "turned by 90 degrees": Move(turn=math.pi / 2)}.items():
+            here, there = (self.read(standing(crowd(move=m), move=m), crowd(move=m)) for m in (Move(), move))
+            for name, one in self.channel.fields.items():
+                expected = moved_field(one, here[name].astype(float), move)
+                close = np.abs(there[name] - expected) <= tolerance
+                if one.where:
+                    close = close[here[one.where] & there[one.where]]
+                if close.size and close.mean() < agreement:
+                    raise self.fail(f"{name}: in the scene {clause} {1.0 - close.mean():.0%} of the readings are others")
+
+
+def _begin(seen: Observer, starts: Sequence[Start]) -> None:
+    """Begin the episodes, and have all channels measured and read once, as the last of which the channel's own is done again."""
+    for w, start in enumerate(starts):
+        for r, robot in enumerate(start.robots):
+            seen.place(w, r, robot.model)
+    seen.measure()
+    seen.observe()
+
+
+def _work(bound: Bound, first: int, last: int) -> None:
+    """What a channel does in some worlds."""
+    for work in (bound.measure, bound.read):
+        if work is not None:
+            work(first, last)
