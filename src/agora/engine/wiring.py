@@ -12,7 +12,7 @@ from agora.interfaces import Channel, CostmapLayer, Provider, Setting
 from agora.interfaces.channel import FromSetting, channels_of
 from agora.registry import make
 
-Named = tuple[tuple[str, Provider], ...]
+ByName = tuple[tuple[str, Provider], ...]
 """Channels by the names under which somebody reads them."""
 
 
@@ -26,11 +26,11 @@ class Wiring:
         order: every channel that is bound, after those that it needs, and these.
     """
 
-    shown: Named
-    recorded: Named
+    shown: ByName
+    recorded: ByName
     layers: tuple[CostmapLayer, ...]
     layered: Attributes | None
-    order: tuple[tuple[Provider, Named], ...]
+    order: tuple[tuple[Provider, ByName], ...]
 
     @staticmethod
     def of(needs: Collection[str | Channel], setting: Setting | None = None, record: Collection[str] = ()) -> Wiring:
@@ -77,7 +77,7 @@ class _Finder:
 
     def __init__(self, given: Mapping[str, Channel | None], setting: Setting) -> None:
         self.given, self.setting = given, setting
-        self.order: dict[Provider, Named] = {}
+        self.order: dict[Provider, ByName] = {}
         self._under_way: list[Provider] = []
 
     def add(self, need: str | Channel) -> Provider:
