@@ -107,7 +107,7 @@ def calibrate(
     threads: Threads = 2,
 ) -> None:
     """Fit a crowd model's parameters to recorded people of the training scenes, and compare it on scenes that were held out."""
-    from agora.benchmark.stopping import stoppable
+    from agora.cli_stopping import stoppable
     from agora.errors import ResultsError
     from agora.validation.calibrate import Calibration, preset
     from agora.validation.calibrate import calibrate as run
