@@ -11,9 +11,10 @@ from tests.suites import plane
 
 from agora.benchmark import shard
 from agora.benchmark.bench import describe, run_all
+from agora.benchmark.open_run import opened
 from agora.benchmark.record import RunRecord
 from agora.benchmark.request import Options, Request
-from agora.benchmark.run_folder import RunFolder, opened
+from agora.benchmark.run_folder import RunFolder
 from agora.benchmark.tables import price_lines
 from agora.config import dump, load
 from agora.errors import InputError, ResultsError
@@ -77,6 +78,13 @@ def test_a_run_that_goes_on_says_nothing_else_in_its_record(tmp_path):
     assert load(tmp_path / "run.yaml", dict)["resumed_on"] == []
     run_all(replace(request, resume=True))
     assert (tmp_path / "run.yaml").read_bytes() == before
+
+
+def test_a_run_that_kept_scans_does_not_go_on_without(tmp_path):
+    seeing = Request(plane(episodes=1), CIRCLE, tmp_path, replace(ONE_BY_ONE, record=("scan",)))
+    run_all(seeing)
+    with pytest.raises(ResultsError, match=r"run\.yaml: record is a list of 1 there and nothing here; a run is resumed only as it was"):
+        run_all(replace(seeing, options=ONE_BY_ONE, resume=True))
 
 
 def test_a_folder_with_rows_of_another_run_is_left_as_it_is(tmp_path):

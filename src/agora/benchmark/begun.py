@@ -62,9 +62,10 @@ def check_resumed(record: Path, what: str, was: Mapping[str, Any], now: Mapping[
     if not resume:
         raise ResultsError(f"{record.parent}: holds a {what} already; choose another folder, or go on with --resume")
     _check_files_and_packages(record.parent, was, now, f"since the {what} was begun")
-    for part, value in now.items():
-        if was.get(part) != value:
-            raise ResultsError(f"{record}: {difference_of(was.get(part), value, part)}; a {what} is resumed only as it was begun")
+    for part in dict.fromkeys([*now, *was]):
+        if was.get(part) != now.get(part):
+            words = difference_of(was.get(part), now.get(part), part)
+            raise ResultsError(f"{record}: {words}; a {what} is resumed only as it was begun")
 
 
 def _check_files_and_packages(folder: Path, was: Mapping[str, Any], now: Mapping[str, Any], since: str) -> None:

@@ -12,10 +12,11 @@ from agora.benchmark.conductor import conduct
 from agora.benchmark.events import GivenUp, Kept, RunEvent
 from agora.benchmark.inputs import ReadsFiles, inputs, unread
 from agora.benchmark.job import Job, Plan, key_of, metrics
+from agora.benchmark.open_run import OpenRun, opened
 from agora.benchmark.packages import packages
 from agora.benchmark.record import RunRecord
 from agora.benchmark.request import Options, Request
-from agora.benchmark.run_folder import OpenRun, episodes_kept, opened
+from agora.benchmark.run_folder import episodes_kept
 from agora.benchmark.stop_token import StopToken
 from agora.config import plain
 from agora.errors import PlacementError, StoppedError

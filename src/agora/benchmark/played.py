@@ -13,9 +13,10 @@ from agora.benchmark import store
 from agora.benchmark.begun import alone
 from agora.benchmark.job import metrics
 from agora.benchmark.machine import Machine
+from agora.benchmark.open_run import check_space
 from agora.benchmark.record import RunRecord
 from agora.benchmark.rows import EndedEpisode, ShardRows
-from agora.benchmark.run_folder import RunFolder, check_space
+from agora.benchmark.run_folder import RunFolder
 from agora.config import plain
 from agora.datasets.played import Played, PlayedRobot
 from agora.errors import InputError, ResultsError

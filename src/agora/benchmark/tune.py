@@ -26,10 +26,11 @@ from agora.benchmark.events import GivenUp, Kept
 from agora.benchmark.inputs import inputs
 from agora.benchmark.job import Plan, key_of, metrics
 from agora.benchmark.objective import DEFAULT, Objective
+from agora.benchmark.open_run import OpenRun, opened
 from agora.benchmark.packages import packages
 from agora.benchmark.record import RunRecord
 from agora.benchmark.request import Options, Request
-from agora.benchmark.run_folder import OpenRun, RunFolder, opened
+from agora.benchmark.run_folder import RunFolder
 from agora.benchmark.study import TOGETHER, Study, rounded, space, with_parameters
 from agora.benchmark.tuned import Trial, Tuned
 from agora.config import dump, plain

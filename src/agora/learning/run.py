@@ -44,6 +44,7 @@ Show = Callable[[float, str], None]
 """Called with the share of a training that is done, and a line about the last round."""
 
 CHECKPOINT, POLICY, CURVE, RECORD = "checkpoint.safetensors", "policy.safetensors", "curve.jsonl", "training.yaml"
+_MADE_ON = "made_on"
 
 
 def silent(share: float, line: str) -> None:
@@ -146,9 +147,10 @@ class Run:
         described |= {"inputs": inputs(played, trainer), "packages": packages(played, trainer, planner_with(training.planner, ""))}
         record = self.folder / RECORD
         if record.exists():
-            check_resumed(record, "training", load(record, dict), described, resume)
+            written = {part: value for part, value in load(record, dict).items() if part != _MADE_ON}
+            check_resumed(record, "training", written, described, resume)
         else:
-            write_whole(record, dump(described | {"made_on": plain(Machine.here()) | {"torch": version("torch")}}))
+            write_whole(record, dump(described | {_MADE_ON: plain(Machine.here()) | {"torch": version("torch")}}))
         return mark_of(described)
 
     @property
