@@ -117,10 +117,7 @@ def bench(
     The planner ros is whatever drives the robots of a running ROS graph; socnavbench:address=PATH is a joystick of SocNavBench that
     connects to PATH_recv (agora serve).
     """
-    from agora.benchmark.bench import bench as events_of
-    from agora.benchmark.run_folder import episodes_kept
     from agora.cli_outside import run_outside
-    from agora.cli_stopping import stoppable
 
     form = _form(
         suite=suite,
@@ -140,13 +137,20 @@ def bench(
         trajectories=trajectories,
         record=tuple(dict.fromkeys(record or ())),
     )
-    folder = run_outside(context, form, ros_launch)
-    if folder is None:
-        request = form.request()
-        folder = request.folder
-        with stoppable(lambda: episodes_kept(request.folder)):
-            follow(events_of(request), f"{request.suite.name}: {', '.join(request.planners)}")
-    finish(folder, video)
+    finish(run_outside(context, form, ros_launch) or _played(form), video)
+
+
+def _played(form: RequestForm) -> Path:
+    """Run what is asked for in this process and its workers, and return the folder of the results."""
+    from agora.benchmark.bench import bench as events_of
+    from agora.benchmark.run_folder import episodes_kept
+    from agora.cli_stopping import stoppable
+
+    request = form.request()
+    folder = form.folder(request.suite)
+    with stoppable(lambda: episodes_kept(folder)):
+        follow(events_of(request), f"{request.suite.name}: {', '.join(request.planners)}")
+    return folder
 
 
 def _form(**fields: Any) -> RequestForm:
