@@ -14,14 +14,14 @@ from pathlib import Path
 import numpy as np
 
 from agora.benchmark import tracks
-from agora.benchmark.account import described
+from agora.benchmark.run_folder import RunFolder
 from agora.benchmark.statistics import bootstrap
 from agora.metrics.groups import inside_groups
 
 
 def ways(folder: Path) -> dict[tuple[str, str], list[np.ndarray]]:
     """The places (T, 2) of every episode, in the order of the suite, by stage and planner; stages of taga are one."""
-    suite = described(folder)["suite"]["name"]
+    suite = RunFolder.read(folder).record.outline.name
     found: dict[tuple[str, str], dict[tuple[str, int], np.ndarray]] = {}
     for shard in sorted((folder / "trajectories").glob("*.parquet")):
         for key, recording in tracks.read_recordings(shard).items():

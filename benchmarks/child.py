@@ -30,13 +30,14 @@ def memory() -> None:
 
 def episodes(planner: str) -> None:
     """The suite under a planner, by two workers, with recordings and metrics; prints the simulated seconds."""
-    from agora.benchmark.bench import Options, bench
+    from agora.benchmark.bench import run_all
+    from agora.benchmark.request import Options, Request
     from agora.registry import Named
     from agora.tasks.suite import load_suite
 
     suite = load_suite(Path(__file__).parent / "continuous.yaml")
     with tempfile.TemporaryDirectory() as folder:
-        rows = bench(suite, {planner: Named.of("planners", planner)}, Path(folder) / "run", Options(workers=2))
+        rows = run_all(Request(suite, {planner: Named.of("planners", planner)}, Path(folder) / "run", Options(workers=2)))
     print(sum(float(row["duration"]) for row in rows))
 
 

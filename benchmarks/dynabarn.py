@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from agora.benchmark.account import described
+from agora.benchmark.run_folder import RunFolder
 from agora.benchmark.statistics import Estimate, Row, paired_difference
 from agora.benchmark.store import read_rows
 from agora.benchmark.tables import by_planner, share
@@ -55,12 +55,14 @@ def print_origins(suite: dict[str, Any], rows: Sequence[Row], everything: Sequen
 def main() -> None:
     """Print the tables."""
     folders = [Path(folder) for folder in sys.argv[1:]]
-    suite = described(folders[0])["suite"]
+    suite = RunFolder.read(folders[0]).record.suite
     stages = [stage["name"] for stage in suite["stages"]]
     everything = [row for folder in folders for row in read_rows(folder / "episodes")]
     rows = [row for row in everything if row["suite"] == suite["name"]]
     ran = {row["planner"] for row in rows}
-    planners = [name for name in dict.fromkeys(p for folder in folders for p in described(folder)["planners"]) if name in ran]
+    planners = [
+        name for name in dict.fromkeys(p for folder in folders for p in RunFolder.read(folder).record.labels) if name in ran
+    ]
     groups = {name: by_planner(members, planners) for name, members in parts(rows, stages).items()}
     print("| success |", " | ".join(planners), "|\n" + "|" + " --- |" * (len(planners) + 1))
     for name, group in groups.items():

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from agora.benchmark.account import described
+from agora.benchmark.run_folder import RunFolder
 from agora.benchmark.statistics import Row, wilson
 from agora.benchmark.store import read_rows
 from agora.benchmark.tables import by_planner
@@ -42,8 +42,8 @@ def main() -> None:
     widths = "| suite | planner | " + " | ".join(COLUMNS.values()) + " |"
     first, second = [counts, "| --- " * counts.count(" | ") + "| --- |"], [widths, "| --- " * widths.count(" | ") + "| --- |"]
     for folder in map(Path, sys.argv[1:]):
-        run = described(folder)
-        for planner, rows in by_planner(read_rows(folder / "episodes"), run["planners"]).items():
+        run = RunFolder.read(folder).record
+        for planner, rows in by_planner(read_rows(folder / "episodes"), run.labels).items():
             total = {
                 name: int(sum(row[name] for row in rows))
                 for name in ("success.socnavbench", "reached", "timeout", "failure_pedestrian_collision", "failure_wall_collision")
@@ -51,7 +51,7 @@ def main() -> None:
             low, high = wilson(total["success.socnavbench"], len(rows))
             failed = "/".join(str(total[name]) for name in list(total)[2:])
             contacts = [int(sum(row[f"collisions_pedestrian{tail}"] for row in rows)) for tail in ("", ".socnavbench_code")]
-            suite = run["suite"]["name"]
+            suite = run.outline.name
             won = f"{total['success.socnavbench']}/{len(rows)} | [{low:.2f}, {high:.2f}] | {total['reached']}"
             first.append(f"| {suite} | `{planner}` | {won} | {failed} | {contacts[0]} | {contacts[1]} |")
             second.append(f"| {suite} | `{planner}` | " + " | ".join(spread(rows, name) for name in COLUMNS) + " |")

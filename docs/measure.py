@@ -14,9 +14,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from agora.benchmark.account import account, described
+from agora.benchmark.account import account
 from agora.benchmark.kept import recordings
 from agora.benchmark.published import compared, words
+from agora.benchmark.run_folder import RunFolder
 from agora.benchmark.statistics import bootstrap, wilson
 from agora.viewer.figures import save, trajectory_figure
 
@@ -35,12 +36,12 @@ COLUMNS = (
 
 def measured(folder: Path) -> list[dict[str, Any]]:
     """A row for each planner of a run that has all its episodes."""
-    run, found = described(folder), account(folder)
+    run, found = RunFolder.read(folder).record, account(folder)
     if found.problems():
         raise SystemExit("\n".join([f"{folder} is not whole:", *found.problems()]))
     rows = found.rows
     found = []
-    for label, planner in run["planners"].items():
+    for label, planner in run.planners.items():
         mine = [row for row in rows if row["planner"] == label]
         if len({row["seed"] for row in mine}) != 1:
             raise SystemExit(f"{folder}: {label} has no episodes, or stages have seeds of their own")
@@ -50,9 +51,9 @@ def measured(folder: Path) -> list[dict[str, Any]]:
             "planner": label,
             "component": component,
             "interplanner": guide,
-            "suite_version": run["suite"]["version"],
+            "suite_version": run.suite["version"],
             "seed": mine[0]["seed"],
-            "agora": run["version"],
+            "agora": run.version,
             "date": day(folder),
             "episodes": len(mine),
             "success": won / len(mine),
@@ -89,7 +90,7 @@ def picture(label: str, planner: dict[str, Any], stage: str) -> Path | None:
 
 def write_rows(folder: Path) -> Path:
     """Replace the rows of a run's planners in the file of its suite."""
-    path = ROWS / f"{described(folder)['suite']['name']}.csv"
+    path = ROWS / f"{RunFolder.read(folder).record.outline.name}.csv"
     there = {}
     if path.is_file():
         with path.open(newline="", encoding="utf-8") as file:
@@ -104,11 +105,11 @@ def write_rows(folder: Path) -> Path:
 
 def write_published(folder: Path) -> Path:
     """Write a run's numbers beside those that are published, in place of what is there of these."""
-    run, found = described(folder), account(folder)
+    run, found = RunFolder.read(folder).record, account(folder)
     if found.problems():
         raise SystemExit("\n".join([f"{folder} is not whole:", *found.problems()]))
-    path, suite = ROWS.parent / "published.csv", run["suite"]
-    made = {"suite_version": suite["version"], "agora": run["version"], "date": day(folder)}
+    path, suite = ROWS.parent / "published.csv", run.suite
+    made = {"suite_version": suite["version"], "agora": run.version, "date": day(folder)}
     there = {}
     if path.is_file():
         with path.open(newline="", encoding="utf-8") as file:
@@ -126,12 +127,12 @@ def write_published(folder: Path) -> Path:
 
 def draw(folder: Path) -> list[Path]:
     """Draw each registered planner, alone or with an interplanner, in the first episode of the stages that are pictured."""
-    run = described(folder)
-    suite = run["suite"]["name"]
+    run = RunFolder.read(folder).record
+    suite = run.outline.name
     wanted = {
         f"{suite}/{stage}/0/{label}/0": path
         for stage in PICTURED
-        for label, planner in run["planners"].items()
+        for label, planner in run.planners.items()
         if (path := picture(label, planner, stage)) is not None
     }
     found = recordings(folder, wanted)
@@ -141,6 +142,6 @@ def draw(folder: Path) -> list[Path]:
 if __name__ == "__main__":
     for argument in map(Path, sys.argv[1:]):
         print(write_published(argument).relative_to(HERE.parent))
-        if described(argument)["suite"]["name"] == KEPT:
+        if RunFolder.read(argument).record.outline.name == KEPT:
             for made in (write_rows(argument), *draw(argument)):
                 print(made.relative_to(HERE.parent))

@@ -3,8 +3,9 @@
 from dataclasses import replace
 from pathlib import Path
 
-from agora.benchmark.bench import Options, bench
+from agora.benchmark.bench import run_all
 from agora.benchmark.kept import report
+from agora.benchmark.request import Options, Request
 from agora.benchmark.statistics import wilson
 from agora.registry import Named
 from agora.tasks.suite import load_suite
@@ -17,7 +18,7 @@ planners = {
     "go_to_goal": Named.of("planners", "go_to_goal"),
 }
 folder = Path("results/two_places")
-rows = bench(suite, planners, folder, Options(workers=0))
+rows = run_all(Request(suite, planners, folder, Options(workers=0)))
 
 for label in planners:
     mine = [row for row in rows if row["planner"] == label]

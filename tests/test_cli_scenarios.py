@@ -10,7 +10,8 @@ import pytest
 from PIL import Image
 from typer.testing import CliRunner
 
-from agora.benchmark.bench import Options, bench
+from agora.benchmark.bench import run_all
+from agora.benchmark.request import Options, Request
 from agora.cli import app
 from agora.draft.scenario import read_scenario
 from agora.errors import InputError
@@ -123,11 +124,11 @@ def test_what_cannot_be_done_is_said(words, message):
 def test_a_run_says_in_how_many_episodes_it_happened(tmp_path):
     suite = load_suite("single_pedestrian")
     short = tuple(replace(stage, episodes=2) for stage in suite.stages[:2])
-    bench(replace(suite, stages=short), planners("go_to_goal"), tmp_path / "run", Options(workers=0))
+    run_all(Request(replace(suite, stages=short), planners("go_to_goal"), tmp_path / "run", Options(workers=0)))
     rows = [line.split("│") for line in agora("happened", str(tmp_path / "run")).output.splitlines() if " of " in line]
     assert [[cell.strip() for cell in row[1:3]] for row in rows] == [["frontal_approach", "2 of 2"], ["robot_overtaking", "0 of 2"]]
     plane = replace(load_suite("demo"), stages=(replace(load_suite("demo").stages[1], episodes=1, timeout=1.0),))
-    bench(plane, planners("go_to_goal"), tmp_path / "plane", Options(workers=0))
+    run_all(Request(plane, planners("go_to_goal"), tmp_path / "plane", Options(workers=0)))
     with pytest.raises(InputError, match="no kept recordings of scenario cards"):
         agora("happened", str(tmp_path / "plane"))
 

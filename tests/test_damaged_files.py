@@ -16,9 +16,10 @@ from PIL import Image
 
 from agora.benchmark import kept
 from agora.benchmark.account import account
-from agora.benchmark.bench import Options, bench
+from agora.benchmark.bench import run_all
 from agora.benchmark.contest import read_contest
 from agora.benchmark.exchange import write_mcap_files
+from agora.benchmark.request import Options, Request
 from agora.config import load
 from agora.datasets import barn, dynabarn, socnavbench
 from agora.datasets.eth_ucy import map_of_image, read_homography, read_scene
@@ -82,7 +83,7 @@ def make_picture(place: Path) -> None:
 
 
 def make_run(place: Path) -> None:
-    bench(plane(episodes=2), planners("go_to_goal"), place / "run", Options(workers=0))
+    run_all(Request(plane(episodes=2), planners("go_to_goal"), place / "run", Options(workers=0)))
 
 
 def episode_entries() -> list[Entry]:

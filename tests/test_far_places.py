@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from pyarrow import parquet
 
-from agora.benchmark.bench import Options, bench
+from agora.benchmark.bench import run_all
+from agora.benchmark.request import Options, Request
 from agora.config import build
 from agora.draft.scenario import Obstacle, Obstacles, Pedestrian, Robot, Scenario, write_scenario
 from agora.draft.stage import Stage
@@ -67,7 +68,9 @@ def test_rows_and_recordings_are_the_same_at_any_place_on_earth(tmp_path, exact)
     for far in FAR:
         home = tmp_path / f"{far[0]:g}"
         run = home / "run"
-        bench(suite(world(home / "den", far, exact), far), planners("dwa_kinetic:sim_time=0.8,vth_samples=5"), run, Options())
+        run_all(
+            Request(suite(world(home / "den", far, exact), far), planners("dwa_kinetic:sim_time=0.8,vth_samples=5"), run, Options())
+        )
         found.append(results(run, home))
         kept = parquet.read_table(run / "trajectories").to_pylist()
     assert found[0] == found[1] == found[2]

@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -17,7 +17,7 @@ from agora.cli_compiling import tell_compiling
 from agora.cli_leaderboard import leaderboard, submit
 from agora.cli_maps import import_, maps
 from agora.cli_policies import policies
-from agora.cli_results import finish
+from agora.cli_results import finish, follow
 from agora.cli_scenarios import scenarios
 from agora.cli_serve import serve
 from agora.cli_train import train
@@ -26,10 +26,9 @@ from agora.cli_validate import calibrate, validate
 from agora.errors import AgoraError, StoppedError, in_words
 
 if TYPE_CHECKING:
+    from agora.benchmark.form import RequestForm
     from agora.core.recording import Recording
     from agora.perception.perception import Level
-    from agora.registry import Named
-    from agora.tasks.suite import Suite
 
 app = typer.Typer(
     name="agora",
@@ -71,16 +70,6 @@ InterPlannerName = Annotated[
     str, typer.Option("--interplanner", "-i", help="In front of planners that name none: NAME or NAME:key=value,key=value.")
 ]
 Seed = Annotated[int | None, typer.Option(help="Seed instead of the suite's.", min=0)]
-
-
-def _benchmark(name: str, seed: int | None) -> tuple[Suite, dict[str, Named]]:
-    """A suite without planners, or the suite and the planners of a folder of Arena's."""
-    from agora.benchmark.bench import with_seed
-    from agora.benchmark.contest import read_contest
-    from agora.tasks.suite import load_suite
-
-    suite, planners = read_contest(name) if "/" in name and Path(name).is_dir() else (load_suite(name), {})
-    return with_seed(suite, seed), planners
 
 
 @app.command()
@@ -128,54 +117,53 @@ def bench(
     The planner ros is whatever drives the robots of a running ROS graph; socnavbench:address=PATH is a joystick of SocNavBench that
     connects to PATH_recv (agora serve).
     """
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    from agora.benchmark.bench import Options
-    from agora.benchmark.bench import bench as run_bench
-    from agora.benchmark.control import with_control
-    from agora.benchmark.stopping import episodes_kept, stoppable
     from agora.cli_outside import run_outside
-    from agora.config import parse_component
-    from agora.engine.observers import recordable
+
+    form = _form(
+        suite=suite,
+        planners=tuple(planner or ()),
+        interplanner=interplanner,
+        output=output,
+        resume=resume,
+        seed=seed,
+        simulator=simulator,
+        pedestrians=tuple(dict.fromkeys(pedestrians or ())),
+        counterfactual=counterfactual,
+        control=not no_control,
+        executor=executor,
+        workers=workers,
+        threads=threads,
+        batch=batch,
+        trajectories=trajectories,
+        record=tuple(dict.fromkeys(record or ())),
+    )
+    finish(run_outside(context, form, ros_launch) or _played(form), video)
+
+
+def _played(form: RequestForm) -> Path:
+    """Run what is asked for in this process and its workers, and return the folder of the results."""
+    from agora.benchmark.bench import bench as events_of
+    from agora.benchmark.run_folder import episodes_kept
+    from agora.cli_stopping import stoppable
+
+    for name, reason in form.left_out().items():
+        typer.echo(f"left out: {name}: {reason}", err=True)
+    request = form.request()
+    folder = form.folder(request.suite)
+    with stoppable(lambda: episodes_kept(folder)):
+        follow(events_of(request), f"{request.suite.name}: {', '.join(request.planners)}")
+    return folder
+
+
+def _form(**fields: Any) -> RequestForm:
+    """What is asked for; what is wrong with a field is said of its option."""
+    from agora.benchmark.form import RequestForm
     from agora.errors import InputError
-    from agora.planners.presets import named_planner, runnable
 
-    if trajectories not in ("all", "failed", "none"):
-        raise InputError(f"--trajectories: expected all, failed or none, got {trajectories!r}")
-    levels = [_level(text) for text in dict.fromkeys(pedestrians or ())]
-    if batch < 1 or workers < 0 or threads < 1:
-        raise InputError(f"--batch and --threads must be at least 1 and --workers at least 0, got {batch}, {threads} and {workers}")
-    chosen, contestants = _benchmark(suite, seed)
-    chosen = chosen.under(parse_component("simulators", simulator, "--simulator") if simulator else None)
-    chosen = chosen.compared() if counterfactual else chosen
-    folder = output or Path("results") / chosen.name
-    if not planner and not contestants:
-        planner, reasons = runnable()
-        for name, reason in reasons.items():
-            typer.echo(f"left out: {name}: {reason}", err=True)
-    planner = planner or []
-    if interplanner and not planner:
-        raise InputError("--interplanner: the contest names those of its planners; name planners too")
-    if run_outside(context, chosen, planner, folder, ros_launch):
-        finish(folder, video)
-        return
-    planners = dict(named_planner(text, interplanner) for text in planner)
-    if planners and not (no_control or record):  # sensors are recorded of runs that are learned from
-        planners = with_control(chosen, planners, folder, resume)
-    planners = planners or contestants
-    runs = parse_component("executors", executor, "--executor").part if executor else None
-    kept = {"trajectories": trajectories, "record": recordable(record or ())}
-    options = Options(workers=workers, batch=batch, threads=threads, executor=runs, **kept)  # type: ignore[arg-type]
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, disable=not sys.stderr.isatty()) as bar:
-        task = bar.add_task(f"{chosen.name}: {', '.join(planners)}")
-
-        def progress(n: int, total: int) -> None:
-            bar.update(task, completed=n, total=total)
-
-        with stoppable(lambda: episodes_kept(folder)):
-            run_bench(chosen, planners, folder, options, resume=resume, progress=progress, pedestrians=levels)
-    finish(folder, video)
+    try:
+        return RequestForm(**fields)
+    except InputError as error:
+        raise InputError(f"--{error}") from error
 
 
 def _level(text: str) -> Level:
@@ -211,13 +199,15 @@ def run(
     """Run one episode and print its metrics; ends with exit code 1 where the planner failed."""
     from dataclasses import replace
 
+    from agora.benchmark.bench import with_seed
+    from agora.benchmark.form import read_benchmark
     from agora.benchmark.job import metrics
     from agora.episode import Conditions, Episodes
     from agora.errors import InputError
     from agora.planners.presets import named_planner
 
     _check_outputs(live, picture=(picture, (".png", ".pdf", ".svg")), video=(video, (".mp4",)), replay=(replay, (".html",)))
-    chosen, _ = _benchmark(suite, seed)
+    chosen = with_seed(read_benchmark(suite)[0], seed)
     place = chosen.stage(stage) if stage is not None else chosen.stages[0]
     if not 0 <= episode < place.count:
         raise InputError(f"--episode: stage {place.name!r} has episodes 0 to {place.count - 1}, got {episode}")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -140,8 +140,8 @@ def _say(played: Played, full: bool) -> None:
             typer.echo(f"  {measure.name:52s} {'-' if value is None else f'{value:.4g}':>10s} {measure.unit}")
 
 
-def bench_in_ros(suite: str, folder: Path, resume: bool, launch: str) -> list[dict[str, Any]]:
-    """Play a suite through a ROS graph, by the node ``bench`` of agora_evaluation in a process of its own, and return the rows.
+def bench_in_ros(suite: str, folder: Path, resume: bool, launch: str) -> None:
+    """Play a suite through a ROS graph, by the node ``bench`` of agora_evaluation in a process of its own.
 
     Raises:
         InputError: there is no ROS, or no workspace. ResultsError: the node failed; it has said why.
@@ -150,7 +150,6 @@ def bench_in_ros(suite: str, folder: Path, resume: bool, launch: str) -> list[di
     import signal
     import subprocess
 
-    from agora.benchmark.store import read_rows
     from agora.errors import InputError, ResultsError
 
     if shutil.which("rosrun") is None or subprocess.run(["rospack", "find", "agora_evaluation"], capture_output=True).returncode:
@@ -173,4 +172,3 @@ def bench_in_ros(suite: str, folder: Path, resume: bool, launch: str) -> list[di
         raise typer.Exit(code)
     if code:
         raise ResultsError(f"{folder}: the suite was not played; why is said above")
-    return read_rows(folder / "episodes")

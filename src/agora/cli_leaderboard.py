@@ -52,8 +52,8 @@ def _check(folder: Path, episodes: int, seed: int | None, workers: int) -> bool:
     """Check one entry, say what came out, and return whether all agrees."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-    from agora.benchmark.bench import Options
     from agora.benchmark.entry import read_entry
+    from agora.benchmark.request import Options
     from agora.benchmark.verification import Sample, one_cpu_only
     from agora.benchmark.verification import check as verify
 

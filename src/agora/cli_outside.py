@@ -3,42 +3,45 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
 from agora.errors import InputError
-from agora.tasks.suite import Suite
+
+if TYPE_CHECKING:
+    from agora.benchmark.form import RequestForm
 
 
-def run_outside(context: typer.Context, suite: Suite, planner: list[str], folder: Path, ros_launch: str) -> bool:
-    """Run a suite under a planner outside of this process, if one is named; return whether one was.
+def run_outside(context: typer.Context, form: RequestForm, ros_launch: str) -> Path | None:
+    """Run a suite under a planner outside of this process, if one is named; return the folder of the results, None where none was.
 
     Args:
-        context: of the command. suite: chosen. planner: texts of ``--planner``. folder: of the results.
-        ros_launch: of the command.
+        context: of the command. form: what is asked for. ros_launch: of the command.
     """
-    resume = bool(context.params["resume"])
-    if "ros" in planner:
+    if "ros" in form.planners:
         from agora.cli_bags import bench_in_ros
 
-        if planner != ["ros"]:
+        if form.planners != ("ros",):
             raise InputError("--planner ros goes alone: whatever drives the robots of the graph, drives in all episodes")
         why = "seed and pedestrians are the suite's, the simulator is the graph's, which plays episodes one by one and keeps bags"
         _refuse_unused(context, "ros", why, "ros_launch")
-        bench_in_ros(context.params["suite"], folder, resume, ros_launch)
-        return True
-    if any(text.partition(":")[0] == "socnavbench" for text in planner):
+        folder = form.folder(form.chosen()[0])
+        bench_in_ros(form.suite, folder, form.resume, ros_launch)
+        return folder
+    if any(text.partition(":")[0] == "socnavbench" for text in form.planners):
         from agora.cli_serve import bench_by_sockets
 
-        if len(planner) > 1:
+        if len(form.planners) > 1:
             raise InputError("--planner socnavbench goes alone: one joystick drives in all episodes")
         why = "one joystick drives, told of true pedestrians, one episode after the other, and all recordings are kept"
         _refuse_unused(context, "socnavbench", why, "seed")
-        bench_by_sockets(suite, planner[0], folder, resume)
-        return True
+        suite, _ = form.chosen()
+        bench_by_sockets(suite, form.planners[0], form.folder(suite), form.resume)
+        return form.folder(suite)
     if ros_launch:
         raise InputError("--ros-launch goes with --planner ros alone")
-    return False
+    return None
 
 
 def _refuse_unused(context: typer.Context, planner: str, why: str, *used: str) -> None:

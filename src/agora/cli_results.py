@@ -1,12 +1,32 @@
-"""How the commands that make results end: a table, videos and a report; imports are made when they run."""
+"""How the commands that make results show how far they are and how they end; imports are made when they run."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
+
+if TYPE_CHECKING:
+    from agora.benchmark.events import RunEvent
+
+
+def follow(events: Iterator[RunEvent], title: str) -> None:
+    """Run to the end, and show on a terminal how far it is; what is raised in between stops the run."""
+    from contextlib import closing
+
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    from agora.benchmark.events import Advanced
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, disable=not sys.stderr.isatty()) as bar, closing(events):  # type: ignore[type-var]
+        task = bar.add_task(title)
+        for event in events:
+            if isinstance(event, Advanced):
+                bar.update(task, completed=event.done, total=event.total)
 
 
 def finish(folder: Path, video: int) -> None:

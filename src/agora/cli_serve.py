@@ -59,8 +59,8 @@ def socnavbench(
     finish(output, video)
 
 
-def bench_by_sockets(suite: Suite, planner: str, folder: Path, resume: bool) -> list[dict[str, Any]]:
-    """Have a joystick of SocNavBench drive through a suite, and return the rows.
+def bench_by_sockets(suite: Suite, planner: str, folder: Path, resume: bool) -> None:
+    """Have a joystick of SocNavBench drive through a suite.
 
     Args:
         suite: the episodes. planner: ``socnavbench``, behind a colon with fields of `agora.benchmark.joystick.Meeting`.
@@ -68,7 +68,7 @@ def bench_by_sockets(suite: Suite, planner: str, folder: Path, resume: bool) -> 
     """
     from agora.config import parse_parameters
 
-    return _play(suite, folder, _meeting(parse_parameters(planner.partition(":")[2], "--planner socnavbench"), "--planner"), resume)
+    _play(suite, folder, _meeting(parse_parameters(planner.partition(":")[2], "--planner socnavbench"), "--planner"), resume)
 
 
 def with_episodes(suite: Suite, names: list[str]) -> Suite:
@@ -100,11 +100,12 @@ def _meeting(given: dict[str, Any], where: str) -> Meeting:
     return build(given, Meeting, where)
 
 
-def _play(suite: Suite, folder: Path, meeting: Meeting, resume: bool) -> list[dict[str, Any]]:
+def _play(suite: Suite, folder: Path, meeting: Meeting, resume: bool) -> None:
     """Play a suite with a joystick, and say how it goes."""
-    from agora.benchmark.outside import EpisodeLostError
+    from agora.benchmark.executors.outside import EpisodeLostError
+    from agora.benchmark.run_folder import episodes_kept
     from agora.benchmark.socnavbench import bench_by_joystick
-    from agora.benchmark.stopping import episodes_kept, stoppable
+    from agora.cli_stopping import stoppable
     from agora.errors import ResultsError
 
     def say(line: str) -> None:
@@ -112,6 +113,7 @@ def _play(suite: Suite, folder: Path, meeting: Meeting, resume: bool) -> list[di
 
     try:
         with stoppable(lambda: episodes_kept(folder)):
-            return bench_by_joystick(suite, folder, meeting, resume=resume, say=say)
+            for _ in bench_by_joystick(suite, folder, meeting, resume=resume, say=say):
+                pass
     except EpisodeLostError as lost:
         raise ResultsError(f"{folder}: no episode was played: {lost}") from lost

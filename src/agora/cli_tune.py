@@ -34,14 +34,15 @@ def tune(
     """Tune a planner's parameters on a training suite, and compare the result on a suite that was held out."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    from agora.benchmark.bench import Options
     from agora.benchmark.kept import report
     from agora.benchmark.objective import Objective
-    from agora.benchmark.stopping import episodes_kept, stoppable
+    from agora.benchmark.request import Options
+    from agora.benchmark.run_folder import episodes_kept
     from agora.benchmark.tune import Tuning
     from agora.benchmark.tune import tune as run
     from agora.benchmark.tuned import preset as text_of
     from agora.benchmark.tuned import words
+    from agora.cli_stopping import stoppable
     from agora.errors import ResultsError
     from agora.planners.presets import named_planner
     from agora.share import folder as shared

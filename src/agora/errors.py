@@ -6,7 +6,7 @@ AgoraError
 │   └── PlacementError    nothing could be placed with the clearance asked for
 ├── PlannerError          a planner raised, or returned a twist that is not finite
 ├── ResultsError          the results folder cannot be written, or holds another run
-└── StoppedError          Ctrl-C or SIGTERM ended a run: says what is kept and how to go on
+└── StoppedError          a run was stopped: says what is kept and how to go on
 """
 
 from __future__ import annotations
@@ -55,9 +55,9 @@ class DivergedError(AgoraError):
 
 
 class StoppedError(AgoraError):
-    """A signal ended a run; the message says what is kept. The command line exits with ``code``, 128 and the signal's number."""
+    """A run was stopped; the message says what is kept. The command line exits with ``code``, 128 and a signal's number."""
 
-    def __init__(self, message: str, code: int) -> None:
+    def __init__(self, message: str, code: int = 130) -> None:
         super().__init__(message)
         self.code = code
 

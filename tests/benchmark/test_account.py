@@ -10,8 +10,9 @@ from tests.suites import plane, results
 
 from agora.benchmark import shard, store
 from agora.benchmark.account import account
-from agora.benchmark.bench import Options, bench, with_seed
+from agora.benchmark.bench import run_all, with_seed
 from agora.benchmark.kept import recordings, report
+from agora.benchmark.request import Options, Request
 from agora.errors import ResultsError
 from agora.registry import Named
 from agora.robots.model import load_robot
@@ -25,7 +26,7 @@ ONE_EACH = Options(workers=0, batch=1)
 def whole(tmp_path_factory):
     """A run of two planners with one episode a shard."""
     folder = tmp_path_factory.mktemp("whole") / "run"
-    bench(SUITE, PLANNERS, folder, ONE_EACH)
+    run_all(Request(SUITE, PLANNERS, folder, ONE_EACH))
     return folder
 
 
@@ -85,7 +86,7 @@ def test_a_damaged_shard_is_named_and_its_episodes_are_missing(run):
     ],
 )
 def test_shards_of_another_run_are_not_counted_and_keep_a_run_from_being_resumed(run, tmp_path, suite, planners, episodes, marked):
-    bench(suite, planners, tmp_path / "other", ONE_EACH)
+    run_all(Request(suite, planners, tmp_path / "other", ONE_EACH))
     for read in store.shards(tmp_path / "other" / "episodes"):
         if read.rows[0]["episode"] in episodes:
             table = shard.read(read.path).replace_schema_metadata(None)
@@ -97,13 +98,13 @@ def test_shards_of_another_run_are_not_counted_and_keep_a_run_from_being_resumed
     page = report(run).read_text()
     assert "1 row is of another run and left out" in page and ", 10 episodes." in lead(run)
     with pytest.raises(ResultsError, match=r"copy_of_\w+\.parquet: holds 'plain.* of another run; move the file"):
-        bench(SUITE, PLANNERS, run, ONE_EACH, resume=True)
+        run_all(Request(SUITE, PLANNERS, run, ONE_EACH, resume=True))
     assert len(list((run / "episodes").glob("copy_of_*"))) == count
 
 
 def test_shards_of_a_run_with_another_robot_are_told_by_their_mark(run, tmp_path):
     other = plane(episodes=5, timeout=2.0, robot="burger")
-    bench(other, PLANNERS, tmp_path / "other", ONE_EACH)
+    run_all(Request(other, PLANNERS, tmp_path / "other", ONE_EACH))
     for part in store.PARTS:
         for path in (tmp_path / "other" / part).iterdir():
             shutil.copy(path, run / part / f"copy_of_{path.name}")
@@ -116,7 +117,7 @@ def test_shards_of_a_run_with_another_robot_are_told_by_their_mark(run, tmp_path
     shutil.copy(tmp_path / "other" / "episodes" / own.name, own)
     assert "circle: 1 of 5 planned episodes have no row: plane 2" in account(run).problems()
     with pytest.raises(ResultsError, match="of another run; move the file"):
-        bench(SUITE, PLANNERS, run, ONE_EACH, resume=True)
+        run_all(Request(SUITE, PLANNERS, run, ONE_EACH, resume=True))
 
 
 @pytest.mark.parametrize(("part", "words"), [("timing", "planning times"), ("trajectories", "trajectories and cannot be replayed")])
@@ -127,7 +128,7 @@ def test_lost_timing_and_trajectories_are_said_and_a_resumed_run_has_them_again(
     said = account(run).problems()
     assert said == [f"{part}/{second}: cut or changed since it was written", f"2 of 10 rows have lost their {words}"]
     assert said[1] in report(run).read_text()
-    bench(SUITE, PLANNERS, run, ONE_EACH, resume=True)
+    run_all(Request(SUITE, PLANNERS, run, ONE_EACH, resume=True))
     assert caplog.text.count(f"its rows have lost their {part}; its episodes are run again") == 2
     assert account(run).problems() == []
     (tmp_path / "a").mkdir(), (tmp_path / "b").mkdir()
@@ -136,11 +137,11 @@ def test_lost_timing_and_trajectories_are_said_and_a_resumed_run_has_them_again(
 
 def test_trajectories_that_nobody_asked_for_are_not_missed_but_a_run_is_resumed_as_it_was_begun(tmp_path):
     begun = Options(workers=0, trajectories="failed")
-    rows = bench(SUITE, PLANNERS, tmp_path, begun)
+    rows = run_all(Request(SUITE, PLANNERS, tmp_path, begun))
     assert any(row["outcome"] != "reached" for row in rows)
     assert account(tmp_path).problems() == []
     with pytest.raises(ResultsError, match="trajectories is 'failed' there and 'all' here"):
-        bench(SUITE, PLANNERS, tmp_path, ONE_EACH, resume=True)
+        run_all(Request(SUITE, PLANNERS, tmp_path, ONE_EACH, resume=True))
     for path in (tmp_path / "trajectories").iterdir():
         path.unlink()
     assert len(account(tmp_path).unrecorded) == sum(row["outcome"] != "reached" for row in rows)

@@ -19,10 +19,13 @@ from tests.naughty import Naughty
 from tests.suites import plane, planners, results, suite, write_world
 
 from agora.benchmark import store, tracks
-from agora.benchmark.bench import Options, alone, bench, jobs_for, with_seed
+from agora.benchmark.begun import alone
+from agora.benchmark.bench import jobs_for, run_all, with_seed
 from agora.benchmark.executors.processes import Processes
-from agora.benchmark.stopping import episodes_kept, stoppable
+from agora.benchmark.request import Options, Request
+from agora.benchmark.run_folder import episodes_kept
 from agora.benchmark.store import PARTS
+from agora.cli_stopping import stoppable
 from agora.config import dump, load
 from agora.errors import InputError, PlacementError, ResultsError, StoppedError
 from agora.registry import Named
@@ -38,7 +41,7 @@ def reference(tmp_path_factory):
     small = suite(write_world(folder / "room"), episodes=12, timeout=3.0)
     (folder / "small.yaml").write_text(dump(small))
     chosen = planners("orca", "go_to_goal")
-    bench(small, chosen, folder / "run", Options(workers=0))
+    run_all(Request(small, chosen, folder / "run", Options(workers=0)))
     return SimpleNamespace(folder=folder, suite=small, planners=chosen, results=results(folder / "run", folder))
 
 
@@ -52,7 +55,7 @@ def reference(tmp_path_factory):
     ],
 )
 def test_rows_do_not_depend_on_how_a_run_is_run(reference, tmp_path, options):
-    bench(reference.suite, reference.planners, tmp_path / "run", options)
+    run_all(Request(reference.suite, reference.planners, tmp_path / "run", options))
     assert results(tmp_path / "run", tmp_path) == reference.results
 
 
@@ -154,8 +157,8 @@ def test_what_a_killed_worker_left_half_written_is_run_again_and_is_there_once(r
     cut.write_bytes(cut.read_bytes()[:-100])
     (folder / "episodes" / f".{gone.name}.77.part").write_bytes(b"PAR1")
     with pytest.raises(ResultsError, match="holds a run already"):
-        bench(reference.suite, reference.planners, folder, Options(workers=0))
-    bench(reference.suite, reference.planners, folder, Options(workers=0, batch=3), resume=True)
+        run_all(Request(reference.suite, reference.planners, folder, Options(workers=0)))
+    run_all(Request(reference.suite, reference.planners, folder, Options(workers=0, batch=3), resume=True))
     assert results(folder, tmp_path) == reference.results
     assert len(store.read_rows(folder / "timing")) == len(store.read_rows(folder / "episodes"))
     assert not list(folder.rglob("*.part"))
@@ -163,7 +166,7 @@ def test_what_a_killed_worker_left_half_written_is_run_again_and_is_there_once(r
 
 def test_a_run_is_resumed_only_as_it_was_begun(tmp_path):
     folder, small = tmp_path / "run", plane(episodes=2)
-    bench(small, CIRCLE, folder, Options(workers=0))
+    run_all(Request(small, CIRCLE, folder, Options(workers=0)))
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     others = {
         r"suite\.seed is 5 there and 6 here": (with_seed(small, 6), CIRCLE),
@@ -173,18 +176,18 @@ def test_a_run_is_resumed_only_as_it_was_begun(tmp_path):
     }
     for message, (other, drivers) in others.items():
         with pytest.raises(ResultsError, match=message):
-            bench(other, drivers, folder, Options(workers=0), resume=True)
+            run_all(Request(other, drivers, folder, Options(workers=0), resume=True))
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
-    rows = bench(small, CIRCLE, folder, Options(workers=0), resume=True)
+    rows = run_all(Request(small, CIRCLE, folder, Options(workers=0), resume=True))
     assert [row["key"] for row in rows] == ["plain/plane/0/circle/0", "plain/plane/1/circle/0"]
 
 
 def test_a_machine_on_which_a_run_goes_on_is_noted(tmp_path, monkeypatch):
     small = plane(episodes=1)
-    bench(small, CIRCLE, tmp_path, Options(workers=0))
-    monkeypatch.setattr("agora.benchmark.bench._cpu", lambda: "another processor")
+    run_all(Request(small, CIRCLE, tmp_path, Options(workers=0)))
+    monkeypatch.setattr("agora.benchmark.machine._cpu", lambda: "another processor")
     for _ in range(2):
-        bench(small, CIRCLE, tmp_path, Options(workers=0), resume=True)
+        run_all(Request(small, CIRCLE, tmp_path, Options(workers=0), resume=True))
     run = load(tmp_path / "run.yaml", dict)
     assert run["made_on"]["cpu"] != "another processor"
     assert [made_on["cpu"] for made_on in run["resumed_on"]] == ["another processor"]
@@ -192,41 +195,41 @@ def test_a_machine_on_which_a_run_goes_on_is_noted(tmp_path, monkeypatch):
 
 def test_two_runs_are_not_at_work_in_one_folder(tmp_path):
     with alone(tmp_path), pytest.raises(ResultsError, match="another run is at work in it"):
-        bench(plane(episodes=1), CIRCLE, tmp_path, Options(workers=0))
+        run_all(Request(plane(episodes=1), CIRCLE, tmp_path, Options(workers=0)))
     assert list(tmp_path.iterdir()) == []
-    assert len(bench(plane(episodes=1), CIRCLE, tmp_path, Options(workers=0))) == 1
+    assert len(run_all(Request(plane(episodes=1), CIRCLE, tmp_path, Options(workers=0)))) == 1
 
 
 def test_episodes_of_an_unknown_run_are_not_built_upon(tmp_path):
-    bench(plane(episodes=1), CIRCLE, tmp_path, Options(workers=0))
+    run_all(Request(plane(episodes=1), CIRCLE, tmp_path, Options(workers=0)))
     (tmp_path / "run.yaml").unlink()
     with pytest.raises(ResultsError, match=r"episodes but no run\.yaml"):
-        bench(plane(episodes=1), CIRCLE, tmp_path, Options(workers=0), resume=True)
+        run_all(Request(plane(episodes=1), CIRCLE, tmp_path, Options(workers=0), resume=True))
 
 
 def test_a_folder_that_cannot_be_is_said_before_the_first_episode(tmp_path):
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(ResultsError, match="file/run: cannot be written: Not a directory"):
-        bench(plane(), CIRCLE, tmp_path / "file" / "run")
+        run_all(Request(plane(), CIRCLE, tmp_path / "file" / "run"))
     with pytest.raises(ResultsError, match="file: cannot be written: File exists"):
-        bench(plane(), CIRCLE, tmp_path / "file")
+        run_all(Request(plane(), CIRCLE, tmp_path / "file"))
 
 
 def test_a_disk_without_room_is_said_before_anything_is_written(tmp_path, monkeypatch):
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=65 * 2**20))
     with pytest.raises(ResultsError, match="65 MiB are free, 6 episodes may need 66 MiB"):
-        bench(plane(), CIRCLE, tmp_path / "run")
+        run_all(Request(plane(), CIRCLE, tmp_path / "run"))
     assert list(tmp_path.iterdir()) == []
 
 
 def test_room_is_asked_for_what_is_missing_and_what_is_kept_of_it(tmp_path, monkeypatch):
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=65 * 2**20))
     rows_alone = Options(workers=0, trajectories="none")
-    assert len(bench(plane(), CIRCLE, tmp_path / "run", rows_alone)) == 6
+    assert len(run_all(Request(plane(), CIRCLE, tmp_path / "run", rows_alone))) == 6
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=64 * 2**20))
     with pytest.raises(ResultsError, match="64 MiB are free, 6 episodes may need 64 MiB"):
-        bench(plane(), CIRCLE, tmp_path / "other", rows_alone)
-    assert len(bench(plane(), CIRCLE, tmp_path / "run", rows_alone, resume=True)) == 6
+        run_all(Request(plane(), CIRCLE, tmp_path / "other", rows_alone))
+    assert len(run_all(Request(plane(), CIRCLE, tmp_path / "run", rows_alone, resume=True))) == 6
 
 
 def test_a_disk_that_fills_up_later_ends_the_run_with_its_name_and_the_run_can_go_on(tmp_path, monkeypatch):
@@ -240,10 +243,10 @@ def test_a_disk_that_fills_up_later_ends_the_run_with_its_name_and_the_run_can_g
 
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(ResultsError, match="No space left on device"):
-        bench(small, CIRCLE, tmp_path, Options(workers=0, batch=1))
+        run_all(Request(small, CIRCLE, tmp_path, Options(workers=0, batch=1)))
     assert len(store.read_rows(tmp_path / "episodes")) == 1
     monkeypatch.setattr(os, "fsync", fsync)
-    assert len(bench(small, CIRCLE, tmp_path, Options(workers=0, batch=1), resume=True)) == 4
+    assert len(run_all(Request(small, CIRCLE, tmp_path, Options(workers=0, batch=1), resume=True))) == 4
     assert len(store.read_rows(tmp_path / "timing")) == 4
 
 
@@ -260,7 +263,7 @@ def test_a_disk_that_fills_up_later_ends_the_run_with_its_name_and_the_run_can_g
 )
 def test_what_does_not_fit_is_said_before_anything_is_written(tmp_path, small, drivers, error, message):
     with pytest.raises(error, match=message):
-        bench(small, drivers, tmp_path / "run")
+        run_all(Request(small, drivers, tmp_path / "run"))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -275,7 +278,7 @@ def test_jobs_hold_what_is_missing_of_one_stage_and_planner_evenly_over_the_work
 
 @pytest.mark.parametrize("keep", ["all", "none", "failed"])
 def test_the_recordings_that_are_asked_for_are_kept(tmp_path, keep):
-    rows = bench(plane(timeout=3.0), planners("go_to_goal"), tmp_path, Options(workers=0, trajectories=keep))
+    rows = run_all(Request(plane(timeout=3.0), planners("go_to_goal"), tmp_path, Options(workers=0, trajectories=keep)))
     failed = [row["key"] for row in rows if row["outcome"] != "reached"]
     assert 0 < len(failed) < 6
     kept = [key for shard in (tmp_path / "trajectories").glob("*") for key in tracks.read_recordings(shard)]
@@ -286,7 +289,7 @@ def test_the_recordings_that_are_asked_for_are_kept(tmp_path, keep):
 def test_every_planner_runs_at_every_level_of_perception_with_the_same_episodes(reference, tmp_path):
     levels = ("truth", "visible", "tracked")
     chosen = planners("orca")
-    found = bench(reference.suite, chosen, tmp_path / "run", Options(workers=0), pedestrians=levels)
+    found = run_all(Request(reference.suite, chosen, tmp_path / "run", Options(workers=0), pedestrians=levels))
     assert {(row["planner"], row["pedestrians"]) for row in found} == {(f"orca@{level}", level) for level in levels}
     plain = {row["key"]: row for row in store.read_rows(reference.folder / "run" / "episodes")}
     same = different = 0
@@ -301,12 +304,12 @@ def test_every_planner_runs_at_every_level_of_perception_with_the_same_episodes(
         different += row["path_length"] != twin["path_length"]
     assert same > 0 < different
     with pytest.raises(ResultsError, match="orca@visible"):
-        bench(reference.suite, chosen, tmp_path / "run", Options(workers=0), pedestrians=levels[:1], resume=True)
+        run_all(Request(reference.suite, chosen, tmp_path / "run", Options(workers=0), pedestrians=levels[:1], resume=True))
 
 
 def test_what_a_stage_says_of_pedestrians_is_in_its_rows(reference, tmp_path):
     small = suite(write_world(tmp_path / "room"), episodes=1, timeout=1.0, crowds=("helbing",), pedestrians="tracked")
-    found = bench(small, planners("go_to_goal"), tmp_path / "run", Options(workers=0))
+    found = run_all(Request(small, planners("go_to_goal"), tmp_path / "run", Options(workers=0)))
     assert {row["pedestrians"] for row in found} == {"tracked"}
 
 
@@ -318,7 +321,7 @@ def test_parameters_of_perception_in_a_stage_change_what_planners_are_told_and_s
     )  # nobody is within 5 cm of the sensor
 
     def lengths(chosen, name, levels=()):
-        found = bench(chosen, planners("orca"), tmp_path / name, Options(workers=0), pedestrians=levels)
+        found = run_all(Request(chosen, planners("orca"), tmp_path / name, Options(workers=0), pedestrians=levels))
         return [row["path_length"] for row in found], {row["pedestrians"] for row in found}
 
     told = lengths(seeing, "seeing")

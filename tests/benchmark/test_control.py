@@ -6,7 +6,9 @@ import dataclasses
 
 import pytest
 
+from agora.benchmark.bench import describe
 from agora.benchmark.control import CONTROL, with_control
+from agora.benchmark.request import Request
 from agora.planners.presets import named_planner
 from agora.registry import Named
 from agora.tasks.suite import load_suite
@@ -39,7 +41,9 @@ def test_where_nobody_is_there_is_nothing_to_be_blind_to(tmp_path):
 
 def test_a_run_is_resumed_with_or_without_it_as_it_was_begun(tmp_path):
     suite = load_suite("demo")
-    for planners, there in (("{orca: {}}", ["orca"]), ("{orca: {}, pure_pursuit: {}}", ["orca", CONTROL])):
-        (tmp_path / "run.yaml").write_text(f"planners: {planners}\n")
+    both = dict(named_planner(text) for text in ("orca", CONTROL))
+    for levels, begun, there in (((), ("orca",), ["orca"]), (("truth", "view"), ("orca", CONTROL), ["orca", CONTROL])):
+        request = Request(suite, {label: both[label] for label in begun}, tmp_path, pedestrians=levels)
+        describe(request).write(tmp_path)
         assert labels(suite, tmp_path, "orca", resume=True) == there
     assert labels(suite, tmp_path / "new", "orca", resume=True) == ["orca", CONTROL]

@@ -10,8 +10,9 @@ from tests.learned import learned
 from tests.naughty import Naughty
 from tests.suites import plane, suite, write_world
 
-from agora.benchmark.bench import Options, bench
+from agora.benchmark.bench import bench, run_all
 from agora.benchmark.inputs import inputs, unread
+from agora.benchmark.request import Options, Request
 from agora.config import load
 from agora.errors import ResultsError
 from agora.planners.guided import Guided
@@ -44,7 +45,7 @@ def own(tmp_path):
 
 def test_every_file_that_enters_is_in_the_record_with_its_digest(own, tmp_path):
     small, files = own
-    bench(small, CIRCLE, tmp_path / "run", ONE_EACH)
+    run_all(Request(small, CIRCLE, tmp_path / "run", ONE_EACH))
     recorded = load(tmp_path / "run" / "run.yaml", dict)["inputs"]
     shipped = {"configs/pedestrians/types.yaml", "configs/pedestrians/deep_social_force.safetensors"}
     assert set(recorded) == {*map(str, files.values()), str(files["map"].with_suffix(".yaml")), *shipped}
@@ -54,44 +55,42 @@ def test_every_file_that_enters_is_in_the_record_with_its_digest(own, tmp_path):
 @pytest.mark.parametrize("which", ["robot", "map", "scenario"])
 def test_a_run_is_not_resumed_with_other_files_and_the_one_that_was_changed_is_named(own, tmp_path, which):
     small, files = own
-    bench(small, CIRCLE, tmp_path / "run", ONE_EACH)
+    run_all(Request(small, CIRCLE, tmp_path / "run", ONE_EACH))
     file, before = files[which], files[which].read_bytes()
     file.write_bytes(before + b"\n")
     with pytest.raises(ResultsError, match=rf"{file} was changed since the run was begun; put the file back"):
-        bench(small, CIRCLE, tmp_path / "run", ONE_EACH, resume=True)
+        run_all(Request(small, CIRCLE, tmp_path / "run", ONE_EACH, resume=True))
     file.write_bytes(before)
-    assert len(bench(small, CIRCLE, tmp_path / "run", ONE_EACH, resume=True)) == 3
+    assert len(run_all(Request(small, CIRCLE, tmp_path / "run", ONE_EACH, resume=True))) == 3
 
 
 def test_a_file_that_is_new_or_gone_in_a_world_is_named(own, tmp_path):
     small, files = own
-    bench(small, CIRCLE, tmp_path / "run", ONE_EACH)
+    run_all(Request(small, CIRCLE, tmp_path / "run", ONE_EACH))
     furniture = files["map"].with_name("furniture.json")
     furniture.write_text("[]")
     with pytest.raises(ResultsError, match=r"furniture\.json is new since"):
-        bench(small, CIRCLE, tmp_path / "run", ONE_EACH, resume=True)
+        run_all(Request(small, CIRCLE, tmp_path / "run", ONE_EACH, resume=True))
 
 
 def test_results_may_lie_in_the_folder_of_the_world(own, tmp_path):
     small, files = own
     place = files["map"].parents[1]
-    assert len(bench(small, CIRCLE, place / "results", ONE_EACH)) == 3
-    assert len(bench(small, CIRCLE, place / "results", ONE_EACH, resume=True)) == 3
+    assert len(run_all(Request(small, CIRCLE, place / "results", ONE_EACH))) == 3
+    assert len(run_all(Request(small, CIRCLE, place / "results", ONE_EACH, resume=True))) == 3
 
 
 def test_a_file_that_is_changed_while_a_run_is_on_ends_it_with_an_error_and_the_run_is_not_resumed(own, tmp_path):
     small, files = own
     before = files["robot"].read_text()
 
-    def edit(done, total):
-        files["robot"].write_text(before + "\n# another robot\n")
-
     with pytest.raises(ResultsError, match=r"mine\.yaml was changed while the run was on, so its rows may be of both"):
-        bench(small, CIRCLE, tmp_path / "run", ONE_EACH, progress=edit)
+        for _ in bench(Request(small, CIRCLE, tmp_path / "run", ONE_EACH)):
+            files["robot"].write_text(before + "\n# another robot\n")
     for text in (files["robot"].read_text(), before):
         files["robot"].write_text(text)
         with pytest.raises(ResultsError, match=r"mine\.yaml was changed since the run was begun"):
-            bench(small, CIRCLE, tmp_path / "run", ONE_EACH, resume=True)
+            run_all(Request(small, CIRCLE, tmp_path / "run", ONE_EACH, resume=True))
 
 
 def test_a_preset_is_in_the_record_by_its_values_and_a_model_by_its_file(tmp_path):
@@ -115,12 +114,12 @@ def test_a_run_of_a_policy_is_not_resumed_with_other_weights_and_both_digests_ar
     weights = folder("configs") / "policies"
     shutil.copyfile(weights / "td3.safetensors", "mine.safetensors")
     planners, small = dict([named_planner("policy:file=mine.safetensors")]), plane(episodes=1)
-    bench(small, planners, tmp_path / "run", ONE_EACH)
+    run_all(Request(small, planners, tmp_path / "run", ONE_EACH))
     was = load(tmp_path / "run" / "run.yaml", dict)["inputs"][str(tmp_path / "mine.safetensors")]
     shutil.copyfile(weights / "hall.safetensors", "mine.safetensors")
     [now] = inputs(planners).values()
     with pytest.raises(ResultsError, match=rf"mine\.safetensors was changed since .*its digest was {was} and is {now}"):
-        bench(small, planners, tmp_path / "run", ONE_EACH, resume=True)
+        run_all(Request(small, planners, tmp_path / "run", ONE_EACH, resume=True))
 
 
 def test_a_planner_that_was_built_before_its_file_was_changed_drives_with_the_file_as_it_is(tmp_path):

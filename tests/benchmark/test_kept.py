@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 from tests.suites import planners, suite, write_world
 
-from agora.benchmark.account import described, interrupted
-from agora.benchmark.bench import Options, bench
+from agora.benchmark.bench import run_all
 from agora.benchmark.job import metrics
 from agora.benchmark.kept import figures, recordings, report
+from agora.benchmark.request import Options, Request
+from agora.benchmark.run_folder import RunFolder
 from agora.errors import ResultsError, UnknownNameError
 from agora.metrics.efficiency import TIMING
 
@@ -22,7 +23,7 @@ from agora.metrics.efficiency import TIMING
 def kept(tmp_path_factory):
     folder = tmp_path_factory.mktemp("kept")
     small = suite(write_world(folder / "room"), episodes=3, timeout=6.0, crowds=["orca"])
-    rows = bench(small, planners("go_to_goal"), folder / "run", Options(workers=0))
+    rows = run_all(Request(small, planners("go_to_goal"), folder / "run", Options(workers=0)))
     return folder, small, rows
 
 
@@ -59,16 +60,17 @@ def test_keys_that_were_not_kept_are_left_out(kept):
 
 
 def test_a_folder_without_a_run_is_refused(tmp_path):
-    for read in (described, report, lambda folder: recordings(folder, ["a"])):
+    for read in (RunFolder.read, report, lambda folder: recordings(folder, ["a"])):
         with pytest.raises(ResultsError, match=r"no run\.yaml"):
             read(tmp_path)
-    assert interrupted(tmp_path) == {}
 
 
 @pytest.mark.parametrize("order", [("orca", "helbing", "pysocial"), ("pysocial", "helbing", "orca")])
 def test_the_report_has_stages_in_the_suite_s_order(kept, tmp_path, order):
     folder, _, _ = kept
-    bench(suite(folder / "room", episodes=1, timeout=0.5, crowds=order), planners("go_to_goal"), tmp_path, Options(workers=0))
+    run_all(
+        Request(suite(folder / "room", episodes=1, timeout=0.5, crowds=order), planners("go_to_goal"), tmp_path, Options(workers=0))
+    )
     page = report(tmp_path).read_text()
     assert f"<dd>{', '.join(order)}</dd>" in page
 

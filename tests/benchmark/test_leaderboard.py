@@ -12,9 +12,10 @@ import pytest
 from typer.testing import CliRunner
 
 from agora.benchmark import store, submission, tracks
-from agora.benchmark.bench import Options, bench
+from agora.benchmark.bench import run_all
 from agora.benchmark.entry import CHECK, ENTRY, ROWS, Knows, Posted, Results, digest_of, located, read_check, read_entry
 from agora.benchmark.leaderboard import own_entries, render, write
+from agora.benchmark.request import Options, Request
 from agora.benchmark.submission import Words, carry, submit
 from agora.benchmark.verification import Sample, check, missed, one_cpu_only
 from agora.cli import app
@@ -37,7 +38,7 @@ def run(tmp_path_factory):
     for module in ("submission", "verification", "leaderboard"):
         patch.setattr(f"agora.benchmark.{module}.load_suite", lambda name: cut if name == cut.name else load_suite(name))
     folder = tmp_path_factory.mktemp("leaderboard") / "run"
-    bench(cut, dict(named_planner(text) for text in ("go_to_goal", "pure_pursuit:speed=0.5")), folder, HERE)
+    run_all(Request(cut, dict(named_planner(text) for text in ("go_to_goal", "pure_pursuit:speed=0.5")), folder, HERE))
     yield folder
     patch.undo()
 
@@ -85,7 +86,7 @@ def test_an_entry_of_each_planner_has_its_rows_and_no_other(run, made):
 
 def test_a_run_with_a_counterfactual_is_an_entry_like_one_without(run, tmp_path):
     suite = submission.load_suite("single_pedestrian").compared()
-    bench(suite, dict([named_planner("go_to_goal")]), tmp_path / "run", HERE)
+    run_all(Request(suite, dict([named_planner("go_to_goal")]), tmp_path / "run", HERE))
     rows = store.read_rows(tmp_path / "run" / "episodes")
     assert any(row["pedestrian_displacement_max"] is not None for row in rows)
     (place,) = submit(tmp_path / "run", tmp_path / "board")

@@ -6,11 +6,19 @@ import pytest
 from tests.played import recordings, small_suite
 from tests.suites import planners, results
 
-from agora.benchmark.account import interrupted
-from agora.benchmark.bench import Options, bench
+from agora.benchmark import store
+from agora.benchmark.bench import bench, run_all
+from agora.benchmark.events import Advanced
+from agora.benchmark.executors.outside import EpisodeLostError, Outside
 from agora.benchmark.kept import report
-from agora.benchmark.outside import EpisodeLostError, bench_outside
+from agora.benchmark.request import Options, Request
+from agora.benchmark.run_folder import RunFolder
 from agora.errors import InputError, ResultsError
+
+
+def outside(suite, label, folder, play, **how):
+    """The request that a suite is played outside."""
+    return Request.outside(suite, label, folder, Outside(play), **how)
 
 
 @pytest.fixture(scope="module")
@@ -19,8 +27,8 @@ def suite(tmp_path_factory):
 
 
 def test_rows_are_those_of_a_benchmark_in_this_process(suite, tmp_path):
-    bench(suite, planners("go_to_goal"), tmp_path / "here", Options(workers=0))
-    bench_outside(suite, "go_to_goal", tmp_path / "there", lambda stage, k: recordings(suite, stage, k, "go_to_goal"))
+    run_all(Request(suite, planners("go_to_goal"), tmp_path / "here", Options(workers=0)))
+    run_all(outside(suite, "go_to_goal", tmp_path / "there", lambda stage, k: recordings(suite, stage, k, "go_to_goal")))
     (tmp_path / "a").mkdir(), (tmp_path / "b").mkdir()
     assert results(tmp_path / "here", tmp_path / "a") == results(tmp_path / "there", tmp_path / "b")
 
@@ -34,15 +42,15 @@ def test_what_was_lost_is_listed_and_played_when_the_run_is_resumed(suite, tmp_p
             raise EpisodeLostError("the simulator is gone")
         return recordings(suite, stage, episode, "go_to_goal")
 
-    rows = bench_outside(suite, "ros", tmp_path, play)
+    rows = run_all(outside(suite, "ros", tmp_path, play))
     assert sorted({row["episode"] for row in rows}) == [0, 2]
-    assert interrupted(tmp_path) == {"small/helbing/1/ros/0": "the simulator is gone"}
+    assert RunFolder.read(tmp_path).interrupted() == {"small/helbing/1/ros/0": "the simulator is gone"}
     with pytest.raises(ResultsError, match="go on with --resume"):
-        bench_outside(suite, "ros", tmp_path, play)
-    done = []
-    rows = bench_outside(suite, "ros", tmp_path, play, resume=True, progress=lambda n, total: done.append((n, total)))
-    assert played == [0, 1, 2, 1] and sorted({row["episode"] for row in rows}) == [0, 1, 2]
-    assert done == [(2, 3), (3, 3)] and interrupted(tmp_path) == {}
+        run_all(outside(suite, "ros", tmp_path, play))
+    told = list(bench(outside(suite, "ros", tmp_path, play, resume=True)))
+    assert played == [0, 1, 2, 1] and {row["episode"] for row in store.read_rows(tmp_path / "episodes")} == {0, 1, 2}
+    assert [event for event in told if isinstance(event, Advanced)] == [Advanced(2, 3), Advanced(3, 3)]
+    assert RunFolder.read(tmp_path).interrupted() == {}
     assert "small" in report(tmp_path).read_text()
 
 
@@ -55,15 +63,15 @@ def test_a_resumed_run_that_is_killed_has_not_forgotten_what_was_lost_before(sui
             raise KeyboardInterrupt
         return recordings(suite, stage, episode, "go_to_goal")
 
-    bench_outside(suite, "ros", tmp_path, lose)
+    run_all(outside(suite, "ros", tmp_path, lose))
     with pytest.raises(KeyboardInterrupt):
-        bench_outside(suite, "ros", tmp_path, play, resume=True)
-    assert interrupted(tmp_path) == {f"small/helbing/{k}/ros/0": f"lost {k}" for k in (1, 2)}
+        run_all(outside(suite, "ros", tmp_path, play, resume=True))
+    assert RunFolder.read(tmp_path).interrupted() == {f"small/helbing/{k}/ros/0": f"lost {k}" for k in (1, 2)}
 
 
 def test_a_label_with_a_slash_is_refused(suite, tmp_path):
     with pytest.raises(InputError, match="without '/'"):
-        bench_outside(suite, "a/b", tmp_path, lambda stage, k: [])
+        outside(suite, "a/b", tmp_path, lambda stage, k: [])
 
 
 def test_what_a_played_episode_has_lost_cannot_be_had_again_and_that_is_said(suite, tmp_path, caplog):
@@ -73,8 +81,8 @@ def test_what_a_played_episode_has_lost_cannot_be_had_again_and_that_is_said(sui
         played.append(episode)
         return recordings(suite, stage, episode, "go_to_goal")
 
-    rows = bench_outside(suite, "ros", tmp_path, play)
+    rows = run_all(outside(suite, "ros", tmp_path, play))
     for path in (tmp_path / "trajectories").iterdir():
         path.unlink()
-    assert bench_outside(suite, "ros", tmp_path, play, resume=True) == rows and played == [0, 1, 2]
+    assert run_all(outside(suite, "ros", tmp_path, play, resume=True)) == rows and played == [0, 1, 2]
     assert caplog.text.count("its rows have lost their trajectories, which cannot be restored") == 3

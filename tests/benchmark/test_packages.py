@@ -11,9 +11,10 @@ from tests.suites import plane
 
 from agora import __version__
 from agora.benchmark import packages as module
-from agora.benchmark.bench import Options, bench
+from agora.benchmark.bench import run_all
 from agora.benchmark.job import metrics
 from agora.benchmark.packages import change, packages
+from agora.benchmark.request import Options, Request
 from agora.config import load
 from agora.errors import ResultsError
 from agora.planners.presets import named_planner
@@ -110,7 +111,7 @@ def test_a_component_within_another_and_what_it_is_derived_from_are_seen(package
 @pytest.mark.parametrize("what", ["the version", "a line of code"])
 def test_a_run_is_not_resumed_with_another_version_of_its_planner(package, tmp_path, what):
     suite, run = plane(episodes=2), tmp_path / "run"
-    bench(suite, package.planner(), run, HERE)
+    run_all(Request(suite, package.planner(), run, HERE))
     was = load(run / "run.yaml", dict)["packages"]["round-about"]
     if what == "the version":
         package.install("2.0")
@@ -119,9 +120,9 @@ def test_a_run_is_not_resumed_with_another_version_of_its_planner(package, tmp_p
     with pytest.raises(
         ResultsError, match=rf"package round-about was {was} and is .* since the run was begun; install what it was"
     ):
-        bench(suite, package.planner(), run, HERE, resume=True)
+        run_all(Request(suite, package.planner(), run, HERE, resume=True))
     if what == "the version":
         package.install("1.0")
     else:
         package.write("speed.py", "SPEED = 0.4\n")
-    assert len(bench(suite, package.planner(), run, HERE, resume=True)) == 2
+    assert len(run_all(Request(suite, package.planner(), run, HERE, resume=True))) == 2

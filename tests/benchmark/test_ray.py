@@ -13,11 +13,12 @@ from tests.naughty import Naughty
 from tests.suites import plane
 
 from agora.benchmark import job
-from agora.benchmark.account import interrupted
-from agora.benchmark.bench import Options, bench
+from agora.benchmark.bench import run_all
 from agora.benchmark.executors import ray as on_ray
 from agora.benchmark.executors.processes import Processes
 from agora.benchmark.executors.ray import Ray, refuse_others, versions
+from agora.benchmark.request import Options, Request
+from agora.benchmark.run_folder import RunFolder
 from agora.errors import InputError
 from agora.registry import Named
 
@@ -51,9 +52,9 @@ def test_other_versions_are_refused_and_both_are_named():
 
 def rows_and_reasons(folder, executor, mischief, resume=False):
     planner = {"naughty": Named("naughty", Naughty(mischief, beyond=BEYOND))}
-    rows = bench(SUITE, planner, folder, Options(executor=executor, batch=3), resume=resume)
+    rows = run_all(Request(SUITE, planner, folder, Options(executor=executor, batch=3), resume=resume))
     files = {path.name: path.read_bytes() for path in (folder / "episodes").glob("*.parquet")}
-    return rows, interrupted(folder), files
+    return rows, RunFolder.read(folder).interrupted(), files
 
 
 def test_on_a_stand_in_for_ray_deaths_cost_no_row_and_no_byte(tmp_path, monkeypatch):

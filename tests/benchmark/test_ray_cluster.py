@@ -15,9 +15,12 @@ from tests import fake_ray
 from tests.benchmark.test_ray import rows_and_reasons
 from tests.suites import plane
 
-from agora.benchmark.bench import Options, bench
+from agora.benchmark import store
+from agora.benchmark.bench import bench, run_all
+from agora.benchmark.events import Advanced
 from agora.benchmark.executors.processes import Processes
 from agora.benchmark.executors.ray import Ray
+from agora.benchmark.request import Options, Request
 from agora.interfaces import Done, Lost, Progress
 from agora.registry import Named
 from agora.testing import check_executor
@@ -141,17 +144,19 @@ def test_a_killed_worker_and_a_node_that_goes_cost_no_byte(tmp_path):
     cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
     second, killed = cluster.add_node(num_cpus=1), []
 
-    def kill(done, total):
-        if done and not killed:
+    def kill(event):
+        if event != Advanced(0, 24) and not killed:
             killed.extend(workers_of(cluster.head_node))
             for pid in killed:
                 os.kill(pid, signal.SIGKILL)
             cluster.remove_node(second)
 
     try:
-        bench(suite, planner, tmp_path / "here", Options(workers=1, batch=4))
+        run_all(Request(suite, planner, tmp_path / "here", Options(workers=1, batch=4)))
         there = Options(executor=Ray(cluster.address, workers=2), batch=4)
-        assert len(bench(suite, planner, tmp_path / "there", there, progress=kill)) == 24
+        for event in bench(Request(suite, planner, tmp_path / "there", there)):
+            kill(event)
+        assert len(store.read_rows(tmp_path / "there" / "episodes")) == 24
     finally:
         ray.shutdown()
         cluster.shutdown()

@@ -363,7 +363,7 @@ def test_the_price_of_perception_stands_beside_the_truth_with_intervals_and_pair
 
     table = told("truth", range(14)) + told("tracked", range(4, 12))
     count = len(table) // 2
-    page = parse(table)
+    page = parse(table, run={**RUN, "names": {"orca@truth": "orca", "orca@tracked": "orca"}})
     cells = line(page.tables["perception"][0], "orca")
     for cell, won in zip(cells[1:3], (14, 8), strict=True):
         low, high = (100 * v for v in wilson(won, count))

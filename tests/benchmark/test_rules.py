@@ -10,9 +10,10 @@ import pyarrow as pa
 import pytest
 
 from agora.benchmark import rules, shard, store, tracks, verification
-from agora.benchmark.bench import Options, bench
+from agora.benchmark.bench import run_all
 from agora.benchmark.entry import ENTRY, REPLAYS, ROWS, TIMING, Drawn, Results, digest_of, read_entry
 from agora.benchmark.leaderboard import render
+from agora.benchmark.request import Options, Request
 from agora.benchmark.submission import submit
 from agora.benchmark.verification import Sample, check
 from agora.config import dump
@@ -34,7 +35,7 @@ def made(tmp_path_factory):
     for module in ("submission", "verification", "leaderboard"):
         patch.setattr(f"agora.benchmark.{module}.load_suite", lambda name: cut if name == cut.name else load_suite(name))
     folder = tmp_path_factory.mktemp("rules") / "run"
-    bench(cut, dict([named_planner("go_to_goal")]), folder, HERE)
+    run_all(Request(cut, dict([named_planner("go_to_goal")]), folder, HERE))
     yield submit(folder, folder.parent / "board")[0]
     patch.undo()
 
@@ -86,7 +87,7 @@ def test_rows_of_many_robots_and_other_suites_keep_all_rules(tmp_path, name, pla
     suite = load_suite(name)
     suite = dataclasses.replace(suite, stages=tuple(dataclasses.replace(stage, episodes=1) for stage in suite.stages[:2]))
     label, built = named_planner(planner)
-    rows = bench(suite, {label: built}, tmp_path / "run", HERE)
+    rows = run_all(Request(suite, {label: built}, tmp_path / "run", HERE))
     assert [*rules.of_plan(rows, Drawn.of(suite), label), *rules.of_columns(rows), *rules.of_values(rows)] == []
     assert list(rules.of_starts(rows, suite.start)) == []
 
@@ -226,7 +227,7 @@ def test_a_value_that_keeps_all_rules_is_found_by_running_again(entry):
 
 def test_learned_planners_pin_their_weights(tmp_path, made):
     suite = verification.load_suite("demo")
-    bench(suite, dict([named_planner("td3")]), tmp_path / "run", HERE)
+    run_all(Request(suite, dict([named_planner("td3")]), tmp_path / "run", HERE))
     [place] = submit(tmp_path / "run", tmp_path / "board")
     weights = read_entry(place).entry.pins.weights
     assert list(weights) == ["configs/policies/td3.safetensors"]

@@ -18,9 +18,10 @@ from tests import joystick as stand_in
 from tests.joystick import StandIn, send
 from tests.small_sets import played_socnavbench
 
-from agora.benchmark.account import interrupted
+from agora.benchmark import store
 from agora.benchmark.joystick import Meeting
 from agora.benchmark.kept import recordings, report
+from agora.benchmark.run_folder import RunFolder
 from agora.benchmark.socnavbench import bench_by_joystick
 from agora.datasets.socnavbench import read_episode
 from agora.errors import InputError, ResultsError
@@ -29,6 +30,13 @@ from agora.tasks.suite import load_suite
 CORNER = np.array([-3.0, 2.0])
 AGENT = ["name", "current_config", "radius", "collision_cooldown", "last_collision_t"]
 WHOLE = ["name", "start_config", "goal_config", *AGENT[1:]]
+
+
+def rows_by_joystick(suite, folder, meeting, **how):
+    """The rows of a run that a joystick drives, by key."""
+    for _ in bench_by_joystick(suite, folder, meeting, **how):
+        pass
+    return sorted(store.read_rows(folder / "episodes"), key=lambda row: row["key"])
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +69,7 @@ class Played:
         self.said = []
         thread = threading.Thread(target=self._play, daemon=True)
         thread.start()
-        self.rows = bench_by_joystick(suite, folder, self.meeting, resume=resume, say=self.said.append)
+        self.rows = rows_by_joystick(suite, folder, self.meeting, resume=resume, say=self.said.append)
         thread.join(20)
         assert not thread.is_alive()
 
@@ -215,7 +223,7 @@ def test_time_passes_without_commands_and_the_last_one_is_repeated_a_few_times(p
     seen = np.array([state["robots"]["robot_agent"]["current_config"] for state in there.joystick.states[0]])
     assert math.dist(seen[0, :2], seen[-1, :2]) == pytest.approx(4 * 0.05 * 1.0, abs=1e-5), "once, and three repeats"
     assert there.rows[0]["outcome"] == "planner_failed" and there.rows[0]["failure"] == "the joystick abandoned the episode"
-    assert list(interrupted(folder)) == ["socnavbench/curated/1/StandIn/0"]
+    assert list(RunFolder.read(folder).interrupted()) == ["socnavbench/curated/1/StandIn/0"]
 
 
 def test_asynchronous_episodes_end_at_the_goal_too(play):
@@ -283,7 +291,7 @@ def test_a_connection_that_says_nothing_or_half_of_it_holds_nobody_up(play):
 
     there, folder = play(watch=visit, patience=0.4)
     assert there.rows == []
-    reasons = interrupted(folder)
+    reasons = RunFolder.read(folder).interrupted()
     assert reasons["socnavbench/curated/0/StandIn/0"] == (
         "the joystick is gone: it sent no command for 0.4 s; 1 of its messages have no end: a sender must close its connection"
     )
@@ -302,15 +310,15 @@ def test_a_joystick_that_dies_costs_its_episode_alone_and_another_goes_on(suite,
     meeting, folder = Meeting(address=str(tmp_path / "k"), patience=60.0), tmp_path / "dies"
     length = round(whole[0]["time_to_goal"] / 0.05)
     child = process(meeting, f"vanish={length - 9}")
-    rows = bench_by_joystick(suite, folder, meeting)
+    rows = rows_by_joystick(suite, folder, meeting)
     assert child.wait(20) == 0 and rows == []
-    assert interrupted(folder)["socnavbench/curated/0/StandIn/0"] == "the joystick is gone: its process has ended"
+    assert RunFolder.read(folder).interrupted()["socnavbench/curated/0/StandIn/0"] == "the joystick is gone: its process has ended"
     with pytest.raises(ResultsError, match="go on with --resume"):
-        bench_by_joystick(suite, folder, meeting)
+        rows_by_joystick(suite, folder, meeting)
     there, _ = play(folder=folder, resume=True)
-    assert decided(there.rows) == whole and interrupted(folder) == {}
+    assert decided(there.rows) == whole and RunFolder.read(folder).interrupted() == {}
     before = len(there.joystick.raw)
-    assert bench_by_joystick(suite, folder, meeting, resume=True) == there.rows and len(there.joystick.raw) == before
+    assert rows_by_joystick(suite, folder, meeting, resume=True) == there.rows and len(there.joystick.raw) == before
 
 
 def test_a_run_is_resumed_under_its_own_name_with_the_episodes_that_are_left(play, tmp_path):
@@ -330,7 +338,10 @@ def test_a_joystick_of_another_name_in_the_middle_is_not_mixed_in(play):
 
     there, folder = play(watch=rename, patience=0.5)
     assert [row["planner"] for row in there.rows] == ["StandIn"]
-    assert "it calls its planner 'Other' now, 'StandIn' before" in interrupted(folder)["socnavbench/curated/1/StandIn/0"]
+    assert (
+        "it calls its planner 'Other' now, 'StandIn' before"
+        in RunFolder.read(folder).interrupted()["socnavbench/curated/1/StandIn/0"]
+    )
 
 
 def test_what_another_process_sends_is_refused(play):
@@ -356,20 +367,20 @@ def test_a_socket_that_is_taken_is_named_and_a_stale_one_removed(suite, play, tm
         live.bind(path)
         live.listen(1)
         with pytest.raises(InputError, match=f"{path}: somebody listens there already"):
-            bench_by_joystick(suite, tmp_path / "x", meeting)
+            rows_by_joystick(suite, tmp_path / "x", meeting)
     assert Path(path).is_socket()
     there, _ = play(meeting={"recv": path}.items())
     assert [row["outcome"] for row in there.rows] == ["reached", "reached"] and not Path(path).exists()
     Path(path).write_text("mine")
     with pytest.raises(InputError, match=f"{path}: is there, and is no socket"):
-        bench_by_joystick(suite, tmp_path / "x", meeting)
+        rows_by_joystick(suite, tmp_path / "x", meeting)
     assert Path(path).read_text() == "mine"
     with socket.socket() as live:
         live.bind(("127.0.0.1", 0))
         live.listen(1)
         port = live.getsockname()[1]
         with pytest.raises(InputError, match=f"127.0.0.1:{port}: cannot be listened at: Address already in use"):
-            bench_by_joystick(suite, tmp_path / "x", Meeting(recv=f"127.0.0.1:{port}"))
+            rows_by_joystick(suite, tmp_path / "x", Meeting(recv=f"127.0.0.1:{port}"))
 
 
 def test_addresses_are_refused_with_what_is_expected(tmp_path):
@@ -391,9 +402,9 @@ def test_a_suite_that_joysticks_cannot_play_is_refused(suite, tmp_path):
     (stage,) = suite.stages
     slow = replace(stage, periods=replace(stage.periods, physics=0.025), pedestrians="visible")
     with pytest.raises(InputError, match="needs pedestrians: truth, periods.physics as long as periods.control"):
-        bench_by_joystick(replace(suite, stages=(slow,)), tmp_path, Meeting())
+        rows_by_joystick(replace(suite, stages=(slow,)), tmp_path, Meeting())
     with pytest.raises(InputError, match="needs world: socnavbench"):
-        bench_by_joystick(load_suite("demo"), tmp_path, Meeting())
+        rows_by_joystick(load_suite("demo"), tmp_path, Meeting())
 
 
 def test_a_stranger_who_listens_to_nothing_is_not_waited_for(play, monkeypatch):

@@ -12,7 +12,8 @@ from tests.small_sets import played_socnavbench
 from tests.suites import planners, write_world
 from tests.suites import suite as small_suite
 
-from agora.benchmark.bench import Options, bench
+from agora.benchmark.bench import run_all
+from agora.benchmark.request import Options, Request
 from agora.benchmark.socnavbench_files import write_socnavbench_files
 from agora.errors import InputError, ResultsError, UnknownNameError
 from agora.tasks.suite import load_suite
@@ -40,7 +41,7 @@ def written(tmp_path_factory):
     home = tmp_path_factory.mktemp("run")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("AGORA_DATA", str(played_socnavbench(home / "data")))
-        rows = bench(load_suite("socnavbench"), planners("go_to_goal"), home / "run", Options(workers=0))
+        rows = run_all(Request(load_suite("socnavbench"), planners("go_to_goal"), home / "run", Options(workers=0)))
         places = write_socnavbench_files(home / "out", home / "run")
         assert places == [home / "out" / "test_go_to_goal" / name for name in ("t_one", "t_two")]
         with pytest.raises(ResultsError, match="t_one: is there already; choose another folder"):
@@ -135,6 +136,6 @@ def test_the_table_has_a_line_a_sample_and_a_column_for_everybody(written):
 
 def test_a_run_of_another_suite_is_refused(tmp_path):
     small = small_suite(write_world(tmp_path / "room"), episodes=1, timeout=1.0)
-    bench(small, planners("go_to_goal"), tmp_path / "run", Options(workers=0))
+    run_all(Request(small, planners("go_to_goal"), tmp_path / "run", Options(workers=0)))
     with pytest.raises(InputError, match="is no curated episode of SocNavBench"):
         write_socnavbench_files(tmp_path / "out", tmp_path / "run")

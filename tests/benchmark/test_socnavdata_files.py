@@ -11,8 +11,9 @@ import pytest
 from tests.suites import planners, write_world
 from tests.suites import suite as small_suite
 
-from agora.benchmark.bench import Options, bench
+from agora.benchmark.bench import run_all
 from agora.benchmark.kept import recordings
+from agora.benchmark.request import Options, Request
 from agora.benchmark.socnavdata_files import trajectory, walls_of, write_socnavdata_files
 from agora.core.recording import Outcome
 from agora.core.state import robot_traits
@@ -172,7 +173,7 @@ def run(tmp_path_factory):
     home = tmp_path_factory.mktemp("socnavdata")
     alone = {"robots": {"name": "random", "distance": 3.0}, "robot": "jackal"}
     suite = small_suite(write_world(home / "room"), episodes=2, timeout=2.0, crowds=["orca"], **alone)
-    rows = bench(suite, planners("go_to_goal"), home / "run", Options(workers=0))
+    rows = run_all(Request(suite, planners("go_to_goal"), home / "run", Options(workers=0)))
     return home / "run", rows
 
 
@@ -198,6 +199,6 @@ def test_what_cannot_be_written_is_said(run, tmp_path):
     with pytest.raises(UnknownNameError, match="did you mean"):
         write_socnavdata_files(tmp_path / "out", folder, ["small/orca/7/go_to_goal"])
     both = small_suite(write_world(tmp_path / "room"), episodes=1, timeout=1.0, crowds=["orca"])
-    bench(both, planners("go_to_goal"), tmp_path / "both", Options(workers=0))
+    run_all(Request(both, planners("go_to_goal"), tmp_path / "both", Options(workers=0)))
     with pytest.raises(InputError, match="small/orca/0 has 2 robots; a trajectory of SocNavData2026 has one"):
         write_socnavdata_files(tmp_path / "out", tmp_path / "both")

@@ -14,7 +14,7 @@ import pytest
 from tests.suites import plane, planners
 
 from agora.benchmark import store
-from agora.benchmark.bench import Options
+from agora.benchmark.request import Options
 from agora.benchmark.study import space
 from agora.benchmark.tune import Tuning, tune
 from agora.benchmark.tuned import preset

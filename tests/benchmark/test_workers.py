@@ -20,11 +20,15 @@ from numba.core import event
 from tests.naughty import Fickle, Naughty, Rude
 from tests.suites import plane
 
-from agora.benchmark.account import account, interrupted
-from agora.benchmark.bench import Options, bench
+from agora.benchmark import store
+from agora.benchmark.account import account
+from agora.benchmark.bench import bench, run_all
+from agora.benchmark.events import Advanced
 from agora.benchmark.executors.processes import Processes, Waits, _sendable, _watched, start_server
 from agora.benchmark.job import Job, Plan
 from agora.benchmark.kept import report
+from agora.benchmark.request import Options, Request
+from agora.benchmark.run_folder import RunFolder
 from agora.episode import WORLD
 from agora.errors import InputError, PlacementError, UnknownNameError
 from agora.registry import Named
@@ -38,10 +42,9 @@ GUILTY = set(np.flatnonzero(GOALS > BEYOND).tolist())
 
 def run(folder, planner, **options):
     made = Options(**{"workers": 2, "batch": 3, "deadline": 2.0} | options)
-    progress = []
-    rows = bench(SUITE, {"naughty": Named("naughty", planner)}, folder, made, progress=lambda n, total: progress.append((n, total)))
-    assert progress[-1] == (6, 6)
-    return {row["episode"]: row for row in rows}
+    events = list(bench(Request(SUITE, {"naughty": Named("naughty", planner)}, folder, made)))
+    assert [event for event in events if isinstance(event, Advanced)][-1] == Advanced(6, 6)
+    return {row["episode"]: row for row in store.read_rows(folder / "episodes")}
 
 
 @pytest.fixture(scope="module")
@@ -67,10 +70,10 @@ def test_a_planner_that_takes_its_worker_along_fails_like_one_that_raises(tmp_pa
         re.fullmatch(r"ZeroDivisionError: on purpose \(naughty.py, line \d+, in raises: .*\)", raised[k]["failure"]) for k in GUILTY
     )
     assert all(bad[k]["duration"] == pytest.approx(0.3) for k in GUILTY)
-    assert interrupted(tmp_path) == {} and account(tmp_path).problems() == []
+    assert RunFolder.read(tmp_path).interrupted() == {} and account(tmp_path).problems() == []
     again = {
         row["episode"]: row
-        for row in bench(SUITE, {"naughty": Named("naughty", Naughty(mischief, beyond=BEYOND))}, tmp_path, resume=True)
+        for row in run_all(Request(SUITE, {"naughty": Named("naughty", Naughty(mischief, beyond=BEYOND))}, tmp_path, resume=True))
     }
     assert again == bad
 
@@ -83,7 +86,7 @@ def test_a_planner_that_raises_what_ends_a_process_fails_like_one_that_raises_an
     bad = run(tmp_path, Naughty(mischief, beyond=BEYOND), workers=workers)
     assert all(re.match(rf"{reason}: on purpose \(naughty.py, line \d+, in {mischief}: ", bad[k]["failure"]) for k in GUILTY)
     assert bad == {k: row | ({"failure": bad[k]["failure"]} if k in GUILTY else {}) for k, row in raised.items()}
-    assert interrupted(tmp_path) == {} and account(tmp_path).problems() == []
+    assert RunFolder.read(tmp_path).interrupted() == {} and account(tmp_path).problems() == []
 
 
 @pytest.mark.parametrize("workers", [0, 1])
@@ -98,18 +101,18 @@ def test_a_planner_whose_files_leak_fails_alone(tmp_path, raised):
         "leaky": Named("leaky", Naughty("leaks", beyond=BEYOND)),
         "naughty": Named("naughty", Naughty("raises", beyond=BEYOND)),
     }
-    rows = bench(SUITE, planners, tmp_path, Options(workers=1))
+    rows = run_all(Request(SUITE, planners, tmp_path, Options(workers=1)))
     assert {row["episode"]: row for row in rows if row["planner"] == "naughty"} == raised
     failed = {row["episode"]: row["failure"] for row in rows if row["planner"] == "leaky" and row["failure"]}
     assert set(failed) == GUILTY and all("Too many open files" in reason for reason in failed.values())
-    assert interrupted(tmp_path) == {}
+    assert RunFolder.read(tmp_path).interrupted() == {}
 
 
 def test_a_worker_that_somebody_kills_costs_its_episode_its_row_and_is_nobody_s_failure(tmp_path, raised):
     bad = run(tmp_path, Naughty("is_killed", beyond=BEYOND))
     assert bad == {k: row for k, row in raised.items() if k not in GUILTY}
     reason = "its worker died (exit code -9)"
-    assert interrupted(tmp_path) == {f"plain/plane/{k}/naughty/0": reason for k in GUILTY}
+    assert RunFolder.read(tmp_path).interrupted() == {f"plain/plane/{k}/naughty/0": reason for k in GUILTY}
     page = report(tmp_path).read_text()
     assert all(f"plain/plane/{k}/naughty/0: {reason}" in page for k in GUILTY)
 
@@ -139,8 +142,8 @@ def test_a_crowd_that_goes_wrong_costs_its_own_episodes_and_no_others(tmp_path, 
     for name in ("", mischief):
         suite, guilty = among(Rude(name, beyond=0.5))
         options = Options(workers=workers, batch=3, deadline=2.0)
-        found = bench(suite, {"naughty": Named("naughty", Naughty())}, tmp_path / f"of {name}", options)
-        rows[name], reasons[name] = {row["episode"]: row for row in found}, interrupted(tmp_path / f"of {name}")
+        found = run_all(Request(suite, {"naughty": Named("naughty", Naughty())}, tmp_path / f"of {name}", options))
+        rows[name], reasons[name] = {row["episode"]: row for row in found}, RunFolder.read(tmp_path / f"of {name}").interrupted()
     assert 0 < len(guilty) < 6
     assert rows[mischief] == {k: row for k, row in rows[""].items() if k not in guilty} and reasons[""] == {}
     assert set(reasons[mischief]) == {f"plain/plane/{k}/naughty/0" for k in guilty}
@@ -154,32 +157,37 @@ def test_an_episode_that_cannot_be_put_together_is_given_up_and_the_others_are_r
     stage = replace(SUITE.stages[0], robots=Named("fickle", Fickle(distance=2.0, beyond=line)))
     suite, planner = replace(SUITE, stages=(stage,)), {"naughty": Named("naughty", Naughty())}
     options = Options(workers=workers, batch=3)
-    rows = bench(suite, planner, tmp_path, options)
+    rows = run_all(Request(suite, planner, tmp_path, options))
     assert [row["episode"] for row in rows] == np.flatnonzero(x <= line).tolist() and len(rows) == 4
-    assert interrupted(tmp_path) == {f"plain/plane/{k}/naughty/0": "no room" for k in np.flatnonzero(x > line)}
-    assert bench(suite, planner, tmp_path, options, resume=True) == rows and len(interrupted(tmp_path)) == 2
+    assert RunFolder.read(tmp_path).interrupted() == {f"plain/plane/{k}/naughty/0": "no room" for k in np.flatnonzero(x > line)}
+    assert (
+        run_all(Request(suite, planner, tmp_path, options, resume=True)) == rows
+        and len(RunFolder.read(tmp_path).interrupted()) == 2
+    )
     never = replace(suite, stages=(replace(stage, robots=Named("fickle", Fickle(beyond=-9.0))),))
     with pytest.raises(PlacementError, match="plain/plane/0: no room"):
-        bench(never, planner, tmp_path / "never", options)
+        run_all(Request(never, planner, tmp_path / "never", options))
 
 
 @pytest.mark.parametrize("workers", [0, 2])
 def test_a_planner_that_changes_the_working_directory_loses_no_row(tmp_path, monkeypatch, workers):
     monkeypatch.chdir(tmp_path)
-    rows = bench(SUITE, {"naughty": Named("naughty", Naughty("moves", beyond=BEYOND))}, Path("here"), Options(workers=workers))
+    rows = run_all(
+        Request(SUITE, {"naughty": Named("naughty", Naughty("moves", beyond=BEYOND))}, Path("here"), Options(workers=workers))
+    )
     assert len(rows) == 6 and len(list((tmp_path / "here" / "episodes").glob("*.parquet"))) > 0
 
 
 def test_a_run_of_which_every_episode_is_interrupted_still_has_a_report(tmp_path):
     assert run(tmp_path, Naughty("is_killed", after=0, beyond=-9.0), workers=1) == {}
-    assert len(interrupted(tmp_path)) == 6
+    assert len(RunFolder.read(tmp_path).interrupted()) == 6
     assert report(tmp_path).is_file()
 
 
 def test_compiling_longer_than_the_deadline_is_not_hanging(tmp_path):
     rows = run(tmp_path, Naughty("compiles", beyond=BEYOND, seconds=2.5), deadline=1.5)
     assert len(rows) == 6
-    assert interrupted(tmp_path) == {}
+    assert RunFolder.read(tmp_path).interrupted() == {}
 
 
 def test_the_clock_of_a_call_stands_until_the_outermost_compilation_has_ended():

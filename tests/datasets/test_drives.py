@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 from agora.benchmark.exchange import write_mcap_files
 from agora.benchmark.job import metrics
 from agora.benchmark.played import write_played
+from agora.benchmark.rows import EndedEpisode
 from agora.cli import app
 from agora.core.recording import Outcome
 from agora.datasets.recorded import Unsaid, read_all
@@ -250,9 +251,7 @@ def test_idle_time_does_not_count(written):
 
 
 def write_played_rows(played):
-    from agora.benchmark.played import row_of
-
-    return [row_of(played, number, metrics()) for number in range(len(played.robots))]
+    return [EndedEpisode.of(played).row(number, metrics()) for number in range(len(played.robots))]
 
 
 def test_a_robot_that_does_not_arrive_has_no_success(written):

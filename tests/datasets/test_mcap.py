@@ -23,10 +23,11 @@ from tests.suites import fingerprint, planners, results
 from typer.testing import CliRunner
 
 from agora.benchmark import store
-from agora.benchmark.bench import Options, bench
+from agora.benchmark.bench import run_all
 from agora.benchmark.exchange import write_mcap_files
 from agora.benchmark.job import metrics
 from agora.benchmark.played import write_played
+from agora.benchmark.request import Options, Request
 from agora.cli import app
 from agora.core.declared import declared
 from agora.core.recording import Closing, Contact, ContactKind, Recording
@@ -98,7 +99,7 @@ def masked(recording: Recording) -> Recording:
 def run(tmp_path_factory):
     """A run of two robots among pedestrians, one of which touches a wall, and its MCAP files."""
     folder = tmp_path_factory.mktemp("run")
-    bench(small_suite(folder / "room", episodes=2), planners("go_to_goal"), folder / "run", Options(workers=0))
+    run_all(Request(small_suite(folder / "room", episodes=2), planners("go_to_goal"), folder / "run", Options(workers=0)))
     write_mcap_files(folder / "mcap", [folder / "run"])
     return folder
 

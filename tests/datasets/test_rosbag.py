@@ -18,11 +18,11 @@ from tests.suites import fingerprint, heard, planners
 from typer.testing import CliRunner
 
 from agora.benchmark import store
-from agora.benchmark.account import interrupted
-from agora.benchmark.job import Job, Plan, Rows
+from agora.benchmark.job import Job, Plan
 from agora.benchmark.kept import recordings as kept_recordings
 from agora.benchmark.kept import report
 from agora.benchmark.played import write_played
+from agora.benchmark.run_folder import RunFolder
 from agora.cli import app
 from agora.core.recording import Outcome
 from agora.datasets import rosbag
@@ -52,9 +52,10 @@ def test_a_bag_gives_the_recording_of_the_same_episode_in_this_process_to_the_bi
 
 def test_rows_and_recordings_of_a_bag_are_those_of_a_benchmark_to_the_byte(tmp_path):
     suite = small_suite(tmp_path / "room")
-    here = Rows(Plan(suite, planners("go_to_goal")), Job("helbing", "go_to_goal", (1,)))
-    here.add(1, suite.start("helbing", 1), [heard(r) for r in recordings(suite, "helbing", 1, "go_to_goal")])
-    store.keep(tmp_path / "here", "shard", here.finished().files)
+    plan, job = Plan(suite, planners("go_to_goal")), Job("helbing", "go_to_goal", (1,))
+    here, ours = plan.shard(), [heard(r) for r in recordings(suite, "helbing", 1, "go_to_goal")]
+    here.add(plan.ended(job, 1, suite.start("helbing", 1), ours))
+    store.keep(tmp_path / "here", "shard", here.files())
     write_played(tmp_path / "bag", [read_episode(BAG)])
     for part in ("episodes", "trajectories"):
         (mine,), (theirs,) = (list((tmp_path / folder / part).iterdir()) for folder in ("here", "bag"))
@@ -81,7 +82,7 @@ def test_a_bag_that_was_cut_off_gives_what_is_in_it_and_no_row(cut, tmp_path):
     last = len(known.time) - 1  # the last one may lie between two control steps
     assert known.pose[:last].tobytes() == whole.pose[:last].tobytes()
     assert write_played(tmp_path / "run", [played]) == []
-    assert "the bag ends before" in interrupted(tmp_path / "run")["small/helbing/1/go_to_goal/1"]
+    assert "the bag ends before" in RunFolder.read(tmp_path / "run").interrupted()["small/helbing/1/go_to_goal/1"]
 
 
 def test_what_is_wrong_with_a_bag_is_said_once(cut):
@@ -97,7 +98,7 @@ def test_of_two_bags_of_an_episode_the_one_that_ended_counts(cut, tmp_path):
     episodes = read_all([folder], Unsaid(planner="mine"))
     rows = write_played(tmp_path / "run", episodes)
     assert [(row["planner"], row["outcome"]) for row in rows] == [("mine", "wall_collision"), ("mine", "timeout")]
-    assert interrupted(tmp_path / "run") == {} and len(store.read_rows(tmp_path / "run" / "timing")) == 2
+    assert RunFolder.read(tmp_path / "run").interrupted() == {} and len(store.read_rows(tmp_path / "run" / "timing")) == 2
 
 
 def test_every_cut_leaves_the_messages_before_it(tmp_path):

@@ -9,7 +9,8 @@ import pytest
 from tests.starts import people, start
 from tests.suites import planners, suite, write_world
 
-from agora.benchmark.bench import Options, bench
+from agora.benchmark.bench import run_all
+from agora.benchmark.request import Options, Request
 from agora.draft.periods import Periods
 from agora.engine.undisturbed import undisturbed
 from agora.episode import Conditions, Episodes
@@ -48,8 +49,8 @@ def test_a_robot_in_the_way_moves_people_and_the_batch_changes_nothing():
 
 def test_a_benchmark_measures_it_where_it_is_asked_and_changes_no_other_number(tmp_path):
     small = suite(write_world(tmp_path / "room"), episodes=3, timeout=4.0, crowds=["helbing"])
-    asked = bench(small.compared(), planners("go_to_goal"), tmp_path / "asked", Options(workers=0))
-    plain = bench(small, planners("go_to_goal"), tmp_path / "plain", Options(workers=0))
+    asked = run_all(Request(small.compared(), planners("go_to_goal"), tmp_path / "asked", Options(workers=0)))
+    plain = run_all(Request(small, planners("go_to_goal"), tmp_path / "plain", Options(workers=0)))
     name = "pedestrian_displacement_max"
     assert all(row[name] is None for row in plain) and all(row[name] >= 0.0 for row in asked)
     others = [k for k in plain[0] if not k.startswith(("pedestrian_", "pedestrians_affected"))]
@@ -60,6 +61,8 @@ def test_people_who_see_no_robots_are_not_displaced_in_any_sample_of_either_robo
     periods = {"physics": 0.05, "control": 0.2, "crowd": 0.1, "sensor": 0.2}
     small = suite(write_world(tmp_path / "room"), episodes=4, timeout=4.15, crowds=["helbing"], periods=periods)
     blind = replace(small.stages[0], crowd=replace(small.stages[0].crowd, sees_robots=False))
-    rows = bench(replace(small, stages=(blind,)).compared(), planners("go_to_goal"), tmp_path / "run", Options(workers=0))
+    rows = run_all(
+        Request(replace(small, stages=(blind,)).compared(), planners("go_to_goal"), tmp_path / "run", Options(workers=0))
+    )
     assert len({row["duration"] for row in rows}) > 2 and any(round(row["duration"] / 0.05) % 4 for row in rows)
     assert all(row["pedestrian_displacement_max"] == row["pedestrian_delay_max"] == 0.0 for row in rows)

@@ -14,7 +14,8 @@ from typing import Any
 
 from tests.suites import PLANNERS, planners, suite, write_world
 
-from agora.benchmark.bench import Options, bench
+from agora.benchmark.bench import run_all
+from agora.benchmark.request import Options, Request
 
 FILE = Path(__file__).with_suffix(".json")
 SHOWN = ("outcome", "duration", "path_length", "clearing_distance_min", "closest_pedestrian_distance_min", "jerk_average")
@@ -24,7 +25,7 @@ def episodes(columns: list[str] | None = None) -> dict[str, Any]:
     """Some columns of each row, by key, and a digest of ``columns``, or of all that every row has: later ones change nothing."""
     with tempfile.TemporaryDirectory() as scratch:
         small = suite(write_world(Path(scratch) / "room"), episodes=2, timeout=8.0)
-        rows = bench(small, planners(*PLANNERS), Path(scratch) / "run", Options(workers=0))
+        rows = run_all(Request(small, planners(*PLANNERS), Path(scratch) / "run", Options(workers=0)))
     columns = columns or sorted(set.intersection(*map(set, rows)))
     shown = {row["key"]: {name: row[name] for name in SHOWN} | {"digest": _digest(row, columns)} for row in rows}
     return {"columns": columns, "rows": shown}

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from tests.suites import planners, suite, write_world
 
-from agora.benchmark.bench import Options, bench
+from agora.benchmark.bench import run_all
 from agora.benchmark.kept import recordings
+from agora.benchmark.request import Options, Request
 from agora.errors import InputError
 from agora.learning.demonstrations import demonstration_of, write_demonstrations_of_run
 from agora.robots.model import load_robot
@@ -17,8 +18,8 @@ from agora.robots.model import load_robot
 def run(tmp_path_factory):
     folder = tmp_path_factory.mktemp("taught")
     small = suite(write_world(folder / "room"), episodes=2, timeout=3.0, crowds=("helbing",))
-    bench(small, planners("orca"), folder / "run", Options(workers=0, record=("scan",)))
-    bench(small, planners("orca"), folder / "blind", Options(workers=0))
+    run_all(Request(small, planners("orca"), folder / "run", Options(workers=0, record=("scan",))))
+    run_all(Request(small, planners("orca"), folder / "blind", Options(workers=0)))
     return folder
 
 

@@ -21,9 +21,10 @@ from tests.ros.conftest import Graph, wait_until
 from tests.suites import heard, planners, results
 
 from agora.benchmark import store
-from agora.benchmark.bench import Options, bench
+from agora.benchmark.bench import run_all
 from agora.benchmark.kept import report
 from agora.benchmark.played import write_played
+from agora.benchmark.request import Options, Request
 from agora.config import dump
 from agora.datasets.bagfile import Bag
 from agora.datasets.recorded import Unsaid, read_all
@@ -84,7 +85,7 @@ def test_bags_of_a_suite_in_lock_step_give_the_rows_of_agora_bench(played, tmp_p
     write_played(tmp_path / "there", episodes)
     stages = (replace(suite.stages[0], episodes=2),)
     label = f"{planner}+{interplanner}" if interplanner else planner
-    bench(replace(suite, stages=stages), planners(label), tmp_path / "here", Options(workers=0))
+    run_all(Request(replace(suite, stages=stages), planners(label), tmp_path / "here", Options(workers=0)))
     (tmp_path / "a").mkdir(), (tmp_path / "b").mkdir()
     assert results(tmp_path / "here", tmp_path / "a", heard) == results(tmp_path / "there", tmp_path / "b", heard)
     scans = [m.decode() for m in Bag(episodes[0].source).messages() if m.connection.topic.endswith("/scan")]

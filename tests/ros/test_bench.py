@@ -14,7 +14,7 @@ from tests.ros.bags import write_bag
 from tests.suites import fingerprint, heard
 
 from agora.benchmark import tracks
-from agora.benchmark.account import interrupted
+from agora.benchmark.run_folder import RunFolder
 from agora.config import dump
 from agora_msgs.msg import EpisodeStatus
 from agora_msgs.srv import BeginEpisode, BeginEpisodeResponse, PlayEpisode, PlayEpisodeResponse
@@ -52,7 +52,7 @@ def test_a_suite_is_played_through_the_graph_and_resumed(graph, tmp_path):
     env = graph.master.env | {"ROS_NAMESPACE": graph.namespace}
     first = run(file, tmp_path / "run", env)
     assert first.returncode == 1 and "the crowd is gone" in first.stderr, first.stderr
-    assert interrupted(tmp_path / "run") == {"small/helbing/1/ros/0": "the crowd is gone"}
+    assert RunFolder.read(tmp_path / "run").interrupted() == {"small/helbing/1/ros/0": "the crowd is gone"}
     again = run(file, tmp_path / "run", env, "--resume")
     assert again.returncode == 0 and asked == [0, 1, 1], again.stderr
     kept = {}

@@ -19,8 +19,8 @@ from tests.played import recordings, small_suite
 from tests.ros.bags import said_by_the_graph
 from tests.suites import fingerprint, heard
 
-from agora.benchmark.account import interrupted
 from agora.benchmark.played import write_played
+from agora.benchmark.run_folder import RunFolder
 from agora.datasets.bagfile import Bag
 from agora.datasets.recorded import Unsaid, read_all
 from agora.datasets.rosbag import read_episode
@@ -116,7 +116,9 @@ def test_what_a_killed_recorder_has_written_is_read_and_the_episode_is_repeated(
     closed.wait(1)
     assert closed[0].data == str(folder / "small_helbing_1_4_2.bag") and active.exists()
     rows = write_played(tmp_path / "run", read_all([folder], Unsaid()))
-    assert [row["outcome"] for row in rows] == ["wall_collision", "timeout"] and interrupted(tmp_path / "run") == {}
+    assert [row["outcome"] for row in rows] == ["wall_collision", "timeout"] and RunFolder.read(
+        tmp_path / "run"
+    ).interrupted() == {}
 
 
 def test_an_episode_that_is_left_or_interrupted_has_a_closed_bag_without_an_end(graph, folder, said, wait_until):

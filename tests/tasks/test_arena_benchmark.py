@@ -6,8 +6,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from agora.benchmark.bench import Options, bench
+from agora.benchmark.bench import run_all
 from agora.benchmark.contest import read_contest
+from agora.benchmark.request import Options, Request
 from agora.errors import InputError
 from agora.tasks.arena_benchmark import read_arena_benchmark
 from agora.tasks.obstacles.random import Random
@@ -153,7 +154,7 @@ def test_a_benchmark_of_arenas_is_run_and_its_files_are_left_alone(files, tmp_pa
     suite, planners = read_contest(place)
     small = type(suite)(suite.name, (suite.stages[0],))
     results = tmp_path_factory.mktemp("results") / "run"
-    rows = bench(small, planners, results, Options(workers=0))
+    rows = run_all(Request(small, planners, results, Options(workers=0)))
     assert sorted(row["planner"] for row in rows) == ["carrot", "straight"]
     assert {path: path.read_bytes() for path in place.rglob("*") if path.is_file()} == before
 

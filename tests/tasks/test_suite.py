@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.suites import write_world
+from tests.suites import planners, write_world
 
 from agora.benchmark.bench import check, describe
+from agora.benchmark.request import Request
 from agora.config import dump
 from agora.draft.people import Person
 from agora.episode import Conditions, Episodes
@@ -396,7 +397,7 @@ def test_what_planners_are_told_is_a_word_or_a_mapping_with_parameters_of_detect
 def test_a_mapping_of_perception_is_kept_whole_where_a_run_is_described(written, tmp_path):
     text = "    pedestrians: {source: tracked, tracker: {confirm: 3}}\n"
     suite = load_suite(str(written("    timeout: 5.0\n", f"    timeout: 5.0\n{text}")))
-    kept = describe(suite, {})["suite"]["stages"]
+    kept = describe(Request(suite, planners("orca"), tmp_path)).suite["stages"]
     assert kept[0]["pedestrians"]["tracker"]["confirm"] == 3
     assert set(kept[0]["pedestrians"]["detector"]) == {field.name for field in fields(Detector)}
     assert kept[1]["pedestrians"] == "truth"

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from tests.suites import planners, write_world
 
-from agora.benchmark.bench import Options, bench
+from agora.benchmark.bench import run_all
+from agora.benchmark.request import Options, Request
 from agora.config import parse
 from agora.datasets.eth_ucy import read_scene
 from agora.errors import InputError, PlacementError, UnknownNameError
@@ -123,7 +124,7 @@ def test_a_world_that_a_data_set_does_not_have_is_refused(data, kind, parameters
 @pytest.mark.parametrize("name", ["socnavbench_smoke", "barn_smoke", "dynabarn_smoke"])
 def test_a_suite_of_real_data_runs_and_its_robot_gets_somewhere(data, tmp_path, name):
     suite = load_suite(name)
-    rows = bench(suite, planners("orca"), tmp_path, Options(workers=0))
+    rows = run_all(Request(suite, planners("orca"), tmp_path, Options(workers=0)))
     assert len(rows) == len(suite.entries())
     assert sum(row["reached"] for row in rows) >= len(rows) / 3
     assert not {"planner_failed", "out_of_map"} & {row["outcome"] for row in rows}

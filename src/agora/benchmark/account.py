@@ -2,72 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from agora.benchmark import store
-from agora.benchmark.store import Keep, Shard
-from agora.config import build, load
-from agora.documents import read_text
-from agora.errors import ResultsError
+from agora.benchmark.run_folder import RunFolder
 
 _MOST_RANGES = 6
-
-
-@dataclass(frozen=True)
-class _Stage:
-    name: str
-
-
-@dataclass(frozen=True)
-class _Suite:
-    name: str
-    stages: tuple[_Stage, ...] = ()
-
-
-@dataclass(frozen=True)
-class _Run:
-    """What is read of ``run.yaml``, beside what makes the suite."""
-
-    suite: _Suite
-    planners: dict[str, Any] | list[str]
-    made_on: dict[str, Any] = field(default_factory=dict)
-    maps: dict[str, str] = field(default_factory=dict)
-    planned: dict[str, int] = field(default_factory=dict)
-    trajectories: Keep = "none"
-
-
-def _of(kind: type, values: Any) -> Any:
-    """Those of some values that a dataclass has fields for."""
-    return {f.name: values[f.name] for f in fields(kind) if f.name in values} if isinstance(values, dict) else values
-
-
-def described(folder: Path) -> dict[str, Any]:
-    """The contents of ``run.yaml``.
-
-    Raises:
-        ResultsError: the folder holds no run.
-        InputError: the file cannot be read, or a part of it that everybody needs is missing or of another type.
-    """
-    path = folder / "run.yaml"
-    if not path.is_file():
-        raise ResultsError(f"{folder}: no run.yaml; expected the folder of a run")
-    run = dict(load(path, dict))
-    suite = _of(_Suite, run.get("suite"))
-    if isinstance(suite, dict) and isinstance(suite.get("stages"), list):
-        suite["stages"] = [_of(_Stage, stage) for stage in suite["stages"]]
-    build({**_of(_Run, run), "suite": suite}, _Run, str(path))
-    return run
-
-
-def interrupted(folder: Path) -> dict[str, str]:
-    """Return the episodes of a run that were given up and have no row, with the reason."""
-    listed = folder / "interrupted.txt"
-    lines = read_text(listed).splitlines() if listed.is_file() else []
-    return {key: reason for key, _, reason in (line.partition("\t") for line in lines)}
 
 
 @dataclass(frozen=True)
@@ -76,7 +20,7 @@ class Account:
 
     Attributes:
         rows: of the run's own episodes, in the order of the shards.
-        planned: episodes of each planner by stage; empty where ``run.yaml`` does not say, as of bags.
+        planned: episodes of each planner by stage; empty where its record does not say, as of bags.
         missing: planner, stage and number of each planned episode that has neither a row nor a reason.
         interrupted: why episodes were given up, by key.
         damaged: what is wrong with shards that cannot be read, by path. foreign: rows of another run, by path.
@@ -137,48 +81,19 @@ def _is_key(parts: Sequence[str]) -> bool:
     return len(parts) == 5 and parts[2].isdecimal()
 
 
-def strangers(read: Shard, run: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the rows of a shard that are not of a run: all of one that is marked as another's, else of episodes not planned.
-
-    Args:
-        read: the shard. run: the contents of ``run.yaml``.
-    """
-    if read.run and "id" in run:
-        return read.rows if read.run != run["id"] else []
-    planned, suite = run.get("planned"), run["suite"]
-    if not planned:
-        return []
-    seeds = {stage["name"]: stage.get("seed") for stage in suite["stages"]}
-
-    def is_own(row: Mapping[str, Any]) -> bool:
-        name, stage, number, planner, _ = row["key"].split("/")
-        if name != suite["name"] or planner not in run["planners"] or int(number) >= planned.get(stage, 0):
-            return False
-        return bool(row.get("seed") in (None, suite.get("seed") if seeds.get(stage) is None else seeds[stage]))
-
-    return [row for row in read.rows if not is_own(row)]
-
-
-def own_shards(folder: Path, part: str, run: Mapping[str, Any], columns: Sequence[str] | None = None) -> Iterator[Shard]:
-    """Yield the shards of one part of a run, as `agora.benchmark.store.shards`, without the rows of other runs."""
-    for read in store.shards(folder / part, columns):
-        strange = {row["key"] for row in strangers(read, run)}
-        yield read._replace(rows=[row for row in read.rows if row["key"] not in strange])
-
-
 def account(folder: Path) -> Account:
     """Compare the rows of a run with what it planned.
 
     Raises:
         ResultsError: the folder holds no run, or two rows of one episode.
-        InputError: ``run.yaml`` is wrong.
+        InputError: its record is wrong.
     """
-    run = described(folder)
+    run = RunFolder.read(folder)
     rows: list[dict[str, Any]] = []
     damaged: dict[Path, str] = {}
     foreign: dict[Path, int] = {}
     for read in store.shards(folder / "episodes"):
-        strange = {row["key"] for row in strangers(read, run)}
+        strange = {row["key"] for row in run.strangers(read)}
         rows += [row for row in read.rows if row["key"] not in strange]
         if read.problem:
             damaged[read.path] = f"{read.problem}; its rows are left out"
@@ -187,16 +102,16 @@ def account(folder: Path) -> Account:
     store.check_unique(rows, folder / "episodes")
     parts: dict[str, set[str]] = {"timing": set(), "trajectories": set()}
     for part, kept in parts.items():
-        for read in own_shards(folder, part, run, ["key"]):
+        for read in run.shards(part, ["key"]):
             kept.update(row["key"] for row in read.rows)
             if read.problem:
                 damaged[read.path] = read.problem
-    planned, stopped = dict(run.get("planned", {})), interrupted(folder)
+    planned, stopped = dict(run.record.planned or {}), run.interrupted()
     keys = {row["key"] for row in rows}
     done = {(row["planner"], row["stage"], row["episode"]) for row in rows}
     done |= {(parts[3], parts[1], int(parts[2])) for parts in (key.split("/") for key in stopped) if _is_key(parts)}
-    wanted = [(label, stage, k) for label in run["planners"] for stage, count in planned.items() for k in range(count)]
-    keep: Keep = run.get("trajectories", "none")
+    wanted = [(label, stage, k) for label in run.record.labels for stage, count in planned.items() for k in range(count)]
+    keep = run.record.trajectories or "none"
     return Account(
         rows,
         planned,

@@ -3,39 +3,40 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 from agora.benchmark import store
-from agora.benchmark.job import Job, Plan, key_of
+from agora.benchmark.events import Advanced, GivenUp, Kept, RunEvent
+from agora.benchmark.job import Job, Plan
 from agora.interfaces import Done, Event, Executor, Finished, Lost, Progress
 
 
-def conduct(
-    plan: Plan, jobs: Sequence[Job], folder: Path, executor: Executor, progress: Callable[[int], None] = lambda ended: None
-) -> dict[str, str]:
-    """Run jobs, and write their shards to the folder of the results; only this process writes there.
+def conduct(plan: Plan, jobs: Sequence[Job], folder: Path, executor: Executor, *, before: int = 0) -> Iterator[RunEvent]:
+    """Run jobs, write their shards to the folder of the results, and yield what happens; only this process writes there.
 
     Args:
-        plan: of the run. jobs: to do. folder: of the results. executor: who does them.
-        progress: called with the number of episodes of these jobs that have ended.
-
-    Returns:
-        Why episodes have no row, by the key of their first robot's row.
+        plan: of the run; its token stops it. jobs: to do. folder: of the results. executor: who does them.
+        before: number of episodes that had ended before.
 
     Raises:
-        ResultsError: a shard cannot be written. Exception: what a job raised.
+        ResultsError: a shard cannot be written. StoppedError: somebody asked to stop. Exception: what a job raised.
     """
+    total = before + sum(len(job.episodes) for job in jobs)
+    told = Advanced(before, total)
+    yield told
     if not jobs:
-        return {}
+        return
     score = _Score(plan, folder, deque(jobs))
     with closing(executor.run(plan, score.waiting)) as events:  # type: ignore[type-var]
         for event in events:
-            score.hear(event)
-            progress(score.settled + sum(score.ended.values()))
-    return score.interrupted
+            plan.token.check()
+            yield from score.hear(event)
+            now = Advanced(before + score.settled + sum(score.ended.values()), total)
+            if now != told:
+                yield (told := now)
 
 
 class _Score:
@@ -43,7 +44,7 @@ class _Score:
 
     Attributes:
         waiting: jobs that nobody runs yet. jobs: that are not done, by name. ended: how many episodes of each have ended.
-        settled: episodes of jobs that are done. interrupted: why episodes have no row, by key.
+        settled: episodes of jobs that are done.
     """
 
     def __init__(self, plan: Plan, folder: Path, waiting: deque[Job]) -> None:
@@ -51,10 +52,9 @@ class _Score:
         self.jobs = {job.name: job for job in waiting}
         self.ended: dict[str, int] = {}
         self.settled = 0
-        self.interrupted: dict[str, str] = {}
         self._kept: dict[str, set[int]] = {}
 
-    def hear(self, event: Event) -> None:
+    def hear(self, event: Event) -> Iterator[RunEvent]:
         """Take in an event."""
         match event:
             case Progress(name, ended):
@@ -62,24 +62,22 @@ class _Score:
             case Finished(name, shard, episodes, files):
                 store.keep(self.folder, shard, files)
                 self._kept.setdefault(name, set()).update(episodes)
+                yield Kept(self.jobs[name].stage, self.jobs[name].planner, episodes, shard)
             case Done(name, given_up):
                 job = self._forget(name)
                 self.settled += len(job.episodes)
                 for episode, reason in given_up.items():
-                    self._give_up(job, episode, reason)
+                    yield GivenUp(job.stage, job.planner, episode, reason)
             case Lost(name, reason, call):
                 kept = self._kept.get(name, set())
-                self._try_again(self._forget(name), kept, reason, call)
+                yield from self._try_again(self._forget(name), kept, reason, call)
 
     def _forget(self, name: str) -> Job:
         self.ended.pop(name, None)
         self._kept.pop(name, None)
         return self.jobs.pop(name)
 
-    def _give_up(self, job: Job, episode: int, reason: str) -> None:
-        self.interrupted[key_of(self.plan.suite, job.stage, episode, job.planner, 0)] = reason
-
-    def _try_again(self, job: Job, kept: set[int], reason: str, call: int | None) -> None:
+    def _try_again(self, job: Job, kept: set[int], reason: str, call: int | None) -> Iterator[GivenUp]:
         """Have a job whose worker was lost run again, episode by episode.
 
         The job of a single episode is run again without the call that took its worker along if it was the planner's; it is given up
@@ -92,8 +90,8 @@ class _Score:
         elif left and call is not None and job.unmade is None:
             self._append([replace(job, unmade=(call, reason))])
         elif left:
-            self._give_up(job, left[0], reason)
             self.settled += 1
+            yield GivenUp(job.stage, job.planner, left[0], reason)
 
     def _append(self, jobs: Iterable[Job]) -> None:
         for job in jobs:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from agora.benchmark.entry import Knows
-from agora.config import load
+from agora.benchmark.run_folder import RunFolder
 from agora.perception.perception import LEVELS
 from agora.planners.presets import named_planner
 from agora.registry import Named
@@ -26,15 +25,14 @@ def with_control(suite: Suite, planners: Mapping[str, Named], folder: Path, resu
     Args:
         suite: of the run. planners: that were asked for. folder: of the results. resume: whether the run may be there already.
     """
-    record = folder / "run.yaml"
-    if resume and record.exists():
-        written: Any = load(record, dict).get("planners")
-        wanted = isinstance(written, dict) and any(label.partition("@")[0] == CONTROL for label in written)
+    control = dict([named_planner(CONTROL)])
+    if resume and RunFolder.is_at(folder):
+        wanted = RunFolder.read(folder).record.has(CONTROL, control[CONTROL])
     else:
         wanted = not any(map(_is_blind, planners.values())) and any(
             suite.start(stage.name, 0).crowd_size for stage in suite.stages if stage.count
         )
-    return dict(planners) | (dict([named_planner(CONTROL)]) if wanted and CONTROL not in planners else {})
+    return dict(planners) | (control if wanted and CONTROL not in planners else {})
 
 
 def _is_blind(planner: Named) -> bool:

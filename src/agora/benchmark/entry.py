@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -21,6 +21,7 @@ from agora.benchmark import rules, shard, store, tracks
 from agora.benchmark.headline import HEADLINE
 from agora.benchmark.inputs import inputs
 from agora.benchmark.job import metrics
+from agora.benchmark.machine import Machine
 from agora.benchmark.packages import packages
 from agora.benchmark.statistics import Row
 from agora.config import build_component, load
@@ -169,17 +170,6 @@ class Pins:
             inputs(suite),
             {_portable(name, folder): digest for name, digest in inputs(planner).items()},
         )
-
-
-@dataclass(frozen=True)
-class Machine:
-    """What rows were made on: the fields of ``made_on`` in ``run.yaml``."""
-
-    commit: str
-    cpu: str
-    system: str
-    python: str
-    packages: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,8 @@ from typing import Any
 import numpy as np
 
 from agora.benchmark import store
-from agora.benchmark.account import described, own_shards
 from agora.benchmark.kept import recordings
-from agora.config import build
+from agora.benchmark.run_folder import RunFolder
 from agora.datasets.mcap_recording import entries_of, map_of
 from agora.datasets.mcapfile import ROS1, Channel, Entry, encode_mcap
 from agora.datasets.parts import Source
@@ -27,7 +26,6 @@ from agora.datasets.recorded import Unsaid, read_source, sources_of
 from agora.draft.stage import Stage
 from agora.errors import InputError, ResultsError, UnknownNameError
 from agora.files import write_whole
-from agora.tasks.suite import Suite
 from agora.viewer.foxglove import scene_entries
 
 __all__ = ["KeptRun", "file_name", "refuse_existing", "write_mcap_files", "write_new"]
@@ -51,10 +49,10 @@ def write_mcap_files(
         InputError: a source cannot be read, or a recording lacks what its bag has.
         UnknownNameError: no such key. ResultsError: a file is there already or cannot be written, or no recording was kept.
     """
-    runs = [KeptRun.of(source, keys) for source in sources if (source / "run.yaml").is_file()]
-    files = sources_of([source for source in sources if not (source / "run.yaml").is_file()])
+    runs = [KeptRun.of(source, keys) for source in sources if RunFolder.is_at(source)]
+    files = sources_of([source for source in sources if not RunFolder.is_at(source)])
     if keys and not runs:
-        raise InputError(f"--key {sorted(keys)[0]}: keys are of runs; expected a folder with run.yaml among the sources")
+        raise InputError(f"--key {sorted(keys)[0]}: keys are of runs; expected the folder of a run among the sources")
     total = len(files) + sum(len(run.groups) for run in runs)
     written: list[Path] = []
     for run in runs:
@@ -118,28 +116,32 @@ class KeptRun:
     """The chosen episodes of a run.
 
     Attributes:
-        folder: of the run. described: contents of its ``run.yaml``. groups: rows of the robots of each episode under a planner.
+        run: its folder. groups: rows of the robots of each episode under a planner.
         asked: whether keys named them.
     """
 
-    folder: Path
-    described: dict[str, Any]
+    run: RunFolder
     groups: list[list[dict[str, Any]]]
     asked: bool
 
     @staticmethod
     def of(folder: Path, keys: Collection[str]) -> KeptRun:
         """The episodes of these keys, or all."""
-        run = described(folder)
+        run = RunFolder.read(folder)
         groups: dict[str, list[dict[str, Any]]] = {}
-        for read in own_shards(folder, "episodes", run):
+        for read in run.shards("episodes"):
             for row in read.rows:
                 groups.setdefault(row["key"].rpartition("/")[0], []).append(row)
         wanted = {key if key.count("/") < 4 else key.rpartition("/")[0] for key in keys}
         for key in sorted(wanted - set(groups)):
             raise UnknownNameError(f"episode of {folder}", key, groups)
         chosen = [sorted(groups[key], key=lambda row: int(row["robot"])) for key in sorted(wanted or groups)]
-        return KeptRun(folder, run, chosen, bool(wanted))
+        return KeptRun(run, chosen, bool(wanted))
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the run."""
+        return self.run.path
 
     def episodes(self) -> Iterator[Played]:
         """The episodes, with their recordings and planning times.
@@ -178,10 +180,10 @@ class KeptRun:
 
     def _stages(self) -> dict[str, Stage]:
         """The stages by name; none where the run does not say them whole, or names what this machine lacks."""
-        if any(set(stage) == {"name"} for stage in self.described["suite"].get("stages", ())):
+        if any(set(stage) == {"name"} for stage in self.run.record.suite.get("stages", ())):
             return {}
         try:
-            suite = build(self.described["suite"], Suite, str(self.folder / "run.yaml"))
+            suite = self.run.suite()
         except InputError as error:
             _LOG.warning("the files do not say the conditions of their episodes: %s", error)
             return {}
@@ -190,7 +192,7 @@ class KeptRun:
     def _calls(self) -> dict[str, Any]:
         """Wall times of the planner's calls by key."""
         chosen = {row["key"] for group in self.groups for row in group}
-        shards = own_shards(self.folder, "timing", self.described)
+        shards = self.run.shards("timing")
         return {
             row["key"]: np.array(row.get(store.CALLS) or (), float) for read in shards for row in read.rows if row["key"] in chosen
         }

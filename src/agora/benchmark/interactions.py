@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from agora.benchmark.account import account, described
+from agora.benchmark.account import account
 from agora.benchmark.kept import recordings
-from agora.config import build
+from agora.benchmark.run_folder import RunFolder
 from agora.tasks.cards.card import situation_of
-from agora.tasks.suite import Suite
 
 
 def interactions(folder: Path) -> dict[tuple[str, str], tuple[int, int]]:
@@ -17,7 +16,7 @@ def interactions(folder: Path) -> dict[tuple[str, str], tuple[int, int]]:
     Raises:
         ResultsError: the folder holds no run. InputError: its suite cannot be read.
     """
-    suite = build(described(folder)["suite"], Suite, str(folder / "run.yaml"))
+    suite = RunFolder.read(folder).suite()
     cards = {stage.name for stage in suite.stages if stage.world.name == "card"}
     rows = {str(row["key"]): row for row in account(folder).rows if row["stage"] in cards}
     counted: dict[tuple[str, str], tuple[int, int]] = {}

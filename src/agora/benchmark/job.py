@@ -10,18 +10,19 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agora.benchmark import store, tracks
+from agora.benchmark import store
 from agora.benchmark.inputs import inputs
 from agora.benchmark.packages import packages
+from agora.benchmark.rows import EndedEpisode, ShardRows
+from agora.benchmark.stop_token import StopToken
 from agora.benchmark.store import Keep
 from agora.core.recording import Recording
 from agora.core.stranger import Signalled, within
+from agora.datasets.played import PlayedRobot
 from agora.engine.undisturbed import undisturbed
 from agora.episode import WORLD, Conditions, Episodes
-from agora.errors import AgoraError, InputError, in_words
+from agora.errors import AgoraError, InputError, StoppedError, in_words
 from agora.interfaces import Done, Event, Finished, Metric, Progress, Watch
-from agora.metrics.efficiency import TIMING
-from agora.metrics.notes import main_reason
 from agora.perception.perception import Level, Perception
 from agora.registry import Named, available, load
 from agora.tasks.suite import Suite
@@ -33,9 +34,7 @@ __all__ = ["metrics"]
 
 
 _UNWATCHED = Watch()
-
-BESIDE = ("model", "pedestrians", "outcome", "duration", "clipped", "failure", "reason")
-"""Columns of rows beside their identity and the metrics; the last one may be missing."""
+_NOTHING: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True)
@@ -60,6 +59,10 @@ class Job:
         text = "/".join((self.stage, self.planner, *map(str, self.episodes)))
         return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
+    def finished(self, rows: ShardRows) -> Finished:
+        """The event that the rows of its episodes are finished."""
+        return Finished(self.name, self.name, tuple(sorted(rows.episodes)), rows.files())
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -71,8 +74,9 @@ class Plan:
         slots: pedestrian slots a world, 0 for the least.
         trajectories: whose recordings are kept.
         pedestrians: what planners are told of them, by label; what the stage says where a label is not there.
-        run: what its shards are marked with (`agora.benchmark.bench.prepare`).
+        run: what its shards are marked with (`agora.benchmark.record.RunRecord.id`).
         record: names of channels whose readings the recordings keep.
+        token: asks the process of the benchmark to stop.
     """
 
     suite: Suite
@@ -84,6 +88,7 @@ class Plan:
     pedestrians: dict[str, Level] = field(default_factory=dict)
     run: str = ""
     record: tuple[str, ...] = ()
+    token: StopToken = field(default_factory=StopToken, compare=False, repr=False)
 
     def told(self, job: Job) -> Perception:
         """How the robots of a job come to know of pedestrians."""
@@ -99,6 +104,18 @@ class Plan:
             return self.suite.start(stage, episode)
         except InputError as error:
             return in_words(error).removeprefix(f"{self.suite.entry(stage, episode)}: ")
+
+    def shard(self, watch: Watch = _UNWATCHED) -> ShardRows:
+        """A shard of the run, without rows yet, whose metrics are computed under a watch."""
+        return ShardRows([_watched(one, watch) for one in metrics()], self.trajectories, self.run)
+
+    def ended(
+        self, job: Job, episode: int, start: Start, recordings: Sequence[Recording], beside: Mapping[str, str] = _NOTHING
+    ) -> EndedEpisode:
+        """An episode of a job that has ended, with a recording of each robot, and texts that stand beside its rows."""
+        robots = tuple(PlayedRobot(job.planner, robot.model.name, one) for robot, one in zip(start.robots, recordings, strict=True))
+        which = (self.suite.name, job.stage, episode, self.suite.seed_of(job.stage))
+        return EndedEpisode(*which, robots, self.told(job).source, beside)
 
     def files(self) -> Mapping[str, str]:
         """Digests of the files that enter the episodes, by name (`agora.benchmark.inputs`)."""
@@ -120,6 +137,7 @@ class Plan:
 
         An episode that cannot be put together, or in which something but the planner raises, is given up; the others are run.
         """
+        watch = self._stoppable(watch)
         stage, planner, all_starts = self.suite.stage(job.stage), self.planners[job.planner].part, self.starts(job)
         starts = {k: start for k, start in all_starts.items() if not isinstance(start, str)}
         given_up = {k: why for k, why in all_starts.items() if isinstance(why, str)}
@@ -136,6 +154,15 @@ class Plan:
                     case _:
                         yield replace(event, job=job.name)
         yield Done(job.name, given_up)
+
+    def _stoppable(self, watch: Watch) -> Watch:
+        """A watch that looks at the token too, so that a job in the process of the benchmark stops before the next call."""
+
+        def before(what: str) -> None:
+            self.token.check()
+            watch.before(what)
+
+        return Watch(before, watch.after)
 
 
 def key_of(suite: Suite, stage: str, episode: int, planner: str, robot: int) -> str:
@@ -160,30 +187,6 @@ def _watched(measure: Metric, watch: Watch) -> Metric:
             watch.after()
 
     return replace(measure, function=function)
-
-
-def row_of(
-    plan: Plan, job: Job, episode: int, robot: int, model: str, recording: Recording, measures: list[Metric]
-) -> dict[str, Any]:
-    """The row of one robot's episode."""
-    row: dict[str, Any] = {
-        "key": key_of(plan.suite, job.stage, episode, job.planner, robot),
-        "suite": plan.suite.name,
-        "stage": job.stage,
-        "episode": episode,
-        "seed": plan.suite.seed_of(job.stage),
-        "planner": job.planner,
-        "robot": robot,
-        "model": model,
-        "pedestrians": plan.told(job).source,
-        "outcome": recording.outcome.label,
-        "duration": float(recording.time[-1]),
-        "clipped": recording.clipped,
-        "failure": recording.failure,
-    }
-    if recording.reason is not None:
-        row["reason"] = main_reason(recording)
-    return row | {m.name: m(recording) for m in measures}
 
 
 @dataclass(frozen=True)
@@ -218,16 +221,14 @@ def _play(
             after=watch.after,
             unmade=job.unmade,
         )
-        rows, ended = (
-            Rows(plan, job, watch),
-            episodes if not plan.suite.stage(job.stage).counterfactual else _compared(episodes, conditions, watch),
-        )
+        rows = plan.shard(watch)
+        ended = episodes if not plan.suite.stage(job.stage).counterfactual else _compared(episodes, conditions, watch)
         for index, recordings in ended:
-            rows.add(job.episodes[index], starts[job.episodes[index]], recordings)
+            rows.add(plan.ended(job, job.episodes[index], starts[job.episodes[index]], recordings))
             yield _Ended(len(rows.episodes))
-        yield rows.finished()
+        yield job.finished(rows)
         return
-    except (Signalled, GeneratorExit):
+    except (Signalled, GeneratorExit, StoppedError):
         raise
     except BaseException as error:  # noqa: BLE001 - a stranger's crowd model or metric may raise anything
         reason = f"{in_words(error)}{_place(error)}"
@@ -257,44 +258,3 @@ def _place(error: BaseException) -> str:
     """Where something was raised that is not Agora's own."""
     frames = traceback.extract_tb(error.__traceback__)
     return "" if isinstance(error, AgoraError) or not frames else f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})"
-
-
-class Rows:
-    """The rows, the timing and the recordings of a shard, while its episodes end.
-
-    Args:
-        plan, job: that the episodes are of. beside: texts that stand in every row, by column.
-
-    Attributes:
-        episodes: numbers of those that have ended.
-    """
-
-    def __init__(self, plan: Plan, job: Job, watch: Watch = _UNWATCHED, beside: Mapping[str, str] | None = None) -> None:
-        self._plan, self._job, self._beside = plan, job, beside or {}
-        self.episodes: list[int] = []
-        measures = [_watched(one, watch) for one in metrics()]
-        self._lasting = [m for m in measures if m.name not in TIMING]
-        self._fleeting = [m for m in measures if m.name in TIMING]
-        self._rows: list[dict[str, Any]] = []
-        self._timing: list[dict[str, Any]] = []
-        self._kept: dict[str, Recording] = {}
-
-    def add(self, episode: int, start: Start, recordings: Sequence[Recording]) -> None:
-        """Take in an episode that has ended, with a recording of each of its robots."""
-        for robot, recording in enumerate(recordings):
-            row = row_of(self._plan, self._job, episode, robot, start.robots[robot].model.name, recording, self._lasting)
-            row |= self._beside
-            self._rows.append(row)
-            identity = {name: row[name] for name in store.IDENTITY}
-            self._timing.append(identity | {m.name: m(recording) for m in self._fleeting} | {store.CALLS: recording.planning_time})
-            if store.is_kept(row, self._plan.trajectories):
-                self._kept[row["key"]] = recording
-        self.episodes.append(episode)
-
-    def finished(self) -> Finished:
-        """The shard: files in the order of keys, whatever the order in which episodes ended."""
-        rows, timing = (sorted(some, key=lambda row: row["key"]) for some in (self._rows, self._timing))
-        files = {"timing": store.encode_rows(timing, self._plan.run), "episodes": store.encode_rows(rows, self._plan.run)}
-        if self._kept:
-            files["trajectories"] = tracks.encode_recordings(dict(sorted(self._kept.items())), self._plan.run)
-        return Finished(self._job.name, self._job.name, tuple(sorted(self.episodes)), files)

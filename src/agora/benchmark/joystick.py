@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, NoReturn
 
-from agora.benchmark.outside import EpisodeLostError
+from agora.benchmark.executors.outside import EpisodeLostError
 from agora.errors import AgoraError, InputError, PlannerError
 from agora.ranges import Within
 from agora.wire import joystick as messages

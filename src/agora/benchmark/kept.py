@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 
 from agora.benchmark import store, tracks
-from agora.benchmark.account import Account, account, described, own_shards
+from agora.benchmark.account import Account, account
 from agora.benchmark.pictures import pictured
 from agora.benchmark.report import choose, render
-from agora.config import build
+from agora.benchmark.run_folder import RunFolder
 from agora.core.recording import Recording
 from agora.core.state import Array
 from agora.errors import AgoraError, InputError, ResultsError
@@ -22,7 +22,6 @@ from agora.maps.exact import read_exact
 from agora.maps.grid import Map
 from agora.registry import available
 from agora.registry import load as load_component
-from agora.tasks.suite import Suite
 
 __all__ = ["recordings", "report"]
 
@@ -39,9 +38,9 @@ def recordings(folder: Path, keys: Iterable[str]) -> dict[str, Recording]:
     Raises:
         ResultsError: the folder holds no run.
     """
-    wanted, run = list(keys), described(folder)
+    wanted, run = list(keys), RunFolder.read(folder)
     found: dict[str, Recording] = {}
-    for read in own_shards(folder, "trajectories", run, ["key"]) if wanted else ():
+    for read in run.shards("trajectories", ["key"]) if wanted else ():
         if read.problem:
             _LOG.warning("%s: %s; its episodes are not replayed", read.path, read.problem)
         if some := {row["key"] for row in read.rows}.intersection(wanted):
@@ -51,9 +50,9 @@ def recordings(folder: Path, keys: Iterable[str]) -> dict[str, Recording]:
                 _LOG.warning("%s; its episodes are not replayed", error)
     kept = {key: found[key] for key in wanted if key in found}
     try:
-        if "maps" in run:
-            return {key: replace(r, map=_kept_map(folder, run["maps"], key)) for key, r in kept.items()}
-        suite = build(run["suite"], Suite, str(folder / "run.yaml"))
+        if (maps := run.record.maps) is not None:
+            return {key: replace(r, map=_kept_map(folder, maps, key)) for key, r in kept.items()}
+        suite = run.suite()
         for key in kept:
             _, stage, episode, *_ = key.split("/")
             kept[key] = replace(kept[key], map=suite.start(stage, int(episode)).map)
@@ -77,26 +76,27 @@ def report(folder: Path, found: Account | None = None) -> Path:
     Raises:
         ResultsError: the folder holds no run, or the page cannot be written.
     """
-    run, found = described(folder), found or account(folder)
-    stages = [stage["name"] for stage in run["suite"].get("stages", ())]
+    run, found = RunFolder.read(folder), found or account(folder)
+    record, stages = run.record, [stage.name for stage in run.record.outline.stages]
     rows = sorted(found.rows, key=lambda row: stages.index(row["stage"]) if row["stage"] in stages else 0)
     metrics = [load_component("metrics", name) for name in available("metrics")]
     timing: dict[str, Array] = {}
     own = {row["key"] for row in rows}
-    for read in own_shards(folder, "timing", run):
+    for read in run.shards("timing"):
         timing |= {row["key"]: np.array(row.get(store.CALLS) or (), float) for row in read.rows if row["key"] in own}
-    made_on = run.get("made_on", {})
     shown = {
-        **run,
-        "suite": run["suite"]["name"],
-        "commit": made_on.get("commit"),
-        "hardware": made_on.get("cpu"),
+        "suite": record.outline.name,
+        "version": record.version,
+        "commit": record.made_on and record.made_on.commit,
+        "hardware": record.made_on and record.made_on.cpu,
+        "trajectories": record.trajectories,
         "interrupted": [f"{key}: {reason}" for key, reason in found.interrupted.items()],
         "problems": found.problems(),
         "incomplete": bool(found.missing),
-        "planners": list(run["planners"]),
+        "planners": record.labels,
+        "names": record.names,
     }
-    replayed, drawn = choose(rows, REPLAYS), pictured(rows, list(run["planners"]))
+    replayed, drawn = choose(rows, REPLAYS), pictured(rows, record.labels)
     kept = recordings(folder, [*replayed, *drawn])
     replays, pictures = ({key: kept[key] for key in keys if key in kept} for keys in (replayed, drawn))
     page = render(shown, rows, metrics, replays, timing=timing, pictures=pictures)

@@ -66,7 +66,8 @@ def render(
 
     Args:
         run: what was run; ``suite``, ``planners``, ``version``, ``commit``, ``hardware``, ``seeds``, ``trajectories``,
-            ``interrupted`` and ``problems`` are shown where given; where it is ``incomplete``, no planner is named best.
+            ``interrupted`` and ``problems`` are shown where given; where it is ``incomplete``, no planner is named best; ``names``
+            are those of planners by label, where a planner has another label at each level of perception.
         rows: a row for each episode and robot, with ``key``, ``stage``, ``planner``, ``robot``, ``outcome``, ``seed`` and metrics.
         metrics: to show, as far as rows have them.
         recordings: episodes to replay, by key.
@@ -77,7 +78,8 @@ def render(
     Raises:
         UnknownNameError: no such baseline.
     """
-    rows = _labelled(rows)
+    given, rows = rows, _labelled(rows)
+    names = _names(run.get("names") or {}, given, rows)
     planners = _planners(run, rows)
     if baseline is not None and baseline not in planners:
         raise UnknownNameError("planner", baseline, planners)
@@ -96,7 +98,7 @@ def render(
         "facts": _facts(run, rows, planners),
         "version": _words(run.get("version", "")),
         "hardware": _words(run.get("hardware", "")),
-        "stages": _stages(rows, shown, planners, calls),
+        "stages": _stages(rows, shown, planners, calls, names),
         "pictures": stage_pictures(rows, _pictured(rows, recordings, planners) if pictures is None else pictures, planners),
         "outcome_names": [name.replace("_", " ") for name in tables.outcome_names(rows)],
         "outcome_key": [(name.replace("_", " "), colour) for name, colour in _colours(rows).items()],
@@ -144,6 +146,15 @@ def _labelled(rows: Sequence[Row]) -> list[Row]:
         models.setdefault(episode, set()).add(row.get("model") or row.get("robot"))
     several = any(len(names) > 1 for names in models.values())
     return [{**row, "planner": f"{row['planner']} · {row.get('robot')}"} for row in rows] if several else list(rows)
+
+
+def _names(names: Mapping[str, str], rows: Sequence[Row], labelled: Sequence[Row]) -> dict[str, str]:
+    """Names of planners by the labels on the page: without the level of perception, with the robot where it is there."""
+    found = {}
+    for row, shown in zip(rows, labelled, strict=True):
+        label = str(row["planner"])
+        found[str(shown["planner"])] = names.get(label, label) + str(shown["planner"]).removeprefix(label)
+    return found
 
 
 def _planners(run: Mapping[str, Any], rows: Sequence[Row]) -> list[str]:
@@ -260,14 +271,18 @@ def _grouped(lines: Sequence[Any]) -> list[tuple[str, list[Any]]]:
 
 
 def _stages(
-    rows: Sequence[Row], metrics: Sequence[Metric], planners: Sequence[str], calls: Mapping[str, Array]
+    rows: Sequence[Row],
+    metrics: Sequence[Metric],
+    planners: Sequence[str],
+    calls: Mapping[str, Array],
+    names: Mapping[str, str],
 ) -> list[dict[str, Any]]:
     """Tables of all stages together, then of each if there are several."""
-    names = list(dict.fromkeys(row["stage"] for row in rows))
-    parts = {"All stages" if len(names) != 1 else str(names[0]): rows}
-    if len(names) > 1:
-        parts |= {str(name): [row for row in rows if row["stage"] == name] for name in names}
-    return [_stage(name, part, rows, metrics, planners, calls) for name, part in parts.items()]
+    stages = list(dict.fromkeys(row["stage"] for row in rows))
+    parts = {"All stages" if len(stages) != 1 else str(stages[0]): rows}
+    if len(stages) > 1:
+        parts |= {str(stage): [row for row in rows if row["stage"] == stage] for stage in stages}
+    return [_stage(name, part, rows, metrics, planners, calls, names) for name, part in parts.items()]
 
 
 def _stage(
@@ -277,6 +292,7 @@ def _stage(
     metrics: Sequence[Metric],
     planners: Sequence[str],
     calls: Mapping[str, Array],
+    names: Mapping[str, str],
 ) -> dict[str, Any]:
     """The tables of one stage's rows, with the columns that all rows need."""
     ends, groups, counts, lines = tables.outcome_names(rows), tables.by_planner(part, planners), {}, []
@@ -294,7 +310,7 @@ def _stage(
         "reached": [tables.cell(estimate, rate=True) for estimate in reached.values()],
         "headline": headline(part, metrics, planners, _colours(rows), calls),
         "metrics": _grouped(tables.metric_lines(part, metrics, planners)),
-        "price": tables.price_lines(part, tables.levels_of(rows)),
+        "price": tables.price_lines(part, tables.levels_of(rows), names),
     }
 
 

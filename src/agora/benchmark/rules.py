@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agora.benchmark import store
-from agora.benchmark.job import BESIDE, metrics
+from agora.benchmark.job import metrics
+from agora.benchmark.rows import BESIDE
 from agora.benchmark.statistics import Row
 from agora.core.recording import Outcome, Reason
 from agora.interfaces import Metric

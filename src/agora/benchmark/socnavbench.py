@@ -1,30 +1,33 @@
 """Episodes of SocNavBench whose robot a joystick drives over sockets: its protocol and kinematics; Agora's worlds and results.
 
 One mechanism is behind ``agora serve socnavbench`` and ``agora bench --planner socnavbench``: `Player.play` plays an episode for
-`agora.benchmark.outside.bench_outside`. It is no registered planner: a joystick drives one robot, and is told of places, maps and
-names, of which planners, called for many worlds at once, know nothing.
+the executor `agora.benchmark.executors.outside`. It is no registered planner: a joystick drives one robot, and is told of places,
+maps and names, of which planners, called for many worlds at once, know nothing.
 """
 
 from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from agora.benchmark import store
-from agora.benchmark.account import described
-from agora.benchmark.bench import check
+from agora.benchmark.bench import bench, check
+from agora.benchmark.events import RunEvent
+from agora.benchmark.executors.outside import EpisodeLostError, Outside
 from agora.benchmark.job import key_of
 from agora.benchmark.joystick import Joystick, Meeting
 from agora.benchmark.joystick_motion import follow
 from agora.benchmark.joystick_scene import Scene
-from agora.benchmark.outside import EpisodeLostError, bench_outside
+from agora.benchmark.request import Request
+from agora.benchmark.run_folder import RunFolder
+from agora.benchmark.stop_token import StopToken
 from agora.core.recording import Recording
 from agora.core.state import Floats
 from agora.datasets.socnavbench import read_episode
@@ -51,17 +54,14 @@ def bench_by_joystick(
     *,
     resume: bool = False,
     say: Callable[[str], None] = lambda line: None,
-    progress: Callable[[int, int], None] = lambda done, total: None,
-) -> list[dict[str, Any]]:
-    """Wait for a joystick and have it drive through every episode of a suite that has no row yet.
+    token: StopToken | None = None,
+) -> Iterator[RunEvent]:
+    """Wait for a joystick, have it drive through every episode of a suite that has no row yet, and yield what happens.
 
     Args:
         suite: episodes of SocNavBench. folder: of the results, which are those of the planner that the joystick names.
         meeting: where and how the joystick is met. resume: go on with a run that was begun in ``folder``.
-        say: told what is to be seen by whoever looks on. progress: called with the number of finished episodes and of all.
-
-    Returns:
-        The rows of all episodes, by key.
+        say: told what is to be seen by whoever looks on. token: by which another thread can stop it between two episodes.
 
     Raises:
         InputError: the suite is none of SocNavBench, an address cannot be listened at, or the results are of another planner.
@@ -73,7 +73,8 @@ def bench_by_joystick(
     check(suite)
     label, left = _left(suite, folder, resume)
     if not left:
-        return bench_outside(suite, label, folder, lambda stage, episode: [], resume=True, progress=progress)
+        yield from bench(Request.outside(suite, label, folder, Outside(lambda stage, episode: []), resume=True), token)
+        return
     _warm(suite, *left[0])
     with closing(Joystick(meeting, say)) as joystick:
         player = Player(suite, joystick, say)
@@ -84,7 +85,7 @@ def bench_by_joystick(
                 f"{folder}: holds results of {label!r}, the joystick calls its planner {named!r}; choose another folder"
             )
         beside = {"steered_by": meeting.steered_by} if meeting.steered_by else {}
-        return bench_outside(suite, named, folder, player.play, resume=resume, progress=progress, beside=beside)
+        yield from bench(Request.outside(suite, named, folder, Outside(player.play, beside), resume=resume), token)
 
 
 def name_of(stage: Stage, episode: int) -> str:
@@ -112,11 +113,11 @@ def _check(stage: Stage) -> None:
 
 def _left(suite: Suite, folder: Path, resume: bool) -> tuple[str, list[tuple[str, int]]]:
     """The planner of a run that was begun in a folder, "" where there is none, and the episodes that have no row."""
-    if not (folder / "run.yaml").exists():
+    if not RunFolder.is_at(folder):
         return "", suite.entries()
     if not resume:
         raise ResultsError(f"{folder}: holds a run already; choose another folder, or go on with --resume")
-    label, *others = described(folder)["planners"]
+    label, *others = RunFolder.read(folder).record.labels
     if others:
         raise ResultsError(f"{folder}: holds a run of {len(others) + 1} planners; choose another folder")
     finished = store.finished(folder / "episodes")

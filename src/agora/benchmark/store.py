@@ -174,34 +174,10 @@ def is_kept(row: Mapping[str, Any], keep: Keep) -> bool:
     return keep == "all" or (keep == "failed" and row["outcome"] != "reached")
 
 
-def lost(folder: Path, name: str, keep: Keep) -> list[str]:
-    """Return the parts of a run, timing and trajectories, that lack something of the rows of a shard.
-
-    Args:
-        folder: of the run. name: of a shard whose rows are whole. keep: whose recordings should be there.
-    """
-    rows = [row for read in shards(folder / PARTS[0] / f"{name}.parquet", ["key", "outcome"]) for row in read.rows]
-    wanted = {"timing": {row["key"] for row in rows}, "trajectories": {row["key"] for row in rows if is_kept(row, keep)}}
-    return [part for part, some in wanted.items() if not some <= keys(folder / part / f"{name}.parquet")]
-
-
 def remove(folder: Path, name: str) -> None:
     """Delete all that was written of a shard, its rows last."""
     for part in reversed(PARTS):
         (folder / part / f"{name}.parquet").unlink(missing_ok=True)
-
-
-def complete(folder: Path, name: str) -> bool:
-    """Whether a run's shard holds rows; what else was written of one that does not is deleted, so that nothing is there twice.
-
-    Args:
-        folder: of the run. name: of the shard.
-    """
-    rows = folder / PARTS[0] / f"{name}.parquet"
-    if rows.exists() and not isinstance(shard.read(rows, ["key"]), str):
-        return True
-    remove(folder, name)
-    return False
 
 
 def damaged(folder: Path) -> dict[Path, str]:

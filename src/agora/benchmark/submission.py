@@ -13,8 +13,9 @@ from typing import Any
 
 from agora import __version__
 from agora.benchmark import store, tracks
-from agora.benchmark.account import account, described, own_shards
-from agora.benchmark.bench import difference_of, with_seed
+from agora.benchmark.account import account
+from agora.benchmark.begun import difference_of
+from agora.benchmark.bench import with_seed
 from agora.benchmark.entry import (
     ENTRY,
     LARGEST_FILE,
@@ -25,7 +26,6 @@ from agora.benchmark.entry import (
     Drawn,
     Entered,
     Entry,
-    Machine,
     Pins,
     Results,
     digest_of,
@@ -36,12 +36,15 @@ from agora.benchmark.job import metrics
 from agora.benchmark.kept import recordings
 from agora.benchmark.packages import change, packages
 from agora.benchmark.report import choose
+from agora.benchmark.run_folder import RunFolder
 from agora.benchmark.statistics import Row
-from agora.config import build, build_component, dump, plain
+from agora.config import build_component, dump, plain
 from agora.errors import InputError, ResultsError, UnknownNameError
 from agora.tasks.suite import Suite, load_suite, suite_names
 
 __all__ = ["Words", "submit"]
+
+_ELSEWHERE = "was not played by Agora's own benchmark, so nobody can run its episodes again"
 
 
 @dataclass(frozen=True)
@@ -72,19 +75,17 @@ def submit(
         ResultsError: the folder holds no run, the run is not whole, or an entry is there already or cannot be written.
         InputError: the run is not of a suite as it comes with this version of Agora, or no planner has such a label.
     """
-    words, run = words or Words(), described(results)
-    suite, levels = _suite_of(results, run), dict(run.get("pedestrians", {}))
-    labels = _chosen(run, planners)
+    words, run = words or Words(), RunFolder.read(results)
+    suite, configurations = _suite_of(run), _configurations(run)
+    labels = _chosen(configurations, planners)
     if words.name and len(labels) > 1:
         raise InputError(f"one name for {len(labels)} planners ({', '.join(labels)}); choose one of them, or give no name")
-    every = {
-        label: build_component("planners", run["planners"][label], f"{results / 'run.yaml'}: planners") for label in run["planners"]
-    }
+    every = {label: build_component("planners", values, f"{results}: planners") for label, values in configurations.items()}
     if changed := difference(
-        run.get("inputs", {}), inputs(suite, every), "since the run; put the file back, or run the suite again"
+        run.record.inputs or {}, inputs(suite, every), "since the run; put the file back, or run the suite again"
     ):
         raise InputError(f"{results}: {changed}")
-    if changed := change(run.get("packages", {}), packages(suite, every, metrics())):
+    if changed := change(run.record.packages or {}, packages(suite, every, metrics())):
         raise InputError(f"{results}: {changed} since the run; install what it was, or run the suite again")
     found = account(results)
     if lost := [f"{key}: {reason}" for key, reason in found.interrupted.items()] + found.problems():
@@ -93,13 +94,13 @@ def submit(
     for place in places.values():
         if os.path.lexists(place):
             raise ResultsError(f"{place}: is there already; move it away, or choose another name")
-    stages = list(run["planned"])
+    stages = list(run.record.planned or {})
     effects = {metric.name for metric in metrics() if metric.group == "effect"}
     for label, place in places.items():
         mine = [{k: None if k in effects else v for k, v in row.items()} for row in found.rows if row["planner"] == label]
-        rows = sorted(mine, key=lambda r: (stages.index(r["stage"]), r["episode"]))
+        rows = sorted(mine, key=lambda r: (stages.index(str(r["stage"])), r["episode"]))
         named = Words(words.name or label, words.author, words.description)
-        _write(_Made(results, run, suite, label, levels.get(label), rows), place, named, replays)
+        _write(_Made(run, suite, label, configurations[label], rows), place, named, replays)
     return list(places.values())
 
 
@@ -107,24 +108,23 @@ def submit(
 class _Made:
     """What an entry is made of."""
 
-    results: Path
-    run: Mapping[str, Any]
+    run: RunFolder
     suite: Suite
     label: str
-    level: Any
+    configuration: Mapping[str, Any]
     rows: Sequence[Row]
 
 
-def _suite_of(results: Path, run: Mapping[str, Any]) -> Suite:
+def _suite_of(run: RunFolder) -> Suite:
     """The suite of a run, which must be as it comes with this version of Agora, but for the seed."""
-    name, written = run["suite"]["name"], run["suite"]
-    if not run.get("planned") or not isinstance(run["planners"], dict) or "version" not in run:
-        raise InputError(f"{results}: was not played by Agora's own benchmark, so nobody can run its episodes again")
-    if run["version"] != __version__:
-        raise InputError(f"{results}: the run is of Agora {run['version']}, this is {__version__}; run the suite again")
+    results, record, name = run.path, run.record, run.record.outline.name
+    if not record.planned or record.version is None or record.made_on is None:
+        raise InputError(f"{results}: {_ELSEWHERE}")
+    if record.version != __version__:
+        raise InputError(f"{results}: the run is of Agora {record.version}, this is {__version__}; run the suite again")
     if name not in suite_names():
         raise InputError(f"{results}: suite {name!r} does not come with Agora; a leaderboard compares on suites that everybody has")
-    suite, here = build(written, Suite, f"{results / 'run.yaml'}: suite"), load_suite(name)
+    suite, here = run.suite(), load_suite(name)
     if suite.version != here.version:
         raise InputError(
             f"{results}: the run is of version {suite.version} of suite {name!r}, here is {here.version}; run it again"
@@ -137,12 +137,19 @@ def _suite_of(results: Path, run: Mapping[str, Any]) -> Suite:
     return suite
 
 
-def _chosen(run: Mapping[str, Any], planners: Sequence[str]) -> list[str]:
+def _configurations(run: RunFolder) -> Mapping[str, Any]:
+    """The planners of a run with their parameters, by label."""
+    if not isinstance(run.record.planners, dict):
+        raise InputError(f"{run.path}: {_ELSEWHERE}")
+    return run.record.planners
+
+
+def _chosen(configurations: Mapping[str, Any], planners: Sequence[str]) -> list[str]:
     """The labels that are asked for."""
     for label in planners:
-        if label not in run["planners"]:
-            raise UnknownNameError("planner of the run", label, run["planners"])
-    return list(dict.fromkeys(planners)) or list(run["planners"])
+        if label not in configurations:
+            raise UnknownNameError("planner of the run", label, configurations)
+    return list(dict.fromkeys(planners)) or list(configurations)
 
 
 def _slug(name: str) -> str:
@@ -167,19 +174,20 @@ def _fill(made: _Made, folder: Path, words: Words, replays: int) -> None:
     """Put the files of an entry into its folder, ``entry.yaml`` last."""
     store.write_rows(folder / ROWS, made.rows)
     store.write_rows(folder / TIMING, _timing(made))
-    played = recordings(made.results, choose(made.rows, replays))
+    played = recordings(made.run.path, choose(made.rows, replays))
     kept = {key: replace(recording, undisturbed=None) for key, recording in played.items()}
     if kept:
         tracks.write_recordings(folder / REPLAYS, kept)
-    configuration = carry(made.run["planners"][made.label], folder)
+    configuration = carry(made.configuration, folder)
     planner = build_component("planners", located(configuration, folder), "planner")
     told = [row["pedestrians"] for row in made.rows]
     columns = {column for row in made.rows for column in row}
-    machines = [build(one, Machine, "made_on") for one in (made.run["made_on"], *made.run.get("resumed_on", ()))]
+    record = made.run.record
+    machines = [one for one in (record.made_on, *(record.resumed_on or ())) if one is not None]
     entry = Entry(
         name=words.name,
         suite=Drawn.of(made.suite),
-        planner=Entered(made.label, configuration, made.level),
+        planner=Entered(made.label, configuration, (record.pedestrians or {}).get(made.label)),
         pins=Pins.of(made.suite, planner, told, columns, folder),
         made_on=tuple(one for k, one in enumerate(machines) if one not in machines[:k]),
         results=Results.of(made.rows),
@@ -193,7 +201,7 @@ def _fill(made: _Made, folder: Path, words: Words, replays: int) -> None:
 def _timing(made: _Made) -> list[dict[str, Any]]:
     """The planning times of an entry's rows, without those of every call."""
     keys = {row["key"] for row in made.rows}
-    every = [row for read in own_shards(made.results, "timing", made.run) for row in read.rows if row["key"] in keys]
+    every = [row for read in made.run.shards("timing") for row in read.rows if row["key"] in keys]
     return sorted(
         ({name: value for name, value in row.items() if name != store.CALLS} for row in every), key=lambda row: row["key"]
     )

@@ -163,13 +163,17 @@ def levels_of(rows: Sequence[Row]) -> list[str]:
     return [level for level in LEVELS if level in told]
 
 
-def price_lines(rows: Sequence[Row], levels: Sequence[str]) -> list[dict[str, Any]]:
-    """A line for each planner: the share that reached the goal at each level, and the paired differences from the first."""
+def price_lines(rows: Sequence[Row], levels: Sequence[str], names: Mapping[str, str]) -> list[dict[str, Any]]:
+    """A line for each planner: the share that reached the goal at each level, and the paired differences from the first.
+
+    Args:
+        rows: of any levels. levels: the columns. names: of planners by label, where their rows have another label at each level.
+    """
     groups: dict[str, dict[str, list[Row]]] = {}
     for row in rows:
         if row.get("pedestrians") in levels:
             level = str(row["pedestrians"])
-            planner = str(row["planner"]).replace(f"@{level}", "")
+            planner = names.get(str(row["planner"]), str(row["planner"]))
             groups.setdefault(planner, {one: [] for one in levels})[level].append({**row, "planner": level})
     lines = []
     for planner, members in groups.items():

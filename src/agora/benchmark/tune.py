@@ -20,12 +20,17 @@ from typing import Any
 
 from agora import __version__
 from agora.benchmark import store
-from agora.benchmark.bench import Options, alone, bench, check, check_space, jobs_for, prepare
+from agora.benchmark.bench import check, jobs_for, run_all
 from agora.benchmark.conductor import conduct
+from agora.benchmark.events import GivenUp, Kept
 from agora.benchmark.inputs import inputs
-from agora.benchmark.job import Plan, metrics
+from agora.benchmark.job import Plan, key_of, metrics
 from agora.benchmark.objective import DEFAULT, Objective
+from agora.benchmark.open_run import OpenRun, opened
 from agora.benchmark.packages import packages
+from agora.benchmark.record import RunRecord
+from agora.benchmark.request import Options, Request
+from agora.benchmark.run_folder import RunFolder
 from agora.benchmark.study import TOGETHER, Study, rounded, space, with_parameters
 from agora.benchmark.tuned import Trial, Tuned
 from agora.config import dump, plain
@@ -66,15 +71,15 @@ class Tuning:
         if self.trials < 1 or self.seed < 0:
             raise InputError(f"trials must be at least 1 and the seed at least 0, got {self.trials} and {self.seed}")
 
-    def describe(self) -> dict[str, Any]:
-        """The values that decide the result, as plain data."""
-        return {
-            "suite": plain(self.suite),
-            "planners": {self.label: plain(self.planner)},
-            "version": __version__,
-            "inputs": inputs(self.suite, self.planner),
-            "packages": packages(self.suite, self.planner, metrics()),
-            "tuning": {
+    def describe(self) -> RunRecord:
+        """The values that decide the result."""
+        return RunRecord(
+            suite=plain(self.suite),
+            planners={self.label: plain(self.planner)},
+            version=__version__,
+            inputs=inputs(self.suite, self.planner),
+            packages=packages(self.suite, self.planner, metrics()),
+            tuning={
                 "held_out": plain(self.held_out),
                 "objective": self.objective.text,
                 "trials": self.trials,
@@ -83,7 +88,7 @@ class Tuning:
                 "space": plain(space(self.planner)),
                 "optuna": version("optuna"),
             },
-        }
+        )
 
 
 def tune(
@@ -113,61 +118,74 @@ def tune(
     check(tuning.suite)
     check(tuning.held_out)
     folder = folder.absolute()
-    check_space(folder, tuning.trials)
-    with alone(folder):
-        search.run = prepare(folder, tuning.describe(), resume)
-        trials: list[Trial] = []
+    with opened(folder, tuning.describe(), episodes=tuning.trials, resume=resume) as search.folder:
+        search.rows, trials = store.read_rows(folder / "episodes"), list[Trial]()
         while len(trials) < tuning.trials and not (trials and minutes is not None and time.monotonic() - begun > 60.0 * minutes):
-            trials += search.next(min(TOGETHER, tuning.trials - len(trials)), folder, options)
+            trials += search.next(min(TOGETHER, tuning.trials - len(trials)), options)
             best = _best(trials)
             write_whole(folder / "trials.yaml", dump(trials))
             progress(len(trials), best.value or 0.0)
     before, after = tuning.label, f"{tuning.label} tuned"
     planners = {before: tuning.planner, after: with_parameters(tuning.planner, best.parameters)}
     checked = folder / "held_out"
-    rows = bench(tuning.held_out, planners, checked, options, resume=(checked / "run.yaml").exists())
+    rows = run_all(Request(tuning.held_out, planners, checked, options, resume=RunFolder.is_at(checked)))
     return Tuned(trials, best, planners[after], rows, before, after)
 
 
 class _Search:
-    """Optuna's study, and what its trials are worth."""
+    """Optuna's study, and what its trials are worth.
+
+    Attributes:
+        folder: of the search, opened before the first trial is asked for. rows: that are there.
+    """
+
+    folder: OpenRun
+    rows: list[dict[str, Any]]
 
     def __init__(self, tuning: Tuning) -> None:
-        self.tuning, self.done, self.run = tuning, 0, ""
+        self.tuning, self.done = tuning, 0
         self.begun: list[float] = []  # the objective of each set over the first episodes
         self.study = Study(tuning.planner, tuning.seed)
 
-    def next(self, count: int, folder: Path, options: Options) -> list[Trial]:
+    def next(self, count: int, options: Options) -> list[Trial]:
         """Ask for some sets, run their episodes, and tell what they are worth."""
         numbers = range(self.done, self.done + count)
         asked = {f"trial_{number:04d}": self.study.ask() for number in numbers}
         sets = {label: rounded(trial.params) for label, trial in asked.items()}
         planners = {label: with_parameters(self.tuning.planner, values) for label, values in sets.items()}
-        worth = self._worth(planners, _beginning(self.tuning.suite), folder, options)
+        worth = self._worth(planners, _beginning(self.tuning.suite), options)
         for label, (early, _) in worth.items():
             asked[label].report(early, 1)
             self.begun.append(early)
         least = median(self.begun) if self.begun and self.tuning.prune else -math.inf
         kept = [label for k, label in zip(numbers, asked, strict=True) if label in worth and (k == 0 or worth[label][0] >= least)]
-        whole = self._worth({label: planners[label] for label in kept}, self.tuning.suite, folder, options)
+        whole = self._worth({label: planners[label] for label in kept}, self.tuning.suite, options)
         trials = []
         for number, (label, trial) in zip(numbers, asked.items(), strict=True):
             self.study.tell(trial, whole[label][0] if label in whole else None)
             value, episodes = (worth | whole).get(label, (None, 0))
             trials.append(Trial(number, sets[label], value, episodes, label in whole))
         if self.done == 0 and not trials[0].whole:
-            raise ResultsError(f"{folder}: episodes of the planner as it is were interrupted; there is nothing to compare with")
+            raise ResultsError(
+                f"{self.folder.path}: episodes of the planner as it is were interrupted; there is nothing to compare with"
+            )
         self.done += count
         return trials
 
-    def _worth(self, planners: Mapping[str, Named], suite: Suite, folder: Path, options: Options) -> dict[str, tuple[float, int]]:
+    def _worth(self, planners: Mapping[str, Named], suite: Suite, options: Options) -> dict[str, tuple[float, int]]:
         """The objective of each set, and over how many rows; not of one with an episode that was interrupted."""
-        plan = Plan(suite, dict(planners), options.worlds, options.threads, options.slots, "none", run=self.run)
-        jobs = jobs_for(suite, planners, store.finished(folder / "episodes"), options)
-        lost = {key.split("/")[3] for key in conduct(plan, jobs, folder, options.runs)}
-        wanted, rows = set(suite.entries()), store.read_rows(folder / "episodes")
+        plan = Plan(suite, dict(planners), options.worlds, options.threads, options.slots, "none", run=self.folder.record.mark())
+        jobs, lost = jobs_for(suite, planners, self.folder.finished, options), set[str]()
+        for event in conduct(plan, jobs, self.folder.path, options.runs):
+            match event:
+                case Kept(stage, planner, episodes, shard):
+                    self.folder.keep_rows(key_of(suite, stage, episode, planner, 0) for episode in episodes)
+                    self.rows += store.read_rows(self.folder.path / "episodes" / f"{shard}.parquet")
+                case GivenUp(_, planner, _, _):
+                    lost.add(planner)
+        wanted = set(suite.entries())
         mine = {
-            label: [row for row in rows if row["planner"] == label and (row["stage"], row["episode"]) in wanted]
+            label: [row for row in self.rows if row["planner"] == label and (row["stage"], row["episode"]) in wanted]
             for label in planners
             if label not in lost
         }

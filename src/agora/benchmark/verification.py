@@ -13,7 +13,8 @@ from typing import Any
 
 from agora import __version__
 from agora.benchmark import rules, store, tracks
-from agora.benchmark.bench import Options, difference_of, surroundings, with_seed
+from agora.benchmark.begun import difference_of
+from agora.benchmark.bench import with_seed
 from agora.benchmark.conductor import conduct
 from agora.benchmark.entry import (
     CHECK,
@@ -23,7 +24,6 @@ from agora.benchmark.entry import (
     Difference,
     Drawn,
     Entry,
-    Machine,
     Pins,
     Posted,
     digest_of,
@@ -31,9 +31,12 @@ from agora.benchmark.entry import (
     read_entry,
     read_replays,
 )
+from agora.benchmark.events import Advanced, GivenUp
 from agora.benchmark.job import Job, Plan, key_of
+from agora.benchmark.machine import Machine
 from agora.benchmark.packages import OWN
-from agora.config import build, dump, plain
+from agora.benchmark.request import Options
+from agora.config import dump, plain
 from agora.errors import InputError, ResultsError
 from agora.files import write_whole
 from agora.seeds import Stream
@@ -94,7 +97,7 @@ def check(
         entry=digest_of(folder / ENTRY),
         when=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         agora=__version__,
-        machine=build(surroundings(), Machine, "this machine"),
+        machine=Machine.here(),
         seed=seed,
         episodes=len(drawn) if again else 0,
         of=len(order),
@@ -169,11 +172,15 @@ def _run(
     options.runs.prepare()
     with TemporaryDirectory() as scratch:
         work, folder = [job for job in jobs if job.episodes], Path(scratch)
-        lost = conduct(plan, work, folder, options.runs, lambda done: progress(done, len(episodes)))
+        lost = []
+        for event in conduct(plan, work, folder, options.runs):
+            match event:
+                case Advanced(done, _):
+                    progress(done, len(episodes))
+                case GivenUp(stage, planner, episode, reason):
+                    lost.append(f"{key_of(suite, stage, episode, planner, 0)}: {reason}")
         if lost:
-            raise ResultsError(
-                f"{posted.folder}: an episode could not be run: {'; '.join(f'{k}: {why}' for k, why in lost.items())}"
-            )
+            raise ResultsError(f"{posted.folder}: an episode could not be run: {'; '.join(lost)}")
         rows = {row["key"]: row for row in store.read_rows(folder / "episodes")}
         kept = {
             k: one

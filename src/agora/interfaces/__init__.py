@@ -13,7 +13,7 @@ from agora.interfaces.card import ROBOT, Card, Oracle, Range, Situation, card
 from agora.interfaces.channel import Bound, Channel, Field, Offer, Provider, Reading, Setting, Source
 from agora.interfaces.costmap_layer import CostmapLayer
 from agora.interfaces.crowd_model import AnyCrowdModel, CompiledCrowdModel, CrowdDeclaration, CrowdModel, CrowdRecord, CrowdScene
-from agora.interfaces.executor import AnyJob, Done, Event, Executor, Finished, Lost, Progress, Watch, Work
+from agora.interfaces.executor import AnyJob, Done, Event, Executor, Finished, Lost, Progress, Waiting, Watch, Work
 from agora.interfaces.global_planner import GlobalPlanner
 from agora.interfaces.interplanner import Guidance, InterPlanner
 from agora.interfaces.map_generator import MapGenerator
@@ -96,6 +96,7 @@ __all__ = [
     "Tracks",
     "Trainer",
     "TrainingRun",
+    "Waiting",
     "Watch",
     "Work",
     "WorldSource",

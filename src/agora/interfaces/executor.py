@@ -67,7 +67,12 @@ class Lost:
     call: int | None = None
 
 
-Event = Progress | Finished | Done | Lost
+@dataclass(frozen=True)
+class Waiting:
+    """Nothing has happened for a while. A run that was asked to stop does so at the next event, of whatever kind."""
+
+
+Event = Progress | Finished | Done | Lost | Waiting
 
 
 @dataclass(frozen=True)
@@ -129,7 +134,8 @@ class Executor(Protocol):
         """Take jobs from the left of the queue until it is empty and none is under way, and yield their events as they come.
 
         The benchmark may append to the queue whenever it has been given an event. Events of one job come in their order; those of
-        several in any. When the iterator is closed, or something is raised into it, all that runs is stopped at once.
+        several in any. Where nothing happens for a second, it may yield `Waiting`. When the iterator is closed, or something is
+        raised into it, all that runs is stopped at once.
 
         Raises:
             Exception: what a job raised.

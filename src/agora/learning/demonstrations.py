@@ -19,9 +19,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from agora.benchmark.account import account, described
+from agora.benchmark.account import account
 from agora.benchmark.kept import recordings
-from agora.config import build
+from agora.benchmark.run_folder import RunFolder
 from agora.core.recording import Recording
 from agora.core.state import Array, Floats
 from agora.datasets.bagfile import Message, stem
@@ -38,7 +38,6 @@ from agora.interfaces import Observation
 from agora.policies.encoding import Observe
 from agora.robots.model import RobotModel
 from agora.sensors.lidar import Lidar
-from agora.tasks.suite import Suite
 
 _SCAN, _TWIST, _ODOMETRY = "sensor_msgs/LaserScan", "geometry_msgs/Twist", "nav_msgs/Odometry"
 _EPISODE, _GOAL, _TF = "agora_msgs/Episode", "geometry_msgs/PoseStamped", "tf2_msgs/TFMessage"
@@ -143,7 +142,7 @@ def write_demonstrations_of_run(run: Path, folder: Path) -> list[Path]:
     Raises:
         ResultsError: there is no run, or the folder cannot be written. InputError: the run keeps no scans; says how it would.
     """
-    suite = build(described(run)["suite"], Suite, str(run / "run.yaml"))
+    suite = RunFolder.read(run).suite()
     written = []
     rows = sorted(account(run).rows, key=lambda row: row["key"])
     kept = recordings(run, [row["key"] for row in rows])

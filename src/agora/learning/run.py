@@ -7,7 +7,6 @@ to the same curve. ``policy.safetensors`` is the best policy by the validation s
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import time
@@ -20,14 +19,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from agora.benchmark.bench import check_same, difference_of, surroundings
+from agora.benchmark.begun import check_resumed, mark_of
 from agora.benchmark.inputs import inputs
+from agora.benchmark.machine import Machine
 from agora.benchmark.packages import packages
 from agora.config import dump, load, parse_component, plain
 from agora.core.recording import Outcome
 from agora.core.state import Array
 from agora.episode import Conditions, Episodes
-from agora.errors import DivergedError, InputError, ResultsError, nearest
+from agora.errors import DivergedError, InputError, nearest
 from agora.files import naming, write_whole
 from agora.interfaces import Savable
 from agora.learning.card import Result
@@ -44,6 +44,7 @@ Show = Callable[[float, str], None]
 """Called with the share of a training that is done, and a line about the last round."""
 
 CHECKPOINT, POLICY, CURVE, RECORD = "checkpoint.safetensors", "policy.safetensors", "curve.jsonl", "training.yaml"
+_MADE_ON = "made_on"
 
 
 def silent(share: float, line: str) -> None:
@@ -144,20 +145,13 @@ class Run:
         played, trainer = (self.suite, load_suite(training.test)), training.trainer
         described = {"training": plain(training), "seed": self.seed, "suite": plain(self.suite)}
         described |= {"inputs": inputs(played, trainer), "packages": packages(played, trainer, planner_with(training.planner, ""))}
-        mark = hashlib.blake2b(dump(described).encode(), digest_size=16).hexdigest()
         record = self.folder / RECORD
-        if not record.exists():
-            write_whole(record, dump(described | {"made_on": surroundings() | {"torch": version("torch")}}))
-            return mark
-        if not resume:
-            raise ResultsError(f"{self.folder}: holds a training already; choose another folder, or go on with --resume")
-        written: dict[str, Any] = load(record, dict)
-        check_same(self.folder, written, described, "since the training was begun")
-        for part, value in described.items():
-            if written.get(part) != value:
-                was = difference_of(written.get(part), value, part)
-                raise ResultsError(f"{record}: {was}; a training is resumed only as it was begun")
-        return mark
+        if record.exists():
+            written = {part: value for part, value in load(record, dict).items() if part != _MADE_ON}
+            check_resumed(record, "training", written, described, resume)
+        else:
+            write_whole(record, dump(described | {_MADE_ON: plain(Machine.here()) | {"torch": version("torch")}}))
+        return mark_of(described)
 
     @property
     def resumed(self) -> tuple[Mapping[str, float], Mapping[str, Array]] | None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from agora.benchmark.bench import alone
+from agora.benchmark.begun import alone
 from agora.config import load
 from agora.draft.stage import check_name
 from agora.errors import InputError, UnknownNameError

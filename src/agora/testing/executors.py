@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from threading import Event as Signal
@@ -12,10 +12,13 @@ from typing import Any
 
 from agora.benchmark.job import Job, Plan
 from agora.draft.stage import Stage
-from agora.interfaces import Done, Event, Executor, Finished, Progress, Watch
+from agora.interfaces import Done, Event, Executor, Finished, Lost, Progress, Waiting, Watch
 from agora.registry import Named
 from agora.tasks.suite import Suite
 from agora.testing.errors import ContractError
+
+OfJob = Progress | Finished | Done | Lost
+"""Events that are of a job."""
 
 _UNWATCHED = Watch()
 _LONG, _SOON = 120.0, 60.0  # s that a job takes which is to be stopped, and s in which it must be
@@ -81,18 +84,19 @@ class _Errands:
 def _runs_everything(name: str, executor: Executor) -> None:
     jobs = [_Errand(f"job {k}", k) for k in range(5)]
     late, queue = _Errand("late", 3), deque(jobs)
-    found: list[Event] = []
+    found: list[OfJob] = []
     with closing(executor.run(_Errands(), queue)) as events:  # type: ignore[type-var]
         for event in events:
             if isinstance(event, Done) and not any(isinstance(e, Done) for e in found):
                 queue.append(late)
-            found.append(event)
+            if not isinstance(event, Waiting):
+                found.append(event)
     if queue:
         raise ContractError(f"{name}: ends while {queue[0].name!r} is in the queue")
     _as_they_were(name, found, {job.name: list(_Errands()(job)) for job in (*jobs, late)})
 
 
-def _as_they_were(name: str, found: Sequence[Event], expected: dict[str, list[Event]]) -> None:
+def _as_they_were(name: str, found: Sequence[OfJob], expected: Mapping[str, Sequence[Event]]) -> None:
     for job, events in expected.items():
         mine = [event for event in found if event.job == job]
         for number, (one, other) in enumerate(zip(mine, events, strict=False)):

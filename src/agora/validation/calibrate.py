@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from agora import __version__
-from agora.benchmark.bench import alone
+from agora.benchmark.begun import alone, check_resumed
 from agora.benchmark.study import Study, rounded, space, with_parameters
 from agora.benchmark.tuned import changed
 from agora.config import dump, load, plain
@@ -218,11 +218,8 @@ def _known(file: Path, described: dict[str, Any], resume: bool) -> list[Trial]:
     """The trials that a folder holds already."""
     if not file.exists():
         return []
-    if not resume:
-        raise ResultsError(f"{file.parent}: holds a calibration; go on with --resume or choose another folder")
     record = load(file, Record)
-    if record.calibration != described:
-        raise ResultsError(f"{file}: is of another calibration; choose another folder")
+    check_resumed(file, "calibration", record.calibration, described, resume)
     return record.trials
 
 

@@ -32,7 +32,7 @@ from typing import Annotated, Any
 
 from agora.episode import PLANNER
 from agora.errors import AgoraError, InputError
-from agora.interfaces import Done, Event, Lost, Watch, Work
+from agora.interfaces import Done, Event, Lost, Waiting, Watch, Work
 from agora.interfaces.executor import AnyJob
 from agora.ranges import Within
 
@@ -303,7 +303,10 @@ class Processes:
                         with suppress(BrokenPipeError, ConnectionResetError):  # it died: heard below
                             pool[k].pipe.send(pool[k].job)
                 busy = {handle: k for k, one in enumerate(pool) if one.job for handle in (one.pipe, one.process.sentinel)}
-                for k in {busy[handle] for handle in wait([*busy], timeout=poll)}:
+                ready = {busy[handle] for handle in wait([*busy], timeout=poll)}
+                if not ready:
+                    yield Waiting()
+                for k in ready:
                     event = pool[k].heard()
                     if isinstance(event, EOFError):
                         lost = _mourned(pool[k])

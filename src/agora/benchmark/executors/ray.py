@@ -25,7 +25,7 @@ from agora.benchmark.executors.processes import DEADLINE, Processes
 from agora.benchmark.packages import change
 from agora.errors import InputError
 from agora.extras import missing
-from agora.interfaces import Done, Event, Lost, Progress, Work
+from agora.interfaces import Done, Event, Lost, Progress, Waiting, Work
 from agora.ranges import Within
 
 LOCAL = "local"
@@ -33,7 +33,7 @@ LOCAL = "local"
 
 _ANSWER = 120.0  # s in which every node says what is installed there
 _ALONE = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_worker_niceness": "0"}  # of Ray's own 15, other programs leave next to nothing
-_PERIOD = 1.0  # s between two tellings of how far a job is
+_PERIOD = 1.0  # s between two tellings of how far a job is, and of waiting
 _QUIET: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.CRITICAL}
 
 
@@ -131,8 +131,11 @@ class _Crew:
 
     def hear(self, retries: int) -> Iterator[Event]:
         """Wait for what any worker tells next, and yield it; where who ran a job is gone, it is begun again `retries` times."""
-        (ready, *_), _ = self._ray.wait([one.stream for one in self.running], num_returns=1)
-        one = next(one for one in self.running if one.stream is ready)
+        ready, _ = self._ray.wait([one.stream for one in self.running], num_returns=1, timeout=_PERIOD)
+        if not ready:
+            yield Waiting()
+            return
+        one = next(one for one in self.running if one.stream is ready[0])
         self.running.remove(one)
         told: list[Event | Exception]
         try:
@@ -310,6 +313,8 @@ def _told(shared: list[Any], job: Any, carried: bool, asked: _Asked) -> Iterator
             yield []
             return
         for event in _SEATS[run].run(job):
+            if isinstance(event, Waiting):
+                continue
             waiting.append(event)
             if not isinstance(event, Progress) or time.monotonic() - last > _PERIOD:
                 yield waiting

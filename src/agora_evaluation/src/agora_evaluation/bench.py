@@ -23,8 +23,12 @@ import rosgraph
 import rospy
 from std_msgs.msg import String
 
-from agora.benchmark.outside import EpisodeLostError, bench_outside
-from agora.benchmark.stopping import episodes_kept, stoppable
+from agora.benchmark.bench import bench
+from agora.benchmark.events import Advanced
+from agora.benchmark.executors.outside import EpisodeLostError, Outside
+from agora.benchmark.request import Request
+from agora.benchmark.run_folder import episodes_kept
+from agora.cli_stopping import stoppable
 from agora.core.recording import Recording
 from agora.datasets.rosbag import read_episode
 from agora.errors import AgoraError, InputError, StoppedError
@@ -166,8 +170,11 @@ def main() -> int:
                 raise InputError(f"no roscore at {os.environ.get('ROS_MASTER_URI')}: start the graph first, or give --ros-launch")
             rospy.init_node("bench", anonymous=True)
             graph = Graph(str(Path(given.suite).absolute()) if Path(given.suite).is_file() else given.suite)
+            request = Request.outside(suite, given.label, given.output, Outside(graph.play), resume=given.resume)
             with stoppable(lambda: episodes_kept(given.output)):  # in place of rospy's own handlers
-                bench_outside(suite, given.label, given.output, graph.play, resume=given.resume, progress=_say)
+                for event in bench(request):
+                    if isinstance(event, Advanced):
+                        sys.stderr.write(f"{event.done} of {event.total} episodes\n")
     except StoppedError as stopped:
         sys.stderr.write(f"{stopped}\n")
         return stopped.code
@@ -175,7 +182,3 @@ def main() -> int:
         sys.stderr.write(f"error: {error}\n")
         return 2
     return 0
-
-
-def _say(done: int, total: int) -> None:
-    sys.stderr.write(f"{done} of {total} episodes\n")

@@ -1,19 +1,20 @@
-"""Ctrl-C and SIGTERM while a run is on: what is kept is said, and how to go on."""
+"""Ctrl-C and SIGTERM while a command is at work: what is kept is said, and how to go on.
+
+A signal is raised in the main thread, whatever that does. There it closes the iterator of a run,
+which stops it (`agora.benchmark.bench`).
+"""
 
 from __future__ import annotations
 
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from types import FrameType
 
-from agora.benchmark import store
-from agora.benchmark.account import described
 from agora.core.stranger import Signalled, forget_signals, interrupt
-from agora.errors import AgoraError, StoppedError
+from agora.errors import StoppedError
 
-__all__ = ["episodes_kept", "stoppable"]
+__all__ = ["stoppable"]
 
 _STOPS = {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "SIGTERM"}
 
@@ -44,15 +45,3 @@ def stoppable(kept: Callable[[], str]) -> Iterator[None]:
         forget_signals()
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def episodes_kept(folder: Path) -> str:
-    """Say how many episodes of a run are finished and kept."""
-    try:
-        done = {key.rpartition("/")[0] for key in store.keys(folder / "episodes")}
-        run = described(folder)
-        planned = sum(run.get("planned", {}).values()) * len(run["planners"])
-    except (AgoraError, OSError):
-        return f"no episode was begun in {folder}"
-    of = f" of {planned}" if planned else ""
-    return f"{len(done)}{of} episodes are finished and kept in {folder}"

@@ -1,0 +1,91 @@
+"""Folders in which something is begun that may go on later: a run, a tuning, a calibration, a training.
+
+One process at a time is at work in such a folder. A record in it says what decides the results; the work goes on only where that is
+the same. Versions and digests of files are compared first, so that the error names the file or the package.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from agora.benchmark.inputs import difference
+from agora.benchmark.packages import change
+from agora.config import dump
+from agora.documents import shown
+from agora.errors import ResultsError
+
+__all__ = ["alone"]
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Make a folder of results and keep other processes out of it; the lock goes with the process.
+
+    Raises:
+        ResultsError: it cannot be made, or another run is at work in it.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        handle = os.open(folder, os.O_RDONLY)
+    except OSError as error:
+        raise ResultsError(f"{folder}: cannot be written: {error.strerror or error}") from error
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    except BlockingIOError as error:
+        raise ResultsError(f"{folder}: another run is at work in it") from error
+    finally:
+        os.close(handle)
+
+
+def mark_of(decides: Mapping[str, Any]) -> str:
+    """Return the digest of what decides results, plain data, by which files of one work are told from those of another."""
+    return hashlib.blake2b(dump(decides).encode(), digest_size=16).hexdigest()
+
+
+def check_resumed(record: Path, what: str, was: Mapping[str, Any], now: Mapping[str, Any], resume: bool) -> None:
+    """Make sure that a folder's work is to go on, and that it is the work that is asked for.
+
+    Args:
+        record: the file that says what was begun. what: it is: "run", "training", "calibration".
+        was, now: what decided the results then and decides them here, plain data by name. resume: whether it is to go on.
+
+    Raises:
+        ResultsError: it is not to go on, or something differs; the message says what.
+    """
+    if not resume:
+        raise ResultsError(f"{record.parent}: holds a {what} already; choose another folder, or go on with --resume")
+    _check_files_and_packages(record.parent, was, now, f"since the {what} was begun")
+    for part in dict.fromkeys([*now, *was]):
+        if was.get(part) != now.get(part):
+            words = difference_of(was.get(part), now.get(part), part)
+            raise ResultsError(f"{record}: {words}; a {what} is resumed only as it was begun")
+
+
+def _check_files_and_packages(folder: Path, was: Mapping[str, Any], now: Mapping[str, Any], since: str) -> None:
+    """Make sure that ``inputs`` and ``packages``, where work has them, are those that it was begun with."""
+    for key in ("inputs", "packages"):
+        if key in now and not isinstance(was.get(key), Mapping):
+            raise ResultsError(f"{folder}: was begun by an Agora that kept no {key}; begin anew in another folder")
+    rest = f"{since}; put the file back, or choose another folder"
+    if changed := difference(was.get("inputs", {}), now.get("inputs", {}), rest):
+        raise ResultsError(f"{folder}: {changed}")
+    if "packages" in now and (changed := change(was["packages"], now["packages"])):
+        raise ResultsError(f"{folder}: {changed} {since}; install what it was, or choose another folder")
+
+
+def difference_of(was: Any, now: Any, path: str) -> str:
+    """Return the first place where two trees of plain data differ, in words."""
+    if isinstance(was, dict) and isinstance(now, dict):
+        for key in [*was, *now]:
+            if was.get(key) != now.get(key):
+                return difference_of(was.get(key), now.get(key), f"{path}.{key}")
+    if isinstance(was, list) and isinstance(now, list) and len(was) == len(now):
+        return next(difference_of(a, b, f"{path}[{i}]") for i, (a, b) in enumerate(zip(was, now, strict=True)) if a != b)
+    return f"{path} is {shown(was)} there and {shown(now)} here"

@@ -1,0 +1,64 @@
+"""Episodes that are played outside of this process: in a ROS graph or over sockets, by whatever drives the robot there."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from agora.benchmark.job import Job, Plan
+from agora.core.recording import Recording
+from agora.interfaces import Done, Event, Progress, Work
+
+__all__ = ["EpisodeLostError", "External", "Outside"]
+
+
+class EpisodeLostError(Exception):
+    """An episode was not played to its end; the message says why."""
+
+
+@dataclass(frozen=True)
+class External:
+    """Whatever drives the robots outside: a planner that this process cannot call."""
+
+    graph: str = "ROS"
+
+
+@dataclass(frozen=True)
+class Outside:
+    """Has episodes played one after the other, and makes rows of what comes back.
+
+    Attributes:
+        play: plays an episode, by its stage and number, and returns a recording of each robot; raises `EpisodeLostError`.
+        beside: texts that stand in every row that is made now, by column.
+    """
+
+    play: Callable[[str, int], list[Recording]]
+    beside: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def workers(self) -> int:
+        """One."""
+        return 1
+
+    def prepare(self) -> None:
+        """Nothing."""
+
+    def run(self, work: Work, jobs: deque[Any]) -> Iterator[Event]:
+        """Have every job of a run's plan played; see `agora.interfaces.Executor.run`."""
+        assert isinstance(work, Plan)  # which makes rows
+        while jobs:
+            job: Job = jobs.popleft()
+            rows, lost = work.shard(), dict[int, str]()
+            for number, episode in enumerate(job.episodes):
+                try:
+                    recordings = self.play(job.stage, episode)
+                except EpisodeLostError as reason:
+                    lost[episode] = str(reason)
+                else:
+                    rows.add(work.ended(job, episode, work.suite.start(job.stage, episode), recordings, self.beside))
+                yield Progress(job.name, number + 1)
+            if rows.episodes:
+                yield job.finished(rows)
+            yield Done(job.name, lost)

@@ -1,0 +1,123 @@
+"""A request as a person fills it in, on a command line, on a page or in a file: names and texts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from agora.benchmark.bench import with_seed
+from agora.benchmark.contest import read_contest
+from agora.benchmark.control import with_control
+from agora.benchmark.request import Options, Request, check_levels
+from agora.benchmark.store import Keep
+from agora.config import parse_component
+from agora.engine.observers import recordable
+from agora.errors import InputError
+from agora.interfaces import Executor
+from agora.perception.perception import Level
+from agora.planners.presets import named_planner, runnable
+from agora.registry import Named
+from agora.tasks.suite import Suite, load_suite
+
+__all__ = ["RequestForm"]
+
+
+@dataclass(frozen=True)
+class RequestForm:
+    """Everything that ``agora bench`` can be asked for; `request` makes a `Request` of it.
+
+    It is plain data: `agora.config.load` reads one from a file, `agora.config.dump` writes it.
+
+    Attributes:
+        suite: its name or file, or a folder of a benchmark of Arena's.
+        planners: each NAME, NAME:key=value,key=value or PLANNER+INTERPLANNER; all that can run here, or those of the folder's
+            contest, where there is none. interplanner: in front of planners that name none.
+        output: folder of the results; ``results/SUITE`` where None. resume: go on with a run that was begun there.
+        seed: instead of the suite's. simulator: what moves the robots, as a text; the stages' own where empty.
+        pedestrians: levels of perception at which each planner runs; as the stages say where there is none.
+        counterfactual: run each episode once more without robots. control: with `agora.benchmark.control.CONTROL` where it tells
+            something, but where channels are recorded.
+        executor: who runs the jobs, as a text, instead of ``workers`` processes.
+        workers, threads, batch, trajectories, record: as in `Options`.
+
+    Raises:
+        InputError: a field has a wrong value; the message begins with its name.
+    """
+
+    suite: str
+    planners: tuple[str, ...] = ()
+    interplanner: str = ""
+    output: Path | None = None
+    resume: bool = False
+    seed: int | None = None
+    simulator: str = ""
+    pedestrians: tuple[Level, ...] = ()
+    counterfactual: bool = False
+    control: bool = True
+    executor: str = ""
+    workers: int = 2
+    threads: int = 1
+    batch: int = 64
+    trajectories: Keep = "all"
+    record: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        check_levels(self.pedestrians)
+        self._options()
+        self._simulator()
+
+    def _options(self) -> Options:
+        runs: Executor | None = parse_component("executors", self.executor, "executor").part if self.executor else None
+        sizes = {"workers": self.workers, "threads": self.threads, "batch": self.batch}
+        return Options(**sizes, trajectories=self.trajectories, record=self.record, executor=runs)
+
+    def _simulator(self) -> Named | None:
+        return parse_component("simulators", self.simulator, "simulator") if self.simulator else None
+
+    def chosen(self) -> tuple[Suite, dict[str, Named]]:
+        """Return the suite, and the planners of its contest; none where it is no folder of Arena's.
+
+        Raises:
+            InputError: it cannot be read.
+        """
+        suite, contestants = read_benchmark(self.suite)
+        suite = with_seed(suite, self.seed).under(self._simulator())
+        return suite.compared() if self.counterfactual else suite, contestants
+
+    def folder(self, suite: Suite) -> Path:
+        """The folder of the results of a suite."""
+        return self.output or Path("results") / suite.name
+
+    def left_out(self) -> dict[str, str]:
+        """Return the planners that are left out because they cannot run here, and why; none where planners are named."""
+        return {} if self.planners or self.chosen()[1] else runnable()[1]
+
+    def request(self) -> Request:
+        """Return what is asked for.
+
+        Raises:
+            InputError: there is no suite, planner or channel of a name, or a file is wrong.
+        """
+        suite, contestants = self.chosen()
+        texts = self.planners or (() if contestants else tuple(runnable()[0]))
+        if self.interplanner and not texts:
+            raise InputError("interplanner: the contest names those of its planners; name planners too")
+        planners = dict(named_planner(text, self.interplanner) for text in texts)
+        if planners and self.control and not self.record:  # sensors are recorded of runs that are learned from
+            planners = with_control(suite, planners, self.folder(suite), self.resume)
+        recordable(self.record)
+        return Request(
+            suite, planners or contestants, self.folder(suite), self._options(), pedestrians=self.pedestrians, resume=self.resume
+        )
+
+
+def read_benchmark(name: str) -> tuple[Suite, dict[str, Named]]:
+    """Return a suite without planners, or the suite and the planners of a folder of Arena's.
+
+    Args:
+        name: of the suite, or its file, or the folder.
+
+    Raises:
+        InputError: it cannot be read.
+    """
+    return read_contest(name) if "/" in name and Path(name).is_dir() else (load_suite(name), {})

@@ -1,0 +1,54 @@
+"""What results were made on."""
+
+from __future__ import annotations
+
+import platform
+import subprocess
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+
+__all__ = ["Machine"]
+
+_PACKAGES = ("numpy", "numba", "scipy", "pyarrow")
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A machine and what is installed there.
+
+    Attributes:
+        commit: of Agora's clone; "unknown" where there is none. cpu: its model. system, python: names with versions.
+        packages: versions by name, of those on which numbers depend.
+    """
+
+    commit: str
+    cpu: str
+    system: str
+    python: str
+    packages: dict[str, str] = field(default_factory=dict)
+
+    @staticmethod
+    def here() -> Machine:
+        """This one."""
+        packages = {name: version(name) for name in _PACKAGES}
+        return Machine(_commit(), _cpu(), platform.platform(), platform.python_version(), packages)
+
+
+def _commit() -> str:
+    here = Path(__file__).parent
+    try:
+        answer = subprocess.run(
+            ["git", "-C", str(here), "describe", "--always", "--dirty"], capture_output=True, text=True, check=True
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+    return answer.stdout.strip()
+
+
+def _cpu() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor()
+    return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.machine())

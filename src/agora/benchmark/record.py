@@ -1,0 +1,179 @@
+"""``run.yaml``: what a run is of, what it was made on, and what there should be in its folder.
+
+Suite and planners are kept as plain data: they may be of components that this machine does not have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from agora.benchmark.begun import mark_of
+from agora.benchmark.entrant import name_of
+from agora.benchmark.machine import Machine
+from agora.benchmark.store import Keep
+from agora.config import build, dump, load, plain
+from agora.errors import ResultsError
+from agora.files import write_whole
+from agora.perception.perception import Level
+from agora.registry import Named
+from agora.tasks.suite import Suite
+
+__all__ = ["RunRecord"]
+
+_FILE = "run.yaml"
+_DECIDES = ("suite", "planners", "version", "pedestrians", "record", "inputs", "packages", "tuning", "planned", "trajectories")
+"""Fields of `RunRecord` that decide its results, or what there should be of them, in the order of the digest."""
+
+
+@dataclass(frozen=True)
+class _StageOutline:
+    """What of a stage can be read whatever made it."""
+
+    name: str
+    seed: int | None = None
+
+
+@dataclass(frozen=True)
+class _SuiteOutline:
+    """What of a suite can be read whatever made it."""
+
+    name: str
+    seed: int | None = None
+    stages: tuple[_StageOutline, ...] = ()
+
+
+@dataclass(frozen=True)
+class RunRecord:
+    """The contents of ``run.yaml``. A field that is None is not in the file: the run was made by something that does not say it.
+
+    Attributes:
+        suite: the resolved suite, plain data. planners: with their parameters, plain data, by label; or labels alone.
+        version: of Agora. pedestrians: what planners are told of them, by label; of others the stages say it.
+        record: names of channels whose readings the recordings keep.
+        inputs: digests of the files that enter the episodes, by name. packages: versions of those that components come from.
+        tuning: what decides a search for parameters, whose trials are the run's planners.
+        planned: episodes of each planner, by stage. trajectories: whose recordings are kept.
+        id: digest of all of these, which its shards are marked with.
+        made_on: where it was begun. resumed_on: other machines on which it went on.
+        sources: files of episodes that were played elsewhere. notes: on them. maps: names of their files of maps, by episode.
+    """
+
+    suite: dict[str, Any]
+    planners: dict[str, Any] | list[str]
+    version: str | None = None
+    pedestrians: dict[str, Level] | None = None
+    record: tuple[str, ...] | None = None
+    inputs: dict[str, str] | None = None
+    packages: dict[str, str] | None = None
+    tuning: dict[str, Any] | None = None
+    planned: dict[str, int] | None = None
+    trajectories: Keep | None = None
+    id: str | None = None
+    made_on: Machine | None = None
+    resumed_on: tuple[Machine, ...] | None = None
+    sources: tuple[str, ...] | None = None
+    notes: tuple[str, ...] | None = None
+    maps: dict[str, str] | None = None
+
+    @staticmethod
+    def path_in(folder: Path) -> Path:
+        """The file of the record of a run's folder."""
+        return folder / _FILE
+
+    @staticmethod
+    def read(folder: Path) -> RunRecord:
+        """Read the record of a run's folder; what else stands in the file is passed over.
+
+        Raises:
+            ResultsError: the folder holds no run.
+            InputError: the file cannot be read, or a part of it is missing or of another type.
+        """
+        path = folder / _FILE
+        if not path.is_file():
+            raise ResultsError(f"{folder}: no {_FILE}; expected the folder of a run")
+        values = _of(RunRecord, load(path, dict))
+        if "made_on" in values:
+            values["made_on"] = _of(Machine, values["made_on"])
+        if isinstance(values.get("resumed_on"), list):
+            values["resumed_on"] = [_of(Machine, one) for one in values["resumed_on"]]
+        build({"suite": _outline_of(values.get("suite"))}, _Outlined, str(path))
+        return build(values, RunRecord, str(path))
+
+    def write(self, folder: Path) -> None:
+        """Write the file, whole or not at all. Raises: OSError: it cannot be written."""
+        write_whole(folder / _FILE, dump(self._said([field.name for field in fields(self)])))
+
+    def decides(self) -> dict[str, Any]:
+        """Return what decides the results and what there should be of them, plain data by name."""
+        return self._said(_DECIDES)
+
+    def mark(self) -> str:
+        """Return the digest of `decides`."""
+        return mark_of(self.decides())
+
+    def _said(self, names: Iterable[str]) -> dict[str, Any]:
+        return {name: plain(value) for name in names if (value := getattr(self, name)) is not None}
+
+    @cached_property
+    def outline(self) -> _SuiteOutline:
+        """Name, seed and stages of the suite."""
+        return build(_outline_of(self.suite), _SuiteOutline, "suite")
+
+    @property
+    def labels(self) -> list[str]:
+        """Labels of the planners."""
+        return list(self.planners)
+
+    @property
+    def episodes(self) -> int:
+        """How many episodes it has in all; 0 where it does not say."""
+        return sum((self.planned or {}).values()) * len(self.planners)
+
+    @property
+    def names(self) -> dict[str, str]:
+        """Names of the planners by label: the same for one that runs at several levels of perception."""
+        levels: Mapping[str, Level] = self.pedestrians or {}
+        return {label: name_of(label, levels.get(label)) for label in self.planners}
+
+    def has(self, label: str, planner: Named) -> bool:
+        """Whether a planner of this name runs with these parameters."""
+        return isinstance(self.planners, dict) and any(
+            self.names[one] == label and values == plain(planner) for one, values in self.planners.items()
+        )
+
+    def build_suite(self, where: Path) -> Suite:
+        """Return the suite; ``where`` is the folder of the run, for messages.
+
+        Raises:
+            InputError: it is of another version of Agora, or names what this machine does not have.
+        """
+        return build(self.suite, Suite, str(where / _FILE))
+
+    def seed_of(self, stage: str) -> int | None:
+        """The seed of a stage: its own, or the suite's; None where neither is said."""
+        own = next((one.seed for one in self.outline.stages if one.name == stage), None)
+        return self.outline.seed if own is None else own
+
+
+@dataclass(frozen=True)
+class _Outlined:
+    """For messages: the outline at its place in the file."""
+
+    suite: _SuiteOutline
+
+
+def _of(kind: type, values: Any) -> Any:
+    """Those of some values that a dataclass has fields for."""
+    return {f.name: values[f.name] for f in fields(kind) if f.name in values} if isinstance(values, Mapping) else values
+
+
+def _outline_of(suite: Any) -> Any:
+    """What of a plain suite is in its outline."""
+    values = _of(_SuiteOutline, suite)
+    if isinstance(values, dict) and isinstance(values.get("stages"), list):
+        values["stages"] = [_of(_StageOutline, stage) for stage in values["stages"]]
+    return values

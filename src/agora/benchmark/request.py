@@ -1,0 +1,134 @@
+"""What is asked of a benchmark: episodes, planners, a folder, and how to go about it."""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from agora.benchmark.entrant import at_levels
+from agora.benchmark.executors.in_process import InProcess
+from agora.benchmark.executors.outside import External, Outside
+from agora.benchmark.executors.processes import DEADLINE, Processes
+from agora.benchmark.store import Keep
+from agora.errors import InputError
+from agora.interfaces import Executor
+from agora.perception.perception import LEVELS, Level
+from agora.registry import Named
+from agora.tasks.suite import Suite
+
+__all__ = ["Options", "Request"]
+
+_LEAST = {"workers": 0, "batch": 1, "worlds": 0, "threads": 1, "slots": 0}
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a suite is run; none of it changes a result.
+
+    Attributes:
+        workers: processes; 0 runs in this one. batch: most episodes of a job. worlds: most side by side, 0 for all of a job.
+        threads: over worlds, in each worker. slots: pedestrian slots a world, 0 for the least. trajectories: whose are kept.
+        record: names of channels whose readings the recordings keep.
+        deadline: s that one call of a planner, one step of the world or one metric may take.
+        executor: runs the jobs, instead of ``workers`` processes with this ``deadline``.
+
+    Raises:
+        InputError: a number is too small, or ``trajectories`` is no such word.
+    """
+
+    workers: int = 2
+    batch: int = 64
+    worlds: int = 0
+    threads: int = 1
+    slots: int = 0
+    trajectories: Keep = "all"
+    record: tuple[str, ...] = ()
+    deadline: float = DEADLINE
+    executor: Executor | None = None
+
+    def __post_init__(self) -> None:
+        for name, least in _LEAST.items():
+            if (value := getattr(self, name)) < least:
+                raise InputError(f"{name}: expected a number of at least {least}, got {value}")
+        if self.trajectories not in (words := typing.get_args(Keep)):
+            raise InputError(f"trajectories: expected {', '.join(words[:-1])} or {words[-1]}, got {self.trajectories!r}")
+
+    @property
+    def runs(self) -> Executor:
+        """Who runs the jobs."""
+        return self.executor or (Processes(self.workers, self.deadline) if self.workers else InProcess())
+
+
+@dataclass(frozen=True)
+class Request:
+    """A suite that is to be run under planners.
+
+    Attributes:
+        suite: the episodes. planners: by label. folder: of the results, made when the run is opened; an absolute path.
+        options: how it is run. resume: go on with a run that was begun in the folder.
+        pedestrians: what planners are told of them; each runs at each of these levels. As the stages say where there is none.
+
+    Raises:
+        InputError: there is no planner, a label is none, or there is no such level.
+    """
+
+    suite: Suite
+    planners: Mapping[str, Named]
+    folder: Path
+    options: Options = field(default_factory=Options)
+    pedestrians: tuple[Level, ...] = ()
+    resume: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "folder", Path(self.folder).absolute())
+        object.__setattr__(self, "planners", dict(self.planners))
+        object.__setattr__(self, "pedestrians", tuple(dict.fromkeys(self.pedestrians)))
+        if not self.planners:
+            raise InputError("no planner is given")
+        for label in self.planners:
+            if not label or "/" in label or not label.isprintable():
+                raise InputError(f"planner {label!r}: expected a label of printable characters without '/'")
+        check_levels(self.pedestrians)
+
+    @staticmethod
+    def outside(suite: Suite, label: str, folder: Path, executor: Outside, *, resume: bool = False) -> Request:
+        """The request that a suite is played by whatever drives the robots outside of this process.
+
+        Args:
+            suite: the episodes. label: of what drives. folder: of the results. executor: has an episode played.
+            resume: go on with a run that was begun in the folder.
+        """
+        return Request(suite, {label: Named("external", External())}, folder, Options(batch=1, executor=executor), resume=resume)
+
+    @property
+    def entrants(self) -> dict[str, Named]:
+        """The planners by the labels of their rows: at each level of perception one."""
+        return at_levels(self.planners, self.pedestrians)[0]
+
+    @property
+    def levels(self) -> dict[str, Level]:
+        """What entrants are told of pedestrians, by label; as the stages say where one is not there."""
+        return at_levels(self.planners, self.pedestrians)[1]
+
+    @property
+    def episodes(self) -> int:
+        """How many there are in all, of all entrants."""
+        return len(self.suite.entries()) * len(self.entrants)
+
+    @property
+    def repeats(self) -> bool:
+        """Whether an episode that is run again is the same: nobody knows it of planners outside of this process."""
+        return not any(isinstance(planner.part, External) for planner in self.planners.values())
+
+
+def check_levels(levels: Iterable[str]) -> None:
+    """Make sure that these are levels of perception.
+
+    Raises:
+        InputError: one is not.
+    """
+    for level in levels:
+        if level not in LEVELS:
+            raise InputError(f"pedestrians: expected {', '.join(LEVELS)}, got {level!r}")

@@ -1,0 +1,115 @@
+"""Rows of episodes that have ended, wherever they were played: in a worker, in a ROS graph, over sockets, or in a bag."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from agora.benchmark import store, tracks
+from agora.benchmark.store import Keep
+from agora.core.recording import Recording
+from agora.datasets.played import Played, PlayedRobot
+from agora.interfaces import Metric
+from agora.metrics.efficiency import TIMING
+from agora.metrics.notes import main_reason
+
+__all__ = ["EndedEpisode"]
+
+BESIDE = ("model", "pedestrians", "outcome", "duration", "clipped", "failure", "reason")
+"""Columns of rows beside their identity and the metrics; the last one may be missing."""
+
+
+@dataclass(frozen=True, eq=False)
+class EndedEpisode:
+    """An episode that has ended.
+
+    Attributes:
+        suite, stage, episode, seed: which one it is. robots: of it, with who drove them and their recordings.
+        pedestrians: what planners were told of them; None where nobody knows.
+        beside: texts that stand in every row, by column.
+    """
+
+    suite: str
+    stage: str
+    episode: int
+    seed: int
+    robots: tuple[PlayedRobot, ...]
+    pedestrians: str | None = None
+    beside: Mapping[str, str] = field(default_factory=dict)
+
+    @staticmethod
+    def of(played: Played) -> EndedEpisode:
+        """One that was played elsewhere."""
+        told = None if played.conditions is None else played.conditions.perception.source
+        return EndedEpisode(played.suite, played.stage, played.episode, played.seed, played.robots, told)
+
+    @property
+    def keys(self) -> list[str]:
+        """The keys of its rows."""
+        return [store.episode_key(self._identity(number)) for number in range(len(self.robots))]
+
+    def _identity(self, number: int) -> dict[str, Any]:
+        episode = {"suite": self.suite, "stage": self.stage, "episode": self.episode, "seed": self.seed}
+        return episode | {"planner": self.robots[number].planner, "robot": number}
+
+    def row(self, number: int, measures: Iterable[Metric]) -> dict[str, Any]:
+        """Return the row of a robot; None stands for what nobody recorded.
+
+        Args:
+            number: of the robot. measures: metrics to compute.
+        """
+        robot, identity = self.robots[number], self._identity(number)
+        recording = robot.recording
+        row: dict[str, Any] = {
+            "key": store.episode_key(identity),
+            **identity,
+            "model": robot.model,
+            **({} if self.pedestrians is None else {"pedestrians": self.pedestrians}),
+            "outcome": "unknown" if "outcome" in robot.missing else recording.outcome.label,
+            "duration": float(recording.time[-1]),
+            "clipped": None if "clipped" in robot.missing else recording.clipped,
+            "failure": recording.failure,
+            **({} if recording.reason is None else {"reason": main_reason(recording)}),
+        }
+        return row | {m.name: robot.measure(m) for m in measures} | dict(self.beside)
+
+
+class ShardRows:
+    """The rows, the timing and the recordings of a shard, while its episodes end.
+
+    Args:
+        measures: every metric. keep: whose recordings are kept. run: what the shard is marked with; empty for nothing.
+
+    Attributes:
+        rows: so far. episodes: numbers of those that have ended.
+    """
+
+    def __init__(self, measures: Sequence[Metric], keep: Keep, run: str = "") -> None:
+        self._keep, self._run = keep, run
+        self._lasting = [m for m in measures if m.name not in TIMING]
+        self._fleeting = [m for m in measures if m.name in TIMING]
+        self.rows: list[dict[str, Any]] = []
+        self.episodes: list[int] = []
+        self._timing: list[dict[str, Any]] = []
+        self._kept: dict[str, Recording] = {}
+
+    def add(self, ended: EndedEpisode) -> None:
+        """Take in an episode."""
+        for number, robot in enumerate(ended.robots):
+            row = ended.row(number, self._lasting)
+            self.rows.append(row)
+            identity = {name: row[name] for name in store.IDENTITY}
+            times = {m.name: robot.measure(m) for m in self._fleeting}
+            self._timing.append(identity | times | {store.CALLS: robot.recording.planning_time})
+            if store.is_kept(row, self._keep):
+                self._kept[row["key"]] = robot.recording
+        self.episodes.append(ended.episode)
+
+    def files(self) -> dict[str, bytes]:
+        """The bytes of the shard's files by part, in the order of keys, whatever the order in which episodes ended."""
+        rows, timing = (sorted(some, key=lambda row: row["key"]) for some in (self.rows, self._timing))
+        files = {"timing": store.encode_rows(timing, self._run), "episodes": store.encode_rows(rows, self._run)}
+        if self._kept:
+            files["trajectories"] = tracks.encode_recordings(dict(sorted(self._kept.items())), self._run)
+        return files
