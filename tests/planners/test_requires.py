@@ -69,7 +69,12 @@ def test_those_that_can_run_here_are_told_from_those_that_cannot_and_why(registe
 
 def test_a_benchmark_without_planners_takes_those_that_can_run_and_says_which_it_left_out(registered, monkeypatch, tmp_path):
     ran = []
-    monkeypatch.setattr("agora.benchmark.bench.bench", lambda request: iter(ran.extend(request.planners) or ()))
+
+    def bench(request):
+        ran.extend(request.planners)
+        yield from ()
+
+    monkeypatch.setattr("agora.benchmark.bench.bench", bench)
     monkeypatch.setattr("agora.cli.finish", lambda folder, video: None)
     done = CliRunner().invoke(app, ["bench", "demo", "--no-control", "--output", str(tmp_path / "out")], catch_exceptions=False)
     assert done.exit_code == 0 and ran == ["light"]
