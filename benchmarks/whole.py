@@ -17,7 +17,7 @@ from agora.pedestrians.helbing import Helbing
 from agora.registry import make
 
 _CHILD = Path(__file__).parent / "child.py"
-_HELP = "import sys; sys.argv = ['agora', '--help']; from agora.cli import main; main()"
+_HELP = "import sys; sys.argv = ['agora', '--help']; from agora.cli.app import main; main()"
 
 
 def _threads_once(worlds: int, pairs: int) -> Pair:

@@ -18,7 +18,7 @@ import typer
 
 import agora
 from agora.benchmark.published import PublishedRow, published
-from agora.cli import app
+from agora.cli.app import app
 from agora.config import key_of
 from agora.core.recording import Recording
 from agora.datasets.catalogue import CATALOGUE

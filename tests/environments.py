@@ -40,7 +40,7 @@ class Environment:
         """Give it Agora from the checkout, as ``pip install --editable`` does."""
         (self.packages / "checkout.pth").write_text(f"{ROOT / 'src'}\n")
         command = self.folder / "bin" / "agora"
-        main = "from agora.cli import main\n\nif __name__ == '__main__':\n    main()\n"
+        main = "from agora.cli.app import main\n\nif __name__ == '__main__':\n    main()\n"
         command.write_text(f"#!{self.folder / 'bin' / 'python'}\n{main}")
         command.chmod(0o755)
 

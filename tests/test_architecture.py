@@ -49,7 +49,7 @@ for name in sorted(heavy & set(sys.modules)):
 
 IMPORT_CLI = """
 import sys
-import agora.cli
+import agora.cli.app
 print(*sorted({"numba", "numpy", "pyarrow", "pydantic", "ruamel", "scipy"} & set(sys.modules)))
 """
 

@@ -18,7 +18,7 @@ import pytest
 from PIL import Image
 from typer.testing import CliRunner
 
-from agora.cli import app
+from agora.cli.app import app
 from agora.registry import available, load
 from agora.robots.model import robot_names
 from agora.tasks.cards.card import card_names

@@ -25,12 +25,12 @@ from agora.benchmark.executors.processes import Processes
 from agora.benchmark.request import Options, Request
 from agora.benchmark.run_folder import episodes_kept
 from agora.benchmark.store import PARTS
-from agora.cli_stopping import stoppable
+from agora.cli.stopping import stoppable
 from agora.config import dump, load
 from agora.errors import InputError, PlacementError, ResultsError, StoppedError
 from agora.registry import Named
 
-AGORA = [sys.executable, "-c", "from agora.cli import main; main()"]
+AGORA = [sys.executable, "-c", "from agora.cli.app import main; main()"]
 CIRCLE = {"circle": Named("naughty", Naughty())}
 
 

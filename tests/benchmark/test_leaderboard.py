@@ -18,7 +18,7 @@ from agora.benchmark.leaderboard import own_entries, render, write
 from agora.benchmark.request import Options, Request
 from agora.benchmark.submission import Words, carry, submit
 from agora.benchmark.verification import Sample, check, missed, one_cpu_only
-from agora.cli import app
+from agora.cli.app import app
 from agora.config import dump, load
 from agora.errors import InputError, ResultsError
 from agora.planners.presets import named_planner

@@ -109,7 +109,7 @@ def test_a_run_that_is_killed_goes_on_and_finds_the_same(found, tmp_path):
     what, _, tuned = found
     for name, suite in {"training": what.suite, "test": what.held_out}.items():
         (tmp_path / f"{name}.yaml").write_text(dump(suite))
-    command = [sys.executable, "-c", "from agora.cli import main; main()", "tune", what.label, "--suite", "./training.yaml"]
+    command = [sys.executable, "-c", "from agora.cli.app import main; main()", "tune", what.label, "--suite", "./training.yaml"]
     command += ["--held-out", "./test.yaml", "--trials", "20", "-o", "run", "--preset", "tuned.yaml"]
     begun = subprocess.Popen(command, cwd=tmp_path, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from agora.benchmark.contest import read_contest
 from agora.benchmark.store import read_rows
-from agora.cli import app
+from agora.cli.app import app
 from agora.datasets.arena import import_arena
 from agora.draft.scenario import read_scenario
 from agora.errors import InputError

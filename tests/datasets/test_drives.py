@@ -11,7 +11,7 @@ from agora.benchmark.exchange import write_mcap_files
 from agora.benchmark.job import metrics
 from agora.benchmark.played import write_played
 from agora.benchmark.rows import EndedEpisode
-from agora.cli import app
+from agora.cli.app import app
 from agora.core.recording import Outcome
 from agora.datasets.recorded import Unsaid, read_all
 from agora.errors import InputError

@@ -28,7 +28,7 @@ from agora.benchmark.exchange import write_mcap_files
 from agora.benchmark.job import metrics
 from agora.benchmark.played import write_played
 from agora.benchmark.request import Options, Request
-from agora.cli import app
+from agora.cli.app import app
 from agora.core.declared import declared
 from agora.core.recording import Closing, Contact, ContactKind, Recording
 from agora.core.state import robot_traits

@@ -23,7 +23,7 @@ from agora.benchmark.kept import recordings as kept_recordings
 from agora.benchmark.kept import report
 from agora.benchmark.played import write_played
 from agora.benchmark.run_folder import RunFolder
-from agora.cli import app
+from agora.cli.app import app
 from agora.core.recording import Outcome
 from agora.datasets import rosbag
 from agora.datasets.bagfile import MAGIC, Bag, _decoder

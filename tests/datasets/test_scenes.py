@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from agora.cli import app
+from agora.cli.app import app
 from agora.datasets.eth_ucy import read_scene, scene_sources
 from agora.datasets.scenes import SceneFile
 from agora.errors import InputError

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from agora.cli import app
+from agora.cli.app import app
 from agora.config import parse
 from agora.errors import InputError
 from agora.learning.arena_reward import ArenaReward

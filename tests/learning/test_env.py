@@ -433,7 +433,7 @@ def test_gymnasium_makes_both_by_name():
 def test_a_fresh_process_makes_it_by_name_alone_and_the_rest_of_agora_knows_no_gymnasium():
     code = """
 import sys
-import agora.cli, agora.episode, agora.benchmark.job, agora.learning
+import agora.cli.app, agora.episode, agora.benchmark.job, agora.learning
 assert not {"gymnasium", "torch", "stable_baselines3"} & sys.modules.keys()
 import gymnasium
 env = gymnasium.make("agora.learning.env:agora/Navigation-v0")

@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from agora import extras
-from agora.cli import app
+from agora.cli.app import app
 from agora.errors import InputError, UnknownNameError
 from agora.interfaces import Declaration
 from agora.planners.local.go_to_goal import GoToGoal
@@ -75,7 +75,7 @@ def test_a_benchmark_without_planners_takes_those_that_can_run_and_says_which_it
         yield from ()
 
     monkeypatch.setattr("agora.benchmark.bench.bench", bench)
-    monkeypatch.setattr("agora.cli.finish", lambda folder, video: None)
+    monkeypatch.setattr("agora.cli.bench.finish", lambda folder, video: None)
     done = CliRunner().invoke(app, ["bench", "demo", "--no-control", "--output", str(tmp_path / "out")], catch_exceptions=False)
     assert done.exit_code == 0 and ran == ["light"]
     assert "left out: deep: packages of the extra learning" in done.output and "left out: rash: " in done.output

@@ -38,7 +38,7 @@ NODES = {
     "agora_map_generator": "map_generator",
 }
 EXAMPLE = Path(__file__).parents[2] / "examples" / "ros_planner.py"
-BENCH = [sys.executable, "-c", "from agora.cli import main; main()", "bench"]
+BENCH = [sys.executable, "-c", "from agora.cli.app import main; main()", "bench"]
 
 
 @pytest.fixture(scope="module")

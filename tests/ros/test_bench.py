@@ -19,7 +19,7 @@ from agora.config import dump
 from agora_msgs.msg import EpisodeStatus
 from agora_msgs.srv import BeginEpisode, BeginEpisodeResponse, PlayEpisode, PlayEpisodeResponse
 
-COMMAND = [sys.executable, "-c", "from agora.cli import main; main()", "bench"]
+COMMAND = [sys.executable, "-c", "from agora.cli.app import main; main()", "bench"]
 
 
 def run(suite, folder, env, *more):

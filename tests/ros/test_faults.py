@@ -272,7 +272,7 @@ def test_after_all_that_every_episode_was_played_once_and_is_in_a_bag(arenas: li
     names = arenas[1].robots[-1].name
     assert names == ["my_robot", "burger_0", "burger_1"] and "robot 'my robot' is 'my_robot' in ROS" in arenas[1].log
     done = subprocess.run(
-        [sys.executable, "-c", "from agora.cli import main; main()", "bag", *map(str, arenas[1].bags.glob("*.bag"))],
+        [sys.executable, "-c", "from agora.cli.app import main; main()", "bag", *map(str, arenas[1].bags.glob("*.bag"))],
         capture_output=True,
         text=True,
         check=False,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from agora.cli_results import finish
+from agora.cli.results import finish
 
 if TYPE_CHECKING:
     from agora.benchmark.joystick import Meeting
@@ -105,7 +105,7 @@ def _play(suite: Suite, folder: Path, meeting: Meeting, resume: bool) -> None:
     from agora.benchmark.executors.outside import EpisodeLostError
     from agora.benchmark.run_folder import episodes_kept
     from agora.benchmark.socnavbench import bench_by_joystick
-    from agora.cli_stopping import stoppable
+    from agora.cli.stopping import stoppable
     from agora.errors import ResultsError
 
     def say(line: str) -> None:

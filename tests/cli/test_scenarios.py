@@ -8,19 +8,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from PIL import Image
+from tests.suites import planners
+from tests.tasks.test_arena_tools import FILE as OLD
 from typer.testing import CliRunner
 
 from agora.benchmark.bench import run_all
 from agora.benchmark.request import Options, Request
-from agora.cli import app
+from agora.cli.app import app
 from agora.draft.scenario import read_scenario
 from agora.errors import InputError
 from agora.tasks.arena_tools import convert
 from agora.tasks.cards import card as cards
 from agora.tasks.faults import faults, task_of_file
 from agora.tasks.suite import load_suite
-from tests.suites import planners
-from tests.tasks.test_arena_tools import FILE as OLD
 
 
 def agora(*words):

@@ -20,7 +20,7 @@ def run_outside(context: typer.Context, form: RequestForm, ros_launch: str) -> P
         context: of the command. form: what is asked for. ros_launch: of the command.
     """
     if "ros" in form.planners:
-        from agora.cli_bags import bench_in_ros
+        from agora.cli.bags import bench_in_ros
 
         if form.planners != ("ros",):
             raise InputError("--planner ros goes alone: whatever drives the robots of the graph, drives in all episodes")
@@ -30,7 +30,7 @@ def run_outside(context: typer.Context, form: RequestForm, ros_launch: str) -> P
         bench_in_ros(form.suite, folder, form.resume, ros_launch)
         return folder
     if any(text.partition(":")[0] == "socnavbench" for text in form.planners):
-        from agora.cli_serve import bench_by_sockets
+        from agora.cli.serve import bench_by_sockets
 
         if len(form.planners) > 1:
             raise InputError("--planner socnavbench goes alone: one joystick drives in all episodes")

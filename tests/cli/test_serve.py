@@ -5,13 +5,13 @@ from __future__ import annotations
 import threading
 
 import pytest
+from tests.joystick import StandIn
+from tests.small_sets import played_socnavbench
 from typer.testing import CliRunner
 
 from agora.benchmark.store import read_rows
-from agora.cli import app
+from agora.cli.app import app
 from agora.errors import AgoraError
-from tests.joystick import StandIn
-from tests.small_sets import played_socnavbench
 
 
 @pytest.fixture

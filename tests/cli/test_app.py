@@ -11,14 +11,14 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.naughty import Naughty
+from tests.suites import suite, write_world
 
 from agora import __version__
 from agora.benchmark.store import read_rows
-from agora.cli import main
+from agora.cli.app import main
 from agora.config import dump
 from agora.registry import Named, available
-from tests.naughty import Naughty
-from tests.suites import suite, write_world
 
 COMMANDS = ["bench", "tune", "run", "report", "list", "robot", "doctor", "data", "data status", "data import"]
 COMMANDS += ["validate", "calibrate"]
@@ -84,7 +84,7 @@ def test_a_planner_that_fails_is_told_with_its_line_and_ends_with_code_1(agora, 
 
 
 def test_help_needs_none_of_the_heavy_packages():
-    code = "import sys; sys.argv = ['agora', '--help']\nfrom agora.cli import main\ntry: main()\nexcept SystemExit: pass\n"
+    code = "import sys; sys.argv = ['agora', '--help']\nfrom agora.cli.app import main\ntry: main()\nexcept SystemExit: pass\n"
     code += "print(sorted({'numba', 'numpy', 'pyarrow', 'matplotlib', 'torch', 'rclpy', 'rospy', 'scipy'} & set(sys.modules)))"
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert printed.splitlines()[-1] == "[]"
@@ -141,7 +141,7 @@ def test_whoever_stops_reading_the_output_gets_all_files(small, tmp_path, comman
     """The reader is gone before the first line is printed."""
     picture, folder = tmp_path / "f.png", tmp_path / "out"
     more = ["--picture", str(picture)] if command == "run" else ["-o", str(folder), "--workers", "0", "--no-control"]
-    arguments = [sys.executable, "-c", "from agora.cli import main; main()", command, str(small), "-p", "go_to_goal", *more]
+    arguments = [sys.executable, "-c", "from agora.cli.app import main; main()", command, str(small), "-p", "go_to_goal", *more]
     with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         process.stdout.close()
         assert process.stderr.read() == ""
@@ -179,7 +179,7 @@ def test_a_strangers_planner_that_ends_its_process_fails_in_a_worker_and_one_tha
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: quitter\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text("[agora.planners]\nquitter = quitter:Quitter\n")
     path = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
-    arguments = [sys.executable, "-c", "from agora.cli import main; main()"]
+    arguments = [sys.executable, "-c", "from agora.cli.app import main; main()"]
     arguments += ["bench", str(small), "-o", str(tmp_path / "out")]
     arguments += [word for name in ("quitter", "quitter:signal=9", "quitter:at=99") for word in ("-p", name)]
     how = {"env": os.environ | {"PYTHONPATH": path}, "capture_output": True, "text": True, "check": False}

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.places import furnished
 
-from agora.cli import main
+from agora.cli.app import main
 from agora.maps.place import read_place, write_place
 from agora.registry import Named, available
 from agora.seeds import Stream
 from agora.tasks.worlds.folder import Folder
 from agora.tasks.worlds.generated import Generated
-from tests.places import furnished
 
 
 @pytest.fixture

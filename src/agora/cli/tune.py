@@ -42,7 +42,7 @@ def tune(
     from agora.benchmark.tune import tune as run
     from agora.benchmark.tuned import preset as text_of
     from agora.benchmark.tuned import words
-    from agora.cli_stopping import stoppable
+    from agora.cli.stopping import stoppable
     from agora.errors import ResultsError
     from agora.planners.presets import named_planner
     from agora.share import folder as shared

@@ -28,7 +28,7 @@ def train(
 
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-    from agora.cli_stopping import stoppable
+    from agora.cli.stopping import stoppable
     from agora.config import plain
     from agora.documents import refuse_what_is_no_file
     from agora.files import write_whole

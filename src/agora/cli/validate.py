@@ -102,7 +102,7 @@ def calibrate(
     threads: Threads = 2,
 ) -> None:
     """Fit a crowd model's parameters to recorded people of some scenes, and compare it on scenes that were held out."""
-    from agora.cli_stopping import stoppable
+    from agora.cli.stopping import stoppable
     from agora.validation.calibrate import Calibration
     from agora.validation.calibrate import calibrate as run
     from agora.validation.calibrate import leave_one_out as run_each

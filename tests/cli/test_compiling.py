@@ -8,8 +8,8 @@ from collections import deque
 import numba
 import pytest
 
-from agora import cli_compiling
 from agora.benchmark.executors.processes import Processes
+from agora.cli.compiling import tell_compiling
 from agora.core import compiling
 from agora.interfaces import Done
 
@@ -19,9 +19,9 @@ LOG = logging.getLogger(compiling.__name__)
 @pytest.fixture
 def telling(monkeypatch):
     """What a terminal hears, a word at each function."""
-    monkeypatch.setattr(cli_compiling, "_EVERY", 0.0)
+    monkeypatch.setattr("agora.cli.compiling._EVERY", 0.0)
     before = (LOG.level, LOG.propagate, LOG.handlers[:])
-    cli_compiling.tell_compiling()
+    tell_compiling()
     yield
     LOG.level, LOG.propagate, LOG.handlers[:] = before
 

@@ -11,7 +11,7 @@ import pytest
 import torch
 from typer.testing import CliRunner
 
-from agora.cli import app
+from agora.cli.app import app
 from agora.errors import InputError, UnknownNameError
 from agora.learning.trainers.actor_critic import Shape
 from agora.learning.trainers.ds_rnn import DsRnn

@@ -1,0 +1,117 @@
+"""``agora bench``: run a suite under planners."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from agora.cli.options import InterPlannerName, Seed, SuiteName
+from agora.cli.results import finish, follow
+
+if TYPE_CHECKING:
+    from agora.benchmark.form import RequestForm
+
+PlannerNames = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--planner",
+        "-p",
+        help="A planner, NAME, NAME:key=value,key=value or PLANNER+INTERPLANNER; repeat it to compare several. "
+        "Without it, all that are registered.",
+    ),
+]
+
+
+def bench(
+    context: typer.Context,
+    suite: SuiteName,
+    planner: PlannerNames = None,
+    interplanner: InterPlannerName = "",
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Folder of the results; results/SUITE by default.")] = None,
+    workers: Annotated[
+        int,
+        typer.Option(help="Worker processes; 0 runs in this one, where a planner that hangs or ends its process ends the run."),
+    ] = 2,
+    executor: Annotated[
+        str, typer.Option(help="Who runs the episodes instead of these workers, with parameters: processes:workers=4,deadline=60.")
+    ] = "",
+    threads: Annotated[int, typer.Option(help="Threads over worlds, in each worker.")] = 1,
+    batch: Annotated[int, typer.Option(help="Most episodes side by side.")] = 64,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was begun in the folder.")] = False,
+    trajectories: Annotated[str, typer.Option(help="Recordings to keep: all, failed or none.")] = "all",
+    record: Annotated[
+        list[str] | None, typer.Option(help="A channel whose readings the recordings keep, such as scan; repeat it.")
+    ] = None,
+    video: Annotated[int, typer.Option(help="Episodes of each planner to make a video of.")] = 0,
+    pedestrians: Annotated[
+        list[str] | None,
+        typer.Option(help="What planners are told of them: truth, view, visible or tracked; repeat it for several."),
+    ] = None,
+    seed: Seed = None,
+    simulator: Annotated[str, typer.Option(help="What moves the robots, NAME or NAME:key=value; the stage's own by default.")] = "",
+    counterfactual: Annotated[
+        bool,
+        typer.Option("--counterfactual", help="Run each episode once more without robots, and measure what robots did to people."),
+    ] = False,
+    no_control: Annotated[
+        bool, typer.Option("--no-control", help="Without pure_pursuit, the blind control beside planners that see people.")
+    ] = False,
+    ros_launch: Annotated[
+        str, typer.Option(help="With --planner ros: arguments of a roslaunch to start for it; the running graph by default.")
+    ] = "",
+) -> None:
+    """Run a suite under one or more planners and write a report.
+
+    A folder with Arena's config.yaml, suites and contests is run under the planners of its contest where none are named.
+    The planner ros is whatever drives the robots of a running ROS graph; socnavbench:address=PATH is a joystick of SocNavBench that
+    connects to PATH_recv (agora serve).
+    """
+    from agora.cli.outside import run_outside
+
+    form = _form(
+        suite=suite,
+        planners=tuple(planner or ()),
+        interplanner=interplanner,
+        output=output,
+        resume=resume,
+        seed=seed,
+        simulator=simulator,
+        pedestrians=tuple(dict.fromkeys(pedestrians or ())),
+        counterfactual=counterfactual,
+        control=not no_control,
+        executor=executor,
+        workers=workers,
+        threads=threads,
+        batch=batch,
+        trajectories=trajectories,
+        record=tuple(dict.fromkeys(record or ())),
+    )
+    finish(run_outside(context, form, ros_launch) or _played(form), video)
+
+
+def _played(form: RequestForm) -> Path:
+    """Run what is asked for in this process and its workers, and return the folder of the results."""
+    from agora.benchmark.bench import bench as events_of
+    from agora.benchmark.run_folder import episodes_kept
+    from agora.cli.stopping import stoppable
+
+    for name, reason in form.left_out().items():
+        typer.echo(f"left out: {name}: {reason}", err=True)
+    request = form.request()
+    folder = form.folder(request.suite)
+    with stoppable(lambda: episodes_kept(folder)):
+        follow(events_of(request), f"{request.suite.name}: {', '.join(request.planners)}")
+    return folder
+
+
+def _form(**fields: Any) -> RequestForm:
+    """What is asked for; what is wrong with a field is said of its option."""
+    from agora.benchmark.form import RequestForm
+    from agora.errors import InputError
+
+    try:
+        return RequestForm(**fields)
+    except InputError as error:
+        raise InputError(f"--{error}") from error

@@ -1,0 +1,41 @@
+"""``agora data``: real data, and bringing it in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+data = typer.Typer(help="Real data: what is there, and bringing it in.", no_args_is_help=True)
+
+
+@data.command("status")
+def data_status() -> None:
+    """Say which data sets are there."""
+    from agora.datasets.catalogue import CATALOGUE, status
+
+    for name in CATALOGUE:
+        there = status(name)
+        typer.echo(f"{name:14s} {there.state:11s} {there.folder}")
+
+
+@data.command("import")
+def data_import(
+    name: Annotated[str, typer.Argument(help="Name of the data set (agora data status).")],
+    source: Annotated[Path, typer.Argument(help="Folder that holds it.")],
+    scene: Annotated[str, typer.Option(help="Of eth_ucy: the folder is that of one more scene, and this its name.")] = "",
+    frame_rate: Annotated[float | None, typer.Option(help="Of the scene: frames per second in its numbering.")] = None,
+    scale: Annotated[float | None, typer.Option(help="Of the scene: m of a unit of its places, such as a pixel.")] = None,
+) -> None:
+    """Check a data set, or one more scene of recorded pedestrians, and copy it to where Agora finds it."""
+    from agora.datasets.catalogue import import_folder
+    from agora.datasets.scene_import import import_scene
+    from agora.datasets.scenes import SceneFile
+    from agora.errors import InputError
+
+    if not scene and (frame_rate, scale) != (None, None):
+        raise InputError("--frame-rate and --scale are of one scene; name it: agora data import eth_ucy FOLDER --scene NAME")
+    if scene and name != "eth_ucy":
+        raise InputError(f"--scene {scene}: the data set {name!r} has no scenes of its own; expected eth_ucy")
+    typer.echo(import_scene(source, scene, SceneFile(frame_rate, scale)) if scene else import_folder(name, source))

@@ -1,0 +1,25 @@
+"""``agora doctor`` and ``agora warm``: this machine, and its compiled kernels."""
+
+from __future__ import annotations
+
+import typer
+
+
+def doctor() -> None:
+    """Say what this machine has and what is missing."""
+    from agora.doctor import examine
+
+    good = True
+    for line, fine in examine():
+        good &= fine is not False
+        typer.echo(f"{'absent' if fine is None else 'ok' if fine else 'MISSING':7s} {line}")
+    raise typer.Exit(0 if good else 1)
+
+
+def warm() -> None:
+    """Compile the kernels of a ROS graph now, so that its first start does not wait; once on a machine, a minute."""
+    from agora.simulators.warm import warm as compile_kernels
+
+    typer.echo("compiling kernels; once on a machine, this takes a minute ...")
+    compile_kernels()
+    typer.echo("done")

@@ -1,0 +1,50 @@
+"""``agora list`` and ``agora robot``: things that can be named."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+
+
+def list_(
+    kind: Annotated[
+        str | None, typer.Argument(help="suites, robots, planners, policies, trainings, metrics, ...; all by default.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False,
+) -> None:
+    """List what can be named: suites, robots, worlds and every kind of component."""
+    from agora.errors import UnknownNameError
+    from agora.learning.training import training_names
+    from agora.planners.presets import preset_names
+    from agora.policies.weights import policy_names
+    from agora.registry import KINDS, available
+    from agora.robots.model import robot_names
+    from agora.tasks.suite import suite_names
+
+    names = {"suites": suite_names(), "robots": robot_names()} | {k: sorted(available(k)) for k in KINDS}
+    names |= {"presets": preset_names(), "policies": policy_names(), "trainings": training_names()}
+    if kind is not None and kind not in names:
+        raise UnknownNameError("kind", kind, names)
+    shown = names if kind is None else {kind: names[kind]}
+    if as_json:
+        typer.echo(json.dumps(shown, indent=1))
+        return
+    for title, entries in shown.items():
+        typer.echo(f"{title}: {', '.join(entries) or '-'}")
+
+
+def robot(
+    name: Annotated[str, typer.Argument(help="A robot's name (agora list robots) or file.")],
+    kind: Annotated[str, typer.Option("--format", help="urdf or sdf.")] = "urdf",
+) -> None:
+    """Print the description of a robot: URDF for RViz and MuJoCo, SDF for Gazebo 11."""
+    from agora.errors import InputError
+    from agora.robots.model import load_robot
+    from agora.robots.sdf import sdf
+    from agora.robots.urdf import urdf
+
+    if kind not in ("urdf", "sdf"):
+        raise InputError(f"--format: expected urdf or sdf, got {kind!r}")
+    typer.echo((urdf if kind == "urdf" else sdf)(load_robot(name)), nl=False)

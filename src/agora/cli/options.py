@@ -1,0 +1,15 @@
+"""Arguments and options that several commands have."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+SuiteName = Annotated[str, typer.Argument(help="A suite's name (agora list suites) or file, or a folder of Arena's benchmark.")]
+
+InterPlannerName = Annotated[
+    str, typer.Option("--interplanner", "-i", help="In front of planners that name none: NAME or NAME:key=value,key=value.")
+]
+
+Seed = Annotated[int | None, typer.Option(help="Seed instead of the suite's.", min=0)]

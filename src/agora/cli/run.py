@@ -1,0 +1,119 @@
+"""``agora run``: one episode, with its metrics, pictures and videos."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from agora.cli.options import InterPlannerName, Seed, SuiteName
+
+if TYPE_CHECKING:
+    from agora.core.recording import Recording
+    from agora.perception.perception import Level
+
+
+def run(
+    suite: SuiteName,
+    planner: Annotated[
+        str, typer.Option("--planner", "-p", help="A planner, NAME, NAME:key=value,key=value or PLANNER+INTERPLANNER.")
+    ],
+    interplanner: InterPlannerName = "",
+    stage: Annotated[str | None, typer.Option(help="Stage of the suite; the first by default.")] = None,
+    episode: Annotated[int, typer.Option(help="Number of the episode in its stage.")] = 0,
+    picture: Annotated[Path | None, typer.Option(help="Write a picture (.png, .pdf or .svg).")] = None,
+    video: Annotated[Path | None, typer.Option(help="Write a video (.mp4).")] = None,
+    replay: Annotated[Path | None, typer.Option(help="Write a page that plays the episode (.html).")] = None,
+    live: Annotated[bool, typer.Option("--live", help="Show it in a window.")] = False,
+    pedestrians: Annotated[
+        str | None,
+        typer.Option(help="What the planner is told of them: truth, view, visible or tracked; as the stage says by default."),
+    ] = None,
+    seed: Seed = None,
+) -> None:
+    """Run one episode and print its metrics; ends with exit code 1 where the planner failed."""
+    from dataclasses import replace
+
+    from agora.benchmark.bench import with_seed
+    from agora.benchmark.form import read_benchmark
+    from agora.benchmark.job import metrics
+    from agora.episode import Conditions, Episodes
+    from agora.errors import InputError
+    from agora.planners.presets import named_planner
+
+    _check_outputs(live, picture=(picture, (".png", ".pdf", ".svg")), video=(video, (".mp4",)), replay=(replay, (".html",)))
+    chosen = with_seed(read_benchmark(suite)[0], seed)
+    place = chosen.stage(stage) if stage is not None else chosen.stages[0]
+    if not 0 <= episode < place.count:
+        raise InputError(f"--episode: stage {place.name!r} has episodes 0 to {place.count - 1}, got {episode}")
+    label, named = named_planner(planner, interplanner)
+    start = chosen.start(place.name, episode)
+    told = place
+    if pedestrians is not None:
+        told = replace(place, pedestrians=replace(place.perception, source=_level(pedestrians)))
+    _, recordings = next(iter(Episodes([start], named.part, Conditions.of(told))))
+    recording, *others = recordings
+    _show(recordings, picture, video, replay)
+    typer.echo(f"{start.entry}  seed {chosen.seed}  {label}: {recording.outcome.label}")
+    if others:
+        typer.echo(f"other robots: {', '.join(other.outcome.label for other in others)}; metrics are those of the first")
+    for number, each in enumerate(recordings):
+        if each.failure:
+            typer.echo(f"robot {number}: its planner failed after {each.time[-1]:.2f} s: {each.failure}")
+    for measure in metrics():
+        value = measure(recording)
+        typer.echo(f"  {measure.name:52s} {'-' if value is None else f'{value:.4g}':>10s} {measure.unit}")
+    if live:
+        from agora.viewer.live import play
+
+        play(recording, others=others)
+    if any(each.failure for each in recordings):
+        raise typer.Exit(1)
+
+
+def _level(text: str) -> Level:
+    """A level of perception by its name."""
+    from agora.errors import InputError
+    from agora.perception.perception import LEVELS
+
+    for level in LEVELS:
+        if level == text:
+            return level
+    raise InputError(f"--pedestrians: expected {', '.join(LEVELS)}, got {text!r}")
+
+
+def _check_outputs(live: bool, **files: tuple[Path | None, tuple[str, ...]]) -> None:
+    """Make sure that what is to be shown can be written or opened, before anything is run."""
+    from agora.errors import InputError
+
+    for option, (path, endings) in files.items():
+        if path is None:
+            continue
+        if path.suffix.lower() not in endings:
+            raise InputError(f"--{option} {path}: expected a name that ends in {' or '.join(endings)}")
+        if path.is_dir() or not path.absolute().parent.is_dir() or not os.access(path.absolute().parent, os.W_OK):
+            raise InputError(f"--{option} {path}: no file can be written there")
+    if live:
+        from agora.viewer.live import check_screen
+
+        check_screen()
+
+
+def _show(recordings: Sequence[Recording], picture: Path | None, video: Path | None, replay: Path | None) -> None:
+    """Write the files that are asked for."""
+    recording, *others = recordings
+    if picture is not None:
+        from agora.viewer.figures import save, trajectory_figure
+
+        save(trajectory_figure(recording, others=others), picture)
+    if video is not None:
+        from agora.viewer.video import write_video
+
+        write_video(video, recording, others=others)
+    if replay is not None:
+        from agora.viewer.replay import write_replay
+
+        write_replay(replay, {f"robot {k}": one for k, one in enumerate(recordings)} if others else {"episode": recording})
