@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from agora.sensors.lidar import Lidar
     from agora.world.start import Start
 
-__all__ = ["Entity", "People", "Reading", "RobotStanding", "Simulator", "SimulatorLostError"]
+__all__ = ["Entity", "People", "Reading", "RobotStanding", "Driver", "SimulatorLostError"]
 
 
 class SimulatorLostError(AgoraError):
@@ -108,7 +108,7 @@ class RobotStanding:
     target: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
 
-class Simulator(Protocol):
+class Driver(Protocol):
     """One world.
 
     Attributes:

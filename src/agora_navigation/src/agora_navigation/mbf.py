@@ -51,7 +51,7 @@ def explained(kind: type, outcome: int, said: str) -> str:
 
 
 @dataclass(frozen=True)
-class Settings:
+class MbfSettings:
     """How a stock Move Base Flex is used.
 
     Attributes:
@@ -118,7 +118,7 @@ class Speed:
 class MbfRobot:
     """Takes goals of one robot and has Move Base Flex pursue them. One thread works: `spin`."""
 
-    def __init__(self, name: str, relay: Relay, settings: Settings, localisation: Localisation) -> None:
+    def __init__(self, name: str, relay: Relay, settings: MbfSettings, localisation: Localisation) -> None:
         robot = ros_name(name)
         self._name, self._robot, self._relay, self._settings, self._localisation = name, robot, relay, settings, localisation
         self._odometry: Any = None

@@ -13,8 +13,7 @@ from agora_ros.parameters import queue_size
 from std_msgs.msg import Header
 
 from agora.draft.periods import Periods
-from agora.draft.stage import Crowd as CrowdSettings
-from agora.draft.stage import Stage
+from agora.draft.stage import CrowdSettings, Stage
 from agora.errors import InputError
 from agora.maps.grid import Map
 from agora.registry import Named

@@ -21,8 +21,7 @@ from pedsim_msgs.msg import AgentFeedback, AgentFeedbacks, AgentState, PedsimAge
 
 from agora.core.state import SOCIAL_STATES, STAY, TYPES, Array
 from agora.draft.periods import Periods
-from agora.draft.stage import Crowd as CrowdSettings
-from agora.draft.stage import Stage
+from agora.draft.stage import CrowdSettings, Stage
 from agora.errors import InputError, nearest
 from agora.maps.grid import Map
 from agora.registry import Named, available

@@ -24,7 +24,7 @@ _FIELDS = {
 }
 
 
-class Weights:
+class ForceWeights:
     """What is changed counts for every crowd model that has it, until the next episode begins; the rest is named in the log."""
 
     def __init__(self, node: CrowdNode) -> None:

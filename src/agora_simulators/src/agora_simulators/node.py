@@ -1,4 +1,4 @@
-"""The simulator node: services and topics around one `agora.simulators.base.Simulator`.
+"""The simulator node: services and topics around one `agora.simulators.base.Driver`.
 
 Service handlers and subscribers only leave work or data; the thread in `SimulatorNode.run` alone touches the driver. Data that is
 too old: a `cmd_vel` counts for ``cmd_vel_timeout`` s of simulated time, then the robot stands; pedestrians go on with their
