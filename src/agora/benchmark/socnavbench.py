@@ -31,10 +31,10 @@ from agora.benchmark.stop_token import StopToken
 from agora.core.recording import Recording
 from agora.core.state import Floats
 from agora.datasets.socnavbench import read_episode
-from agora.engine.bodies import LedBodies, Native
 from agora.episode import WORLD, Conditions, Episodes
 from agora.errors import InputError, PlannerError, ResultsError
 from agora.interfaces import Ability, Answer, Declaration, Memory, Observation
+from agora.simulators.native import LedBodies, Native
 from agora.tasks.suite import Suite
 from agora.wire.joystick import CAUSES, MOST, Commands, JoystickWord, PlannerName, ending
 

@@ -25,8 +25,8 @@ from std_msgs.msg import String
 
 from agora.core.state import Array, Floats
 from agora.errors import InputError
-from agora.navigation.navigator import Led
-from agora.navigation.relay import Relay
+from agora.nodes.navigator import Led
+from agora.nodes.relay import Relay
 from agora_msgs.msg import Notes
 from agora_navigation.localisation import Localisation
 from agora_navigation.messages import to_path

@@ -17,7 +17,7 @@ from agora_ros.calls import Call, CallError
 from agora_ros.conversions import from_twist
 
 from agora.core.state import Floats
-from agora.simulators.base import Driver
+from agora.nodes.driver import Driver
 from agora_msgs.msg import Pedestrians
 from agora_msgs.srv import Plan, PlanRequest, StepCrowd, StepCrowdRequest
 from agora_simulators.robots import RobotTopics

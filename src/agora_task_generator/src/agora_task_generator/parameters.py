@@ -14,8 +14,8 @@ from agora.config import build, parse_component, parse_components, parse_paramet
 from agora.draft.periods import Periods
 from agora.draft.stage import CrowdSettings, NavigationSettings
 from agora.errors import InputError, UnknownNameError
+from agora.nodes.arena import crowd_model, names_plugin
 from agora.share import named_file
-from agora.simulators.arena import crowd_model, names_plugin
 from agora.tasks.robot_setup import Driver, RobotEntry, read_robot_setup
 
 _FREE_RUNNING = Periods(physics=1 / 30, control=0.1, crowd=1 / 30, sensor=0.1)

@@ -22,7 +22,7 @@ from std_srvs.srv import Empty, EmptyResponse, Trigger
 from agora.core.recording import Outcome
 from agora.core.state import Array
 from agora.errors import InputError, PlacementError
-from agora.simulators.arena import names_plugin
+from agora.nodes.arena import names_plugin
 from agora.tasks.settings import Settings
 from agora_msgs.msg import Episode, EpisodeStatus
 from agora_msgs.srv import BeginEpisode, PlayEpisode, PlayEpisodeResponse, SetMap

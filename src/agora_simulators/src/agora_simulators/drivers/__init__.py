@@ -5,9 +5,9 @@ from __future__ import annotations
 from importlib import import_module
 
 from agora.errors import UnknownNameError
+from agora.nodes.driver import Driver
+from agora.nodes.one_world import OneWorld
 from agora.registry import Named, available
-from agora.simulators.base import Driver
-from agora.simulators.one_world import OneWorld
 
 DRIVERS = {
     "flatland": "agora_simulators.drivers.flatland:Flatland",

@@ -16,9 +16,9 @@ from std_srvs.srv import Trigger
 from agora.core.state import Array
 from agora.maps.world3d.sdf import model_sdf
 from agora.maps.world3d.solids import SolidGroup
+from agora.nodes.driver import People
 from agora.robots.model import RobotModel
 from agora.robots.urdf import urdf
-from agora.simulators.base import People
 from agora_msgs.msg import Pedestrians
 from agora_simulators.drivers.foreign import Foreign
 

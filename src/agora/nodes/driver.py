@@ -1,6 +1,6 @@
 """The protocol of a driver in ROS: one world of robots, whose pedestrians somebody else moves.
 
-The simulator node (`agora_simulators`) drives it and knows nothing else of it. `agora.simulators.one_world` runs the simulators of
+The simulator node (`agora_simulators`) drives it and knows nothing else of it. `agora.nodes.one_world` runs the simulators of
 the registry; the drivers of flatland, Gazebo and Unity are in the ROS package. Names are those of the episode, as its author
 spelled them. A simulator has one user at a time: the node calls it under a lock.
 """
