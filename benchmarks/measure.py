@@ -40,8 +40,11 @@ def paired(
     """Time two callables in alternating blocks.
 
     Args:
-        ours: called again and again. other: likewise.
-        pairs: how many pairs of blocks. block: about how long one is, s. most: calls in one.
+        ours: called again and again.
+        other: likewise.
+        pairs: how many pairs of blocks.
+        block: about how long one is, s.
+        most: calls in one.
         before: called before every block, outside the clock (puts both scenes back to where they begin).
     """
     counts = []
@@ -77,7 +80,8 @@ class Line:
     """One line of the table.
 
     Attributes:
-        ours, other: what was measured, as text. value: what the target is compared with.
+        ours, other: what was measured, as text.
+        value: what the target is compared with.
         spread: quartiles of the ratio; empty where there are none.
     """
 
@@ -97,8 +101,11 @@ class Bench:
     """A line that can be measured.
 
     Attributes:
-        name: of the line. against: whom. target: least value; most where ``most``. measure: makes the line; its argument says
-            whether to be quick. unit: of the value, "x" for a ratio.
+        name: of the line.
+        against: whom.
+        target: least value; most where ``most``.
+        measure: makes the line; its argument says whether to be quick.
+        unit: of the value, "x" for a ratio.
     """
 
     name: str

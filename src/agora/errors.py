@@ -67,7 +67,8 @@ def reading(path: str | Path, what: str) -> Iterator[None]:
     """The one boundary about the contents of a stranger's file: whatever they break in here is an `InputError` that names it.
 
     Args:
-        path: of the file. what: it should be, with its article: "a map".
+        path: of the file.
+        what: it should be, with its article: "a map".
 
     Raises:
         InputError: what is inside raised anything but an error of Agora's.

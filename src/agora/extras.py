@@ -61,6 +61,8 @@ def missing(what: str, package: str, extra: str) -> InputError:
     """Return the error that something needs a package that is not here.
 
     Args:
-        what: needs it, with its verb: "reading bags needs". package: its name. extra: that it is in.
+        what: needs it, with its verb: "reading bags needs".
+        package: its name.
+        extra: that it is in.
     """
     return InputError(f"{what} the package {package}; install it: {how_to_install(extra)}")

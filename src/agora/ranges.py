@@ -24,7 +24,8 @@ class Within:
     """Marks a field by the numbers that it may hold: ``Annotated[float, Within(0.0, 10.0)]``.
 
     Attributes:
-        least, most: both allowed. above: whether ``least`` itself is not.
+        least, most: both allowed.
+        above: whether ``least`` itself is not.
     """
 
     least: float

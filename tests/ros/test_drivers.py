@@ -118,8 +118,10 @@ class Kind:
     """A way to simulate.
 
     Attributes:
-        driver: its name. stand_in: file and arguments of what stands in for the simulator.
-        real: the variable that is a command to start the real one. lock_step: whether the simulator is stepped.
+        driver: its name.
+        stand_in: file and arguments of what stands in for the simulator.
+        real: the variable that is a command to start the real one.
+        lock_step: whether the simulator is stepped.
     """
 
     driver: str

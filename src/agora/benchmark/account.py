@@ -23,7 +23,8 @@ class Account:
         planned: episodes of each planner by stage; empty where its record does not say, as of bags.
         missing: planner, stage and number of each planned episode that has neither a row nor a reason.
         interrupted: why episodes were given up, by key.
-        damaged: what is wrong with shards that cannot be read, by path. foreign: rows of another run, by path.
+        damaged: what is wrong with shards that cannot be read, by path.
+        foreign: rows of another run, by path.
         untimed, unrecorded: keys of rows whose planning times or trajectories should be there and are not.
     """
 

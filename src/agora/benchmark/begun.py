@@ -53,8 +53,10 @@ def check_resumed(record: Path, what: str, was: Mapping[str, Any], now: Mapping[
     """Make sure that a folder's work is to go on, and that it is the work that is asked for.
 
     Args:
-        record: the file that says what was begun. what: it is: "run", "training", "calibration".
-        was, now: what decided the results then and decides them here, plain data by name. resume: whether it is to go on.
+        record: the file that says what was begun.
+        what: it is: "run", "training", "calibration".
+        was, now: what decided the results then and decides them here, plain data by name.
+        resume: whether it is to go on.
 
     Raises:
         ResultsError: it is not to go on, or something differs; the message says what.

@@ -18,7 +18,10 @@ def conduct(plan: Plan, jobs: Sequence[Job], folder: Path, executor: Executor, *
     """Run jobs, write their shards to the folder of the results, and yield what happens; only this process writes there.
 
     Args:
-        plan: of the run; its token stops it. jobs: to do. folder: of the results. executor: who does them.
+        plan: of the run; its token stops it.
+        jobs: to do.
+        folder: of the results.
+        executor: who does them.
         before: number of episodes that had ended before.
 
     Raises:
@@ -43,7 +46,9 @@ class _Score:
     """How far a run is.
 
     Attributes:
-        waiting: jobs that nobody runs yet. jobs: that are not done, by name. ended: how many episodes of each have ended.
+        waiting: jobs that nobody runs yet.
+        jobs: that are not done, by name.
+        ended: how many episodes of each have ended.
         settled: episodes of jobs that are done.
     """
 

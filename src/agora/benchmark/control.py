@@ -23,7 +23,10 @@ def with_control(suite: Suite, planners: Mapping[str, Named], folder: Path, resu
     was begun with it.
 
     Args:
-        suite: of the run. planners: that were asked for. folder: of the results. resume: whether the run may be there already.
+        suite: of the run.
+        planners: that were asked for.
+        folder: of the results.
+        resume: whether the run may be there already.
     """
     control = dict([named_planner(CONTROL)])
     if resume and RunFolder.is_at(folder):

@@ -61,7 +61,8 @@ class Part:
     """The episodes of one stage.
 
     Attributes:
-        episodes: how many. seed: of its random streams.
+        episodes: how many.
+        seed: of its random streams.
     """
 
     episodes: Number
@@ -73,7 +74,8 @@ class Drawn:
     """The suite that was run, as it comes with Agora but for the seed.
 
     Attributes:
-        name, version, seed: of the suite. stages: by name.
+        name, version, seed: of the suite.
+        stages: by name.
     """
 
     name: str
@@ -98,7 +100,8 @@ class Entered:
     """The planner.
 
     Attributes:
-        label: in the keys of its rows. configuration: its name and parameters; a file in the entry is named ``weights/FILE``.
+        label: in the keys of its rows.
+        configuration: its name and parameters; a file in the entry is named ``weights/FILE``.
         pedestrians: what it was told of them in all stages; as each stage says where None.
     """
 
@@ -137,11 +140,13 @@ class Pins:
     """What decides the rows beside the suite and the planner's configuration.
 
     Attributes:
-        agora: its version. packages: that the suite's and the planner's components and the metrics come from
-            (`agora.benchmark.packages.packages`).
-        label: what the planner claims to be. knows: what the robot knows.
+        agora: its version.
+        packages: that the suite's and the planner's components and the metrics come from (`agora.benchmark.packages.packages`).
+        label: what the planner claims to be.
+        knows: what the robot knows.
         metrics: versions of the rows' metrics, where they are not 1.
-        inputs: digests of the suite's files. weights: digests of the planner's.
+        inputs: digests of the suite's files.
+        weights: digests of the planner's.
     """
 
     agora: str
@@ -177,7 +182,9 @@ class Results:
     """The rows in short.
 
     Attributes:
-        rows: how many. outcomes: how many of them ended how. means: of the report's first metrics, where some row has one.
+        rows: how many.
+        outcomes: how many of them ended how.
+        means: of the report's first metrics, where some row has one.
     """
 
     rows: Number
@@ -198,8 +205,11 @@ class Entry:
     """What ``entry.yaml`` says.
 
     Attributes:
-        name, author, description: for the page. suite, planner, pins: what decides the rows.
-        made_on: every machine that ran a part of them. results: the rows in short. files: digests of the entry's other files.
+        name, author, description: for the page.
+        suite, planner, pins: what decides the rows.
+        made_on: every machine that ran a part of them.
+        results: the rows in short.
+        files: digests of the entry's other files.
         format: of the entry.
     """
 
@@ -232,7 +242,9 @@ class Difference:
     """A value that did not come out again.
 
     Attributes:
-        key: of the row. column: of the value. entry, here: what it is there, and what came out, in words.
+        key: of the row.
+        column: of the value.
+        entry, here: what it is there, and what came out, in words.
     """
 
     key: str
@@ -246,9 +258,15 @@ class Check:
     """What ``check.yaml`` says.
 
     Attributes:
-        entry: digest of the ``entry.yaml`` that was checked. when: in UTC. agora: its version. machine: that it was checked on.
-        seed: of the draw. episodes: that were run again; 0 where there is a problem. of: as many there are.
-        replays: recordings compared. problems: what is wrong by the rules, so that nothing was run.
+        entry: digest of the ``entry.yaml`` that was checked.
+        when: in UTC.
+        agora: its version.
+        machine: that it was checked on.
+        seed: of the draw.
+        episodes: that were run again; 0 where there is a problem.
+        of: as many there are.
+        replays: recordings compared.
+        problems: what is wrong by the rules, so that nothing was run.
         differences: what did not come out again.
     """
 
@@ -274,7 +292,9 @@ class Posted:
     """An entry with its folder.
 
     Attributes:
-        folder: of the entry. entry: what it says. rows: all of them, in the order of the suite.
+        folder: of the entry.
+        entry: what it says.
+        rows: all of them, in the order of the suite.
     """
 
     folder: Path

@@ -12,7 +12,8 @@ class Advanced:
     """Some episodes have ended; the first of all says how many there were at the beginning.
 
     Attributes:
-        done: episodes that have ended, of all planners; fewer than before where some are begun again. total: of the run.
+        done: episodes that have ended, of all planners; fewer than before where some are begun again.
+        total: of the run.
     """
 
     done: int
@@ -24,7 +25,9 @@ class Kept:
     """Rows and recordings of episodes are on the disk.
 
     Attributes:
-        stage: its name. planner: its label. episodes: their numbers.
+        stage: its name.
+        planner: its label.
+        episodes: their numbers.
         shard: name of the files that hold them (`agora.benchmark.store`).
     """
 
@@ -39,7 +42,10 @@ class GivenUp:
     """An episode has no row.
 
     Attributes:
-        stage: its name. planner: its label. episode: its number. reason: in words.
+        stage: its name.
+        planner: its label.
+        episode: its number.
+        reason: in words.
     """
 
     stage: str

@@ -116,7 +116,8 @@ class KeptRun:
     """The chosen episodes of a run.
 
     Attributes:
-        run: its folder. groups: rows of the robots of each episode under a planner.
+        run: its folder.
+        groups: rows of the robots of each episode under a planner.
         asked: whether keys named them.
     """
 

@@ -31,12 +31,15 @@ class RequestForm:
     Attributes:
         suite: its name or file, or a folder of a benchmark of Arena's.
         planners: each NAME, NAME:key=value,key=value or PLANNER+INTERPLANNER; all that can run here, or those of the folder's
-            contest, where there is none. interplanner: in front of planners that name none.
-        output: folder of the results; ``results/SUITE`` where None. resume: go on with a run that was begun there.
-        seed: instead of the suite's. simulator: what moves the robots, as a text; the stages' own where empty.
+            contest, where there is none.
+        interplanner: in front of planners that name none.
+        output: folder of the results; ``results/SUITE`` where None.
+        resume: go on with a run that was begun there.
+        seed: instead of the suite's.
+        simulator: what moves the robots, as a text; the stages' own where empty.
         pedestrians: levels of perception at which each planner runs; as the stages say where there is none.
-        counterfactual: run each episode once more without robots. control: with `agora.benchmark.control.CONTROL` where it tells
-            something, but where channels are recorded.
+        counterfactual: run each episode once more without robots.
+        control: with `agora.benchmark.control.CONTROL` where it tells something, but where channels are recorded.
         executor: who runs the jobs, as a text, instead of ``workers`` processes.
         workers, threads, batch, trajectories, record: as in `Options`.
 

@@ -42,8 +42,11 @@ def headline(
     """Return the columns and lines of the table of one stage.
 
     Args:
-        part: rows of the stage. metrics: that some row has. planners: in their order.
-        colours: of outcomes. calls: wall time of control calls by key of the row, s.
+        part: rows of the stage.
+        metrics: that some row has.
+        planners: in their order.
+        colours: of outcomes.
+        calls: wall time of control calls by key of the row, s.
     """
     timed = [{**row, PLANNING.name: _mean_ms(calls.get(row["key"]))} for row in part]
     chosen = [metric for name in HEADLINE for metric in metrics if metric.name == name]

@@ -53,7 +53,8 @@ def difference(was: Mapping[str, str], now: Mapping[str, str], rest: str) -> str
     """Say which file is not the same in two sets of digests, the first by name, with both digests; empty where all are.
 
     Args:
-        was, now: digests by name. rest: of the sentence: since when, and what to do.
+        was, now: digests by name.
+        rest: of the sentence: since when, and what to do.
     """
     for name in sorted({*was, *now}):
         if name not in now:

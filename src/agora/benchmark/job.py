@@ -42,7 +42,9 @@ class Job:
     """Which episodes are run together.
 
     Attributes:
-        stage: its name. planner: its label. episodes: numbers of the episodes.
+        stage: its name.
+        planner: its label.
+        episodes: numbers of the episodes.
         unmade: of a job of one episode, the call of the planner, from 1, that took a worker along and is not made again, and how.
         starts: of the episodes, by number, or why one cannot be put together; None where the worker is to make them from the files.
     """
@@ -69,8 +71,10 @@ class Plan:
     """What all jobs of a run have in common, and how one is run (`agora.interfaces.Work`).
 
     Attributes:
-        suite: the episodes. planners: by label.
-        worlds: most worlds side by side, 0 for all of a job. threads: over worlds.
+        suite: the episodes.
+        planners: by label.
+        worlds: most worlds side by side, 0 for all of a job.
+        threads: over worlds.
         slots: pedestrian slots a world, 0 for the least.
         trajectories: whose recordings are kept.
         pedestrians: what planners are told of them, by label; what the stage says where a label is not there.

@@ -38,7 +38,8 @@ class Meeting:
     Attributes:
         address: what the two sockets have in common: PATH for ``PATH_recv`` and ``PATH_send``, HOST:PORT for PORT and PORT + 1.
             SocNavBench has its own in ``params/user_params.ini``, as ``recv_ID`` and ``send_ID``.
-        recv: socket at which the simulator listens, instead. send: that at which the joystick listens.
+        recv: socket at which the simulator listens, instead.
+        send: that at which the joystick listens.
         asynchronous: time passes whether there is a command or not; the last one is repeated.
         repeats: most repeats of commands in an episode, if asynchronous (``max_repeats``).
         patience: s without a word of the joystick that end the conversation, where time waits for it. That its process has ended
@@ -86,7 +87,8 @@ class Joystick:
     """A joystick, from the moment on at which one is waited for.
 
     Args:
-        meeting: where and how. say: told what is to be seen by whoever looks on.
+        meeting: where and how.
+        say: told what is to be seen by whoever looks on.
 
     Attributes:
         gone: why nothing more is to be had of it, or "".

@@ -43,8 +43,10 @@ def follow(
     """Do what a command says for one step.
 
     Args:
-        command: (2,) v, w or (4,) x, y, heading, v. pose: (3,) of the robot; its heading counts turns.
-        dt: s. v, w: lowest and highest, m/s and rad/s.
+        command: (2,) v, w or (4,) x, y, heading, v.
+        pose: (3,) of the robot; its heading counts turns.
+        dt: s.
+        v, w: lowest and highest, m/s and rad/s.
 
     Returns:
         The pose (3,) after it, the twist in the robot's frame, m/s and rad/s, and whether the command was clipped.

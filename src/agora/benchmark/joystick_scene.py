@@ -28,10 +28,13 @@ class Scene:
     """An episode as it is told: zero is the corner of the map, poses are float32.
 
     Args:
-        start: of the episode, its pedestrians all recorded. read: the same as SocNavBench has it. period: of control, s.
+        start: of the episode, its pedestrians all recorded.
+        read: the same as SocNavBench has it.
+        period: of control, s.
 
     Attributes:
-        corner: (2,) of the map, m. pose: (3,) of the robot in the map frame, m and rad; its heading counts turns.
+        corner: (2,) of the map, m.
+        pose: (3,) of the robot in the map frame, m and rad; its heading counts turns.
         time: since the episode began, s, summed up step by step as there.
         cause: what the end would be called if it came by time: "Timeout", or "Pedestrian Collision" where the robot just touched
             somebody.

@@ -54,8 +54,10 @@ class _Shown:
     """An entry on the page.
 
     Attributes:
-        name: its own, with a number where several of a table have it. posted, check: the entry, and what its check says.
-        number: on the page. wrong: why it is not ranked; empty where it is.
+        name: its own, with a number where several of a table have it.
+        posted, check: the entry, and what its check says.
+        number: on the page.
+        wrong: why it is not ranked; empty where it is.
     """
 
     name: str
@@ -84,7 +86,9 @@ def write(folders: Sequence[Path], path: Path, *, with_own: bool = True) -> Path
     """Write the page of all entries in some folders, at any depth, and return its path.
 
     Args:
-        folders: where to look. path: of the page. with_own: whether the entries that come with Agora are on it, too.
+        folders: where to look.
+        path: of the page.
+        with_own: whether the entries that come with Agora are on it, too.
 
     Raises:
         InputError: a folder is not there or holds no entry, or an entry is damaged. ResultsError: the page cannot be written.

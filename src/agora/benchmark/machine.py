@@ -18,7 +18,9 @@ class Machine:
     """A machine and what is installed there.
 
     Attributes:
-        commit: of Agora's clone; "unknown" where there is none. cpu: its model. system, python: names with versions.
+        commit: of Agora's clone; "unknown" where there is none.
+        cpu: its model.
+        system, python: names with versions.
         packages: versions by name, of those on which numbers depend.
     """
 

@@ -107,7 +107,8 @@ def compared(suite: str, rows: Sequence[Row]) -> Iterator[Comparison]:
     A number of unknown episodes counts as exact.
 
     Args:
-        suite: name. rows: of the run, with ``planner``, ``stage`` and metrics.
+        suite: name.
+        rows: of the run, with ``planner``, ``stage`` and metrics.
 
     Raises:
         InputError: a published file is wrong, or names a metric that rows do not have.

@@ -61,7 +61,8 @@ class Ranked:
     """The place of a planner.
 
     Attributes:
-        planner: its name. mean: of the metric.
+        planner: its name.
+        mean: of the metric.
         low, high: ranks, 1 for the best, between which 95 % of resamples of the episodes put it.
         best: share of resamples in which it has the best mean; ties share.
         beats: planners that it is better than and told apart from.

@@ -51,15 +51,22 @@ class RunRecord:
     """The contents of ``run.yaml``. A field that is None is not in the file: the run was made by something that does not say it.
 
     Attributes:
-        suite: the resolved suite, plain data. planners: with their parameters, plain data, by label; or labels alone.
-        version: of Agora. pedestrians: what planners are told of them, by label; of others the stages say it.
+        suite: the resolved suite, plain data.
+        planners: with their parameters, plain data, by label; or labels alone.
+        version: of Agora.
+        pedestrians: what planners are told of them, by label; of others the stages say it.
         record: names of channels whose readings the recordings keep.
-        inputs: digests of the files that enter the episodes, by name. packages: versions of those that components come from.
+        inputs: digests of the files that enter the episodes, by name.
+        packages: versions of those that components come from.
         tuning: what decides a search for parameters, whose trials are the run's planners.
-        planned: episodes of each planner, by stage. trajectories: whose recordings are kept.
+        planned: episodes of each planner, by stage.
+        trajectories: whose recordings are kept.
         id: digest of all of these, which its shards are marked with.
-        made_on: where it was begun. resumed_on: other machines on which it went on.
-        sources: files of episodes that were played elsewhere. notes: on them. maps: names of their files of maps, by episode.
+        made_on: where it was begun.
+        resumed_on: other machines on which it went on.
+        sources: files of episodes that were played elsewhere.
+        notes: on them.
+        maps: names of their files of maps, by episode.
     """
 
     suite: dict[str, Any]

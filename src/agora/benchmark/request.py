@@ -28,8 +28,12 @@ class Options:
     """How a suite is run; none of it changes a result.
 
     Attributes:
-        workers: processes; 0 runs in this one. batch: most episodes of a job. worlds: most side by side, 0 for all of a job.
-        threads: over worlds, in each worker. slots: pedestrian slots a world, 0 for the least. trajectories: whose are kept.
+        workers: processes; 0 runs in this one.
+        batch: most episodes of a job.
+        worlds: most side by side, 0 for all of a job.
+        threads: over worlds, in each worker.
+        slots: pedestrian slots a world, 0 for the least.
+        trajectories: whose are kept.
         record: names of channels whose readings the recordings keep.
         deadline: s that one call of a planner, one step of the world or one metric may take.
         executor: runs the jobs, instead of ``workers`` processes with this ``deadline``.
@@ -66,8 +70,11 @@ class Request:
     """A suite that is to be run under planners.
 
     Attributes:
-        suite: the episodes. planners: by label. folder: of the results, made when the run is opened; an absolute path.
-        options: how it is run. resume: go on with a run that was begun in the folder.
+        suite: the episodes.
+        planners: by label.
+        folder: of the results, made when the run is opened; an absolute path.
+        options: how it is run.
+        resume: go on with a run that was begun in the folder.
         pedestrians: what planners are told of them; each runs at each of these levels. As the stages say where there is none.
 
     Raises:
@@ -97,7 +104,10 @@ class Request:
         """The request that a suite is played by whatever drives the robots outside of this process.
 
         Args:
-            suite: the episodes. label: of what drives. folder: of the results. executor: has an episode played.
+            suite: the episodes.
+            label: of what drives.
+            folder: of the results.
+            executor: has an episode played.
             resume: go on with a run that was begun in the folder.
         """
         return Request(suite, {label: Named("external", External())}, folder, Options(batch=1, executor=executor), resume=resume)

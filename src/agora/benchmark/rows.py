@@ -25,7 +25,8 @@ class EndedEpisode:
     """An episode that has ended.
 
     Attributes:
-        suite, stage, episode, seed: which one it is. robots: of it, with who drove them and their recordings.
+        suite, stage, episode, seed: which one it is.
+        robots: of it, with who drove them and their recordings.
         pedestrians: what planners were told of them; None where nobody knows.
         beside: texts that stand in every row, by column.
     """
@@ -57,7 +58,8 @@ class EndedEpisode:
         """Return the row of a robot; None stands for what nobody recorded.
 
         Args:
-            number: of the robot. measures: metrics to compute.
+            number: of the robot.
+            measures: metrics to compute.
         """
         robot, identity = self.robots[number], self._identity(number)
         recording = robot.recording
@@ -79,10 +81,13 @@ class ShardRows:
     """The rows, the timing and the recordings of a shard, while its episodes end.
 
     Args:
-        measures: every metric. keep: whose recordings are kept. run: what the shard is marked with; empty for nothing.
+        measures: every metric.
+        keep: whose recordings are kept.
+        run: what the shard is marked with; empty for nothing.
 
     Attributes:
-        rows: so far. episodes: numbers of those that have ended.
+        rows: so far.
+        episodes: numbers of those that have ended.
     """
 
     def __init__(self, measures: Sequence[Metric], keep: Keep, run: str = "") -> None:

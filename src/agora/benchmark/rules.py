@@ -101,7 +101,8 @@ def of_starts(rows: Sequence[Row], start: Callable[[str, int], Start]) -> Iterat
     """Yield what is wrong with rows beside the starts of their episodes: how many robots, of which model, how far from the goal.
 
     Args:
-        rows: whose stages and episodes are those of the suite. start: the start of an episode, by stage and number.
+        rows: whose stages and episodes are those of the suite.
+        start: the start of an episode, by stage and number.
     """
     episodes: dict[tuple[str, int], list[Row]] = {}
     for row in rows:
@@ -138,7 +139,8 @@ class _Rule:
     """What must be so in a row.
 
     Attributes:
-        words: what is wrong where it is not. columns: that it reads; where one is not there, or empty, it says nothing.
+        words: what is wrong where it is not.
+        columns: that it reads; where one is not there, or empty, it says nothing.
         holds: whether it is so.
     """
 

@@ -29,7 +29,8 @@ class RunFolder:
     """The folder of a run.
 
     Attributes:
-        path: of the folder. record: what the run is of.
+        path: of the folder.
+        record: what the run is of.
     """
 
     path: Path

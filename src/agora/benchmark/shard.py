@@ -101,7 +101,9 @@ class Extent(NamedTuple):
     """How large the table of a shard says that it is.
 
     Attributes:
-        rows, columns: how many; of a list of structures each part is a column. values: in all of them. size: decoded, bytes.
+        rows, columns: how many; of a list of structures each part is a column.
+        values: in all of them.
+        size: decoded, bytes.
     """
 
     rows: int

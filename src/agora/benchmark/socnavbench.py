@@ -59,9 +59,12 @@ def bench_by_joystick(
     """Wait for a joystick, have it drive through every episode of a suite that has no row yet, and yield what happens.
 
     Args:
-        suite: episodes of SocNavBench. folder: of the results, which are those of the planner that the joystick names.
-        meeting: where and how the joystick is met. resume: go on with a run that was begun in ``folder``.
-        say: told what is to be seen by whoever looks on. token: by which another thread can stop it between two episodes.
+        suite: episodes of SocNavBench.
+        folder: of the results, which are those of the planner that the joystick names.
+        meeting: where and how the joystick is met.
+        resume: go on with a run that was begun in ``folder``.
+        say: told what is to be seen by whoever looks on.
+        token: by which another thread can stop it between two episodes.
 
     Raises:
         InputError: the suite is none of SocNavBench, an address cannot be listened at, or the results are of another planner.
@@ -137,7 +140,9 @@ class Player:
     """Plays episodes whose robot a joystick drives.
 
     Args:
-        suite: the episodes. joystick: one that was told their names. say: told what is to be seen.
+        suite: the episodes.
+        joystick: one that was told their names.
+        say: told what is to be seen.
     """
 
     def __init__(self, suite: Suite, joystick: Joystick, say: Callable[[str], None]) -> None:
@@ -193,7 +198,8 @@ class _Led:
     """Robots that are led.
 
     Attributes:
-        centre: walls stop their centres alone. made: the bodies of the batches so far.
+        centre: walls stop their centres alone.
+        made: the bodies of the batches so far.
     """
 
     can: ClassVar[frozenset[Ability]] = frozenset({"step", "exact_contacts"})

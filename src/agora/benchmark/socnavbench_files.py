@@ -48,7 +48,8 @@ def write_socnavbench_files(
 
     Args:
         folder: where the folders ``test_ALGO`` come; ``tests/socnav`` of a checkout there.
-        source: folder of a run. keys: of episodes, as `agora.benchmark.exchange.write_mcap_files`; all that were kept by default.
+        source: folder of a run.
+        keys: of episodes, as `agora.benchmark.exchange.write_mcap_files`; all that were kept by default.
         progress: is told how many episodes of how many are done.
 
     Raises:
@@ -74,11 +75,16 @@ class _Told:
     """An episode as SocNavBench tells it.
 
     Attributes:
-        algorithm: name of the planner. recording: of the robot. read: the episode as it has it.
+        algorithm: name of the planner.
+        recording: of the robot.
+        read: the episode as it has it.
         poses: (T, 1 + P, 3) of the robot, then of the pedestrians; float32, from the map's corner.
-        names: of them. ends: (1 + P, 2, 3) starts and goals.
-        cooldown: (T, 1 + P) steps until somebody may collide again. last: (T, 1 + P) moment of the last collision, s.
-        colliders: whom the robot touched, one name a collision. cause: of the end.
+        names: of them.
+        ends: (1 + P, 2, 3) starts and goals.
+        cooldown: (T, 1 + P) steps until somebody may collide again.
+        last: (T, 1 + P) moment of the last collision, s.
+        colliders: whom the robot touched, one name a collision.
+        cause: of the end.
     """
 
     algorithm: str

@@ -52,7 +52,8 @@ class Words:
     """What an entry says of itself for the page.
 
     Attributes:
-        name: of the entry; the planner's label where empty. author, description: free.
+        name: of the entry; the planner's label where empty.
+        author, description: free.
     """
 
     name: str = ""
@@ -68,8 +69,11 @@ def submit(
     Of a run with ``--counterfactual`` it holds what the run without would have: not what robots did to people.
 
     Args:
-        results: of the run. folder: of the leaderboard. planners: their labels; all where empty.
-        words: for the page. replays: recordings of each that are kept, at most; first one of every outcome.
+        results: of the run.
+        folder: of the leaderboard.
+        planners: their labels; all where empty.
+        words: for the page.
+        replays: recordings of each that are kept, at most; first one of every outcome.
 
     Raises:
         ResultsError: the folder holds no run, the run is not whole, or an entry is there already or cannot be written.

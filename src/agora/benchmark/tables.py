@@ -167,7 +167,9 @@ def price_lines(rows: Sequence[Row], levels: Sequence[str], names: Mapping[str, 
     """A line for each planner: the share that reached the goal at each level, and the paired differences from the first.
 
     Args:
-        rows: of any levels. levels: the columns. names: of planners by label, where their rows have another label at each level.
+        rows: of any levels.
+        levels: the columns.
+        names: of planners by label, where their rows have another label at each level.
     """
     groups: dict[str, dict[str, list[Row]]] = {}
     for row in rows:

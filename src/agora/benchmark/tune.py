@@ -47,10 +47,13 @@ class Tuning:
     """Planner, suite and budget of a search: all values that decide the result.
 
     Attributes:
-        label: of the planner. planner: where the search begins, and what the result is compared with.
-        suite: to tune on; its split must be training. held_out: to compare on.
+        label: of the planner.
+        planner: where the search begins, and what the result is compared with.
+        suite: to tune on; its split must be training.
+        held_out: to compare on.
         objective: what to make large.
-        trials: sets of parameters to try, the first is the planner's own. seed: of the search.
+        trials: sets of parameters to try, the first is the planner's own.
+        seed: of the search.
         prune: whether sets that begin badly are given up.
     """
 
@@ -103,7 +106,9 @@ def tune(
     """Search for better parameters and compare the best with the planner as it was.
 
     Args:
-        tuning: what decides the result. folder: of the results, made here. options: how; the trajectories of trials are not kept.
+        tuning: what decides the result.
+        folder: of the results, made here.
+        options: how; the trajectories of trials are not kept.
         resume: go on with a run that was begun in ``folder``.
         minutes: no further sets are asked for after that long; the result is then that of as many trials as there are.
         progress: called with the number of trials done and the best value.
@@ -136,7 +141,8 @@ class _Search:
     """Optuna's study, and what its trials are worth.
 
     Attributes:
-        folder: of the search, opened before the first trial is asked for. rows: that are there.
+        folder: of the search, opened before the first trial is asked for.
+        rows: that are there.
     """
 
     folder: OpenRun

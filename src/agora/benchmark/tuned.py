@@ -22,7 +22,8 @@ class Trial:
     """One set of parameters.
 
     Attributes:
-        number: 0 is the planner as it was given. parameters: that were tried.
+        number: 0 is the planner as it was given.
+        parameters: that were tried.
         value: of the objective, over all episodes or, where it was given up, the first; None where some were interrupted.
         episodes: rows that the value stands on.
         whole: whether all episodes were run; only then it can be the best.
@@ -40,7 +41,8 @@ class Comparison:
     """One quantity on the held-out suite, with intervals of 95 %.
 
     Attributes:
-        name: of the quantity. before, after: its mean for the planner as it was and as it was tuned.
+        name: of the quantity.
+        before, after: its mean for the planner as it was and as it was tuned.
         difference: after less before, paired by episode.
     """
 
@@ -60,7 +62,9 @@ class Tuned:
     """The result of a tuning.
 
     Attributes:
-        trials: all, by number. best: a whole one with the largest value. planner: with its parameters.
+        trials: all, by number.
+        best: a whole one with the largest value.
+        planner: with its parameters.
         rows: on the held-out suite, of the planner as it was and as it was tuned, whose labels are ``before`` and ``after``.
     """
 

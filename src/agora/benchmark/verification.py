@@ -52,7 +52,8 @@ class Sample:
     """Which episodes are run again.
 
     Attributes:
-        episodes: how many are drawn; all where there are no more. seed: of the draw; None for one that nobody can foresee.
+        episodes: how many are drawn; all where there are no more.
+        seed: of the draw; None for one that nobody can foresee.
     """
 
     episodes: int = 10
@@ -68,7 +69,9 @@ def check(
     """Check an entry's rows by rules; if they keep them, run a sample of the episodes again, and those of the replays.
 
     Args:
-        folder: of the entry; ``check.yaml`` is written there. sample: which episodes. options: how they are run.
+        folder: of the entry; ``check.yaml`` is written there.
+        sample: which episodes.
+        options: how they are run.
         progress: called with the number of finished episodes and of all.
 
     Raises:

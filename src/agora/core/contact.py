@@ -220,7 +220,8 @@ def closing_speeds(traits, w, r, from_centre, here, there, fraction, dt):
     centres; the outline of a polygon moves with its rotation, too.
 
     Args:
-        traits: of the robots. w, r: world and robot.
+        traits: of the robots.
+        w, r: world and robot.
         from_centre: take the line between the centres for a polygon too, as between two robots.
         here, there: (6,) x, y, heading of the robot and of the party at both ends of the step, m and rad.
         fraction: of the step at which they touched.
@@ -249,9 +250,12 @@ def closing(
     """Who closed the gap, from what robot ``r`` of world ``w`` and the party moved in the step of their contact; None of a wall.
 
     Args:
-        traits: of the robots. w, r: world and robot. kind: of the party.
+        traits: of the robots.
+        w, r: world and robot.
+        kind: of the party.
         here, there: (6,) x, y, heading of the robot and of the party at both ends of the step.
-        fraction: of the step at which they touched. dt: the step, s.
+        fraction: of the step at which they touched.
+        dt: the step, s.
     """
     if kind == ContactKind.WALL:
         return None

@@ -27,9 +27,11 @@ class Axes:
 
     Attributes:
         names: of the axes: a number is the length; a name is a length that all fields of the record share; ``T-1`` is one less.
-        kind: type in memory. stored: type in files.
+        kind: type in memory.
+        stored: type in files.
         masked: whether values mean nothing, and are not stored, where the record's ``pedestrian_present`` is False.
-        kept: whether files hold it. optional: whether a record may have None instead.
+        kept: whether files hold it.
+        optional: whether a record may have None instead.
     """
 
     names: tuple[str, ...]

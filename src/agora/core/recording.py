@@ -152,9 +152,12 @@ class Recording:
         goal_tolerance: m.
         radius: of the disc about the robot's footprint, m.
         max_speed: of the robot, m/s.
-        pedestrian_position: (T, P, 2) m; pedestrian_velocity: (T, P, 2) m/s; pedestrian_heading: (T, P) rad.
+        pedestrian_position: (T, P, 2) m.
+        pedestrian_velocity: (T, P, 2) m/s.
+        pedestrian_heading: (T, P) rad.
         pedestrian_present: (T, P); values of absent ones mean nothing.
-        pedestrian_radius: (P,) m; pedestrian_id: (P,).
+        pedestrian_radius: (P,) m.
+        pedestrian_id: (P,).
         pedestrian_group: (T, P) number of the group that each is in, -1 for none.
         undisturbed: (T, P, 2) where the pedestrians would have been without robots (`agora.engine.undisturbed`), m; None where
             nobody asked.
@@ -171,8 +174,8 @@ class Recording:
         command: (T - 1, 3) the twist that the planner asked for at each call, in the robot's frame, before limits and delay. None
             where nobody recorded it.
         reason: (T - 1,) numbers of a `Reason` at each call of the planner; None where nobody said them, as in bags of a real robot.
-        speed_limit: (T - 1,) how fast an interplanner let the local planner be, in its top speeds. danger: (T - 1,) from 0 to 1, as
-            an interplanner saw it. None without one.
+        speed_limit: (T - 1,) how fast an interplanner let the local planner be, in its top speeds.
+        danger: (T - 1,) from 0 to 1, as an interplanner saw it. None without one.
         robot: (1, 1) how the robot can move and its outline; None where nobody recorded it.
         command_delay: time from a command to its effect, s.
         reference_path: length of the path that was published with the world, m; None where none was.

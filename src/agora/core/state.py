@@ -268,7 +268,8 @@ class Maps(NamedTuple):
         clearance: the same with discs, segments and polygons drawn into the cells.
         segments: (S, 4) x0, y0, x1, y1, m.
         discs: (D, 3) x, y, radius, m.
-        segment_start, disc_start: (M,) first segment, disc of each map. segment_end, disc_end: one more than its last.
+        segment_start, disc_start: (M,) first segment, disc of each map.
+        segment_end, disc_end: one more than its last.
     """
 
     index: Ints  # type: ignore[assignment]

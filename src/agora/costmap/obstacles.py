@@ -29,7 +29,8 @@ class Beams(NamedTuple):
     """The lidar as the layer takes it, and how far it is trusted.
 
     Attributes:
-        dx, dy: (B,) directions of the beams in the robot's frame. x, y: of the sensor on the robot, m.
+        dx, dy: (B,) directions of the beams in the robot's frame.
+        x, y: of the sensor on the robot, m.
         range_min, range_max: of a reading, m.
         obstacle_range, raytrace_range, inf_is_valid: see `agora.costmap.window.Window`.
     """
@@ -51,8 +52,10 @@ class Seen(NamedTuple):
     Attributes:
         grid: (N, H, H) uint8: 1 where something stands.
         corner: (N, 2) column and row of the grid's first cell on the map's lattice.
-        ranges: (N, B) of the last scan, m. pose: (N, 3) of the robots when it was taken.
-        fresh: (N,) whether it is not in the grid yet. begun: (N,) whether the grid holds anything of this episode.
+        ranges: (N, B) of the last scan, m.
+        pose: (N, 3) of the robots when it was taken.
+        fresh: (N,) whether it is not in the grid yet.
+        begun: (N,) whether the grid holds anything of this episode.
         blind: (N,) whether no beam of the last scan said anything.
     """
 

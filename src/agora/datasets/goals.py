@@ -35,8 +35,12 @@ class StampedPose(NamedTuple):
     """A pose as somebody sent it: a goal, or a localisation's estimate.
 
     Attributes:
-        number: of its message in the bag. topic: it came on. recorded, stamp: s. frame: of the pose, empty where nobody says.
-        pose: (1, 3) and (1, 4). name: of the action's goal, empty for none.
+        number: of its message in the bag.
+        topic: it came on.
+        recorded, stamp: s.
+        frame: of the pose, empty where nobody says.
+        pose: (1, 3) and (1, 4).
+        name: of the action's goal, empty for none.
     """
 
     number: int
@@ -66,8 +70,12 @@ class Word(NamedTuple):
     """Word that a goal of an action is done with: its result, or that somebody cancels it.
 
     Attributes:
-        number: of its message in the bag. topic: it came on. recorded, stamp: s. says: what, in a word.
-        name: of the goal; empty for all. sent: when the goal was, s by the clock of who sent it; 0 where nobody says.
+        number: of its message in the bag.
+        topic: it came on.
+        recorded, stamp: s.
+        says: what, in a word.
+        name: of the goal; empty for all.
+        sent: when the goal was, s by the clock of who sent it; 0 where nobody says.
     """
 
     number: int
@@ -156,7 +164,10 @@ def spans(time: Array, pose: Array, goals: Iterable[Aim], ends: Sequence[End] = 
     A goal that is sent again, on the same topic or on another, is the same while the robot is on its way to it or stands on it.
 
     Args:
-        time: (T,) s. pose: (T, 3). goals: in the same frame, in the order of time. ends: of goals, in the order of time.
+        time: (T,) s.
+        pose: (T, 3).
+        goals: in the same frame, in the order of time.
+        ends: of goals, in the order of time.
     """
     chosen: list[_Chosen] = []
     for aim in goals:
@@ -218,7 +229,8 @@ def arrival(pose: Array, goal: Array) -> int | None:
     A robot that begins within the tolerance and comes back to it later has arrived when it comes back.
 
     Args:
-        pose: (T, 2 or more) m. goal: (2 or more,) m.
+        pose: (T, 2 or more) m.
+        goal: (2 or more,) m.
     """
     distance = np.hypot(*(pose[:, :2] - goal[:2]).T)
     near = np.flatnonzero(distance < TOLERANCE)

@@ -27,7 +27,8 @@ class Frames:
 
     Attributes:
         tree: what transforms say, and odometry and estimates where transforms say nothing.
-        target: the map's frame. body: the robot's.
+        target: the map's frame.
+        body: the robot's.
         notes: what was assumed.
     """
 
@@ -48,8 +49,11 @@ class Frames:
         """Put them together.
 
         Args:
-            odometry: of the robot, ``stretch`` of it. logs: of transforms. estimates: of its pose in the map, of all stretches.
-            target: the map's frame. name: of the robot, which may stand before its frames.
+            odometry: of the robot, ``stretch`` of it.
+            logs: of transforms.
+            estimates: of its pose in the map, of all stretches.
+            target: the map's frame.
+            name: of the robot, which may stand before its frames.
         """
         tree, notes = TransformTree(logs, stretch.begin, stretch.end, stretch.shift), []
         known, space = tree.frames, odometry.child.rpartition("/")[0] or name

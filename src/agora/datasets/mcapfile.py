@@ -67,7 +67,8 @@ class McapFile:
     Attributes:
         path: of the file.
         connections: those of ROS 1 by number, as far as the file was read.
-        channels: all of them. attachments: by name.
+        channels: all of them.
+        attachments: by name.
         cut: always empty: what was cut off is refused.
     """
 
@@ -185,7 +186,8 @@ def encode_mcap(entries: Iterable[Entry], attachments: Mapping[str, tuple[str, b
     """Return the bytes of a file.
 
     Args:
-        entries: its messages, in their order. attachments: media type and bytes by name.
+        entries: its messages, in their order.
+        attachments: media type and bytes by name.
 
     Raises:
         InputError: the package mcap is missing.

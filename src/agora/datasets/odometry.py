@@ -30,8 +30,10 @@ class Stretch:
 
     Attributes:
         begin, end: number of the message after the stretch before, and of the one after this; infinite for none.
-        time: (T,) stamps, s. shift: by how much they are ahead of the time of the record, s.
-        body: the robot in the odometry's frame. twist: (T, 3) vx, vy, omega in the robot's frame.
+        time: (T,) stamps, s.
+        shift: by how much they are ahead of the time of the record, s.
+        body: the robot in the odometry's frame.
+        twist: (T, 3) vx, vy, omega in the robot's frame.
     """
 
     begin: float
@@ -47,7 +49,9 @@ class Odometry:
     """The messages of a topic of ``nav_msgs/Odometry``.
 
     Attributes:
-        topic: its name. frame: that of its poses. child: the robot's frame, empty where nobody says.
+        topic: its name.
+        frame: that of its poses.
+        child: the robot's frame, empty where nobody says.
     """
 
     topic: str
@@ -108,7 +112,8 @@ def robots_of(odometry: Mapping[str, Odometry], topics: Mapping[str, str]) -> di
     scans, goals or transforms, too, or are numbered. All other odometry is one robot's.
 
     Args:
-        odometry: by topic. topics: the types of all topics of the bag.
+        odometry: by topic.
+        topics: the types of all topics of the bag.
     """
     by_frame = {topic: one.child.rpartition("/")[0] for topic, one in odometry.items()}
     split = {topic: topic.strip("/").partition("/")[::2] for topic in odometry}
@@ -135,7 +140,8 @@ def preferred(odometry: Sequence[Odometry], connected: Collection[str]) -> tuple
     It is one whose frame transforms connect to the map, if there is one; then a filter's; then the one of the shortest name.
 
     Args:
-        odometry: of one robot. connected: the frames that are connected to the map.
+        odometry: of one robot.
+        connected: the frames that are connected to the map.
     """
 
     def rank(one: Odometry) -> tuple[bool, bool, bool, int, str]:

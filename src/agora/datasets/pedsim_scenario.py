@@ -68,7 +68,9 @@ def import_pedsim(source: str | Path, output: str | Path, seed: int = 0) -> Impo
     """Write a world folder with the obstacles of a scenario file as its map, and its people and robots as ``scenarios/NAME.json``.
 
     Args:
-        source: the XML. output: folder of the world, which must not be there or be empty. seed: of the people's places.
+        source: the XML.
+        output: folder of the world, which must not be there or be empty.
+        seed: of the people's places.
 
     Raises:
         InputError: the file cannot be read or holds something else, or the folder cannot be written.

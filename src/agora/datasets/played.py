@@ -16,7 +16,8 @@ class PlayedRobot:
     """One robot of an episode that was played elsewhere.
 
     Attributes:
-        planner: what drove it, for tables. model: its name.
+        planner: what drove it, for tables.
+        model: its name.
         recording: of it; fields named in ``missing`` hold what means nothing.
         missing: names of the recording's fields that nobody recorded.
     """

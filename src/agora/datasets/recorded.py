@@ -27,7 +27,10 @@ class Unsaid:
     """What a recording may leave unsaid.
 
     Attributes:
-        robot: its model. goal: (2,) m. planner: what drove it. odometry: the topic that is read, where a bag has several.
+        robot: its model.
+        goal: (2,) m.
+        planner: what drove it.
+        odometry: the topic that is read, where a bag has several.
     """
 
     robot: RobotModel | None = None

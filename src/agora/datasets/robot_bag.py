@@ -57,9 +57,13 @@ class _Robot:
     """A robot of a bag.
 
     Attributes:
-        name: of it; empty for the only one. odometry: of it that is read. logs: of the transforms that it is in.
-        goals, estimates: sent to it. words: of the ends of its goals.
-        maps: numbers of the messages with maps. notes: what is to be said.
+        name: of it; empty for the only one.
+        odometry: of it that is read.
+        logs: of the transforms that it is in.
+        goals, estimates: sent to it.
+        words: of the ends of its goals.
+        maps: numbers of the messages with maps.
+        notes: what is to be said.
     """
 
     name: str
@@ -76,7 +80,8 @@ def read_drives(bag: Source, robot: RobotModel | None = None, goal: Array | None
     """Return the episodes of a bag with odometry, those of each robot in the order of time.
 
     Args:
-        bag: that is read. robot: model of its robots, where it is known.
+        bag: that is read.
+        robot: model of its robots, where it is known.
         goal: (2,) m, instead of the goals in the bag: the whole bag is on the way to it.
         odometry: topic that is read, where the bag has several.
 

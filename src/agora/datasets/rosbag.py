@@ -206,8 +206,12 @@ def _closing(said: Said, traits: RobotTraits, r: int, kind: ContactKind, party: 
     """Who closed the gap before a contact, from the messages before and after it; None where one of them is missing.
 
     Args:
-        said: the messages. traits: of the robot. r: its number. kind, party: whom it touched.
-        moment: of the contact, in steps. dt: the physics step, s.
+        said: the messages.
+        traits: of the robot.
+        r: its number.
+        kind, party: whom it touched.
+        moment: of the contact, in steps.
+        dt: the physics step, s.
     """
     steps = _around(said.robots, moment)
     if steps is None:

@@ -80,7 +80,8 @@ class Rows:
     """Annotated places of pedestrians.
 
     Attributes:
-        path: of the file they were read from. line: (N,) in it.
+        path: of the file they were read from.
+        line: (N,) in it.
         frame, id, x, y: (N,) frame, pedestrian, and place in units of the file.
         rate: frames per second as the file itself says; None where it does not.
     """

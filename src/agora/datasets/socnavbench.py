@@ -120,7 +120,8 @@ class Episode:
         start, goal: of the robot.
         budget: longest duration, s.
         trajectories: its pedestrians; time 0 is the episode's start.
-        map_name: as in SocNavBench. names: of the pedestrians in the order of the trajectories, "prerec_0000" upward.
+        map_name: as in SocNavBench.
+        names: of the pedestrians in the order of the trajectories, "prerec_0000" upward.
     """
 
     name: str

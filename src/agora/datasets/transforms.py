@@ -31,7 +31,9 @@ class Transforms(NamedTuple):
     """Transforms at T moments.
 
     Attributes:
-        place: (T, 3) m. rotation: (T, 4) unit quaternions x, y, z, w. known: (T,) whether there is one.
+        place: (T, 3) m.
+        rotation: (T, 4) unit quaternions x, y, z, w.
+        known: (T,) whether there is one.
     """
 
     place: Doubles
@@ -71,7 +73,9 @@ class TransformLog:
         """Take a ``geometry_msgs/TransformStamped``; one that is no rigid motion is passed over, as tf2 does.
 
         Args:
-            place: number of its message in the bag. recorded: time of the record, s. static: whether it holds for all time.
+            place: number of its message in the bag.
+            recorded: time of the record, s.
+            static: whether it holds for all time.
         """
         parent, child = frame_name(transform.header.frame_id), frame_name(transform.child_frame_id)
         move, turn = transform.transform.translation, transform.transform.rotation
@@ -118,7 +122,8 @@ class TransformTree:
         """Add a static transform; it holds before the first moving one of the same frames, too.
 
         Args:
-            parent, child: frames. row: (7,) x, y, z, m, and the unit quaternion x, y, z, w.
+            parent, child: frames.
+            row: (7,) x, y, z, m, and the unit quaternion x, y, z, w.
         """
         self._static[child] = (parent, row)
 
@@ -130,7 +135,8 @@ class TransformTree:
         """Return the transforms that place ``source`` in ``target``; None where no chain leads from one to the other.
 
         Args:
-            target, source: frames. times: (T,) s.
+            target, source: frames.
+            times: (T,) s.
             ends: whether the moving transform nearest to ``source`` is unknown after its last stamp, as in tf2; others hold.
         """
         above, below = self._line(target), self._line(source)

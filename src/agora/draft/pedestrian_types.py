@@ -26,7 +26,8 @@ class PedestrianType:
         energy_low, energy_high: below the one it rests, above the other it may run.
         social_low, social_high: below the one it has talked enough, above the other it looks for company.
         minimum_time: least time in a state, s (cut at 1).
-        vision: how far it sees, m. half_angle: of the cone that it sees, degrees.
+        vision: how far it sees, m.
+        half_angle: of the cone that it sees, degrees.
         personal_radius: distance of a robot's centre that stresses it, m (cut at 0.5).
         fear: stress a second from a robot inside that distance.
         curiosity: how often it walks up to a robot that it sees, 1/s.

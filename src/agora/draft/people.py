@@ -18,7 +18,8 @@ class People:
     """What simulated pedestrians are like.
 
     Attributes:
-        speed: mean preferred speed, m/s (1.34: Weidmann 1993); speed_deviation: of the normal distribution, cut at two deviations.
+        speed: mean preferred speed, m/s (1.34: Weidmann 1993).
+        speed_deviation: of the normal distribution, cut at two deviations.
         radius: m.
         tolerance: distance at which a waypoint counts as reached, m.
         types, reactions: shares of `agora.core.state.TYPES` and ``REACTIONS`` among pedestrians at random places.
@@ -75,18 +76,25 @@ class Person:
     """One simulated pedestrian while a task is put together.
 
     Attributes:
-        position: (2,) m. waypoints: (K, 2) m. speed: m/s. radius: m.
-        mode: 0 loop, 1 random order, 2 stay at the last, 3 leave the world at the last. group: -1 for none.
+        position: (2,) m.
+        waypoints: (K, 2) m.
+        speed: m/s.
+        radius: m.
+        mode: 0 loop, 1 random order, 2 stay at the last, 3 leave the world at the last.
+        group: -1 for none.
         tolerance: distance at which a waypoint counts as reached, m; the crowd's where None.
         heading: rad; towards the first waypoint where None.
         model: number of the crowd model among the stage's; drawn by their shares where None.
         type, reaction, state: of `agora.core.state.TYPES`, ``REACTIONS`` and ``SOCIAL_STATES``.
-        waits: s, how long it stands before it sets out for each waypoint; none where fewer are given. company: distance at which it
-            stays with the nearest robot, m, and from when until when, s; 0 for nobody who does. Both need the behaviour ``cues``.
+        waits: s, how long it stands before it sets out for each waypoint; none where fewer are given.
+        company: distance at which it stays with the nearest robot, m, and from when until when, s; 0 for nobody who does. Both need
+            the behaviour ``cues``.
         doing: of `agora.core.state.SOCIAL_STATES`, what it does while it stands before it sets out for each waypoint, empty for
-            what it did before; faces: heading in which it does so, rad.
+            what it did before.
+        faces: heading in which it does so, rad.
         enters: when it comes into the world, s.
-        name: of its own. look: what simulators show it as.
+        name: of its own.
+        look: what simulators show it as.
         habits: what a scenario says of its social states.
     """
 

@@ -13,7 +13,9 @@ class Periods:
     """How often things happen; all are integer multiples of the physics step.
 
     Attributes:
-        physics: s. control: s between two calls of the planner. crowd: s between two calls of the crowd model.
+        physics: s.
+        control: s between two calls of the planner.
+        crowd: s between two calls of the crowd model.
         sensor: s between two scans; a multiple of control, or a part of it (then a scan is taken when it is read).
     """
 

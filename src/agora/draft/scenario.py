@@ -94,7 +94,8 @@ class Pedestrian:
         number_of_peds: how many the entry is: NAME_0, NAME_1, ... side by side about the place; one where it says nothing or 0.
         vmax: largest speed, m/s.
         start_up_mode: what it waits for at first: nothing, some time, or a robot nearby.
-        wait_time: s, for "wait_timer". trigger_zone_radius: how near the robot, m, for "trigger_zone".
+        wait_time: s, for "wait_timer".
+        trigger_zone_radius: how near the robot, m, for "trigger_zone".
         *_probability: of entering a social state, each time it is asked.
         max_talking_distance, max_servicing_radius: m.
         *_base_time: typical duration of a social state, s.

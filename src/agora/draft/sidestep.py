@@ -17,7 +17,8 @@ class Sidestep:
     Attributes:
         horizon: s before a contact at which somebody steps aside.
         margin: clearance to the robot that they want, m.
-        speed: at most, of stepping aside, m/s. back: of coming back, m/s.
+        speed: at most, of stepping aside, m/s.
+        back: of coming back, m/s.
         most: from the recorded place, m.
         share: of pedestrians, or of rigid bodies, who step aside at all; drawn once for an episode.
     """

@@ -37,7 +37,8 @@ class Share:
     """A crowd model for a part of the pedestrians.
 
     Attributes:
-        model: crowd model. share: of the walking groups and of those who walk alone; in the sum of all shares.
+        model: crowd model.
+        share: of the walking groups and of those who walk alone; in the sum of all shares.
         minds_robots: when they mind a robot that they see: early, as the crowd model says; late, in the last step alone, so that
             they do not step into it; or never, as if it were not there.
     """
@@ -56,9 +57,11 @@ class Crowd:
     """What moves pedestrians, and what they are like.
 
     Attributes:
-        model: crowd model of all; anticipation where neither is given. models: several, and how many pedestrians each moves; who
-            is drawn once an episode, and a walking group has one. Each computes everybody, so the time is that of all together.
-        sees_pedestrians, sees_robots: whom pedestrians react to. people: speeds and sizes.
+        model: crowd model of all; anticipation where neither is given.
+        models: several, and how many pedestrians each moves; who is drawn once an episode, and a walking group has one. Each
+            computes everybody, so the time is that of all together.
+        sees_pedestrians, sees_robots: whom pedestrians react to.
+        people: speeds and sizes.
         behaviours: what decides where pedestrians want to go and how fast, one after the other.
         routes: pedestrians find their way round walls and furniture; False where they walk straight at their waypoints.
         faithful: crowd models do as published; else nobody steps into a wall, a robot or a pedestrian whom they see.
@@ -137,11 +140,15 @@ class Stage:
     """Episodes of one kind.
 
     Attributes:
-        name: unique in the suite. episodes: how many; 0 for one of each world.
-        world: source of the surroundings. robots, obstacles: task modes. crowd: of simulated pedestrians.
+        name: unique in the suite.
+        episodes: how many; 0 for one of each world.
+        world: source of the surroundings.
+        robots, obstacles: task modes.
+        crowd: of simulated pedestrians.
         robot: model of the robots, one name for all or one for each.
         timeout: s; auto for what the robots' ways need (`agora.tasks.budget`). A world that sets its own has precedence.
-            goal_tolerance: m. heading_tolerance: rad, None for any heading.
+        goal_tolerance: m.
+        heading_tolerance: rad, None for any heading.
         safety: clearance beyond the radius that robots get at random places, m.
         ends: contacts that end a robot's episode; the others are counted.
         after_end: whether robots that have ended stay in the world.

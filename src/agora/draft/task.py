@@ -25,17 +25,23 @@ class Task:
     """An episode while it is put together: obstacles modes read the robots' places and write the rest.
 
     Attributes:
-        world: surroundings. map: static surroundings, to which an obstacles mode may add.
-        radius: of the largest robot, m. safety: clearance that robots are given beyond it at random places, m.
+        world: surroundings.
+        map: static surroundings, to which an obstacles mode may add.
+        radius: of the largest robot, m.
+        safety: clearance that robots are given beyond it at random places, m.
         stream: for everything random.
         crowd: what pedestrians are like.
         robots: start pose and goals of each robot, once placed.
         pedestrians: simulated ones, once placed.
-        replay: recorded ones that appear, replay_radius: theirs, m; phase: (n,) s by which each is ahead, empty for none.
+        replay: recorded ones that appear, replay_radius: theirs, m.
+        phase: (n,) s by which each is ahead, empty for none.
         things: furniture put into the map.
         forbidden: polygons (V, 2) in which `place` puts nothing.
-        timeout: s; None where it follows from the robots' ways. goal_tolerance: m. speed: of the fastest robot, m/s. control: s
-            between two calls of the planner. models: of the robots, one for all or one for each.
+        timeout: s; None where it follows from the robots' ways.
+        goal_tolerance: m.
+        speed: of the fastest robot, m/s.
+        control: s between two calls of the planner.
+        models: of the robots, one for all or one for each.
         later: called one after the other when robots and obstacles are placed.
         numbers: how many names there are of each beginning.
         kinds: stream of the pedestrians' types and reactions, so that other shares of them leave the places as they are.

@@ -19,7 +19,8 @@ class Unsteady:
     Attributes:
         pace: standard deviation of the speed that somebody wants, as a share of the preferred one.
         pace_time: s in which such a deviation falls to 37 %.
-        direction: standard deviation of the direction in which somebody wants to walk, rad. direction_time: s, the same of it.
+        direction: standard deviation of the direction in which somebody wants to walk, rad.
+        direction_time: s, the same of it.
     """
 
     pace: Annotated[float, Within(0.0, 0.5)] = 0.12

@@ -126,9 +126,11 @@ def stand(
     """Bring those to rest who have arrived and move about there: change the velocities (W, P) that were chosen for them.
 
     Args:
-        dt: physics step, s; substeps: into which it is divided.
+        dt: physics step, s.
+        substeps: into which it is divided.
         sees: bits as for crowd models (`agora.interfaces.CompiledCrowdModel`).
-        people: at the beginning of the substep. robots: at the beginning of the step.
+        people: at the beginning of the substep.
+        robots: at the beginning of the step.
         forced: (W, P) not 0 where a force from outside acts (`agora.world.records.Fed`).
         restless: (W, P) s for which one has moved about at the place where it stays; infinite for who was brought to rest.
     """

@@ -62,10 +62,13 @@ class Sheet(NamedTuple):
     """What a last step writes down about the P pedestrians of a world, and the K pairs of them that could touch.
 
     Attributes:
-        vx, vy: (P,) velocity, m/s. mind: (P,) whom it minds; NOTHING for who is recorded: nothing moves these off their way.
-        near: (P,) 1 where a wall is near, 2 a robot, 3 both. wall: (3, P) direction away from the wall, and distance, m.
+        vx, vy: (P,) velocity, m/s.
+        mind: (P,) whom it minds; NOTHING for who is recorded: nothing moves these off their way.
+        near: (P,) 1 where a wall is near, 2 a robot, 3 both.
+        wall: (3, P) direction away from the wall, and distance, m.
         worst: (3, P) of `note`; 0 at the beginning of a round.
-        pairs: (2, K) who. normals: (3, K) direction from the first to the second, and gap, m.
+        pairs: (2, K) who.
+        normals: (3, K) direction from the first to the second, and gap, m.
         cell, fields: scratch.
     """
 
@@ -336,10 +339,12 @@ def hold_back(
     """Take from the velocities (W, P) what would make bodies overlap at the end of a substep.
 
     Args:
-        dt: physics step, s; substeps: into which it is divided.
+        dt: physics step, s.
+        substeps: into which it is divided.
         sees: bits as for crowd models.
         minds: (W, P) ALL, ROBOTS or NOTHING, with HEEDLESS added or not.
-        people: at the beginning of the substep. goals: the waypoints that crowd models read.
+        people: at the beginning of the substep.
+        goals: the waypoints that crowd models read.
     """
     h = dt / np.float32(substeps)
     s = sheet(people.x.shape[1], _PAIRS)

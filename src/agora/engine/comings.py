@@ -59,8 +59,10 @@ def come_and_go(dt, visits, now, after, traits, waypoints, robots, robot_traits,
     """Let pedestrians of worlds ``first <= w < last`` come in and leave at the end of a physics step.
 
     Args:
-        dt: physics step, s. visits: (W,) whether anybody comes or leaves in a world.
-        now: pedestrians at the beginning of the step; after: at its end.
+        dt: physics step, s.
+        visits: (W,) whether anybody comes or leaves in a world.
+        now: pedestrians at the beginning of the step.
+        after: at its end.
         robots: at the beginning of the step.
     """
     for w in range(first, last):

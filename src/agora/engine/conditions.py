@@ -36,12 +36,14 @@ class Conditions:
         ends: sum of END bits (`agora.world.records`): which contacts end an episode; the others are counted.
         remove: robots that have ended leave the world.
         lidar: of every robot; that of its own model where None.
-        global_planner: makes the path. replan: s between two paths, a multiple of the control period; 0 for one to every goal.
+        global_planner: makes the path.
+        replan: s between two paths, a multiple of the control period; 0 for one to every goal.
         layers: put costs about pedestrians on the global planner's map and on local costmaps.
         perception: the robots' knowledge of pedestrians.
         simulator: moves the robots.
-        routes: pedestrians find their way round walls (`agora.engine.routes`). careful: nobody steps into a wall, a robot or a
-            pedestrian whom they see. yields: how, of `agora.engine.crowd.EngineCrowd`.
+        routes: pedestrians find their way round walls (`agora.engine.routes`).
+        careful: nobody steps into a wall, a robot or a pedestrian whom they see.
+        yields: how, of `agora.engine.crowd.EngineCrowd`.
         sidestep: how recorded pedestrians step aside for robots whom they see; None where they do not.
         minding: when the pedestrians of each crowd model mind a robot; early where not given.
         unsteady: how the pace and the direction of simulated pedestrians fluctuate; None where they do not.

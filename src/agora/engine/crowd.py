@@ -63,9 +63,11 @@ class EngineCrowd:
         sees_pedestrians, sees_robots: whom simulated pedestrians react to.
         is_fed: forces from outside may act on them.
         routes: every episode that a world may be given, where pedestrians find their way round walls (`agora.engine.routes`); None
-            where they walk straight to their waypoints. drawn: these are examples of such episodes.
-        careful: nobody steps into a wall, a robot or a pedestrian whom they see. yields: they walk in steps, and yield to who is
-            ahead (`agora.engine.gait`, `agora.engine.yielding`); else the last step is the older one (`agora.engine.careful`).
+            where they walk straight to their waypoints.
+        drawn: these are examples of such episodes.
+        careful: nobody steps into a wall, a robot or a pedestrian whom they see.
+        yields: they walk in steps, and yield to who is ahead (`agora.engine.gait`, `agora.engine.yielding`); else the last step is
+            the older one (`agora.engine.careful`).
         sidestep: how recorded pedestrians step aside for robots (`agora.engine.sidestep`); None where they do not.
         minding: when the pedestrians of each model mind robots (`agora.draft.stage.Share`); early where not given.
         unsteady: how the pace and the direction of people fluctuate (`agora.engine.unsteady`); None where they do not.

@@ -75,7 +75,8 @@ class Engine:
             starts: every episode that a world may be given.
             conditions: of all of them.
             worlds: W; as many as starts where 0.
-            threads: that share the worlds. slots: pedestrian slots a world; the least where 0.
+            threads: that share the worlds.
+            slots: pedestrian slots a world; the least where 0.
             is_fed: forces from outside may act on pedestrians.
             drawn: the starts are examples only; a world may be given any that the engine `holds`.
 

@@ -70,7 +70,8 @@ class Ahead(NamedTuple):
     """Where ways lead: the point to which the pedestrians of W worlds walk now, and how they go on there.
 
     Attributes:
-        x, y: (W, P) m. beyond_x, beyond_y: (W, P) direction of the way behind it; 0 where it is the end.
+        x, y: (W, P) m.
+        beyond_x, beyond_y: (W, P) direction of the way behind it; 0 where it is the end.
     """
 
     x: Floats
@@ -197,12 +198,15 @@ def walk(
     """Make steps of the velocities (W, P) that were chosen for pedestrians who mind each other.
 
     Args:
-        dt: physics step, s; substeps: into which it is divided.
+        dt: physics step, s.
+        substeps: into which it is divided.
         sees: bits as for crowd models (`agora.interfaces.CompiledCrowdModel`).
         minds: (W, P) whom somebody minds, as in `agora.engine.careful`.
-        people: at the beginning of the substep. goals: the waypoints that crowd models read.
+        people: at the beginning of the substep.
+        goals: the waypoints that crowd models read.
         forced: (W, P) not 0 where a force from outside acts, which moves people as it likes.
-        ahead: of `Ahead`. gait: of `Gait`, which is written.
+        ahead: of `Ahead`.
+        gait: of `Gait`, which is written.
     """
     h = dt / np.float32(substeps)
     for w in range(first, last):

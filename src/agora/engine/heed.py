@@ -57,7 +57,8 @@ class Heed:
     groups, minds and headings; the rest is read-only.
 
     Args:
-        behaviour: that decides. world: for whose pedestrians.
+        behaviour: that decides.
+        world: for whose pedestrians.
         every, sees: as for `agora.interfaces.Behaviour.attach`.
 
     Attributes:

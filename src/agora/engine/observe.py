@@ -46,7 +46,9 @@ class Observer:
         offers: channels that the simulator measures, by their names.
 
     Attributes:
-        rows: N. limits: of the robots. wiring: as given.
+        rows: N.
+        limits: of the robots.
+        wiring: as given.
         bound: its channels at work, in the order of their needs.
         now: s, on the clock of `receive_scan`; None where scans are those of the world.
     """

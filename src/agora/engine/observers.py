@@ -52,7 +52,8 @@ class Observers:
         offers: channels that the simulator measures, by their names.
 
     Attributes:
-        record: as given, each once. kinds: the channels of each observer.
+        record: as given, each once.
+        kinds: the channels of each observer.
 
     Raises:
         InputError: a channel that is not there.
@@ -166,8 +167,10 @@ class Observers:
         """Return what a planner answers to `observe`, and why rows failed (`agora.planners.lift.call`).
 
         Args:
-            planner: of every robot. seen: as of `observe`.
-            memory: of the call before; {} at the start. active: (N,) rows that count.
+            planner: of every robot.
+            seen: as of `observe`.
+            memory: of the call before; {} at the start.
+            active: (N,) rows that count.
         """
         ranges = self.one.everywhere if self._world.threads.several else None
         if len(seen) == 1:

@@ -49,8 +49,10 @@ def choose_velocities(dt, substep, substeps, acceleration, factor, number, now, 
     """Write the velocity at which each pedestrian's own crowd model would have it go at the end of a substep.
 
     Args:
-        dt: physics step, s; substep: of 1..substeps, its equal parts.
-        acceleration: (K,) whether a model answers with accelerations. factor: (K,) its cap of the speed, in preferred speeds.
+        dt: physics step, s.
+        substep: of 1..substeps, its equal parts.
+        acceleration: (K,) whether a model answers with accelerations.
+        factor: (K,) its cap of the speed, in preferred speeds.
         number: (W, P) which of the K models moves a pedestrian.
         answers: (K, 2, W, P) of the models.
     """
@@ -80,8 +82,10 @@ def take_forces(dt, substeps, factor, number, now, traits, fed, out_x, out_y, fi
     """Change the velocities that crowd models chose as the forces from outside say (`agora.world.records.Fed`).
 
     Args:
-        dt: physics step, s; substeps: into which it is divided.
-        factor: (K,) each crowd model's cap of the speed, in preferred speeds. number: (W, P) whose cap counts.
+        dt: physics step, s.
+        substeps: into which it is divided.
+        factor: (K,) each crowd model's cap of the speed, in preferred speeds.
+        number: (W, P) whose cap counts.
     """
     h = dt / np.float32(substeps)
     for w in range(first, last):
@@ -160,8 +164,10 @@ def advance_pedestrians(dt, substep, substeps, now, after, traits, waypoints, re
     """Write the pedestrians of worlds ``first <= w < last`` at the end of a substep; worlds that are done stay as they are.
 
     Args:
-        dt: physics step, s; substep: of 1..substeps, its equal parts.
-        now: at the beginning of the substep; after: at its end.
+        dt: physics step, s.
+        substep: of 1..substeps, its equal parts.
+        now: at the beginning of the substep.
+        after: at its end.
         vx, vy: (W, P) velocities at its end, m/s.
     """
     h, share = dt / np.float32(substeps), np.float64(substep) / np.float64(substeps)

@@ -50,9 +50,11 @@ class Routes(NamedTuple):
         roads: (W, P) number of the roads that somebody uses, -1 for none.
         wanted_x, wanted_y: (W, P) where the route leads, m.
         hop, last: (W, P) the next and the last place of the route; hop is -1 where the wanted point is in sight.
-        x, y: (W, P) the point that one walks to, m. rest: (W, P) of the way beyond it, m. beyond_x, beyond_y: (W, P) direction of
-            that; 0 where it is not known or nothing is left.
-        narrow: (W, P) whether there is a narrow place ahead, or one is in it. narrow_x, narrow_y: (W, P) where, m.
+        x, y: (W, P) the point that one walks to, m.
+        rest: (W, P) of the way beyond it, m.
+        beyond_x, beyond_y: (W, P) direction of that; 0 where it is not known or nothing is left.
+        narrow: (W, P) whether there is a narrow place ahead, or one is in it.
+        narrow_x, narrow_y: (W, P) where, m.
         waits: (W, P) whether one lets others through there.
         due: (W, P) number of the crowd model's call at which one looks along the route again.
         fresh: (W, P) whether there is no route yet.
@@ -241,7 +243,8 @@ def follow(
     """Write the points (W, P) to which the pedestrians of worlds ``first <= w < last`` walk now, m.
 
     Args:
-        look: calls between two looks along a route. every: physics steps between two calls.
+        look: calls between two looks along a route.
+        every: physics steps between two calls.
         sees: bits as for crowd models (`agora.interfaces.CompiledCrowdModel`).
     """
     for w in range(first, last):

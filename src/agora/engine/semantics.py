@@ -63,7 +63,8 @@ def semantic_points(world: World, number: int, attribute: str) -> SemanticPoints
     """Return what the pedestrians of a world are now.
 
     Args:
-        world: the worlds. number: of the one.
+        world: the worlds.
+        number: of the one.
         attribute: its name.
 
     Raises:
@@ -86,7 +87,8 @@ def layer_costs(world: World, number: int, layers: Sequence[CostmapLayer], map: 
     """Return the costs (rows, columns) uint8 that layers put on the whole map of a world now.
 
     Args:
-        world: the worlds. number: of the one.
+        world: the worlds.
+        number: of the one.
         layers: in their order.
         map: of the world.
     """

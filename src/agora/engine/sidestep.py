@@ -135,9 +135,12 @@ def step_aside(
     """Displace recorded pedestrians who are where their recording says at the end of a substep.
 
     Args:
-        dt: physics step, s; parts: substeps into which it is divided.
+        dt: physics step, s.
+        parts: substeps into which it is divided.
         horizon, margin, fastest, back, most, share: of `agora.draft.sidestep.Sidestep`, s, m, m/s, m/s and m.
-        people: at the beginning of the substep. after: at its end. robots: at the beginning of the step.
+        people: at the beginning of the substep.
+        after: at its end.
+        robots: at the beginning of the step.
     """
     h = dt / np.float32(parts)
     for w in range(first, last):

@@ -69,7 +69,8 @@ def pass_taken(substep, sees, people, traits, waypoints, robots, robot_traits, c
     Args:
         substep: the last of the step, from 1.
         sees: bits as for crowd models (`agora.interfaces.CompiledCrowdModel`).
-        people: at the end of the step. robots: at its beginning.
+        people: at the end of the step.
+        robots: at its beginning.
     """
     for w in range(first, last):
         if clock.done[w]:

@@ -37,7 +37,8 @@ def undisturbed(
         starts: the episodes.
         conditions: what they have in common.
         ends: when each ended with its robots, s. Samples are at control rate, the last one at the end, which may come between.
-        threads: that share the worlds. slots: pedestrian slots a world; the least where 0.
+        threads: that share the worlds.
+        slots: pedestrian slots a world; the least where 0.
         before, after: called around each step of the world (a watchdog's heartbeat).
     """
     empty = [replace(start, robots=()) for start in starts]

@@ -37,7 +37,8 @@ class Deviations(NamedTuple):
 
     Attributes:
         known: (W, P) whether somebody has deviations yet.
-        pace: (W, P) share of the speed. direction: (W, P) rad, to the left.
+        pace: (W, P) share of the speed.
+        direction: (W, P) rad, to the left.
     """
 
     known: Bools
@@ -49,7 +50,9 @@ class Process(NamedTuple):
     """What a deviation does from one decision to the next.
 
     Attributes:
-        kept: share that stays. fresh: standard deviation of what is added. whole: that of the deviation itself.
+        kept: share that stays.
+        fresh: standard deviation of what is added.
+        whole: that of the deviation itself.
     """
 
     kept: np.float32

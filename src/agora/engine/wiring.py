@@ -21,8 +21,10 @@ class Wiring:
     """The channels of robots of one kind; kinds with the same channels are equal.
 
     Attributes:
-        shown: that the planner reads. recorded: that are measured for a recording; planners are not told of them.
-        layers: of costs about pedestrians. layered: the attributes that they read; None without layers.
+        shown: that the planner reads.
+        recorded: that are measured for a recording; planners are not told of them.
+        layers: of costs about pedestrians.
+        layered: the attributes that they read; None without layers.
         order: every channel that is bound, after those that it needs, and these.
     """
 
@@ -40,7 +42,9 @@ class Wiring:
         registered one.
 
         Args:
-            needs: of the planner. setting: of the robot. record: names.
+            needs: of the planner.
+            setting: of the robot.
+            record: names.
 
         Raises:
             InputError: there is no such channel, or channels need each other in a circle.
@@ -69,7 +73,8 @@ class _Finder:
     """Finds channels and puts them in order.
 
     Args:
-        given: what the planner reads. setting: of the robot.
+        given: what the planner reads.
+        setting: of the robot.
 
     Attributes:
         order: channels that were added, with what each needs.

@@ -214,10 +214,13 @@ def hold_apart(
     """Take from the velocities (W, P) what would make bodies overlap at the end of a substep.
 
     Args:
-        dt: physics step, s; substeps: into which it is divided.
+        dt: physics step, s.
+        substeps: into which it is divided.
         sees: bits as for crowd models.
         minds: (W, P) ALL, ROBOTS or NOTHING, with HEEDLESS added or not.
-        people: at the beginning of the substep. goals: the waypoints that crowd models read. gait: of `agora.engine.gait`.
+        people: at the beginning of the substep.
+        goals: the waypoints that crowd models read.
+        gait: of `agora.engine.gait`.
     """
     h = dt / np.float32(substeps)
     horizon, s = _FORESIGHT * h, sheet(people.x.shape[1], _PAIRS)

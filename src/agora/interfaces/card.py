@@ -87,16 +87,19 @@ class Card:
     """A scenario card.
 
     Attributes:
-        name: unique. title: for people.
+        name: unique.
+        title: for people.
         figure: its picture in Francis et al. 2025, "7a" of Figure 7; empty where the card is not theirs.
         origin: where the situation comes from, if not from there.
-        tests: what it tests. leaves_out: what it does not.
+        tests: what it tests.
+        leaves_out: what it does not.
         intended: what a good robot, and the people, do.
         happens: in words, when the interaction counts as having come about.
         measures: names of the metrics that matter.
         parameters: by name, in the order in which they are drawn.
         build: the situation of a stream, for whatever the parameters leave open, and of the parameters by name.
-        model: crowd model of its people, name and parameters. sees_robots: whether they react to the robot.
+        model: crowd model of its people, name and parameters.
+        sees_robots: whether they react to the robot.
         conflict: whether the robot and somebody would come close if neither gave way.
         oracle: how its solution is shown (`agora.testing.oracle`): a search in space and time that knows where everybody will be,
             or driving behind, beside or ahead of the pedestrian with id 1.

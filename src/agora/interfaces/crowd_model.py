@@ -23,12 +23,15 @@ class CrowdScene:
         radius, preferred_speed: (W, P) m and m/s. The speed falls with the distance to a last waypoint at which to stay (1 m/s a
             metre), so that who keeps to it comes to rest there.
         active: (W, P) whether the slot is in use; rows of others mean nothing.
-        group: (W, P) number of the walking group, -1 for none. id: (W, P) identity.
+        group: (W, P) number of the walking group, -1 for none.
+        id: (W, P) identity.
         heading: (W, P) direction of the last motion, rad.
         type, state: (W, P) numbers in `agora.core.state.TYPES` and ``SOCIAL_STATES``.
-        wall_distance: (W, P) distance to the nearest wall, m. wall_direction: (W, P, 2) unit vector away from it.
+        wall_distance: (W, P) distance to the nearest wall, m.
+        wall_direction: (W, P, 2) unit vector away from it.
         clearance: the same of any points (W, K, 2), m: a function that returns distances (W, K) and directions (W, K, 2).
-        robot_position, robot_velocity: (W, R, 2) m and m/s. robot_radius: (W, R) m.
+        robot_position, robot_velocity: (W, R, 2) m and m/s.
+        robot_radius: (W, R) m.
         robot_active: (W, R) False where robots are not seen.
         sees_pedestrians: whether the suite lets pedestrians see each other.
         dt: s until the model is called again: the crowd period, or less for a model with a ``max_step``.

@@ -19,7 +19,8 @@ class Progress:
     """Some episodes of a job have ended.
 
     Attributes:
-        job: its name. ended: how many so far; fewer than before where some are begun again.
+        job: its name.
+        ended: how many so far; fewer than before where some are begun again.
     """
 
     job: str
@@ -31,7 +32,9 @@ class Finished:
     """A shard is finished, of all episodes of a job or of some.
 
     Attributes:
-        job: its name. name: of the shard. episodes: numbers of those whose rows it holds.
+        job: its name.
+        name: of the shard.
+        episodes: numbers of those whose rows it holds.
         files: the bytes of its files, by the part of the results that each belongs to (`agora.benchmark.store.PARTS`).
     """
 
@@ -46,7 +49,8 @@ class Done:
     """A job has come to its end.
 
     Attributes:
-        job: its name. given_up: why episodes have no row, by number.
+        job: its name.
+        given_up: why episodes have no row, by number.
     """
 
     job: str
@@ -58,7 +62,8 @@ class Lost:
     """Who ran a job is gone: it hung, it died or it was killed. No event of this job follows.
 
     Attributes:
-        job: its name. reason: in words.
+        job: its name.
+        reason: in words.
         call: number of the planner's call that took it along, from 1; None where it was not the planner's.
     """
 

@@ -98,8 +98,10 @@ class Observation:
         path: (N, K, 2) global path, m; after ``path_count`` points it repeats the last.
         path_count: (N,).
         pedestrians, robots: who is near (the channels "pedestrians" and "robots").
-        scan: (N, B) ranges, m. scan_angles: (B,) of the beams in the sensor's frame, rad.
-        scan_pose: (3,) of the sensor in the robot's frame. scan_range: largest range, m.
+        scan: (N, B) ranges, m.
+        scan_angles: (B,) of the beams in the sensor's frame, rad.
+        scan_pose: (3,) of the sensor in the robot's frame.
+        scan_range: largest range, m.
         costmap: local window about the robot.
         semantics: semantic maps about the robot.
         sensors: what is read by other channels, by their names: ``observation.sensors["depth_row"]["depth"]``.

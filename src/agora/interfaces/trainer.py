@@ -45,7 +45,9 @@ class TrainingRun(Protocol):
         """Add a point to the curve.
 
         Args:
-            steps: environment steps so far. share: of the training that is done. values: by name.
+            steps: environment steps so far.
+            share: of the training that is done.
+            values: by name.
         """
 
     def save(self, steps: int, numbers: Mapping[str, float], arrays: Mapping[str, Array]) -> None:

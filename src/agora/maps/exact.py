@@ -57,7 +57,8 @@ def decode_exact(stream: BinaryIO, where: str) -> Map:
     """Read a map from an open file that `write_exact` wrote.
 
     Args:
-        stream: the file, in which one can go back. where: names it in messages.
+        stream: the file, in which one can go back.
+        where: names it in messages.
 
     Raises:
         InputError: it is none.

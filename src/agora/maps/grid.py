@@ -70,7 +70,8 @@ class Map:
         discs: (D, 3) x, y, radius, m.
         polygons: filled obstacles, each (V, 2) corners, m.
         offset: where the map frame's zero lies in the frame of the files that the map was read from (`agora.maps.frame`), m.
-        door: a door that moves, which is open in this map. stages: the maps with its leaves, from closed on (`agora.maps.doors`).
+        door: a door that moves, which is open in this map.
+        stages: the maps with its leaves, from closed on (`agora.maps.doors`).
 
     Raises:
         InputError: a size, number or shape that makes no map, or a map that lies farther than ``FARTHEST`` from zero.

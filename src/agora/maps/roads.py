@@ -44,7 +44,8 @@ class Roads:
         place: (L, 2) m.
         cost: (L, L) of the cheapest way between two places, m: its length, and more where it is narrow; infinite without any.
         after: (L, L) number of the place after the first on the way to the second, -1 where there is none.
-        origin: (2,) lower-left corner of the grid, m. cell: of its side, m.
+        origin: (2,) lower-left corner of the grid, m.
+        cell: of its side, m.
         point: (H, W, 2) the point of each cell that is farthest from obstacles, m.
         nearest: (H, W) number, row * W + column, of the nearest cell in which the disc fits, -1 where it fits nowhere.
         seen: (H, W, SEEN) the places in sight of the cell's point, the nearest first, then -1.
@@ -88,9 +89,15 @@ class RoadArrays(NamedTuple):
     """Roads of several maps and radii in flat arrays, for kernels.
 
     Attributes:
-        place_start: (Q,) first place of each. pair_start: (Q,) its first element of ``cost`` and ``after``. places: (Q,) L.
-        cell_start: (Q,) first cell. rows, columns: (Q,). origin_x, origin_y, cell: (Q,) m.
-        place_x, place_y: of all places, m. cost, after: as in `Roads`. point_x, point_y, nearest: of all cells.
+        place_start: (Q,) first place of each.
+        pair_start: (Q,) its first element of ``cost`` and ``after``.
+        places: (Q,) L.
+        cell_start: (Q,) first cell.
+        rows, columns: (Q,).
+        origin_x, origin_y, cell: (Q,) m.
+        place_x, place_y: of all places, m.
+        cost, after: as in `Roads`.
+        point_x, point_y, nearest: of all cells.
         seen: (cells, SEEN).
     """
 
@@ -274,7 +281,8 @@ class RoadStore:
         places, cells: most of one of them.
 
     Attributes:
-        places, cells: as given. arrays: the record that kernels take.
+        places, cells: as given.
+        arrays: the record that kernels take.
     """
 
     def __init__(self, count: int, places: int, cells: int) -> None:

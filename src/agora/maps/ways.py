@@ -20,7 +20,9 @@ def way(map: Map, radius: float, start: ArrayLike, end: ArrayLike) -> Doubles | 
     Straight where that is free; else over the roads of the map (`agora.maps.roads`), which pedestrians follow too.
 
     Args:
-        map: the surroundings. radius: of the disc, m. start, end: m.
+        map: the surroundings.
+        radius: of the disc, m.
+        start, end: m.
     """
     ends = np.array([start, end], np.float64)
     roads = roads_of(map, radius_class(radius))

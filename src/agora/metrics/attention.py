@@ -36,7 +36,10 @@ def _over(chart: Map, begin: Doubles, step: Doubles, distance: Doubles) -> tuple
     """Where (N, 2) rays come over a map, and how far (N,) they go over it, m; nothing blocks the view beside the map.
 
     Args:
-        chart: the map. begin: (N, 2) m. step: (N, 2) unit vectors. distance: (N,) of the rays, m.
+        chart: the map.
+        begin: (N, 2) m.
+        step: (N, 2) unit vectors.
+        distance: (N,) of the rays, m.
     """
     size, offset = np.asarray(chart.size), begin - chart.origin
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):

@@ -36,7 +36,9 @@ class Encounters(NamedTuple):
     """E encounters.
 
     Attributes:
-        begin: (E,) first sample. end: (E,) sample after the last. column: (E,) slot of the pedestrian.
+        begin: (E,) first sample.
+        end: (E,) sample after the last.
+        column: (E,) slot of the pedestrian.
     """
 
     begin: Array

@@ -60,7 +60,10 @@ class Led(NamedTuple):
     """Guidance of an interplanner for one robot (`agora.interfaces.Guidance`).
 
     Attributes:
-        path: (K, 2) m. goal: (3,) pose at its end; None without one. speed: share of the top speed. danger: from 0 to 1.
+        path: (K, 2) m.
+        goal: (3,) pose at its end; None without one.
+        speed: share of the top speed.
+        danger: from 0 to 1.
         reason: number of an `agora.core.recording.Reason`: why it is not the path.
     """
 
@@ -105,7 +108,8 @@ class Navigator:
         has_goals: whether the robots are under way to the episode's first goals.
 
     Attributes:
-        names: of the robots. needs: what the planner reads, and what its costmap is made of.
+        names: of the robots.
+        needs: what the planner reads, and what its costmap is made of.
     """
 
     def __init__(

@@ -25,15 +25,19 @@ class Company(NamedTuple):
     Attributes:
         stale: (W,) whether the groups of a world are to be looked at anew.
         steered: whether the pedestrian is simulated; recorded ones walk as they did.
-        member: group that the pedestrian was last seen in, -1 for none; left: the last one it left.
+        member: group that the pedestrian was last seen in, -1 for none.
+        left: the last one it left.
         leader: slot of the leader, or of who speaks; -1 for who is in no group of two or more.
         number: members, in the leader's slot.
         hosted: whether the group moves the pedestrian, whose own way is kept in count and mode.
-        ahead, aside: place of a follower, m ahead of the leader and to its left; behind: m behind it, in file.
-        ux, uy: direction of travel. beside: 1 at its place in the row, 0 in file.
+        ahead, aside: place of a follower, m ahead of the leader and to its left.
+        behind: m behind it, in file.
+        ux, uy: direction of travel.
+        beside: 1 at its place in the row, 0 in file.
         pace, gap, waited: of a leader: speed of the slowest, m/s; distance of who is farthest from its place, m; s.
         newest, crumbs, trail_x, trail_y: of a leader: the last places on its way, (W, P, CRUMBS).
-        talks: whether it stands in a conversation, whose o-space is about centre_x, centre_y; place_x, place_y: where.
+        talks: whether it stands in a conversation, whose o-space is about centre_x, centre_y.
+        place_x, place_y: where.
         lean_x, lean_y: how far beyond its place a member aims, against who pushes it away, m; ahead and to the left of a walker.
         bearing: of members from the centre, rad; for spacing them.
         goal_x, goal_y, speed: what was decided last: waypoint, m, and preferred speed, m/s.

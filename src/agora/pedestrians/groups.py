@@ -95,7 +95,8 @@ class Groups:
     Attributes:
         period: s between two decisions.
         abreast: most members in a row.
-        spacing: between neighbours in a row, m; row_gap: between rows, and between members in file, m.
+        spacing: between neighbours in a row, m.
+        row_gap: between rows, and between members in file, m.
         bend: metres ahead of the row's middle for every metre beside it: a row of three or more is a V.
         margin: free space that a place beside the leader needs beyond the follower's radius, m.
         early: distance at which a leader's waypoint counts as reached, m: those beside it keep it off the point.
@@ -107,7 +108,8 @@ class Groups:
         join_rate: chance a second with which a lone walker within ``notice`` m of a conversation joins it, if they are fewer than
             ``most`` and there is room; not the one it left last.
         leave_rate: chance a second with which a member leaves, if it has somewhere else to go.
-        notice: m. most: members up to which a conversation takes others in.
+        notice: m.
+        most: members up to which a conversation takes others in.
     """
 
     period: Duration = 0.5

@@ -28,7 +28,9 @@ class Potential:
     Every rate is below 0, so that V and the force vanish far away, whatever was learned near.
 
     Attributes:
-        rate: (H,) 1/m. offset: (H,). weight: (H,) m2/s2.
+        rate: (H,) 1/m.
+        offset: (H,).
+        weight: (H,) m2/s2.
         about: how it was made, text by text.
 
     Raises:

@@ -58,10 +58,14 @@ class Character(NamedTuple):
 
     Attributes:
         stress_high, energy_low, energy_high, social_low, social_high: thresholds in [0, 1].
-        minimum_time: s. vision, personal_radius: m. cosine: of the half-angle of vision. running: pace.
+        minimum_time: s.
+        vision, personal_radius: m.
+        cosine: of the half-angle of vision.
+        running: pace.
         fear, curiosity: 1/s.
         chat_rate, story_rate, group_rate, stroll_rate: of beginning a conversation, 1/s.
-        chat_time, story_time, group_time, stroll_time: its typical duration, s. talk_distance: m.
+        chat_time, story_time, group_time, stroll_time: its typical duration, s.
+        talk_distance: m.
     """
 
     stress_high: Floats
@@ -91,21 +95,30 @@ class Memory(NamedTuple):
     """What changes from tick to tick; (W, P) each but the last two.
 
     Attributes:
-        since: time in the state, s. left: until it ends, s.
-        weary: until robots are interesting again, s. rested: until furniture is, s.
-        pace: present speed in undisturbed speeds; wanted: the one that it changes to.
+        since: time in the state, s.
+        left: until it ends, s.
+        weary: until robots are interesting again, s.
+        rested: until furniture is, s.
+        pace: present speed in undisturbed speeds.
+        wanted: the one that it changes to.
         goal_x, goal_y: where it wants to go, m, where it seeks: where that is not the waypoint that it has anyway.
         gaze: angle to which it turns while it stands, rad; `FOREVER` where it does not.
         trigger: distance of a robot that ends the wait at the start, m; 0 for none.
         robot: number of the robot that it is aware of, -1 for none.
-        talk: id of who the conversation is about, -1 for none. kind: of conversation.
+        talk: id of who the conversation is about, -1 for none.
+        kind: of conversation.
         host, faces: slots of who it is about and of whom one looks at in it, -1 for none.
-        spot: number of the spot it uses, -1 for none. place: in the queue. arrived: whether it is there.
+        spot: number of the spot it uses, -1 for none.
+        place: in the queue.
+        arrived: whether it is there.
         event: what it wants to begin, decided first and settled between all.
-        hazard: what its rates have added up to since the last event; fuse: at which the next one happens, -1 where to be drawn.
-        circle: slots of those who talk or queue, as many as there are. busy: whether there is something to decide.
+        hazard: what its rates have added up to since the last event.
+        fuse: at which the next one happens, -1 where to be drawn.
+        circle: slots of those who talk or queue, as many as there are.
+        busy: whether there is something to decide.
         near: distance of the robot that it is aware of, m.
-        count: (W,) slots that states are kept of. key: (W,) of the random numbers.
+        count: (W,) slots that states are kept of.
+        key: (W,) of the random numbers.
     """
 
     since: Floats
@@ -141,7 +154,9 @@ class Spots(NamedTuple):
     """Where furniture is used; (W, S) each but the last.
 
     Attributes:
-        x, y, heading: pose of who uses it, m and rad. use: number in `USES`. count: (W,) spots of each world.
+        x, y, heading: pose of who uses it, m and rad.
+        use: number in `USES`.
+        count: (W,) spots of each world.
     """
 
     x: Floats

@@ -65,15 +65,18 @@ class SocialStates:
         chat_rate, story_rate, group_rate, stroll_rate: of beginning a talk of two, a story, a talk of the walking group and a talk
             while walking, 1/s (Arena: probability 0.01 every 0.5 s).
         chat_time, story_time, group_time, stroll_time: their typical durations, s; one lasts half to one and a half of it.
-        turn_time: after which somebody else speaks, s. talk_distance: at which one is heard, m.
+        turn_time: after which somebody else speaks, s.
+        talk_distance: at which one is heard, m.
         pause_rate, pause_time: of standing idle, 1/s and s.
         errand_rate, rest_rate: of going to furniture, at any time and when energy is low, 1/s.
-        errand_reach: within which, m. errand_time, service_time: at it and at the head of a queue, s.
+        errand_reach: within which, m.
+        errand_time, service_time: at it and at the head of a queue, s.
         notice: distance within which reactions to a robot begin, m.
         avoid_distance, avoid_pace: of keeping away from a robot that is in the way, m.
         play_distance, play_pace, interest_time: of those who come to a robot and stay with it, m and s.
         block_distance, block_pace, threat_time: of those who step in front of it, m from its centre, and s.
-        surprise_time: of stopping to look, s. indifference: until a robot or furniture is of interest again, s.
+        surprise_time: of stopping to look, s.
+        indifference: until a robot or furniture is of interest again, s.
         fear_of_speed: stress a second for each m/s above 0.7 of a robot that is too near.
         phone_pace: of walking with the phone.
         thinking_time: between two looks at what goes on, s, rounded to crowd periods; in between all do what they wanted then.
@@ -131,7 +134,9 @@ class AttachedSocialStates:
     """Social states on one world.
 
     Attributes:
-        memory: what changes from tick to tick. character: what pedestrians are like. spots: where furniture is used.
+        memory: what changes from tick to tick.
+        character: what pedestrians are like.
+        spots: where furniture is used.
     """
 
     def __init__(self, rules: SocialStates, world: World, every: int, sees: int) -> None:

@@ -24,7 +24,9 @@ def usable_spots(furniture: tuple[Furniture, ...], map: Map, radius: float) -> t
     spot with no free point within 2 m is left out.
 
     Args:
-        furniture: what stands in the map. map: with the furniture in it. radius: of the pedestrians, m.
+        furniture: what stands in the map.
+        map: with the furniture in it.
+        radius: of the pedestrians, m.
     """
     poses, uses = [], []
     for piece in furniture:

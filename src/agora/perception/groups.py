@@ -51,7 +51,8 @@ class GroupDetector:
         """Return the number of each pedestrian's group (n,), from 0 in the order of the first members; -1 for who is alone.
 
         Args:
-            position: (T, n, 2) over a window of time, m. velocity: (T, n, 2) m/s.
+            position: (T, n, 2) over a window of time, m.
+            velocity: (T, n, 2) m/s.
             heading: (T, n) rad; that of the last sample in which somebody is present counts. None where it is not known:
                 then who stands is judged like who walks.
             present: (T, n).
@@ -109,7 +110,8 @@ def pair_scores(found: Ints, truth: Ints) -> tuple[float, float]:
     """Return precision and recall of the pairs of people in one group; 1 where there is nothing to be wrong about.
 
     Args:
-        found: (n,) group numbers, -1 for none. truth: (n,).
+        found: (n,) group numbers, -1 for none.
+        truth: (n,).
     """
     upper = np.triu_indices(len(truth), 1)
     pairs = [((g[:, None] == g) & (g >= 0)[:, None])[upper] for g in (found, truth)]
@@ -124,7 +126,8 @@ def group_scores(found: Ints, truth: Ints, share: float = 2 / 3) -> tuple[float,
     Of a group of n, at least k = ceil(share n) members must be in the found group, and at most n - k others.
 
     Args:
-        found: (n,) group numbers, -1 for none. truth: (n,).
+        found: (n,) group numbers, -1 for none.
+        truth: (n,).
         share: 2/3 as in Setti et al., or 1 for groups without a fault.
     """
     groups = [np.unique(g[g >= 0]) for g in (found, truth)]

@@ -99,7 +99,8 @@ class ImageTracker:
 
     Attributes:
         camera: may be another one for every image, where its mount moves.
-        boxes: what was seen in the last image. detections: where that was.
+        boxes: what was seen in the last image.
+        detections: where that was.
         filters: what the tracker knows.
     """
 

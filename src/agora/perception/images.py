@@ -137,8 +137,10 @@ class Model:
     """A model of the YOLO family, checked and run once.
 
     Attributes:
-        room: (rows, columns) of its input. image: (3, rows, columns) float32, to be written before `run`.
-        names: of its classes, () where the file does not tell them. chosen: numbers of those that are asked for.
+        room: (rows, columns) of its input.
+        image: (3, rows, columns) float32, to be written before `run`.
+        names: of its classes, () where the file does not tell them.
+        chosen: numbers of those that are asked for.
     """
 
     def __init__(self, file: Path, classes: Sequence[str | int], size: int, threads: int) -> None:

@@ -22,7 +22,10 @@ class Scores:
 
     Attributes:
         distance: of a track from the place of the person whom it follows, at most, m.
-        people: persons to be found, moment by moment. found: of them. tracks: moment by moment. false: tracks of nobody.
+        people: persons to be found, moment by moment.
+        found: of them.
+        tracks: moment by moment.
+        false: tracks of nobody.
         switches: times at which a person's track was another than the one before.
         place_errors, velocity_errors: distances from the truth of the tracks that follow somebody, m and m/s.
     """
@@ -50,8 +53,13 @@ class Scores:
         """Count one moment.
 
         Args:
-            person: (n,) ids of the persons there are. place: (n, 2) m. velocity: (n, 2) m/s. in_sight: (n,) who is to be found.
-            track: (k,) ids of the tracks. track_place: (k, 2) m. track_velocity: (k, 2) m/s.
+            person: (n,) ids of the persons there are.
+            place: (n, 2) m.
+            velocity: (n, 2) m/s.
+            in_sight: (n,) who is to be found.
+            track: (k,) ids of the tracks.
+            track_place: (k, 2) m.
+            track_velocity: (k, 2) m/s.
         """
         from scipy.optimize import linear_sum_assignment
 

@@ -116,10 +116,14 @@ class Filters(NamedTuple):
         hits: (N, T) scans, one after the other, in which somebody new was seen; they stop counting when believed.
         misses: (N, T) scans, one after the other, in which the place was empty.
         unseen: (N, T) s since somebody was seen last.
-        used: (N, T) whether the slot holds a track. believed: (N, T) whether somebody is believed to be there.
-        id: (N, T) identity, from 1; never a slot. group: (N, T) number of the group, -1 for none.
+        used: (N, T) whether the slot holds a track.
+        believed: (N, T) whether somebody is believed to be there.
+        id: (N, T) identity, from 1; never a slot.
+        group: (N, T) number of the group, -1 for none.
         born: (N,) how many ids are given away.
-        past: (N, K, T, 4) x, y, vx, vy after the last K scans. there: (N, K, T) whether believed then. scans: (N,) how many.
+        past: (N, K, T, 4) x, y, vx, vy after the last K scans.
+        there: (N, K, T) whether believed then.
+        scans: (N,) how many.
     """
 
     x: Floats

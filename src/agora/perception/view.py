@@ -59,8 +59,10 @@ class Belief(NamedTuple):
     """What N robots remember of Q pedestrians.
 
     Attributes:
-        begun: (N,) whether a robot has looked anywhere. ahead: (N, 2) where it looks, a unit vector.
-        known: (N, Q) whether it has seen them. when: (N, Q) s, and place: (N, Q, 2) m, where it last did.
+        begun: (N,) whether a robot has looked anywhere.
+        ahead: (N, 2) where it looks, a unit vector.
+        known: (N, Q) whether it has seen them.
+        when: (N, Q) s, and place: (N, Q, 2) m, where it last did.
     """
 
     begun: Bools

@@ -20,7 +20,8 @@ def failure(error: BaseException, declares: Declaration, observation: Observatio
 
     Args:
         error: what was raised, in the file that calls this or in what that called.
-        declares: what the planner says of itself. observation: that it was given.
+        declares: what the planner says of itself.
+        observation: that it was given.
 
     Returns:
         The error; the file, the line and the text of the planner's code that raised it, or that called what raised it, unless it

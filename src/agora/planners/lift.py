@@ -144,7 +144,8 @@ class Unmade:
     """Stands in for a planner at a call that must not be made: every row fails.
 
     Attributes:
-        declares: of the planner. reason: why the rows fail.
+        declares: of the planner.
+        reason: why the rows fail.
     """
 
     declares: Declaration
@@ -231,7 +232,8 @@ def checked(answer: Any, count: int, declares: Declaration) -> Answer:
     """Return a batch planner's answer for ``count`` rows with float32 twists.
 
     Args:
-        answer: what it returned. count: of rows.
+        answer: what it returned.
+        count: of rows.
         declares: says what it is to note.
 
     Raises:

@@ -36,7 +36,10 @@ class People:
     """Pedestrians of one world at one physics step: records of width 1 world.
 
     Attributes:
-        step: physics steps since the episode began. now: where they are. traits: what they are like. minds: what they do.
+        step: physics steps since the episode began.
+        now: where they are.
+        traits: what they are like.
+        minds: what they do.
     """
 
     step: int
@@ -61,8 +64,11 @@ class Entity:
     """Something to put into the world.
 
     Attributes:
-        name: of its own. kind: what it is. pose: (3,) x, y, heading.
-        model: of a robot. furniture: name in `agora.maps.furniture.MODELS` of an obstacle.
+        name: of its own.
+        kind: what it is.
+        pose: (3,) x, y, heading.
+        model: of a robot.
+        furniture: name in `agora.maps.furniture.MODELS` of an obstacle.
         description: URDF, SDF or YAML text for simulators that want one; empty for the one that belongs to the model.
     """
 
@@ -78,7 +84,10 @@ class Reading(NamedTuple):
     """A scan.
 
     Attributes:
-        robot: number of the robot. time: when it was taken, s since the episode began. ranges: (B,) m. lidar: what took it.
+        robot: number of the robot.
+        time: when it was taken, s since the episode began.
+        ranges: (B,) m.
+        lidar: what took it.
     """
 
     robot: int
@@ -92,9 +101,13 @@ class RobotStanding:
     """How a robot's episode stands.
 
     Attributes:
-        ended: whether it is over. goal: number of the goal that it is on its way to.
-        outcome: `agora.core.recording.Outcome` once it has ended, -1 before. end_time: s since the episode began.
-        clipped: commands beyond the limits. contacts: so far. failure: what the planner said, if it failed.
+        ended: whether it is over.
+        goal: number of the goal that it is on its way to.
+        outcome: `agora.core.recording.Outcome` once it has ended, -1 before.
+        end_time: s since the episode began.
+        clipped: commands beyond the limits.
+        contacts: so far.
+        failure: what the planner said, if it failed.
         target: x, y, heading of that goal.
     """
 

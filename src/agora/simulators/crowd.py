@@ -44,7 +44,8 @@ class Crowd:
         is_fed: forces from outside may act (`feed`).
 
     Attributes:
-        start: the episode as it stands after what was changed. stage: its conditions.
+        start: the episode as it stands after what was changed.
+        stage: its conditions.
     """
 
     def __init__(self, start: Start, stage: Stage, *, is_fed: bool = False) -> None:

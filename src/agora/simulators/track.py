@@ -18,7 +18,9 @@ class Sighting(NamedTuple):
     """What was measured at one moment.
 
     Attributes:
-        time: s. pose: (3,) x, y, heading. twist: (3,) in the robot's frame.
+        time: s.
+        pose: (3,) x, y, heading.
+        twist: (3,) in the robot's frame.
     """
 
     time: float
@@ -30,7 +32,8 @@ class Track:
     """The latest sightings of a robot; it begins with the robot at rest.
 
     Args:
-        time: s. pose: (3,) x, y, heading.
+        time: s.
+        pose: (3,) x, y, heading.
     """
 
     def __init__(self, time: float, pose: Doubles) -> None:

@@ -28,7 +28,8 @@ class SuiteChoice:
     """Which suite.
 
     Attributes:
-        config: file in ``suites``. scale_episodes: factor of the numbers of episodes; each stage has at least one.
+        config: file in ``suites``.
+        scale_episodes: factor of the numbers of episodes; each stage has at least one.
     """
 
     config: str
@@ -55,7 +56,8 @@ class BenchmarkFile:
     """The keys of ``config.yaml``.
 
     Attributes:
-        suite, contest: files. general: ``simulator``; not used.
+        suite, contest: files.
+        general: ``simulator``; not used.
     """
 
     suite: SuiteChoice
@@ -68,9 +70,14 @@ class StageEntry:
     """One stage of a file in ``suites``.
 
     Attributes:
-        name: unique in the file. episodes: how many. robot: its model. map: world, or "dynamic_map".
-        tm_robots, tm_obstacles: modes. config: values over those of ``task_generator.yaml``.
-        timeout: s, over theirs too. seed: of every random stream; that of the benchmark where not given, whoever runs it.
+        name: unique in the file.
+        episodes: how many.
+        robot: its model.
+        map: world, or "dynamic_map".
+        tm_robots, tm_obstacles: modes.
+        config: values over those of ``task_generator.yaml``.
+        timeout: s, over theirs too.
+        seed: of every random stream; that of the benchmark where not given, whoever runs it.
     """
 
     name: str
@@ -104,7 +111,8 @@ class Contestant:
     """One planner of a file in ``contests``.
 
     Attributes:
-        name: its label. local_planner, inter_planner: names.
+        name: its label.
+        local_planner, inter_planner: names.
     """
 
     name: str
@@ -134,7 +142,8 @@ class ArenaBenchmark:
 
     Attributes:
         suite: its stages as Agora plays them.
-        contestants: its planners. contest_file: where they were read.
+        contestants: its planners.
+        contest_file: where they were read.
     """
 
     suite: Suite

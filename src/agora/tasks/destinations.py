@@ -34,7 +34,9 @@ class Stop:
     """A place where one person does something.
 
     Attributes:
-        point: (2,) m. heading: rad. use: "sit", "work", "stand" or "queue".
+        point: (2,) m.
+        heading: rad.
+        use: "sit", "work", "stand" or "queue".
     """
 
     point: Doubles
@@ -71,8 +73,11 @@ def destinations_of(
     of no zones.
 
     Args:
-        map: the surroundings. furniture: in it. zones: parts of it.
-        radius: of the largest person, m. robot: of the largest robot, which passes who stands, m.
+        map: the surroundings.
+        furniture: in it.
+        zones: parts of it.
+        radius: of the largest person, m.
+        robot: of the largest robot, which passes who stands, m.
     """
     walked = (component_of(map, radius) == 1) & _inside(map, radius)
     clear = map.clearance

@@ -35,7 +35,8 @@ class Drawn(Sequence[Start]):
     A sequence of up to `KEPT` keeps its episodes; a longer one none, so that it may have any length.
 
     Args:
-        suite: of the stage. stage: its name.
+        suite: of the stage.
+        stage: its name.
         count: of episodes; the stage's own where 0.
         workers: processes that draw episodes ahead of time, when they are told of them (`soon`).
 

@@ -43,7 +43,9 @@ class Party:
     """People who walk together.
 
     Attributes:
-        purpose: "passing", "visiting", "working" or "waiting". size: how many. group: number of the group, -1 for one alone.
+        purpose: "passing", "visiting", "working" or "waiting".
+        size: how many.
+        group: number of the group, -1 for one alone.
     """
 
     purpose: str
@@ -67,7 +69,8 @@ class Errands:
     Args:
         task: to add to.
         places: where people can go.
-        stays: how long they stay. visits: least and most places of who visits.
+        stays: how long they stay.
+        visits: least and most places of who visits.
         keep_clear: of robots, m.
     """
 

@@ -25,7 +25,8 @@ class Fault(NamedTuple):
     """Something that is wrong.
 
     Attributes:
-        text: what. x, y: where, m.
+        text: what.
+        x, y: where, m.
     """
 
     text: str

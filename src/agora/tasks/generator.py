@@ -43,7 +43,8 @@ class TaskGenerator:
         world: name or path (with a slash) of a world folder, name of a world source, "dynamic_map", or a component.
         robot: model of the robots, one name for all or one for each.
         crowd: crowd model, behaviours and types of pedestrians.
-        periods: how often things happen. navigation: how robots get their paths.
+        periods: how often things happen.
+        navigation: how robots get their paths.
         seed: of every random stream; ``RANDOM.seed`` of the settings has precedence where it is not -1.
         name: beginning of the episodes' names.
 

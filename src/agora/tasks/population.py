@@ -32,7 +32,8 @@ def robot_places(task: Task, distance: float, *, goals: bool, body: float = 0.0)
     """Discs (K, 3) about the robots' starts, and goals where asked for, m.
 
     Args:
-        task: with the robots. distance: m, or what the robots' bodies need beside one of radius ``body``, m, where that is more.
+        task: with the robots.
+        distance: m, or what the robots' bodies need beside one of radius ``body``, m, where that is more.
         goals: whether they are kept clear too.
     """
     distance = max(distance, task.radius + task.safety + body)

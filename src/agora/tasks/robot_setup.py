@@ -22,9 +22,11 @@ class RobotEntry:
     """Some robots that are alike.
 
     Attributes:
-        model: of the robots. amount: how many.
+        model: of the robots.
+        amount: how many.
         local_planner: name of the local planner, with parameters: ``dwa(max_samples=12)``; that of the launch file where empty.
-        planner: the same; Arena's shipped files call it so. inter_planner: name of the interplanner, likewise.
+        planner: the same; Arena's shipped files call it so.
+        inter_planner: name of the interplanner, likewise.
         agent: name of a learned agent; that of the model where empty.
         navigation: whose planner drives: the library's, Move Base Flex, or whatever publishes ``cmd_vel``; as launched where None.
     """

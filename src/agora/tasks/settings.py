@@ -43,7 +43,8 @@ class StagedSettings:
     """For the module ``staged``.
 
     Attributes:
-        curriculum: a name in ``configs/training/curriculums``, or a path, which has a slash. index: number of the first stage.
+        curriculum: a name in ``configs/training/curriculums``, or a path, which has a slash.
+        index: number of the first stage.
     """
 
     curriculum: str = "default.yaml"
@@ -87,7 +88,8 @@ class GuidedSettings:
     """For the robots mode ``guided``; not in Arena's file, where waypoints come from RViz alone.
 
     Attributes:
-        waypoints: poses x, y, heading, or points x, y. file: with such a list, instead; a path.
+        waypoints: poses x, y, heading, or points x, y.
+        file: with such a list, instead; a path.
     """
 
     waypoints: tuple[Pose, ...] = ()

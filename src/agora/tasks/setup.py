@@ -39,7 +39,8 @@ class Setup:
         world: name or path (with a slash) of a world folder, name of a world source, "dynamic_map", or a component.
         robot: model of the robots, one name for all or one for each.
         crowd: crowd model, behaviours and types of pedestrians.
-        periods: how often things happen. navigation: how robots get their paths.
+        periods: how often things happen.
+        navigation: how robots get their paths.
     """
 
     settings: Settings = field(default_factory=Settings)

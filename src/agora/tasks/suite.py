@@ -33,8 +33,11 @@ class Suite:
     """A fixed list of episodes.
 
     Attributes:
-        name: of the suite. stages: its parts. seed: of every random stream.
-        version: raised when the numbers change. description: one paragraph.
+        name: of the suite.
+        stages: its parts.
+        seed: of every random stream.
+        version: raised when the numbers change.
+        description: one paragraph.
         split: ``training`` where planners may be tuned or trained on it; nothing else is tuned on.
     """
 

@@ -45,7 +45,8 @@ def bad_inputs(
     Those that touch something stand.
 
     Args:
-        window: of the costmap. semantics: of the semantic maps.
+        window: of the costmap.
+        semantics: of the semantic maps.
         **kind: of the robots, as for `agora.testing.observation`.
     """
     rows, window = len(INPUTS), window or Window(size=6.0)

@@ -58,7 +58,9 @@ class Passage:
     """One episode in a narrow place.
 
     Attributes:
-        place: name of the place. robot: name of the robot. number: of the start among the place's.
+        place: name of the place.
+        robot: name of the robot.
+        number: of the start among the place's.
         recording: of the episode.
         limit: s in which it is to be done; infinite where the time-out of the episode is limit enough.
     """

@@ -77,7 +77,8 @@ class Solution(NamedTuple):
     """What the oracle did in one situation.
 
     Attributes:
-        recording: of its drive, the last one that was tried. solved: whether it reached the goal without a contact.
+        recording: of its drive, the last one that was tried.
+        solved: whether it reached the goal without a contact.
         conflict: least gap to anybody, m, of a robot that drives straight at constant speed; infinite where nobody is there.
     """
 
@@ -90,7 +91,9 @@ def solve(card: Card, suite: Suite, episode: int) -> Solution:
     """Let the oracle drive one episode of a card.
 
     Args:
-        card: the card. suite: whose first stage plays it. episode: number of the episode.
+        card: the card.
+        suite: whose first stage plays it.
+        episode: number of the episode.
     """
     start = suite.start(suite.stages[0].name, episode)
     conditions = replace(Conditions.of(suite.stages[0]), sees_robots=False)

@@ -83,7 +83,8 @@ def observation(
         pedestrians: slots a row, at least one of three empty; 0 for none.
         seed: of the scene.
         move: what the whole scene has been moved by.
-        window: of the costmap. semantics: of the semantic maps; their evidence is 1 for everybody.
+        window: of the costmap.
+        semantics: of the semantic maps; their evidence is 1 for everybody.
         beams: of the scan.
         max_vy: of the robots, m/s; holonomic if more than 0.
         turning_radius: of the robots, m.

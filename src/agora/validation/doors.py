@@ -26,7 +26,8 @@ def evacuation(model: Any, door: float = 1.0, count: int = 60, *, seed: int = 0)
 
     Args:
         model: a crowd model, or a `Crowd`.
-        door: its width, m. count: of people.
+        door: its width, m.
+        count: of people.
         seed: of places and preferred speeds.
     """
     depth = max(_DEPTH, count / (0.6 * _FULL * (_SIDE - 0.8)) + 1.0)
@@ -54,7 +55,8 @@ def counterflow(model: Any, door: float = 1.0, count: int = 20, *, seed: int = 0
 
     Args:
         model: a crowd model, or a `Crowd`.
-        door: its width, m. count: of people in each room.
+        door: its width, m.
+        count: of people in each room.
         seed: of places and preferred speeds.
     """
     stream = Stream(f"counterflow/{count}/{door}", seed, "validation")

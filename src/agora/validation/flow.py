@@ -34,7 +34,9 @@ class FundamentalDiagram:
     """Mean speeds at densities.
 
     Attributes:
-        density: (D,) measured, 1/m2. speed: (D,) m/s. spread: (D,) standard deviation of the speed among pedestrians, m/s.
+        density: (D,) measured, 1/m2.
+        speed: (D,) m/s.
+        spread: (D,) standard deviation of the speed among pedestrians, m/s.
     """
 
     density: Doubles
@@ -77,8 +79,10 @@ class Streams:
     """Two streams that meet.
 
     Attributes:
-        walk: what the pedestrians did. second: (P,) who belongs to the second stream.
-        order: order parameter once the streams are in each other. blind: that of the same people if they see nobody.
+        walk: what the pedestrians did.
+        second: (P,) who belongs to the second stream.
+        order: order parameter once the streams are in each other.
+        blind: that of the same people if they see nobody.
     """
 
     walk: Walk

@@ -27,7 +27,8 @@ class Replaced:
     """One walker of a stretch who is to be replaced.
 
     Attributes:
-        stretch: number of the stretch. walker: number of the walker in it.
+        stretch: number of the stretch.
+        walker: number of the walker in it.
     """
 
     stretch: int

@@ -31,7 +31,9 @@ class Validation:
     Attributes:
         model: its name.
         cases: one row each.
-        diagram: speed against density. lanes, stripes: streams that met. recorded: against ETH/UCY, None without the data.
+        diagram: speed against density.
+        lanes, stripes: streams that met.
+        recorded: against ETH/UCY, None without the data.
     """
 
     model: str
@@ -46,7 +48,8 @@ def validate(name: str, model: Any, *, seed: int = 0, progress: Callable[[str], 
     """Run every experiment on a crowd model; some minutes, of which RiMEA's case 9 takes most.
 
     Args:
-        name: of the model. model: the model.
+        name: of the model.
+        model: the model.
         model: see there.
         seed: of places and preferred speeds.
         progress: called with what is run next.

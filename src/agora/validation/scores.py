@@ -51,7 +51,8 @@ class Score:
     """A line of the table.
 
     Attributes:
-        name: of the crowd or the control. part: of the table.
+        name: of the crowd or the control.
+        part: of the table.
         values: by column; without those that were not measured or do not apply.
         scenes: how well it is told apart in each scene.
     """
@@ -158,7 +159,8 @@ class Instrument:
 
         Args:
             parts: of the table, and their scenes.
-            every: only each so many stretches are used. most: walkers who are replaced one at a time, of all parts together.
+            every: only each so many stretches are used.
+            most: walkers who are replaced one at a time, of all parts together.
             threads: over worlds.
             classify: whether a classifier is trained.
 

@@ -51,7 +51,8 @@ class Stretch:
     """A stretch of a scene; its N walkers come first among its P pedestrians.
 
     Attributes:
-        scene: its name. begin: time of the first sample, s.
+        scene: its name.
+        begin: time of the first sample, s.
         map: of the scene.
         has_walls: whether anything is known of walls.
         position: (T, P, 2) recorded, m; without meaning where not present.

@@ -23,7 +23,9 @@ def together(position: Doubles, velocity: Doubles, present: Bools) -> Ints:
     """Return the number (P,) of the group with which each of P people walks, -1 for none.
 
     Args:
-        position: (T, P, 2) m, every 0.4 s. velocity: (T, P, 2) m/s. present: (T, P).
+        position: (T, P, 2) m, every 0.4 s.
+        velocity: (T, P, 2) m/s.
+        present: (T, P).
     """
     count = present.shape[1]
     group = np.arange(count)

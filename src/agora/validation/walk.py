@@ -24,7 +24,8 @@ class Walk:
 
     Attributes:
         time: (T,) s.
-        position: (T, P, 2) m. velocity: (T, P, 2) m/s.
+        position: (T, P, 2) m.
+        velocity: (T, P, 2) m/s.
     """
 
     time: Doubles

@@ -22,7 +22,9 @@ class Window:
     """T = 13 samples of P pedestrians, of whom the first N are compared.
 
     Attributes:
-        position: (T, P, 2) m. velocity: (T, P, 2) m/s. present: (T, P); places and velocities of others have no meaning.
+        position: (T, P, 2) m.
+        velocity: (T, P, 2) m/s.
+        present: (T, P); places and velocities of others have no meaning.
         wall: (T, N) distance of the centres to the nearest wall, m, 0 inside; T = 0 where no walls are known.
         group: (P,) number of the walking group, -1 for none.
     """

@@ -102,7 +102,8 @@ def scene_entries(robots: Sequence[PlayedRobot], began: int = 0) -> list[Entry]:
     """Return what Foxglove shows of an episode, in the order of time.
 
     Args:
-        robots: of it, by their numbers. began: time of the episode's beginning, ns.
+        robots: of it, by their numbers.
+        began: time of the episode's beginning, ns.
     """
     recordings = [robot.recording for robot in robots]
     entries = [entry for n, robot in enumerate(robots) for entry in _of_robot(robot, n, began)]

@@ -30,7 +30,8 @@ class LiveWindow:
     Args:
         extent: what to show, m.
         radius: of the robot, m.
-        goal: (2,) or a pose, m; goal_tolerance: m.
+        goal: (2,) or a pose, m.
+        goal_tolerance: m.
         map_: static surroundings, or None.
         title: of the window.
 

@@ -119,7 +119,10 @@ class Frame(NamedTuple):
     Attributes:
         time: s.
         robot: (3,) pose.
-        position: (N, 2) m; heading: (N,) rad; radius: (N,) m; id: (N,).
+        position: (N, 2) m.
+        heading: (N,) rad.
+        radius: (N,) m.
+        id: (N,).
         trail: (K, 3) x, y of earlier places of pedestrians, m, and how faded, 0 now to 1 gone.
         contacts: those that have happened.
         state: (N,) numbers in `agora.core.state.SOCIAL_STATES`; None where the recording has none.

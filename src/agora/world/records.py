@@ -148,7 +148,8 @@ class Replay(NamedTuple):
     Attributes:
         first, last: (W, P) index of the slot's first and last knot.
         cursor: (W, P) knot that was used last.
-        period: (W, P) s after which the trajectory starts again, 0 for once; phase: (W, P) s by which it is ahead.
+        period: (W, P) s after which the trajectory starts again, 0 for once.
+        phase: (W, P) s by which it is ahead.
         aside_x, aside_y: (W, P) from the recorded place, of those who step aside (`agora.engine.sidestep`), m.
         time, x, y: (N,) knots, s and m.
     """

@@ -65,8 +65,10 @@ class Habits:
     Attributes:
         chat_probability, story_probability, group_probability, stroll_probability: of beginning a talk of two, a story, a talk of
             the group and a talk while walking, every 0.5 s.
-        chat_time, story_time, group_time, stroll_time: their typical durations, s. talk_distance: m.
-        wait_time: how long it stands at first, s. trigger_radius: how near a robot must come before it moves, m; 0 for not at all.
+        chat_time, story_time, group_time, stroll_time: their typical durations, s.
+        talk_distance: m.
+        wait_time: how long it stands at first, s.
+        trigger_radius: how near a robot must come before it moves, m; 0 for not at all.
     """
 
     chat_probability: Chance | None = None
@@ -88,21 +90,27 @@ class PedestrianStarts:
 
     Attributes:
         position: (P, 2) m.
-        speed: (P,) preferred speed, m/s; radius: (P,) m.
-        group: (P,) number of the walking group, -1 for none; id: (P,).
-        waypoints: (P, K, 2) m. waypoint_count: (P,) how many of each row count.
+        speed: (P,) preferred speed, m/s.
+        radius: (P,) m.
+        group: (P,) number of the walking group, -1 for none.
+        id: (P,).
+        waypoints: (P, K, 2) m.
+        waypoint_count: (P,) how many of each row count.
         mode: (P,) 0 loop, 1 random order, 2 stay at the last, 3 leave the world at the last; who has `one_place` stays there in the
-            first two. tolerance: (P,) m.
+            first two.
+        tolerance: (P,) m.
         velocity: (P, 2) m/s.
         heading: (P,) rad; towards the first waypoint where not given.
         model: (P,) number of the crowd model among the stage's; the first where not given.
         type, reaction, state: (P,) numbers in `agora.core.state.TYPES`, ``REACTIONS`` and ``SOCIAL_STATES``; regular adults who
             walk where not given.
         habits: one a pedestrian; empty where nobody has any of its own.
-        waits: (P, K) s before setting out for each waypoint; company: (P, 3) distance to the nearest robot, m, first and last
-            moment, s; nothing of both where not given (`agora.pedestrians.cues`).
-        doing: (P, K) number in `agora.core.state.SOCIAL_STATES` of what one does who stands before setting out, -1 for nothing
-            that is said; facing: (P, K) heading in which one does it, rad.
+        waits: (P, K) s before setting out for each waypoint.
+        company: (P, 3) distance to the nearest robot, m, first and last moment, s; nothing of both where not given
+            (`agora.pedestrians.cues`).
+        doing: (P, K) number in `agora.core.state.SOCIAL_STATES` of what one does who stands before setting out, -1 for nothing that
+            is said.
+        facing: (P, K) heading in which one does it, rad.
         enters: (P,) when each comes into the world, s, in rising order after those who are there at the start; nobody comes later
             where not given.
     """
@@ -183,7 +191,9 @@ class Start:
         map: static surroundings.
         robots: R of them.
         pedestrians: simulated ones.
-        timeout: s. goal_tolerance: m. heading_tolerance: rad, pi or more for any heading.
+        timeout: s.
+        goal_tolerance: m.
+        heading_tolerance: rad, pi or more for any heading.
         replay: recorded pedestrians; they take the slots after the simulated ones.
         replay_radius: of recorded pedestrians, m.
         replay_phase: (n,) s by which each recording is ahead; empty for none.

@@ -18,7 +18,8 @@ class Threads:
     """Runs kernels on all worlds; no result depends on how many threads there are.
 
     Args:
-        worlds: W. threads: the calling one counts.
+        worlds: W.
+        threads: the calling one counts.
     """
 
     def __init__(self, worlds: int, threads: int = 1) -> None:

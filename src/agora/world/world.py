@@ -34,8 +34,13 @@ class Layout:
     """Sizes of a batch's arrays.
 
     Attributes:
-        worlds: W. robots: R in each. pedestrians: most in one world. waypoints: most of one pedestrian.
-        corners: most of a polygon footprint. knots: most of the recordings of one world. delay: longest command delay, steps.
+        worlds: W.
+        robots: R in each.
+        pedestrians: most in one world.
+        waypoints: most of one pedestrian.
+        corners: most of a polygon footprint.
+        knots: most of the recordings of one world.
+        delay: longest command delay, steps.
         maps: room for maps.
     """
 
@@ -82,10 +87,14 @@ class World:
 
     Attributes:
         layout, dt, slots: as given.
-        tick: steps since the world was made. now: which of the two generations is t, 0 or 1.
-        traits, minds, waypoints: of the pedestrians. replay: their recordings.
-        robot_traits: of the robots. commands: (W, R, 3) twists that count until others are given, m/s and rad/s.
-        status: clocks, goals, outcomes and contacts. maps: of all worlds, and which world is on which.
+        tick: steps since the world was made.
+        now: which of the two generations is t, 0 or 1.
+        traits, minds, waypoints: of the pedestrians.
+        replay: their recordings.
+        robot_traits: of the robots.
+        commands: (W, R, 3) twists that count until others are given, m/s and rad/s.
+        status: clocks, goals, outcomes and contacts.
+        maps: of all worlds, and which world is on which.
         doors: that move; None where no map has any.
         threads: run kernels over the worlds.
     """

@@ -90,7 +90,8 @@ class _Asked:
     """What a worker is to do, and to have.
 
     Attributes:
-        deadline: s that one call may take. versions: of the machine that began the run.
+        deadline: s that one call may take.
+        versions: of the machine that began the run.
         files: digests of those that enter the episodes there, by name.
         packages: versions of those that components come from there, by name.
     """
@@ -114,7 +115,8 @@ class _Crew:
     """The jobs that are under way.
 
     Attributes:
-        running: they. carrying: whether jobs are sent with what is made from files, because some worker has not the same.
+        running: they.
+        carrying: whether jobs are sent with what is made from files, because some worker has not the same.
     """
 
     def __init__(self, ray: Any, send: Callable[[Any, bool], Any], carry: Callable[[Any], Any]) -> None:

@@ -84,10 +84,12 @@ class Costmaps:
     """Local costmaps at work; other robots are marked as pedestrians are.
 
     Args:
-        channel: what they are. source: the worlds, and the channels that it needs.
+        channel: what they are.
+        source: the worlds, and the channels that it needs.
 
     Attributes:
-        reading: (W, R, ...) of the fields. shown: what observations show.
+        reading: (W, R, ...) of the fields.
+        shown: what observations show.
         seen: what lidars have put on them; None where they do not.
     """
 

@@ -66,7 +66,8 @@ class HeldScans:
         reading: (W, R, B), m.
 
     Attributes:
-        lidar, reading: as given. ranges: (N, B) the last scan, m.
+        lidar, reading: as given.
+        ranges: (N, B) the last scan, m.
     """
 
     def __init__(self, lidar: Lidar | None, reading: Reading) -> None:
@@ -87,7 +88,8 @@ class Scanner:
     """A lidar on every robot of a batch.
 
     Args:
-        world: the worlds. lidar: on every robot.
+        world: the worlds.
+        lidar: on every robot.
         ranges: (W, R, B) where what it measures is written, m; an array of its own where not given.
     """
 

@@ -34,7 +34,8 @@ class Apartment(Area):
 
     Attributes:
         bedrooms: how many.
-        hallway: least width of the hallway, m. door: least width of the doors, m. Both are more where ``passage`` needs it.
+        hallway: least width of the hallway, m.
+        door: least width of the doors, m. Both are more where ``passage`` needs it.
         furnished: share of the furniture that is tried to be placed.
     """
 

@@ -45,7 +45,8 @@ class ArenaGenerator:
         algorithm: ``barn``, ``rosnav``, ``rosmap``, or a name of the paper.
         algorithm_config: its parameters; ``map_type`` for ``rosnav`` and ``rosmap``.
         map_properties: size.
-        episode_per_map: episodes on one map. generation_timeout: s; not needed here.
+        episode_per_map: episodes on one map.
+        generation_timeout: s; not needed here.
     """
 
     algorithm: str

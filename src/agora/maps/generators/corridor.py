@@ -19,7 +19,8 @@ class Corridor(Area):
 
     Attributes:
         corridor_width: m.
-        alcoves: recesses in the walls, 1.5 m deep. alcove_width: m, more where ``passage`` needs it.
+        alcoves: recesses in the walls, 1.5 m deep.
+        alcove_width: m, more where ``passage`` needs it.
         obstacle_num: benches, cabinets, bookcases and plants along the walls, none opposite of another.
     """
 

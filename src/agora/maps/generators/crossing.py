@@ -14,7 +14,8 @@ class Crossing(Area):
     """Two corridors at right angles that cross at a random place.
 
     Attributes:
-        corridor_width: of the corridor from left to right, m. crossing_width: of the other, m.
+        corridor_width: of the corridor from left to right, m.
+        crossing_width: of the other, m.
         arms: 4, or 3 for one that ends at the crossing.
         offset: the crossing's largest distance from the centre, as a share of what the walls allow.
     """

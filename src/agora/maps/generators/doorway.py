@@ -14,7 +14,8 @@ class Doorway(Area):
     """Two rooms beside or above each other, with a wall between them that has doors.
 
     Attributes:
-        door: width of a door, m. doors: how many.
+        door: width of a door, m.
+        doors: how many.
         thickness: of the wall, m.
         offset: the wall's largest distance from the centre, as a share of what the rooms allow.
     """

@@ -21,7 +21,8 @@ class HospitalWard(Area):
     Attributes:
         corridor_width: m.
         room_width: least width of a room, m; more where ``passage`` needs it.
-        beds: in a room. occupancy: chance that a bed is there.
+        beds: in a room.
+        occupancy: chance that a bed is there.
         door: least width of the doors, m; more where ``passage`` needs it.
     """
 

@@ -86,8 +86,10 @@ class Slots:
     """Where things stand in rows.
 
     Attributes:
-        along: x of the middle of each. lines: y of the lower side of each row.
-        aisles: y from and to of the free strips below, between and above the rows. crossings: the same in x.
+        along: x of the middle of each.
+        lines: y of the lower side of each row.
+        aisles: y from and to of the free strips below, between and above the rows.
+        crossings: the same in x.
     """
 
     along: list[float]
@@ -102,7 +104,8 @@ def slots(box: Rectangle, length: float, depth: float, aisle: float, crossing: f
     Args:
         box: rectangle.
         length, depth: of a thing and its place, m.
-        aisle: least width of an aisle between rows and beside the outer ones, m. crossing: of one across the rows, m.
+        aisle: least width of an aisle between rows and beside the outer ones, m.
+        crossing: of one across the rows, m.
         block: things between crossings.
         stream: divides what is left of the height.
     """

@@ -94,8 +94,10 @@ class Plan:
     It may be drawn turned: what is the lower side on the plan then is the right, the upper or the left side of the place.
 
     Attributes:
-        area: the place. turns: by how many quarters the finished plan is turned, counter-clockwise.
-        width, height: of the plan, whole cells, m. inner: what the outer wall leaves.
+        area: the place.
+        turns: by how many quarters the finished plan is turned, counter-clockwise.
+        width, height: of the plan, whole cells, m.
+        inner: what the outer wall leaves.
         walls: (rows, columns) cells.
         furniture: so far.
         reached: (rows, columns) cells whose centre the robot can be at, once finished.

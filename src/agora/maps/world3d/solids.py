@@ -66,7 +66,8 @@ class Solids:
         name: of the world.
         bounds: x0, y0, x1, y1 of the floor, m.
         walls, furniture: everything that stands on it.
-        boxes: how many boxes the occupied cells became; runs: how many they would be if cells were merged along one axis alone.
+        boxes: how many boxes the occupied cells became.
+        runs: how many they would be if cells were merged along one axis alone.
     """
 
     name: str

@@ -56,7 +56,8 @@ class Replan:
         memory: side of the square about the robot in which it remembers what the window has shown, m; nothing outside the window
             where it is not larger.
         lookahead: how far along the path the place is, from the point of the path nearest to the robot, m; at most 50.
-        neutral: cost of a cell length far from obstacles. factor: weight of the costs of cells.
+        neutral: cost of a cell length far from obstacles.
+        factor: weight of the costs of cells.
         spacing: of the points of the new path, m.
     """
 

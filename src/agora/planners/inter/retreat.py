@@ -35,7 +35,8 @@ class Manner(NamedTuple):
 
     Attributes:
         careful: False where a robot drives on as an aggressive one instead.
-        stretch: distance of the temporary goal over ``temp_goal_distance``. turn: its direction from straight behind, rad.
+        stretch: distance of the temporary goal over ``temp_goal_distance``.
+        turn: its direction from straight behind, rad.
         margin: room beyond the robot's diameter within which a wall behind calls the retreat off, m.
     """
 

@@ -22,7 +22,8 @@ class Rings:
     """Circles about the members of each group that a robot sees, in the order of their first slots.
 
     Attributes:
-        centre: (N, G, 2) mean place of the members, m. velocity: (N, G, 2) their mean velocity, m/s.
+        centre: (N, G, 2) mean place of the members, m.
+        velocity: (N, G, 2) their mean velocity, m/s.
         radius: (N, G) distance of the farthest member from the centre, m.
         present: (N, G) False where there is no group; the others mean nothing there.
     """
@@ -38,7 +39,8 @@ def linked(tracks: Tracks, distance: float, speed: float) -> Ints:
 
     Args:
         tracks: of who is seen.
-        distance: of two who belong together, at most, m. speed: difference of their velocities, at most, m/s.
+        distance: of two who belong together, at most, m.
+        speed: difference of their velocities, at most, m/s.
     """
     label = np.empty(tracks.present.shape, np.int32)
     _link(tracks.position, tracks.velocity, tracks.present, np.float32(distance), np.float32(speed), label, 0, len(label))

@@ -31,7 +31,9 @@ class Company:
     """The pedestrians about each robot; distances (N,) to the centre of the nearest, m, infinite where there is none.
 
     Attributes:
-        nearest: of all. ahead: of those in the field of view who walk, at 0.2 m/s or more. elder: of those known to be elderly.
+        nearest: of all.
+        ahead: of those in the field of view who walk, at 0.2 m/s or more.
+        elder: of those known to be elderly.
         danger: (N,) Arena's level of danger, exp(-1 / sum (3 m / d)^2), d the distances to all.
     """
 

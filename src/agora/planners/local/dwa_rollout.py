@@ -136,7 +136,8 @@ class Recall(NamedTuple):
         latch: (N, 2) whether the goal has been reached; whether the robot turns to its heading.
         plan: (N, 3) first point of the path and its number of points: another path starts afresh.
         progress: (N, 2) segment and piece at which the path starts.
-        escaping: (N,) whether it backs up. escape: (N, 2) where that began, m.
+        escaping: (N,) whether it backs up.
+        escape: (N, 2) where that began, m.
     """
 
     oscillation: Array

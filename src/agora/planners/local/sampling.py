@@ -103,9 +103,13 @@ class Sampling:
 
     Attributes:
         window: local costmap.
-        max_speed: m/s, None for the robot's. max_omega: rad/s, None for the robot's.
-        waypoints: how many, about. headings: at each place. camera_height: of the camera that makes the grid, m.
-        camera_tilt: below the horizon, degrees. half_view: half the camera's field of view, degrees.
+        max_speed: m/s, None for the robot's.
+        max_omega: rad/s, None for the robot's.
+        waypoints: how many, about.
+        headings: at each place.
+        camera_height: of the camera that makes the grid, m.
+        camera_tilt: below the horizon, degrees.
+        half_view: half the camera's field of view, degrees.
         start_speeds: how many, from 0 to the top speed.
         min_final_time, max_final_time: of splines, s.
         control_horizon: for how long a spline is driven, s.

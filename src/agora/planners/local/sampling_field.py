@@ -112,13 +112,17 @@ def to_goal(cost, left, bottom, cell, path, count, x, y, distance):
     A cell that the wave does not come to has the distance of the seed and `CLOSED`. Where there is no seed all are closed.
 
     Args:
-        cost: (H, W) of the window. left: its lower-left corner, m. bottom: see there. cell: m.
+        cost: (H, W) of the window.
+        left: its lower-left corner, m.
+        bottom: see there.
+        cell: m.
         left: see there.
         bottom: see there.
         cell: see there.
         path: (K, 2) m.
         count: how many of its points count, at least 1.
-        x: of the robot, m. y: see there.
+        x: of the robot, m.
+        y: see there.
         y: see there.
         distance: out, (H, W).
     """

@@ -58,8 +58,10 @@ class Scene(NamedTuple):
     """One robot in its window, in cells from the centre of the first.
 
     Attributes:
-        distance: (H, W) to the goal, m. gaps: (H, W) to the nearest obstacle, m.
-        u, v: of the robot. sine, cosine: of its heading.
+        distance: (H, W) to the goal, m.
+        gaps: (H, W) to the nearest obstacle, m.
+        u, v: of the robot.
+        sine, cosine: of its heading.
         inverse: cells in a metre.
         closed: distance from which on a cell is closed, m.
         clear: distance to obstacles within which the robot may not come nearer to them, m.
@@ -157,11 +159,14 @@ def choose(p, of, bins, rows, cost, origin, cell, gaps, path, path_count, pose, 
         of: `agora.planners.local.sampling_splines.Splines`.
         bins: (R,) numbers of the start speeds.
         rows: (R,) which robots.
-        cost: (N, H, W) of the windows. origin: (N, 2) lower-left corners, m. cell: m.
+        cost: (N, H, W) of the windows.
+        origin: (N, 2) lower-left corners, m.
+        cell: m.
         origin: see there.
         cell: see there.
         gaps: (R, H, W) distances to the nearest obstacle, m.
-        path: (N, K, 2) m. path_count: (N,).
+        path: (N, K, 2) m.
+        path_count: (N,).
         path_count: see there.
         pose: (N, 3).
         clear: (R,) m, see `Scene`.
@@ -193,7 +198,9 @@ def drive(x, y, way, time, gone, dt, max_vx, max_omega, twist, first, last):
     Where a limit is below what the spline asks for, the robot goes along it more slowly.
 
     Args:
-        x: (N, 3) coefficients. y: (N, 3). way: (N, 3).
+        x: (N, 3) coefficients.
+        y: (N, 3).
+        way: (N, 3).
         y: see there.
         way: see there.
         time: (N,) final times, s; 0 for no spline.

@@ -47,7 +47,8 @@ def local_path(path, count, leg, share, x, y, reach, half, spacing, out):
     """Points ``spacing`` apart on the path, from a leg on, up to ``reach`` m along it and while they are within ``half`` m.
 
     Args:
-        path: (K, 2) m. count: how many points it has.
+        path: (K, 2) m.
+        count: how many points it has.
         leg, share: where it starts.
         x, y: of the robot.
         reach, half, spacing: m.

@@ -46,7 +46,8 @@ def cluster(cost, resolution, x, y, cosine, sine, behind, blocks, sums, still):
     """Write the points of a window, m from the robot along the map's axes; return how many.
 
     Args:
-        cost: (rows, columns) uint8. resolution: m per cell.
+        cost: (rows, columns) uint8.
+        resolution: m per cell.
         x, y: of the robot from the window's lower-left corner, m.
         cosine, sine: of its heading.
         behind: what lies farther behind it is left out, m.
@@ -90,8 +91,10 @@ def gather(tracks, row, x, y, slowest, reach, moving, count, still, standing):
         x, y: of the robot, m.
         slowest: speed from which a disc moves, m/s.
         reach: of a disc from the robot, beyond which it is left out, m; one that moves may come from twice as far.
-        moving: out, (Q, 5) position from the robot, velocity, radius. count: how many there are.
-        still: out, (Q, 3) position from the robot, radius. standing: how many there are.
+        moving: out, (Q, 5) position from the robot, velocity, radius.
+        count: how many there are.
+        still: out, (Q, 3) position from the robot, radius.
+        standing: how many there are.
 
     Returns:
         How many there are of each then.
@@ -120,7 +123,8 @@ def associate(band, n, still, standing, moving, movers, radius, force, cutoff, t
     Of those that move, all within ``cutoff`` m of where they will be when the robot is at the pose.
 
     Args:
-        band: (n, 4). n: its poses.
+        band: (n, 4).
+        n: its poses.
         still: (S, 3), ``standing`` of them.
         moving: (Q, 5), ``movers`` of them.
         radius: of the robot, added to all, m.

@@ -40,7 +40,8 @@ def obstacles(still, standing, moving, movers, goal, width, order, out):
     """Write one point for each obstacle: of discs less than ``width`` m apart the one nearest to the line from robot to goal.
 
     Args:
-        still: (S, 3), ``standing`` of them. moving: (Q, 5), ``movers`` of them.
+        still: (S, 3), ``standing`` of them.
+        moving: (Q, 5), ``movers`` of them.
         goal: x and y.
         width: m.
         order: (S,) int32, room.
@@ -96,7 +97,8 @@ def classify(band, n, places, count, signatures, known, threshold):
     turns do not count. The band's signature is written behind the known ones.
 
     Args:
-        band: (n, 4). n: its poses.
+        band: (n, 4).
+        n: its poses.
         places: (K, 4), ``count`` of them.
         signatures: (C + 1, K).
         known: see there.
@@ -137,7 +139,8 @@ def scatter(goal_x, goal_y, width, scale, tick, samples, nodes):
 
     Args:
         goal_x, goal_y: m from the robot.
-        width: of the area, m. scale: of its length, in distances to the goal.
+        width: of the area, m.
+        scale: of its length, in distances to the goal.
         tick: number of the call.
         samples: how many points.
         nodes: out, (samples + 2, 2).
@@ -160,8 +163,10 @@ def connect(nodes, many, still, standing, moving, movers, clear, threshold, edge
     """Write which nodes are joined: those that lead towards the goal, ``clear`` m from every disc.
 
     Args:
-        nodes: (many, 2). many: how many.
-        still: (S, 3), ``standing`` of them. moving: (Q, 5), ``movers`` of them, where they are now.
+        nodes: (many, 2).
+        many: how many.
+        still: (S, 3), ``standing`` of them.
+        moving: (Q, 5), ``movers`` of them, where they are now.
         clear: m.
         threshold: least cosine of the angle to the way to the goal.
         edges: out, (many, many) bool.
@@ -195,13 +200,18 @@ def explore(nodes, many, edges, ends, guess, places, count, threshold, bands, co
     No more than 200 paths are looked at.
 
     Args:
-        nodes: (many, 2). many: how many. edges: (many, many).
+        nodes: (many, 2).
+        many: how many.
+        edges: (many, many).
         ends: headings of the robot and of the goal.
         guess: speed and turning rate of a first guess, least number of steps.
-        places: (K, 4), ``count`` of them. threshold: see `classify`.
-        bands: (C, M, 4), ``known`` of them; counts: (C,) their poses.
+        places: (K, 4), ``count`` of them.
+        threshold: see `classify`.
+        bands: (C, M, 4), ``known`` of them.
+        counts: (C,) their poses.
         most: up to C.
-        roadmap: (3, many) int32, room: path, and for each of its nodes the next to try. signatures: (C + 1, K).
+        roadmap: (3, many) int32, room: path, and for each of its nodes the next to try.
+        signatures: (C + 1, K).
 
     Returns:
         How many bands there are then.
@@ -245,7 +255,10 @@ def detours(band, n, best, best_n, tolerance, long, ratio):
     """Whether a band sets out another way than the best one, or takes much longer; one too short to tell does.
 
     Args:
-        band: (n, 4). n: its poses. best: (best_n, 4). best_n: its poses.
+        band: (n, 4).
+        n: its poses.
+        best: (best_n, 4).
+        best_n: its poses.
         tolerance: between the directions, rad.
         long: how far out the directions are measured, m.
         ratio: of the durations.

@@ -135,8 +135,12 @@ class Scratch(NamedTuple):
 
     Attributes:
         route: (A, 2) local path.
-        bands: (C + 1, M, 4), the last is room. counts: (C + 1,). costs: (C,).
-        blocks, sums: of `teb_discs.cluster`. still: (S, 3). moving: (Q, 5).
+        bands: (C + 1, M, 4), the last is room.
+        counts: (C + 1,).
+        costs: (C,).
+        blocks, sums: of `teb_discs.cluster`.
+        still: (S, 3).
+        moving: (Q, 5).
         near, work: of the solver.
         order, places, signatures, nodes, edges, roadmap: of `teb_homotopy`.
     """

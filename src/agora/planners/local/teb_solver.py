@@ -88,7 +88,10 @@ class Work(NamedTuple):
     Attributes:
         trig: (M, 2) cosine and sine of the headings.
         steps: (M, 7) speed, its four derivatives, turn and turning rate of each step.
-        matrix, factor: (4 M, 11) lower bands. side, change: (4 M,). row: (11,) derivatives of a residual. trial: (M, 4).
+        matrix, factor: (4 M, 11) lower bands.
+        side, change: (4 M,).
+        row: (11,) derivatives of a residual.
+        trial: (M, 4).
     """
 
     trig: Floats

@@ -77,7 +77,8 @@ class TrajectoryRollout:
         window: local costmap.
         acc_lim_x, acc_lim_y, acc_lim_theta: m/s2 and rad/s2.
         max_vel_x, min_vel_x: of curves ahead, m/s.
-        max_vel_theta: rad/s. min_in_place_vel_theta: slowest turn in place, rad/s.
+        max_vel_theta: rad/s.
+        min_in_place_vel_theta: slowest turn in place, rad/s.
         escape_vel: of backing up, m/s, negative.
         escape_blindly: whether it backs up whatever is behind.
         y_vels: speeds of going aside, m/s; only robots that can.

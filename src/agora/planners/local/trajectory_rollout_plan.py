@@ -75,10 +75,12 @@ class Recall(NamedTuple):
     """What a row remembers; all zero is the start of an episode.
 
     Attributes:
-        turned: (N, 2) whether it has turned right, left since it moved; only: (N, 2) whether only right, left is allowed.
+        turned: (N, 2) whether it has turned right, left since it moved.
+        only: (N, 2) whether only right, left is allowed.
         strafed, only_strafe: (N, 2) the same of going aside.
         place: (N, 2) where it last turned or went aside, m.
-        escaping: (N,) whether it backs up. escape: (N, 3) pose at which that began.
+        escaping: (N,) whether it backs up.
+        escape: (N, 3) pose at which that began.
         latch: (N, 2) whether the goal has been reached; whether the robot turns to its heading.
         plan: (N, 3) first point of the path and its number of points: another path starts afresh.
         progress: (N, 2) segment and piece at which the path starts.

@@ -14,7 +14,9 @@ def write_world(situation: Situation, name: str, folder: Path) -> tuple[Path, li
     """Write map and scenario; return the scenario's path, and what of the situation the file cannot say.
 
     Args:
-        situation: to be written. name: of the scenario. folder: of the world, made new.
+        situation: to be written.
+        name: of the scenario.
+        folder: of the world, made new.
 
     Raises:
         InputError: the folder is there, or cannot be made.

@@ -23,8 +23,8 @@ class Groups(Random):
     and lets others come and go; walking groups keep together with it alone.
 
     Attributes:
-        standing_groups: least and most groups that stand. standing_size: least and most members of each; two stand face to face, at
-            a right angle or side by side, more in a ring.
+        standing_groups: least and most groups that stand.
+        standing_size: least and most members of each; two stand face to face, at a right angle or side by side, more in a ring.
         standing_waypoints: random places to which a member goes who leaves its group; without any, all stay.
     """
 

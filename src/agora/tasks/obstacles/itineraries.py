@@ -61,8 +61,11 @@ class Stays:
     The medians are our own choice, of the order of what such an errand takes.
 
     Attributes:
-        sit: on a chair, a bench or a sofa. work: at a desk or a machine. stand: at a shelf, a printer or a bed.
-        queue: at a counter. wait: somewhere in the room.
+        sit: on a chair, a bench or a sofa.
+        work: at a desk or a machine.
+        stand: at a shelf, a printer or a bed.
+        queue: at a counter.
+        wait: somewhere in the room.
         spread: standard deviation of the logarithm of all of them.
     """
 

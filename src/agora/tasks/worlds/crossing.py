@@ -42,8 +42,9 @@ class Crossing(ABC):
         radius: half the robot's way, m.
         cases: how many of the original cases there are; 0 to draw anew for every episode.
         first_seed: of the original case 0.
-        body: least and most radius of people, m. speed: least and most preferred speed, m/s. They are drawn where they differ; the
-            code's people have [0.3, 0.5] and [0.5, 1.5] where its attributes are randomised.
+        body: least and most radius of people, m.
+        speed: least and most preferred speed, m/s. They are drawn where they differ; the code's people have [0.3, 0.5] and [0.5,
+            1.5] where its attributes are randomised.
         top_speed: a higher preferred speed counts as this, as for the code's ORCA, m/s.
         robot_radius: m.
         gap: between outlines at the start, m.

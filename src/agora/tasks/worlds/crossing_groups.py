@@ -41,18 +41,23 @@ class CrossingGroups:
     Where the original lets who arrives at a goal vanish and begin anew on the circle, here it goes on to its next waypoint.
 
     Attributes:
-        people: in all. groups: that stand. group_size: least and most members.
+        people: in all.
+        groups: that stand.
+        group_size: least and most members.
         dynamic: whether groups walk, but for the first; the stage's crowd then has two ``models``.
         group_radius: of a ring, or distance of neighbours in the other formations, least and most, m.
         share: of the robot's way at which the first group stands.
         arena: the robot's start and goal and other groups' middles have |x| and |y| up to this, m.
-        distance: least between the robot's start and goal, m. apart: least between middles of groups, m.
+        distance: least between the robot's start and goal, m.
+        apart: least between middles of groups, m.
         spacing: of members from everybody else, from the robot's goal, and from goals, m.
         circle: radius, m.
         circle_noise: of starts and waypoints either way along each axis, times the preferred speed, m.
         circle_offset: where above 0, starts have this noise instead, m: from 0 to the offset along each axis, at every speed.
-        room: gap between starts on the circle, and to the robot's start and goal, m. robot_radius: of it, m.
-        radius: of pedestrians, least and most, m. speed: preferred, least and most, m/s; above top_speed it counts as that.
+        room: gap between starts on the circle, and to the robot's start and goal, m.
+        robot_radius: of it, m.
+        radius: of pedestrians, least and most, m.
+        speed: preferred, least and most, m/s; above top_speed it counts as that.
         top_speed: m/s.
         waypoints: of each who walks.
     """

@@ -19,7 +19,8 @@ class DynaBarn:
 
     Attributes:
         worlds: their names, ``challenge_07``; all of ``part`` and ``difficulty`` where empty.
-        part: challenge or demo, or all. difficulty: easy, medium or hard, or all.
+        part: challenge or demo, or all.
+        difficulty: easy, medium or hard, or all.
     """
 
     worlds: tuple[str, ...] = ()

@@ -30,8 +30,8 @@ class EthUcy:
         known: cells to which nobody came so near in the whole recording count as occupied, m: a scene knows the lines of some walls
             of its buildings, and nothing of what is behind them. With 0 such cells are free.
         folder: in which the scenes are, "./recordings"; that of the data set where empty.
-        frame_rate: frames per second in the numbering of all these scenes; scale: m of a unit of their places. Both are what the
-            scenes say where None (`agora.datasets.scenes.SceneFile`).
+        frame_rate: frames per second in the numbering of all these scenes.
+        scale: m of a unit of their places. Both are what the scenes say where None (`agora.datasets.scenes.SceneFile`).
     """
 
     scenes: tuple[str, ...] = ()

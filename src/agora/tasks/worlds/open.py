@@ -16,7 +16,8 @@ class Open:
     """A plane without obstacles; leaving it is leaving the map.
 
     Attributes:
-        width, height: m. x, y: lower-left corner, m.
+        width, height: m.
+        x, y: lower-left corner, m.
     """
 
     width: float = 20.0

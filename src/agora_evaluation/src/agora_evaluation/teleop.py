@@ -54,7 +54,9 @@ class Held:
     """What somebody holds, as a twist.
 
     Attributes:
-        model: limits. hold: s that a key or a joystick's message counts. share: of the limits, in (0, 1].
+        model: limits.
+        hold: s that a key or a joystick's message counts.
+        share: of the limits, in (0, 1].
     """
 
     model: RobotModel

@@ -55,8 +55,10 @@ class Settings:
     """How a stock Move Base Flex is used.
 
     Attributes:
-        server: name of its node. planner, controller: plug-ins, the first ones where empty.
-        replan_period: s between two paths. inter_period: s between two questions to the interplanner.
+        server: name of its node.
+        planner, controller: plug-ins, the first ones where empty.
+        replan_period: s between two paths.
+        inter_period: s between two questions to the interplanner.
         retries: how often get_path may fail in a row, and exe_path on the way to one goal.
         speed_parameters: of the controller, scaled by the interplanner; its dynamic_reconfigure is ``server/controller``.
         answer_in: s that a call may take.

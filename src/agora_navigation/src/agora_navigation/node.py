@@ -43,7 +43,9 @@ class Crew:
     """Robots with the same planners.
 
     Attributes:
-        navigator: knows all robots. ports: of those that it drives. planned: stamp of the last decision, s.
+        navigator: knows all robots.
+        ports: of those that it drives.
+        planned: stamp of the last decision, s.
     """
 
     navigator: Navigator
@@ -56,8 +58,12 @@ class Played:
     """What is driven: an episode, or robots on a map.
 
     Attributes:
-        number: of the episode, -1 for none. names: of all robots. crews: who is driven here. dt: physics step, s.
-        active: robots that have not ended. began: stamp of the first decision, s.
+        number: of the episode, -1 for none.
+        names: of all robots.
+        crews: who is driven here.
+        dt: physics step, s.
+        active: robots that have not ended.
+        began: stamp of the first decision, s.
         adopted: when it was taken on, on the clock of ROS, s.
     """
 

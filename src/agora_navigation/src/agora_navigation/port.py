@@ -30,7 +30,9 @@ class Port:
     """Stores a robot's odometry and scans, publishes its twists, paths and costmaps.
 
     Args:
-        name: of the robot. number: of it in the navigator. navigator: drives it.
+        name: of the robot.
+        number: of it in the navigator.
+        navigator: drives it.
         changed: notified when something has come; it also guards what is stored.
         free: whether it runs on odometry and takes goals of its own, which in lock step it does not.
     """

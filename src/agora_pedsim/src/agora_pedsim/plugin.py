@@ -59,7 +59,10 @@ class WorkData:
     """What a plugin over messages changes; it begins as what pedsim would do itself.
 
     Attributes:
-        id: of the n pedestrians. force: (n, 3) m/s2. social_state: n words. vmax: (n,) factors of their own speeds, 1 at first.
+        id: of the n pedestrians.
+        force: (n, 3) m/s2.
+        social_state: n words.
+        vmax: (n,) factors of their own speeds, 1 at first.
     """
 
     def __init__(self, in_data: InData) -> None:

@@ -28,7 +28,8 @@ class Call(rospy.ServiceProxy):
     """A persistent proxy whose call has two halves, `send` and `answer`.
 
     Args:
-        name: of the service. kind: its class.
+        name: of the service.
+        kind: its class.
         patience: s of the wall's clock after which an answer is given up.
     """
 

@@ -22,10 +22,13 @@ class Display:
     """The topics of a driver and of its robots.
 
     Args:
-        driver: whose world it is. news: notified at every command of a robot.
+        driver: whose world it is.
+        news: notified at every command of a robot.
 
     Attributes:
-        clock: stamps. topics: of the robots, by name. robots: the message of the step that was shown last.
+        clock: stamps.
+        topics: of the robots, by name.
+        robots: the message of the step that was shown last.
     """
 
     def __init__(self, driver: Simulator, news: threading.Condition) -> None:

@@ -29,7 +29,8 @@ class LockStep:
     Args:
         patience: s of the wall's clock for the crowd and the navigation to answer.
         command_patience: s of the wall's clock to wait for a new `cmd_vel` of a robot that nobody here drives.
-        news: notified at every command. give_up: whether something else was asked for meanwhile.
+        news: notified at every command.
+        give_up: whether something else was asked for meanwhile.
 
     Attributes:
         missed: how often such a robot had said nothing new.

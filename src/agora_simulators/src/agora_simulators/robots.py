@@ -28,11 +28,14 @@ class RobotTopics:
     """Publishers and the subscriber of one robot.
 
     Args:
-        name: of the robot. model: what it is.
+        name: of the robot.
+        model: what it is.
         news: notified at every command.
 
     Attributes:
-        name: of the robot. model: what it is. heard: commands that came so far.
+        name: of the robot.
+        model: what it is.
+        heard: commands that came so far.
     """
 
     def __init__(self, name: str, model: RobotModel, news: threading.Condition) -> None:

@@ -19,7 +19,8 @@ class Outcomes:
         """Count an episode that is done, and return a line about it.
 
         Args:
-            status: of the episode, at its end. episode: as it began.
+            status: of the episode, at its end.
+            episode: as it began.
             endless: whether its robots get goal after goal until the time is over, which then is no failure.
         """
         ends = [_end(robot, endless) for robot in status.robots]

@@ -32,12 +32,16 @@ class Parameters:
     Attributes:
         tm_robots, tm_obstacles, tm_modules, map_file, model, robot_setup_file: as Arena 3.0 has them.
         local_planner, inter_planner, global_planner: components by name, with parameters: ``dwa(max_samples=12)``.
-        navigation: whose planner drives. sfm: crowd model; the library's where empty, or where it is a plugin's.
+        navigation: whose planner drives.
+        sfm: crowd model; the library's where empty, or where it is a plugin's.
         behaviours: of the pedestrians, with commas between them: ``groups,social_states(...)``.
         scenario_file, timeout, episodes: over those of the settings where given.
-        seed: of every random stream. suite: name or path; its episodes are played instead of task modes.
-        synchronous: whether the graph runs in lock step. periods: ``physics=0.05,control=0.1`` over the usual ones.
-        record_data: whether there is a recorder. record_data_dir: of bags; the recorder reads it, too.
+        seed: of every random stream.
+        suite: name or path; its episodes are played instead of task modes.
+        synchronous: whether the graph runs in lock step.
+        periods: ``physics=0.05,control=0.1`` over the usual ones.
+        record_data: whether there is a recorder.
+        record_data_dir: of bags; the recorder reads it, too.
     """
 
     tm_robots: str = "random"

@@ -31,7 +31,9 @@ class Turn:
     """An episode to be played.
 
     Attributes:
-        start: resolved. stage: its conditions. robots: what drives each robot.
+        start: resolved.
+        stage: its conditions.
+        robots: what drives each robot.
     """
 
     start: Start

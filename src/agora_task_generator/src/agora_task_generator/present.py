@@ -19,7 +19,10 @@ class Present:
     """Pedestrians at one moment.
 
     Attributes:
-        id: (K,). position, velocity: (K, 2) m and m/s. heading: (K,) rad. radius: (K,) m.
+        id: (K,).
+        position, velocity: (K, 2) m and m/s.
+        heading: (K,) rad.
+        radius: (K,) m.
     """
 
     id: Array

@@ -54,7 +54,8 @@ class TaskGeneratorServer:
     Attributes:
         playlist: what is played, None as long as the parameters make nothing that can be.
         episode: under way, None between episodes.
-        say: what it publishes. watch: where everybody is, in modes that go on.
+        say: what it publishes.
+        watch: where everybody is, in modes that go on.
     """
 
     def __init__(self) -> None:

@@ -20,8 +20,13 @@ class Watched:
     """One robot; times are the simulator's.
 
     Attributes:
-        name: as ROS spells it. model: what it is. scan_period: s. track: where it was seen.
-        alive: s of the wall's clock at which it told that last. doors: its topics. command: the one that tells it twists.
+        name: as ROS spells it.
+        model: what it is.
+        scan_period: s.
+        track: where it was seen.
+        alive: s of the wall's clock at which it told that last.
+        doors: its topics.
+        command: the one that tells it twists.
     """
 
     name: str
