@@ -131,7 +131,7 @@ def workers_of(node):
     raylet = str(node.all_processes["raylet"][0].process.pid)
     for folder in Path("/proc").iterdir():
         with suppress(OSError):  # it has ended
-            runs_a_job = folder.name.isdigit() and (folder / "cmdline").read_bytes().startswith(b"ray::_told")
+            runs_a_job = folder.name.isdigit() and (folder / "cmdline").read_bytes().startswith(b"ray::_run_job")
             if runs_a_job and (folder / "stat").read_text().rpartition(")")[2].split()[1] == raylet:
                 yield int(folder.name)
 

@@ -53,10 +53,11 @@ def check_resumed(record: Path, what: str, was: Mapping[str, Any], now: Mapping[
     """Make sure that a folder's work is to go on, and that it is the work that is asked for.
 
     Args:
-        record: the file that says what was begun.
-        what: it is: "run", "training", "calibration".
-        was, now: what decided the results then and decides them here, plain data by name.
-        resume: whether it is to go on.
+        record: file that describes the work that was begun.
+        what: name of the work in messages: "run", "training", "calibration".
+        was: plain data by name that decided the results when the work was begun.
+        now: the same data here and now.
+        resume: whether the work is to go on.
 
     Raises:
         ResultsError: it is not to go on, or something differs; the message says what.

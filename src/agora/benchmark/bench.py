@@ -36,8 +36,8 @@ def bench(request: Request, token: StopToken | None = None) -> Iterator[RunEvent
     kept, and a request with ``resume`` goes on.
 
     Args:
-        request: what is run.
-        token: by which another thread can stop it.
+        request: the suite, its planners, the folder and the options.
+        token: stops the run from another thread.
 
     Raises:
         InputError: the suite cannot be put together.

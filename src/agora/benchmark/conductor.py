@@ -18,10 +18,10 @@ def conduct(plan: Plan, jobs: Sequence[Job], folder: Path, executor: Executor, *
     """Run jobs, write their shards to the folder of the results, and yield what happens; only this process writes there.
 
     Args:
-        plan: of the run; its token stops it.
-        jobs: to do.
-        folder: of the results.
-        executor: who does them.
+        plan: plan of the run; its token stops the run.
+        jobs: jobs to do.
+        folder: folder of the results.
+        executor: runs the jobs.
         before: number of episodes that had ended before.
 
     Raises:
@@ -36,19 +36,19 @@ def conduct(plan: Plan, jobs: Sequence[Job], folder: Path, executor: Executor, *
     with closing(executor.run(plan, score.waiting)) as events:  # type: ignore[type-var]
         for event in events:
             plan.token.check()
-            yield from score.hear(event)
+            yield from score.apply(event)
             now = Advanced(before + score.settled + sum(score.ended.values()), total)
             if now != told:
                 yield (told := now)
 
 
 class _Score:
-    """How far a run is.
+    """The progress of a run.
 
     Attributes:
-        waiting: jobs that nobody runs yet.
-        jobs: that are not done, by name.
-        ended: how many episodes of each have ended.
+        waiting: jobs that no worker has begun.
+        jobs: jobs that are not done, by name.
+        ended: number of episodes that have ended, by job.
         settled: episodes of jobs that are done.
     """
 
@@ -59,8 +59,8 @@ class _Score:
         self.settled = 0
         self._kept: dict[str, set[int]] = {}
 
-    def hear(self, event: Event) -> Iterator[RunEvent]:
-        """Take in an event."""
+    def apply(self, event: Event) -> Iterator[RunEvent]:
+        """Apply an event to the counts, and yield what the run reports."""
         match event:
             case Progress(name, ended):
                 self.ended[name] = ended

@@ -116,7 +116,7 @@ class KeptRun:
     """The chosen episodes of a run.
 
     Attributes:
-        run: its folder.
+        run: folder of the run.
         groups: rows of the robots of each episode under a planner.
         asked: whether keys named them.
     """

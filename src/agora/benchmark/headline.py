@@ -43,9 +43,9 @@ def headline(
 
     Args:
         part: rows of the stage.
-        metrics: that some row has.
-        planners: in their order.
-        colours: of outcomes.
+        metrics: metrics that some row has.
+        planners: labels of planners in their order.
+        colours: colours of outcomes.
         calls: wall time of control calls by key of the row, s.
     """
     timed = [{**row, PLANNING.name: _mean_ms(calls.get(row["key"]))} for row in part]
@@ -94,7 +94,7 @@ def _mean_ms(calls: Array | None) -> float | None:
 
 
 def blame(rows: Sequence[Row]) -> str:
-    """Who closed the gap in the episodes that ended with a pedestrian, in words; empty where none ended so."""
+    """Say who closed the gap in the episodes that ended with a pedestrian; empty where none ended so."""
     ended = [row for row in rows if row["outcome"] == "pedestrian_collision"]
     if not ended:
         return ""

@@ -33,13 +33,13 @@ _REFUSED = 10  # messages of an episode that may be none, before it has failed
 
 @dataclass(frozen=True)
 class Meeting:
-    """Where and how a joystick is met.
+    """The sockets and the rules of a conversation with a joystick.
 
     Attributes:
         address: what the two sockets have in common: PATH for ``PATH_recv`` and ``PATH_send``, HOST:PORT for PORT and PORT + 1.
             SocNavBench has its own in ``params/user_params.ini``, as ``recv_ID`` and ``send_ID``.
-        recv: socket at which the simulator listens, instead.
-        send: that at which the joystick listens.
+        recv: address at which the simulator listens, instead.
+        send: address at which the joystick listens, instead.
         asynchronous: time passes whether there is a command or not; the last one is repeated.
         repeats: most repeats of commands in an episode, if asynchronous (``max_repeats``).
         patience: s without a word of the joystick that end the conversation, where time waits for it. That its process has ended
@@ -63,17 +63,17 @@ class Meeting:
 
     @property
     def receives(self) -> Address:
-        """Where the simulator listens."""
+        """The address at which the simulator listens."""
         return Address.of(self.recv, "recv") if self.recv else self._of_both("_recv", 0)
 
     @property
     def steered_by(self) -> str:
-        """Who could have sent the commands, where that is not the joystick alone; the text stands in every row."""
+        """The parties that could have sent the commands, where that is not the joystick alone; the text stands in every row."""
         return "" if self.receives.path else "anybody on this machine: TCP does not tell who sends"
 
     @property
     def sends(self) -> Address:
-        """Where the joystick listens."""
+        """The address at which the joystick listens."""
         return Address.of(self.send, "send") if self.send else self._of_both("_send", 1)
 
     def _of_both(self, ending: str, number: int) -> Address:
@@ -87,11 +87,11 @@ class Joystick:
     """A joystick, from the moment on at which one is waited for.
 
     Args:
-        meeting: where and how.
-        say: told what is to be seen by whoever looks on.
+        meeting: sockets and rules of the conversation.
+        say: shows a line to the user.
 
     Attributes:
-        gone: why nothing more is to be had of it, or "".
+        gone: reason why the joystick sends no more, or "".
     """
 
     def __init__(self, meeting: Meeting, say: Callable[[str], None]) -> None:
@@ -177,7 +177,7 @@ class Joystick:
                 self._refuse(letter, str(error))
 
     def command(self, until: float = math.inf) -> Word | Name | Commands | None:
-        """As `next`; where time waits for the joystick, its silence ends the conversation."""
+        """Return the next message as `next` does; where time waits for the joystick, its silence ends the conversation."""
         if self.meeting.asynchronous:
             return self.next(until)
         said = self.next(time.monotonic() + self.meeting.patience)

@@ -1,4 +1,5 @@
-"""What a joystick of SocNavBench is told of an episode, and what that simulator counts beside Agora's rules: cooldowns and causes.
+"""An episode in the messages to a joystick of SocNavBench, with that simulator's own counts besides Agora's rules: cooldowns and
+causes.
 
 Sources: CMU-TBD/SocNavBench 2724ea85, ``agents/agent_base.py`` (``check_collisions``), ``agents/humans/recorded_human.py``. There
 pedestrians are a step behind the robot in a state; here all are where they are at its time. Radii are those that count in contacts.
@@ -25,19 +26,18 @@ COOLDOWN = 1.0
 
 
 class Scene:
-    """An episode as it is told: zero is the corner of the map, poses are float32.
+    """An episode in SocNavBench's frame: zero is the corner of the map, poses are float32.
 
     Args:
-        start: of the episode, its pedestrians all recorded.
-        read: the same as SocNavBench has it.
-        period: of control, s.
+        start: start of the episode; all its pedestrians are recorded.
+        read: the same episode as SocNavBench has it.
+        period: control period, s.
 
     Attributes:
-        corner: (2,) of the map, m.
-        pose: (3,) of the robot in the map frame, m and rad; its heading counts turns.
-        time: since the episode began, s, summed up step by step as there.
-        cause: what the end would be called if it came by time: "Timeout", or "Pedestrian Collision" where the robot just touched
-            somebody.
+        corner: (2,) corner of the map, m.
+        pose: (3,) pose of the robot in the map frame, m and rad; its heading counts turns.
+        time: time since the episode began, s, summed up step by step as in SocNavBench.
+        cause: name of the end if it came by time: "Timeout", or "Pedestrian Collision" where the robot just touched somebody.
     """
 
     def __init__(self, start: Start, read: Episode, period: float) -> None:

@@ -54,10 +54,11 @@ class _Shown:
     """An entry on the page.
 
     Attributes:
-        name: its own, with a number where several of a table have it.
-        posted, check: the entry, and what its check says.
-        number: on the page.
-        wrong: why it is not ranked; empty where it is.
+        name: name of the entry, with a number where several of a table have it.
+        posted: the entry.
+        check: its check, where there is one.
+        number: number on the page.
+        wrong: reason why the entry is not ranked; empty where it is.
     """
 
     name: str
@@ -77,7 +78,7 @@ class _Shown:
 
     @property
     def known(self) -> tuple[str, str, str]:
-        """What the filters ask: pedestrians, map, and whether it was checked."""
+        """The values for the page's filters: pedestrians, map, and "checked" or "unchecked"."""
         knows = self.posted.entry.pins.knows
         return knows.pedestrians, knows.map, "checked" if self.check is not None else "unchecked"
 
@@ -86,8 +87,8 @@ def write(folders: Sequence[Path], path: Path, *, with_own: bool = True) -> Path
     """Write the page of all entries in some folders, at any depth, and return its path.
 
     Args:
-        folders: where to look.
-        path: of the page.
+        folders: folders to look in.
+        path: path of the page.
         with_own: whether the entries that come with Agora are on it, too.
 
     Raises:
@@ -267,7 +268,7 @@ def _replays(one: _Shown, suite: Suite | None) -> dict[str, Recording]:
 
 
 def _details(one: _Shown) -> dict[str, Any]:
-    """What the page says of an entry beside its numbers."""
+    """Return the details of an entry on the page besides its numbers."""
     entry, check = one.posted.entry, one.check
     pins, label = entry.pins, entry.planner.label
     facts = {
@@ -312,7 +313,7 @@ def _colours(posted: Sequence[Posted]) -> dict[str, str]:
 
 
 def _lead(lines: Sequence[Mapping[str, Any]], suites: int, wrong: int) -> str:
-    """How many entries there are, in a sentence."""
+    """Return the sentence that counts the entries."""
     checked = sum(line["checked"] == "checked" for line in lines)
     words = f"{len(lines)} entr{'y' if len(lines) == 1 else 'ies'} on {suites} suite{'' if suites == 1 else 's'}; {checked} checked"
     return f"{words}, and {wrong} that are not ranked." if wrong else f"{words}."

@@ -1,4 +1,4 @@
-"""What results were made on."""
+"""The machine on which results were made."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ class Machine:
     """A machine and what is installed there.
 
     Attributes:
-        commit: of Agora's clone; "unknown" where there is none.
-        cpu: its model.
-        system, python: names with versions.
-        packages: versions by name, of those on which numbers depend.
+        commit: commit of Agora's clone; "unknown" where there is none.
+        cpu: model of the CPU.
+        system: name and version of the operating system.
+        python: name and version of Python.
+        packages: versions by name, of packages on which numbers depend.
     """
 
     commit: str

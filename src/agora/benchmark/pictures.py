@@ -42,9 +42,9 @@ def stage_pictures(rows: Sequence[Row], recordings: Mapping[str, Recording], pla
     """Return, for each stage of which there are recordings, its name, the episode, the picture and a line for each planner.
 
     Args:
-        rows: of the run.
-        recordings: by key, of one episode a stage.
-        planners: whose order decides their colours.
+        rows: rows of the run.
+        recordings: recordings by key, of one episode a stage.
+        planners: labels of planners; their order decides their colours.
     """
     planners = planners[:MOST_PLANNERS]
     colours = dict(zip(planners, _COLOURS, strict=False))

@@ -25,9 +25,12 @@ class EndedEpisode:
     """An episode that has ended.
 
     Attributes:
-        suite, stage, episode, seed: which one it is.
-        robots: of it, with who drove them and their recordings.
-        pedestrians: what planners were told of them; None where nobody knows.
+        suite: name of the suite.
+        stage: name of the stage.
+        episode: number of the episode.
+        seed: seed of the stage.
+        robots: robots of the episode, with their planners and recordings.
+        pedestrians: level of perception; None where unknown.
         beside: texts that stand in every row, by column.
     """
 
@@ -58,7 +61,7 @@ class EndedEpisode:
         """Return the row of a robot; None stands for what nobody recorded.
 
         Args:
-            number: of the robot.
+            number: number of the robot.
             measures: metrics to compute.
         """
         robot, identity = self.robots[number], self._identity(number)
@@ -82,12 +85,12 @@ class ShardRows:
 
     Args:
         measures: every metric.
-        keep: whose recordings are kept.
-        run: what the shard is marked with; empty for nothing.
+        keep: choice of the recordings that are kept.
+        run: mark of the run's shards; empty for none.
 
     Attributes:
-        rows: so far.
-        episodes: numbers of those that have ended.
+        rows: rows so far.
+        episodes: numbers of episodes that have ended.
     """
 
     def __init__(self, measures: Sequence[Metric], keep: Keep, run: str = "") -> None:

@@ -1,4 +1,4 @@
-"""What the rows of an entry must be, whoever made them: those of the plan, with all columns, and values that fit each other.
+"""The rules that the rows of an entry must keep: rows of the plan, all columns, and values that fit each other.
 
 Nothing is run for it. Rows that keep these rules may still be invented; `agora.benchmark.verification` runs some of them again.
 """
@@ -101,7 +101,7 @@ def of_starts(rows: Sequence[Row], start: Callable[[str, int], Start]) -> Iterat
     """Yield what is wrong with rows beside the starts of their episodes: how many robots, of which model, how far from the goal.
 
     Args:
-        rows: whose stages and episodes are those of the suite.
+        rows: rows whose stages and episodes are those of the suite.
         start: the start of an episode, by stage and number.
     """
     episodes: dict[tuple[str, int], list[Row]] = {}
@@ -118,7 +118,7 @@ def of_starts(rows: Sequence[Row], start: Callable[[str, int], Start]) -> Iterat
 
 
 def _beside(row: Row, begun: Start, robot: RobotStart) -> str:
-    """What is wrong with a row beside the start of its episode."""
+    """Return the contradiction between a row and the start of its episode; empty for none."""
     if row["model"] != robot.model.name:
         return f"model is {row['model']!r}, the robot is a {robot.model.name}"
     if row["duration"] > begun.timeout + _ROUNDING:
@@ -136,12 +136,12 @@ def _beside(row: Row, begun: Start, robot: RobotStart) -> str:
 
 @dataclass(frozen=True)
 class _Rule:
-    """What must be so in a row.
+    """A rule for a row.
 
     Attributes:
-        words: what is wrong where it is not.
-        columns: that it reads; where one is not there, or empty, it says nothing.
-        holds: whether it is so.
+        words: message where the rule is broken.
+        columns: columns that the rule reads; the rule says nothing where one is missing or empty.
+        holds: returns whether a row keeps the rule.
     """
 
     words: str
@@ -149,7 +149,7 @@ class _Rule:
     holds: Callable[[Row], bool]
 
     def keeps(self, row: Row) -> bool:
-        """Whether a row keeps it."""
+        """Return whether a row keeps the rule."""
         return any(row.get(column) is None for column in self.columns) or self.holds(row)
 
 
@@ -249,14 +249,14 @@ def _in_order(measured: Iterable[Metric]) -> Iterator[_Rule]:
 
 
 def _fits(row: Row, suite: Drawn, label: str) -> bool:
-    """Whether a row is of an episode of a suite, under a planner."""
+    """Return whether a row is of an episode of a suite, under a planner."""
     stage = suite.stages.get(row["stage"])
     mine = row["suite"] == suite.name and row["planner"] == label and row["key"] == store.episode_key(row)
     return mine and stage is not None and 0 <= row["episode"] < stage.episodes and row["seed"] == stage.seed and row["robot"] >= 0
 
 
 def _words(metric: Metric) -> str:
-    """Which values a metric can have, in words."""
+    """Return the values that a metric can have, in words."""
     kinds: Mapping[str, str] = {
         "amount": "cannot be below 0",
         "share": "must be from 0 to 1",

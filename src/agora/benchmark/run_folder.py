@@ -29,8 +29,8 @@ class RunFolder:
     """The folder of a run.
 
     Attributes:
-        path: of the folder.
-        record: what the run is of.
+        path: path of the folder.
+        record: record of the run.
     """
 
     path: Path
@@ -47,7 +47,7 @@ class RunFolder:
 
     @staticmethod
     def is_at(path: Path) -> bool:
-        """Whether a folder holds a run."""
+        """Return whether a folder holds a run."""
         return RunRecord.path_in(path).is_file()
 
     def suite(self) -> Suite:
@@ -82,7 +82,7 @@ class RunFolder:
         return [row for row in read.rows if not self._is_own(row)] if record.planned else []
 
     def _is_own(self, row: Mapping[str, Any]) -> bool:
-        """Whether a row of an unmarked shard is of a planned episode."""
+        """Return whether a row of an unmarked shard is of a planned episode."""
         name, stage, number, planner, _ = row["key"].split("/")
         record, planned = self.record, self.record.planned or {}
         if name != record.outline.name or planner not in record.planners or int(number) >= planned.get(stage, 0):

@@ -92,7 +92,7 @@ def bench_by_joystick(
 
 
 def name_of(stage: Stage, episode: int) -> str:
-    """What SocNavBench calls an episode of a stage."""
+    """Return SocNavBench's name of an episode of a stage."""
     names = stage.world.part.names()
     return str(names[episode % len(names)])
 

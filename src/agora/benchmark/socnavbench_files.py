@@ -76,15 +76,15 @@ class _Told:
 
     Attributes:
         algorithm: name of the planner.
-        recording: of the robot.
-        read: the episode as it has it.
-        poses: (T, 1 + P, 3) of the robot, then of the pedestrians; float32, from the map's corner.
-        names: of them.
+        recording: recording of the robot.
+        read: the episode as SocNavBench has it.
+        poses: (T, 1 + P, 3) poses of the robot, then of the pedestrians; float32, from the map's corner.
+        names: names of the robot and the pedestrians.
         ends: (1 + P, 2, 3) starts and goals.
         cooldown: (T, 1 + P) steps until somebody may collide again.
         last: (T, 1 + P) moment of the last collision, s.
-        colliders: whom the robot touched, one name a collision.
-        cause: of the end.
+        colliders: name of the party that the robot touched, one for each collision.
+        cause: cause of the end.
     """
 
     algorithm: str
@@ -143,7 +143,7 @@ class _Told:
         return {"robot_on": True, **first, "pedestrians": agents, "robots": robot, **times}
 
     def _agent(self, k: int, i: int) -> dict[str, Any]:
-        """Somebody at a sample, with the poses since it came."""
+        """Return the robot or a pedestrian at a sample, with its poses since it came."""
         begin, end = self.ends[i].tolist()
         radius = self.recording.radius if i == 0 else float(self.recording.pedestrian_radius[i - 1])
         said = (radius, int(self.cooldown[k, i]), float(self.last[k, i]))
@@ -186,7 +186,7 @@ class _Told:
         }
 
     def _log(self) -> str:
-        """What there is said of the episode; the wall time of all is not recorded."""
+        """Return the log of the episode; wall times are not recorded."""
         recording, loaded = self.recording, self.read.trajectories.count
         gone = int((recording.pedestrian_present.any(0) & ~recording.pedestrian_present[-1]).sum())
         steps = np.diff(recording.time)[:, None]

@@ -143,7 +143,7 @@ def _shape(recording: Recording) -> dict[str, Any]:
 
 
 def _sequence(recording: Recording) -> list[dict[str, Any]]:
-    """What there was at each sample."""
+    """Return the robot and the people at each sample."""
     x, y, angle = _rounded(recording.goal)
     goal = {"type": "go-to", "human": None, "x": x, "y": y, "angle": angle}
     goal |= {"pos_threshold": recording.goal_tolerance, "angle_threshold": math.pi}

@@ -1,4 +1,4 @@
-"""How one thread asks a run in another to stop."""
+"""A token by which one thread asks a run in another to stop."""
 
 from __future__ import annotations
 
@@ -32,5 +32,5 @@ class StopToken:
             raise StoppedError("stopped")
 
     def __reduce__(self) -> tuple[type[StopToken], tuple[()]]:
-        """What comes out of a pickle is a token of its own."""
+        """A pickle of a token makes a new one, which nobody else can stop."""
         return StopToken, ()

@@ -61,10 +61,10 @@ class Shard(NamedTuple):
     """A shard as it was read.
 
     Attributes:
-        path: of it.
+        path: path of the shard.
         rows: all, or some columns of them; none where there is a problem.
-        problem: what is wrong with it, in words.
-        run: that it is of; empty where it does not say.
+        problem: problem of the shard in words, or "".
+        run: mark of its run; empty where it does not say.
     """
 
     path: Path
@@ -79,7 +79,7 @@ def encode_rows(rows: Sequence[Mapping[str, Any]], run: str = "", where: str = "
     Args:
         rows: at least one, each with the columns of `IDENTITY` but the key; values are texts, booleans, numbers, arrays (K,) of
             numbers, or None.
-        run: that they are of; empty for none.
+        run: mark of the run; empty for none.
         where: names the shard in messages.
 
     Raises:
@@ -110,8 +110,8 @@ def keep(folder: Path, name: str, files: Mapping[str, bytes]) -> None:
     """Write a shard of a run, its rows last, so that it is there whole or not at all.
 
     Args:
-        folder: of the run.
-        name: of the shard.
+        folder: folder of the run.
+        name: name of the shard.
         files: bytes of its files, by their part (`PARTS`).
 
     Raises:
@@ -177,7 +177,7 @@ def finished(folder: Path) -> set[str]:
 
 
 def is_kept(row: Mapping[str, Any], keep: Keep) -> bool:
-    """Whether a run keeps the recording of a row."""
+    """Return whether a run keeps the recording of a row."""
     return keep == "all" or (keep == "failed" and row["outcome"] != "reached")
 
 

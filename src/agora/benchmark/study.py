@@ -25,8 +25,8 @@ def space(component: Named, kind: str = "planner") -> dict[str, Span]:
     """The parameters to try: those that the component declares as ``tunable`` but those that it leaves open (None).
 
     Args:
-        component: what is tuned.
-        kind: what it is called in messages.
+        component: component to tune.
+        kind: kind of the component in messages.
 
     Raises:
         InputError: it has none, or one lies outside its span.
@@ -56,10 +56,10 @@ class Study:
     """Optuna's study over a component's parameters; the first set asked for is the component's own.
 
     Args:
-        component: what is tuned.
-        seed: of the search.
+        component: component to tune.
+        seed: seed of the search.
         direction: whether a large or a small value is good.
-        kind: what the component is called in messages.
+        kind: kind of the component in messages.
 
     Raises:
         InputError: Optuna is not installed, or there is nothing to tune.

@@ -30,8 +30,8 @@ class Cell:
     Attributes:
         value: the number in words; None where there is none.
         sort: the number itself.
-        interval: in words.
-        note: what must stand beside the number.
+        interval: interval in words.
+        note: note beside the number.
         best: whether it is the best of its row.
     """
 
@@ -59,7 +59,7 @@ def by_planner(rows: Sequence[Row], planners: Sequence[str]) -> dict[str, list[R
 
 
 def same_episodes(groups: Mapping[str, Sequence[Row]]) -> bool:
-    """Whether all planners have rows of the same episodes, so that their means can be ranked."""
+    """Return whether all planners have rows of the same episodes, so that their means can be ranked."""
     return len({frozenset((row["stage"], row["episode"]) for row in members) for members in groups.values()}) < 2
 
 
@@ -158,7 +158,7 @@ def difference_lines(rows: Sequence[Row], metrics: Sequence[Metric], others: Seq
 
 
 def levels_of(rows: Sequence[Row]) -> list[str]:
-    """What planners were told of pedestrians, from the most to the least."""
+    """Return the levels of perception in the rows, from the most knowledge to the least."""
     told = {row.get("pedestrians") for row in rows}
     return [level for level in LEVELS if level in told]
 
@@ -167,9 +167,9 @@ def price_lines(rows: Sequence[Row], levels: Sequence[str], names: Mapping[str, 
     """A line for each planner: the share that reached the goal at each level, and the paired differences from the first.
 
     Args:
-        rows: of any levels.
-        levels: the columns.
-        names: of planners by label, where their rows have another label at each level.
+        rows: rows at any levels.
+        levels: levels of perception, the columns.
+        names: names of planners by label, where their rows have another label at each level.
     """
     groups: dict[str, dict[str, list[Row]]] = {}
     for row in rows:
@@ -199,7 +199,7 @@ def planning_lines(seconds: Mapping[str, Array]) -> list[dict[str, Any]]:
 
 
 def described(metric: Metric) -> dict[str, Any]:
-    """What a metric is, with its rate as a percentage."""
+    """Return a metric's description, with its rate as a percentage."""
     fields = ("name", "unit", "direction", "formula", "source", "version", "group")
     return {name: getattr(metric, name) for name in fields} | ({"unit": "%"} if metric.unit == RATE else {})
 

@@ -47,13 +47,13 @@ class Tuning:
     """Planner, suite and budget of a search: all values that decide the result.
 
     Attributes:
-        label: of the planner.
-        planner: where the search begins, and what the result is compared with.
-        suite: to tune on; its split must be training.
-        held_out: to compare on.
-        objective: what to make large.
+        label: label of the planner.
+        planner: planner at which the search begins, and with which the result is compared.
+        suite: suite to tune on; its split must be training.
+        held_out: suite to compare on.
+        objective: objective to maximize.
         trials: sets of parameters to try, the first is the planner's own.
-        seed: of the search.
+        seed: seed of the search.
         prune: whether sets that begin badly are given up.
     """
 
@@ -106,9 +106,9 @@ def tune(
     """Search for better parameters and compare the best with the planner as it was.
 
     Args:
-        tuning: what decides the result.
-        folder: of the results, made here.
-        options: how; the trajectories of trials are not kept.
+        tuning: planner, suites and budget.
+        folder: folder of the results, made here.
+        options: options of the runs; the trajectories of trials are not kept.
         resume: go on with a run that was begun in ``folder``.
         minutes: no further sets are asked for after that long; the result is then that of as many trials as there are.
         progress: called with the number of trials done and the best value.
@@ -138,11 +138,11 @@ def tune(
 
 
 class _Search:
-    """Optuna's study, and what its trials are worth.
+    """Optuna's study, and the values of its trials.
 
     Attributes:
-        folder: of the search, opened before the first trial is asked for.
-        rows: that are there.
+        folder: folder of the search, opened before the first trial is asked for.
+        rows: rows so far.
     """
 
     folder: OpenRun
