@@ -59,17 +59,19 @@ def _allowed(gap, inverse_h):
 
 
 class Sheet(NamedTuple):
-    """What a last step writes down about the P pedestrians of a world, and the K pairs of them that could touch.
+    """The notes of a last step about the P pedestrians of a world, and the K pairs of them that could touch.
 
     Attributes:
-        vx, vy: (P,) velocity, m/s.
-        mind: (P,) whom it minds; NOTHING for who is recorded: nothing moves these off their way.
+        vx: (P,) velocity, x, m/s.
+        vy: (P,) velocity, y, m/s.
+        mind: (P,) parties that a pedestrian minds; NOTHING for a recorded one: nothing moves these off their way.
         near: (P,) 1 where a wall is near, 2 a robot, 3 both.
         wall: (3, P) direction away from the wall, and distance, m.
         worst: (3, P) of `note`; 0 at the beginning of a round.
-        pairs: (2, K) who.
+        pairs: (2, K) slots of the two pedestrians.
         normals: (3, K) direction from the first to the second, and gap, m.
-        cell, fields: scratch.
+        cell: scratch.
+        fields: scratch.
     """
 
     vx: Floats
@@ -259,7 +261,7 @@ def could_touch(people, traits, w, reach, s):
 
 @hidden
 def _near_robots(people, traits, robots, robot_traits, w, i, step):
-    """Whether a robot is within a pedestrian's step."""
+    """Return whether a robot is within a pedestrian's step."""
     for r in range(robots.x.shape[1]):
         dx, dy = robots.x[w, r] - people.x[w, i], robots.y[w, r] - people.y[w, i]
         reach = traits.radius[w, i] + robot_traits.radius[w, r] + _MARGIN + step
@@ -336,15 +338,15 @@ def _settle(people, traits, robots, robot_traits, w, found, pressed, h, s):
 def hold_back(
     dt, substeps, sees, minds, people, traits, goals, replay, robots, robot_traits, maps, clock, out_x, out_y, first, last
 ):  # fmt: skip
-    """Take from the velocities (W, P) what would make bodies overlap at the end of a substep.
+    """Reduce the velocities (W, P) so that no bodies overlap at the end of a substep.
 
     Args:
         dt: physics step, s.
-        substeps: into which it is divided.
+        substeps: number of equal parts of the step.
         sees: bits as for crowd models.
         minds: (W, P) ALL, ROBOTS or NOTHING, with HEEDLESS added or not.
-        people: at the beginning of the substep.
-        goals: the waypoints that crowd models read.
+        people: pedestrians at the beginning of the substep.
+        goals: waypoints that crowd models read.
     """
     h = dt / np.float32(substeps)
     s = sheet(people.x.shape[1], _PAIRS)

@@ -46,11 +46,11 @@ class Observer:
         offers: channels that the simulator measures, by their names.
 
     Attributes:
-        rows: N.
-        limits: of the robots.
-        wiring: as given.
-        bound: its channels at work, in the order of their needs.
-        now: s, on the clock of `receive_scan`; None where scans are those of the world.
+        rows: number of rows N.
+        limits: limits of the robots.
+        wiring: the robots' channels.
+        bound: channels of the wiring at work, in the order of their needs.
+        now: present time, s, on the clock of `receive_scan`; None where scans are those of the world.
     """
 
     def __init__(self, world: World, wiring: Wiring, control: float, offers: Mapping[str, Offer] | None = None) -> None:
@@ -77,14 +77,16 @@ class Observer:
         self._shown = [(name, self.bound[provider]) for name, provider in wiring.shown]
 
     def _measuring(self) -> list[Work]:
-        """What is done at the sensor period: channels that measure do, and what they need and is only read is read before."""
+        """Return the work of the sensor period: channels that measure, and before them the channels without measurement that they
+        need.
+        """
         measuring = [provider for provider, bound in self.bound.items() if bound.measure is not None]
         wanted = {one for provider in measuring for one in self.wiring.below(provider)}
         works = [bound.measure or bound.read for provider, bound in self.bound.items() if provider in wanted]
         return [work for work in works if work is not None]
 
     def part(self, kind: type[_Part]) -> _Part | None:
-        """What does the work of a channel, by its class; None where no such channel is needed."""
+        """Return the object that does the work of a channel, by its class; None where no such channel is needed."""
         return next((bound.part for bound in self.bound.values() if isinstance(bound.part, kind)), None)
 
     def everywhere(self, work: Callable[[int, int], Any]) -> None:

@@ -41,13 +41,13 @@ def recordable(names: Collection[str]) -> tuple[str, ...]:
 
 
 class Observers:
-    """One `Observer` for all robots that have the same channels, as the same lidar makes them; mostly there is one for all.
+    """An `Observer` for all robots that have the same channels, as the same lidar makes them; mostly there is one for all.
 
     Args:
         world: the worlds.
         needs: the channels that the planner reads.
-        conditions: of the episodes.
-        models: of the robots.
+        conditions: conditions of the episodes.
+        models: models of the robots.
         record: names of channels that are recorded (`recordable`).
         offers: channels that the simulator measures, by their names.
 
@@ -117,7 +117,7 @@ class Observers:
 
     @property
     def read_paths(self) -> bool:
-        """Whether anybody reads global paths."""
+        """True where a robot reads global paths."""
         return any(self._paths)
 
     @property
@@ -164,12 +164,12 @@ class Observers:
         return tuple(observer.observe() for observer in self._each)
 
     def ask(self, planner: Any, seen: Sequence[Observation], memory: Memory, active: Bools) -> tuple[Answer, dict[int, str]]:
-        """Return what a planner answers to `observe`, and why rows failed (`agora.planners.lift.call`).
+        """Return the planner's answer to `observe`, and the reasons of failed rows (`agora.planners.lift.call`).
 
         Args:
-            planner: of every robot.
-            seen: as of `observe`.
-            memory: of the call before; {} at the start.
+            planner: planner of every robot.
+            seen: observations of `observe`.
+            memory: memory of the call before; {} at the start.
             active: (N,) rows that count.
         """
         ranges = self.one.everywhere if self._world.threads.several else None

@@ -50,11 +50,11 @@ def choose_velocities(dt, substep, substeps, acceleration, factor, number, now, 
 
     Args:
         dt: physics step, s.
-        substep: of 1..substeps, its equal parts.
+        substep: number of the substep, 1..substeps; all are equal parts of the step.
         acceleration: (K,) whether a model answers with accelerations.
-        factor: (K,) its cap of the speed, in preferred speeds.
-        number: (W, P) which of the K models moves a pedestrian.
-        answers: (K, 2, W, P) of the models.
+        factor: (K,) cap of each model's speed, in preferred speeds.
+        number: (W, P) number of the model that moves a pedestrian.
+        answers: (K, 2, W, P) answers of the models.
     """
     h = dt / np.float32(substeps)
     for w in range(first, last):
@@ -148,7 +148,7 @@ def _pass_reached(after, traits, waypoints, clock, w, substep):
 
 @lean_kernel
 def settle(traits, waypoints, minds, clock, first, last):
-    """What behaviours start from: everybody wants to go to the list's current waypoint, at the undisturbed speed."""
+    """Reset the wishes of pedestrians before behaviours: the list's current waypoint, at the undisturbed speed."""
     for w in range(first, last):
         if clock.done[w]:
             continue
@@ -165,10 +165,11 @@ def advance_pedestrians(dt, substep, substeps, now, after, traits, waypoints, re
 
     Args:
         dt: physics step, s.
-        substep: of 1..substeps, its equal parts.
-        now: at the beginning of the substep.
-        after: at its end.
-        vx, vy: (W, P) velocities at its end, m/s.
+        substep: number of the substep, 1..substeps; all are equal parts of the step.
+        now: pedestrians at the beginning of the substep.
+        after: pedestrians at its end.
+        vx: (W, P) velocities at its end, x, m/s.
+        vy: (W, P) velocities at its end, y, m/s.
     """
     h, share = dt / np.float32(substeps), np.float64(substep) / np.float64(substeps)
     for w in range(first, last):

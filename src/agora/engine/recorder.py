@@ -123,7 +123,7 @@ class Recorder:
         self._commands[worlds, self.cursor[worlds] - 1, robots] = self._world.commands[worlds, robots]
 
     def noted(self, world: int, robot: int, samples: slice) -> dict[str, Array]:
-        """What was noted of one robot between these samples, by name, and its commands."""
+        """Return the notes on one robot between these samples, by name, and its commands."""
         noted = {name: kept[world, samples, robot][:-1] for name, kept in (self._notes | {"command": self._commands}).items()}
         return {name: kept.astype(np.int32 if kept.dtype == np.int8 else np.float64) for name, kept in noted.items()}
 
@@ -133,7 +133,7 @@ class Recorder:
             self._readings[w][r].append(observers.recorded(int(w), int(r)))
 
     def readings(self, world: int, robot: int, calls: int) -> dict[str, Reading]:
-        """What the recorded channels of one robot read before its first ``calls`` calls of the planner, (calls, ...)."""
+        """Return the readings of one robot's recorded channels before its first ``calls`` calls of the planner, (calls, ...)."""
         kept = self._readings[world][robot][:calls]
         first = kept[0] if kept else {}
         return {name: {key: _stacked([one[name][key] for one in kept]) for key in reading} for name, reading in first.items()}

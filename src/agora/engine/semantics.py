@@ -24,14 +24,14 @@ __all__ = ["layer_costs", "semantic_points"]
 
 @dataclass(frozen=True, eq=False)
 class SemanticPoints:
-    """One attribute of the pedestrians of one world at one moment (Arena's message ``SemanticData``).
+    """An attribute of the pedestrians of one world at one moment (Arena's message ``SemanticData``).
 
     Attributes:
         attribute: a name in `agora.core.semantics.ATTRIBUTES`.
         time: s since the start of the episode.
         location: (K, 2) m, map frame.
-        evidence: (K,).
-        id: (K,) of the pedestrians.
+        evidence: (K,) evidence for the attribute, or its value.
+        id: (K,) ids of the pedestrians.
     """
 
     attribute: str
@@ -60,12 +60,12 @@ def _evidence(attribute, people, minds, out, first, last):
 
 
 def semantic_points(world: World, number: int, attribute: str) -> SemanticPoints:
-    """Return what the pedestrians of a world are now.
+    """Return the points of an attribute of a world's pedestrians now.
 
     Args:
         world: the worlds.
-        number: of the one.
-        attribute: its name.
+        number: number of the world.
+        attribute: name of the attribute.
 
     Raises:
         UnknownNameError: no such attribute.
@@ -88,9 +88,9 @@ def layer_costs(world: World, number: int, layers: Sequence[CostmapLayer], map: 
 
     Args:
         world: the worlds.
-        number: of the one.
-        layers: in their order.
-        map: of the world.
+        number: number of the world.
+        layers: layers in their order.
+        map: map of the world.
     """
     people, w = world.pedestrians, number
     position, velocity = np.stack([people.x[w], people.y[w]], -1)[None], np.stack([people.vx[w], people.vy[w]], -1)[None]

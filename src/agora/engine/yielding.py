@@ -108,7 +108,9 @@ def _ahead(people, traits, gait, w, i, j):
 
 @lean_inlined
 def _yields(gait, w, i, much, closing):
-    """What of the closing speed ``much`` pedestrian i gives up for who is ahead, when it comes nearer at ``closing``, m/s."""
+    """Return the share of the closing speed ``much`` that pedestrian i gives up for somebody ahead who comes nearer at ``closing``,
+    m/s.
+    """
     goes = gait.way_x[w, i] != ZERO or gait.way_y[w, i] != ZERO
     return min(much, max(closing + _RETREAT, ZERO) if goes else max(closing, ZERO))
 
@@ -211,16 +213,16 @@ def hold_apart(
     dt, substeps, sees, minds, people, traits, goals, replay, robots, robot_traits, maps, clock, gait, out_x, out_y,
     first, last
 ):  # fmt: skip
-    """Take from the velocities (W, P) what would make bodies overlap at the end of a substep.
+    """Reduce the velocities (W, P) so that no bodies overlap at the end of a substep.
 
     Args:
         dt: physics step, s.
-        substeps: into which it is divided.
+        substeps: number of equal parts of the step.
         sees: bits as for crowd models.
         minds: (W, P) ALL, ROBOTS or NOTHING, with HEEDLESS added or not.
-        people: at the beginning of the substep.
-        goals: the waypoints that crowd models read.
-        gait: of `agora.engine.gait`.
+        people: pedestrians at the beginning of the substep.
+        goals: waypoints that crowd models read.
+        gait: record of `agora.engine.gait`.
     """
     h = dt / np.float32(substeps)
     horizon, s = _FORESIGHT * h, sheet(people.x.shape[1], _PAIRS)

@@ -18,13 +18,13 @@ from agora.draft.task import Task
 
 @dataclass(frozen=True)
 class Plan:
-    """What the next reset puts together.
+    """The plan of the next episode.
 
     Attributes:
         suite: name of the suite, or of the task generator.
-        stage: how the episode is made.
-        episode: its number in the stage.
-        seed: of every random stream.
+        stage: settings of the episode.
+        episode: number of the episode in the stage.
+        seed: seed of every random stream.
     """
 
     suite: str

@@ -37,7 +37,7 @@ def _of_people(attributes, people, minds, robots, heading, evidence, first, last
 
 @lean_kernel
 def _of_tracks(attributes, velocity, robots, heading, evidence, first, last):
-    """The same of tracks: what can be told from how somebody moves."""
+    """Compute attributes of tracks: only those that can be told from the motion of a pedestrian."""
     count = robots.x.shape[1]
     for n in range(first * count, last * count):
         for i in range(velocity.shape[1]):
@@ -49,12 +49,12 @@ def _of_tracks(attributes, velocity, robots, heading, evidence, first, last):
 
 @dataclass(frozen=True)
 class Attributes:
-    """Attributes of pedestrians; nobody registers it, other channels hold it among their needs.
+    """Attributes of pedestrians; nobody registers this channel, other channels hold it among their needs.
 
     Attributes:
-        names: in `agora.core.semantics.ATTRIBUTES`.
-        named: whether the slots are those of the world's pedestrians, whose attributes are known; else there are only those that
-            can be told from how somebody moves.
+        names: names in `agora.core.semantics.ATTRIBUTES`.
+        named: whether the slots are those of the world's pedestrians, whose attributes are known; else only attributes are computed
+            that can be told from the motion.
     """
 
     channel: ClassVar[str] = "attributes"
@@ -65,7 +65,7 @@ class Attributes:
 
     @staticmethod
     def under(setting: Setting, names: tuple[str, ...]) -> Attributes:
-        """Those that can be told where the stage's perception tells of pedestrians."""
+        """Return the attributes that can be told under the stage's perception of pedestrians."""
         return Attributes(names, setting.perception.source != "tracked")
 
     @property

@@ -29,10 +29,10 @@ class LocalCostmap:
     """Local costmaps of windows of one kind.
 
     Attributes:
-        window: what is in it.
-        layers: put costs about pedestrians on it, as the stage says.
-        attributes: that layers read.
-        lidar: of the robot, where its scans fill the window.
+        window: size and filling of the window.
+        layers: layers that put costs about pedestrians on it, as the stage says.
+        attributes: attributes that the layers read.
+        lidar: lidar of the robot, where its scans fill the window.
     """
 
     channel: ClassVar[str] = Window.channel
@@ -52,12 +52,12 @@ class LocalCostmap:
 
     @property
     def shows_walls(self) -> bool:
-        """Whether the walls of the map are in it."""
+        """True where the window shows the walls of the map."""
         return bool(self.window.filling.walls)
 
     @property
     def needs(self) -> Collection[str | Channel]:
-        """What it is filled from, beyond the map."""
+        """The channels that fill the window, besides the map."""
         people = ("pedestrians", "robots") if self.window.filling.people else ()
         return (*self.window.needs, *people, *(() if self.attributes is None else ("pedestrians", self.attributes)))
 
@@ -84,13 +84,13 @@ class Costmaps:
     """Local costmaps at work; other robots are marked as pedestrians are.
 
     Args:
-        channel: what they are.
+        channel: settings of the costmaps.
         source: the worlds, and the channels that it needs.
 
     Attributes:
-        reading: (W, R, ...) of the fields.
-        shown: what observations show.
-        seen: what lidars have put on them; None where they do not.
+        reading: (W, R, ...) arrays of the fields.
+        shown: costmaps that observations show.
+        seen: obstacles that lidars have put on them; None where they do not.
     """
 
     def __init__(self, channel: LocalCostmap, source: Source) -> None:

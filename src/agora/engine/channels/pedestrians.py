@@ -39,8 +39,8 @@ class KnownPedestrians:
     """The pedestrians that a robot knows of.
 
     Attributes:
-        perception: how it comes to know of them, which the stage says.
-        lidar: of the robot, where that needs scans.
+        perception: the stage's way in which robots come to know of pedestrians.
+        lidar: lidar of the robot, where the perception needs scans.
     """
 
     channel: ClassVar[str] = "pedestrians"
@@ -56,12 +56,12 @@ class KnownPedestrians:
 
     @property
     def reads_scans(self) -> bool:
-        """Whether scans tell of them."""
+        """True where the knowledge comes from scans."""
         return self.perception.source in ("visible", "tracked")
 
     @property
     def names_slots(self) -> bool:
-        """Whether the slots are those of the world's pedestrians."""
+        """True where the slots are those of the world's pedestrians."""
         return self.perception.source != "tracked"
 
     @property
@@ -71,7 +71,7 @@ class KnownPedestrians:
 
     @property
     def fields(self) -> Mapping[str, Field]:
-        """Those of `agora.interfaces.Tracks`; scans do not show types."""
+        """The fields of `agora.interfaces.Tracks`; scans do not show types."""
         return track_fields("pedestrians", typed=self.names_slots)
 
     def bind(self, source: Source) -> Bound:
@@ -92,10 +92,10 @@ class Perceiver:
     Args:
         source: the worlds, and the channels that `KnownPedestrians` needs.
         perception: source and parameters of the knowledge.
-        lidar: of every robot; None is enough for the truth and for a view.
+        lidar: lidar of every robot; None is enough for the truth and for a view.
 
     Attributes:
-        tracks: of the pedestrians, written by `read`.
+        tracks: tracks of the pedestrians, written by `read`.
     """
 
     def __init__(self, source: Source, perception: Perception, lidar: Lidar | None = None) -> None:

@@ -62,11 +62,12 @@ class HeldScans:
     """Scans that stay until the next.
 
     Args:
-        lidar: of every robot; None where they have none.
-        reading: (W, R, B), m.
+        lidar: lidar of every robot; None where they have none.
+        reading: (W, R, B) ranges, m.
 
     Attributes:
-        lidar, reading: as given.
+        lidar: lidar of every robot; None where they have none.
+        reading: (W, R, B) ranges, m.
         ranges: (N, B) the last scan, m.
     """
 
@@ -80,7 +81,7 @@ class HeldScans:
             self._shown |= {"scan_pose": read_only(pose), "scan_range": lidar.range_max}
 
     def views(self) -> Mapping[str, Any]:
-        """What observations show."""
+        """Return the fields that observations show."""
         return self._shown
 
 
@@ -89,8 +90,8 @@ class Scanner:
 
     Args:
         world: the worlds.
-        lidar: on every robot.
-        ranges: (W, R, B) where what it measures is written, m; an array of its own where not given.
+        lidar: lidar on every robot.
+        ranges: (W, R, B) array for the measured ranges, m; an array of its own where not given.
     """
 
     def __init__(self, world: World, lidar: Lidar, ranges: Floats | None = None) -> None:

@@ -43,7 +43,7 @@ class Semantics:
     """Semantic maps.
 
     Attributes:
-        window: which maps, and how large.
+        window: attributes and size of the maps.
         named: see `agora.engine.channels.attributes.Attributes`; the stage says it.
     """
 
