@@ -28,11 +28,11 @@ _DEEPEST = 5
 
 @dataclass
 class Report:
-    """What an import did.
+    """The report of an import.
 
     Attributes:
         taken: names by kind: worlds, scenarios, robots, obstacles, suites, contests.
-        skipped: what was left out, each with the reason, or done in another way than might be expected.
+        skipped: things that were left out, each with the reason, or done in another way than might be expected.
     """
 
     taken: dict[str, list[str]] = field(

@@ -17,11 +17,11 @@ from agora.tasks.suite import Suite
 
 @dataclass
 class Playable:
-    """What can be played of a file.
+    """The part of a file that can be played.
 
     Attributes:
-        text: the file with the entries that can; empty if none.
-        reasons: why others cannot, a line for those that have the same reason.
+        text: the file with the entries that can be played; empty if none.
+        reasons: reasons of the other entries, a line for those that have the same reason.
     """
 
     text: str

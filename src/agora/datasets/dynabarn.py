@@ -72,11 +72,13 @@ class World:
     """A world of DynaBARN; poses are x, y, heading, m and rad.
 
     Attributes:
-        name, difficulty: of the world.
+        name: name of the world.
+        difficulty: difficulty of the world.
         map: the arena's walls; it is open towards the start.
-        start, goal: of the robot.
+        start: start of the robot.
+        goal: goal of the robot.
         obstacles: the cylinders, each with its period; ids count from 0 in the order of the world.
-        radius: of the cylinders, m.
+        radius: radius of the cylinders, m.
     """
 
     name: str
@@ -170,8 +172,8 @@ def arena_map(name: str, arena: tuple[float, float, float, float] = (-10.0, 10.0
     """Return walls half a metre thick on three sides; room for the start on the fourth.
 
     Args:
-        name: of the map.
-        arena: x from, x to, y from, y to, m.
+        name: name of the map.
+        arena: least x, largest x, least y and largest y, m.
     """
     x0, x1, y0, y1 = arena
     h = _THICKNESS / 2

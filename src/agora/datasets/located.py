@@ -1,4 +1,4 @@
-"""Where a robot was in the map, sample by sample, by what transforms, odometry and estimates of its pose say together."""
+"""The poses of a robot in the map, sample by sample, from transforms, odometry and estimates of its pose together."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ class Frames:
     """The frames of a robot over a stretch.
 
     Attributes:
-        tree: what transforms say, and odometry and estimates where transforms say nothing.
-        target: the map's frame.
-        body: the robot's.
-        notes: what was assumed.
+        tree: transforms, and odometry and estimates where there are no transforms.
+        target: frame of the map.
+        body: frame of the robot.
+        notes: assumptions that were made.
     """
 
     tree: TransformTree
@@ -46,14 +46,14 @@ class Frames:
         target: str = MAP,
         name: str = "",
     ) -> Frames:
-        """Put them together.
+        """Join the frames of transforms, odometry and estimates.
 
         Args:
-            odometry: of the robot, ``stretch`` of it.
-            logs: of transforms.
-            estimates: of its pose in the map, of all stretches.
-            target: the map's frame.
-            name: of the robot, which may stand before its frames.
+            odometry: odometry of the robot, of which ``stretch`` is a part.
+            logs: logs of transforms.
+            estimates: estimates of its pose in the map, of all stretches.
+            target: frame of the map.
+            name: name of the robot, which may stand before its frames.
         """
         tree, notes = TransformTree(logs, stretch.begin, stretch.end, stretch.shift), []
         known, space = tree.frames, odometry.child.rpartition("/")[0] or name

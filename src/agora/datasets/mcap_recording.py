@@ -114,7 +114,7 @@ def map_of(played: Played) -> dict[str, tuple[str, bytes]]:
 
 
 def _robot(robot: PlayedRobot) -> dict[str, Any]:
-    """What is said once of a robot."""
+    """Return the message that is written once for a robot."""
     recording = robot.recording
     said = {"planner": robot.planner, "model": robot.model, "missing": sorted(robot.missing), "samples": len(recording.time)}
     said |= {name: getattr(recording, name) for name in _SCALARS} | {"outcome": int(recording.outcome)}
@@ -136,7 +136,7 @@ def _contact(contact: Contact) -> dict[str, Any]:
 
 
 def _sample(recording: Recording, t: int) -> dict[str, Any]:
-    """What is said of a robot at one control step."""
+    """Return the message of a robot's state at one control step."""
     said = {}
     for name, one in _SAMPLED.items():
         values = getattr(recording, name)

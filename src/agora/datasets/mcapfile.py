@@ -30,7 +30,7 @@ _LARGEST = 1 << 28  # bytes of an unpacked chunk, above any that a recorder writ
 
 
 class Channel(NamedTuple):
-    """Where messages come from: their topic, type, its definition and how they are encoded."""
+    """The source of messages: their topic, type, its definition and their encoding."""
 
     topic: str
     type: str
@@ -65,11 +65,11 @@ class McapFile:
     """A file of MCAP.
 
     Attributes:
-        path: of the file.
-        connections: those of ROS 1 by number, as far as the file was read.
-        channels: all of them.
-        attachments: by name.
-        cut: always empty: what was cut off is refused.
+        path: path of the file.
+        connections: connections of ROS 1 by number, as far as the file was read.
+        channels: all channels by number.
+        attachments: attachments by name.
+        cut: always empty: a file that is cut off is refused.
     """
 
     path: Path
@@ -169,7 +169,7 @@ def opened(path: Path) -> Bag | McapFile:
 
 
 def is_mcap(path: Path) -> bool:
-    """Whether a file is one of MCAP, by its first bytes or its name.
+    """Return whether a file is one of MCAP, by its first bytes or its name.
 
     Raises:
         InputError: the file cannot be read.
@@ -186,7 +186,7 @@ def encode_mcap(entries: Iterable[Entry], attachments: Mapping[str, tuple[str, b
     """Return the bytes of a file.
 
     Args:
-        entries: its messages, in their order.
+        entries: messages of the file, in their order.
         attachments: media type and bytes by name.
 
     Raises:
@@ -216,7 +216,7 @@ def encode_mcap(entries: Iterable[Entry], attachments: Mapping[str, tuple[str, b
 
 
 def _reader() -> tuple[Any, Any]:
-    """What reads records, and what unpacks chunks."""
+    """Return the reader of records, and the function that unpacks chunks."""
     try:
         from mcap.stream_reader import StreamReader, breakup_chunk
     except ImportError as error:

@@ -29,10 +29,11 @@ class Stretch:
     """Odometry over which the clock goes on, T samples.
 
     Attributes:
-        begin, end: number of the message after the stretch before, and of the one after this; infinite for none.
+        begin: number of the message after the stretch before; infinite for none.
+        end: number of the message after this stretch; infinite for none.
         time: (T,) stamps, s.
-        shift: by how much they are ahead of the time of the record, s.
-        body: the robot in the odometry's frame.
+        shift: time by which the stamps are ahead of the record's, s.
+        body: pose of the robot in the odometry's frame.
         twist: (T, 3) vx, vy, omega in the robot's frame.
     """
 
@@ -49,9 +50,9 @@ class Odometry:
     """The messages of a topic of ``nav_msgs/Odometry``.
 
     Attributes:
-        topic: its name.
-        frame: that of its poses.
-        child: the robot's frame, empty where nobody says.
+        topic: name of the topic.
+        frame: frame of its poses.
+        child: frame of the robot, empty where unknown.
     """
 
     topic: str
@@ -61,7 +62,7 @@ class Odometry:
 
     @staticmethod
     def of(topic: str, message: Any) -> Odometry:
-        """That of a first message, which `add` takes, too."""
+        """Return the empty odometry of a topic, from its first message, which `add` takes, too."""
         return Odometry(topic, frame_name(message.header.frame_id) or "odom", frame_name(message.child_frame_id))
 
     def __len__(self) -> int:
@@ -112,7 +113,7 @@ def robots_of(odometry: Mapping[str, Odometry], topics: Mapping[str, str]) -> di
     scans, goals or transforms, too, or are numbered. All other odometry is one robot's.
 
     Args:
-        odometry: by topic.
+        odometry: odometry by topic.
         topics: the types of all topics of the bag.
     """
     by_frame = {topic: one.child.rpartition("/")[0] for topic, one in odometry.items()}
@@ -140,7 +141,7 @@ def preferred(odometry: Sequence[Odometry], connected: Collection[str]) -> tuple
     It is one whose frame transforms connect to the map, if there is one; then a filter's; then the one of the shortest name.
 
     Args:
-        odometry: of one robot.
+        odometry: odometry of one robot.
         connected: the frames that are connected to the map.
     """
 

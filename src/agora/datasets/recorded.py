@@ -24,12 +24,12 @@ ENDINGS = (".bag", ".bag.active", ".mcap")
 
 @dataclass(frozen=True, eq=False)
 class Unsaid:
-    """What a recording may leave unsaid.
+    """The facts that a recording may leave unsaid.
 
     Attributes:
-        robot: its model.
-        goal: (2,) m.
-        planner: what drove it.
+        robot: model of the robot.
+        goal: (2,) goal, m.
+        planner: label of its planner.
         odometry: the topic that is read, where a bag has several.
     """
 
@@ -40,7 +40,7 @@ class Unsaid:
 
     @staticmethod
     def of(robot: str, goal: str, planner: str, odometry: str = "") -> Unsaid:
-        """From the words of a command line; empty for nothing.
+        """Return the facts from the words of a command line; empty words say nothing.
 
         Raises:
             InputError: no such robot, or a goal that is no x,y.

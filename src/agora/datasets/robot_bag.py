@@ -41,7 +41,7 @@ _OCCUPIED = 65  # per cent, as map_server draws the line
 
 @dataclass
 class _Heard:
-    """What a bag says, but for its maps, of which it knows where they are."""
+    """The contents of a bag, but for its maps, of which it holds the message numbers."""
 
     odometry: dict[str, Odometry] = field(default_factory=dict)
     logs: dict[str, TransformLog] = field(default_factory=dict)
@@ -57,13 +57,14 @@ class _Robot:
     """A robot of a bag.
 
     Attributes:
-        name: of it; empty for the only one.
-        odometry: of it that is read.
-        logs: of the transforms that it is in.
-        goals, estimates: sent to it.
-        words: of the ends of its goals.
+        name: name of the robot; empty for the only one.
+        odometry: odometry that is read.
+        logs: logs of the robot's transforms.
+        goals: goals sent to it.
+        estimates: estimates of its pose.
+        words: messages about the ends of its goals.
         maps: numbers of the messages with maps.
-        notes: what is to be said.
+        notes: remarks for the user.
     """
 
     name: str
@@ -80,7 +81,7 @@ def read_drives(bag: Source, robot: RobotModel | None = None, goal: Array | None
     """Return the episodes of a bag with odometry, those of each robot in the order of time.
 
     Args:
-        bag: that is read.
+        bag: bag to read.
         robot: model of its robots, where it is known.
         goal: (2,) m, instead of the goals in the bag: the whole bag is on the way to it.
         odometry: topic that is read, where the bag has several.

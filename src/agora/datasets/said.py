@@ -1,4 +1,4 @@
-"""What Agora's graph says of each of its episodes, taken apart out of the messages of a bag.
+"""The messages of Agora's graph in a bag, taken apart by episode.
 
 Step 0 of the robots is an episode's beginning. Stamps of the graph only grow, so all messages from its stamp on, up to that of the
 next one's step 0, are of this episode. The message that describes an episode comes before its step 1.
@@ -28,7 +28,7 @@ SAME = 1e-6
 
 @dataclass
 class Said:
-    """What the graph said of an episode: ``robots`` and ``pedestrians`` by physics step; ``began`` is the record's time, ns."""
+    """The messages of an episode: ``robots`` and ``pedestrians`` by physics step; ``began`` is the record's time, ns."""
 
     episode: Any = None
     status: Any = None
@@ -98,7 +98,7 @@ def _runs(robots: list[tuple[int, int, Any]]) -> list[_Run]:
 
 
 def _said(heard: dict[str, list[tuple[int, int, Any]]], run: _Run, episode: Any, since: float, until: float) -> Said:
-    """What was said of one episode, whose stamps are from ``since`` on and before ``until``."""
+    """Return the messages of one episode, whose stamps are from ``since`` on and before ``until``."""
     within = {name: [m for _, _, m in heard[name] if since <= time_of(m) < until] for name in _TOPICS[2:]}
     said = Said(episode=episode, robots=run.steps, contacts=within[_CONTACTS], notes=within[_NOTES], began=run.began)
     for content in within[_PEDESTRIANS]:

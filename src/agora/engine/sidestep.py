@@ -69,8 +69,7 @@ def _away(x, y, vx, vy, radius, robots, robot_traits, w, r, fastest, h):
 
 @hidden
 def _threat(people, after, traits, robots, robot_traits, w, i, end, cx, cy, margin, horizon):
-    """Return whom of ``i <= k < end`` a robot touches first where all move at (cx, cy) besides, and that robot; -1 where none does.
-    """
+    """Return which of ``i <= k < end`` a robot touches first where all move at (cx, cy) besides, and that robot; -1 for none."""
     soonest, who, found = horizon, i, -1
     for k in range(i, end):
         vx, vy, reach = after.vx[w, k] + cx, after.vy[w, k] + cy, traits.radius[w, k] + margin

@@ -27,7 +27,7 @@ _NEAR = np.float32(3.0)  # m, at most, from the waypoint
 
 @inlined
 def _is_in_the_way(tx, ty, tolerance, x, y, reach, jx, jy):
-    """Return whether a body at (jx, jy), a step ahead of (x, y) and not nearer to be had than ``reach``, m, bars the way to (tx, ty)."""
+    """Return whether a body a step ahead of (x, y) bars the way to (tx, ty); nobody comes nearer to it than ``reach``, m."""
     dx, dy, ax, ay = jx - tx, jy - ty, jx - x, jy - y
     return (math.sqrt(dx * dx + dy * dy) + tolerance < reach) & (ax * ax + ay * ay < (reach + _STEP) * (reach + _STEP))
 

@@ -25,7 +25,7 @@ _CROWD = Crowd(Named.of("crowd_models", "helbing"), routes=False, faithful=True)
 
 @dataclass(frozen=True)
 class SuiteChoice:
-    """Which suite.
+    """The choice of a suite.
 
     Attributes:
         config: file in ``suites``.
@@ -42,7 +42,7 @@ class SuiteChoice:
 
 @dataclass(frozen=True)
 class ContestChoice:
-    """Which planners.
+    """The choice of a contest: the planners.
 
     Attributes:
         config: file in ``contests``.
@@ -56,7 +56,8 @@ class BenchmarkFile:
     """The keys of ``config.yaml``.
 
     Attributes:
-        suite, contest: files.
+        suite: choice of the suite.
+        contest: choice of the contest.
         general: ``simulator``; not used.
     """
 
@@ -67,17 +68,18 @@ class BenchmarkFile:
 
 @dataclass(frozen=True)
 class StageEntry:
-    """One stage of a file in ``suites``.
+    """A stage of a file in ``suites``.
 
     Attributes:
-        name: unique in the file.
-        episodes: how many.
-        robot: its model.
+        name: unique name in the file.
+        episodes: number of episodes.
+        robot: model of the robot.
         map: world, or "dynamic_map".
-        tm_robots, tm_obstacles: modes.
+        tm_robots: robots mode.
+        tm_obstacles: obstacles mode.
         config: values over those of ``task_generator.yaml``.
-        timeout: s, over theirs too.
-        seed: of every random stream; that of the benchmark where not given, whoever runs it.
+        timeout: time limit, s, over theirs too.
+        seed: seed of every random stream; that of the benchmark where not given, whoever runs it.
     """
 
     name: str
@@ -108,11 +110,12 @@ class SuiteFile:
 
 @dataclass(frozen=True)
 class Contestant:
-    """One planner of a file in ``contests``.
+    """A planner of a file in ``contests``.
 
     Attributes:
-        name: its label.
-        local_planner, inter_planner: names.
+        name: label of the planner.
+        local_planner: name of the local planner.
+        inter_planner: name of the interplanner.
     """
 
     name: str
@@ -141,9 +144,9 @@ class ArenaBenchmark:
     """A benchmark that was read.
 
     Attributes:
-        suite: its stages as Agora plays them.
-        contestants: its planners.
-        contest_file: where they were read.
+        suite: stages as Agora plays them.
+        contestants: planners of the contest.
+        contest_file: file of the planners.
     """
 
     suite: Suite
@@ -187,8 +190,10 @@ def stage_of(path: Path, number: int, entry: StageEntry, base: Settings | None =
     """Return a stage as Agora plays it.
 
     Args:
-        path, number, entry: of the stage in its file.
-        base: what its values are put over; as in `read_arena_benchmark` where not given.
+        path: file of the stage.
+        number: number of the stage in its file.
+        entry: the stage's keys.
+        base: settings under the stage's values; as in `read_arena_benchmark` where not given.
         scale: factor of its number of episodes.
 
     Raises:

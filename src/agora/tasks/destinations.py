@@ -1,4 +1,4 @@
-"""Where people of a place come from and go to: its entrances, the spots of its furniture, and places to stand."""
+"""Destinations of people in a place: its entrances, the spots of its furniture, and places to stand."""
 
 from __future__ import annotations
 
@@ -49,10 +49,10 @@ class Destinations:
     """Places of one map for people of a radius; all of them can be reached from each other.
 
     Attributes:
-        entrances: for each the points (N, 2) at which people come in and go out, m.
-        stops: where furniture is used.
+        entrances: points (N, 2) of each entrance at which people come in and go out, m.
+        stops: spots where furniture is used.
         standing: (N, 2) points at which one stands in nobody's way, m.
-        area: that people can walk on, m2.
+        area: area that people can walk on, m2.
     """
 
     entrances: tuple[Doubles, ...]
@@ -73,11 +73,11 @@ def destinations_of(
     of no zones.
 
     Args:
-        map: the surroundings.
-        furniture: in it.
-        zones: parts of it.
-        radius: of the largest person, m.
-        robot: of the largest robot, which passes who stands, m.
+        map: map of the surroundings.
+        furniture: furniture on the map.
+        zones: zones of the map.
+        radius: radius of the largest person, m.
+        robot: radius of the largest robot, which passes people who stand, m.
     """
     walked = (component_of(map, radius) == 1) & _inside(map, radius)
     clear = map.clearance

@@ -48,7 +48,7 @@ class Benchmark(Module):
         return _read_once(str(root), changed)
 
     def contestant(self, episode: int) -> Contestant:
-        """Whose turn it is in an episode."""
+        """Return the contestant of an episode."""
         read = self.read()
         return read.contestants[episode // len(read.suite.entries()) % len(read.contestants)]
 

@@ -1,4 +1,4 @@
-"""In which zones nothing is placed."""
+"""A module that keeps some zones clear: nothing is placed in them."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ _ALL = 1000
 
 @dataclass(frozen=True)
 class Groups(Random):
-    """As ``random``, with walking groups, and groups that stand in F-formations besides.
+    """Pedestrians as in ``random``, with walking groups, and groups that stand in F-formations besides.
 
     Standing groups are placed first. They stand by themselves, and the behaviour ``groups`` makes them come back to their places,
     and lets others come and go; walking groups keep together with it alone.

@@ -56,7 +56,7 @@ class Purposes:
 
 @dataclass(frozen=True)
 class Stays:
-    """How long people stay at a place: medians of log-normal distributions, by what they do there, s.
+    """The durations of stays: medians of log-normal distributions, by what people do there, s.
 
     The medians are our own choice, of the order of what such an errand takes.
 
@@ -84,7 +84,7 @@ class Stays:
             raise ValueError(f"spread must be in [0, 2], got {self.spread}")
 
     def draw(self, use: str, stream: Stream) -> float:
-        """How long one stays, s."""
+        """Draw the duration of a stay, s."""
         return float(getattr(self, use) * math.exp(self.spread * float(stream.normal())))
 
 
@@ -103,13 +103,13 @@ class Itineraries:
         arrivals: people a minute who come in later, in the mean; their parties arrive at random (a Poisson process). Where not
             given, parties like those who are there, each as often as it fits into its own time there, so that as many come as leave
             (J. D. C. Little, "A proof for the queuing formula L = lambda W", Operations Research 9, 1961).
-        until: time up to which they do, s.
-        purposes: shares of those who are there and of those who come.
+        until: time up to which people come in, s.
+        purposes: shares of people at the start and of people who come in.
         groups: shares of parties of one, two, three, ... people, in any unit; those who work are alone. The default is the count of
             pedestrians of J. S. Coleman and J. James, "The equilibrium size distribution of freely-forming groups", Sociometry 24,
             1961, up to four.
-        stays: how long people stay at places.
-        visits: least and most places of who visits.
+        stays: durations of stays at places.
+        visits: least and most places of a visitor.
         keep_clear: distance between robots' starts and people at the start, and between robots' goals and places to stay, m.
     """
 
@@ -172,7 +172,7 @@ class Itineraries:
 
     @property
     def _mean_size(self) -> float:
-        """Of a party, people."""
+        """Return the mean size of a party, people."""
         return sum(size * share for size, share in enumerate(self.groups, 1)) / sum(self.groups)
 
     def _count(self, task: Task, found: Destinations) -> int:
@@ -185,7 +185,7 @@ class Itineraries:
         return count
 
     def _party(self, task: Task, most: int, group: int) -> Party:
-        """What a party came for, and how many they are."""
+        """Draw the purpose and the size of a party."""
         purpose, drawn = self.purposes.draw(task.stream), 1 + _one_of(self.groups, task.stream)
         size = 1 if purpose == "working" else min(drawn, most)
         return Party(purpose, size, group if size > 1 else -1)

@@ -44,10 +44,10 @@ _MOST_DISCS = 64
 
 @dataclass(frozen=True)
 class Profile:
-    """How an obstacle moves.
+    """The motion of an obstacle.
 
     Attributes:
-        degree: least and most of the polynomial.
+        degree: least and most degree of the polynomial.
         speed: least and most of the mean speed of a segment, m/s; no segment is slower or faster either.
         deviation: least and most standard deviation of the speed of a segment, m/s.
     """
@@ -176,7 +176,7 @@ def coded_times(stream: Stream, knots: Doubles, profile: Profile) -> Doubles:
 
 @dataclass(frozen=True)
 class MotionProfiles:
-    """As many moving obstacles as drawn, in the square of 20 m about the origin: generated worlds of DynaBARN.
+    """A drawn number of moving obstacles in the square of 20 m about the origin: generated worlds of DynaBARN.
 
     They appear as recorded pedestrians do; at its last knot an obstacle jumps back to its first. The worlds that the paper used
     have 5 to 14 easy, 15 to 19 medium or 20 to 24 hard ones.

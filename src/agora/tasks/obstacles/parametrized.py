@@ -1,4 +1,4 @@
-"""As many obstacles of each kind as a file of Arena 3.0 says."""
+"""Obstacles by a file of Arena 3.0 that gives the number of each kind."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Parametrized:
         return [named_file("parametrized", self.file, ".xml")]
 
     def entries(self) -> tuple[Entry, ...]:
-        """What the file says.
+        """Return the entries of the file.
 
         Raises:
             InputError: there is no such file, or it is wrong.
