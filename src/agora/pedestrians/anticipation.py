@@ -42,14 +42,19 @@ _ROWS = 11
 
 @inlined
 def _meet(px, py, ux, uy, ex, ey, sx, sy, qx, qy, reach, body, together, right, law):
-    """Acceleration of a pedestrian by one neighbour, and the free distance to the neighbour along the desired direction.
+    """Return the acceleration of a pedestrian by one neighbour, and the free distance to the neighbour along the desired direction.
 
     Args:
-        px, py: from the pedestrian to the neighbour, m.
-        ux, uy: expected velocity of the pedestrian relative to that of the neighbour, m/s.
-        ex, ey: desired direction.
-        sx, sy: away from the wall, the longer the narrower the pedestrian's place; 0 in the open.
-        qx, qy: expected velocity of the neighbour, m/s.
+        px: place of the neighbour from the pedestrian, x, m.
+        py: place of the neighbour from the pedestrian, y, m.
+        ux: expected velocity of the pedestrian relative to the neighbour's, x, m/s.
+        uy: expected velocity of the pedestrian relative to the neighbour's, y, m/s.
+        ex: desired direction, x.
+        ey: desired direction, y.
+        sx: direction away from the wall, x, the longer the narrower the pedestrian's place; 0 in the open.
+        sy: direction away from the wall, y.
+        qx: expected velocity of the neighbour, x, m/s.
+        qy: expected velocity of the neighbour, y, m/s.
         reach: sum of the radii, m.
         body: distance of the centres that is kept in a queue, m.
         together: whether both walk in one group.
@@ -103,7 +108,7 @@ def _list_robots(x, y, vx, vy, radius, margin, active, discs, groups, n):
 
 
 class _Law(NamedTuple):
-    """How people act on each other: the fields of `Anticipation`, times and lengths as the kernel divides by them."""
+    """The law of how people act on each other: the fields of `Anticipation`, times and lengths as the kernel divides by them."""
 
     avoidance: float
     inverse_distance: float
@@ -263,7 +268,7 @@ class Anticipation:
 
     @property
     def declares(self) -> CrowdDeclaration:
-        """What it says of itself."""
+        """The properties of the model."""
         return CrowdDeclaration("acceleration", self.max_speed_factor, tunable=_TUNABLE)
 
     def kernel(self) -> Any:

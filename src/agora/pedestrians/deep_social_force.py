@@ -137,8 +137,8 @@ class DeepSocialForce:
         stride: time of a neighbour's step, s; a learned potential belongs to the stride it was learned with. 0.4 s is Kreiss'.
             Helbing and Molnar take 2 s: two who meet pass at 0.6 m, but where many cross, strangers come within a few millimetres.
         field_of_view: whole angle, degrees.
-        behind: weight of who is out of view.
-        wall_potential: of a wall at distance 0 of the centre, m2/s2.
+        behind: weight of neighbours out of view.
+        wall_potential: potential of a wall at distance 0 of the centre, m2/s2.
         wall_length: distance over which that falls to 1/e, m.
         max_speed_factor: cap of the speed, in preferred speeds.
     """
@@ -169,7 +169,7 @@ class DeepSocialForce:
 
     @property
     def declares(self) -> CrowdDeclaration:
-        """What it says of itself."""
+        """The properties of the model."""
         return CrowdDeclaration("acceleration", self.max_speed_factor)
 
     def kernel(self) -> Any:

@@ -132,7 +132,7 @@ class Evacuation:
 
     @property
     def declares(self) -> CrowdDeclaration:
-        """What it says of itself."""
+        """The properties of the model."""
         return CrowdDeclaration("acceleration", self.max_speed_factor, self.max_step, "robots")
 
     def kernel(self) -> Any:

@@ -184,7 +184,7 @@ class Helbing:
 
     @property
     def declares(self) -> CrowdDeclaration:
-        """What it says of itself."""
+        """The properties of the model."""
         return CrowdDeclaration("acceleration", self.max_speed_factor, tunable=_TUNABLE)
 
     def kernel(self) -> Any:

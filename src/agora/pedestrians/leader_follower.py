@@ -93,7 +93,7 @@ class LeaderFollower:
 
     @property
     def declares(self) -> CrowdDeclaration:
-        """What it says of itself."""
+        """The properties of the model."""
         return CrowdDeclaration("velocity", self.max_speed_factor, last_step="nothing")
 
     def kernel(self) -> Any:

@@ -28,10 +28,10 @@ class Potential:
     Every rate is below 0, so that V and the force vanish far away, whatever was learned near.
 
     Attributes:
-        rate: (H,) 1/m.
-        offset: (H,).
-        weight: (H,) m2/s2.
-        about: how it was made, text by text.
+        rate: (H,) rates, 1/m.
+        offset: (H,) offsets.
+        weight: (H,) weights, m2/s2.
+        about: its making, text by text.
 
     Raises:
         InputError: the arrays do not fit together, a number is not finite, or a rate is not below 0.

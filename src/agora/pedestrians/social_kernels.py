@@ -1,4 +1,4 @@
-"""Who does what next: first everybody for itself, from generation t, then what takes two, the lowest id first."""
+"""The decisions of pedestrians: first each for itself, from generation t, then those that take two, the lowest id first."""
 
 from __future__ import annotations
 
@@ -189,7 +189,7 @@ def _smoulder(dt, rules, spots, sees, traits, waypoints, minds, character, memor
 
 @lean_inlined
 def _at_end(people, waypoints, w, i):
-    """Whether one who stays at its last waypoint, and is led nowhere else, has got there."""
+    """Return whether a pedestrian who stays at its last waypoint, and is led nowhere else, has got there."""
     n, k = waypoints.count[w, i], waypoints.index[w, i]
     x, y = waypoints.list_x[w, i, k], waypoints.list_y[w, i, k]
     if waypoints.mode[w, i] != STAY or k < n - 1 or n < 1 or waypoints.x[w, i] != x or waypoints.y[w, i] != y:
@@ -233,14 +233,14 @@ def _finish(rules, people, waypoints, minds, robots, character, memory, w, i, r,
 
 @lean_inlined
 def _closing(people, robots, w, i, r):
-    """Whether the robot comes nearer to the pedestrian by its own motion."""
+    """Return whether the robot comes nearer to the pedestrian by its own motion."""
     dx, dy = people.x[w, i] - robots.x[w, r], people.y[w, i] - robots.y[w, r]
     return dx * robots.world_vx[w, r] + dy * robots.world_vy[w, r] > ZERO
 
 
 @lean_inlined
 def _in_the_way(people, waypoints, robots, w, i, r):
-    """Whether the robot comes nearer, or is on the side that the pedestrian walks to."""
+    """Return whether the robot comes nearer, or is on the side that the pedestrian walks to."""
     if r < 0:
         return False
     dx, dy = robots.x[w, r] - people.x[w, i], robots.y[w, r] - people.y[w, i]
@@ -291,7 +291,7 @@ def _happen(rules, spots, sees, traits, minds, character, memory, clock, w, i):
 
 @lean_inlined
 def _one(rules, sees, people, traits, waypoints, minds, robots, clock, character, memory, spots, w, i):
-    """What one pedestrian decides for itself: end the state, take notice of a robot, begin something."""
+    """Decide for one pedestrian by itself: end the state, take notice of a robot, begin something."""
     r, distance = memory.robot[w, i], memory.near[w, i]
     if memory.trigger[w, i] > ZERO:
         if _triggered(people, robots, memory, w, i):
@@ -317,7 +317,9 @@ def _one(rules, sees, people, traits, waypoints, minds, robots, clock, character
 
 @lean_inlined
 def decide(dt, rules, table, sees, people, traits, waypoints, minds, robots, clock, character, memory, spots, w):
-    """Everybody of world w for itself: drift, end, react, begin; returns whether anybody wants, and has, something with others."""
+    """Decide for each pedestrian of world w by itself: drift, end, react, begin; return whether anybody wants, and has, something
+    with others.
+    """
     count, wishes, others = memory.count[w], False, False
     top = lanes(count)
     _notice(people, robots, character, minds, memory, sees, top, w)
@@ -334,7 +336,7 @@ def decide(dt, rules, table, sees, people, traits, waypoints, minds, robots, clo
 
 @lean_inlined
 def _triggered(people, robots, memory, w, i):
-    """Whether a robot is within the trigger zone of one who waits for it."""
+    """Return whether a robot is within the trigger zone of a pedestrian who waits for it."""
     reach = memory.trigger[w, i] * memory.trigger[w, i]
     for r in range(robots.x.shape[1]):
         dx, dy = robots.x[w, r] - people.x[w, i], robots.y[w, r] - people.y[w, i]

@@ -1,4 +1,4 @@
-"""What pedestrians begin and do together: conversations, spots at furniture, queues. Ids decide, never slots."""
+"""The common actions of pedestrians: conversations, spots at furniture, queues. Ids decide, never slots."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _join(minds, memory, traits, w, i, host, state, left, kind):
 
 @lean_inlined
 def _free(people, minds, memory, w, j):
-    """Whether somebody can be talked to."""
+    """Return whether a pedestrian can be talked to."""
     rests = (minds.state[w, j] == WALKING or minds.state[w, j] == IDLE) and not minds.taken[w, j]
     return people.active[w, j] and rests and memory.trigger[w, j] <= ZERO
 
@@ -149,7 +149,7 @@ def settle_wishes(rules, people, traits, minds, character, memory, spots, clock,
 
 @lean_inlined
 def _before(traits, memory, w, i, j):
-    """Whether i comes before j in the circle: conversation by conversation, and by ids in each."""
+    """Return whether i comes before j in the circle: conversation by conversation, and by ids in each."""
     a, b = memory.talk[w, i], memory.talk[w, j]
     return a < b or (a == b and traits.id[w, i] < traits.id[w, j])
 
@@ -181,7 +181,7 @@ def _leave(minds, memory, w, i):
 
 @lean_inlined
 def _converse(rules, people, traits, minds, character, memory, w, first, members):
-    """Whose turn it is in a conversation, a stretch of the circle; over without its host, alone, out of time or earshot."""
+    """Give the turn in a conversation, a stretch of the circle; end it without its host, alone, out of time or earshot."""
     host = -1
     for k in range(first, first + members):
         j = memory.circle[w, k]
@@ -208,7 +208,7 @@ def _converse(rules, people, traits, minds, character, memory, w, first, members
 
 @lean_inlined
 def _hears(people, character, memory, w, i, host):
-    """Whether somebody is within earshot of the host."""
+    """Return whether a pedestrian is within earshot of the host."""
     dx, dy = people.x[w, host] - people.x[w, i], people.y[w, host] - people.y[w, i]
     reach = TWO * (character.talk_distance[w, i] if memory.kind[w, i] == STROLL else character.vision[w, i])
     return dx * dx + dy * dy <= reach * reach
@@ -216,7 +216,7 @@ def _hears(people, character, memory, w, i, host):
 
 @lean_inlined
 def _rank(traits, memory, w, size, i):
-    """How many of the ``size`` who queue stand before i in its queue."""
+    """Return the number of the ``size`` queueing pedestrians who stand before i in its queue."""
     rank, place, identity = 0, memory.place[w, i], traits.id[w, i]
     for k in range(size):
         j = memory.circle[w, k]

@@ -1,4 +1,4 @@
-"""Where pedestrians in each social state go, how fast, and where those who stand look."""
+"""The motion of pedestrians in each social state: their points and paces, and the gazes of those who stand."""
 
 from __future__ import annotations
 
@@ -187,7 +187,9 @@ def _pace(rules, sees, people, traits, waypoints, minds, robots, character, memo
 
 @lean_inlined
 def _choose(rules, sees, people, traits, waypoints, minds, robots, character, memory, spots, w):
-    """What everybody of world w wants until the next look: a pace, and where they have one in mind, a point and a gaze."""
+    """Choose the wishes of everybody of world w until the next look: a pace, and where they have one in mind, a point and a
+    gaze.
+    """
     state, wanted, running = minds.state[w], memory.wanted[w], character.running[w]
     for i in range(memory.count[w]):
         memory.seeks[w, i], memory.gaze[w, i] = False, FOREVER

@@ -75,7 +75,7 @@ class Spinny:
 
     @property
     def declares(self) -> CrowdDeclaration:
-        """What it says of itself."""
+        """The properties of the model."""
         return CrowdDeclaration("acceleration", self.max_speed_factor)
 
     def kernel(self) -> Any:

@@ -17,11 +17,11 @@ from agora.registry import Named, Plug
 
 @dataclass(frozen=True)
 class Guided:
-    """A local planner that follows the path of an interplanner, at most as fast as that allows.
+    """A local planner that follows the path of an interplanner, at most as fast as the interplanner allows.
 
     Attributes:
         planner: the local planner.
-        interplanner: what it follows.
+        interplanner: interplanner that makes its path.
     """
 
     planner: Annotated[Named, Plug("planners")]
@@ -29,7 +29,7 @@ class Guided:
 
     @cached_property
     def declares(self) -> Declaration:
-        """What the local planner says of itself, with what the interplanner reads and what both note.
+        """The properties of the local planner, with the channels that the interplanner reads and the notes of both.
 
         A channel that both read has the local planner's parameters.
         """

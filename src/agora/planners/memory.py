@@ -1,4 +1,4 @@
-"""What is done to memories as a whole: arrays by name, among them the memories of planners inside planners."""
+"""Operations on whole memories: arrays by name, among them the memories of planners inside planners."""
 
 from __future__ import annotations
 

@@ -54,12 +54,12 @@ class Checkpoint:
 
     @cached_property
     def declares(self) -> Declaration:
-        """What it says of itself."""
+        """The properties of the interplanner."""
         return Declaration(needs=("path", self.window), concurrent=True)
 
     @cached_property
     def _sampling(self) -> Sampling:
-        """Whose splines they are."""
+        """The sampling planner whose splines it takes."""
         return Sampling(window=self.window, max_final_time=self.horizon, min_final_time=min(1.5, self.horizon))
 
     def guide(self, observation: Observation, memory: Memory) -> tuple[Guidance, Memory]:

@@ -30,7 +30,7 @@ _LEAST = 0.8775  # of the interpolated: what is inside a cell near an obstacle i
 
 @dataclass(frozen=True)
 class Replan:
-    """At every step lead the robot on the cheapest way over the local costmap to a place on its path, and from there along it.
+    """Lead the robot, at every step, on the cheapest way over the local costmap to a place on its path, and from there along it.
 
     This is what move_base does with a rolling global costmap (Marder-Eppstein et al., ICRA 2010; ROS navigation, noetic-devel
     9ad6441, with ``planner_frequency`` that of the controller): what the costmap has not shown counts as free, cells cost as
@@ -55,10 +55,10 @@ class Replan:
             end whose end has vanished is entered again.
         memory: side of the square about the robot in which it remembers what the window has shown, m; nothing outside the window
             where it is not larger.
-        lookahead: how far along the path the place is, from the point of the path nearest to the robot, m; at most 50.
+        lookahead: distance of the place along the path, from the point of the path nearest to the robot, m; at most 50.
         neutral: cost of a cell length far from obstacles.
         factor: weight of the costs of cells.
-        spacing: of the points of the new path, m.
+        spacing: distance between the points of the new path, m.
     """
 
     window: Window = field(default_factory=Window)
@@ -77,7 +77,7 @@ class Replan:
 
     @cached_property
     def declares(self) -> Declaration:
-        """What it says of itself."""
+        """The properties of the interplanner."""
         return Declaration(needs=("path", self.window), concurrent=True)
 
     @property
@@ -152,17 +152,17 @@ class Replan:
 
 
 def _lengths(path: Array) -> Doubles:
-    """How far along a path (K, 2) its points are (K,), m."""
+    """Return the distances of a path's points (K, 2) along it, (K,), m."""
     return np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(path.astype(np.float64), axis=0), axis=1))])
 
 
 def remember(costmap: Costmap, side: float, memory: Memory) -> tuple[Costmap, Bools, Memory]:
-    """Return windows with what they have shown before about them, which are blind (N,), and what to remember.
+    """Return the windows with remembered cells about them, the rows (N,) whose windows are blind, and the new memory.
 
     Args:
-        costmap: the windows.
-        side: of the squares about them, m.
-        memory: what was remembered at the call before.
+        costmap: windows.
+        side: side of the squares about them, m.
+        memory: memory of the call before.
     """
     rows, high, wide = costmap.cost.shape
     blind: Bools = (costmap.cost == NO_INFORMATION).all(axis=(1, 2))

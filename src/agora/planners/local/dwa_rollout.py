@@ -128,7 +128,7 @@ def horizon(sim_time: float, speed: Floats, window: Window, nose: float) -> Floa
 
 
 class Recall(NamedTuple):
-    """What a row remembers; all zero is the start of an episode.
+    """The memory of the rows; all zero is the start of an episode.
 
     Attributes:
         oscillation: (N, 3, 2) for x, y and rotation: the sign last driven, the only sign allowed (0: both).
@@ -137,7 +137,7 @@ class Recall(NamedTuple):
         plan: (N, 3) first point of the path and its number of points: another path starts afresh.
         progress: (N, 2) segment and piece at which the path starts.
         escaping: (N,) whether it backs up.
-        escape: (N, 2) where that began, m.
+        escape: (N, 2) place where backing up began, m.
     """
 
     oscillation: Array
@@ -163,7 +163,7 @@ class Scratch(NamedTuple):
 
 @hidden
 def is_another(mark, path, count):
-    """Whether the path (K, 2) of ``count`` points is another than the one marked, (3,); it is marked from now on."""
+    """Return whether the path (K, 2) of ``count`` points is another than the one marked, (3,); it is marked from now on."""
     same = mark[0] == path[0, 0] and mark[1] == path[0, 1] and mark[2] == np.float32(count)
     mark[0], mark[1], mark[2] = path[0, 0], path[0, 1], np.float32(count)
     return not same
@@ -171,7 +171,7 @@ def is_another(mark, path, count):
 
 @hidden
 def enough(width):
-    """How many samples have 0.1 m/s between them, where they span ``width`` m/s."""
+    """Return the number of samples that have 0.1 m/s between them, where they span ``width`` m/s."""
     return np.int64(np.ceil(width / SPACING - _SNAP)) + 1
 
 
@@ -206,15 +206,15 @@ def towards(target, now, most):
 
 @hidden
 def stop_and_turn(p, scene, n, latch, max_theta, acceleration):
-    """What to drive at the goal: brake, then turn in place to its heading; whether there is room is left to ask.
+    """Return the command at the goal: brake, then turn in place to its heading; the caller checks that there is room.
 
     Args:
-        p: parameters; of any planner that has ``period``, ``yaw_tolerance``, ``trans_stopped``, ``theta_stopped``, ``min_theta``.
+        p: parameters of any planner that has ``period``, ``yaw_tolerance``, ``trans_stopped``, ``theta_stopped``, ``min_theta``.
         scene: `Scene`.
-        n: row.
-        latch: (2,) of the row: [1] says that it has stood and turns.
-        max_theta: rad/s.
-        acceleration: of the three axes, m/s2 and rad/s2.
+        n: number of the row.
+        latch: (2,) latch of the row: [1] says that it has stood and turns.
+        max_theta: largest turning rate, rad/s.
+        acceleration: acceleration limits of the three axes, m/s2 and rad/s2.
     """
     still = (ZERO, ZERO, ZERO)
     left = wrap(scene.goal[n, 2] - scene.pose[n, 2])
@@ -241,7 +241,7 @@ def stop_and_turn(p, scene, n, latch, max_theta, acceleration):
 
 @hidden
 def scale_of(speed, scaling_speed, max_trans, factor):
-    """By how much the footprint grows with speed: up to 1 + ``factor`` at the largest speed, from ``scaling_speed`` on."""
+    """Return the growth of the footprint with speed: up to 1 + ``factor`` at the largest speed, from ``scaling_speed`` on."""
     if speed <= scaling_speed or max_trans <= scaling_speed:
         return ONE
     return ONE + factor * (speed - scaling_speed) / (max_trans - scaling_speed)

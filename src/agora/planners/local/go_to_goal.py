@@ -39,7 +39,7 @@ class GoToGoal:
 
     @cached_property
     def declares(self) -> Declaration:
-        """What it says of itself."""
+        """The properties of the planner."""
         return Declaration(
             tunable={"speed": Span(0.2, 2.0), "lookahead": Span(0.3, 3.0)},
             turns_at_goal=True,
