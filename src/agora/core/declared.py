@@ -1,4 +1,4 @@
-"""What the arrays of a record are, said once, at the field: allocation, checks, codecs and files follow from it.
+"""Arrays of a record, declared once, at the field: allocation, checks, codecs and files follow from the declaration.
 
 ``pose: Doubles = field(metadata=axes("T 3", stored=np.float32))`` says it; `declared` reads it, `empty` allocates by it,
 `agora.benchmark.store` makes Parquet columns of it, and `agora.wire` checks by it what came over a wire.

@@ -1,4 +1,4 @@
-"""How kernels are compiled: one place, one set of options.
+"""The compilation of kernels: one place, one set of options.
 
 No ``fastmath=True``: reassociation would change results with padding and CPU. ``contract`` allows fused multiply-add only.
 Threads do not enter here: a kernel takes the range of worlds ``first <= w < last``, releases the GIL, and the engine runs
@@ -69,7 +69,7 @@ class _PartLibrary(JITCodeLibrary):  # type: ignore[misc]
         self._finalized = True
 
     def get_pointer_to_function(self, name: str) -> Any:
-        """Where a call from Python goes: to a function that takes the same arguments and raises `TypeError`."""
+        """Return the address for calls from Python: a function that takes the same arguments and raises `TypeError`."""
         return ctypes.cast(ctypes.pythonapi.PyObject_Call, ctypes.c_void_p).value
 
     @property

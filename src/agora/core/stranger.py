@@ -20,7 +20,7 @@ class Signalled(KeyboardInterrupt):
     """A signal that ends the work. A `KeyboardInterrupt` of another type was raised by somebody's code.
 
     Attributes:
-        number: of the signal.
+        number: number of the signal.
     """
 
     def __init__(self, number: int) -> None:

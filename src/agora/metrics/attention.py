@@ -1,4 +1,4 @@
-"""Who looks at whom: a cone about the heading, and a free line of sight where there is a map.
+"""Gazes between robot and pedestrians: a cone about the heading, and a free line of sight where there is a map.
 
 Arena 3.0's cone is 5 degrees to either side, without limit of distance; its code mirrors the bearing of pedestrians and looks
 through walls, which is corrected here. A person sees more than that: the ``.field_of_view`` variant takes the 190 degrees of SRPB,
@@ -33,13 +33,14 @@ clearance: it is only good to a cell, and a whole step could leap over a thin wa
 
 
 def _over(chart: Map, begin: Doubles, step: Doubles, distance: Doubles) -> tuple[Doubles, Doubles]:
-    """Where (N, 2) rays come over a map, and how far (N,) they go over it, m; nothing blocks the view beside the map.
+    """Return the points (N, 2) at which rays come over a map, and their lengths (N,) over it, m; nothing blocks the view beside the
+    map.
 
     Args:
         chart: the map.
         begin: (N, 2) m.
         step: (N, 2) unit vectors.
-        distance: (N,) of the rays, m.
+        distance: (N,) lengths of the rays, m.
     """
     size, offset = np.asarray(chart.size), begin - chart.origin
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):

@@ -1,4 +1,4 @@
-"""How soon robot and pedestrians would have collided, had both gone on as they moved."""
+"""Times to a collision of robot and pedestrians, had both gone on as they moved."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What robots did to people: where they walked, beside where they would have walked without robots.
+"""The effect of robots on people: their ways beside the ways that they would have walked without robots.
 
 `Recording.undisturbed` comes of the same episode without robots (`agora.engine.undisturbed`). Both runs have the same pedestrians,
 goals and random streams. Whoever has not been influenced, not even through others, has a displacement of exactly 0; recorded
@@ -123,7 +123,7 @@ def pedestrian_displacement_average(recording: Recording) -> float | None:
     source=_SOURCE,
 )
 def pedestrian_displacement_max(recording: Recording) -> float | None:
-    """Of the pedestrian who was displaced most."""
+    """The displacement of the pedestrian who was displaced most."""
     return None if _there(recording) is None else float(_displacement(recording).max())
 
 
@@ -150,7 +150,7 @@ def pedestrians_affected(recording: Recording) -> float | None:
     source=_SOURCE,
 )
 def pedestrian_displacements(recording: Recording) -> float | None:
-    """Who comes back and is displaced again counts twice."""
+    """The number of displacements; a pedestrian who comes back and is displaced again counts twice."""
     if _there(recording) is None:
         return None
     noticed = _displacement(recording) > _NOTICED
@@ -181,7 +181,7 @@ def pedestrian_delay_average(recording: Recording) -> float | None:
     version=2,
 )
 def pedestrian_delay_max(recording: Recording) -> float | None:
-    """Of the pedestrian who was delayed most."""
+    """The delay of the pedestrian who was delayed most."""
     return None if _there(recording) is None else float(np.max(_late(recording)[0]))
 
 

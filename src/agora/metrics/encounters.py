@@ -76,7 +76,7 @@ def kinds_of(recording: Recording) -> Array:
     values="count",
 )
 def encounters(recording: Recording) -> float:
-    """Of all kinds; what is under way at the beginning counts. 0 without pedestrians."""
+    """The encounters of all kinds; those under way at the beginning count. 0 without pedestrians."""
     return float(len(encounters_of(recording).begin))
 
 

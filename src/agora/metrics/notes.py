@@ -1,4 +1,4 @@
-"""What the planner itself noted on the way (`agora.interfaces.NOTES`); undefined where it notes nothing of the kind."""
+"""The planner's own notes on the way (`agora.interfaces.NOTES`); undefined where it notes nothing of the kind."""
 
 from __future__ import annotations
 

@@ -39,13 +39,13 @@ class Crowd:
     everybody's minds, but begin anew what they remember besides (how long a talk still lasts).
 
     Args:
-        start: the episode.
-        stage: its conditions.
-        is_fed: forces from outside may act (`feed`).
+        start: start of the episode.
+        stage: conditions of the episode.
+        is_fed: whether forces from outside may act (`feed`).
 
     Attributes:
-        start: the episode as it stands after what was changed.
-        stage: its conditions.
+        start: start of the episode.
+        stage: conditions of the episode.
     """
 
     def __init__(self, start: Start, stage: Stage, *, is_fed: bool = False) -> None:
@@ -102,17 +102,17 @@ class Crowd:
 
     @property
     def traits(self) -> Traits:
-        """What the pedestrians are like, (1, P)."""
+        """The traits of the pedestrians, (1, P)."""
         return self.world.traits
 
     @property
     def minds(self) -> Minds:
-        """What they are up to, (1, P)."""
+        """The minds of the pedestrians, (1, P)."""
         return self.world.minds
 
     @property
     def models(self) -> tuple[AnyCrowdModel, ...]:
-        """What moves them."""
+        """The crowd models."""
         return self._conditions.models
 
     @property
@@ -179,8 +179,8 @@ class Crowd:
         """Let pedestrians come into the world; they are in the next generation.
 
         Args:
-            people: who; their ids are new.
-            names: of each, for those who show them.
+            people: people with new ids.
+            names: name of each, for those who show them.
 
         Returns:
             Their slots. A slot in which somebody was is used again once a generation without anybody in it was returned.
@@ -226,8 +226,8 @@ class Crowd:
         """Put pedestrians somewhere else, standing; they are absent from one generation, so that no contact is swept on the way.
 
         Args:
-            slots: of simulated pedestrians.
-            poses: (K, 3) x, y, heading.
+            slots: slots of simulated pedestrians.
+            poses: (K, 3) x, y, heading, m and rad.
 
         Raises:
             InputError: a pose outside the map or that is not finite.

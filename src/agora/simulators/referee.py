@@ -39,7 +39,7 @@ class Referee(OneWorld):
 
     @property
     def models(self) -> tuple[RobotModel, ...]:
-        """What the robots are."""
+        """The models of the robots."""
         return self._told
 
     @property
@@ -62,7 +62,7 @@ class Referee(OneWorld):
         super().begin(replace(start, robots=wider), stage, names, since)
 
     def _bodies(self) -> Bodies:
-        """What leads the robots."""
+        """Return the bodies that lead the robots."""
         self._led = LedBodies(self._world)
         return self._led
 

@@ -1,4 +1,4 @@
-"""Where a robot was, and when: its odometry by the moments at which that was measured."""
+"""The track of a robot: its odometry by the moments at which it was measured."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _SAME = 1e-6  # s: two moments that are nearer are one
 
 
 class Sighting(NamedTuple):
-    """What was measured at one moment.
+    """A measurement at one moment.
 
     Attributes:
-        time: s.
-        pose: (3,) x, y, heading.
-        twist: (3,) in the robot's frame.
+        time: time, s.
+        pose: (3,) x, y, heading, m and rad.
+        twist: (3,) vx, vy, omega in the robot's frame, m/s and rad/s.
     """
 
     time: float
@@ -41,7 +41,7 @@ class Track:
 
     @property
     def last(self) -> Sighting:
-        """What was seen last."""
+        """The last sighting."""
         return self._seen[-1]
 
     def see(self, sighting: Sighting) -> None:

@@ -56,10 +56,10 @@ def warm_episode(
     """Play the first steps of an episode as the parts of a graph do, in two processes.
 
     Args:
-        make: returns start and stage; called in another process, because what places robots and people is compiled too.
-        planners: that drive the robots, one after the other.
-        tell: is told what there is to say while kernels compile.
-        observed: whether another simulator moves the robots, and a referee of ours judges what it sees.
+        make: returns start and stage; called in another process, because the placing of robots and people is compiled too.
+        planners: planners that drive the robots, one after the other.
+        tell: shows a line while kernels compile.
+        observed: whether another simulator moves the robots, and a referee of ours judges them.
 
     Raises:
         InputError: what ``make`` or a part of the graph refuses.

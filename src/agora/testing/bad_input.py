@@ -45,9 +45,9 @@ def bad_inputs(
     Those that touch something stand.
 
     Args:
-        window: of the costmap.
-        semantics: of the semantic maps.
-        **kind: of the robots, as for `agora.testing.observation`.
+        window: window of the costmap.
+        semantics: window of the semantic maps.
+        **kind: kind of the robots, as for `agora.testing.observation`.
     """
     rows, window = len(INPUTS), window or Window(size=6.0)
     plain = observation(rows, _SLOTS, seed=4, window=dataclasses.replace(window, sources=("map",)), semantics=semantics, **kind)

@@ -57,7 +57,7 @@ class _Errand:
 
 @dataclass(frozen=True)
 class _Errands:
-    """What is done with an errand."""
+    """The work on an errand."""
 
     def files(self) -> dict[str, str]:
         return {}

@@ -26,7 +26,7 @@ def check_global_planner(planner: GlobalPlanner) -> None:
     given is written to; no global generator is drawn from; on a map that is moved by whole cells the path is as long.
 
     Args:
-        planner: to check.
+        planner: planner to check.
 
     Raises:
         ContractError: it breaks a clause.

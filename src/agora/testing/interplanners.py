@@ -27,8 +27,8 @@ def check_interplanner(interplanner: InterPlanner, *, tolerance: float = 1e-3, g
     moved as a whole it is the same in the robot's frame.
 
     Args:
-        interplanner: to check.
-        tolerance: in the moved scene, m, rad and shares.
+        interplanner: interplanner to check.
+        tolerance: tolerance in the moved scene, m, rad and shares.
         grid: whether it thinks in cells: then scenes are turned by quarters only, and nine of ten rows must agree.
 
     Raises:
@@ -59,7 +59,7 @@ def _answers(interplanner: InterPlanner, name: str, whole: Observation, nobody: 
 
 
 def _wrong(found: Guidance, seen: Observation, rows: int) -> str:
-    """What is wrong with a guidance, in words; nothing where it is as it must be."""
+    """Return the fault of a guidance in words; empty for none."""
     for what, tail in {"path": found.path.shape[1:2] + (2,), "path_count": (), "goal": (3,), "speed": (), "danger": ()}.items():
         if unfit := _unfit(getattr(found, what), (rows, *tail)):
             return f"{what} {unfit}"
@@ -76,7 +76,7 @@ def _wrong(found: Guidance, seen: Observation, rows: int) -> str:
 
 
 def _wrong_twist(found: Guidance, seen: Observation, rows: int) -> str:
-    """What is wrong with what robots are to drive instead of what the local planner says."""
+    """Return the fault of the twists that overrule the local planner; empty for none."""
     twist, overrules = found.twist, found.overrules
     if twist is None or overrules is None:
         return "" if twist is None and overrules is None else "twist and overrules: one is given, the other is None"
@@ -89,7 +89,7 @@ def _wrong_twist(found: Guidance, seen: Observation, rows: int) -> str:
 
 
 def _wrong_tracks(told: Tracks | None, rows: int) -> str:
-    """What is wrong with whom the local planner is told of."""
+    """Return the fault of the tracks that the local planner is told of; empty for none."""
     if told is None:
         return ""
     slots = told.present.shape[1:2]
@@ -106,7 +106,7 @@ def _wrong_tracks(told: Tracks | None, rows: int) -> str:
 
 
 def _unfit(value: Array, shape: tuple[int, ...]) -> str:
-    """In what way an array is not finite or not of a shape."""
+    """Return the reason why an array is not finite or not of a shape; empty where it is."""
     fits = value.shape == shape and np.isfinite(value).all()
     return "" if fits else f"must be finite and of shape {shape}, is {value.shape}: {value}"
 

@@ -63,9 +63,9 @@ def check_trainer(trainer: Trainer, suite: Any, stage: str, *, seed: int = 3) ->
 
     Args:
         trainer: with so few steps that it ends within seconds.
-        suite: `agora.tasks.suite.Suite` to train on.
-        stage: of the suite.
-        seed: of everything random.
+        suite: suite to train on, an `agora.tasks.suite.Suite`.
+        stage: stage of the suite.
+        seed: seed of everything random.
 
     Raises:
         ContractError: it breaks a clause.
