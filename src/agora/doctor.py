@@ -1,4 +1,4 @@
-"""What a machine has of what Agora can use."""
+"""The findings about a machine: the parts that Agora can use, and whether they are there."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _package(package: str, what: str, extra: str) -> tuple[str, bool | None]:
 
 
 def _kernels() -> tuple[str, bool]:
-    """Whether a kernel compiles and can be kept."""
+    """Return whether a kernel compiles and can be kept, in words."""
     import numba
     import numpy as np
 
@@ -96,7 +96,7 @@ def ros_package(name: str) -> str | None:
 
 
 def _ros() -> Iterator[tuple[str, bool]]:
-    """What there is of ROS, all of which is optional."""
+    """Yield the findings about ROS, all of which is optional."""
     if find_spec("rospy") is None:
         yield "not found (optional; on Debian 12: make ros, with the environment that it makes)", False
         return

@@ -210,7 +210,7 @@ class _TreeOfYaml:
         return made
 
     def alias(self, event: Any) -> Node:
-        """What an alias stands for; it counts as often as it is named."""
+        """Return the value that an alias stands for; it counts as often as it is named."""
         if event.anchor in self.open:
             raise self.fail(event, "the aliases of this file contain themselves, or too many values")
         if event.anchor not in self.anchors:

@@ -58,11 +58,11 @@ def _is_here(package: str) -> bool:
 
 
 def missing(what: str, package: str, extra: str) -> InputError:
-    """Return the error that something needs a package that is not here.
+    """Return the error that something needs a package that is not installed.
 
     Args:
-        what: needs it, with its verb: "reading bags needs".
-        package: its name.
-        extra: that it is in.
+        what: feature that needs it, with its verb: "reading bags needs".
+        package: name of the package.
+        extra: extra that it is in.
     """
     return InputError(f"{what} the package {package}; install it: {how_to_install(extra)}")

@@ -41,7 +41,7 @@ class Named:
     """A component and the name it is registered under.
 
     Attributes:
-        name: in the registry.
+        name: name in the registry.
         part: the component.
     """
 

@@ -107,7 +107,7 @@ def _played(form: RequestForm) -> Path:
 
 
 def _form(**fields: Any) -> RequestForm:
-    """What is asked for; what is wrong with a field is said of its option."""
+    """Return the request; the error about a field names its option."""
     from agora.benchmark.form import RequestForm
     from agora.errors import InputError
 

@@ -1,4 +1,4 @@
-"""How the commands that make results show how far they are and how they end; imports are made when they run."""
+"""The progress and the end of commands that make results, on a terminal; imports are made when they run."""
 
 from __future__ import annotations
 

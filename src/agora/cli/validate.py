@@ -67,7 +67,7 @@ def validate(
 
 
 def _validate_one(name: str, crowd: object, output: Path, seed: int) -> None:
-    """Every experiment on one model."""
+    """Run every experiment on one model."""
     from rich.console import Console
     from rich.table import Table
 

@@ -27,13 +27,13 @@ _SIDE, _BEHIND = np.float32(SIDE), np.float32(BEHIND)
 
 
 class _Parameters(NamedTuple):
-    """What the kernel takes.
+    """The parameters of the kernel.
 
     Attributes:
         amplitude: cost at the pedestrian.
         least: deviation ahead of one who stands, m.
-        seconds: by which it grows with the speed, s.
-        reach: of the Gaussians, in deviations.
+        seconds: time by which it grows with the speed, s.
+        reach: reach of the Gaussians, in deviations.
     """
 
     amplitude: float
@@ -74,9 +74,9 @@ class PersonalSpace:
     """Asymmetric Gaussians about pedestrians, longer ahead the faster they walk.
 
     Attributes:
-        cost: at the pedestrian, on costmap_2d's scale, at most 252.
-        least_deviation: of the Gaussian ahead of one who stands, m.
-        seconds: by which the deviation grows with the speed, s.
+        cost: cost at the pedestrian, on costmap_2d's scale, at most 252.
+        least_deviation: deviation of the Gaussian ahead of one who stands, m.
+        seconds: time by which the deviation grows with the speed, s.
         cutoff: cost below which nothing is written.
     """
 

@@ -1,4 +1,4 @@
-"""How unsteadily people walk."""
+"""The unsteadiness of walking people."""
 
 from __future__ import annotations
 

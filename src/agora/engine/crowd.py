@@ -75,14 +75,13 @@ class EngineCrowd:
         unsteady: fluctuation of the pace and the direction of people (`agora.engine.unsteady`); None for none.
 
     Attributes:
-        every: physics steps of the crowd period.
-        behaviours: behaviours that decide where pedestrians want to go and how fast, one after the other, before the models are
-            called.
-        routing: None where people walk straight.
+        every: as given.
+        behaviours: behaviours at work.
+        routing: routes of the pedestrians; None where they walk straight.
         fed: forces from outside, None where there cannot be any.
-        number: (W, P) which of the models moves a pedestrian.
-        substeps: of a physics step.
-        goals: the waypoints as crowd models read them: with routes, the current one is where somebody walks to now.
+        number: (W, P) number of the model that moves a pedestrian.
+        substeps: number of substeps of a physics step.
+        goals: waypoints as crowd models read them: with routes, the current one is the point to which a pedestrian walks now.
 
     Raises:
         InputError: something that is no crowd model, or a ``max_step`` that is no time.

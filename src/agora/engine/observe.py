@@ -48,7 +48,7 @@ class Observer:
     Attributes:
         rows: number of rows N.
         limits: limits of the robots.
-        wiring: the robots' channels.
+        wiring: as given.
         bound: channels of the wiring at work, in the order of their needs.
         now: present time, s, on the clock of `receive_scan`; None where scans are those of the world.
     """

@@ -26,11 +26,11 @@ class Door:
 
     Attributes:
         ends: (2, 2) ends of the opening, m; the leaves of the closed door meet in its middle.
-        thickness: of the leaves, m.
-        opens: when it begins to open, s.
-        closes: when it begins to close, s; later where somebody is in it.
+        thickness: thickness of the leaves, m.
+        opens: time at which it begins to open, s.
+        closes: time at which it begins to close, s; later where somebody is in it.
         takes: time from closed to open, s.
-        reach: how far before and behind the opening somebody keeps it open, m.
+        reach: distance before and behind the opening at which somebody keeps it open, m.
     """
 
     ends: Doubles
@@ -54,7 +54,7 @@ class Door:
 
     @property
     def width(self) -> float:
-        """Of the opening, m."""
+        """The width of the opening, m."""
         return float(np.hypot(*(self.ends[1] - self.ends[0])))
 
     @cached_property

@@ -54,7 +54,7 @@ class Place:
 
 
 def _same_outline(a: Doubles, b: Doubles) -> bool:
-    """Whether two polygons have the same corners, from whichever on."""
+    """Return whether two polygons have the same corners, from whichever on."""
     return len(a) == len(b) and any(np.abs(np.roll(a, k, axis=0) - b).max() < _SAME for k in range(len(a)))
 
 

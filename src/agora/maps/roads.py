@@ -40,12 +40,12 @@ class Roads:
     """The roads of one map for a disc of one radius; L places, H x W cells of the roads' own grid.
 
     Attributes:
-        radius: of the disc, m.
-        place: (L, 2) m.
-        cost: (L, L) of the cheapest way between two places, m: its length, and more where it is narrow; infinite without any.
+        radius: radius of the disc, m.
+        place: (L, 2) places, m.
+        cost: (L, L) cost of the cheapest way between two places, m: its length, and more where it is narrow; infinite without any.
         after: (L, L) number of the place after the first on the way to the second, -1 where there is none.
         origin: (2,) lower-left corner of the grid, m.
-        cell: of its side, m.
+        cell: length of a side of a cell, m.
         point: (H, W, 2) the point of each cell that is farthest from obstacles, m.
         nearest: (H, W) number, row * W + column, of the nearest cell in which the disc fits, -1 where it fits nowhere.
         seen: (H, W, SEEN) the places in sight of the cell's point, the nearest first, then -1.
@@ -69,7 +69,7 @@ class Roads:
         return int(self.nearest[row, column])
 
     def reaches(self, start: ArrayLike, end: ArrayLike) -> bool:
-        """Whether there is a way from near one point (2,) to near another, m.
+        """Return whether there is a way from near one point (2,) to near another, m.
 
         A point in which the disc does not fit stands for the nearest one in which it does, at most `_REACH` m away.
         """
@@ -89,16 +89,23 @@ class RoadArrays(NamedTuple):
     """Roads of several maps and radii in flat arrays, for kernels.
 
     Attributes:
-        place_start: (Q,) first place of each.
+        place_start: (Q,) first place of each map and radius.
         pair_start: (Q,) its first element of ``cost`` and ``after``.
-        places: (Q,) L.
-        cell_start: (Q,) first cell.
-        rows, columns: (Q,).
-        origin_x, origin_y, cell: (Q,) m.
-        place_x, place_y: of all places, m.
-        cost, after: as in `Roads`.
-        point_x, point_y, nearest: of all cells.
-        seen: (cells, SEEN).
+        places: (Q,) its number of places L.
+        cell_start: (Q,) its first cell.
+        rows: (Q,) number of rows of its grid.
+        columns: (Q,) number of columns of its grid.
+        origin_x: (Q,) lower-left corner of its grid, x, m.
+        origin_y: (Q,) lower-left corner of its grid, y, m.
+        cell: (Q,) length of a side of its cells, m.
+        place_x: x of all places, m.
+        place_y: y of all places, m.
+        cost: as in `Roads`.
+        after: as in `Roads`.
+        point_x: x of the points of all cells, m.
+        point_y: y of the points of all cells, m.
+        nearest: numbers of the nearest cells of all cells, as in `Roads`.
+        seen: (cells, SEEN) places in sight, as in `Roads`.
     """
 
     place_start: Array
@@ -129,7 +136,7 @@ def roads_of(map: Map, radius: float) -> Roads | None:
     """Return the roads of a map for a disc of a radius, m; None where there is nothing to walk round. The map keeps them.
 
     Args:
-        map: the surroundings.
+        map: map of the surroundings.
         radius: a `radius_class`.
     """
     if not map.has_shapes and not map.occupied.any():
@@ -277,11 +284,13 @@ class RoadStore:
     """Roads of several maps and radii in flat arrays; those that no world uses make room for others.
 
     Args:
-        count: how many at once.
-        places, cells: most of one of them.
+        count: number of roads at once.
+        places: most places of one of them.
+        cells: most cells of one of them.
 
     Attributes:
-        places, cells: as given.
+        places: most places of one of them.
+        cells: most cells of one of them.
         arrays: the record that kernels take.
     """
 

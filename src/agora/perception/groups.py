@@ -1,4 +1,4 @@
-"""Who belongs together, from places, velocities and headings.
+"""Groups of people, found from places, velocities and headings.
 
 Walking: pairs that stay near each other at the same velocity, after K. Yamaguchi et al., "Who are you with and where are you
 going?", CVPR 2011 (distance, difference of velocity, overlap in time), joined where they share somebody, as the clustering of

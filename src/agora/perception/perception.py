@@ -1,4 +1,4 @@
-"""What a robot knows of pedestrians: the truth, those in its view or in sight of its lidar, or what it makes of its scans."""
+"""A robot's knowledge of pedestrians: the truth, those in its view or in sight of its lidar, or tracks from its scans."""
 
 from __future__ import annotations
 
@@ -30,12 +30,13 @@ LEVELS: tuple[Level, ...] = ("truth", "view", "visible", "tracked")
 
 @dataclass(frozen=True)
 class Perception:
-    """How a robot comes to know of pedestrians.
+    """The way in which a robot comes to know of pedestrians.
 
     Attributes:
-        source: what planners are told.
-        detector, tracker: where that is ``tracked``.
-        view: where that is ``view``.
+        source: level of perception.
+        detector: detector, for the level ``tracked``.
+        tracker: tracker, for the level ``tracked``.
+        view: cone, for the level ``view``.
     """
 
     source: Level
@@ -48,17 +49,17 @@ class ScanTracker:
     """Detector and tracker of N robots with the same lidar; rows share nothing.
 
     Args:
-        lidar: of every robot.
-        perception: parameters.
-        rows: N.
-        maps: what is known of walls; nothing where None.
+        lidar: lidar of every robot.
+        perception: parameters of detector and tracker.
+        rows: number of rows N.
+        maps: known walls; none where None.
         map_index: (N,) map of each row, kept, so that it may be changed; the first of all where None.
         robots: other robots that each row knows of, kept; nobody where None.
 
     Attributes:
-        tracks: who is believed to be where; written by `tell`.
-        detections: what was seen in the last scan.
-        filters: what the trackers know.
+        tracks: tracks of the believed pedestrians; written by `tell`.
+        detections: detections in the last scan.
+        filters: states of the trackers.
         ranges: (N, B) m and pose: (N, 3), of the last scan, to be written before `work`.
     """
 

@@ -32,18 +32,18 @@ class Tracker:
     """Follows pedestrians.
 
     Attributes:
-        deviation: of where somebody is seen from where they are, beyond what the detector says, m.
+        deviation: deviation of a detection from the true place, beyond the detector's own, m.
         acceleration: spectral density q of the acceleration, m2/s3.
-        speed: deviation of the velocity of somebody new, m/s.
-        gate: squared Mahalanobis distance of what is seen from a track, at most (9.21: 99 % of a plane's).
-        farthest: distance of the two, at most, m.
-        confirm: scans, one after the other, after which somebody new is believed.
-        misses: scans, one after the other, in which the place is seen to be empty, after which somebody is not believed any more.
-        keep: s that somebody is kept who is hidden, or outside of the sensor's view.
-        radius: of a body, m.
-        most: tracks of a robot.
-        groups: who walks together; its ``overlap`` samples of the last ``window`` scans must be there.
-        window: scans.
+        speed: deviation of the velocity of a new track, m/s.
+        gate: largest squared Mahalanobis distance of a detection from a track (9.21: 99 % of a plane's).
+        farthest: largest distance of the two, m.
+        confirm: number of scans in a row after which a new track is believed.
+        misses: number of scans in a row, in which the place is seen to be empty, after which a track is not believed any more.
+        keep: time for which a track is kept that is hidden, or outside of the sensor's view, s.
+        radius: radius of a body, m.
+        most: most tracks of a robot.
+        groups: detector of groups; its ``overlap`` samples of the last ``window`` scans must be there.
+        window: number of scans.
     """
 
     deviation: float = 0.03
@@ -107,23 +107,27 @@ class Rules(NamedTuple):
 
 
 class Filters(NamedTuple):
-    """What N trackers of T slots know at the moment of their last scan.
+    """The state of N trackers of T slots at the moment of their last scan.
 
     Attributes:
-        x, y, vx, vy: (N, T) m and m/s, map frame.
-        place, cross, motion: (N, T) variance of either coordinate, m2, its covariance with its velocity, m2/s, and the variance
-            of that, m2/s2.
-        hits: (N, T) scans, one after the other, in which somebody new was seen; they stop counting when believed.
-        misses: (N, T) scans, one after the other, in which the place was empty.
-        unseen: (N, T) s since somebody was seen last.
+        x: (N, T) place, x, m, map frame.
+        y: (N, T) place, y, m, map frame.
+        vx: (N, T) velocity, x, m/s, map frame.
+        vy: (N, T) velocity, y, m/s, map frame.
+        place: (N, T) variance of either coordinate, m2.
+        cross: (N, T) covariance of either coordinate with its velocity, m2/s.
+        motion: (N, T) variance of that velocity, m2/s2.
+        hits: (N, T) scans in a row in which a new track was seen; they stop counting when believed.
+        misses: (N, T) scans in a row in which the place was empty.
+        unseen: (N, T) time since the track was seen last, s.
         used: (N, T) whether the slot holds a track.
-        believed: (N, T) whether somebody is believed to be there.
+        believed: (N, T) whether a person is believed to be there.
         id: (N, T) identity, from 1; never a slot.
         group: (N, T) number of the group, -1 for none.
-        born: (N,) how many ids are given away.
+        born: (N,) number of ids given away.
         past: (N, K, T, 4) x, y, vx, vy after the last K scans.
-        there: (N, K, T) whether believed then.
-        scans: (N,) how many.
+        there: (N, K, T) whether the track was believed then.
+        scans: (N,) number of scans.
     """
 
     x: Floats
@@ -203,7 +207,7 @@ def _correct(f, n, i, x, y, variance):
 
 @hidden
 def _is_empty(x, y, radius, beams, ranges, reach, x0, y0, heading):
-    """Whether a place is seen to be empty: three beams about it end behind it."""
+    """Return whether a place is seen to be empty: three beams about it end behind it."""
     total = ranges.size
     dx, dy = x - x0, y - y0
     away = math.sqrt(dx * dx + dy * dy)
@@ -319,17 +323,18 @@ def _remember(f, n):
 
 @kernel
 def track(rules, dt, due, seen, beams, ranges, reach, pose, f, first, last):
-    """Take what is seen into the tracks of rows ``first <= n < last``.
+    """Take detections into the tracks of rows ``first <= n < last``.
 
     Args:
         rules: `Rules`.
-        dt: (N,) s since the scan before; 0 for the first.
-        due: (N,) which rows have a new scan; the others are left as they are.
-        seen: `agora.perception.detector.Detections`.
+        dt: (N,) time since the scan before, s; 0 for the first.
+        due: (N,) whether a row has a new scan; the others are left as they are.
+        seen: detections, `agora.perception.detector.Detections`.
         beams: `agora.sensors.lidar.Beams`.
-        ranges: (N, B) of the scan, by which places are seen to be empty; (N, 0) where there is none, and who is not seen is hidden.
-        reach: as far as people are looked for, m.
-        pose: (N, 3) of the robots.
+        ranges: (N, B) ranges of the scan, by which places are seen to be empty, m; (N, 0) where there is none, and unseen people
+            are hidden.
+        reach: distance up to which people are looked for, m.
+        pose: (N, 3) poses of the robots.
         f: `Filters`.
         first: first row.
         last: one more than the last row.

@@ -44,7 +44,7 @@ class Crowd:
         is_fed: whether forces from outside may act (`feed`).
 
     Attributes:
-        start: start of the episode.
+        start: start of the episode with all changes so far.
         stage: conditions of the episode.
     """
 

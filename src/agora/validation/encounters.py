@@ -23,14 +23,15 @@ _ASIDE = 0.2  # sidestep from which on it has a beginning, m
 
 
 class Encounters(NamedTuple):
-    """E encounters, each from the view of one walker.
+    """The encounters of a window, E of them, each from the view of one walker.
 
     Attributes:
-        walker, other: (E,) numbers in the window.
+        walker: (E,) number of the walker in the window.
+        other: (E,) number of the other one in the window.
         kind: (E,) number in `agora.metrics.encounters.KINDS`.
         distance: (E,) least distance of the centres, m.
         sidestep: (E,) the walker's distance, when they are nearest, from the line along which it walked at the beginning, m.
-        reaction: (E,) how long before they are nearest half of that is reached, s; NaN where it is less than 0.2 m.
+        reaction: (E,) time by which half of that is reached before they are nearest, s; NaN where it is less than 0.2 m.
     """
 
     walker: Ints

@@ -1,4 +1,4 @@
-"""What recorded and simulated windows are compared in: one set of samples a window and quantity."""
+"""The quantities in which recorded and simulated windows are compared: one set of samples a window and quantity."""
 
 from __future__ import annotations
 

@@ -26,13 +26,13 @@ _AWAY = 60.0  # how far those who are out walk on, m
 
 @dataclass(frozen=True)
 class Case:
-    """How one case came out.
+    """The result of one case.
 
     Attributes:
-        name: of the case.
-        expected: what the guideline wants.
-        found: what came out, with units.
-        met: whether it is what the guideline wants.
+        name: name of the case.
+        expected: result that the guideline wants.
+        found: result with units.
+        met: whether it is as the guideline wants.
         values: the numbers behind it.
     """
 
@@ -91,7 +91,7 @@ def case_9(model: Any, count: int = 1000, seed: int = 0, longest: float = 600.0)
 
 
 def _empty_room(model: Any, doors: Sequence[tuple[float, int]], count: int, seed: int, longest: float) -> float:
-    """When 95 % of the people in a room have left it through doors at (x, lower or upper wall), s."""
+    """Return the time at which 95 % of the people in a room have left it through doors at (x, lower or upper wall), s."""
     stream = Stream("rimea/9", seed, "validation")
     gaps = [(x - 0.5, x + 0.5, side) for x, side in doors]
     place = _room((0.0, 0.0, 30.0, 20.0), gaps)

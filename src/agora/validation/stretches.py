@@ -51,15 +51,15 @@ class Stretch:
     """A stretch of a scene; its N walkers come first among its P pedestrians.
 
     Attributes:
-        scene: its name.
+        scene: name of the scene.
         begin: time of the first sample, s.
-        map: of the scene.
+        map: map of the scene.
         has_walls: whether anything is known of walls.
-        position: (T, P, 2) recorded, m; without meaning where not present.
-        present: (T, P).
+        position: (T, P, 2) recorded positions, m; without meaning where not present.
+        present: (T, P) whether a pedestrian is there.
         velocity: (N, 2) at the first sample, m/s.
-        speed: (N,) preferred, m/s.
-        goal: (N, 2) m.
+        speed: (N,) preferred speeds, m/s.
+        goal: (N, 2) goals, m.
         group: (P,) number of the walking group, -1 for none.
     """
 

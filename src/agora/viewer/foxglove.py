@@ -99,10 +99,10 @@ LASER = Channel.json(
 
 
 def scene_entries(robots: Sequence[PlayedRobot], began: int = 0) -> list[Entry]:
-    """Return what Foxglove shows of an episode, in the order of time.
+    """Return Foxglove's messages about an episode, in the order of time.
 
     Args:
-        robots: of it, by their numbers.
+        robots: robots of the episode, by their numbers.
         began: time of the episode's beginning, ns.
     """
     recordings = [robot.recording for robot in robots]

@@ -1,4 +1,4 @@
-"""What a picture of an episode shows, whatever draws it: extent, moments, trails, colours, legend.
+"""The contents of a picture of an episode, whatever draws it: extent, moments, trails, colours, legend.
 
 The still figure, the video and the live window draw these records; the replay in the browser gets the same colours and lengths.
 """
@@ -163,7 +163,7 @@ class Scene:
 
     @cached_property
     def extent(self) -> Extent:
-        """What to show: the robot's path and goal, and without ``focus`` all walls and pedestrians, with a margin."""
+        """The extent of the picture: the robot's path and goal, and without ``focus`` all walls and pedestrians, with a margin."""
         recording = self.recording
         reach = max(recording.radius, recording.goal_tolerance)
         goal = np.asarray(recording.goal, float)[None, :2]
@@ -292,5 +292,5 @@ def _corners(map_: Map) -> list[Doubles]:
 
 
 def _wrap(angle: Doubles) -> Doubles:
-    """The same angle in (-pi, pi]."""
+    """Return the angle in (-pi, pi]."""
     return angle - 2 * np.pi * np.ceil((angle - np.pi) / (2 * np.pi))

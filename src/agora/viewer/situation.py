@@ -27,11 +27,11 @@ def situation_figure(
     """Return a picture of a map with robots, goals, pedestrians and their ways.
 
     Args:
-        task: what is put together.
+        task: task that is put together.
         area: polygons (V, 2), m, where an interaction is to come about.
-        faults: to be marked.
+        faults: faults to mark.
         title: above the picture.
-        width: of the figure, inches.
+        width: width of the figure, inches.
     """
     (left, bottom), (across, up) = task.map.origin, task.map.size
     points = np.array([(f.x, f.y) for f in faults] + [(left, bottom), (left + across, bottom + up)])

@@ -39,7 +39,7 @@ class Painter:
     """Draws the frames of one scene; a frame depends on its time alone.
 
     Attributes:
-        scene: what to draw.
+        scene: scene to draw.
         size: width and height in pixels.
         title: words at the top left.
         colours: colour ``#rrggbb`` of each role.
@@ -71,7 +71,7 @@ class Painter:
 
     @property
     def _visible(self) -> Extent:
-        """What the picture has room for: the extent, widened to the picture's shape."""
+        """Return the visible extent, widened to the picture's shape."""
         extent, (wide, high) = self.scene.extent, (v / self.scale / 2 for v in self.size)
         x, y = (extent.left + extent.right) / 2, (extent.bottom + extent.top) / 2
         return Extent(x - wide, y - high, x + wide, y + high)
@@ -128,7 +128,7 @@ class Painter:
 
     @cached_property
     def _ground(self) -> Pixels:
-        """Everything that never changes: walls, goal, start, title, scale and legend."""
+        """Return the background that never changes: walls, goal, start, title, scale and legend."""
         scene, colours = self.scene, self.colours
         big = Image.new("RGB", (self.size[0] * SMOOTH, self.size[1] * SMOOTH), colours["ground"])
         if scene.recording.map is not None:

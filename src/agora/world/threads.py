@@ -32,7 +32,7 @@ class Threads:
 
     @property
     def several(self) -> bool:
-        """Whether there are several."""
+        """True where there are several threads."""
         return self._pool is not None
 
     def everywhere(self, *kernels: Work) -> None:

@@ -28,8 +28,9 @@ class MapProperties:
     """Size of Arena's maps.
 
     Attributes:
-        width, height: cells.
-        resolution: m per cell.
+        width: number of columns.
+        height: number of rows.
+        resolution: length of a cell, m.
     """
 
     width: int = 60

@@ -15,9 +15,9 @@ class Doorway(Area):
 
     Attributes:
         door: width of a door, m.
-        doors: how many.
-        thickness: of the wall, m.
-        offset: the wall's largest distance from the centre, as a share of what the rooms allow.
+        doors: number of doors.
+        thickness: thickness of the wall, m.
+        offset: largest distance of the wall from the centre, as a share of the distance that the rooms allow.
     """
 
     width: float = 16.0
