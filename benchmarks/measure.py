@@ -14,10 +14,11 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Pair:
-    """What two callables took.
+    """The times of two callables.
 
     Attributes:
-        ours, other: median seconds of one call.
+        ours: median of one call of ours, s.
+        other: median of one call of the other, s.
         ratio: median of the paired ratios other / ours; above 1 ours is faster.
         spread: lower and upper quartile of those ratios.
     """
@@ -116,12 +117,12 @@ class Bench:
     unit: str = "x"
 
     def met(self, line: Line) -> bool:
-        """Whether the target is met."""
+        """Return whether the target is met."""
         return line.value <= self.target if self.most else line.value >= self.target
 
 
 def busy(seconds: float = 0.5) -> float:
-    """How many cores others use at the moment, while this process waits; 0 where the system does not say."""
+    """Return the number of cores that others use at the moment, while this process waits; 0 where the system does not say."""
     before = _core_seconds()
     time.sleep(seconds)  # noqa: TID251 - the one place that waits for the machine
     return max(0.0, (_core_seconds() - before) / seconds)

@@ -71,7 +71,7 @@ def check(arguments: Mapping[str, str]) -> None:
 
 
 def is_running(simulator: str) -> bool:
-    """Whether there is a roscore, and a simulator of `RUNNING` on it, in the namespace of this process, that answers."""
+    """Return whether there is a roscore, and a simulator of `RUNNING` on it, in the namespace of this process, that answers."""
     if simulator not in RUNNING:
         return False
     try:

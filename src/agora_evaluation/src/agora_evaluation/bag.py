@@ -87,7 +87,7 @@ class EpisodeBag:
 
 
 class _Type:
-    """What a bag wants to know of the type of a raw message."""
+    """The type of a raw message, as a bag reads it."""
 
     def __init__(self, header: dict[str, str]) -> None:
         self._md5sum, self._type, self._full_text = header["md5sum"], header["type"], header["message_definition"]

@@ -146,7 +146,7 @@ def launched(command: str) -> Iterator[None]:
 
 
 def _offered(service: str) -> bool:
-    """Whether there is a master that knows who offers a service."""
+    """Return whether a master knows a node that offers a service."""
     try:
         rosgraph.Master("/bench").lookupService(rospy.resolve_name(service))
     except (OSError, rosgraph.MasterException):

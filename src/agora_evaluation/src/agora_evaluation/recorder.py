@@ -141,7 +141,7 @@ class RecorderNode:
             self._closed.publish(str(bag.path))
 
     def _complete(self) -> bool:
-        """Whether the messages of the last step, all contacts and, in lock step, the notes of all plans have come."""
+        """Return whether the messages of the last step, all contacts and, in lock step, the notes of all plans have come."""
         status = self._status
         if status is None or not status.done:
             return True

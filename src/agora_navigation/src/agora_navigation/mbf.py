@@ -52,16 +52,18 @@ def explained(kind: type, outcome: int, said: str) -> str:
 
 @dataclass(frozen=True)
 class Settings:
-    """How a stock Move Base Flex is used.
+    """The use of a stock Move Base Flex.
 
     Attributes:
         server: name of its node.
-        planner, controller: plug-ins, the first ones where empty.
-        replan_period: s between two paths.
-        inter_period: s between two questions to the interplanner.
-        retries: how often get_path may fail in a row, and exe_path on the way to one goal.
-        speed_parameters: of the controller, scaled by the interplanner; its dynamic_reconfigure is ``server/controller``.
-        answer_in: s that a call may take.
+        planner: plug-in of the planner, the first one where empty.
+        controller: plug-in of the controller, the first one where empty.
+        replan_period: time between two paths, s.
+        inter_period: time between two questions to the interplanner, s.
+        retries: number of failures in a row that get_path is allowed, and exe_path on the way to one goal.
+        speed_parameters: parameters of the controller that the interplanner scales; its dynamic_reconfigure is
+            ``server/controller``.
+        answer_in: longest time of a call, s.
     """
 
     server: str = "move_base_flex"
@@ -306,7 +308,7 @@ class MbfRobot:
 
 
 def _over(asked: Any) -> bool:
-    """Whether nothing more is to come of what an action was asked; its result is there then, unless the server is gone."""
+    """Return whether an action has no more to report; its result is there then, unless the server is gone."""
     return asked is None or asked.get_comm_state() == CommState.DONE
 
 

@@ -44,7 +44,7 @@ class Crew:
 
     Attributes:
         navigator: knows all robots.
-        ports: of those that it drives.
+        ports: ports of the robots that it drives.
         planned: stamp of the last decision, s.
     """
 
@@ -55,16 +55,16 @@ class Crew:
 
 @dataclass
 class Played:
-    """What is driven: an episode, or robots on a map.
+    """The robots that are driven: those of an episode, or robots on a map.
 
     Attributes:
-        number: of the episode, -1 for none.
-        names: of all robots.
-        crews: who is driven here.
+        number: number of the episode, -1 for none.
+        names: names of all robots.
+        crews: crews of the robots that are driven here.
         dt: physics step, s.
         active: robots that have not ended.
         began: stamp of the first decision, s.
-        adopted: when it was taken on, on the clock of ROS, s.
+        adopted: time at which it was taken on, on the clock of ROS, s.
     """
 
     number: int
@@ -77,7 +77,7 @@ class Played:
 
 
 def _perception(source: str, legs: bool) -> Perception:
-    """How a robot on a map comes to know of pedestrians: by the topic, or by its scans, which show bodies or legs."""
+    """Return the perception of a robot on a map: by the topic, or by its scans, which show bodies or legs."""
     if source not in ("topic", "scan"):
         raise InputError(f"~pedestrians: expected topic or scan, got {source!r}")
     return Perception("tracked", Detector(legs=legs or None)) if source == "scan" else Perception("truth")
@@ -259,7 +259,7 @@ class Navigation:
                 port.say("drive", overdue[port.number])
 
     def _complete(self, crew: Crew, stamp: float) -> bool:
-        """Whether everything of one moment has come."""
+        """Return whether all messages of one moment have come."""
         return all(port.has_come(stamp) for port in crew.ports)
 
     def _advance(self, played: Played, crew: Crew, stamp: float) -> None:

@@ -17,7 +17,7 @@ _NAME = "pedsim_simulator"
 
 
 class ArenaTopics:
-    """Everything that the fork publishes, under the same names."""
+    """The topics that the fork publishes, under the same names."""
 
     def __init__(self) -> None:
         kinds = {

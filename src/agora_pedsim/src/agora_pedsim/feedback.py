@@ -1,4 +1,4 @@
-"""What a plugin says of the pedestrians (``pedsim_simulator/pedsim_agents_feedback``)."""
+"""The feedback of a plugin on the pedestrians (``pedsim_simulator/pedsim_agents_feedback``)."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Feedback:
 
     @property
     def waits(self) -> bool:
-        """Whether a step waits for a plugin."""
+        """Return whether a step waits for a plugin."""
         return self._synchronous and self._subscriber.get_num_connections() > 0
 
     def forget(self) -> None:
@@ -115,7 +115,7 @@ class Feedback:
             crowd.minds.state[0, slot] = state
 
     def _say(self, text: str) -> None:
-        """Once an episode."""
+        """Log a text, once an episode."""
         if text not in self._said:
             self._said.add(text)
             rospy.logwarn("crowd: %s", text)

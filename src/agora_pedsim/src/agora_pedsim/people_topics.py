@@ -1,4 +1,4 @@
-"""What pedestrians are and where, for costmaps and RViz: semantic points, a cloud, grids, markers."""
+"""Topics about pedestrians for costmaps and RViz: semantic points, a cloud, grids, markers."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class PeopleTopics:
         self._slow.append((self._publisher(f"{name}_grid", OccupancyGrid), make))
 
     def forget(self) -> None:
-        """Another episode: what is drawn in RViz is gone."""
+        """Remove the markers in RViz for another episode."""
         self._next = 0.0
         if self._markers.get_num_connections():
             self._markers.publish(cleared())

@@ -38,7 +38,7 @@ _DISC = RobotModel(name="robot", kinematics="holonomic", radius=0.3, vx=(-2.0, 2
 
 @dataclass
 class InData:
-    """What a plugin over messages is given: the lists of a ``pedsim_msgs/PedsimAgentsDataframe``."""
+    """The input of a plugin over messages: the lists of a ``pedsim_msgs/PedsimAgentsDataframe``."""
 
     header: Any
     agents: list[Any]
@@ -56,12 +56,12 @@ class InData:
 
 
 class WorkData:
-    """What a plugin over messages changes; it begins as what pedsim would do itself.
+    """The output of a plugin over messages; it begins as what pedsim would do itself.
 
     Attributes:
-        id: of the n pedestrians.
-        force: (n, 3) m/s2.
-        social_state: n words.
+        id: ids of the n pedestrians.
+        force: (n, 3) forces per mass, m/s2.
+        social_state: social states, n words.
         vmax: (n,) factors of their own speeds, 1 at first.
     """
 
@@ -73,7 +73,7 @@ class WorkData:
         self.vmax: Array = np.ones(len(self.id))
 
     def message(self, header: Any) -> AgentFeedbacks:
-        """What is sent back.
+        """Return the message with the output.
 
         Raises:
             InputError: an array has another shape.
@@ -119,7 +119,7 @@ class Forcemodels:
 
 
 class Plugin(Protocol):
-    """What the node calls."""
+    """The interface that the node calls."""
 
     def feedback(self, data: PedsimAgentsDataframe) -> AgentFeedbacks:
         """Return the forces for one moment."""
@@ -193,9 +193,9 @@ class OverArrays:
     speed included.
 
     Args:
-        model: the crowd model.
-        dt: s; 0 for the time between the first two messages.
-        radius: of pedestrians, m.
+        model: crowd model.
+        dt: time step, s; 0 for the time between the first two messages.
+        radius: radius of pedestrians, m.
     """
 
     def __init__(self, model: Named, dt: float, radius: float) -> None:

@@ -28,9 +28,9 @@ class Call(rospy.ServiceProxy):
     """A persistent proxy whose call has two halves, `send` and `answer`.
 
     Args:
-        name: of the service.
-        kind: its class.
-        patience: s of the wall's clock after which an answer is given up.
+        name: name of the service.
+        kind: class of the service.
+        patience: time on the wall's clock after which an answer is given up, s.
     """
 
     def __init__(self, name: str, kind: Any, patience: float) -> None:
@@ -39,7 +39,7 @@ class Call(rospy.ServiceProxy):
 
     @property
     def standing(self) -> bool:
-        """Whether the node that answered last has been there ever since."""
+        """True where the node that answered last has been there ever since."""
         if self.transport is None or self.transport.socket is None:
             return False
         line = self.transport.socket

@@ -27,7 +27,7 @@ class Compiling(event.Listener):  # type: ignore[misc]
         self._depth += 1
 
     def on_end(self, _: Any) -> None:
-        """It is done."""
+        """Count a function that is compiled."""
         self._depth, self._count = self._depth - 1, self._count + 1
         if self._depth == 0:
             self._spent += time.monotonic() - self._began

@@ -1,4 +1,4 @@
-"""Who offers a topic is heard, also after it has withdrawn and offered it again in a moment, as RViz does while it opens."""
+"""Subscribers that keep hearing a publisher that withdraws and offers its topic again in a moment, as RViz does while it opens."""
 
 from __future__ import annotations
 

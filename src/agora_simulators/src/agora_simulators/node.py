@@ -141,7 +141,7 @@ class SimulatorNode:
         self._lockstep.close()
 
     def _work_for(self, seconds: float) -> None:
-        """Do what is asked for, waiting for it so long."""
+        """Do the next task of the queue, waiting for it so long."""
         try:
             task, future = self._work.get(timeout=seconds) if seconds > 0 else self._work.get_nowait()
         except queue.Empty:

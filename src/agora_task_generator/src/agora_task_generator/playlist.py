@@ -1,4 +1,4 @@
-"""Which episode is next: of task modes that are switched while they run, or of a suite."""
+"""The playlist of episodes: of task modes that are switched while they run, or of a suite."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class Turn:
     """An episode to be played.
 
     Attributes:
-        start: resolved.
-        stage: its conditions.
-        robots: what drives each robot.
+        start: start of the episode, resolved.
+        stage: conditions of the episode.
+        robots: planner of each robot.
     """
 
     start: Start
@@ -85,11 +85,11 @@ class Turn:
 
 
 class Playlist(Protocol):
-    """What is played."""
+    """The episodes to play, one after the other."""
 
     @property
     def finished(self) -> bool:
-        """Whether everything was played."""
+        """True where all episodes were played."""
 
     def next(self) -> Turn:
         """The next episode.
@@ -106,7 +106,7 @@ class Playlist(Protocol):
         """
 
     def memory(self) -> dict[str, Any]:
-        """Where it stands, in plain values, for `recall` of a node that was started again."""
+        """Return the position in the list, in plain values, for `recall` of a node that was started again."""
 
     def recall(self, memory: dict[str, Any], again: bool) -> None:
         """Go on from there, with the episode that was played last where that is to be played again; nothing of another playlist."""
@@ -116,8 +116,8 @@ class TaskModes:
     """Episodes of Arena's task modes.
 
     Args:
-        parameters: of the graph.
-        settings: of modes and modules.
+        parameters: parameters of the graph.
+        settings: settings of modes and modules.
 
     Raises:
         InputError: something that does not exist or fit.
@@ -132,7 +132,7 @@ class TaskModes:
 
     @property
     def finished(self) -> bool:
-        """Whether there were as many episodes as the settings ask for."""
+        """True where the settings' number of episodes was played."""
         return self.generator.finished
 
     def adopt(self, parameters: Parameters, settings: Settings) -> None:
@@ -180,21 +180,21 @@ class TaskModes:
 
     @property
     def goes_on(self) -> bool:
-        """Whether the robots mode is one in which everybody but the robots stays at a time-out."""
+        """True where the robots mode lets everybody but the robots stay at a time-out."""
         return self.generator.stage.robots.name in ("explore", "zones", "guided")
 
     @property
     def lacks_waypoints(self) -> bool:
-        """Whether robots are guided, and there are no waypoints."""
+        """True where robots are guided, and there are no waypoints."""
         return self.generator.stage.robots.name == "guided" and not self.generator.waypoints
 
     def carry_on(self, last: Start, people: Present, poses: dict[int, Array]) -> Turn:
-        """An episode that goes on where the pedestrians are; robots have new goals, and, if not guided, new places.
+        """Return an episode that goes on with the pedestrians in place; robots have new goals, and, if not guided, new places.
 
         Args:
             last: start of the episode that goes on.
-            people: where the pedestrians are.
-            poses: (3,) of robots by number, which guided ones keep.
+            people: present pedestrians.
+            poses: (3,) poses of robots by number, which guided ones keep.
 
         Raises:
             InputError: there is no room.
@@ -225,8 +225,8 @@ class SuiteEntries:
     """The episodes of a suite, as ``agora bench`` plays them.
 
     Args:
-        parameters: of the graph.
-        name: of the suite, or path of its file.
+        parameters: parameters of the graph.
+        name: name of the suite, or path of its file.
 
     Raises:
         InputError: there is no such suite, or it is wrong.
@@ -238,7 +238,7 @@ class SuiteEntries:
 
     @property
     def finished(self) -> bool:
-        """Whether all entries were played."""
+        """True where all entries were played."""
         return self._played == len(self._entries)
 
     def adopt(self, parameters: Parameters, settings: Settings) -> None:
@@ -273,7 +273,7 @@ class SuiteEntries:
 
 
 def driven(parameters: Parameters) -> list[RobotEntry]:
-    """What the parameters let drive robots.
+    """Return the robots that the parameters name, with their planners.
 
     Raises:
         InputError: a robot or a planner that does not exist.
