@@ -93,7 +93,7 @@ def test_a_cluster_of_this_machine_keeps_the_contract(ray):
 
 
 def streamed(ray, death):
-    """What the executor relies on: what wait and get give, how a stream ends, and what the death of who runs it raises."""
+    """Return the behaviour that the executor relies on: the results of wait and get, the end of a stream, the error of a death."""
 
     def items():
         yield [1]

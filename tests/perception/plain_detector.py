@@ -8,7 +8,7 @@ import numpy as np
 
 
 def plain_detect(detector, lidar, ranges, pose, maps=None, robots=(), most=64):
-    """Where a scan (B,) shows people (k, 2), in the map's frame, and the variances (k,).
+    """Return the people (k, 2) in a scan (B,), in the map's frame, and the variances (k,).
 
     Args:
         maps: store of one map, None for none.
