@@ -151,13 +151,13 @@ class Builder:
         return value
 
     def wrong(self, line: int | None, path: str, message: str) -> _Wrong:
-        """Note a problem, and return what to raise."""
+        """Note a problem, and return the exception to raise."""
         place = self.where if line is None else f"{self.where}:{line}"
         self.problems.append(f"{place}: {path}: {message}" if path else f"{place}: {message}")
         return _Wrong()
 
     def unexpected(self, node: Node, path: str, expected: str) -> _Wrong:
-        """Note that a value is not what was expected, and return what to raise."""
+        """Note that a value is not the expected one, and return the exception to raise."""
         hint = ""
         if isinstance(node.value, str) and expected in ("a number", "an integer"):
             hint = "; remove the quotes" if looks_numeric(node.value) else ""
@@ -333,7 +333,7 @@ class Builder:
         return node.value
 
     def fields(self, kind: Any) -> tuple[dict[str, Any], list[str], dict[str, str]]:
-        """The types by key, the keys of what must be there, and the names by key of a record's fields."""
+        """Return the types by key, the required keys, and the names by key of a record's fields."""
         return _fields(kind)
 
     def record(self, node: Node, kind: Any, path: str) -> Any:

@@ -1,4 +1,4 @@
-"""Text of a file to a tree of values that know their line: what `agora.config` builds dataclasses from.
+"""Text of a file to a tree of values that know their line, from which `agora.config` builds dataclasses.
 
 YAML 1.2 (and JSON, which is checked as such first) without its pitfalls: duplicate keys, tags that name types, aliases that contain
 themselves, and bytes that are not UTF-8 are `InputError`s with a line.

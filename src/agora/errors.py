@@ -55,7 +55,7 @@ class DivergedError(AgoraError):
 
 
 class StoppedError(AgoraError):
-    """A run was stopped; the message says what is kept. The command line exits with ``code``, 128 and a signal's number."""
+    """A run was stopped; the message names the kept results. The command line exits with ``code``, 128 and a signal's number."""
 
     def __init__(self, message: str, code: int = 130) -> None:
         super().__init__(message)

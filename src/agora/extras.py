@@ -25,7 +25,7 @@ def packages_of(extra: str) -> list[str]:
 
 
 def how_to_install(extra: str) -> str:
-    """Return the command that brings the packages of an extra into this environment, whatever Agora was installed from.
+    """Return the command that brings the packages of an extra into this environment, from the same source as Agora.
 
     It names the packages, so no index needs to know Agora. In a checkout their versions are those of ``requirements.lock``.
     """
@@ -35,7 +35,7 @@ def how_to_install(extra: str) -> str:
 
 
 def lacking(extras: Iterable[str]) -> str:
-    """Say which packages of some extras are not here, and what brings them in; nothing where all are.
+    """Say which packages of some extras are missing, and how to install them; nothing where all are here.
 
     Raises:
         UnknownNameError: no such extra.

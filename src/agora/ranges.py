@@ -1,4 +1,4 @@
-"""The numbers that fields of files may hold, each kind once: ``lookahead: Distance = 0.8`` says what it is and how much.
+"""The numbers that fields of files may hold, each kind once: ``lookahead: Distance = 0.8`` gives kind and range.
 
 `agora.config` and `agora.registry` refuse what lies outside, with the key's name. The bounds are far beyond whatever moves among
 people: what they refuse is a slip of the pen or of the unit.

@@ -84,7 +84,7 @@ def _is_key(parts: Sequence[str]) -> bool:
 
 
 def account(folder: Path) -> Account:
-    """Compare the rows of a run with what it planned.
+    """Compare the rows of a run with its plan.
 
     Raises:
         ResultsError: the folder holds no run, or two rows of one episode.

@@ -240,7 +240,7 @@ def _svg(title: str, rows: int, body: Sequence[Markup]) -> Markup:
 
 
 def filled(text: str, *values: object) -> Markup:
-    """Fill a template of ours; what is filled in is escaped."""
+    """Fill a template of ours; values are escaped."""
     from markupsafe import Markup
 
     return Markup(text).format(*values)  # noqa: S704 - the template is ours

@@ -1,4 +1,4 @@
-"""Hands jobs to an executor, writes the shards that come back, and decides what becomes of jobs whose worker was lost."""
+"""Hands jobs to an executor, writes the shards that come back, and has jobs of lost workers run again or given up."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from agora.interfaces import Done, Event, Executor, Finished, Lost, Progress
 
 
 def conduct(plan: Plan, jobs: Sequence[Job], folder: Path, executor: Executor, *, before: int = 0) -> Iterator[RunEvent]:
-    """Run jobs, write their shards to the folder of the results, and yield what happens; only this process writes there.
+    """Run jobs, write their shards to the folder of the results, and yield the events; only this process writes there.
 
     Args:
         plan: plan of the run; its token stops the run.
@@ -60,7 +60,7 @@ class _Score:
         self._kept: dict[str, set[int]] = {}
 
     def apply(self, event: Event) -> Iterator[RunEvent]:
-        """Apply an event to the counts, and yield what the run reports."""
+        """Apply an event to the counts, and yield the run's own events."""
         match event:
             case Progress(name, ended):
                 self.ended[name] = ended

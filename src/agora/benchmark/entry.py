@@ -316,7 +316,7 @@ class Posted:
 
 
 def read_claims(folder: Path) -> Entry:
-    """Read what an entry says of itself, without its rows.
+    """Read the claims of an entry, without its rows.
 
     Raises:
         InputError: the file is missing or damaged.

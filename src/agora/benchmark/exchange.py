@@ -1,4 +1,4 @@
-"""Recorded episodes as MCAP files, with what Foxglove shows of them: one file an episode of a run, and one a bag.
+"""Recorded episodes as MCAP files, with Foxglove's messages about them: one file an episode of a run, and one a bag.
 
 A bag's messages go into the file as they are. Of a run there are no messages of ROS: its recordings become messages of their own
 (`agora.datasets.mcap_recording`). Either way `agora.datasets.recorded` reads the file back, and its metrics are the same.

@@ -100,7 +100,7 @@ class RequestForm:
         return {} if self.planners or self.chosen()[1] else runnable()[1]
 
     def request(self) -> Request:
-        """Return what is asked for.
+        """Return the request.
 
         Raises:
             InputError: there is no suite, planner or channel of a name, or a file is wrong.

@@ -1,4 +1,6 @@
-"""The head of the report: for each planner what matters most, with intervals and small charts, and what comparisons can show."""
+"""The head of the report: the most important metrics of each planner, with intervals and small charts, and the power of
+comparisons.
+"""
 
 from __future__ import annotations
 
@@ -105,7 +107,7 @@ def blame(rows: Sequence[Row]) -> str:
 
 
 def comparisons(rows: Sequence[Row], metrics: Sequence[Metric], others: Sequence[str], baseline: str) -> list[str]:
-    """Return a sentence for each comparison: how many pairs it has, and what difference they can find."""
+    """Return a sentence for each comparison: the number of its pairs, and the smallest difference that they can show."""
     groups = tables.by_planner(rows, [*others, baseline])
     chosen = [tables.REACHED, *(metric for name in HEADLINE for metric in metrics if metric.name == name)]
     said = []

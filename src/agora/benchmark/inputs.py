@@ -68,7 +68,7 @@ def difference(was: Mapping[str, str], now: Mapping[str, str], rest: str) -> str
 
 
 def unread(component: Named) -> Named:
-    """Return a component, and those in it, without what they have read of their files so far: a file may have changed since."""
+    """Return a component, and those in it, without the contents of their files: a file may have changed since."""
     part = component.part
     if not dataclasses.is_dataclass(part) or isinstance(part, type):
         return component

@@ -1,4 +1,4 @@
-"""The simulator's side of the conversation with a joystick of SocNavBench (CMU-TBD/SocNavBench 2724ea85), whatever moves the robot.
+"""The simulator's side of the conversation with a joystick of SocNavBench (CMU-TBD/SocNavBench 2724ea85).
 
 The joystick connects to the simulator's socket; the simulator connects to the joystick's and tells it the episodes. Each episode
 begins with what the world is like. The joystick answers with its name and ``ready``, then asks for states and sends commands until

@@ -65,7 +65,7 @@ class Scene:
         return self._state(poses).text(opening(self._start.map, self._read.map_name, self._read.name))
 
     def see(self, world: World) -> None:
-        """Take in where everybody is: who came, who went, and whether something held the robot."""
+        """Take in the present places: new people, people who have gone, and whether something held the robot."""
         here = world.pedestrians.active[0, : self._tracks.count]
         self._present = {slot: None for slot in self._present if here[slot]}
         self._present |= dict.fromkeys(map(int, np.flatnonzero(here)))
@@ -117,7 +117,7 @@ class Scene:
 
 
 def ends_of(tracks: Trajectories) -> tuple[Floats, Floats]:
-    """Return the first and last poses (n, 3) of recorded pedestrians; who has one knot looks along x."""
+    """Return the first and last poses (n, 3) of recorded pedestrians; one with a single knot looks along x."""
     first, last = tracks.first[:-1], tracks.first[1:] - 1
     second, before = np.minimum(first + 1, last), np.maximum(last - 1, first)
     x, y = tracks.knot_x, tracks.knot_y

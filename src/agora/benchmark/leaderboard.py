@@ -161,7 +161,7 @@ def _found(folder: Path) -> list[Path]:
 
 
 def _named(members: Sequence[Posted], numbers: Iterable[int]) -> list[_Shown]:
-    """The entries of one table with names of their own, and what is wrong with them."""
+    """Return the entries of one table with names of their own, and their problems."""
     taken: set[str] = set()
     shown = []
     for one, number in zip(members, numbers, strict=False):
@@ -253,7 +253,7 @@ def _calls(one: _Shown) -> Mapping[str, Array]:
 
 
 def _replays(one: _Shown, suite: Suite | None) -> dict[str, Recording]:
-    """The entry's recordings by what the page calls them, with their maps where the suite is here."""
+    """Return the entry's recordings by their names on the page, with their maps where the suite is here."""
     found, rows, drawn = {}, {row["key"]: row for row in one.posted.rows}, one.posted.entry.suite
     then = "" if suite is not None else f", version {drawn.version}, Agora {one.posted.entry.pins.agora}"
     for key, recording in read_replays(one.posted).items():

@@ -15,7 +15,7 @@ _PACKAGES = ("numpy", "numba", "scipy", "pyarrow")
 
 @dataclass(frozen=True)
 class Machine:
-    """A machine and what is installed there.
+    """A machine and its software.
 
     Attributes:
         commit: commit of Agora's clone; "unknown" where there is none.

@@ -58,7 +58,7 @@ class OpenRun(RunFolder):
             self.write_interrupted(self.lost)
 
     def check_unchanged(self, now: Mapping[str, str]) -> None:
-        """Make sure at the end that the files are those that the run began with; else ``run.yaml`` keeps it from being resumed.
+        """Make sure at the end that the files are the same as at the beginning; else ``run.yaml`` keeps the run from being resumed.
 
         Args:
             now: digests of the files (`agora.benchmark.inputs`).

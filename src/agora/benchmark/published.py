@@ -101,7 +101,7 @@ def published() -> dict[str, PublishedNumbers]:
 
 
 def compared(suite: str, rows: Sequence[Row]) -> Iterator[Comparison]:
-    """Compare the rows of a run with what is published of its suite.
+    """Compare the rows of a run with the published numbers of its suite.
 
     Two rates are compared by Newcombe's interval, two means by the normal one. A mean without a published deviation gets ours.
     A number of unknown episodes counts as exact.

@@ -1,4 +1,4 @@
-"""``run.yaml``: what a run is of, what it was made on, and what there should be in its folder.
+"""``run.yaml``: the subject of a run, the machines that ran it, and the planned contents of its folder.
 
 Suite and planners are kept as plain data: they may be of components that this machine does not have.
 """
@@ -31,7 +31,7 @@ _DECIDES = ("suite", "planners", "version", "pedestrians", "record", "inputs", "
 
 @dataclass(frozen=True)
 class _StageOutline:
-    """The part of a stage that can be read whatever made it."""
+    """The part of a stage that can be read in every record."""
 
     name: str
     seed: int | None = None
@@ -39,7 +39,7 @@ class _StageOutline:
 
 @dataclass(frozen=True)
 class _SuiteOutline:
-    """The part of a suite that can be read whatever made it."""
+    """The part of a suite that can be read in every record."""
 
     name: str
     seed: int | None = None
@@ -93,7 +93,7 @@ class RunRecord:
 
     @staticmethod
     def read(folder: Path) -> RunRecord:
-        """Read the record of a run's folder; what else stands in the file is passed over.
+        """Read the record of a run's folder; other keys in the file are passed over.
 
         Raises:
             ResultsError: the folder holds no run.
@@ -115,7 +115,7 @@ class RunRecord:
         write_whole(folder / _FILE, dump(self._said([field.name for field in fields(self)])))
 
     def decides(self) -> dict[str, Any]:
-        """Return what decides the results and what there should be of them, plain data by name."""
+        """Return the data that decides the results, and the planned episodes, as plain data by name."""
         return self._said(_DECIDES)
 
     def mark(self) -> str:

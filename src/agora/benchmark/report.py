@@ -200,7 +200,9 @@ def _told(best: Sequence[str], ranks: Mapping[str, Any]) -> str:
 
 
 def rank_lines(rows: Sequence[Row], planners: Sequence[str]) -> dict[str, Any]:
-    """The planners by the share that reached the goal, and whom the same episodes tell apart; nothing without two planners."""
+    """Return the planners by the share that reached the goal, and the pairs that the same episodes tell apart; nothing without two
+    planners.
+    """
     marked = [{**row, tables.REACHED.name: float(row["outcome"] == "reached")} for row in rows]
     ranked, pairs, count = ranking(marked, tables.REACHED, planners)
     if not ranked:
@@ -262,7 +264,7 @@ def _words(value: Any) -> str:
 
 
 def _grouped(lines: Sequence[Any]) -> list[tuple[str, list[Any]]]:
-    """Lines or cards by the group of their metric, in the order of `GROUPS`; what has none of these comes last."""
+    """Return lines or cards by the group of their metric, in the order of `GROUPS`; other groups come last."""
     groups: dict[str, list[Any]] = {words: [] for words in (*GROUPS.values(), OTHER)}
     for line in lines:
         metric = line["metric"] if isinstance(line, dict) else line.metric

@@ -58,7 +58,7 @@ class EndedEpisode:
         return episode | {"planner": self.robots[number].planner, "robot": number}
 
     def row(self, number: int, measures: Iterable[Metric]) -> dict[str, Any]:
-        """Return the row of a robot; None stands for what nobody recorded.
+        """Return the row of a robot; None stands for values that nobody recorded.
 
         Args:
             number: number of the robot.
@@ -115,7 +115,7 @@ class ShardRows:
         self.episodes.append(ended.episode)
 
     def files(self) -> dict[str, bytes]:
-        """The bytes of the shard's files by part, in the order of keys, whatever the order in which episodes ended."""
+        """Return the bytes of the shard's files by part, in the order of keys, not of the episodes' ends."""
         rows, timing = (sorted(some, key=lambda row: row["key"]) for some in (self.rows, self._timing))
         files = {"timing": store.encode_rows(timing, self._run), "episodes": store.encode_rows(rows, self._run)}
         if self._kept:

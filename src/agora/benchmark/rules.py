@@ -40,7 +40,7 @@ _REACHED = 1e-4  # m, by which a place in single precision may be off
 
 
 def of_plan(rows: Sequence[Row], suite: Drawn, label: str) -> Iterator[str]:
-    """Yield what is wrong with which rows there are: one is missing, of something else, there twice, or of a robot too many."""
+    """Yield the problems of the set of rows: one is missing, of something else, there twice, or of a robot too many."""
     lost = set(suite.episodes) - {(row["stage"], row["episode"]) for row in rows}
     if lost:
         yield f"{len(lost)} episodes of the suite have no row"
@@ -98,7 +98,7 @@ def _broken(rows: Sequence[Row], some: Iterable[_Rule]) -> Iterator[str]:
 
 
 def of_starts(rows: Sequence[Row], start: Callable[[str, int], Start]) -> Iterator[str]:
-    """Yield what is wrong with rows beside the starts of their episodes: how many robots, of which model, how far from the goal.
+    """Yield the contradictions between rows and the starts of their episodes: number of robots, model, distance of the goal.
 
     Args:
         rows: rows whose stages and episodes are those of the suite.

@@ -1,4 +1,4 @@
-"""The folder of a run, for whoever reads it; `agora.benchmark.open_run` opens it to run.
+"""The folder of a run, for readers; `agora.benchmark.open_run` opens it to run.
 
 ``run.yaml`` says what the run is of (`agora.benchmark.record`). ``episodes``, ``timing`` and ``trajectories`` hold shards
 (`agora.benchmark.store`), ``interrupted.txt`` the episodes that were given up, with the reason.
@@ -75,7 +75,9 @@ class RunFolder:
             yield read._replace(rows=[row for row in read.rows if row["key"] not in strange])
 
     def strangers(self, read: Shard) -> list[dict[str, Any]]:
-        """Return the rows of a shard that are not of the run: all where another's mark is on it, else those that nobody planned."""
+        """Return the rows of a shard that are not of the run: all where it has another run's mark, else those that nobody
+        planned.
+        """
         record = self.record
         if read.run and record.id is not None:
             return read.rows if read.run != record.id else []

@@ -79,7 +79,7 @@ def _digest(head: bytes, tail: bytes) -> bytes:
 
 
 def read(path: Path, columns: Sequence[str] | None = None) -> pyarrow.Table | str:
-    """Return the table of a shard, all its columns or some, or what is wrong with it."""
+    """Return the table of a shard, all its columns or some, or its problem in words."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -56,7 +56,7 @@ def bench_by_joystick(
     say: Callable[[str], None] = lambda line: None,
     token: StopToken | None = None,
 ) -> Iterator[RunEvent]:
-    """Wait for a joystick, have it drive through every episode of a suite that has no row yet, and yield what happens.
+    """Wait for a joystick, have it drive through every episode of a suite that has no row yet, and yield the events.
 
     Args:
         suite: episodes of SocNavBench.
@@ -98,7 +98,7 @@ def name_of(stage: Stage, episode: int) -> str:
 
 
 def _check(stage: Stage) -> None:
-    """Refuse a stage that a joystick cannot play. Raises: InputError: says what it needs."""
+    """Refuse a stage that a joystick cannot play. Raises: InputError: names the condition."""
     periods = stage.periods
     needs = {
         "world: socnavbench": stage.world.name == "socnavbench",
@@ -128,7 +128,7 @@ def _left(suite: Suite, folder: Path, resume: bool) -> tuple[str, list[tuple[str
 
 
 def _warm(suite: Suite, stage: str, episode: int) -> None:
-    """Run two steps of an episode, so that no joystick waits until what it needs is compiled."""
+    """Run two steps of an episode, so that no joystick waits for the compiler."""
     place = suite.stage(stage)
     conditions = replace(Conditions.of(place), simulator=_Led.of(place))
     start = replace(suite.start(stage, episode), timeout=2 * conditions.periods.control)
@@ -174,7 +174,7 @@ class Player:
         return [recording]
 
     def _scene(self, stage: str, episode: int) -> tuple[Start, Scene]:
-        """An episode's start, and what a joystick is told of it."""
+        """Return an episode's start, and the scene for a joystick."""
         place = self._suite.stage(stage)
         start = self._suite.start(stage, episode)
         read = read_episode(name_of(place, episode), real_speed=place.world.part.real_speed)

@@ -120,7 +120,7 @@ class _Told:
 
     @property
     def _present(self) -> Any:
-        """(T, 1 + P) who is there."""
+        """(T, 1 + P) whether the robot and each pedestrian are there."""
         return np.column_stack([np.ones(len(self.recording.time), np.bool_), self.recording.pedestrian_present])
 
     def write(self, place: Path) -> None:
@@ -239,7 +239,9 @@ def _from_corner(recording: Recording) -> Recording:
 
 
 def _collisions(recording: Recording, names: list[str]) -> tuple[Ints, Doubles, list[str], str]:
-    """Cooldowns and last collisions at each sample, who was touched, and the cause of the end (``AgentBase.check_collisions``)."""
+    """Return cooldowns and last collisions at each sample, the touched parties, and the cause of the end
+    (``AgentBase.check_collisions``).
+    """
     time, count = recording.time, len(names)
     cooldown: Ints = np.zeros((len(time), count), np.int32)
     last: Doubles = np.full((len(time), count), NEVER)

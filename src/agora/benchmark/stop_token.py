@@ -10,7 +10,7 @@ __all__ = ["StopToken"]
 
 
 class StopToken:
-    """Asks a run to stop, from any thread and at any time; whoever runs looks at it.
+    """Asks a run to stop, from any thread and at any time; the run looks at it.
 
     It stays in its process: where it is pickled, its copy is a token that nobody has asked anything of.
     """

@@ -188,7 +188,7 @@ def remove(folder: Path, name: str) -> None:
 
 
 def damaged(folder: Path) -> dict[Path, str]:
-    """Return what is wrong with each shard of a folder that cannot be read whole."""
+    """Return the problem of each shard of a folder that cannot be read whole."""
     return {read.path: read.problem for read in shards(folder, ["key"]) if read.problem}
 
 

@@ -1,4 +1,4 @@
-"""The search for better parameters of a component: which may be tried, and what Optuna asks for next.
+"""The search for better parameters of a component: their ranges, and Optuna's next trials.
 
 The search is the tree-structured Parzen estimator (Bergstra et al., NeurIPS 2011). What it asks for depends on its seed and on what
 it was told, so that a run that was killed asks for the same sets again.
@@ -43,7 +43,7 @@ def space(component: Named, kind: str = "planner") -> dict[str, Span]:
 
 
 def rounded(values: Mapping[str, float]) -> dict[str, float]:
-    """Four digits: what a file shows is what was tried."""
+    """Round parameters to four digits, so that a file shows the tried values."""
     return {name: value if isinstance(value, int) else float(f"{value:.4g}") for name, value in values.items()}
 
 
@@ -94,7 +94,7 @@ class Study:
         return self._study.ask(self._axes)
 
     def tell(self, trial: Any, value: float | None) -> None:
-        """Say what a trial is worth; None where it was given up."""
+        """Report the value of a trial; None where it was given up."""
         if value is None:
             self._study.tell(trial, state=self._given_up)
         else:

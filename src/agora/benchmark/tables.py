@@ -44,7 +44,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Line:
-    """A row of a table of metrics: what the metric is, and a cell for each planner."""
+    """A row of a table of metrics: the metric, and a cell for each planner."""
 
     metric: Mapping[str, Any]
     cells: Sequence[Cell]
@@ -75,7 +75,7 @@ def share(rows: Sequence[Row], outcome: str = "reached") -> Estimate:
 
 
 def outcome_names(rows: Sequence[Row]) -> list[str]:
-    """Outcomes that need a column: the usual ones, and whatever else there is."""
+    """Return the outcomes that need a column: the usual ones, and all others that occur."""
     found = sorted({row["outcome"] for row in rows} - set(OUTCOMES))
     return [*OUTCOMES, *found]
 
@@ -100,7 +100,7 @@ def summaries(rows: Sequence[Row], metrics: Sequence[Metric]) -> dict[tuple[str,
 
 
 def metric_lines(rows: Sequence[Row], metrics: Sequence[Metric], planners: Sequence[str]) -> list[Line]:
-    """A line for each metric: means with intervals, and what must stand beside them."""
+    """Return a line for each metric: means with intervals, and the notes beside them."""
     groups, found = by_planner(rows, planners), summaries(rows, metrics)
     lines = []
     for metric in metrics:
@@ -122,7 +122,7 @@ _CLEAN = ("success.socnavbench", "reached", "timeout", "failure_pedestrian_colli
 
 
 def clean_lines(rows: Sequence[Row], planners: Sequence[str]) -> list[dict[str, Any]]:
-    """A line for each planner with its episodes by what `_CLEAN` counts; none where no episode went on after a contact."""
+    """Return a line for each planner with its episodes by the counts of `_CLEAN`; none where no episode went on after a contact."""
     known = bool(rows) and all(row.get(name) is not None for row in rows for name in _CLEAN)
     if not known or not any(row["reached"] and row["failure_pedestrian_collision"] for row in rows):
         return []

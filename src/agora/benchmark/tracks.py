@@ -51,7 +51,7 @@ def write_recordings(path: Path, items: Mapping[str, Recording], run: str = "") 
 
 
 def encode_recordings(items: Mapping[str, Recording], run: str = "") -> bytes:
-    """Return the bytes of a shard of recordings by key, of a run. What absent pedestrians' values are is not kept."""
+    """Return the bytes of a shard of recordings by key, of a run. Values of absent pedestrians are discarded."""
     import pyarrow as pa
 
     optional = [name for name, one in _ARRAYS.items() if one.optional] + [*_MAYBE, "robot"]
@@ -85,7 +85,7 @@ def read_recordings(path: Path, maps: Mapping[str, Map] | None = None) -> dict[s
 
 
 def _check_types(columns: Mapping[str, pyarrow.Array]) -> None:
-    """Make sure that numbers are numbers and texts are texts, whatever wrote the file."""
+    """Make sure that numbers are numbers and texts are texts in any file."""
     schema = _schema(_MAYBE)
     for name in ("key", "outcome", "map_name", *_SCALARS, *(name for name in _MAYBE if name in columns)):
         column, wanted = columns[name], schema.field(name).type
@@ -94,7 +94,9 @@ def _check_types(columns: Mapping[str, pyarrow.Array]) -> None:
 
 
 def _schema(given: Collection[str]) -> pyarrow.Schema:
-    """The columns of recordings, in the order of the fields; what only some have is there only where ``given`` names it."""
+    """Return the columns of recordings, in the order of the fields; columns that only some have are there only where ``given``
+    names them.
+    """
     import pyarrow as pa
 
     single, double, whole = pa.list_(pa.float32()), pa.float64(), pa.int32()

@@ -154,7 +154,7 @@ class _Search:
         self.study = Study(tuning.planner, tuning.seed)
 
     def next(self, count: int, options: Options) -> list[Trial]:
-        """Ask for some sets, run their episodes, and tell what they are worth."""
+        """Ask for some sets, run their episodes, and report their values."""
         numbers = range(self.done, self.done + count)
         asked = {f"trial_{number:04d}": self.study.ask() for number in numbers}
         sets = {label: rounded(trial.params) for label, trial in asked.items()}

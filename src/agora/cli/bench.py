@@ -92,7 +92,7 @@ def bench(
 
 
 def _played(form: RequestForm) -> Path:
-    """Run what is asked for in this process and its workers, and return the folder of the results."""
+    """Run the request in this process and its workers, and return the folder of the results."""
     from agora.benchmark.bench import bench as events_of
     from agora.benchmark.run_folder import episodes_kept
     from agora.cli.stopping import stoppable

@@ -182,7 +182,7 @@ def _instrument(parts: Mapping[str, Sequence[str]], quick: bool, threads: int) -
 
 
 class _Told:
-    """Says what is done next, on a terminal in one line."""
+    """Shows the next work on a terminal in one line."""
 
     def __init__(self) -> None:
         self._terminal = sys.stderr.isatty()

@@ -1,4 +1,4 @@
-"""Half-planes of velocities and the velocity nearest to a wish inside all of them: what ORCA is made of.
+"""Half-planes of velocities and the velocity nearest to a wish inside all of them: the parts of ORCA.
 
 van den Berg, Guy, Lin, Manocha, "Reciprocal n-body collision avoidance", ISRR 2009; the order of operations and the tolerance are
 those of the authors' RVO2 library. A line is a row (x, y, ex, ey) of an (L, 4) array: a point, m/s, and a unit direction;

@@ -91,7 +91,7 @@ class _PartLowering(NativeLowering):  # type: ignore[misc]
 
 
 class _PartCompiler(CompilerBase):  # type: ignore[misc]
-    """Numba's own, but that it leaves what it compiles in a `_PartLibrary`."""
+    """Numba's own compiler, but that compiled functions go to a `_PartLibrary`."""
 
     def define_pipelines(self) -> list[Any]:
         passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
@@ -171,7 +171,7 @@ def _unbox(kind: Any, address: Any, c: Any) -> Any:
 
 
 def _write(argument: Any, words: list[int], kinds: list[Any]) -> None:
-    """Write an argument down: as numbers of eight bytes, of an array its place, shape and strides, and as what tells its type."""
+    """Write an argument down: as numbers of eight bytes (of an array its place, shape and strides), and as the key of its type."""
     if isinstance(argument, tuple):
         kinds += type(argument), len(argument)
         for part in argument:
@@ -204,7 +204,7 @@ def _read(context: Any, builder: Any, kind: Any, words: Iterator[Any]) -> Any:
 
 @intrinsic
 def _unpacked(context: Any, box: Any) -> Any:
-    """The tuple of arguments in a box; who uses it keeps them alive."""
+    """Return the tuple of arguments in a box; its user keeps them alive."""
 
     def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         first = builder.bitcast(values[0], context.get_value_type(numba.int64).as_pointer())

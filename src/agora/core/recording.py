@@ -1,4 +1,4 @@
-"""One robot's recorded episode: what metrics, plots and replays are computed from."""
+"""One robot's recorded episode: the data of metrics, plots and replays."""
 
 from __future__ import annotations
 
@@ -97,7 +97,9 @@ class Closing(NamedTuple):
 
     @property
     def share(self) -> float:
-        """The robot's share of the closing speed, from 0 to 1; who moved away has none, and 0 where neither came nearer."""
+        """The robot's share of the closing speed, from 0 to 1; a party that moved away has none, and 0 where neither came
+        nearer.
+        """
         robot, party = max(self.robot, 0.0), max(self.party, 0.0)
         return robot / (robot + party) if robot > 0.0 else 0.0
 

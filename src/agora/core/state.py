@@ -362,7 +362,7 @@ def read_only(array: Array) -> Array:
 
 
 def frozen(array: Array) -> Array:
-    """Return a read-only, contiguous view: one type for the compiler, whoever calls."""
+    """Return a read-only, contiguous view: one type for the compiler from every caller."""
     return read_only(np.ascontiguousarray(array))
 
 

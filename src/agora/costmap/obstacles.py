@@ -1,4 +1,4 @@
-"""The obstacle layer: what the robot's own lidar has seen, in a grid that rolls with the window.
+"""The obstacle layer: obstacles that the robot's own lidar has seen, in a grid that rolls with the window.
 
 Source: costmap_2d of ROS navigation (obstacle_layer.cpp, costmap_2d.h, noetic-devel 9ad6441), whose parameter names `Window` keeps.
 Of every scan first all beams clear the cells on their way, as far as ``raytrace_range``; then the places that they hit nearer than
@@ -97,7 +97,7 @@ def _clear(grid, column, row, to_column, to_row, longest):
 
 @spliced
 def _rolled(grid, right, up):
-    """Move the window over the lattice by whole cells: what stays in it keeps its place on the map, what is new is free."""
+    """Move the window over the lattice by whole cells: cells that stay in it keep their place on the map, new cells are free."""
     side = grid.shape[0]
     for i in range(side):
         row = i if up >= 0 else side - 1 - i

@@ -1,4 +1,4 @@
-"""Costs of the personal space of pedestrians: asymmetric Gaussians that reach ahead of those who walk.
+"""Costs of the personal space of pedestrians: asymmetric Gaussians that reach ahead of walking people.
 
 Source: R. Kirby, Social Robot Navigation (thesis, Carnegie Mellon University, 2010), appendix A: deviation ahead max(2 v, 0.5), to
 the side 2/3 of it, behind 1/2 of it; used by the social navigation layers of ROS (Lu 2014).
@@ -98,6 +98,6 @@ class PersonalSpace:
         return _personal_space
 
     def parameters(self) -> _Parameters:
-        """Return what the kernel takes."""
+        """Return the parameters of the kernel."""
         reach = math.sqrt(2.0 * math.log(self.cost / self.cutoff))
         return in_float32(_Parameters(self.cost, self.least_deviation, self.seconds, reach))

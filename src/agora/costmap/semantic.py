@@ -1,4 +1,4 @@
-"""Costs of a semantic attribute of pedestrians: discs about those who have it.
+"""Costs of a semantic attribute of pedestrians: discs about the pedestrians who have it.
 
 Arena's SemanticLayer keeps the latest message of each source and can mark with it, by ``combination_method`` 0 (overwrite), 1
 (maximum) or 99 (nothing); as Arena ships it, it marks nothing. Here the cost grows with the evidence.
@@ -93,6 +93,6 @@ class Semantic:
         return _semantic
 
     def parameters(self) -> _Parameters:
-        """Return what the kernel takes."""
+        """Return the parameters of the kernel."""
         marks, overwrite = np.bool_(self.combination != "nothing"), np.bool_(self.combination == "overwrite")
         return _Parameters(np.float32(self.cost), np.float32(self.radius), np.float32(self.full), marks, overwrite)

@@ -79,6 +79,6 @@ class Visibility:
         return _visibility
 
     def parameters(self) -> _Parameters:
-        """Return what the kernel takes."""
+        """Return the parameters of the kernel."""
         reach = self.deviation * math.sqrt(2.0 * math.log(self.cost / self.cutoff))
         return in_float32(_Parameters(self.cost, 1.0 / self.deviation, reach))

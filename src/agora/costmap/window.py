@@ -1,4 +1,4 @@
-"""The local costmap: a window that rolls with the robot, with walls and pedestrians in it, or what its lidar has seen."""
+"""The local costmap: a window that rolls with the robot, with walls and pedestrians in it, or obstacles that its lidar has seen."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def disc_inside(corners: Array) -> Floats:
 
 
 def corners_again(outline: Array, count: int) -> Array:
-    """An outline (..., V, 2) with ``count`` corners: the last stands for those that it has not."""
+    """Return an outline (..., V, 2) with ``count`` corners: the last stands for missing ones."""
     return outline[..., np.minimum(np.arange(count), outline.shape[-2] - 1), :]
 
 
@@ -227,7 +227,7 @@ class Window:
 
     @property
     def needs(self) -> frozenset[str]:
-        """The channels from which it is filled, beyond what the simulation knows anyway."""
+        """The channels from which it is filled, besides the simulation's own data."""
         return frozenset({"scan"} & set(self.sources))
 
     @property

@@ -169,7 +169,7 @@ def _entity(read: Callable[[Path], object], source: Path, target: Path, kind: st
 
 
 def _benchmark(source: Path, target: Path, report: Report) -> None:
-    """Take the suites and contests with what can be played of them, and the choice between them if it is among these."""
+    """Import the suites and contests that can be played, in part or whole, and the choice between them if it is among these."""
     kinds: dict[str, Callable[[Path], Playable]] = {"suites": playable_suite, "contests": playable_contest}
     for kind, read in kinds.items():
         for path in sorted((source / kind).glob("*.yaml")):

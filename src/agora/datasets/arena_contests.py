@@ -71,7 +71,7 @@ def _playable(path: Path, kind: str, key: str, entries: Sequence[Any], check: Ca
 
 
 def _check(stage: Stage, path: Path) -> None:
-    """Place what a scenario says, which is the same in every episode.
+    """Place the robots and people of a scenario, which are the same in every episode.
 
     Raises:
         InputError: a file is wrong, or somebody would stand in a wall or in another.

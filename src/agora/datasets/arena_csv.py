@@ -199,7 +199,7 @@ def _planner(params: dict[str, Any]) -> str:
 
 
 def _place(params: dict[str, Any]) -> tuple[Map | None, list[str]]:
-    """The map of a world that is known here, and what is to be said."""
+    """Return the map of a world that is known here, and remarks."""
     notes = ["Arena's recorder does not know contacts, outcomes and time limits; metrics about contacts are missing"]
     name = str(params.get("map_file", ""))
     try:

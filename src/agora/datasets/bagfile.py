@@ -84,7 +84,7 @@ class Bag:
         return stem(self.path)
 
     def messages(self, topics: Collection[str] | None = None) -> Iterator[Message]:
-        """The messages of some topics, or of all, in the order in which they were written; afterwards `cut` says what is wrong.
+        """Yield the messages of some topics, or of all, in the order in which they were written; afterwards `cut` names the damage.
 
         Raises:
             InputError: the file cannot be read, or is no bag.

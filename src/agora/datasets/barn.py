@@ -137,7 +137,7 @@ def _map(grid: Bools, name: str, obstacles: str, resolution: float) -> Map:
 
 
 def free_space(grid: Bools) -> Bools:
-    """Return the cells (30, 30) where the data set's robot, a block of 5 x 5 cells, fits: its C-space; what is outside is free."""
+    """Return the cells (30, 30) where the data set's robot, a block of 5 x 5 cells, fits: its C-space; cells outside are free."""
     blocked = np.zeros((_CELLS + 4, _CELLS + 4), np.bool_)
     for row in range(5):
         for column in range(5):

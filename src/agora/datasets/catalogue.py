@@ -125,7 +125,7 @@ def data_set(name: str) -> DataSet:
 
 
 def status(name: str) -> Status:
-    """Return what is there of a data set; opens no file.
+    """Return the state of a data set on this machine; opens no file.
 
     Raises:
         UnknownNameError: there is none of that name.

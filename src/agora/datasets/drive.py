@@ -1,4 +1,4 @@
-"""A robot's drive that knows nothing of Agora as a recording: what can be computed is, and what nobody recorded is missing."""
+"""A recording of a robot's drive that knows nothing of Agora: fields that cannot be computed are missing."""
 
 from __future__ import annotations
 

@@ -147,7 +147,7 @@ class End(NamedTuple):
 
 
 class Span(NamedTuple):
-    """An episode: its goal (3,), None for none, its times on the robot's clock, s, and what was said if that ended it."""
+    """An episode: its goal (3,), None for none, its times on the robot's clock, s, and the word that ended it, if any."""
 
     goal: Array | None
     begin: float

@@ -89,7 +89,7 @@ class Frames:
 
 
 def _localise(tree: TransformTree, target: str, body: str, estimates: Sequence[StampedPose], stretch: Stretch) -> None:
-    """Add what estimates of a robot's pose say: where the root of its frames lies in the map, the first also before its time."""
+    """Add the estimates of a robot's pose: the place of its frames' root in the map; the first counts also before its time."""
     root, sent = tree.root(body), sorted(estimates, key=lambda one: one.time(stretch.shift))
     times = np.array([one.time(stretch.shift) for one in sent])
     place = np.concatenate([one.pose.place for one in sent])

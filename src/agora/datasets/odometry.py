@@ -75,7 +75,7 @@ class Odometry:
         self._rows.extend((turned.x, turned.y, turned.z, turned.w, twist.linear.x, twist.linear.y, twist.angular.z))
 
     def stretches(self) -> tuple[list[Stretch], list[str]]:
-        """Return the stretches of two samples or more, and what is to be said of the messages."""
+        """Return the stretches of two samples or more, and remarks on the messages."""
         rows = np.frombuffer(self._rows).reshape(-1, _COLUMNS)
         finite = (np.abs(rows[:, 3:]) <= LARGEST).all(1)
         notes = [f"{np.sum(~finite)} of {len(rows)} messages of {self.topic} hold no numbers; they are left out"] * (

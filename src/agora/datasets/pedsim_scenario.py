@@ -199,7 +199,7 @@ class _Reader:
 
 
 class _Drawn:
-    """Map and scenario of what was read, with everybody's place."""
+    """Map and scenario of the file, with everybody's place."""
 
     def __init__(self, read: _Reader, name: str, seed: int) -> None:
         self.read, self.name, self.notes = read, name, list(read.notes)

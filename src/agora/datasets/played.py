@@ -1,4 +1,4 @@
-"""Episodes that were played elsewhere: in a ROS graph, by Arena, by a real robot; and what is not known of them."""
+"""Episodes that were played elsewhere: in a ROS graph, by Arena, by a real robot; and the fields that are missing."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class PlayedRobot:
     missing: frozenset[str] = frozenset()
 
     def measure(self, metric: Metric) -> float | None:
-        """A metric of it; None where it is undefined or looks at what nobody recorded."""
+        """Return a metric of it; None where it is undefined or reads a missing field."""
         if not self.missing:
             return metric(self.recording)
         try:

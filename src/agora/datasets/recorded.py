@@ -1,4 +1,4 @@
-"""Episodes out of whatever recorded them: bags and MCAP files of Agora's recorder or of a robot, folders of Arena's recorder."""
+"""Episodes from recordings: bags and MCAP files of Agora's recorder or of a robot, folders of Arena's recorder."""
 
 from __future__ import annotations
 

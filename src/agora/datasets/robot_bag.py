@@ -1,4 +1,4 @@
-"""Bags of robots, real or not, that know nothing of Agora: odometry, and what else there is of transforms, goals and map.
+"""Bags of robots, real or not, that know nothing of Agora: odometry, and transforms, goals and a map where there are any.
 
 Each goal is an episode (`agora.datasets.goals`); a bag without goals is one. What can be computed is computed; what nobody recorded
 (pedestrians, contacts) is missing, and metrics that look at it are undefined. Positions are those that the transforms say of the

@@ -58,7 +58,7 @@ def read_episode(path: Path) -> Played:
 
 
 def read_episodes(bag: Source) -> list[Played]:
-    """Return the episodes of a bag; of a bag that was cut off, what is there of the last, as interrupted.
+    """Return the episodes of a bag; of a bag that was cut off, the part of the last one, as interrupted.
 
     Raises:
         InputError: the file cannot be read, or holds no episode.

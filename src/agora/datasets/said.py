@@ -50,7 +50,7 @@ class _Run:
 
 
 def topics_of(bag: Source) -> dict[str, str]:
-    """The topics of episodes in a bag, in whatever namespace, and what each is.
+    """Return the topics of episodes in a bag, in any namespace, by their kind.
 
     Raises:
         InputError: the file cannot be read, or is no bag.
@@ -61,7 +61,7 @@ def topics_of(bag: Source) -> dict[str, str]:
 
 
 def collect(bag: Source) -> tuple[list[Said], list[str]]:
-    """Return what was said of each episode, in their order, and what is to be told of those that are not whole.
+    """Return the messages of each episode, in their order, and remarks on those that are not whole.
 
     Raises:
         InputError: no episode is in the bag, or none from its beginning.
@@ -88,7 +88,7 @@ def collect(bag: Source) -> tuple[list[Said], list[str]]:
 
 
 def _runs(robots: list[tuple[int, int, Any]]) -> list[_Run]:
-    """The runs of messages from a step 0 on; what an earlier one left behind is passed over."""
+    """Yield the runs of messages from a step 0 on; messages of an earlier run are passed over."""
     starts = [k for k, (_, _, content) in enumerate(robots) if content.step == 0]
     runs = []
     for begin, end in zip(starts, [*starts[1:], len(robots)], strict=True):

@@ -15,7 +15,7 @@ _PARTS = ("obsmat.txt", "annotation.vsp", "annotations.txt", "H.txt", "groups.tx
 
 
 def import_scene(source: Path, name: str, said: SceneFile) -> Path:
-    """Copy one scene beside those of ETH and UCY, with a ``scene.yaml`` of what is said of it.
+    """Copy one scene beside those of ETH and UCY, with a ``scene.yaml`` of its given frame rate and scale.
 
     Args:
         source: folder of the scene, with files that `agora.datasets.eth_ucy.scene_sources` knows.

@@ -1,4 +1,4 @@
-"""Scenes of recorded pedestrians: what a scene says of itself, and how rows of frame, pedestrian and place become people."""
+"""Scenes of recorded pedestrians: a scene's own file, and the step from rows of frame, pedestrian and place to people."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def rows_of_table(path: Path, columns: int) -> Rows:
 
 
 def _rate_of_velocities(frame: Doubles, who: Doubles, x: Doubles, y: Doubles, speed: Doubles) -> float | None:
-    """The frame rate at which most steps of those who walk are as long as their speed says; None where nobody walks."""
+    """Return the frame rate at which most steps of walking people are as long as their speed says; None where nobody walks."""
     order = np.lexsort((frame, who))
     step, way = np.diff(frame[order]), np.hypot(np.diff(x[order]), np.diff(y[order]))
     walks = (np.diff(who[order]) == 0) & (speed[order][:-1] > PLAUSIBLE[0]) & (way > 0) & (step > 0)

@@ -1,4 +1,4 @@
-"""Frames and how they lie in each other over time: what ``/tf`` and ``/tf_static`` say, looked up by the rules of tf2.
+"""Frames and their places in each other over time: ``/tf`` and ``/tf_static``, looked up by the rules of tf2.
 
 Between two stamps a transform is interpolated: its place on a straight line, its rotation by slerp. A static one holds for all
 time, and the latest counts. A chain of frames is followed up and down the tree. Before its first stamp a moving transform is

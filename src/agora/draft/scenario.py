@@ -251,7 +251,7 @@ def _older_format(path: str | Path) -> str:
 
 
 def write_scenario(scenario: Scenario, path: str | Path) -> None:
-    """Write a scenario file that `read_scenario` and arena-rosnav read; what is None is left out.
+    """Write a scenario file that `read_scenario` and arena-rosnav read; fields that are None are left out.
 
     Raises:
         InputError: the file cannot be written, or a number is not finite.

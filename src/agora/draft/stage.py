@@ -107,7 +107,7 @@ class Crowd:
         return replace(self, behaviours=(*self.behaviours, *more)) if more else self
 
     def share_out(self, people: list[Person], stream: Stream) -> list[Person]:
-        """Give a crowd model to everybody who has none yet: one draw for each walking group and each who walks alone."""
+        """Give a crowd model to everybody who has none yet: one draw for each walking group and each single pedestrian."""
         if len(self.models) < 2:
             return people
         bounds = np.cumsum([share.share for share in self.models])
@@ -238,7 +238,7 @@ class Stage:
         return [*(robot_file(name) for name in self.models), types_file()]
 
     def conditions(self) -> Stage:
-        """The stage without what a `Start` has resolved: an open world, no modes and no modules."""
+        """Return the stage without the parts that a `Start` has resolved: an open world, no modes and no modules."""
         robots, obstacles = Named.of("robots_modes", "random"), Named.of("obstacles_modes", "none")
         return replace(self, world=Named.of("worlds", "open"), robots=robots, obstacles=obstacles, modules=())
 

@@ -1,4 +1,4 @@
-"""The static surroundings of an episode, and what comes with them."""
+"""The surroundings of an episode: the map, and its people, furniture and zones."""
 
 from __future__ import annotations
 

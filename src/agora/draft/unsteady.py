@@ -14,7 +14,7 @@ _Time = Annotated[float, Within(0.0, 100.0, above=True)]
 
 @dataclass(frozen=True)
 class Unsteady:
-    """The pace and the direction of simulated pedestrians fluctuate about what they want (`agora.engine.unsteady`).
+    """The pace and the direction of simulated pedestrians fluctuate about the wanted ones (`agora.engine.unsteady`).
 
     Attributes:
         pace: standard deviation of the speed that somebody wants, as a share of the preferred one.

@@ -1,4 +1,5 @@
-"""Arrived is standing: whoever stays at a place and has come there stands, whatever the crowd model says, until somebody pushes.
+"""Arrived is standing: pedestrians who have come to the place where they stay stand, under every crowd model, until somebody
+pushes.
 
 Models that slow down on the way to a last waypoint come to rest there by themselves, and nothing changes for them. Some do not:
 they run past the place and turn back for ever, creep about, or press against somebody who stands on it. Who has been moving about

@@ -1,4 +1,4 @@
-"""The last step: nobody steps into a wall, a robot or a pedestrian whom they see, whatever their crowd model says.
+"""The last step: nobody steps into a wall, a robot or a pedestrian whom they see, under every crowd model.
 
 After the crowd models have said at which velocities everybody goes on, those parts are taken from them that would make bodies
 overlap at the end of the step. Among two pedestrians each gives up its share of the speed at which they close; for a robot and a
@@ -141,7 +141,7 @@ def _close_pairs(x, y, radius, active, count, reach, pairs, normals):
 
 @hidden
 def _among(pairs, normals, found, minds, vx, vy, inverse_h, worst):
-    """Note what pedestrians give up for each other."""
+    """Note the velocities that pedestrians give up for each other."""
     for k in range(found):
         i, j, nx, ny = pairs[0, k], pairs[1, k], normals[0, k], normals[1, k]
         mine, theirs = minds[i] == ALL, minds[j] == ALL
@@ -207,7 +207,7 @@ def _all_give_way(people, traits, goals, w, pairs, normals, found, mind, vx, vy)
 
 @hidden
 def stop(pairs, normals, found, minds, vx, vy, inverse_h):
-    """Have those who would still step into somebody give up all of that, and at last stand, until nobody does."""
+    """Have pedestrians who would still step into somebody give up all of that velocity, and at last stand, until nobody does."""
     turn, stopped = 0, True
     while stopped:
         stopped, keep = False, ONE if turn < _ROUNDS else ZERO
@@ -226,7 +226,7 @@ def stop(pairs, normals, found, minds, vx, vy, inverse_h):
 
 @hidden
 def _robot(people, traits, robots, robot_traits, w, i, r, vx, vy, inverse_h, worst):
-    """Note what pedestrian i gives up for robot r, which goes on as it does."""
+    """Note the velocity that pedestrian i gives up for robot r, which goes on as it does."""
     dx, dy = robots.x[w, r] - people.x[w, i], robots.y[w, r] - people.y[w, i]
     reach = traits.radius[w, i] + robot_traits.radius[w, r] + _MARGIN
     distance = math.sqrt(max(dx * dx + dy * dy, _TINY))
@@ -238,7 +238,7 @@ def _robot(people, traits, robots, robot_traits, w, i, r, vx, vy, inverse_h, wor
 
 @hidden
 def at_walls(radius, count, s, inverse_h):
-    """Note what pedestrians give up for the nearest wall."""
+    """Note the velocities that pedestrians give up for the nearest wall."""
     for i in range(count):
         if s.near[i] & 1:
             nx, ny = s.wall[0, i], s.wall[1, i]
@@ -272,7 +272,7 @@ def _near_robots(people, traits, robots, robot_traits, w, i, step):
 
 @lean_inlined
 def begin(sees, minds, people, traits, replay, robots, robot_traits, maps, w, h, clearance, out_x, out_y, s):
-    """Write down everybody's velocity, whom they mind, and what is near; returns whether anything is.
+    """Write down everybody's velocity, the parties whom they mind, and near things; return whether anything is near.
 
     ``clearance`` says who is near a wall; what the wall takes is read at a point, where sums round otherwise than in loops.
     """
@@ -296,7 +296,7 @@ def begin(sees, minds, people, traits, replay, robots, robot_traits, maps, w, h,
 
 @hidden
 def hand_over(mind, vx, vy, count, out_x, out_y):
-    """Write the velocities of those who mind anything."""
+    """Write the velocities of pedestrians who mind anything."""
     for i in range(count):
         if mind[i] != NOTHING:
             out_x[i], out_y[i] = vx[i], vy[i]
@@ -304,7 +304,7 @@ def hand_over(mind, vx, vy, count, out_x, out_y):
 
 @hidden
 def give_up(worst, count, vx, vy):
-    """Take from the velocities what the worst contact of each asks for; returns whether there was one."""
+    """Reduce the velocities by the worst contact of each; return whether there was one."""
     taken = np.int32(0)
     for i in range(count):
         take = worst[0, i] > ZERO

@@ -183,7 +183,7 @@ class EngineCrowd:
         return parts
 
     def _assign(self, world: int, crowd: PedestrianStarts) -> None:
-        """Say who in a world is moved by which model."""
+        """Assign the pedestrians of a world to the models."""
         self.number[world] = 0
         wrong = np.flatnonzero((crowd.model < 0) | (crowd.model >= max(len(self._models), 1)))
         if wrong.size:

@@ -153,6 +153,6 @@ class Engine:
         world.turn()
 
     def close(self) -> None:
-        """Stop the threads, and give back what the bodies opened."""
+        """Stop the threads, and close the bodies."""
         self._bodies.close()
         self.world.close()

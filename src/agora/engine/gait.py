@@ -179,7 +179,9 @@ def _close_up(h, sees, people, traits, goals, robots, gait, w, i, wx, wy):
 
 @inlined
 def _step(h, vx, vy, ax, ay, fastest, fx, fy):
-    """The velocity (2,) of who walks at (vx, vy) and is asked to walk at (ax, ay), and where it faces then (2,)."""
+    """Return the velocity (2,) after a step of one who walks at (vx, vy) and is asked to walk at (ax, ay), and the direction (2,)
+    in which it faces then.
+    """
     speed = math.sqrt(vx * vx + vy * vy + _TINY)
     walks = speed > _FACING
     fx, fy = vx / speed if walks else fx, vy / speed if walks else fy

@@ -1,4 +1,4 @@
-"""Behaviours at work: what they may write to, and that what they decided can be walked."""
+"""Behaviours at work: the fields that they may write to, and the check that their decisions can be walked."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _NOTHING, _SPEED, _WAYPOINT, _LIST, _MIND = range(5)
 
 @lean_kernel
 def _look(people, traits, waypoints, minds, clock, wrong, first, last):
-    """Write to ``wrong`` (W, 2) the first slot of each world whose pedestrian wants what it cannot do, and what that is."""
+    """Write to ``wrong`` (W, 2) the first slot of each world whose pedestrian has an impossible wish, and the kind of that."""
     room = waypoints.list_x.shape[2]
     for w in range(first, last):
         wrong[w, 0], wrong[w, 1] = -1, _NOTHING

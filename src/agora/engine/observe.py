@@ -95,7 +95,9 @@ class Observer:
         self._world.threads.everywhere(lambda first, last: work(first * count, last * count))
 
     def layer_costs(self, world: int, robot: int, place: Map) -> Array:
-        """Return the costs (rows, columns) uint8 that layers put on the whole map, by what a robot knows of pedestrians now."""
+        """Return the costs (rows, columns) uint8 that layers put on the whole map, by a robot's present knowledge of
+        pedestrians.
+        """
         layered = self.wiring.layered
         assert layered is not None
         for provider in self.wiring.below(layered):
@@ -125,7 +127,9 @@ class Observer:
                 bound.begin(world, robot, model)
 
     def measure(self, worlds: Collection[int] | None = None) -> None:
-        """Measure now what is due at the sensor period, everywhere or in some worlds; it stays until the next time."""
+        """Measure the channels that are due at the sensor period, everywhere or in some worlds; readings stay until the next
+        time.
+        """
         if not self._measures:
             return
         self._gather_now()
@@ -152,7 +156,7 @@ class Observer:
             work(world, world + 1)
 
     def recorded(self, world: int, robot: int) -> dict[str, Reading]:
-        """Return copies of what a robot's recorded channels have read last, by their names."""
+        """Return copies of the last readings of a robot's recorded channels, by their names."""
         found = {name: self.bound[provider].reading for name, provider in self.wiring.recorded}
         return {name: {key: array[world, robot].copy() for key, array in reading.items()} for name, reading in found.items()}
 
@@ -161,7 +165,7 @@ class Observer:
         self._gather[self._world.now](0, self._world.layout.worlds)
 
     def observe(self) -> Observation:
-        """Return what every row knows now."""
+        """Return the present knowledge of every row."""
         self._gather_now()
         if self._heavy:
             self._world.threads.everywhere(*self._reads)

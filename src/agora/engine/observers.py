@@ -92,7 +92,7 @@ class Observers:
         return self._each[0]
 
     def number(self, robot: int) -> int:
-        """The number of a robot's observer, and of what it sees in `observe`."""
+        """Return the number of a robot's observer, and of its observation in `observe`."""
         return self._number[robot]
 
     def of(self, robot: int) -> Observer:
@@ -100,7 +100,7 @@ class Observers:
         return self._each[self._number[robot]]
 
     def of_robot(self, robot: int, seen: Sequence[Observation], memory: Memory) -> tuple[Observation, Memory]:
-        """The part of what was seen, and of the memory after `ask`, that is for robots like this one."""
+        """Return the part of the observations, and of the memory after `ask`, that is for robots like this one."""
         number = self.number(robot)
         return seen[number], memory if len(seen) == 1 else memory.get(str(number), {})
 
@@ -136,11 +136,15 @@ class Observers:
         return np.zeros((0, 2), np.float32) if held is None else held.of(world, robot)
 
     def layer_costs(self, world: int, robot: int, place: Map) -> Array:
-        """Return the costs (rows, columns) uint8 that layers put on the whole map, by what a robot knows of pedestrians now."""
+        """Return the costs (rows, columns) uint8 that layers put on the whole map, by a robot's present knowledge of
+        pedestrians.
+        """
         return self.of(robot).layer_costs(world, robot, place)
 
     def measure(self, worlds: Collection[int] | None = None) -> None:
-        """Measure now what is due at the sensor period, everywhere or in some worlds; it stays until the next time."""
+        """Measure the channels that are due at the sensor period, everywhere or in some worlds; readings stay until the next
+        time.
+        """
         for observer in self._each:
             observer.measure(worlds)
 
@@ -151,16 +155,16 @@ class Observers:
                 scans.ranges[...] = scans.lidar.range_max
 
     def read_at(self, time: float) -> None:
-        """Say what moment it is, s, on the clock of scans that come from elsewhere."""
+        """Set the present time, s, on the clock of scans that come from elsewhere."""
         for observer in self._each:
             observer.now = time
 
     def recorded(self, world: int, robot: int) -> dict[str, Reading]:
-        """Copies of what a robot's recorded channels have read last, by their names: arrays of its fields."""
+        """Return copies of the last readings of a robot's recorded channels, by their names: arrays of its fields."""
         return self.of(robot).recorded(world, robot)
 
     def observe(self) -> tuple[Observation, ...]:
-        """Return what every row knows now, for each kind of robot."""
+        """Return the present knowledge of every row, for each kind of robot."""
         return tuple(observer.observe() for observer in self._each)
 
     def ask(self, planner: Any, seen: Sequence[Observation], memory: Memory, active: Bools) -> tuple[Answer, dict[int, str]]:

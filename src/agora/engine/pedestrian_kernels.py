@@ -30,7 +30,7 @@ def _next_velocity(vx, vy, ox, oy, acceleration, cap, dt):
 
 @hidden
 def _integrate(now, after, traits, w, vx, vy, dt):
-    """Semi-implicit Euler with the chosen velocities; whoever wants to stand does."""
+    """Semi-implicit Euler with the chosen velocities; pedestrians who want to stand do."""
     x, y, speed, cx, cy = now.x[w], now.y[w], traits.speed[w], vx[w], vy[w]
     next_x, next_y, next_vx, next_vy = after.x[w], after.y[w], after.vx[w], after.vy[w]
     for i in range(x.size):
@@ -112,7 +112,7 @@ def _keep(now, after, w):
 
 @hidden
 def _turn(now, after, w):
-    """Heading of those who move."""
+    """Set the headings of moving pedestrians."""
     heading, next_heading, vx, vy = now.heading[w], after.heading[w], after.vx[w], after.vy[w]
     for i in range(heading.size):
         moving = vx[i] * vx[i] + vy[i] * vy[i] > _WALKING * _WALKING

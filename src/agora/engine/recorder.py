@@ -62,7 +62,7 @@ def take_events(world: World) -> Iterator[tuple[int, int, Contact]]:
 
 
 def _stacked(arrays: Sequence[Array]) -> Array:
-    """Arrays as one; those that are shorter than others along an axis, as paths are, repeat their last."""
+    """Return arrays as one; arrays that are shorter than others along an axis, as paths are, repeat their last."""
     longest = np.max([array.shape for array in arrays], axis=0)
     short = (np.pad(array, [(0, most - own) for most, own in zip(longest, array.shape, strict=True)], "edge") for array in arrays)
     return np.stack(arrays if all(array.shape == arrays[0].shape for array in arrays) else list(short))
@@ -99,7 +99,7 @@ class Recorder:
         self._bound = [bind(_sample, robots, people, *arrays) for people, robots in map(world.generation, (0, 1))]
 
     def start(self, world: int) -> None:
-        """Forget what was recorded of a world and begin again."""
+        """Forget the records of a world and begin again."""
         self.cursor[world] = 0
         self._events[world] = []
         self._readings[world] = [[] for _ in self._readings[world]]
@@ -115,7 +115,7 @@ class Recorder:
             self._events[w].append((r, contact))
 
     def note(self, notes: Mapping[str, Array], active: Bools) -> None:
-        """Keep what the planner notes (N,) at the last sample, and what robots are told, in rows (N,) that are under way."""
+        """Keep the planner's notes (N,) at the last sample, and the robots' commands, in rows (N,) that are under way."""
         rows = np.flatnonzero(active)
         worlds, robots = np.divmod(rows, self._world.layout.robots)
         for name in self._notes.keys() & notes.keys():
@@ -128,7 +128,7 @@ class Recorder:
         return {name: kept.astype(np.int32 if kept.dtype == np.int8 else np.float64) for name, kept in noted.items()}
 
     def read(self, observers: Observers, active: Bools) -> None:
-        """Keep what the recorded channels of robots in rows (N,) that are under way have measured last."""
+        """Keep the last readings of recorded channels of robots in rows (N,) that are under way."""
         for w, r in zip(*np.divmod(np.flatnonzero(active), self._world.layout.robots), strict=True):
             self._readings[w][r].append(observers.recorded(int(w), int(r)))
 

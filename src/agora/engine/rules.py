@@ -195,7 +195,9 @@ def _pedestrian_event(now, after, pedestrians, next_pedestrians, people, status,
 
 @hidden
 def _contacts(now, after, traits, pedestrians, next_pedestrians, people, status, w, r, wall):
-    """Events of robot r in this step; returns the END bits of what it touched first, at equal times pedestrians first."""
+    """Write the events of robot r in this step; return the END bits of the parties that it touched first, at equal times
+    pedestrians first.
+    """
     bits, earliest = 0, NEVER
     end = 0
     while end < people.count[w]:

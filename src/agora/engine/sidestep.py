@@ -1,4 +1,4 @@
-"""Recorded pedestrians who step aside for a robot, and come back to where their recording says.
+"""Recorded pedestrians who step aside for a robot, and come back to their recorded places.
 
 The unaligned collision avoidance of C. Reynolds, "Steering behaviors for autonomous characters", GDC 1999: who is about to be
 touched looks where both will be when they are nearest, and moves away from there. How fast is of our own: so fast that they just

@@ -1,4 +1,5 @@
-"""The last step of those who yield: nobody steps into a wall, a robot or a pedestrian whom they see, and no crowd stands for ever.
+"""The last step of yielding pedestrians: nobody steps into a wall, a robot or a pedestrian whom they see, and no crowd stands for
+ever.
 
 As in `agora.engine.careful`, those parts are taken from everybody's velocity that would make bodies overlap, in rounds over the
 worst contact of each. What is different is who gives up how much. Of two who go the same way the one behind yields, and steps back
@@ -117,7 +118,7 @@ def _yields(gait, w, i, much, closing):
 
 @lean_inlined
 def _among(gait, w, pairs, normals, order, found, minds, vx, vy, inverse_h, worst, shared):
-    """Note what pedestrians give up for each other; ``shared`` where all of them have to."""
+    """Note the velocities that pedestrians give up for each other; ``shared`` where all of them have to."""
     for k in range(found):
         i, j, nx, ny = pairs[0, k], pairs[1, k], normals[0, k], normals[1, k]
         mine, theirs = minds[i] == ALL, minds[j] == ALL
@@ -180,7 +181,7 @@ def _all_pass(people, traits, goals, gait, w, pairs, normals, found, mind, vx, v
 
 @hidden
 def _robot(people, traits, robots, robot_traits, w, i, r, vx, vy, inverse_h, worst):
-    """Note what pedestrian i gives up for robot r, which goes on as it does."""
+    """Note the velocity that pedestrian i gives up for robot r, which goes on as it does."""
     dx, dy = robots.x[w, r] - people.x[w, i], robots.y[w, r] - people.y[w, i]
     distance = math.sqrt(max(dx * dx + dy * dy, _TINY))
     nx, ny = dx / distance, dy / distance

@@ -10,7 +10,7 @@ from agora.world.world import World
 
 
 class AttachedBehaviour(Protocol):
-    """A behaviour at work on one world record; what it remembers of the pedestrians are arrays (W, P) of its own."""
+    """A behaviour at work on one world record; its memory of the pedestrians are arrays (W, P) of its own."""
 
     def reset(self, world: int, start: Start) -> None:
         """Begin an episode in one world."""

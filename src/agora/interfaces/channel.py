@@ -1,4 +1,4 @@
-"""Channels: what robots perceive, part by part."""
+"""Channels: the parts of a robot's perception."""
 
 from __future__ import annotations
 

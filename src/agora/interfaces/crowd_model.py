@@ -149,7 +149,7 @@ class CompiledCrowdModel(Protocol):
         """Return the compiled function."""
 
     def parameters(self) -> tuple[Any, ...]:
-        """Return what the kernel takes as its parameters: a `NamedTuple` of float32 numbers, and arrays of them."""
+        """Return the parameters of the kernel: a `NamedTuple` of float32 numbers, and arrays of them."""
 
 
 AnyCrowdModel = CrowdModel | CompiledCrowdModel

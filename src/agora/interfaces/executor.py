@@ -133,7 +133,7 @@ class Executor(Protocol):
         """The number of jobs that it runs at a time, at least 1; episodes are divided into jobs accordingly."""
 
     def prepare(self) -> None:
-        """Begin what takes time, such as starting processes, while the benchmark reads its files; called once or never."""
+        """Begin slow work, such as starting processes, while the benchmark reads its files; called once or never."""
 
     def run(self, work: Work, jobs: deque[Any]) -> Iterator[Event]:
         """Take jobs from the left of the queue until it is empty and none is under way, and yield their events as they come.

@@ -49,4 +49,4 @@ class InterPlanner(Protocol):
         """The properties of the interplanner."""
 
     def guide(self, observation: Observation, memory: Memory) -> tuple[Guidance, Memory]:
-        """Return what the local planner is to follow, and the memory for the next call."""
+        """Return the guidance of the local planner, and the memory for the next call."""

@@ -1,4 +1,4 @@
-"""Obstacles modes: who and what is in the way of the robots."""
+"""Obstacles modes: the people and things in the way of the robots."""
 
 from __future__ import annotations
 

@@ -113,7 +113,7 @@ class BatchPlanner(Protocol):
         """The properties of the planner."""
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
-        """Return the twists, the memory for the next call, and what it notes."""
+        """Return the twists, the memory for the next call, and the notes."""
 
 
 class Planner(Protocol):

@@ -1,4 +1,4 @@
-"""Robots modes: where robots start and what they are to reach."""
+"""Robots modes: starts and goals of robots."""
 
 from __future__ import annotations
 

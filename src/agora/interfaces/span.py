@@ -1,4 +1,4 @@
-"""Spans: what tuning and calibration may try."""
+"""Spans: the values that tuning and calibration may try."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ class Door:
         return np.array([along, (-along[1], along[0])])
 
     def leaves(self, share: float) -> list[Doubles]:
-        """Return the leaves, polygons (4, 2), of a door that is open to a share; what has slid into the walls is left out."""
+        """Return the leaves, polygons (4, 2), of a door that is open to a share; parts inside the walls are left out."""
         if share >= 1.0:
             return []
         along, across = self.axes

@@ -82,7 +82,7 @@ def decode_exact(stream: BinaryIO, where: str) -> Map:
 
 
 def _check_size(stream: BinaryIO, where: str) -> None:
-    """Make sure that what is packed in a file is not more than a map can be."""
+    """Make sure that the packed size of a file is not more than a map can have."""
     with zipfile.ZipFile(stream) as packed:
         size = sum(part.file_size for part in packed.infolist())
     if size > _LARGEST:

@@ -171,7 +171,7 @@ _SIT = Spot(0.0, 0.0, 0.0, "sit")
 def _block(
     name: str, length: float, width: float, height: float, colour: Colour, *more: Box | Cylinder, stand: bool = False
 ) -> Model:
-    """A box, what is on it, and a spot in front of it."""
+    """Return a box, the parts on it, and a spot in front of it."""
     spots = (Spot(0.0, width / 2 + 0.35, _BACK, "stand"),) if stand else ()
     return Model(name, (Box(0.0, 0.0, 0.0, length, width, height, colour), *more), spots)
 
@@ -187,7 +187,7 @@ def _bed(name: str, width: float, length: float, colour: Colour) -> Model:
 
 
 def _seats(name: str, length: float, width: float, seats: int, colour: Colour, *more: Box) -> Model:
-    """A seat for some, who face +y."""
+    """Return a seat for some people, who face +y."""
     places = tuple(Spot(length * ((k + 0.5) / seats - 0.5), 0.05, math.pi / 2, "sit") for k in range(seats))
     return Model(name, (Box(0.0, 0.0, 0.0, length, width, 0.45, colour), *more), places)
 
@@ -200,7 +200,7 @@ def _desk(name: str, length: float, width: float) -> Model:
 
 
 def _jack(name: str, load: float, colour: Colour) -> Model:
-    """A pallet jack: forks towards +x under a load of some height, the handle at -x, and who pulls it."""
+    """Return a pallet jack: forks towards +x under a load of some height, the handle at -x, and the person who pulls it."""
     body, handle = Box(-0.55, 0.0, 0.0, 0.4, 0.55, 0.6, colour), Box(-0.7, 0.0, 0.6, 0.06, 0.3, 0.65, DARK)
     forks: tuple[Box, ...] = tuple(Box(0.2, y, 0.0, 1.1, 0.16, 0.2, STEEL) for y in (-0.18, 0.18))
     loaded = (Box(0.2, 0.0, 0.0, 1.1, 0.8, 0.15 + load, WOOD),) if load else ()

@@ -214,7 +214,7 @@ class Map:
 
     @cached_property
     def cells(self) -> Bools:
-        """(rows, columns) what is an obstacle as cells alone: those whose centre is within half a cell of a shape are, too."""
+        """(rows, columns) obstacles as cells alone: cells whose centre is within half a cell of a shape are obstacles, too."""
         return self.clearance <= np.float32(0.5 * self.resolution) if self.has_shapes else self.occupied
 
     @cached_property

@@ -1,4 +1,4 @@
-"""A place: a map, what stands in it, and what its parts are for; what map generators make, and world folders hold."""
+"""A place: a map, its furniture, and the use of its parts; made by map generators, and held by world folders."""
 
 from __future__ import annotations
 

@@ -32,7 +32,8 @@ def _is_apart(point, chosen, count, cell):
 
 @device
 def cover(maps, point, rows, columns, order, forced, least, reach, owner, chosen):
-    """Choose the forced cells and, in an order, cells that see all others; returns how many, writes who sees each cell first.
+    """Choose the forced cells and, in an order, cells that see all others; return their number, and write the first seer of each
+    cell.
 
     ``owner`` is -2 for cells that nobody can see, in which the disc does not fit, and -1 for others that nobody sees.
     """

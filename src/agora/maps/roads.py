@@ -187,8 +187,8 @@ def _points(map: Map, step: int) -> tuple[Floats, Floats]:
 
 
 def _necks(width: Floats) -> Bools:
-    """(H, W) the cells in the middle of a narrow place, narrower than those along it and wider than those across it, and those
-    that lie straight before and behind it: who goes through there goes through its middle.
+    """(H, W) the cells in the middle of a narrow place, narrower than those along it and wider than those across it, and the cells
+    straight before and behind it, so that ways lead through its middle.
     """
     found = np.zeros(width.shape, np.bool_)
     for (ar, ac), (br, bc) in (((0, 1), (1, 0)), ((1, 0), (0, 1)), ((1, 1), (1, -1)), ((1, -1), (1, 1))):
@@ -241,7 +241,9 @@ def _nearest(free: Bools) -> Ints:
 
 
 def _cheapest(straight: Floats) -> tuple[Floats, Ints]:
-    """Cost of the cheapest ways (L, L), and the place after the first on each, from what the straight roads (L, L) cost."""
+    """Return the cost of the cheapest ways (L, L), and the place after the first on each, from the costs of the straight roads (L,
+    L).
+    """
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import dijkstra
 

@@ -72,7 +72,7 @@ def _march(recording: Recording, sample: Array, pedestrian: Array) -> Bools:
 
 @once
 def _in_sight(recording: Recording) -> Bools:
-    """(T, P) whether there is a free line of sight to those whom the robot faces, or who face it."""
+    """(T, P) whether there is a free line of sight to the pedestrians whom the robot faces, or who face it."""
     seen = _faced(recording) | _facing(recording)
     sample, pedestrian = np.nonzero(seen)
     seen[sample, pedestrian] = _march(recording, sample, pedestrian)
@@ -105,17 +105,17 @@ def _within(recording: Recording, ahead: Doubles, half_angle: float, reach: floa
 
 
 def _faced(recording: Recording) -> Bools:
-    """(T, P) who is in the robot's cone."""
+    """(T, P) whether a pedestrian is in the robot's cone."""
     return _within(recording, _bearing_from_robot(recording), _CONE, math.inf)
 
 
 def _facing(recording: Recording) -> Bools:
-    """(T, P) in whose cone the robot is."""
+    """(T, P) whether the robot is in a pedestrian's cone."""
     return _within(recording, _bearing_from_pedestrian(recording), _CONE, math.inf)
 
 
 def _beheld(recording: Recording) -> Bools:
-    """(T, P) in whose field of view the robot is."""
+    """(T, P) whether the robot is in a pedestrian's field of view."""
     return _within(recording, _bearing_from_pedestrian(recording), _FIELD, _SIGHT)
 
 

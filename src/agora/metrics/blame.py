@@ -1,4 +1,4 @@
-"""The blame for a contact with a pedestrian: who closed the gap, and whether the robot could have kept clear.
+"""The blame for a contact with a pedestrian: the party that closed the gap, and whether the robot could have kept clear.
 
 Who closed the gap is on the contact (`agora.core.recording.Closing`).
 

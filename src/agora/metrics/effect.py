@@ -44,7 +44,7 @@ def _displacement(recording: Recording) -> Doubles:
 
 
 def _there(recording: Recording) -> Bools | None:
-    """(P,) who was there at all; None where nobody was or the episode was not run without robots."""
+    """(P,) whether a pedestrian was there at all; None where nobody was or the episode was not run without robots."""
     there: Bools = np.any(recording.pedestrian_present, axis=0)
     return there if recording.undisturbed is not None and there.any() else None
 
@@ -167,7 +167,9 @@ def pedestrian_displacements(recording: Recording) -> float | None:
     version=2,
 )
 def pedestrian_delay_average(recording: Recording) -> float | None:
-    """0 of a pedestrian who came farther than without robots; of one who is held up, the time since it would have passed."""
+    """The delay is 0 for a pedestrian who came farther than without robots; for one held up, the time since it would have
+    passed.
+    """
     return None if _there(recording) is None else float(np.mean(_late(recording)[0]))
 
 

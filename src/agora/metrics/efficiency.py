@@ -150,7 +150,7 @@ def spl_socnavgym(recording: Recording) -> float | None:
     compared="all",
 )
 def spl_social_jym(recording: Recording) -> float:
-    """The straight line for L*, whatever is in the way; 1 for a success that began on the goal."""
+    """The ratio has the straight line for L*, across all obstacles; 1 for a success that began on the goal."""
     if not succeeded(recording):
         return 0.0
     straight, length = float(goal_distances(recording)[0]), path_metres(recording)

@@ -112,7 +112,7 @@ space_share_social_hunavsim = _hunavsim_share("social")
     values="count",
 )
 def near_misses(recording: Recording) -> float:
-    """Events of each pedestrian, whatever is under way at the beginning or the end counts; 0 without pedestrians."""
+    """The events of each pedestrian; those under way at the beginning or the end count; 0 without pedestrians."""
     return _near_misses(recording)
 
 

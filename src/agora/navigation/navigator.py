@@ -289,14 +289,14 @@ class Navigator:
         return away <= start.goal_tolerance and (start.heading_tolerance >= math.pi or turned <= start.heading_tolerance)
 
     def forget(self) -> None:
-        """Begin afresh: what planners remember, what lidars have seen, who is tracked, and how old poses and scans are."""
+        """Begin afresh: the planners' memories, the seen obstacles, the tracks, and the ages of poses and scans."""
         self._memory, self._before = {}, {}
         self._place()
         self._paths.forget(0)
         self._placed[:], self._scanned[:], self._time = _NEVER, _NEVER, _NEVER
 
     def forget_obstacles(self, robot: int) -> None:
-        """Clear what a robot's lidar has put on its costmap, and what its planner remembers of it."""
+        """Clear the obstacles that a robot's lidar has put on its costmap, and the planner's memory of them."""
         if (costmaps := self._observers.of(robot).part(Costmaps)) is not None:
             costmaps.clear(0, robot)
         self._memory = without_seen(self._memory, np.arange(len(self.names)) == robot)
@@ -423,7 +423,7 @@ class Navigator:
         return seen.cost[robot].copy(), seen.origin[robot].copy(), seen.resolution
 
     def global_costmap(self, robot: int) -> tuple[Array, Array, float]:
-        """The costs of the whole map (rows, columns) for a robot, with what layers put on it; else as the local one."""
+        """Return the costs of the whole map (rows, columns) for a robot, with those of the layers; else as the local one."""
         place = self._start.map
         cost = inflate(place, self._start.robots[robot].model.inscribed_radius)
         if self._conditions.layers:

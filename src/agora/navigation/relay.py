@@ -73,7 +73,7 @@ class Relay:
         self._sent = None
 
     def guide(self, path: ArrayLike, time: float) -> Led:
-        """Ask the interplanner what it makes of a path (K, 2), at the moment ``time``, s."""
+        """Return the interplanner's guidance from a path (K, 2), at the moment ``time``, s."""
         self.navigator.lead(0, path)
         self.navigator.decide(time, 0, np.ones(1, np.bool_))
         return self.navigator.guidance(0)

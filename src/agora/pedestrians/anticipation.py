@@ -1,4 +1,4 @@
-"""People who act on what is going to happen: they avoid collisions that they foresee, and keep a time gap to who is ahead.
+"""People who act on what they foresee: they avoid coming collisions, and keep a time gap to the person ahead.
 
 The model is ours, made of published parts:
 
@@ -97,7 +97,7 @@ def _list_people(x, y, vx, vy, radius, body, tight, group, active, count, discs,
 
 @part
 def _list_robots(x, y, vx, vy, radius, margin, active, discs, groups, n):
-    """Append the active robots of a world, who always have the right of way; returns how many discs there are then."""
+    """Append the active robots of a world, which always have the right of way; return the number of discs then."""
     for r in range(x.size):
         if active[r]:
             discs[_X, n], discs[_Y, n], discs[_VX, n], discs[_VY, n] = x[r], y[r], vx[r], vy[r]
@@ -276,7 +276,7 @@ class Anticipation:
         return _anticipation
 
     def parameters(self) -> _Parameters:
-        """Return what the kernel takes."""
+        """Return the parameters of the kernel."""
         own = (1.0 / self.relaxation_time, self.intention, 1.0 / self.time_gap, self.body, 1.0 / self.narrow, self.robot_margin)
         walls = (self.wall_repulsion, 1.0 / self.wall_length, self.max_acceleration)
         foreseen = (self.avoidance, 1.0 / self.distance, 1.0 / self.horizon, self.side, self.behind)

@@ -1,4 +1,4 @@
-"""Pedestrians that wait for their moment, or stay with a robot: what scripted situations ask for."""
+"""Pedestrians that wait for their moment, or stay with a robot, as scripted situations ask for."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ _FOUR = np.float32(4.0)
 
 @inlined
 def _ellipse(dx, dy, step_x, step_y, ex, ey, cosine, behind):
-    """b, m, and what -V'(b) m is to be multiplied by; 0 for who is within 1 mm, above all for oneself."""
+    """Return b, m, and the factor of -V'(b) m; 0 for neighbours within 1 mm, above all for oneself."""
     qx, qy = dx - step_x, dy - step_y
     d2 = dx * dx + dy * dy
     d, e = math.sqrt(d2 + _TINY2), math.sqrt(qx * qx + qy * qy + _TINY2)
@@ -177,7 +177,7 @@ class DeepSocialForce:
         return _deep
 
     def parameters(self) -> _Parameters:
-        """Return what the kernel takes."""
+        """Return the parameters of the kernel."""
         learned = self.learned()
         view = math.cos(math.radians(self.field_of_view) / 2.0) if self.field_of_view < 360.0 else -2.0
         wall = (self.wall_potential / self.wall_length, 1.0 / self.wall_length)

@@ -140,6 +140,6 @@ class Evacuation:
         return evacuate
 
     def parameters(self) -> Any:
-        """Return what the kernel takes."""
+        """Return the parameters of the kernel."""
         per_mass = (self.repulsion / self.mass, 1.0 / self.length, self.body / self.mass, self.friction / self.mass)
         return in_float32(Forces(1.0 / self.relaxation_time, *per_mass))

@@ -137,7 +137,7 @@ def _release(c, traits, minds, goals, w, i):
 
 @hidden
 def _choose(c, traits, key, w, first, count, number):
-    """The leader of a group: who led it last, else the member of the lowest draw; and its number of members."""
+    """Return the leader of a group, the last one or else the member of the lowest draw, and the number of its members."""
     members, leader, lowest, old = 0, -1, 2.0, -1
     for i in range(first, count):
         if c.member[w, i] == number:
@@ -216,7 +216,7 @@ def _part(c, people, traits, minds, goals, w, i):
 
 @hidden
 def regroup(c, people, traits, minds, goals, settings, key, w, count):
-    """Look at who is in which group, and give everybody a part in it."""
+    """Find the members of each group, and give everybody a part in it."""
     for i in range(count):
         group = traits.group[w, i] if people.active[w, i] and c.steered[w, i] else -1
         if group != c.member[w, i]:

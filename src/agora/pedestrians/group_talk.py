@@ -1,4 +1,4 @@
-"""Standing in a group that talks: places about the o-space, who comes and who goes."""
+"""Standing in a group that talks: places about the o-space, and members who come and go."""
 
 from __future__ import annotations
 

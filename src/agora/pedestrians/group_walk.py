@@ -192,7 +192,7 @@ def follow(c, people, traits, minds, goals, maps, settings, w, i, dt):
 
 @hidden
 def wait(c, traits, settings, w, i, dt):
-    """Let a leader walk at the pace of its group, and wait for who has fallen behind, but not for ever."""
+    """Let a leader walk at the pace of its group, and wait for members who have fallen behind, but not for ever."""
     slack, torn = settings.slack[0], settings.torn[0]
     gap = c.gap[w, i]
     if gap <= slack:

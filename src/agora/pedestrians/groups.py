@@ -37,7 +37,7 @@ _DRAWS = 1.0  # s between two draws of who comes and goes
 
 @hidden
 def _repeat(c, traits, goals, w, count):
-    """Members want what was decided last."""
+    """Repeat the last decisions of members."""
     for i in range(count):
         if c.leader[w, i] >= 0:
             traits.speed[w, i] = c.speed[w, i]

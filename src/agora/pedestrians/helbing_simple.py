@@ -106,5 +106,5 @@ class HelbingSimple:
         return _helbing_simple
 
     def parameters(self) -> _Parameters:
-        """Return what the kernel takes."""
+        """Return the parameters of the kernel."""
         return in_float32(_Parameters(self.relaxation, self.repulsion, 1.0 / self.length))

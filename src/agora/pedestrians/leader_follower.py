@@ -101,5 +101,5 @@ class LeaderFollower:
         return _leader_follower
 
     def parameters(self) -> _Parameters:
-        """Return what the kernel takes."""
+        """Return the parameters of the kernel."""
         return in_float32(_Parameters(self.cohesion, self.reach))

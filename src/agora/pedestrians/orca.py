@@ -83,7 +83,7 @@ class Orca:
         return step
 
     def parameters(self) -> _Parameters:
-        """Return what the kernel takes."""
+        """Return the parameters of the kernel."""
         return in_float32(
             _Parameters(
                 sight=self.neighbour_distance,

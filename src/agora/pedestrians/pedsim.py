@@ -164,7 +164,7 @@ class Pedsim:
         return _pedsim
 
     def parameters(self) -> _Parameters:
-        """Return what the kernel takes."""
+        """Return the parameters of the kernel."""
         forces = (
             1.0 / self.relaxation_time,
             self.desired_factor,

@@ -177,7 +177,7 @@ class PySocial:
         return _pysocial
 
     def parameters(self) -> _Parameters:
-        """Return what the kernel takes."""
+        """Return the parameters of the kernel."""
         desired = (1.0 / self.relaxation_time, self.desired_factor, self.speed_factor, self.goal_threshold)
         social = (self.social_factor, self.importance, self.gamma, self.n, self.n_prime)
         wall = (self.obstacle_factor, 1.0 / self.obstacle_sigma, self.obstacle_threshold)

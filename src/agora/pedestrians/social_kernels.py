@@ -123,7 +123,7 @@ def _drift(dt, rules, table, robots, character, minds, memory, top, w):
 
 @lean_inlined
 def _rates(rules, company, grouped, furniture, social, energy, idle, curious, limits, rates):
-    """Events a second of one who walks or stands idle, in the order of `_OUTCOMES`."""
+    """Return the events a second of a pedestrian who walks or stands idle, in the order of `_OUTCOMES`."""
     energy_low, energy_high, social_high = limits
     chat, story, group, stroll = rates
     lively = max(energy - energy_high, ZERO)
@@ -161,7 +161,7 @@ def _all_rates(rules, spots, sees, traits, minds, character, memory, w, i):
 
 @lean_inlined
 def _smoulder(dt, rules, spots, sees, traits, waypoints, minds, character, memory, top, w):
-    """Add up the rates of those who walk or stand idle, and mark who has something to decide."""
+    """Add up the rates of pedestrians who walk or stand idle, and mark those who have something to decide."""
     state, reaction, mode = minds.state[w], minds.reaction[w], waypoints.mode[w]
     stress, energy, social = minds.stress[w], minds.energy[w], minds.social[w]
     since, hazard, fuse, busy, left = memory.since[w], memory.hazard[w], memory.fuse[w], memory.busy[w], memory.left[w]
@@ -200,7 +200,7 @@ def _at_end(people, waypoints, w, i):
 
 @lean_inlined
 def _finish(rules, people, waypoints, minds, robots, character, memory, w, i, r, distance):
-    """Leave the state where its time is up, its reason has gone or what it needs is used up."""
+    """Leave the state where its time is up, its reason has gone or its means are used up."""
     state, since, over = minds.state[w, i], memory.since[w, i], memory.left[w, i] <= ZERO
     low = minds.energy[w, i] <= character.energy_low[w, i]
     quiet = minds.social[w, i] <= character.social_low[w, i]
@@ -272,7 +272,7 @@ def _react(rules, people, traits, waypoints, minds, robots, memory, clock, w, i,
 
 @lean_inlined
 def _happen(rules, spots, sees, traits, minds, character, memory, clock, w, i):
-    """Let one of the things happen that may happen to one who walks or stands idle, in proportion to their rates."""
+    """Let one of the possible events of a pedestrian who walks or stands idle happen, in proportion to their rates."""
     rates = _all_rates(rules, spots, sees, traits, minds, character, memory, w, i)
     total = ZERO
     for rate in rates:

@@ -128,7 +128,7 @@ def _errand(rules, people, minds, character, memory, spots, w, i, length):
 
 @hidden
 def settle_wishes(rules, people, traits, minds, character, memory, spots, clock, w):
-    """Let what pedestrians of world w want to begin happen, the lowest id first."""
+    """Let the wishes of pedestrians of world w happen, the lowest id first."""
     while True:
         i, lowest = -1, _LAST
         for j in range(memory.count[w]):
@@ -156,7 +156,7 @@ def _before(traits, memory, w, i, j):
 
 @lean_inlined
 def _form_circle(people, traits, minds, memory, w):
-    """List those who talk or queue; returns how many queue, who come first, and how many there are."""
+    """List the pedestrians who talk or queue; return the number that queue, who come first, and the number of all."""
     queueing, size = 0, 0
     for i in range(memory.count[w]):
         talks = memory.talk[w, i] >= 0

@@ -42,7 +42,7 @@ def _normals(key, identities, out, first, last):
 
 
 class _Kinds(NamedTuple):
-    """Means and deviations (types, normals) of every type, and what does not differ within one."""
+    """Means and deviations (types, normals) of every type, and the values that are the same within one."""
 
     names: tuple[str, ...]
     mean: Doubles

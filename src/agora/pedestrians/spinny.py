@@ -83,6 +83,6 @@ class Spinny:
         return _spinny
 
     def parameters(self) -> _Parameters:
-        """Return what the kernel takes."""
+        """Return the parameters of the kernel."""
         along, across = math.cos(self.angle), math.sin(self.angle)
         return in_float32(_Parameters(self.rate * along, self.rate * across, self.push * along, self.push * across))

@@ -67,7 +67,7 @@ class Detector:
             raise ValueError(f"margin must be a finite number, at least 0, got {self.margin}")
 
     def record(self, lidar: Lidar) -> Search:
-        """Return what `detect` takes."""
+        """Return the parameters of `detect`."""
         return Search(
             radius=F(self.radius),
             reach=F(min(self.reach, lidar.range_max)),

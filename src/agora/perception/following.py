@@ -1,4 +1,4 @@
-"""The trackers of several robots, and what they tell."""
+"""The trackers of several robots, and their tracks."""
 
 from __future__ import annotations
 
@@ -48,7 +48,9 @@ class Following:
         self._dt[rows] = dt
 
     def tell(self, age: Floats | float, rows: slice = ALL) -> Tracks:
-        """Return who is believed to be where, ``age`` (K,) s after some rows have seen them last; overwritten by the next call."""
+        """Return the tracks of believed pedestrians, ``age`` (K,) s after some rows have seen them last; overwritten by the next
+        call.
+        """
         self._age[rows] = age
         self._tell(*rows.indices(len(self._age))[:2])
         return self.tracks

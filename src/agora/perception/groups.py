@@ -48,7 +48,7 @@ class GroupDetector:
             raise ValueError(f"overlap must be at least 1, got {self.overlap}")
 
     def detect(self, position: Doubles, velocity: Doubles, heading: Doubles | None, present: Bools) -> Ints:
-        """Return the number of each pedestrian's group (n,), from 0 in the order of the first members; -1 for who is alone.
+        """Return the number of each pedestrian's group (n,), from 0 in the order of the first members; -1 for one alone.
 
         Args:
             position: (T, n, 2) over a window of time, m.
@@ -81,7 +81,7 @@ class GroupDetector:
         return np.asarray(near & (both >= self.overlap))
 
     def talk(self, position: Doubles, heading: Doubles, last: Array, stands: Bools) -> Bools:
-        """Return which pairs (n, n) of those who stand look at one o-space."""
+        """Return which pairs (n, n) of standing pedestrians look at one o-space."""
         who = np.arange(len(stands))
         place, look = position[last, who], heading[last, who]
         votes = place + self.stride * np.stack((np.cos(look), np.sin(look)), -1)

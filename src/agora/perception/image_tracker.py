@@ -117,7 +117,7 @@ class ImageTracker:
         self.filters = self._following.filters
 
     def see(self, image: Array, depth: Array, pose: ArrayLike, dt: float) -> Tracks:
-        """Take an image and its depth, and return who is believed to be where, one row, in the map's frame.
+        """Take an image and its depth, and return the tracks of believed pedestrians, one row, in the map's frame.
 
         Args:
             image: (rows, columns, 3) uint8, red, green and blue.
@@ -146,7 +146,7 @@ class ImageTracker:
         return self.tell(0.0)
 
     def tell(self, age: float) -> Tracks:
-        """Return who is believed to be where ``age`` s after the last image; overwritten by the next call."""
+        """Return the tracks of believed pedestrians ``age`` s after the last image; overwritten by the next call."""
         return self._following.tell(age)
 
     def forget(self) -> None:

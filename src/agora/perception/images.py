@@ -157,7 +157,7 @@ class Model:
         self.chosen = [self._number(label, count) for label in classes]
 
     def run(self) -> Floats:
-        """The output (1, ?, ?) for what is in ``image``.
+        """Return the model's output (1, ?, ?) for an image.
 
         Raises:
             InputError: the model fails, or has no such output.
@@ -300,7 +300,7 @@ def _onto_image(corners: Floats, fit: Fit, shape: tuple[int, int]) -> Floats:
 
 @lean_kernel
 def letterbox(image, fit, out, first, last):
-    """Write rows ``first <= r < last`` of a model's input: the image, between whose pixels is interpolated, and grey around it.
+    """Write rows ``first <= r < last`` of a model's input: the image, interpolated between its pixels, and grey around it.
 
     Args:
         image: (rows, columns, 3) uint8.

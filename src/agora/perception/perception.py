@@ -95,7 +95,9 @@ class ScanTracker:
         self._following.work(first, last)
 
     def see(self, ranges: ArrayLike, pose: ArrayLike, dt: float) -> Tracks:
-        """Take scans (N, B) of robots at poses (N, 3), ``dt`` s after the ones before, and return who is believed to be where."""
+        """Take scans (N, B) of robots at poses (N, 3), ``dt`` s after the ones before, and return the tracks of believed
+        pedestrians.
+        """
         self.ranges[...] = ranges
         self.pose[...] = pose
         self.prepare(np.ones(len(self.pose), np.bool_), dt)
@@ -103,7 +105,9 @@ class ScanTracker:
         return self.tell(0.0)
 
     def tell(self, age: Floats | float, rows: slice = ALL) -> Tracks:
-        """Return who is believed to be where, ``age`` (K,) s after the last scan of some rows; overwritten by the next call."""
+        """Return the tracks of believed pedestrians, ``age`` (K,) s after the last scan of some rows; overwritten by the next
+        call.
+        """
         return self._following.tell(age, rows)
 
     def forget(self, rows: Array | slice) -> None:

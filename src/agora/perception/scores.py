@@ -90,7 +90,7 @@ class Scores:
 
     @property
     def recall(self) -> float:
-        """Share of those in sight who are found; 1 where there is nobody."""
+        """The share of the pedestrians in sight who are found; 1 where there is nobody."""
         return self.found / self.people if self.people else 1.0
 
     @property

@@ -1,4 +1,4 @@
-"""Tracks of pedestrians from what is seen of them, scan by scan.
+"""Tracks of pedestrians from detections, scan by scan.
 
 Each coordinate of a track is a Kalman filter of constant velocity whose acceleration is white noise (Y. Bar-Shalom, X. R. Li and
 T. Kirubarajan, Estimation with Applications to Tracking and Navigation, 2001, section 6.2.2): with spectral density q, Q = q
@@ -72,7 +72,7 @@ class Tracker:
             raise ValueError(f"window must be at least groups.overlap = {self.groups.overlap} scans, got {self.window}")
 
     def record(self) -> Rules:
-        """Return what `track` takes."""
+        """Return the parameters of `track`."""
         return Rules(
             variance=F(self.deviation**2),
             acceleration=F(self.acceleration),
@@ -226,7 +226,7 @@ def _is_empty(x, y, radius, beams, ranges, reach, x0, y0, heading):
 
 @hidden
 def _groups(rules, f, n, link):
-    """Number the groups of a row: who is near each other at the same velocity, in the mean over the window; see `GroupDetector`."""
+    """Number the groups of a row: tracks near each other at the same velocity, in the mean over the window; see `GroupDetector`."""
     slots, window = f.used.shape[1], f.there.shape[1]
     for i in range(slots):
         link[i] = i
@@ -265,7 +265,7 @@ def _groups(rules, f, n, link):
 
 @hidden
 def _weigh(rules, f, n, own, known, seen, turned, cost):
-    """Squared distances of what is seen from the tracks, those beyond the gate alike."""
+    """Write the squared distances of detections from the tracks, those beyond the gate alike."""
     beyond = rules.farthest * rules.farthest
     for k in range(known):
         i = own[k]
@@ -279,7 +279,7 @@ def _weigh(rules, f, n, own, known, seen, turned, cost):
 
 @spliced
 def _forget_lost(rules, f, n, i):
-    """Forget somebody who was not seen if that is enough."""
+    """Delete a track that was not seen if that is enough."""
     if not f.believed[n, i] or f.misses[n, i] >= rules.misses or f.unseen[n, i] > rules.keep:
         f.used[n, i] = f.believed[n, i] = False
         f.there[n, :, i] = False
@@ -287,7 +287,7 @@ def _forget_lost(rules, f, n, i):
 
 @hidden
 def _welcome(rules, f, n, seen, taken):
-    """Begin tracks of what no track explains."""
+    """Begin tracks of detections that no track explains."""
     slots = f.used.shape[1]
     for j in range(seen.count[n]):
         if taken[j]:
@@ -387,7 +387,7 @@ def track(rules, dt, due, seen, beams, ranges, reach, pose, f, first, last):
 
 @lean_kernel
 def tell(f, age, radius, position, velocity, sizes, present, identity, group, first, last):
-    """Write who is believed to be where, ``age`` (N,) s after the last scan, as `agora.interfaces.Tracks`."""
+    """Write the tracks of believed pedestrians, ``age`` (N,) s after the last scan, as `agora.interfaces.Tracks`."""
     for n in range(first, last):
         for i in range(present.shape[1]):
             here = f.believed[n, i]

@@ -1,4 +1,4 @@
-"""A limited field of view: the true states of people in a cone ahead, and belief about those who have left it.
+"""A limited field of view: the true states of people in a cone ahead, and belief about people who have left it.
 
 DS-RNN's "FoV environment": S. Liu, P. Chang, W. Liang, N. Chakraborty, K. Driggs-Campbell, "Decentralized structural-RNN for robot
 crowd navigation with deep reinforcement learning", ICRA 2021, and its code (Shuijing725/CrowdNav_DSRNN, ``crowd_sim.py``:

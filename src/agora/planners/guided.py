@@ -47,7 +47,7 @@ class Guided:
         )
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
-        """Return the twists (N, 3) of the local planner, the memory of both, and what they note."""
+        """Return the twists (N, 3) of the local planner, the memory of both, and their notes."""
         part = self.planner.part
         guidance, own = self.guidance(observation, memory)
         answer = lift.rows(part).act(guided(observation, guidance, part.declares.top_speed), memory.get("planner", {}))
@@ -64,13 +64,13 @@ class Guided:
         return Answer(twists, {"planner": answer.memory, "interplanner": own}, notes)
 
     def guidance(self, observation: Observation, memory: Memory) -> tuple[Guidance, Memory]:
-        """Return what the interplanner says, and its part of the memory."""
+        """Return the guidance of the interplanner, and its part of the memory."""
         found: tuple[Guidance, Memory] = self.interplanner.part.guide(observation, memory.get("interplanner", {}))
         return found
 
 
 def guided(observation: Observation, guidance: Guidance, top_speed: float) -> Observation:
-    """Return what a local planner with this top speed, m/s, is told: path and goal, pedestrians, limits that slow it down."""
+    """Return the observation of a local planner with this top speed, m/s: path and goal, pedestrians, limits that slow it down."""
     o, g = observation, guidance
     people = o.pedestrians if g.pedestrians is None else g.pedestrians
     limits = _slowed(o.limits, g.speed, top_speed)

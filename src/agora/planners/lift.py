@@ -29,7 +29,7 @@ _LONGEST = 100  # characters of a value in a message
 
 
 def one(observation: Observation, row: int) -> Observation:
-    """Return what the robot of one row knows: read-only views without the leading axis, scalars for arrays (N,)."""
+    """Return the observation of the robot of one row: read-only views without the leading axis, scalars for arrays (N,)."""
     taken: Observation = _take(observation, row)
     return taken
 
@@ -88,7 +88,7 @@ def told(record: Any) -> Any:
 
 
 def declaration_of(planner: Any) -> Declaration:
-    """Return what a planner or an interplanner says of itself.
+    """Return the declared properties of a planner or an interplanner.
 
     Raises:
         InputError: it says nothing.
@@ -208,7 +208,7 @@ def in_ranges(planner: BatchPlanner, observation: Observation, memory: Memory, r
 
 
 def _take(record: Any, index: Any) -> Any:
-    """A record with ``index`` taken of every array with rows; floats, None and what rows share stay."""
+    """Return a record with ``index`` taken of every array with rows; floats, None and values that rows share stay."""
     taken = {}
     for one_field in dataclasses.fields(record):
         value = getattr(record, one_field.name)

@@ -99,7 +99,7 @@ class Recovering:
         return own if isinstance(own, Window) else Window()
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
-        """Return the twists (N, 3), and the memory of the local planner and of what is done about it."""
+        """Return the twists (N, 3), and the memory of the local planner and of the recovery."""
         o, rows, before = observation, len(observation.pose), memory.get("planner", {})
         answer = lift.rows(self.planner.part).act(o, before)
         twists, reasons = np.array(answer.twists, np.float32), np.array(answer.notes["reason"], np.int8)

@@ -88,7 +88,7 @@ class RobotModel:
     source: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse what no robot can be."""
+        """Refuse values that no robot can have."""
         if self.kinematics not in _CODES:
             raise ValueError(f"kinematics must be one of {', '.join(_CODES)}, not {self.kinematics!r}")
         if not self.vx[0] <= 0.0 <= self.vx[1]:
@@ -205,7 +205,7 @@ class RobotModel:
         )
 
     def limits(self, n: int) -> Limits:
-        """Return what a planner is told of this robot, for ``n`` rows."""
+        """Return the limits of this robot for planners, for ``n`` rows."""
         return Limits(*(value.repeat(n) for value in vars(self._limits).values()))
 
 

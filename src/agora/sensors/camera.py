@@ -1,4 +1,4 @@
-"""A pinhole camera on a robot: where on the robot what a pixel shows is.
+"""A pinhole camera on a robot: the points on the robot that pixels show.
 
 Frames as ROS has them (REP 103): the camera's own looks along x, with y to the left and z up; its optical one looks along z, with x
 to the right and y down, as the columns and rows of an image go.

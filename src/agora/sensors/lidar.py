@@ -108,7 +108,7 @@ class Lidar:
     stride: Length = 1.3
 
     def __post_init__(self) -> None:
-        """Refuse what no lidar can have."""
+        """Refuse values that no lidar can have."""
         numbers = {name: value for name, value in vars(self).items() if name != "legs"}
         for name, value in numbers.items():
             if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not math.isfinite(value):
@@ -156,7 +156,7 @@ class Lidar:
         return bind(scan, self.record(), pedestrians, traits, robots, robot_traits, maps, out)
 
     def bind_noise(self, keys: NDArray[np.uint64], steps: Ints, ranges: Floats) -> list[Callable[[int, int], None]]:
-        """Return what does as `perturb` for the worlds of a range; nothing where there is no noise."""
+        """Return the function that does as `perturb` for the worlds of a range; nothing where there is no noise."""
         return [bind(perturb, keys, steps, *self._noise, ranges)] if self._is_noisy else []
 
     def perturb(self, keys: NDArray[np.uint64], steps: Ints, ranges: Floats) -> None:
@@ -173,7 +173,7 @@ class Lidar:
         return tuple(np.float32(v) for v in (self.noise, self.dropout, self.range_min, self.range_max))
 
     def record(self) -> Beams:
-        """Return what `scan` takes."""
+        """Return the parameters of `scan`."""
         angles = np.pad(self._angles() + self.heading, (0, -self.beams % raycast.LANES), mode="edge")
         f = np.float32
         return Beams(

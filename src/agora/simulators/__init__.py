@@ -1,1 +1,1 @@
-"""Simulators of one robot world, behind one protocol: the library's own engine, and what ROS reaches."""
+"""Simulators of one robot world, behind one protocol: the library's own engine, and simulators in ROS."""

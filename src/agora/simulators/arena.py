@@ -85,7 +85,7 @@ def crowd_model(text: str) -> Named:
 
 
 def state_number(text: str) -> int | None:
-    """The number of the social state that Arena, or `STATE_NAMES`, calls so; None for what has no counterpart."""
+    """Return the number of the social state with this name in Arena, or in `STATE_NAMES`; None for names without a counterpart."""
     word = text.strip().strip('"').lower().removeprefix("state")
     if word.isdigit() and 1 <= int(word) <= len(_ANIMATIONS):
         word = _ANIMATIONS[int(word) - 1]

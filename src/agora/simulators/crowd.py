@@ -117,12 +117,12 @@ class Crowd:
 
     @property
     def slots(self) -> Array:
-        """Slots of those who are present now."""
+        """The slots of present pedestrians."""
         return np.flatnonzero(self.pedestrians.active[0])
 
     @property
     def acceleration(self) -> Floats:
-        """(P, 2) what the crowd model alone had everybody do last, m/s2; 0 for who was not there before."""
+        """(P, 2) last acceleration of everybody by the crowd model alone, m/s2; 0 for new pedestrians."""
         world, fed = self.world, self._crowd.fed
         if fed is not None:
             return np.stack([fed.own_x[0], fed.own_y[0]], -1)
@@ -249,7 +249,7 @@ class Crowd:
         self._returning |= poses
 
     def _put_back(self) -> None:
-        """Put those back who were lifted, once a generation without them was returned."""
+        """Put lifted pedestrians back, once a generation without them was returned."""
         now, goals = self.pedestrians, self.world.waypoints
         for slot in [slot for slot in self._returning if not self._shown[slot]]:
             pose, anew = self._returning.pop(slot)
@@ -264,7 +264,7 @@ class Crowd:
         self._shown: Bools = self.pedestrians.active[0].copy()
 
     def set_map(self, place: Map) -> None:
-        """Let the pedestrians go on in other surroundings; what was added to the old ones is in these too."""
+        """Let the pedestrians go on in other surroundings; additions to the old ones are in these too."""
         self._map = place
         self._surround()
 
@@ -375,5 +375,5 @@ def _wider(array: Array, width: int) -> Array:
 
 
 def open_start(place: Map, entry: str = "crowd/open/0", seed: int = 0) -> Start:
-    """An episode without robots or pedestrians on a map: what a crowd begins with where nobody gave it an episode."""
+    """Return an episode without robots or pedestrians on a map, with which a crowd begins where nobody gave it an episode."""
     return Start(entry, seed, place, (), PedestrianStarts.none(), timeout=60.0)

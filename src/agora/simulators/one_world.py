@@ -254,7 +254,7 @@ class OneWorld:
             self._world.next_goal(0, r, self._fleet[r].start.goals[self._goals[r]])
 
     def _move_pedestrians(self) -> None:
-        """Write their next generation: what came from outside, gone on with its velocity where that is of an earlier moment."""
+        """Write the pedestrians' next generation from outside, gone on with its velocity where it is of an earlier moment."""
         world, now = self._world, self._people.now
         after = world.next_pedestrians
         carry(now, after)

@@ -50,7 +50,9 @@ class Track:
             self._seen.append(sighting)
 
     def at(self, time: float) -> Sighting:
-        """Pose and twist at a moment, s: evenly between the sightings around it, else the nearest; what was before is forgotten."""
+        """Return pose and twist at a moment, s: evenly between the sightings around it, else the nearest; earlier sightings are
+        forgotten.
+        """
         while len(self._seen) > 1 and self._seen[1].time <= time + _SAME:
             self._seen.popleft()
         before = self._seen[0]

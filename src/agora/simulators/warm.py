@@ -1,4 +1,4 @@
-"""Compiles what a ROS graph computes with, so that its first start on a machine waits for nothing."""
+"""Compiles the kernels of a ROS graph, so that its first start on a machine waits for nothing."""
 
 from __future__ import annotations
 

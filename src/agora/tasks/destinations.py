@@ -105,7 +105,7 @@ def destinations_of(
 
 
 def _inside(map: Map, margin: float) -> Bools:
-    """(rows, columns) the cells whose centre is farther than that from the map's border, m."""
+    """(rows, columns) cells whose centre is farther than ``distance`` from the map's border, m."""
     far = math.ceil(margin / map.resolution + 0.5)
     cells = np.zeros(map.shape, np.bool_)
     cells[far:-far, far:-far] = True

@@ -55,7 +55,7 @@ class Party:
 
 @dataclass(frozen=True, eq=False)
 class _Visit:
-    """A place on an itinerary, how long one stays, s, what one does there, in which heading, rad; a way's end where stay is 0."""
+    """A place on an itinerary, the time of the stay, s, the activity there, and its heading, rad; a way's end where stay is 0."""
 
     point: Doubles
     stay: float = 0.0

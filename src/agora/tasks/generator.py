@@ -131,7 +131,7 @@ class TaskGenerator:
         navigation: Navigation | None = None,
         settings: Settings | str | Path | None = None,
     ) -> None:
-        """Change what episodes are made of from the next reset on; what is not given stays.
+        """Change the setup of episodes from the next reset on; values that are not given stay.
 
         Raises:
             InputError: as for the class; nothing has changed then.

@@ -1,4 +1,4 @@
-"""Furniture and pedestrians at random places, with room for the robots: what several obstacles modes do."""
+"""Furniture and pedestrians at random places, with room for the robots: the common part of several obstacles modes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A scene in which something is bad for each robot: what it can be given, and what must not be a surprise."""
+"""A scene in which something is bad for each robot: the possible inputs that must not be a surprise."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def bad_inputs(
 
 
 def _before(pose: Floats) -> Array:
-    """The middle of what touches a robot from the front, a little to its left."""
+    """Return the middle of the thing that touches a robot from the front, a little to its left."""
     angle = float(pose[2]) + BEARING
     return pose[:2] + _INTO * np.array((math.cos(angle), math.sin(angle)))
 

@@ -79,7 +79,7 @@ class _Check:
         return engine
 
     def step(self, engine: Engine, where: str) -> None:
-        """One step, and what can be checked of it."""
+        """Take a step, and check it."""
         assert engine.crowd is not None
         think = engine.crowd.behaviours[0].think(engine.world.now)
         people, given = engine.world.pedestrians, engine.world.traits

@@ -121,7 +121,7 @@ class _Check:
                 raise self.fail(f"parameter {field.name} may be NaN; raise ValueError in __post_init__")
 
     def answers(self) -> None:
-        """Finite answers, whoever is there and is seen."""
+        """Check that answers are finite, whoever is there and is seen."""
         for seed in (1, 2):
             world = standing(crowd(seed=seed))
             for sees in _SEEN:

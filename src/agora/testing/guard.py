@@ -55,7 +55,7 @@ def _generators() -> tuple[Any, ...]:
 
 @contextmanager
 def pure(where: str, **given: Any) -> Iterator[None]:
-    """Check what is called inside.
+    """Check the code that is called inside.
 
     Args:
         where: beginning of the message.

@@ -140,7 +140,7 @@ class _How(_Whither):
 
 @dataclass(frozen=True)
 class _What(_Whither):
-    """A planner whose twist is made of what robots are to drive, and of how near and how many those are whom they are told of."""
+    """A planner whose twist is made of the guidance's twists, and of the number and the distance of its pedestrians."""
 
     def act(self, seen: Observation, memory: Memory) -> Answer:
         found, after = self.inter.guide(seen, memory)

@@ -43,7 +43,7 @@ def check_metric(metric: Metric, *, tolerance: float = 1e-6, moved: bool = True)
 
 
 def _short_and_odd() -> Iterator[tuple[str, Recording]]:
-    """Recordings at the edge of what there is."""
+    """Return recordings at the edge of the possible."""
     for outcome in Outcome:
         yield outcome.label, recording(outcome=outcome)
     yield "without pedestrians", recording(pedestrians=0)
@@ -98,7 +98,7 @@ class _Check:
             raise self.fail(f"version is {self.metric.version}, not 1 or more")
 
     def answers(self) -> None:
-        """Check that the value is None or a finite float, whatever was recorded."""
+        """Check that the value is None or a finite float for every recording."""
         for where, given in _short_and_odd():
             freeze(given)
             self.ask(given, where)

@@ -148,7 +148,7 @@ def _start(place: str, model: RobotModel, there: Map, way: Way, number: int, top
 
 
 def _limit(robot: RobotStart, top: float) -> float:
-    """Twice the time for the straight way: speeding up, braking, and turning by what the way asks for."""
+    """Return twice the time for the straight way: speeding up, braking, and the turns of the way."""
     model = robot.model
     assert robot.legs is not None and robot.turn is not None
     speed, gain = min(top, model.vx[1]), model.ax or math.inf

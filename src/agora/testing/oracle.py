@@ -140,7 +140,7 @@ def straight_gap(start: Start, people: Recording) -> float:
 
 
 def foresee(start: Start, conditions: Conditions, drives: int = 24) -> Recording:
-    """Drive an episode until the goal is reached, each time with what people did in the drive before; return the last drive.
+    """Drive an episode until the goal is reached, each time knowing the people's motion of the drive before; return the last drive.
 
     A bound for planners: whoever knows the future, people's answers included, arrives where this does.
 

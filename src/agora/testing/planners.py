@@ -131,7 +131,7 @@ def _says(planner: Planner | BatchPlanner) -> None:
 
 
 def needed(whole: Observation, needs: Collection[str]) -> Observation:
-    """An observation without what a planner does not ask for, as the episode gives it."""
+    """Return an observation without the channels that a planner does not ask for, as the episode gives it."""
     absent: dict[str, Any] = {name: None for name, channel in VIEWS.items() if channel not in needs}
     return dataclasses.replace(whole, **absent)
 
@@ -160,7 +160,7 @@ class _Check:
     scene: dict[str, Any]
 
     def observe(self, **changes: Any) -> Observation:
-        """A scene with what the planner needs."""
+        """Return a scene with the planner's channels."""
         arguments = {**self.scene, **changes}
         return needed(observation(**arguments), self.planner.declares.channels)
 
@@ -232,7 +232,7 @@ class _Check:
         return answer
 
     def stops(self, seen: Observation, answer: Answer, gives_way: bool) -> None:
-        """Standing without a path, going no farther into what is touched, and a reason for standing."""
+        """Check the standing without a path, the way no farther into touched things, and a reason for standing."""
         needs, window = self.planner.declares.channels, self.scene["window"]
         twists, noted = answer.twists, answer.notes["reason"]
         if "path" in needs and (twists[NO_PATH].any() or noted[NO_PATH] != Reason.NO_PATH):

@@ -71,7 +71,7 @@ class _Check:
         return np.stack(drawn, 1).astype(np.float32)
 
     def run(self, engine: Engine, steps: int = _STEPS) -> Engine:
-        """The engine after some steps, and what can be checked of each."""
+        """Return the engine after some steps, each checked."""
         world, limits = engine.world, engine.world.robot_traits
         for step, twists in enumerate(self.commands(engine, steps)):
             now = world.pedestrians

@@ -72,7 +72,7 @@ def counterflow(model: Any, door: float = 1.0, count: int = 20, *, seed: int = 0
 
 
 def _flow(out: Doubles, door: float) -> float:
-    """Persons per metre and second between the first and the last eighth of those who got out at the sorted times ``out``."""
+    """Return persons per metre and second between the first and the last eighth of the sorted times ``out`` of getting out."""
     out = out[np.isfinite(out)]
     skip = max(1, len(out) // 8)
     return 0.0 if len(out) < 8 else (len(out) - 2 * skip) / max(out[-1 - skip] - out[skip - 1], 1e-9) / door
@@ -92,7 +92,7 @@ def _some(stream: Stream, low: Any, high: Any, count: int) -> Doubles:
 
 
 def _walls(door: float, x: tuple[float, float], half: float) -> Map:
-    """A wall at x = 0 with a door, 10 m of which end a room to the left; what is to the right ends at the map's edge."""
+    """Return a wall at x = 0 with a door; 10 m of it end a room to the left, the space to the right ends at the map's edge."""
     low, high = x
     side, jamb = _SIDE / 2, door / 2
     boxes = [

@@ -1,4 +1,4 @@
-"""Encounters of two pedestrians: who overtakes, meets head on or crosses, how near they come, how far and when they step aside.
+"""Encounters of two pedestrians: overtaking, head on or crossing, their least distance, and the way and time of stepping aside.
 
 A walker has an encounter with another if both walk (0.3 m/s on average), belong to no common group and are there through the whole
 window, their distance is least strictly inside the window and at most 2 m, and the other is displaced by at least 1 m as seen from

@@ -95,7 +95,7 @@ def _paces(people: Trajectories) -> Doubles:
 
 
 def _quantities(position: Doubles, velocity: Doubles, walks: Bools) -> dict[str, Doubles]:
-    """The quantities of those who walk, among everybody."""
+    """Return the quantities of walking people, among everybody."""
     apart = np.hypot(*(position[:, None] - position).transpose(2, 0, 1))
     np.fill_diagonal(apart, np.inf)
     return {

@@ -24,7 +24,7 @@ AHEAD = 12
 
 @dataclass(frozen=True)
 class Replaced:
-    """One walker of a stretch who is to be replaced.
+    """A walker of a stretch who is to be replaced.
 
     Attributes:
         stretch: number of the stretch.

@@ -1,4 +1,4 @@
-"""Cases of the RiMEA guideline that need no stairs: what a model of walking people must get right.
+"""Cases of the RiMEA guideline that need no stairs: the tests that a model of walking people must pass.
 
 Source: RiMEA e.V., Richtlinie fuer Mikroskopische Entfluchtungsanalysen, version 4, 2022: cases 1 (speed in a corridor), 4
 (fundamental diagram), 6 (corner), 9 (room with closed exits) and 12 (bottleneck), as each function's docstring restates them; where
@@ -44,7 +44,7 @@ class Case:
 
 
 def case_1(model: Any) -> Case:
-    """One who wants to walk at 1.33 m/s, from rest, in a corridor of 40 x 2 m: 26 to 34 s."""
+    """A pedestrian wants to walk at 1.33 m/s, from rest, in a corridor of 40 x 2 m: 26 to 34 s."""
     place = _walled((0.0, 0.0, 40.0, 2.0), [])
     seen = walk(model, place, [(0.5, 1.0)], [[(60.0, 1.0)]], 45.0, speed=1.33)
     time = float(seen.passed(40.0)[0]) * 40.0 / 39.5

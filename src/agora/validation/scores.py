@@ -91,7 +91,7 @@ class Recorded:
 
     @cached_property
     def features(self) -> list[Doubles]:
-        """Return the features of each stretch for a classifier."""
+        """The features of each stretch for a classifier."""
         return [shown(stretch) for stretch in self.cut]
 
     @cached_property
@@ -106,7 +106,7 @@ class Recorded:
 
     @cached_property
     def replaced(self) -> list[Replaced]:
-        """Return the pedestrians to replace, one at a time."""
+        """The pedestrians to replace, one at a time."""
         return draw(self.cut, self.most)
 
     def walked(self, crowd: Crowds, threads: int = 1) -> Walked:
@@ -188,12 +188,12 @@ class Instrument:
         return self._lines("constant velocity", walked, errors)
 
     def jittered(self) -> list[Score]:
-        """The line of recorded people whose places err by another 0.05 m: what is only annotation."""
+        """Return the line of recorded people whose places err by another 0.05 m: the effect of annotation alone."""
         walked = {part: [_jittered(s) for s in people.cut] for part, people in self.parts.items()}
         return self._lines("recorded, jittered", walked, {part: {} for part in self.parts})
 
     def others(self) -> list[Score]:
-        """The line of recorded people against others recorded in the same scenes: what is chance.
+        """Return the line of recorded people against others recorded in the same scenes: the effect of chance.
 
         Distances are those of even stretches from odd ones; the classifier is asked about every other walker of a stretch.
         """

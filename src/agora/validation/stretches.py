@@ -1,4 +1,4 @@
-"""Stretches of recordings that a crowd model takes over: who is simulated from where to where, and who is replayed.
+"""Stretches of recordings that a crowd model takes over: simulated walkers with their goals, and replayed people.
 
 A stretch lasts 7.6 s at the recordings' own rate of 0.4 s. Those who walk and are there from its beginning to its end can be
 simulated; everybody else, who stands, comes or leaves, walks as recorded in the simulation too. A simulated pedestrian begins with
@@ -103,7 +103,7 @@ class Stretch:
         return Start(f"{self.scene} {self.begin:.1f} s", 0, self.map, (), crowd, DURATION, 0.3, replay=replay, replay_radius=RADIUS)
 
     def _replay(self, others: Ints) -> Trajectories | None:
-        """The recorded tracks of others; who is there at the end stays for one more sample."""
+        """Return the recorded tracks of others; those who are there at the end stay for one more sample."""
         seen = others[self.present[:, others].any(0)]
         if not len(seen):
             return None

@@ -61,7 +61,7 @@ def window(stretch: Stretch, walked: Doubles | None = None) -> Window:
 
 
 def apart(seen: Window) -> Doubles:
-    """Return the distances (T, N, P) from each walker to everybody, m; infinite to oneself and to who is absent."""
+    """Return the distances (T, N, P) from each walker to everybody, m; infinite to oneself and to absent people."""
     difference = seen.position[:, None] - seen.position[:, : seen.walkers, None]
     distance: Doubles = np.hypot(difference[..., 0], difference[..., 1])
     distance[:, np.arange(seen.walkers), np.arange(seen.walkers)] = np.inf

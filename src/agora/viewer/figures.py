@@ -117,7 +117,7 @@ def name_axes(axes: Axes, map_: Map | None) -> None:
 
 
 def draw_frame(axes: Axes, frame: Frame, radius: float, alpha: float = 1.0, *, trails: bool = True) -> list[Artist]:
-    """Add robot (``radius`` in m), other robots and pedestrians of one moment to the axes; return what was added."""
+    """Add robot (``radius`` in m), other robots and pedestrians of one moment to the axes; return the artists."""
     from matplotlib.collections import LineCollection, PatchCollection
     from matplotlib.patches import Circle
 
@@ -243,7 +243,7 @@ def _mark_time(axes: Axes, frame: Frame) -> None:
 
 
 def _legend(figure: Figure, scene: Scene) -> None:
-    """Below the axes: what the colours and letters mean, and how the episode ended."""
+    """Write below the axes the meaning of colours and letters, and the end of the episode."""
     from matplotlib.lines import Line2D
 
     recording = scene.recording

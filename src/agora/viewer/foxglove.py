@@ -171,7 +171,7 @@ def _outline(recording: Recording) -> list[dict[str, Any]]:
 
 
 def _of_people(recording: Recording, began: int) -> Iterator[Entry]:
-    """The pedestrians of each sample; who has left is deleted."""
+    """Yield the pedestrians of each sample; those who have left are deleted."""
     before: set[int] = set()
     for t, time in enumerate(recording.time):
         now = began + _nanoseconds(time)

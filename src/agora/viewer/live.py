@@ -64,7 +64,7 @@ class LiveWindow:
         return plt.fignum_exists(self._figure.number)
 
     def show(self, frame: Frame) -> None:
-        """Replace what is shown by this moment, and let the window answer the user; nothing once it is closed."""
+        """Show this moment instead of the last, and let the window answer the user; nothing once it is closed."""
         if not self.open:
             return
         for artist in self._drawn:

@@ -1,4 +1,4 @@
-"""The picture of a situation before anything is run: who starts where, where everybody is to go, and what is wrong."""
+"""The picture of a situation before anything is run: starts, goals and ways of everybody, and faults."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def _draw_person(axes: Axes, person: Person) -> None:
 
 
 def _legend(figure: Figure, **there: bool) -> None:
-    """Below the axes: what the colours mean of what is there."""
+    """Write below the axes the meaning of the colours in use."""
     from matplotlib.lines import Line2D
 
     looks = {

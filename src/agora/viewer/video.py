@@ -71,7 +71,7 @@ class Painter:
 
     @property
     def _visible(self) -> Extent:
-        """Return the visible extent, widened to the picture's shape."""
+        """The visible extent, widened to the picture's shape."""
         extent, (wide, high) = self.scene.extent, (v / self.scale / 2 for v in self.size)
         x, y = (extent.left + extent.right) / 2, (extent.bottom + extent.top) / 2
         return Extent(x - wide, y - high, x + wide, y + high)
@@ -91,7 +91,7 @@ class Painter:
             yield self._frame(pixels, self.scene.at(time))
 
     def _frame(self, pixels: Pixels, moment: Frame) -> Pixels:
-        """Draw what moves over the ground and the path."""
+        """Draw the moving bodies over the ground and the path."""
         brush, colours, radius = Brush(pixels, *self._stage), self.colours, self.scene.recording.radius
         for near, far, beyond, other in map(self.pixel, self.scene.leaves(moment.time)):
             wide = max(0.5 * float(np.hypot(*(other - near))), 1.5)
@@ -128,7 +128,7 @@ class Painter:
 
     @cached_property
     def _ground(self) -> Pixels:
-        """Return the background that never changes: walls, goal, start, title, scale and legend."""
+        """The background that never changes: walls, goal, start, title, scale and legend."""
         scene, colours = self.scene, self.colours
         big = Image.new("RGB", (self.size[0] * SMOOTH, self.size[1] * SMOOTH), colours["ground"])
         if scene.recording.map is not None:

@@ -164,7 +164,7 @@ class PedestrianStarts:
 
     @property
     def one_place(self) -> Bools:
-        """(P,) whose waypoints are one place: none of them is farther from the first than counts as reached."""
+        """(P,) whether a pedestrian's waypoints are one place: none of them is farther from the first than counts as reached."""
         length, count = self.waypoints.shape[1], self.waypoint_count[:, None]
         apart = np.hypot(*np.moveaxis(self.waypoints - self.waypoints[:, :1], -1, 0))
         return np.asarray(((apart <= self.tolerance[:, None]) | (np.arange(length) >= count)).all(axis=1))

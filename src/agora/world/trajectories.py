@@ -150,7 +150,7 @@ class Trajectories:
         return self.knot_time[self.first[1:] - 1]
 
     def at(self, time: float) -> Moment:
-        """Return who is where at a time, s: present from the first knot on, no longer at the last."""
+        """Return the pedestrians and their places at a time, s: present from the first knot on, no longer at the last."""
         start, length = self.start, self.end - self.start
         once = self.period == 0
         turns = np.floor((time - start) / np.where(once, 1.0, self.period))
@@ -210,7 +210,7 @@ class Trajectories:
         return replace(self, group=np.where(number >= 0, np.searchsorted(used, number), -1))
 
     def overlapping(self, begin: float, end: float) -> Bools:
-        """Return who (n,) is present at some time of [begin, end], s."""
+        """Return which pedestrians (n,) are present at some time of [begin, end], s."""
         return (self.period > 0) | ((self.start <= end) & (self.end > begin))
 
     def mean_speed(self) -> float:

@@ -1,4 +1,4 @@
-"""The state of W worlds side by side, apart from what moves it.
+"""The state of W worlds side by side, apart from the code that moves it.
 
 Two generations of pedestrians and robots: everybody reads generation t while t + dt is written; `World.turn` swaps them. The
 engine, sensors, recorder, behaviours and rewards work on the world alone.

@@ -1,4 +1,4 @@
-"""Episodes that are played outside of this process: in a ROS graph or over sockets, by whatever drives the robot there."""
+"""Episodes that are played outside of this process, in a ROS graph or over sockets, by the driver there."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ class _Counter(logging.Handler):
 
 
 def _next(events: Iterator[Event]) -> Event | Exception | None:
-    """The next event of a job, or what it raised; None at its end."""
+    """Return the next event of a job, or the exception that it raised; None at its end."""
     try:
         return next(events, None)
     except BaseException as error:  # noqa: BLE001 - raised again by the run
@@ -114,7 +114,7 @@ def _watched(began: Any, what: Any, calls: Any) -> tuple[Callable[[str], None], 
         began.value = time.monotonic() if calling and not compiling else 0.0
 
     class Compiling(event.Listener):  # type: ignore[misc]
-        """Counts what holds the compiler's lock, which may be held more than once."""
+        """Counts the holders of the compiler's lock, which may be held more than once."""
 
         def on_start(self, _: Any) -> None:
             nonlocal compiling
@@ -170,7 +170,7 @@ class Waits:
         self._since, self._before = 0.0, dict[str, float]()
 
     def of(self, call: float) -> float:
-        """Return how long a call has taken since it was first asked for, s; what names it is when it began."""
+        """Return the time that a call has taken since it was first asked for, s; the time of its beginning names the call."""
         if call != self._call:
             self._call, self._since, self._before = call, time.monotonic(), self._waited()
         longest = max((now - self._before.get(thread, 0.0) for thread, now in self._waited().items()), default=0.0)
@@ -188,7 +188,7 @@ class Waits:
 
 @dataclass
 class _Worker:
-    """A process, the parent's end of its pipe, and what it is doing.
+    """A process, the parent's end of its pipe, and its present work.
 
     Attributes:
         ready: whether it has begun to listen.
@@ -207,7 +207,7 @@ class _Worker:
 
     @property
     def named(self) -> str:
-        """Return the name of the watched call that the worker makes or made last."""
+        """The name of the watched call that the worker makes or made last."""
         name: str = self.what.value.decode("utf-8", "replace")
         return name
 
@@ -233,13 +233,13 @@ class _Worker:
         return Lost(self.job.name, reason, self.calls.value if asked and planner else None)
 
     def tell(self) -> None:
-        """Write to the log what was compiled since it was last told."""
+        """Log the functions that were compiled since the last log."""
         if functions := self.compiled.value - self.told:
             _COMPILING.info("compiling in a worker: %d functions", functions, extra={"functions": functions})
             self.told += functions
 
     def stop(self) -> None:
-        """End it, and all that planners have started in it, once what it compiled is told."""
+        """End the worker, and all that planners have started in it, once its compiled functions are logged."""
         self.tell()
         self.pipe.close()
         with suppress(ProcessLookupError, PermissionError):
@@ -266,7 +266,7 @@ def start_server() -> None:
 
 @dataclass(frozen=True)
 class Processes:
-    """Worker processes on this machine, forked from one that has imported what they need.
+    """Worker processes on this machine, forked from one that has imported their modules.
 
     Attributes:
         workers: number of workers.

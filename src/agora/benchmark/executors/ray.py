@@ -57,7 +57,7 @@ class Ray:
     retries: Annotated[int, Within(0, 1000)] = 3
 
     def prepare(self) -> None:
-        """Connect to the cluster, and make sure that its nodes have what this machine has.
+        """Connect to the cluster, and make sure that its nodes have the same versions as this machine.
 
         Raises:
             InputError: Ray is not installed, there is no cluster, or its versions are others.
@@ -157,7 +157,7 @@ class _Crew:
             yield event
 
     def _again(self, one: _Running, retries: int, how: str) -> list[Event | Exception]:
-        """Begin a job again whose worker is gone; or tell that this was too often."""
+        """Begin a job again whose worker is gone; or report that it is lost after too many attempts."""
         if one.again == retries:
             return [Lost(one.job.name, f"its Ray worker or node died {retries + 1} times ({how})")]
         one.again += 1
@@ -165,7 +165,7 @@ class _Crew:
         return [Progress(one.job.name, 0)]
 
     def stop(self) -> None:
-        """End what is under way."""
+        """Cancel the jobs under way."""
         for one in self.running:
             with suppress(self._ray.exceptions.RayError):
                 self._ray.cancel(one.stream, force=True)
@@ -233,7 +233,7 @@ def versions() -> Callable[[], dict[str, str]]:
 
 
 def _check(ray: Any) -> None:
-    """Make sure that all nodes which can run a job have what this machine has."""
+    """Make sure that all nodes which can run a job have the same versions as this machine."""
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy as On
 
     nodes = {node["NodeID"]: node for node in ray.nodes() if node["Alive"] and node["Resources"].get("CPU", 0) >= 1}

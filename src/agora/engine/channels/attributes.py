@@ -1,4 +1,4 @@
-"""Semantic attributes of the pedestrians that each robot knows of: what semantic maps and costmap layers are made of."""
+"""Semantic attributes of the pedestrians that each robot knows of, from which semantic maps and costmap layers are made."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Attributes:
         return {"heading": Field(("pedestrians",), "rad"), "evidence": Field((len(self.names), "pedestrians"))}
 
     def bind(self, source: Source) -> Bound:
-        """Return what tells the attributes.
+        """Return the attributes at work.
 
         Raises:
             InputError: an attribute that cannot be told.
@@ -94,7 +94,7 @@ class Attributes:
             calls[world.now](first, last)
 
         def costs(row: int, layers: tuple[CostmapLayer, ...], place: Map) -> Array:
-            """The costs (rows, columns) uint8 that layers put on a whole map, by what the robot of a row knows."""
+            """Return the costs (rows, columns) uint8 that layers put on a whole map, by the knowledge of a row's robot."""
             n = slice(row, row + 1)
             return put_layers(layers, told.position[n], told.velocity[n], heading[n], evidence[:, n], told.present[n], place)
 

@@ -123,7 +123,7 @@ class Costmaps:
             self._calls += bind_layers(channel.layers, *about, cost, origin, window.resolution)
 
     def begin(self, world: int, robot: int, model: RobotModel) -> None:
-        """Take the outline of the robot of a new episode, and forget what was seen."""
+        """Take the outline of the robot of a new episode, and forget the seen obstacles."""
         n = world * self._count + robot
         self._inscribed[n] = self._window.inscribed(model.inscribed_radius)
         if self.seen is not None:
@@ -136,7 +136,7 @@ class Costmaps:
             self.clear(world, robot)
 
     def clear(self, world: int, robot: int) -> None:
-        """Clear what a robot's lidar has put on its costmap."""
+        """Clear the obstacles that a robot's lidar has put on its costmap."""
         if self.seen is not None:
             n = world * self._count + robot
             self.seen.begun[n] = self.seen.fresh[n] = self.seen.blind[n] = False

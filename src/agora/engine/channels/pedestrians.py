@@ -1,4 +1,4 @@
-"""The channel "pedestrians": whom each robot knows of: all pedestrians, those in view, visible ones, or tracks."""
+"""The channel "pedestrians": the pedestrians that each robot knows of: all, those in view, visible ones, or tracks."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class KnownPedestrians:
         return track_fields("pedestrians", typed=self.names_slots)
 
     def bind(self, source: Source) -> Bound:
-        """Return what tells the robots of a batch of its pedestrians.
+        """Return the perceiver of a batch's pedestrians.
 
         Raises:
             InputError: scans are needed, and the robots have no lidar.
@@ -155,7 +155,7 @@ class Perceiver:
         self._when[rows] = np.where(fresh, time, self._when[rows])
 
     def _see(self, first: int, last: int, fresh: Bools) -> None:
-        """Look whom a beam reaches in these worlds, in rows that are fresh."""
+        """Find the pedestrians whom a beam reaches in these worlds, in rows that are fresh."""
         self._gather[self._world.now](first, last)
         count, t, source = self._count, self.tracks, self._source
         lidar, rows = self._lidar, slice(first * count, last * count)
@@ -166,7 +166,7 @@ class Perceiver:
         see(lidar.record(), slack, *scans, fresh, t.position[rows], t.radius[rows], there, self._seen[rows], 0, len(fresh))
 
     def read(self, first: int, last: int) -> None:
-        """Write who is where now in these worlds."""
+        """Write the present tracks in these worlds."""
         rows = slice(first * self._count, last * self._count)
         if self._scans is not None:
             time = flat(self._source.time()[first:last])

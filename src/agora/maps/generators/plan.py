@@ -82,7 +82,7 @@ class Area:
 
     @property
     def lane(self) -> float:
-        """Least gap between things at any angle that the robot gets through, whatever cells they touch, m."""
+        """The least gap between things at any angle that the robot gets through on the grid of cells, m."""
         return 2 * self.passage + 4 * self.resolution
 
     def fail(self, parameter: str, why: str) -> PlacementError:
@@ -288,7 +288,7 @@ def drawn(area: Area, draw: Callable[[], Place], blame: str, tries: int = 20) ->
 
 
 def either_way(stream: Stream, draw: Callable[[int], Place]) -> Place:
-    """Return a place drawn with a random number of quarter turns; what does not fit that way is drawn across.
+    """Return a place drawn with a random number of quarter turns; a place that does not fit that way is drawn across.
 
     Raises:
         PlacementError: it fits neither way; that of the first.

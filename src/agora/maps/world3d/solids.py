@@ -1,4 +1,4 @@
-"""Walls and furniture of a place as solids: what every file of a 3-D world is written from."""
+"""Walls and furniture of a place as solids, from which every file of a 3-D world is written."""
 
 from __future__ import annotations
 

@@ -214,7 +214,7 @@ def straight(clearance: Floats, ends: Doubles, least: float) -> bool:
 
 @lean_kernel
 def _pull(clearance, layer, points, least, radius, share, inflation_radius, scaling, behind, keep):
-    """Mark in ``keep`` the points of a path that remain when straight lines replace what they are not dearer than."""
+    """Mark in ``keep`` the points of a path that remain when straight lines replace parts that are not cheaper."""
     count = len(points)
     behind[0] = _ZERO
     for i in range(1, count):

@@ -81,7 +81,9 @@ class Escort:
         at_least_zero(self, "person", "arrival")
 
     def guide(self, observation: Observation, memory: Memory) -> tuple[Guidance, Memory]:
-        """Return the path and the pace; the memory holds whom the robot keeps company, and the trail of whoever is in front."""
+        """Return the path and the pace; the memory holds the person whom the robot keeps company, and the trail of the one in
+        front.
+        """
         o = observation
         assert o.pedestrians is not None and o.path is not None and o.path_count is not None
         rows, seen = len(o.pose), o.pedestrians

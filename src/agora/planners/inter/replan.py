@@ -1,4 +1,4 @@
-"""The interplanner that makes the path anew, on what the local costmap shows."""
+"""The interplanner that makes the path anew, on the local costmap."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Replan:
         return AStar(neutral=self.neutral, factor=self.factor, inflation_radius=0.0, spacing=self.spacing)
 
     def guide(self, observation: Observation, memory: Memory) -> tuple[Guidance, Memory]:
-        """Return the new paths, and what the robots remember: costs (N, G, G), and where their windows were."""
+        """Return the new paths, and the robots' memory: costs (N, G, G), and the places of their windows."""
         o = observation
         assert o.path is not None and o.path_count is not None and o.costmap is not None
         shown, blind, remembered = remember(o.costmap, self.memory, memory)
@@ -187,14 +187,14 @@ def remember(costmap: Costmap, side: float, memory: Memory) -> tuple[Costmap, Bo
 
 
 def _roll(old: Array, new: Array, right: int, up: int) -> None:
-    """Copy what two grids of one size share, of which the new one lies farther to the right and up, by so many cells."""
+    """Copy the common part of two grids of one size, of which the new one lies farther to the right and up, by so many cells."""
     (high, wide), (down, left) = old.shape, (max(-up, 0), max(-right, 0))
     part = old[max(up, 0) : max(high - down, 0), max(right, 0) : max(wide - left, 0)]
     new[down : down + part.shape[0], left : left + part.shape[1]] = part
 
 
 def _forget(remembered: Memory, row: int, costmap: Costmap) -> None:
-    """Leave of what one robot remembers its window alone."""
+    """Reduce one robot's memory to its window."""
     cost, (high, wide) = remembered[SEEN]["cost"][row], costmap.cost.shape[1:]
     above, beside = (cost.shape[0] - high) // 2, (cost.shape[1] - wide) // 2
     cost[...] = 0

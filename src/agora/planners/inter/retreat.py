@@ -1,4 +1,4 @@
-"""Retreats before pedestrians: what the polite, the sideways and the meta interplanner share.
+"""Retreats before pedestrians: the common part of the polite, the sideways and the meta interplanner.
 
 After PoliteInter and SidewaysInter of Arena 3.0 (Kästner et al. 2024, arXiv:2406.00837; its fork of move_base_flex). Three mistakes
 of the public code are not repeated; what is evidently meant is done: the speed that it sets collapses to 0 or 1 m/s, the bearing of

@@ -1,4 +1,4 @@
-"""Groups about robots as circles, at one moment: what planners that go round groups ask for.
+"""Groups about robots as circles, at one moment, for planners that go round groups.
 
 Who belongs together is believed of the tracks, or found: those who are near each other at about the same velocity, joined where
 they share somebody (as `agora.perception.groups`, of one sample, without headings).

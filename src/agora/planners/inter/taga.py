@@ -73,7 +73,7 @@ class Taga:
         at_least_zero(self, "buffer", "margin", "goal_threshold")
 
     def guide(self, observation: Observation, memory: Memory) -> tuple[Guidance, Memory]:
-        """Return the path, and past a group what to drive instead, or the way past it."""
+        """Return the path, and past a group the twist to drive instead, or the way past it."""
         o = observation
         assert o.pedestrians is not None and o.path is not None and o.path_count is not None
         label = linked(o.pedestrians, self.link_distance, self.link_speed) if self.detect else o.pedestrians.group

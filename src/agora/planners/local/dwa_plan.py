@@ -1,4 +1,4 @@
-"""The dynamic window approach, one row after the other: waves, window, choice, what is remembered, and the stop at the goal."""
+"""The dynamic window approach, one row after the other: waves, window, choice, memory, and the stop at the goal."""
 
 from __future__ import annotations
 

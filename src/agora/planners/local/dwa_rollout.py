@@ -21,7 +21,7 @@ DISCARDED = np.float32(-1.0)
 
 
 class Parameters(NamedTuple):
-    """The fields of `Dwa` that the loop reads, as float32, and what follows from them; limits are those of the planner alone."""
+    """The fields of `Dwa` that the loop reads, as float32, and numbers derived from them; limits are those of the planner alone."""
 
     period: np.float32
     granularity: np.float32

@@ -183,7 +183,7 @@ def _discs(tracks: Tracks | None, rows: int) -> tuple[Floats, Floats, Floats, Bo
 
 
 def _differenced(tracks: Tracks, memory: Memory, dt: np.float32) -> tuple[Tracks, Memory]:
-    """The tracks with velocities from where they were a period ``dt`` ago, and what to remember of them.
+    """Return the tracks with velocities from their places a period ``dt`` ago, and the new memory.
 
     ``joystick_remote.py`` of SocNavBench-baselines: ``(now - before) / sim_dt``, and 0 of a pedestrian who was not there.
     """

@@ -77,7 +77,7 @@ def _seed(cost, left, bottom, cell, path, count, x, y):
 
 @hidden
 def _sweep_row(above, here, below, cost, cell, begin, end, step):
-    """Lower the distances of a row, one after the other, to what their neighbours give them; return whether any has changed."""
+    """Lower the distances of a row, one after the other, by those of their neighbours; return whether any has changed."""
     changed, before = False, here[begin - step]
     for u in range(begin, end, step):
         now = here[u]

@@ -1,4 +1,4 @@
-"""The loop of SocNavBench's sampling planner: what splines cost, which is the best, and driving along it; float32."""
+"""The loop of SocNavBench's sampling planner: costs of splines, choice of the best, and driving along it; float32."""
 
 from __future__ import annotations
 

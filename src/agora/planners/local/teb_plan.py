@@ -253,7 +253,7 @@ def _store(p, scene, n, recall, scratch, kept):
 
 @spliced
 def _local(p, scene, n, recall, scratch, standing):
-    """Write the path to plan for, which ends before what stands on its end.
+    """Write the path to plan for, which ends before an obstacle on its end.
 
     Returns:
         How many points, 1 for no path; whether the path is near; the pose at its end, m from the robot.
@@ -320,7 +320,7 @@ def _classes(p, scene, n, tick, scratch, b, points, goal, kept, standing, movers
 
 @spliced
 def _choose(p, scene, n, recall, scratch, kept, driven, movers):
-    """Put the band of least cost that is feasible first; return `FREE`, or what the best one hits.
+    """Put the band of least cost that is feasible first; return `FREE`, or the kind of obstacle that the best one hits.
 
     Where the one that is driven is the best but hits a wall, none is taken: the robot stops before it takes another. For a while
     after another one was the best, the one that is driven counts as the best.

@@ -332,7 +332,9 @@ def _comes_free(scene, n, scratch, count):
 
 @spliced
 def _drive(p, scene, n, time, recall, scratch, acceleration, low_x, high_x, max_theta):
-    """The twist of the best sample, zero where there is no path or no way; and the reason for what is neither curve nor turn."""
+    """Return the twist of the best sample, zero where there is no path or no way; and the reason where it is neither curve nor
+    turn.
+    """
     still = (ZERO, ZERO, ZERO)
     pose, now = scene.pose[n], scene.twist[n]
     reached = p.period if p.use_dwa else time

@@ -72,7 +72,7 @@ def _pair(start: np.ndarray, other: np.ndarray) -> tuple[tuple[float, float], ..
     },
 )
 def parallel_traffic(stream: Stream, people: int, against: float, speed: float) -> Situation:
-    """A wide hallway; those who come towards the robot keep to their right."""
+    """A wide hallway; people who come towards the robot keep to their right."""
     opposite = round(people * against)
     walkers: list[Person] = []
     for n in range(people):

@@ -1,4 +1,4 @@
-"""A benchmark of Arena 3.0, played by whatever resets."""
+"""A benchmark of Arena 3.0, played reset by reset."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""People who are going somewhere: they come in, do what the place is for, and leave."""
+"""People who are going somewhere: they come in, use the place, and leave."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _DENSEST = 1.5  # people per m2 at the start
 
 @dataclass(frozen=True)
 class Purposes:
-    """Shares of people by what they came for, in any unit.
+    """Shares of people by their purposes, in any unit.
 
     Attributes:
         passing: from one entrance to another.
@@ -172,7 +172,7 @@ class Itineraries:
 
     @property
     def _mean_size(self) -> float:
-        """Return the mean size of a party, people."""
+        """The mean size of a party, people."""
         return sum(size * share for size, share in enumerate(self.groups, 1)) / sum(self.groups)
 
     def _count(self, task: Task, found: Destinations) -> int:

@@ -219,7 +219,7 @@ class MotionProfiles:
             raise ValueError(f"discs must be at most {_MOST_DISCS} centres [x, y] within {SIDE:g} m, got {self.discs}")
 
     def place(self, task: Task) -> None:
-        """Put the obstacles into the task, and what the mode beside puts there.
+        """Put the obstacles into the task, and those of the mode beside.
 
         Raises:
             InputError: the mode beside has recordings of its own.

@@ -42,7 +42,7 @@ class Explore:
         return Random(self.count, self.distance).place(task)
 
     def _go_on(self, task: Task) -> None:
-        """Add the further goals, which keep clear of what was placed meanwhile."""
+        """Add the further goals, which keep clear of things placed meanwhile."""
         count = enough_goals(task, self.distance, task.robots)
         task.robots = [(start, more_goals(task, goals, count, self.distance)) for start, goals in task.robots]
 

@@ -86,7 +86,7 @@ class Crossing(ABC):
 
     @abstractmethod
     def way(self, draw: Draw, taken: Taken, speed: float, body: float) -> tuple[Doubles, Doubles]:
-        """Return start and goal (2,) of a person of such a preferred speed and radius, clear of those who are there.
+        """Return start and goal (2,) of a person of such a preferred speed and radius, clear of present people.
 
         Raises:
             PlacementError: there is no room.

@@ -104,7 +104,7 @@ class CrossingGroups:
         return ["crossing_groups"]
 
     def world(self, name: str, stream: Stream) -> Surroundings:
-        """Draw where the robot goes, the groups, and who walks.
+        """Draw the robot's goal, the groups, and the walkers.
 
         Raises:
             PlacementError: there is no room.
@@ -136,7 +136,7 @@ class CrossingGroups:
         raise PlacementError(f"no middle of a group {self.apart} m from the others in {_TRIES} tries")
 
     def _members(self, stream: Stream, people: list[Person], number: int, middle: Doubles, taken: Doubles) -> list[Person]:
-        """A group who stand; ``people`` and ``taken`` are kept clear of."""
+        """Return a standing group, clear of ``people`` and ``taken``."""
         members: list[Person] = []
         size, scale = stream.integer(*self.group_size), float(stream.uniform(*self.group_radius))
         kinds = [_ring, _vee, _grid, _row][: 3 if number == 0 else 4]

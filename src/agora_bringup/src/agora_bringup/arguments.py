@@ -44,7 +44,7 @@ WITHOUT_EFFECT = {
 
 
 def check(arguments: Mapping[str, str]) -> None:
-    """Refuse what cannot work.
+    """Refuse arguments that cannot work.
 
     Args:
         arguments: those of `CHOICES` by name.

@@ -1,4 +1,4 @@
-"""One bag that is being written: what a kill leaves of it can be read, and the disk may fill up."""
+"""One bag that is being written: it can be read after a kill, and the disk may fill up."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ _HINTS = {
 
 
 def explained(kind: type, outcome: int, said: str) -> str:
-    """One line about an outcome of an action: its name, its number, what the server said, what to do."""
+    """Return one line about an outcome of an action: its name, its number, the server's message, the remedy."""
     names = {getattr(kind, name): name for name in dir(kind) if name.isupper() and "RANGE" not in name}
     name = names.get(outcome, "failure of a plug-in").replace("_", " ").lower()
     return "; ".join(part for part in (f"{name} ({outcome})", said, _HINTS.get(outcome, "")) if part)
@@ -89,7 +89,7 @@ class Speed:
             self._top = {value.name: value.value for value in config.doubles if value.name in self._names}
 
     def scale(self, share: float) -> None:
-        """Let the controller be ``share`` times as fast as it was; what cannot be set is said, once in a while."""
+        """Let the controller be ``share`` times as fast as it was; parameters that cannot be set are named, once in a while."""
         if abs(share - self._share) < 0.01:
             return
         if not self._top:
@@ -245,7 +245,7 @@ class MbfRobot:
         self._move_base.abort(why)
 
     def _see(self, now: float) -> bool:
-        """Hand on what has come; whether the robot's place is known."""
+        """Hand on the new messages; return whether the robot's place is known."""
         navigator, odometry, scan, people = self._relay.navigator, self._odometry, self._scan, self.people
         pose = None if odometry is None else self._localisation.pose(odometry)
         if pose is None:

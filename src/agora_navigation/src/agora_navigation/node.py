@@ -227,7 +227,7 @@ class Navigation:
         rospy.loginfo(f"{model.name} is driven by {label} on a map of {size}; it takes goals from {goal}")
 
     def _follow_status(self, played: Played) -> None:
-        """Take from the simulator which goal each robot is on its way to, and who has ended."""
+        """Take from the simulator the present goal of each robot, and the robots that have ended."""
         status, self._status = self._status, None
         if status is None or status.number != played.number:
             return
@@ -263,7 +263,7 @@ class Navigation:
         return all(port.has_come(stamp) for port in crew.ports)
 
     def _advance(self, played: Played, crew: Crew, stamp: float) -> None:
-        """Plan from what has come until ``stamp``, and drive."""
+        """Plan from the messages up to ``stamp``, and drive."""
         nav = crew.navigator
         if np.isnan(played.began) or stamp < crew.planned:
             played.began = stamp
@@ -291,7 +291,7 @@ class Navigation:
         return goals
 
     def _drive(self, played: Played, port: Port, decision: Decision) -> None:
-        """Publish a robot's twist, and say what keeps it from moving."""
+        """Publish a robot's twist, and log the reason that keeps it from moving."""
         n = port.number
         reason = decision.failures.get(n) or decision.standing.get(n)
         if reason:
@@ -304,7 +304,7 @@ class Navigation:
             port.stand()
 
     def _note(self, stamp: Any, decided: list[tuple[Crew, Decision]]) -> None:
-        """Publish what planners noted, in one message for all robots that they planned for at a moment."""
+        """Publish the planners' notes, in one message for all robots that they planned for at a moment."""
         if not self._notes.get_num_connections():
             return
         message = Notes()
@@ -315,7 +315,7 @@ class Navigation:
         self._notes.publish(message)
 
     def _see(self, played: Played, nav: Navigator, robots: Any, people: Any) -> None:
-        """Overwrite robots and pedestrians with what was said of them; None where nothing was yet."""
+        """Overwrite robots and pedestrians by the latest messages; None where there were none yet."""
         if robots is not None and list(robots.name) == played.names:
             from_robots(robots, nav.robots)
         if people is not None and nav.reads_pedestrians:

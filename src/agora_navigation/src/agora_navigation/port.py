@@ -77,7 +77,7 @@ class Port:
         return GetPlanResponse(to_path(points, rospy.Time.now()))
 
     def _clear(self) -> None:
-        """Clear what is kept from one decision to the next: what the lidar has seen, and the path."""
+        """Clear the memory between decisions: the seen obstacles, and the path."""
         with self._changed:
             self.navigator.forget_obstacles(self.number)
             if self.navigator.goal(self.number) is not None:

@@ -92,7 +92,7 @@ class CrowdNode:
                 self._since = _now() - round(self.crowd.time * 1e9)
 
     def change(self, what: str, how: Callable[[Crowd], Any]) -> bool:
-        """Change the crowd between two steps; says in the log what was wrong and returns whether it could be done."""
+        """Change the crowd between two steps; log the error, if any, and return whether it could be done."""
         with self._lock:
             try:
                 how(self.crowd)

@@ -47,7 +47,7 @@ class Feedback:
         return self._synchronous and self._subscriber.get_num_connections() > 0
 
     def forget(self) -> None:
-        """Begin anew: what came before means nothing."""
+        """Begin anew: earlier messages mean nothing."""
         with self._came:
             self._latest: Any = None
             self._new, self._age, self._acts = False, 0.0, False

@@ -52,7 +52,7 @@ def agent_states(crowd: Crowd, header: Header) -> list[msg.AgentState]:
 
 
 def agent_groups(crowd: Crowd, header: Header) -> list[msg.AgentGroup]:
-    """The walking groups of those who are present."""
+    """Return the walking groups of present pedestrians."""
     ids, now, there = agent_ids(crowd), crowd.pedestrians, crowd.slots
     groups = []
     for number in np.unique(crowd.traits.group[0, there]):
@@ -80,7 +80,7 @@ def walls(segments: Array) -> list[msg.Wall]:
 
 
 def obstacles(crowd: Crowd) -> list[msg.Obstacle]:
-    """The furniture of the episode and what was added to it."""
+    """Return the furniture of the episode, with all additions."""
     return [
         msg.Obstacle(
             thing.name, thing.furniture.model,

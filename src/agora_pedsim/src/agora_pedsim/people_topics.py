@@ -29,7 +29,7 @@ _LAYERS = ("personal_space", "visibility", "semantic(attribute=pedestrian)")
 
 
 class PeopleTopics:
-    """Publishes what somebody listens to; the semantic points every step, the rest ``~people_rate`` times a second (10).
+    """Publishes the topics that have subscribers; the semantic points every step, the rest ``~people_rate`` times a second (10).
 
     ``~layers`` are the costmap layers of which there is a grid each, with parameters in brackets. Grids are on the episode's map.
     """

@@ -126,7 +126,7 @@ class Plugin(Protocol):
 
 
 def find_plugin(text: str, modules: list[str], dt: float, radius: float) -> Callable[[], Plugin]:
-    """Return what makes a new plugin.
+    """Return the factory of a plugin.
 
     Args:
         text: a registered `Forcemodel`, ``module:Name`` of a `Forcemodel` or a crowd model, or the name of a crowd model of the
@@ -157,7 +157,7 @@ def find_plugin(text: str, modules: list[str], dt: float, radius: float) -> Call
 
 
 def _ready(make: Callable[[], Plugin]) -> Callable[[], Plugin]:
-    """Let kernels compile, and what is wrong with a plugin show, before anybody waits for an answer."""
+    """Let kernels compile, and faults of a plugin show, before anybody waits for an answer."""
     make().feedback(PedsimAgentsDataframe(agent_states=[AgentState(id="nobody")]))
     return make
 

@@ -1,4 +1,4 @@
-"""The plugin node: forces on pedestrians, from what a crowd node says of them."""
+"""The plugin node: forces on pedestrians, from the messages of a crowd node."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _CONNECT = 5.0  # s of the wall's clock that the crowd may take to listen
 
 
 class PluginNode:
-    """Answers every ``pedsim_agents_data`` with what a plugin makes of it, stamped as the data (`agora_pedsim.plugin`).
+    """Answers every ``pedsim_agents_data`` with a plugin's output, stamped as the data (`agora_pedsim.plugin`).
 
     Between ``reset_start`` and ``reset_end`` it is silent; the plugin is made anew at each ``reset_start``.
     ``crowdsim_agents/begin`` ends that, too, and answers once the crowd listens: no episode begins without the plugin. Where the

@@ -17,11 +17,11 @@ _SLICE = 0.02  # s between two looks at whether to give up
 
 
 class CallError(Exception):
-    """A service failed or did not answer; the message says which, and what to look at."""
+    """A service failed or did not answer; the message names it, and the remedy."""
 
 
 class RefusedError(CallError):
-    """A service answered that it cannot do what it was asked."""
+    """A service refused a request."""
 
 
 class Call(rospy.ServiceProxy):
@@ -71,7 +71,7 @@ class Call(rospy.ServiceProxy):
             raise CallError(f"{self.resolved_name} cannot be called ({error}); is its node running?") from error
 
     def answer(self, give_up: Callable[[], bool]) -> Any:
-        """The response to what was sent last.
+        """Return the response to the last request.
 
         Args:
             give_up: asked while waiting; once it is true, nothing is waited for any more.

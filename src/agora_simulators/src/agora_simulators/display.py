@@ -74,7 +74,7 @@ class Display:
         return {name: self.topics[name].received for name in here}
 
     def show(self, *, ticks: bool) -> None:
-        """Publish what is due at the present step, once; the time where it ``ticks``."""
+        """Publish the messages that are due at the present step, once; the time where it ``ticks``."""
         if self.is_shown:
             return
         driver, stamp = self._driver, self.stamp()

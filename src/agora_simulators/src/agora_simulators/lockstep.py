@@ -50,7 +50,7 @@ class LockStep:
         self._driven, self._has_crowd, self._people, self.missed = dict(driven), has_crowd, Pedestrians(), 0
 
     def observe(self, topics: Mapping[str, RobotTopics]) -> None:
-        """Remember what was said before robots saw the present step."""
+        """Remember the messages before robots saw the present step."""
         self._received = {name: topic.received for name, topic in topics.items()}
 
     def exchange(

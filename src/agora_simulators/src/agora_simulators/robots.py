@@ -1,4 +1,4 @@
-"""The topics of one robot: what it senses goes out, `cmd_vel` comes in."""
+"""The topics of one robot: its sensors' messages go out, `cmd_vel` comes in."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class RobotTopics:
             self._command = np.zeros(3, np.float32)
 
     def tell_start(self, robots: Robots, r: int, stamp: Any) -> None:
-        """Say where the robot begins to AMCL, if that is what locates it."""
+        """Publish the robot's initial pose for AMCL, if AMCL locates it."""
         if self._start is None:
             return
         message = PoseWithCovarianceStamped()

@@ -136,7 +136,7 @@ class TaskModes:
         return self.generator.finished
 
     def adopt(self, parameters: Parameters, settings: Settings) -> None:
-        """Switch what has changed; see `Playlist.adopt`."""
+        """Switch the changed parameters; see `Playlist.adopt`."""
         robots, modes = driven(parameters), parameters.modes()
         changed = {name: value for name, value in modes.items() if value != self._modes[name]}
         if settings != self.generator.setup.settings:
@@ -210,7 +210,7 @@ class TaskModes:
         return Turn(start, plan.stage, (*self._robots,) * count)
 
     def _contestants(self, plan: Plan) -> list[RobotEntry]:
-        """The robots, driven by whose turn it is where the module ``benchmark`` plays a contest."""
+        """Return the robots, driven by the contestant whose turn it is where the module ``benchmark`` plays a contest."""
         contest = next((m.part for m in plan.stage.modules if isinstance(m.part, Benchmark)), None)
         if contest is None:
             return self._robots
@@ -242,7 +242,7 @@ class SuiteEntries:
         return self._played == len(self._entries)
 
     def adopt(self, parameters: Parameters, settings: Settings) -> None:
-        """Take over what drives the robots; see `Playlist.adopt`."""
+        """Take over the planners of the robots; see `Playlist.adopt`."""
         self._robots = driven(parameters)
 
     def next(self) -> Turn:
@@ -285,7 +285,7 @@ def driven(parameters: Parameters) -> list[RobotEntry]:
 
 
 def check_planners(robot: RobotEntry) -> None:
-    """Make sure that the library has what is to drive a robot, where it is the library that drives.
+    """Make sure that the library has the planners of a robot, where it is the library that drives.
 
     Raises:
         InputError: no such planner, or parameters that it refuses.

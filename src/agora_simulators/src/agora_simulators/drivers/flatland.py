@@ -86,7 +86,7 @@ class Flatland(Foreign):
             self._judge(self.step + 1)
 
     def _arrive(self, step: int) -> None:
-        """Wait until the robots have told where they are at a step, and what they see where that is due."""
+        """Wait for the robots' odometry at a step, and for their scans where these are due."""
         due = self._moment(step) - self._step_size / 2
 
         def told() -> bool:

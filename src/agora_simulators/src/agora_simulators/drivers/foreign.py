@@ -343,7 +343,7 @@ class Foreign(Models):
         raise InputError(f"{self.name} cannot take single steps; start without synchronous:=true")
 
     def wait(self, seconds: float) -> bool:
-        """Wait until the world has moved on by a physics step, judge what happened, and show the pedestrians of now.
+        """Wait until the world has moved on by a physics step, judge that step, and show the present pedestrians.
 
         Raises:
             SimulatorLostError: the simulator has gone, or was started anew; the next `begin` shows everything again.

@@ -1,4 +1,4 @@
-"""A robot in the world of a foreign simulator, as far as it is known: where it was seen, what it saw, and its topics."""
+"""A robot in the world of a foreign simulator, as far as it is known: its track, its scans, and its topics."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Watched:
     command: rospy.Publisher | None = None
 
     def see(self, sighting: Sighting) -> None:
-        """Take what its odometry told."""
+        """Take a sighting from its odometry."""
         self.track.see(sighting)
         self.alive = time.monotonic()
 
