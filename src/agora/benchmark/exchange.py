@@ -40,10 +40,11 @@ def write_mcap_files(
     """Write an MCAP file for each episode of a run and for each bag, and return their paths. A file is there whole or not at all.
 
     Args:
-        folder: of the files, made here.
+        folder: folder of the files, made here.
         sources: folders of runs, bags, MCAP files, folders of them or of Arena's recorder.
-        keys: of episodes of the runs, ``suite/stage/episode/planner`` with or without the robot; all that were kept by default.
-        progress: is told how many sources or episodes of how many are done.
+        keys: keys of episodes of the runs, ``suite/stage/episode/planner`` with or without the robot; all that were kept by
+            default.
+        progress: called with the number of sources or episodes that are done, and of all.
 
     Raises:
         InputError: a source cannot be read, or a recording lacks what its bag has.

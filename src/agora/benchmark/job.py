@@ -78,7 +78,7 @@ class Plan:
         worlds: most worlds side by side, 0 for all of a job.
         threads: threads over worlds.
         slots: pedestrian slots a world, 0 for the least.
-        trajectories: whose recordings are kept.
+        trajectories: choice of the recordings that are kept.
         pedestrians: level of perception of planners by label; the stage's own where a label is missing.
         run: mark of the run's shards (`agora.benchmark.record.RunRecord.id`).
         record: names of channels whose readings the recordings keep.

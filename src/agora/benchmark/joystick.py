@@ -36,13 +36,13 @@ class Meeting:
     """The sockets and the rules of a conversation with a joystick.
 
     Attributes:
-        address: what the two sockets have in common: PATH for ``PATH_recv`` and ``PATH_send``, HOST:PORT for PORT and PORT + 1.
-            SocNavBench has its own in ``params/user_params.ini``, as ``recv_ID`` and ``send_ID``.
+        address: common part of the two sockets' addresses: PATH for ``PATH_recv`` and ``PATH_send``, HOST:PORT for PORT and PORT +
+            1. SocNavBench has its own in ``params/user_params.ini``, as ``recv_ID`` and ``send_ID``.
         recv: address at which the simulator listens, instead.
         send: address at which the joystick listens, instead.
         asynchronous: time passes whether there is a command or not; the last one is repeated.
         repeats: most repeats of commands in an episode, if asynchronous (``max_repeats``).
-        patience: s without a word of the joystick that end the conversation, where time waits for it. That its process has ended
+        patience: time without a word of the joystick that ends the conversation, s, where time waits for it. The end of its process
             is noticed at once; SocNavBench's sampling planner computes for many minutes before its first word.
     """
 

@@ -69,7 +69,7 @@ def render(
             ``interrupted`` and ``problems`` are shown where given; where it is ``incomplete``, no planner is named best; ``names``
             are those of planners by label, where a planner has another label at each level of perception.
         rows: a row for each episode and robot, with ``key``, ``stage``, ``planner``, ``robot``, ``outcome``, ``seed`` and metrics.
-        metrics: to show, as far as rows have them.
+        metrics: metrics to show, as far as rows have them.
         recordings: episodes to replay, by key.
         baseline: planner that others are compared with; None for the first.
         timing: wall time of control calls, s, by key; None to take it from the recordings.

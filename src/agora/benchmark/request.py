@@ -107,7 +107,7 @@ class Request:
             suite: suite of the run.
             label: label of the planner outside.
             folder: folder of the results.
-            executor: has an episode played.
+            executor: executor that has an episode played.
             resume: go on with a run that was begun in the folder.
         """
         return Request(suite, {label: Named("external", External())}, folder, Options(batch=1, executor=executor), resume=resume)

@@ -60,11 +60,11 @@ def bench_by_joystick(
 
     Args:
         suite: episodes of SocNavBench.
-        folder: of the results, which are those of the planner that the joystick names.
-        meeting: where and how the joystick is met.
+        folder: folder of the results, which are those of the planner that the joystick names.
+        meeting: sockets and rules of the conversation.
         resume: go on with a run that was begun in ``folder``.
         say: told what is to be seen by whoever looks on.
-        token: by which another thread can stop it between two episodes.
+        token: stops the run from another thread between two episodes.
 
     Raises:
         InputError: the suite is none of SocNavBench, an address cannot be listened at, or the results are of another planner.

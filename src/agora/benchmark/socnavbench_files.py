@@ -47,10 +47,10 @@ def write_socnavbench_files(
     """Write the files of each episode of a run, and return the episodes' folders.
 
     Args:
-        folder: where the folders ``test_ALGO`` come; ``tests/socnav`` of a checkout there.
+        folder: folder of the folders ``test_ALGO``; ``tests/socnav`` of a checkout there.
         source: folder of a run.
-        keys: of episodes, as `agora.benchmark.exchange.write_mcap_files`; all that were kept by default.
-        progress: is told how many episodes of how many are done.
+        keys: keys of episodes, as `agora.benchmark.exchange.write_mcap_files`; all that were kept by default.
+        progress: called with the number of episodes that are done, and of all.
 
     Raises:
         InputError: the run is none of a suite of SocNavBench. UnknownNameError: no such key.

@@ -45,7 +45,7 @@ def write_socnavdata_files(
         folder: folder of the files, made here.
         source: folder of a run.
         keys: episodes, as in `agora.benchmark.exchange.write_mcap_files`; all that were kept by default.
-        context: what the robot is about, in English; none is written by default.
+        context: task of the robot, in English; none is written by default.
         progress: called with the number of episodes done and of all.
 
     Raises:

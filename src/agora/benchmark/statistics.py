@@ -102,7 +102,7 @@ def bootstrap(
 
     Args:
         values: (N,) finite.
-        statistic: what to estimate.
+        statistic: statistic to estimate, "mean" or "median".
         confidence: share of such intervals that hold the truth.
         resamples: number of resamples.
 

@@ -128,8 +128,8 @@ def read_rows(folder: Path, columns: Sequence[str] | None = None) -> list[dict[s
     Damaged shards are named in the log and left out (`damaged`).
 
     Args:
-        folder: of one part of a run, or the path of one shard.
-        columns: to read, ``key`` among them; all where None.
+        folder: folder of one part of a run, or the path of one shard.
+        columns: columns to read, ``key`` among them; all where None.
 
     Raises:
         ResultsError: two shards hold the same key.
@@ -156,8 +156,8 @@ def shards(folder: Path, columns: Sequence[str] | None = None) -> Iterator[Shard
     """Yield the shards of a folder in the order of their names.
 
     Args:
-        folder: of one part of a run, or the path of one shard.
-        columns: to read, ``key`` among them; all where None.
+        folder: folder of one part of a run, or the path of one shard.
+        columns: columns to read, ``key`` among them; all where None.
     """
     for path in _paths(folder):
         read = shard.read(path, columns)

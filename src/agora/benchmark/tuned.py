@@ -66,7 +66,7 @@ class Tuned:
         trials: all trials, by number.
         best: whole trial with the largest value.
         planner: planner with the best parameters.
-        rows: on the held-out suite, of the planner as it was and as it was tuned, whose labels are ``before`` and ``after``.
+        rows: rows on the held-out suite, of the planner as it was and as it was tuned, whose labels are ``before`` and ``after``.
     """
 
     trials: list[Trial]

@@ -67,7 +67,7 @@ def sort_into_cells(box, x, y, active, count, size, starts, order):
     """Sort the active slots below ``count`` of one world into cells.
 
     Args:
-        box: their `extent`.
+        box: `extent` of the slots.
         x: (P,) positions, m.
         y: (P,) positions, m.
         active: (P,) which slots are in use.

@@ -26,7 +26,7 @@ class Axes:
     """The axes of an array, and the types of its numbers.
 
     Attributes:
-        names: of the axes: a number is the length; a name is a length that all fields of the record share; ``T-1`` is one less.
+        names: axes: a number is the length; a name is a length that all fields of the record share; ``T-1`` is one less.
         kind: type in memory.
         stored: type in files.
         masked: whether values mean nothing, and are not stored, where the record's ``pedestrian_present`` is False.

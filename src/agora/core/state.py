@@ -76,7 +76,7 @@ def allocate(record: type[Record], **lengths: int) -> Record:
 
     Args:
         record: a `NamedTuple` whose fields are ``Annotated`` with `Each`.
-        **lengths: of the axes, by letter.
+        **lengths: lengths of the axes, by letter.
     """
 
     def shape(axes: Sequence[str]) -> tuple[int, ...]:

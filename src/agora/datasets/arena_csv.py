@@ -42,7 +42,7 @@ def read_folder(folder: Path, robot: RobotModel | None = None) -> list[Played]:
     Args:
         folder: with ``odom.csv``, ``episode.csv`` and, where they are, ``start_goal.csv``, ``pedsim_agents_data.csv`` and
             ``params.yaml``.
-        robot: its model, instead of the one that ``params.yaml`` names.
+        robot: model of the robot, instead of the one that ``params.yaml`` names.
 
     Raises:
         InputError: a file is missing, or a line is wrong.

@@ -23,7 +23,7 @@ def stretches(stamps: Array, places: Array | None = None, gap: float = GAP) -> l
     Args:
         stamps: (N,) s, in the order of their coming.
         places: (N, 2) m.
-        gap: s.
+        gap: longest time between two messages of a stretch, s.
     """
     if not len(stamps):
         return []

@@ -111,7 +111,7 @@ def read_world(
 
     Args:
         name: one of `world_names`.
-        folder: of the data set; None for where it was imported to.
+        folder: folder of the data set; None for the one it was imported to.
         phases: (n,) share in [0, 1) of its period that each obstacle is ahead at time 0; None for all at their first waypoint, as
             in the data.
         motion: straight lines at constant speed between waypoints, as the paper says, or a uniform Catmull-Rom spline through them

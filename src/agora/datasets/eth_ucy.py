@@ -63,8 +63,8 @@ class Scene:
     Attributes:
         name: name of the scene.
         source: kind of file that its pedestrians were read from.
-        map: its walls; free space as far as people walk where none are known.
-        trajectories: its pedestrians; time 0 is frame 0.
+        map: walls of the scene; free space as far as people walk where none are known.
+        trajectories: pedestrians of the scene; time 0 is frame 0.
         destinations: (D, 2) goals that the authors assumed, m; D = 0 where they gave none.
     """
 

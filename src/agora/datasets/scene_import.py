@@ -20,7 +20,7 @@ def import_scene(source: Path, name: str, said: SceneFile) -> Path:
     Args:
         source: folder of the scene, with files that `agora.datasets.eth_ucy.scene_sources` knows.
         name: under which it is found.
-        said: of the scene; what an own ``scene.yaml`` says besides is kept.
+        said: frame rate and scale of the scene; other keys of an own ``scene.yaml`` are kept.
 
     Returns:
         the folder it is in now.

@@ -116,11 +116,11 @@ class Episode:
 
     Attributes:
         name: name in SocNavBench.
-        map: its map.
+        map: map of the episode.
         start: start of the robot.
         goal: goal of the robot.
         budget: longest duration, s.
-        trajectories: its pedestrians; time 0 is the episode's start.
+        trajectories: recorded pedestrians; time 0 is the episode's start.
         map_name: name of the map in SocNavBench.
         names: names of the pedestrians in the order of the trajectories, "prerec_0000" upward.
     """
@@ -149,7 +149,7 @@ def read_episode(name: str, folder: Path | None = None, *, real_speed: bool = Fa
 
     Args:
         name: one of `episode_names`.
-        folder: of the data set; None for where it was imported to.
+        folder: folder of the data set; None for the one it was imported to.
         real_speed: whether pedestrians walk as fast as they were filmed, not as the benchmark has it (`REAL_FRAME_RATE`); who is
             loaded then differs too, because a recording is loaded up to the budget.
 

@@ -20,7 +20,7 @@ class Paths:
 
     Args:
         world: the worlds.
-        observers: are told of the paths, and know what layers put on the map.
+        observers: observers, which take the paths, and know the layers on the map.
         conditions: the global planner, how often it plans, and the layers.
     """
 

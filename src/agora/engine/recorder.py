@@ -74,7 +74,7 @@ class Recorder:
     Args:
         world: the worlds.
         length: most samples of an episode.
-        notes: what the planner notes (`agora.interfaces.NOTES`).
+        notes: notes of the planner (`agora.interfaces.NOTES`).
         states: whether social states are kept.
     """
 

@@ -28,7 +28,7 @@ class SemanticPoints:
 
     Attributes:
         attribute: a name in `agora.core.semantics.ATTRIBUTES`.
-        time: s since the start of the episode.
+        time: time since the start of the episode, s.
         location: (K, 2) m, map frame.
         evidence: (K,) evidence for the attribute, or its value.
         id: (K,) ids of the pedestrians.

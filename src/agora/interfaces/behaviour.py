@@ -36,7 +36,7 @@ class Behaviour(Protocol):
         """Return the behaviour at work on the worlds of a batch.
 
         Args:
-            world: their records; the behaviour keeps them.
+            world: records of the worlds; the behaviour keeps them.
             every: physics steps between two decisions.
-            sees: whom pedestrians react to; bits as for a `CompiledCrowdModel`.
+            sees: parties that pedestrians react to; bits as for a `CompiledCrowdModel`.
         """

@@ -21,7 +21,7 @@ class Costmap:
     Attributes:
         cost: (N, H, W) uint8.
         origin: (N, 2) lower-left corner, m.
-        resolution: m per cell.
+        resolution: length of a cell, m.
     """
 
     cost: Array
@@ -66,7 +66,7 @@ class SemanticMaps:
         evidence: (N, A, H, W): in a cell the evidence of the largest size among the pedestrians who are in it.
         attributes: the A names.
         origin: (N, 2) lower-left corner, m; the cells lie on a lattice through (0, 0).
-        resolution: m per cell.
+        resolution: length of a cell, m.
     """
 
     evidence: Floats

@@ -158,7 +158,7 @@ def with_shapes(
 
     Args:
         field: (rows, columns) m.
-        resolution: m per cell.
+        resolution: length of a cell, m.
         origin: lower-left corner, m.
         walls: (S, 4) segments, the edges of the polygons among them.
         discs: (D, 3).

@@ -36,7 +36,7 @@ class Place:
 
     Attributes:
         map: static surroundings, with the furniture in it.
-        furniture: what stands in the map, for 3-D worlds, pictures and pedestrians who use it.
+        furniture: furniture in the map, for 3-D worlds, pictures and pedestrians who use it.
         zones: parts of the map.
     """
 

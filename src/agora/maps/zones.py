@@ -67,7 +67,7 @@ class ZoneFile:
     Attributes:
         label: name of the zone.
         category: kinds of the zone; one word or more.
-        polygon: its polygons, each three corners [x, y] or more, m.
+        polygon: polygons of the zone, each three corners [x, y] or more, m.
     """
 
     label: str

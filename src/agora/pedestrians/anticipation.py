@@ -221,10 +221,10 @@ class Anticipation:
     Attributes:
         relaxation_time: tau, s.
         intention: share of the desired velocity in the velocity that is expected of a pedestrian; the rest is its present one.
-        time_gap: to who is ahead, s: the speed is at most the free distance by it, also towards a wall.
+        time_gap: time gap to the person ahead, s: the speed is at most the free distance by it, also towards a wall.
         body: part of the radius that is kept in a queue.
         narrow: clearance from walls below which a place is narrow, and gives the right of way, m.
-        robot_margin: added to the radius of robots, m.
+        robot_margin: length added to the radius of robots, m.
         wall_repulsion: acceleration at contact with a wall, m/s2.
         wall_length: distance over which that falls to 1/e, m.
         max_acceleration: cap of all together, m/s2.
@@ -235,8 +235,8 @@ class Anticipation:
         behind: weight of a collision straight behind.
         push: acceleration by a metre of overlap, 1/s2.
         back: part of the push that drives straight back.
-        breadth: how much more metres to the side count than those ahead in the free distance.
-        wait: distance kept from who comes against one out of a narrow place, m, for a difference of 1 in narrowness.
+        breadth: factor of metres to the side against metres ahead in the free distance.
+        wait: distance kept from a person who comes out of a narrow place, m, for a difference of 1 in narrowness.
         max_speed_factor: cap of the speed, in preferred speeds.
     """
 

@@ -108,7 +108,7 @@ class Evacuation:
 
     Attributes:
         relaxation_time: tau, s.
-        mass: m, kg.
+        mass: mass m, kg.
         repulsion: A, N.
         length: B, m.
         body: k of the compression, N/m.

@@ -48,7 +48,7 @@ class Company(NamedTuple):
         place_y: its place in the conversation, y, m.
         lean_x: distance by which a member aims beyond its place, against people who push it away, x, m; ahead for a walker.
         lean_y: the same, y, m; to the left for a walker.
-        bearing: of members from the centre, rad; for spacing them.
+        bearing: bearing of members from the centre, rad; for spacing them.
         goal_x: waypoint that was decided last, x, m.
         goal_y: waypoint that was decided last, y, m.
         speed: preferred speed that was decided last, m/s.

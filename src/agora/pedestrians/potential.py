@@ -62,7 +62,7 @@ class Potential:
 
         Args:
             height: m2/s2.
-            length: m.
+            length: length of the decay, m.
         """
         low = -12.0
         rate, offset, weight = (np.array([value], np.float32) for value in (-1.0 / length, low, height * np.exp(-low)))

@@ -123,7 +123,7 @@ class ImageTracker:
             image: (rows, columns, 3) uint8, red, green and blue.
             depth: (rows, columns) m along the optical axis, of the same view pixel by pixel; not finite or 0 where it is not known.
             pose: (3,) of the robot in the map.
-            dt: s after the image before; 0 for the first.
+            dt: time after the image before, s; 0 for the first.
 
         Raises:
             InputError: the images are not of one size, or as `ImageDetector.detect`.

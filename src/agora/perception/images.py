@@ -139,7 +139,7 @@ class Model:
     Attributes:
         room: (rows, columns) of its input.
         image: (3, rows, columns) float32, to be written before `run`.
-        names: of its classes, () where the file does not tell them.
+        names: names of its classes, () where the file does not name them.
         chosen: numbers of those that are asked for.
     """
 

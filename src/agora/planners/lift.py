@@ -56,7 +56,7 @@ def call(
         observation: observation of N rows.
         memory: memory of the call before; {} at the start.
         active: (N,) rows that count.
-        ranges: where given, a planner that is ``concurrent`` is asked for ranges of rows, by several threads.
+        ranges: has a ``concurrent`` planner asked for ranges of rows, by several threads; None for all rows at once.
     """
     declares, observation = planner.declares, told(observation)
     lost, none = _lost(declares, observation), np.zeros(len(active), np.int8)

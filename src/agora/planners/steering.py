@@ -31,7 +31,7 @@ def stopping_speed(distance, deceleration, dt):
 
     Args:
         distance: distance that is left, m (or rad); below 0 as 0.
-        deceleration: m/s2 (or rad/s2).
+        deceleration: deceleration, m/s2 (or rad/s2).
         dt: control period, s.
     """
     left = max(distance, ZERO)

@@ -65,7 +65,7 @@ class Entity:
 
     Attributes:
         name: name of the entity.
-        kind: what it is.
+        kind: kind of the entity.
         pose: (3,) x, y, heading, m and rad.
         model: model of a robot.
         furniture: name of an obstacle in `agora.maps.furniture.MODELS`.

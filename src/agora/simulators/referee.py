@@ -29,7 +29,7 @@ class Referee(OneWorld):
     the outlines are wider by a skin.
 
     Args:
-        skin: by which the radius of robots is wider where contacts are judged, m.
+        skin: length by which the radius of robots is wider where contacts are judged, m.
     """
 
     def __init__(self, skin: float = 0.01) -> None:

@@ -32,7 +32,7 @@ class Track:
     """The latest sightings of a robot; it begins with the robot at rest.
 
     Args:
-        time: s.
+        time: time of the first sighting, s.
         pose: (3,) x, y, heading.
     """
 

@@ -44,7 +44,7 @@ def warm(tell: Callable[[str], None] = print) -> None:
     Kernels are kept on disk, so that again it takes some seconds.
 
     Args:
-        tell: is told what there is to say while kernels compile.
+        tell: shows a line while kernels compile.
     """
     warm_episode(partial(_hall, "plain"), [named_planner("dwa", "bypass")[1]], tell)
     warm_episode(partial(_hall, "social"), [], tell)
@@ -82,7 +82,7 @@ class Compiled:
     """A mark beside the compiled kernels that all of something is among them: it goes when they go, or when Agora's code changes.
 
     Args:
-        what: was compiled, as a text.
+        what: name of the compiled thing.
     """
 
     def __init__(self, what: str) -> None:

@@ -159,7 +159,7 @@ def read_arena_benchmark(place: str | Path = "", settings: Settings | None = Non
 
     Args:
         place: folder with ``config.yaml``; the one that comes with Agora where empty.
-        settings: what the stages' values are put over; ``configs/task_generator.yaml`` with Arena's time-out where not given.
+        settings: settings under the stages' values; ``configs/task_generator.yaml`` with Arena's time-out where not given.
 
     Raises:
         InputError: a file is missing or wrong; names file, line and key.

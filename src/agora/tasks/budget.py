@@ -27,7 +27,7 @@ class Way(NamedTuple):
     """A shortest way of a robot.
 
     Attributes:
-        length: m; infinite where there is no way.
+        length: length, m; infinite where there is no way.
         turn: sum of the sizes of its turns, the first one from the heading at the start, rad; None where there is no way.
     """
 

@@ -35,7 +35,7 @@ class Stop:
 
     Attributes:
         point: (2,) m.
-        heading: rad.
+        heading: heading of the person, rad.
         use: "sit", "work", "stand" or "queue".
     """
 

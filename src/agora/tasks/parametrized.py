@@ -31,7 +31,7 @@ class Entry:
         min: least number.
         max: largest number.
         model: model of the furniture, or the pedestrians' looks.
-        type: of the pedestrians, "adult", "child" ...; of furniture not used.
+        type: type of the pedestrians, "adult", "child" ...; not used for furniture.
     """
 
     kind: Kind

@@ -33,7 +33,7 @@ def robot_places(task: Task, distance: float, *, goals: bool, body: float = 0.0)
 
     Args:
         task: task with the robots.
-        distance: m, or what the robots' bodies need beside one of radius ``body``, m, where that is more.
+        distance: distance, m, or the room that the robots' bodies need beside one of radius ``body``, m, where that is more.
         goals: whether they are kept clear too.
     """
     distance = max(distance, task.radius + task.safety + body)
@@ -46,7 +46,7 @@ def add_furniture(task: Task, wanted: Sequence[tuple[Literal["static", "interact
     """Put furniture, by kind and model, at random places into the map; robots can go round every piece.
 
     Args:
-        task: to add to.
+        task: task to add to.
         wanted: kind and model of each piece.
         keep_clear: distance between robots' starts or goals and furniture, m.
 
@@ -114,7 +114,7 @@ def add_pedestrians(
     """Add one pedestrian, or a group that shares its waypoints and walks at the pace of its slowest type, at random.
 
     Args:
-        task: to add to.
+        task: task to add to.
         looks: look of each member.
         waypoints: number of waypoints; the start is one more, the last.
         clearance: distance of starts and waypoints to walls, m.

@@ -25,7 +25,7 @@ class RobotEntry:
         model: model of the robots.
         amount: number of robots.
         local_planner: name of the local planner, with parameters: ``dwa(max_samples=12)``; that of the launch file where empty.
-        planner: the same; Arena's shipped files call it so.
+        planner: the same as ``local_planner``; Arena's shipped files call it so.
         inter_planner: name of the interplanner, likewise.
         agent: name of a learned agent; that of the model where empty.
         navigation: driver of the robots: the library's planner, Move Base Flex, or whatever publishes ``cmd_vel``; as launched

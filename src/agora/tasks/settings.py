@@ -21,7 +21,7 @@ class ScenarioSettings:
     """For the modes ``scenario``.
 
     Attributes:
-        file: of the world's folder ``scenarios``, with or without ``.json``; or a path, which has a slash.
+        file: name of a file in the world's folder ``scenarios``, with or without ``.json``; or a path, which has a slash.
     """
 
     file: str = "default.json"
@@ -78,7 +78,7 @@ class ZonesSettings:
 
     Attributes:
         file: not used: the zones of a world are those of its ``map/zones.yaml``.
-        scenario: of the world's folder ``zones``, with or without ``.yaml``.
+        scenario: name of a file in the world's folder ``zones``, with or without ``.yaml``.
     """
 
     file: str = "zones.yaml"

@@ -23,7 +23,7 @@ def hall(move: Move | None = None, *, walls: bool = True) -> Map:
     """Return a hall with two walls and a pillar.
 
     Args:
-        move: what it has been moved by; with walls, only quarter turns and steps of 0.1 m leave its distance field the same.
+        move: motion of the hall; with walls, only quarter turns and steps of 0.1 m leave its distance field the same.
         walls: whether there are any.
     """
     move = move or Move()

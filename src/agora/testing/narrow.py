@@ -106,8 +106,8 @@ def check_narrow_places(
     Args:
         planner: planner to check.
         places: names in `PLACES`; all where none is given.
-        robots: those that come with Agora, and two that gain speed slowly, where none is given.
-        starts: at most so many of each place and robot, spread over all.
+        robots: robots to try; those that come with Agora, and two that gain speed slowly, where none is given.
+        starts: largest number of starts of each place and robot, spread over all.
 
     Raises:
         ContractError: a robot does not reach its goal in time; says which.

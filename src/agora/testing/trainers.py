@@ -62,7 +62,7 @@ def check_trainer(trainer: Trainer, suite: Any, stage: str, *, seed: int = 3) ->
     curve.
 
     Args:
-        trainer: with so few steps that it ends within seconds.
+        trainer: trainer with so few steps that it ends within seconds.
         suite: suite to train on, an `agora.tasks.suite.Suite`.
         stage: stage of the suite.
         seed: seed of everything random.

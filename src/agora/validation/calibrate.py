@@ -56,8 +56,8 @@ class Trial:
     """One set of parameters.
 
     Attributes:
-        parameters: that were tried; those of number 0 are the model's own.
-        value: of the objective; None where people were nowhere.
+        parameters: tried parameters; those of number 0 are the model's own.
+        value: value of the objective; None where people were nowhere.
     """
 
     parameters: dict[str, float]

@@ -117,14 +117,14 @@ class Frame(NamedTuple):
     """One moment of an episode; N pedestrians are present.
 
     Attributes:
-        time: s.
+        time: time, s.
         robot: (3,) pose.
         position: (N, 2) m.
         heading: (N,) rad.
         radius: (N,) m.
         id: (N,).
         trail: (K, 3) x, y of earlier places of pedestrians, m, and how faded, 0 now to 1 gone.
-        contacts: those that have happened.
+        contacts: contacts that have happened.
         state: (N,) numbers in `agora.core.state.SOCIAL_STATES`; None where the recording has none.
         others: (M, 4) x, y, heading and radius of the episode's other robots.
     """

@@ -214,10 +214,10 @@ def write_video(
         fps: frames a second.
         size: width and height in pixels, both even.
         speed: simulated seconds per second of video.
-        hold: how long the last moment with the outcome stays, s.
+        hold: time for which the last moment with the outcome stays, s.
         focus: show only this far around the robot's path and goal, m; None for everything.
         title: words at the top.
-        colours: of each role, `agora.viewer.scene.COLOURS` or ``DARK``.
+        colours: colour of each role, `agora.viewer.scene.COLOURS` or ``DARK``.
         progress: called with the number of frames written and of all frames.
         others: recordings of the episode's other robots.
 

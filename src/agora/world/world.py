@@ -34,12 +34,12 @@ class Layout:
     """Sizes of a batch's arrays.
 
     Attributes:
-        worlds: W.
-        robots: R in each.
-        pedestrians: most in one world.
-        waypoints: most of one pedestrian.
-        corners: most of a polygon footprint.
-        knots: most of the recordings of one world.
+        worlds: number of worlds W.
+        robots: number of robots R in each.
+        pedestrians: most pedestrians in one world.
+        waypoints: most waypoints of one pedestrian.
+        corners: most corners of a polygon footprint.
+        knots: most knots of the recordings of one world.
         delay: longest command delay, steps.
         maps: room for maps.
     """

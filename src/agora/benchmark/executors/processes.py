@@ -270,8 +270,8 @@ class Processes:
 
     Attributes:
         workers: number of workers.
-        deadline: s that one call of a planner, one step of the world or one metric may take before its worker is killed. Time in
-            which the worker waits for a processor, or in which Numba compiles, does not count.
+        deadline: longest time of one call of a planner, one step of the world or one metric, s, before its worker is killed. Time
+            in which the worker waits for a processor, or in which Numba compiles, does not count.
     """
 
     workers: Annotated[int, Within(1, 1024)] = 2

@@ -44,11 +44,11 @@ class Ray:
     The connection lasts until Python ends; where the program has connected to Ray already, that connection is used.
 
     Attributes:
-        address: of the cluster, ``HOST:PORT``; ``auto`` finds the one that runs on this machine, ``local`` starts one here.
-        workers: how many jobs are under way; those that find no free CPU wait in Ray's queue.
-        deadline: s that one call of a planner, one step of the world or one metric may take before its process is killed. Time in
-            which it waits for a processor, or in which Numba compiles, does not count.
-        retries: how often a job is begun again after the worker or the node that ran it has died.
+        address: address of the cluster, ``HOST:PORT``; ``auto`` finds the one that runs on this machine, ``local`` starts one here.
+        workers: number of jobs under way; those that find no free CPU wait in Ray's queue.
+        deadline: longest time of one call of a planner, one step of the world or one metric, s, before its process is killed. Time
+            in which it waits for a processor, or in which Numba compiles, does not count.
+        retries: number of times that a job is begun again after the worker or the node that ran it has died.
     """
 
     address: str = "auto"

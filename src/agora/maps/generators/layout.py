@@ -28,7 +28,7 @@ def at_wall(box: Rectangle, side: int, along: float) -> Pose:
     Args:
         box: rectangle.
         side: 0 the lower, 1 the right, 2 the upper, 3 the left.
-        along: of the set's origin from the side's first corner, counter-clockwise, m.
+        along: distance of the set's origin from the side's first corner, counter-clockwise, m.
     """
     x0, y0, x1, y1 = box
     x, y = ((x0, y0), (x1, y0), (x1, y1), (x0, y1))[side]
@@ -89,7 +89,7 @@ class Slots:
         along: x of the middle of each slot.
         lines: y of the lower side of each row.
         aisles: y from and to of the free strips below, between and above the rows.
-        crossings: the same in x.
+        crossings: x from and to of the free strips across the rows.
     """
 
     along: list[float]

@@ -29,7 +29,7 @@ class Prism:
     Attributes:
         outline: (V, 2) corners of the bottom face in the body's frame, counter-clockwise, m.
         z: height of the bottom face, m.
-        height: m.
+        height: height, m.
         colour: red, green, blue in [0, 1].
     """
 

@@ -31,7 +31,7 @@ class AStar:
     Attributes:
         neutral: cost of a cell length far from obstacles.
         factor: weight of the inflated cost; 0 for the shortest path.
-        inflation_radius: beyond it an obstacle costs nothing, m.
+        inflation_radius: distance beyond which an obstacle costs nothing, m.
         cost_scaling: rate at which its cost decays, 1/m.
         heuristic: whether the distance to the goal guides the search; without it this is Dijkstra's algorithm.
         smooth: whether the path is pulled taut.
@@ -114,7 +114,7 @@ class Geodesic(NamedTuple):
     """A shortest path between two points.
 
     Attributes:
-        length: m.
+        length: length, m.
         corners: (K, 2) where it turns, with both ends, from the start on, m.
     """
 

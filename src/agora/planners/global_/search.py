@@ -133,7 +133,7 @@ def search(factor: Floats, start: int, goal: int, exits: Bools | None = None, *,
     Args:
         factor: (rows, columns) float32, at least 1, infinite where blocked. The start may be blocked.
         start: row * columns + column.
-        goal: the same; -1 for the nearest cell of ``exits``.
+        goal: number of the last cell; -1 for the nearest cell of ``exits``.
         exits: (rows, columns) where ``goal`` is -1.
         guided: A* with the octile distance, or Dijkstra.
     """

@@ -117,10 +117,10 @@ def horizon(sim_time: float, speed: Floats, window: Window, nose: float) -> Floa
     """For how long robots (N,) roll out, s: ``sim_time``, or as long as the fastest stay in the window.
 
     Args:
-        sim_time: s.
+        sim_time: length of the roll-outs, s.
         speed: (N,) largest, m/s.
         window: local costmap.
-        nose: how far before the robot's centre the window must reach, m.
+        nose: distance before the robot's centre that the window must reach, m.
     """
     room = np.float32(0.5 * window.size - nose - 2.0 * window.resolution)
     longest: Floats = np.minimum(np.float32(sim_time), np.maximum(room, _SNAP) / np.maximum(speed, _SNAP))

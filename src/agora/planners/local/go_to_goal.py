@@ -28,8 +28,8 @@ class GoToGoal:
     arrives with.
 
     Attributes:
-        speed: m/s, where the robot allows it; None for the robot's own.
-        lookahead: how far ahead on the line to the goal the robot steers, m.
+        speed: speed where the robot allows it, m/s; None for the robot's own.
+        lookahead: distance ahead on the line to the goal to which the robot steers, m.
         tolerance: the robot comes to a stop at half this distance from the goal, m.
     """
 

@@ -316,7 +316,7 @@ class SocialForceSimple:
         repulsion: A, m/s2.
         length: B, m.
         path_ahead: distance of the path point that is aimed at, m.
-        heading_gain: of robots that cannot move sideways (`agora.planners.steering`), 1/s.
+        heading_gain: heading gain of robots that cannot move sideways (`agora.planners.steering`), 1/s.
     """
 
     speed: Speed | None = None

@@ -43,7 +43,7 @@ def obstacles(still, standing, moving, movers, goal, width, order, out):
         still: (S, 3), ``standing`` of them.
         moving: (Q, 5), ``movers`` of them.
         goal: x and y.
-        width: m.
+        width: gap between discs below which they are one obstacle, m.
         order: (S,) int32, room.
         out: (S + Q, 4) position and velocity.
 

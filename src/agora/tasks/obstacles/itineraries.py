@@ -26,10 +26,10 @@ class Purposes:
     """Shares of people by their purposes, in any unit.
 
     Attributes:
-        passing: from one entrance to another.
-        visiting: from an entrance to some places, and out again.
-        working: at a place of their own, with errands to others.
-        waiting: at one place, then out.
+        passing: share of people who go from one entrance to another.
+        visiting: share of people who go from an entrance to some places, and out again.
+        working: share of people at a place of their own, with errands to others.
+        waiting: share of people who wait at one place, then go out.
     """
 
     passing: float = 0.3
@@ -61,11 +61,11 @@ class Stays:
     The medians are our own choice, of the order of what such an errand takes.
 
     Attributes:
-        sit: on a chair, a bench or a sofa.
-        work: at a desk or a machine.
-        stand: at a shelf, a printer or a bed.
-        queue: at a counter.
-        wait: somewhere in the room.
+        sit: time on a chair, a bench or a sofa.
+        work: time at a desk or a machine.
+        stand: time at a shelf, a printer or a bed.
+        queue: time at a counter.
+        wait: time somewhere in the room.
         spread: standard deviation of the logarithm of all of them.
     """
 

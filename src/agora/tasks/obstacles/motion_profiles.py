@@ -186,11 +186,11 @@ class MotionProfiles:
         variant: paper for the paper's algorithm, code for its published code.
         difficulty: easy, medium or hard; an obstacle's is drawn among them.
         profile: own motion in place of a difficulty's.
-        radius: of the discs, m.
+        radius: radius of the discs, m.
         shapes: bar, l or triangle, several discs in one rigid body (`SHAPES`, made for a radius of 0.25 m); an obstacle's is drawn
             among them. An obstacle is one disc where there are none.
         discs: own shape in place of those: centres [x, y] of the discs, x ahead and y to the left of the obstacle's way, m.
-        turning: s over which a body turns where its way has a corner.
+        turning: time over which a body turns where its way has a corner, s.
         random_phase: obstacles start at a random moment of their way, not all at its first knot.
         beside: obstacles mode that places more: pedestrians, static discs.
     """

@@ -26,8 +26,8 @@ class Parametrized:
 
     Attributes:
         file: a name in ``configs/parametrized``, with or without ``.xml``, or a path, which has a slash.
-        waypoints: of each pedestrian; the start is the last of them.
-        clearance: of pedestrians' starts and waypoints to walls, m.
+        waypoints: number of waypoints of each pedestrian; the start is the last of them.
+        clearance: distance of pedestrians' starts and waypoints to walls, m.
         keep_clear: distance between robots' starts or goals and pedestrians' starts or furniture, m.
     """
 

@@ -27,7 +27,7 @@ class Amount:
         min: least number; every number up to ``max`` is as likely.
         max: largest number.
         models: names, one of which is drawn for each.
-        weights: how likely each model is, in any unit; equally likely without.
+        weights: weight of each model, in any unit; equally likely without.
     """
 
     min: int = 0

@@ -47,7 +47,7 @@ def check(arguments: Mapping[str, str]) -> None:
     """Refuse arguments that cannot work.
 
     Args:
-        arguments: those of `CHOICES` by name.
+        arguments: arguments of `CHOICES` by name.
 
     Raises:
         InputError: a value that there is not, a package that is not installed, or values that exclude each other.

@@ -43,7 +43,7 @@ class Feedback:
 
     @property
     def waits(self) -> bool:
-        """Return whether a step waits for a plugin."""
+        """True where a step waits for a plugin."""
         return self._synchronous and self._subscriber.get_num_connections() > 0
 
     def forget(self) -> None:

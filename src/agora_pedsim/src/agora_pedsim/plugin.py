@@ -132,8 +132,8 @@ def find_plugin(text: str, modules: list[str], dt: float, radius: float) -> Call
         text: a registered `Forcemodel`, ``module:Name`` of a `Forcemodel` or a crowd model, or the name of a crowd model of the
             library, with parameters in brackets.
         modules: imported first, so that they can register theirs.
-        dt: s between two moments; 0 for that of the stamps.
-        radius: of pedestrians, which the messages do not say, m.
+        dt: time between two moments, s; 0 for that of the stamps.
+        radius: radius of pedestrians, which the messages do not give, m.
 
     Raises:
         InputError: there is none.

@@ -52,7 +52,7 @@ class Foreign(Models):
     """A simulator that is another process.
 
     Args:
-        patience: s to wait for its services and for the first odometry of a robot.
+        patience: time to wait for its services and for the first odometry of a robot, s.
 
     Raises:
         InputError: its services do not come.
