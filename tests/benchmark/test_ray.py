@@ -81,7 +81,7 @@ def test_a_node_with_another_version_that_comes_later_ends_the_run_which_is_resu
     def second_is_older(shared, job, carried, asked):
         calls.append(job.name)
         if len(calls) == 2:
-            on_ray._SEATS.clear()
+            on_ray._LOCAL_WORKERS.clear()
             if what == "Agora":
                 asked = replace(asked, versions={**asked.versions, "Agora": "0.0.7"})
             else:

@@ -32,17 +32,17 @@ def conduct(plan: Plan, jobs: Sequence[Job], folder: Path, executor: Executor, *
     yield told
     if not jobs:
         return
-    score = _Score(plan, folder, deque(jobs))
-    with closing(executor.run(plan, score.waiting)) as events:  # type: ignore[type-var]
+    progress = _RunProgress(plan, folder, deque(jobs))
+    with closing(executor.run(plan, progress.waiting)) as events:  # type: ignore[type-var]
         for event in events:
             plan.token.check()
-            yield from score.apply(event)
-            now = Advanced(before + score.settled + sum(score.ended.values()), total)
+            yield from progress.apply(event)
+            now = Advanced(before + progress.settled + sum(progress.ended.values()), total)
             if now != told:
                 yield (told := now)
 
 
-class _Score:
+class _RunProgress:
     """The progress of a run.
 
     Attributes:

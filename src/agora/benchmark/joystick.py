@@ -100,7 +100,7 @@ class Joystick:
         self._process = 0
         self._refused = 0
         self._answers = meeting.sends
-        self._greeting: socket.socket | None = None
+        self._socket: socket.socket | None = None
         self._mailbox = Mailbox(meeting.receives)
 
     def meet(self, episodes: Sequence[str]) -> None:
@@ -109,29 +109,29 @@ class Joystick:
         Raises:
             EpisodeLostError: it does not take them.
         """
-        while self._greeting is None:
+        while self._socket is None:
             self._say(f"waiting for a joystick at {self._mailbox.address}")
             if self.meeting.steered_by:
                 self._say(f"commands are taken from {self.meeting.steered_by}; the rows say so (steered_by)")
             visitor = self._mailbox.visitor(math.inf)
-            self._greeting = self._greet(visitor or 0)
+            self._socket = self._connect(visitor or 0)
         self._mailbox.watch(self._process)
         self._tell(messages.names(episodes))
 
-    def _greet(self, visitor: int) -> socket.socket | None:
+    def _connect(self, visitor: int) -> socket.socket | None:
         """Connect to the joystick of a process; None where it does not listen."""
         end = time.monotonic() + _LISTENS
         reason = "nobody listens there"
         while time.monotonic() < end:
             try:
-                greeting = connect(self._answers, self.meeting.patience)
+                connection = connect(self._answers, self.meeting.patience)
             except OSError as error:
                 reason = error.strerror or str(error)
             else:
-                if (found := peer(greeting)) in (0, visitor) or not visitor:
+                if (found := peer(connection)) in (0, visitor) or not visitor:
                     self._process = found or visitor
-                    return greeting
-                greeting.close()
+                    return connection
+                connection.close()
                 reason = f"process {found} listens there"
             select.select([], [], [], _KNOCK)
         self._say(f"somebody connected (process {visitor}), but the joystick's socket {self._answers} cannot be reached: {reason}")
@@ -240,6 +240,6 @@ class Joystick:
 
     def close(self) -> None:
         """Listen no more."""
-        if self._greeting is not None:
-            self._greeting.close()
+        if self._socket is not None:
+            self._socket.close()
         self._mailbox.close()

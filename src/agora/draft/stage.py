@@ -39,8 +39,8 @@ class Share:
     Attributes:
         model: crowd model.
         share: share of the walking groups and of single pedestrians; in the sum of all shares.
-        minds_robots: time at which they mind a robot that they see: early, as the crowd model says; late, in the last step alone, so that
-            they do not step into it; or never, as if it were not there.
+        minds_robots: time at which they mind a robot that they see: early, as the crowd model says; late, in the last step alone,
+            so that they do not step into it; or never, as if it were not there.
     """
 
     model: Annotated[Named, Plug("crowd_models")]

@@ -160,7 +160,7 @@ def _all_rates(rules, spots, sees, traits, minds, character, memory, w, i):
 
 
 @lean_inlined
-def _smoulder(dt, rules, spots, sees, traits, waypoints, minds, character, memory, top, w):
+def _add_hazards(dt, rules, spots, sees, traits, waypoints, minds, character, memory, top, w):
     """Add up the rates of pedestrians who walk or stand idle, and mark those who have something to decide."""
     state, reaction, mode = minds.state[w], minds.reaction[w], waypoints.mode[w]
     stress, energy, social = minds.stress[w], minds.energy[w], minds.social[w]
@@ -324,7 +324,7 @@ def decide(dt, rules, table, sees, people, traits, waypoints, minds, robots, clo
     top = lanes(count)
     _notice(people, robots, character, minds, memory, sees, top, w)
     _drift(dt, rules, table, robots, character, minds, memory, top, w)
-    _smoulder(dt, rules, spots, sees, traits, waypoints, minds, character, memory, top, w)
+    _add_hazards(dt, rules, spots, sees, traits, waypoints, minds, character, memory, top, w)
     for i in range(count):
         memory.event[w, i] = NOTHING
         if memory.busy[w, i] and people.active[w, i]:

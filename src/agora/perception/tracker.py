@@ -286,7 +286,7 @@ def _forget_lost(rules, f, n, i):
 
 
 @hidden
-def _welcome(rules, f, n, seen, taken):
+def _begin_tracks(rules, f, n, seen, taken):
     """Begin tracks of detections that no track explains."""
     slots = f.used.shape[1]
     for j in range(seen.count[n]):
@@ -380,7 +380,7 @@ def track(rules, dt, due, seen, beams, ranges, reach, pose, f, first, last):
             empty = _is_empty(f.x[n, i], f.y[n, i], rules.radius, beams, ranges[n], reach, x0, y0, pose[n, 2])
             f.misses[n, i] = f.misses[n, i] + 1 if empty else 0
             _forget_lost(rules, f, n, i)
-        _welcome(rules, f, n, seen, taken)
+        _begin_tracks(rules, f, n, seen, taken)
         _remember(f, n)
         _groups(rules, f, n, link)
 

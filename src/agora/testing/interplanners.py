@@ -44,7 +44,7 @@ def check_interplanner(interplanner: InterPlanner, *, tolerance: float = 1e-3, g
     lost = observation()
     _answers(interplanner, name, replace(lost, path_count=np.zeros_like(lost.path_count)))
     _answers(interplanner, f"{name}: bad input", bad_inputs()[0])
-    probes: tuple[Any, ...] = (_Whither(interplanner), _How(interplanner), _What(interplanner))
+    probes: tuple[Any, ...] = (_GoalProbe(interplanner), _SpeedProbe(interplanner), _TwistProbe(interplanner))
     for probe in probes:
         check_planner(probe, tolerance=tolerance, grid=grid, within_limits=False, gives_way=False, kinds=("differential",))
 
@@ -112,7 +112,7 @@ def _unfit(value: Array, shape: tuple[int, ...]) -> str:
 
 
 @dataclass(frozen=True)
-class _Whither:
+class _GoalProbe:
     """A planner whose twist is the goal of an interplanner in the robot's frame."""
 
     inter: InterPlanner
@@ -128,7 +128,7 @@ class _Whither:
 
 
 @dataclass(frozen=True)
-class _How(_Whither):
+class _SpeedProbe(_GoalProbe):
     """A planner whose twist is made of speed, danger and the middle of the path in the robot's frame."""
 
     def act(self, seen: Observation, memory: Memory) -> Answer:
@@ -139,7 +139,7 @@ class _How(_Whither):
 
 
 @dataclass(frozen=True)
-class _What(_Whither):
+class _TwistProbe(_GoalProbe):
     """A planner whose twist is made of the guidance's twists, and of the number and the distance of its pedestrians."""
 
     def act(self, seen: Observation, memory: Memory) -> Answer:

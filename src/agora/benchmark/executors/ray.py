@@ -72,22 +72,22 @@ class Ray:
         _check(ray)
         task = ray.remote(num_cpus=1, num_returns="streaming", max_retries=0)(_run_job)
         shared = [ray.put(work)]  # in a list, or Ray would unpickle it for every job
-        asked = _Asked(self.deadline, versions()(), work.files(), work.packages())
-        crew = _Crew(ray, lambda job, carried: task.remote(shared, job, carried, asked), work.carrying)
+        asked = _Conditions(self.deadline, versions()(), work.files(), work.packages())
+        under_way = _JobsUnderWay(ray, lambda job, carried: task.remote(shared, job, carried, asked), work.carrying)
         try:
-            while jobs or crew.running:
-                while jobs and len(crew.running) < self.workers:
-                    crew.begin(jobs.popleft())
-                if jobs and crew.carrying:
+            while jobs or under_way.running:
+                while jobs and len(under_way.running) < self.workers:
+                    under_way.begin(jobs.popleft())
+                if jobs and under_way.carrying:
                     jobs[0] = work.carrying(jobs[0])  # while the others run
-                yield from crew.next_events(self.retries)
+                yield from under_way.next_events(self.retries)
         finally:
-            crew.stop()
+            under_way.stop()
 
 
 @dataclass(frozen=True)
-class _Asked:
-    """The settings of a run for its workers, and the versions that these must have.
+class _Conditions:
+    """The conditions on which a worker may run jobs.
 
     Attributes:
         deadline: longest time of one call, s.
@@ -111,7 +111,7 @@ class _Running:
     again: int = 0
 
 
-class _Crew:
+class _JobsUnderWay:
     """The jobs that are under way.
 
     Attributes:
@@ -262,14 +262,14 @@ def refuse_others(where: str, theirs: Mapping[str, str]) -> None:
             raise InputError(f"{where}: {name} there is {theirs[name]}, here it is {mine}; results would differ: install the same")
 
 
-class _Seat:
+class _LocalWorker:
     """A worker process beside the Ray worker, which goes on to the next job of the same run.
 
     Attributes:
         sees: whether the files that episodes are made from are here, the same as where the run was begun.
     """
 
-    def __init__(self, work: Work, asked: _Asked) -> None:
+    def __init__(self, work: Work, asked: _Conditions) -> None:
         self._work, self._deadline = work, asked.deadline
         self._jobs: deque[Any] = deque()
         self._events: Iterator[Event] | None = None
@@ -293,11 +293,11 @@ class _Seat:
             yield event
 
 
-_SEATS: dict[str, _Seat] = {}
+_LOCAL_WORKERS: dict[str, _LocalWorker] = {}
 """Of this Ray worker, by run: one at most."""
 
 
-def _run_job(shared: list[Any], job: Any, carried: bool, asked: _Asked) -> Iterator[list[Event | Exception]]:
+def _run_job(shared: list[Any], job: Any, carried: bool, asked: _Conditions) -> Iterator[list[Event | Exception]]:
     """Run a job in a Ray worker, and yield its events, or its exception; an empty list where the worker lacks files.
 
     Events come in lists, at most one in `_PERIOD` but for those that finish something: each list costs Ray some milliseconds.
@@ -307,14 +307,14 @@ def _run_job(shared: list[Any], job: Any, carried: bool, asked: _Asked) -> Itera
     run, last = shared[0].hex(), float("-inf")
     waiting: list[Event | Exception] = []
     try:
-        if run not in _SEATS:
+        if run not in _LOCAL_WORKERS:
             refuse_others("the machine that began the run", asked.versions)
-            _SEATS.clear()
-            _SEATS[run] = _Seat(ray.get(shared[0]), asked)
-        if not (carried or _SEATS[run].sees):
+            _LOCAL_WORKERS.clear()
+            _LOCAL_WORKERS[run] = _LocalWorker(ray.get(shared[0]), asked)
+        if not (carried or _LOCAL_WORKERS[run].sees):
             yield []
             return
-        for event in _SEATS[run].run(job):
+        for event in _LOCAL_WORKERS[run].run(job):
             if isinstance(event, Waiting):
                 continue
             waiting.append(event)

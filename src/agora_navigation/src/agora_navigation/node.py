@@ -148,7 +148,7 @@ class Navigation:
                 if self._played is not None:
                     self._follow_status(self._played)
                     for crew in self._played.crews:
-                        self._tend(self._played, crew)
+                        self._serve_crew(self._played, crew)
 
     def _close(self) -> None:
         with self._changed:
@@ -239,7 +239,7 @@ class Navigation:
                     if port.number == number and not port.own_goal and not robot.ended:
                         crew.navigator.follow(number, robot.goal)
 
-    def _tend(self, played: Played, crew: Crew) -> None:
+    def _serve_crew(self, played: Played, crew: Crew) -> None:
         """Plan for a crew when its odometry has moved on by a control period; let it stand where that does not come."""
         nav = crew.navigator
         for port in crew.ports:

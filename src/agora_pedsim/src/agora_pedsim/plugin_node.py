@@ -76,13 +76,13 @@ class PluginNode:
             try:
                 answer = self._plugin.feedback(data)
             except Exception as error:  # noqa: BLE001 - the plugin is somebody else's code
-                self._complain(error)
+                self._report_error(error)
                 return
             self._publisher.publish(answer)
             if self._semantic and isinstance(self._plugin, OverArrays) and self._plugin.crowd:
                 self._semantic.publish(self._plugin.crowd, data.header)
 
-    def _complain(self, error: Exception) -> None:
+    def _report_error(self, error: Exception) -> None:
         if not self._failed:
             where = "" if isinstance(error, InputError) else "\n" + "".join(traceback.format_exception(error)[-2:])
             rospy.logerr("crowdsim_agents: the plugin failed and nothing is sent: %s: %s%s", type(error).__name__, error, where)

@@ -81,7 +81,7 @@ class SimulatorNode:
 
     def _advertise(self) -> None:
         if not self._synchronous:  # in lock step the crowd answers with them
-            rospy.Subscriber("pedsim_simulator/pedestrians", Pedestrians, self._hear_people, queue_size=1, tcp_nodelay=True)
+            rospy.Subscriber("pedsim_simulator/pedestrians", Pedestrians, self._receive_people, queue_size=1, tcp_nodelay=True)
         self._display.tell_status(self._episode, self._interrupted)
         for name, kind, handler in (
             ("begin", srv.BeginEpisode, self._begin),
@@ -227,7 +227,7 @@ class SimulatorNode:
             twists[r] = twist
         return twists
 
-    def _hear_people(self, message: Pedestrians) -> None:
+    def _receive_people(self, message: Pedestrians) -> None:
         self._people = message
 
     def _set_people(self, message: Pedestrians) -> None:
