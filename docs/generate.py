@@ -273,7 +273,9 @@ def planners() -> str:
 
 
 def narrow() -> str:
-    """Who gets through narrow places, of the rows that benchmarks/narrow.py keeps; below it, the robots that do not always."""
+    """The table of planners in narrow places, of the rows that benchmarks/narrow.py keeps; below it, the robots that do not always
+    pass.
+    """
     with (MEASURED.parent / "narrow.csv").open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     places = list(dict.fromkeys(row["place"] for row in rows))
@@ -291,7 +293,7 @@ def narrow() -> str:
 
 
 def planner_page(name: str) -> str:
-    """What a planner is and claims to be, its parameters, what it does on the suites, and how it passes people."""
+    """The page of a planner: its claim, its parameters, its results on the suites, and its passing of people."""
     planner = load("planners", name)
     declares = planner().declares
     label, needs = declares.label, ", ".join(sorted(declares.channels))
@@ -318,7 +320,7 @@ def pictures(folder: str, name: str, up: str) -> Iterable[str]:
 
 
 def interplanners() -> str:
-    """What each local planner that was measured does with every interplanner in front of it; then every interplanner."""
+    """The page of interplanners: each measured local planner with every interplanner in front of it; then every interplanner."""
     rows = measured("planners")
     guided = [row for row in rows if row.get("interplanner")]
     alone = [row for row in rows if row["planner"] in {row["component"] for row in guided}]
@@ -436,7 +438,7 @@ def summary(component: Any) -> str:
 
 
 def module_source(component: Any) -> str:
-    """What the component's module, or that of what it is made from, says of its source: its docstring after the first line."""
+    """The source that the component's module names, or the module of what it is made from: its docstring after the first line."""
     for origin in component.__mro__:
         _, _, rest = (inspect.getdoc(inspect.getmodule(origin)) or "").partition("\n\n")
         if re.search(r"\b(19|20)\d\d\b", rest):
@@ -461,7 +463,7 @@ def parameters(component: type) -> str:
 
 
 def descriptions(component: type, names: Iterable[str]) -> dict[str, str]:
-    """What docstrings say of the fields: ``one, two: text.`` at the start of a line or after a full stop."""
+    """The meanings of fields in docstrings: ``one, two: text.`` at the start of a line or after a full stop."""
     known, found = set(names), {}
     for parent in reversed(component.__mro__[:-1]):
         section = re.search(r"\nAttributes:\n(.*?)(?:\n\n\S|\Z)", inspect.getdoc(parent) or "", re.DOTALL)
@@ -584,7 +586,7 @@ def cards() -> str:
 
 
 def card_page(card: Card) -> str:
-    """What a card is about, and its parameters."""
+    """The page of a card: its subject, and its parameters."""
     source = f"{card.origin}, figure {card.figure}" if card.figure else card.origin
     texts = {
         "Tests": card.tests,

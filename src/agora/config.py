@@ -41,8 +41,8 @@ def load(path: str | Path, kind: type[T]) -> T:
     """Read a YAML or JSON file into a dataclass (or another type made of dataclasses, lists, tuples, dicts and scalars).
 
     Args:
-        path: the file; ``.json`` is checked as JSON, everything else is YAML 1.2.
-        kind: what the file describes.
+        path: path of the file; ``.json`` is checked as JSON, everything else is YAML 1.2.
+        kind: type that the file describes.
 
     Raises:
         InputError: the file cannot be read, or does not describe a ``kind``.
@@ -151,13 +151,13 @@ class Builder:
         return value
 
     def wrong(self, line: int | None, path: str, message: str) -> _Wrong:
-        """Note a problem, and return what to raise."""
+        """Note a problem, and return the exception to raise."""
         place = self.where if line is None else f"{self.where}:{line}"
         self.problems.append(f"{place}: {path}: {message}" if path else f"{place}: {message}")
         return _Wrong()
 
     def unexpected(self, node: Node, path: str, expected: str) -> _Wrong:
-        """Note that a value is not what was expected, and return what to raise."""
+        """Note that a value is not the expected one, and return the exception to raise."""
         hint = ""
         if isinstance(node.value, str) and expected in ("a number", "an integer"):
             hint = "; remove the quotes" if looks_numeric(node.value) else ""
@@ -309,7 +309,7 @@ class Builder:
         return dict(zip(keys, self.all((node.value[key], kind, join(path, key)) for key in keys), strict=True))
 
     def all(self, parts: Iterator[tuple[Node, Any, str]]) -> list[Any]:
-        """Every part built; goes on after a problem, so that all of them are reported."""
+        """Return every part, built; go on after a problem, so that all of them are reported."""
         built, failed = [], False
         for part in parts:
             try:
@@ -333,7 +333,7 @@ class Builder:
         return node.value
 
     def fields(self, kind: Any) -> tuple[dict[str, Any], list[str], dict[str, str]]:
-        """The types by key, the keys of what must be there, and the names by key of a record's fields."""
+        """Return the types by key, the required keys, and the names by key of a record's fields."""
         return _fields(kind)
 
     def record(self, node: Node, kind: Any, path: str) -> Any:
@@ -367,7 +367,7 @@ class Builder:
 
 @functools.cache
 def _fields(kind: Any) -> tuple[dict[str, Any], list[str], dict[str, str]]:
-    """Of a dataclass' parameters: the types by key, the keys of those without a default, and the names by key."""
+    """Return for a dataclass' parameters the types by key, the keys of those without a default, and the names by key."""
     hints = typing.get_type_hints(kind, include_extras=True)
     fields = [field for field in dataclasses.fields(kind) if field.init]
     required = [key_of(f) for f in fields if f.default is dataclasses.MISSING and f.default_factory is dataclasses.MISSING]

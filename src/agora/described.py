@@ -15,7 +15,7 @@ from agora.ranges import Within
 
 
 def fits(node: Node, kind: Any) -> bool:
-    """Whether a value's shape is that of a type."""
+    """Return whether a value's shape is that of a type."""
     origin = typing.get_origin(kind)
     if kind is Any:
         return True
@@ -43,7 +43,7 @@ def described(kind: Any) -> str:
 
 
 def looks_numeric(text: str) -> bool:
-    """Whether a text is a number in quotes."""
+    """Return whether a text is a number in quotes."""
     try:
         return math.isfinite(float(text))
     except ValueError:

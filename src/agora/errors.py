@@ -1,4 +1,4 @@
-"""Every error that Agora raises on purpose.
+"""The errors that Agora raises on purpose.
 
 AgoraError
 ├── InputError            a file or an argument is wrong: says file, line, key, what was expected, the nearest valid name
@@ -39,7 +39,7 @@ class UnknownNameError(InputError):
 
 
 class PlacementError(InputError):
-    """Nothing could be placed with the clearance asked for."""
+    """Raised where nothing could be placed with the clearance asked for."""
 
 
 class PlannerError(AgoraError):
@@ -55,7 +55,7 @@ class DivergedError(AgoraError):
 
 
 class StoppedError(AgoraError):
-    """A run was stopped; the message says what is kept. The command line exits with ``code``, 128 and a signal's number."""
+    """A run was stopped; the message names the kept results. The command line exits with ``code``, 128 and a signal's number."""
 
     def __init__(self, message: str, code: int = 130) -> None:
         super().__init__(message)
@@ -64,10 +64,11 @@ class StoppedError(AgoraError):
 
 @contextmanager
 def reading(path: str | Path, what: str) -> Iterator[None]:
-    """The one boundary about the contents of a stranger's file: whatever they break in here is an `InputError` that names it.
+    """The one boundary about the contents of a stranger's file: any exception in here becomes an `InputError` that names the file.
 
     Args:
-        path: of the file. what: it should be, with its article: "a map".
+        path: path of the file.
+        what: expected contents, with its article: "a map".
 
     Raises:
         InputError: what is inside raised anything but an error of Agora's.

@@ -41,7 +41,8 @@ class Named:
     """A component and the name it is registered under.
 
     Attributes:
-        name: in the registry. part: the component.
+        name: name in the registry.
+        part: the component.
     """
 
     name: str

@@ -23,7 +23,7 @@ _FEWER = {"sampling": "sampling(waypoints=40, start_speeds=3)"}
 
 
 def ways(names: list[str]) -> dict[str, list]:
-    """Where the robot and the people are after some steps, under each ``planners/NAME`` or ``crowd_models/NAME``."""
+    """Return the places of the robot and the people after some steps, under each ``planners/NAME`` or ``crowd_models/NAME``."""
     suite = load_suite("demo")
     begun = replace(suite.start("crossing", 1), timeout=_SECONDS)
     found = {}

@@ -51,7 +51,7 @@ class Rounded:
 
 
 def actions_of(env: AgoraVectorEnv, planner: Any = AHEAD) -> np.ndarray:
-    """What a planner does in an environment of one part."""
+    """Return the actions of a planner in an environment of one part."""
     observation = env._parts[-1].batch.observer.observe()
     return to_actions(planner.act(observation, {}).twists, observation.limits)
 

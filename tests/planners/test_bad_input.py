@@ -1,4 +1,4 @@
-"""What episodes that cannot go well come to, whichever planner drives: the robot stands or backs out, and the record says why."""
+"""Episodes that cannot go well, whichever planner drives: the robot stands or backs out, and the record says why."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What goes over a wire comes back as it was, to the bit; what is something else is said in one line."""
+"""Messages of a wire come back to the bit; anything else is refused in one line."""
 
 from __future__ import annotations
 

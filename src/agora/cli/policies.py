@@ -76,7 +76,7 @@ def _described(policy: AnyPolicy) -> Iterator[tuple[str, str]]:
 
 
 def _weights(arrays: Mapping[str, Floats]) -> str:
-    """How many weights a network has."""
+    """Return the number of a network's weights."""
     return f"{sum(array.size for array in arrays.values()):,}"
 
 

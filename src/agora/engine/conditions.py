@@ -29,22 +29,25 @@ class Conditions:
     """Values that all episodes of a batch share.
 
     Attributes:
-        periods: how often things happen.
+        periods: periods of physics, control, crowd and sensors.
         crowd: the crowd model that moves simulated pedestrians, or several; None leaves them where they are.
-        behaviours: decide where pedestrians want to go and how fast, one after the other.
-        sees_pedestrians, sees_robots: whom simulated pedestrians react to.
-        ends: sum of END bits (`agora.world.records`): which contacts end an episode; the others are counted.
-        remove: robots that have ended leave the world.
-        lidar: of every robot; that of its own model where None.
-        global_planner: makes the path. replan: s between two paths, a multiple of the control period; 0 for one to every goal.
-        layers: put costs about pedestrians on the global planner's map and on local costmaps.
+        behaviours: behaviours that decide where pedestrians want to go and how fast, one after the other.
+        sees_pedestrians: whether simulated pedestrians react to each other.
+        sees_robots: whether simulated pedestrians react to robots.
+        ends: sum of END bits (`agora.world.records`) of contacts that end an episode; the others are counted.
+        remove: whether robots that have ended leave the world.
+        lidar: lidar of every robot; that of its own model where None.
+        global_planner: global planner that makes the paths.
+        replan: time between two paths, s, a multiple of the control period; 0 for one to every goal.
+        layers: layers that put costs about pedestrians on the global planner's map and on local costmaps.
         perception: the robots' knowledge of pedestrians.
-        simulator: moves the robots.
-        routes: pedestrians find their way round walls (`agora.engine.routes`). careful: nobody steps into a wall, a robot or a
-            pedestrian whom they see. yields: how, of `agora.engine.crowd.EngineCrowd`.
-        sidestep: how recorded pedestrians step aside for robots whom they see; None where they do not.
-        minding: when the pedestrians of each crowd model mind a robot; early where not given.
-        unsteady: how the pace and the direction of simulated pedestrians fluctuate; None where they do not.
+        simulator: simulator that moves the robots.
+        routes: whether pedestrians find their way round walls (`agora.engine.routes`).
+        careful: whether nobody steps into a wall, a robot or a pedestrian whom they see.
+        yields: as in `agora.engine.crowd.EngineCrowd`.
+        sidestep: the way in which recorded pedestrians step aside for robots whom they see; None where they do not.
+        minding: time at which the pedestrians of each crowd model mind a robot; early where not given.
+        unsteady: fluctuation of the pace and the direction of simulated pedestrians; None for none.
     """
 
     periods: Periods = field(default_factory=Periods)

@@ -1,4 +1,4 @@
-"""What the author of a component reads: one file for each kind.
+"""The interfaces that the author of a component reads: one file for each kind.
 
 A component is a frozen dataclass: its fields are its parameters, and one entry point makes it known (`agora.registry`).
 Units are SI, the frame is the map's unless said otherwise, headings are radians in (-pi, pi]. What is given is read-only: copy what

@@ -37,7 +37,7 @@ _NO_LIMIT = 1e8  # s
 
 @dataclass
 class _Robot:
-    """What is known of a robot beside the engine's records."""
+    """The facts about a robot beside the engine's records."""
 
     name: str
     start: RobotStart
@@ -94,17 +94,17 @@ class OneWorld:
 
     @property
     def models(self) -> tuple[RobotModel, ...]:
-        """What the robots are."""
+        """The models of the robots."""
         return tuple(robot.start.model for robot in self._fleet)
 
     @property
     def robots(self) -> Robots:
-        """Where the robots are, one world (1, R)."""
+        """The robots of the world, (1, R)."""
         return self._world.robots
 
     @property
     def done(self) -> bool:
-        """Whether every robot has ended."""
+        """True where every robot has ended."""
         return bool(self._world.status.clock.done[0])
 
     def begin(self, start: Start, stage: Stage, names: Sequence[str], since: float) -> None:
@@ -137,7 +137,7 @@ class OneWorld:
         self._scanners = {lidar: Scanner(self._world, lidar) for lidar in self._lidars if lidar is not None}
 
     def _bodies(self) -> Bodies:
-        """What moves the robots."""
+        """Return the bodies that move the robots."""
         bodies: Bodies = self._simulator.part.bodies(self._world)
         return bodies
 
@@ -254,7 +254,7 @@ class OneWorld:
             self._world.next_goal(0, r, self._fleet[r].start.goals[self._goals[r]])
 
     def _move_pedestrians(self) -> None:
-        """Write their next generation: what came from outside, gone on with its velocity where that is of an earlier moment."""
+        """Write the pedestrians' next generation from outside, gone on with its velocity where it is of an earlier moment."""
         world, now = self._world, self._people.now
         after = world.next_pedestrians
         carry(now, after)
@@ -292,7 +292,7 @@ class OneWorld:
         return taken
 
     def standing(self) -> Sequence[RobotStanding]:
-        """How every robot's episode stands."""
+        """Return the state of every robot's episode."""
         status = self._world.status
         return [
             RobotStanding(
@@ -309,12 +309,12 @@ class OneWorld:
         ]
 
     def contacts(self) -> Sequence[tuple[int, Contact]]:
-        """Which robots began to touch something since the last call."""
+        """Return the robots that began to touch something since the last call."""
         taken, self._contacts = self._contacts, []
         return taken
 
     def touching(self) -> Bools:
-        """Which robots touch something now (R,)."""
+        """Return which robots touch something now (R,)."""
         status = self._world.status
         touched: Bools = status.touching.pedestrian[0].any(-1) | status.touching.wall[0] | status.touching.robot[0].any(-1)
         return touched

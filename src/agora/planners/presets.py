@@ -36,8 +36,8 @@ def named_planner(text: str, interplanner: str = "", agent: str = "") -> tuple[s
     an episode's key.
 
     Args:
-        text: as above.
-        interplanner: for a text that names none.
+        text: text of the planner, as above.
+        interplanner: interplanner for a text that names none.
         agent: policy of a planner that drives with a file of weights, where the text names none; other planners ignore it.
 
     Raises:

@@ -1,4 +1,4 @@
-"""The state of W worlds side by side, apart from what moves it.
+"""The state of W worlds side by side, apart from the code that moves it.
 
 Two generations of pedestrians and robots: everybody reads generation t while t + dt is written; `World.turn` swaps them. The
 engine, sensors, recorder, behaviours and rewards work on the world alone.
@@ -34,8 +34,13 @@ class Layout:
     """Sizes of a batch's arrays.
 
     Attributes:
-        worlds: W. robots: R in each. pedestrians: most in one world. waypoints: most of one pedestrian.
-        corners: most of a polygon footprint. knots: most of the recordings of one world. delay: longest command delay, steps.
+        worlds: number of worlds W.
+        robots: number of robots R in each.
+        pedestrians: most pedestrians in one world.
+        waypoints: most waypoints of one pedestrian.
+        corners: most corners of a polygon footprint.
+        knots: most knots of the recordings of one world.
+        delay: longest command delay, steps.
         maps: room for maps.
     """
 
@@ -72,21 +77,29 @@ class Layout:
 
 
 class World:
-    """W worlds of pedestrians and robots: records of arrays, and at which moment they are.
+    """The state of W worlds of pedestrians and robots: records of arrays, and the generation that is t.
 
     Args:
-        layout: sizes.
+        layout: sizes of the records.
         dt: physics step, s.
         slots: pedestrian slots a world, a multiple of `state.PADDING`; the least that hold the layout where not given.
-        threads: that share the worlds; results do not depend on it.
+        threads: number of threads that share the worlds; results do not depend on it.
 
     Attributes:
-        layout, dt, slots: as given.
-        tick: steps since the world was made. now: which of the two generations is t, 0 or 1.
-        traits, minds, waypoints: of the pedestrians. replay: their recordings.
-        robot_traits: of the robots. commands: (W, R, 3) twists that count until others are given, m/s and rad/s.
-        status: clocks, goals, outcomes and contacts. maps: of all worlds, and which world is on which.
-        doors: that move; None where no map has any.
+        layout: as given.
+        dt: as given.
+        slots: number of pedestrian slots a world.
+        tick: steps since the world was made.
+        now: number of generation t, 0 or 1.
+        traits: traits of the pedestrians.
+        minds: minds of the pedestrians.
+        waypoints: waypoints of the pedestrians.
+        replay: recordings of pedestrians.
+        robot_traits: traits of the robots.
+        commands: (W, R, 3) twists that count until others are given, m/s and rad/s.
+        status: clocks, goals, outcomes and contacts.
+        maps: maps of all worlds, and the number of each world's map.
+        doors: doors that move; None where no map has any.
         threads: run kernels over the worlds.
     """
 
@@ -145,7 +158,7 @@ class World:
         self.tick += 1
 
     def holds(self, start: Start) -> bool:
-        """Whether there is room for an episode in every world."""
+        """Return whether there is room for an episode in every world."""
         room, models = self.layout, [robot.model for robot in start.robots]
         return (
             len(models) == room.robots
