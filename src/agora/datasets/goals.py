@@ -138,7 +138,7 @@ class Aim(NamedTuple):
 
 
 class End(NamedTuple):
-    """The time at which a goal was done with, s, the end in a word, the goal's name, and the time at which it was sent (`GoalDone`)."""
+    """The end of a goal: its time, s, the end in a word, the goal's name, and the time at which it was sent (`GoalDone`)."""
 
     time: float
     says: str
