@@ -10,7 +10,7 @@ import pytest
 
 from agora.core.recording import Reason
 from agora.interfaces import Declaration
-from agora.planners.guided import Guided
+from agora.planners.guided import GuidedPlanner
 from agora.planners.inter.surroundings import unchanged
 from agora.planners.presets import named_planner, preset_names
 from agora.registry import Named, available
@@ -58,11 +58,11 @@ def test_a_preset_answers_bad_input(name):
 
 @pytest.mark.parametrize("name", sorted(available("planners")))
 def test_a_planner_behind_an_interplanner_answers_bad_input(name):
-    guided = Guided(Named.of("planners", name), Named("meddling", Meddling()))
+    guided = GuidedPlanner(Named.of("planners", name), Named("meddling", Meddling()))
     check_bad_input(guided, gives_way=False, kinds=("differential",))
 
 
 @pytest.mark.parametrize("name", sorted(available("interplanners")))
 def test_a_planner_before_which_an_interplanner_is_answers_bad_input(name):
-    guided = Guided(Named.of("planners", "social_force"), Named.of("interplanners", name))
+    guided = GuidedPlanner(Named.of("planners", "social_force"), Named.of("interplanners", name))
     check_bad_input(guided, gives_way=False, kinds=("differential",))

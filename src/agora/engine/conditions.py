@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from agora.draft.periods import Periods
 from agora.draft.sidestep import Sidestep
 from agora.draft.unsteady import Unsteady
-from agora.engine.bodies import Native
 from agora.perception.perception import Perception
 from agora.planners.global_.astar import AStar
+from agora.simulators.native import Native
 from agora.world.records import END_OUT_OF_MAP, END_PEDESTRIAN, END_ROBOT, END_WALL, EVERY_CONTACT
 
 if TYPE_CHECKING:
