@@ -75,7 +75,8 @@ test-ros:
 	@echo "The ROS tests were not run: there is no ROS on this machine, or not all of it (make ros)."
 endif
 
-check: $(VENV)/.test $(VENV)/.check
+$(VENV)/.check: | $(VENV)/.test
+check: $(VENV)/.check
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 	$(BIN)/mypy
@@ -92,7 +93,7 @@ ros:
 	@docker/install-ros
 	@! test -x $(BIN)/python || $(BIN)/python -c 'import rospy' 2>/dev/null || { echo "$(VENV) cannot see ROS and is made anew"; rm -rf $(VENV); }
 	@$(MAKE) --no-print-directory workspace
-	@$(MAKE) --no-print-directory --jobs 2 kernels $(if $(filter true,$(CI)),$(VENV)/.test)
+	@$(if $(filter true,$(CI)),,$(MAKE) --no-print-directory kernels)
 
 kernels:
 	@$(BIN)/agora warm

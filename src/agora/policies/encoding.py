@@ -13,7 +13,7 @@ import numpy as np
 
 from agora.core.jit import hidden, kernel, spliced
 from agora.core.scalar import HALF, ONE, ZERO, F, sincos
-from agora.core.state import Array, Bools, Floats
+from agora.core.state import Array, Bools, Floats, frozen
 from agora.errors import InputError
 from agora.interfaces import Channel, Limits, Observation, Provider, Tracks
 from agora.policies.subgoal import subgoals
@@ -199,12 +199,12 @@ class Observe(FromLimitToLimit):
         if scan.shape[1] < self.beams:
             raise InputError(f"observe: beams must be at most those of the robot's lidar, {scan.shape[1]}, got {self.beams}")
         position, velocity, _, present = tracks_of(o.pedestrians if self.pedestrians else None, rows)
-        tracks = (position, velocity, present)
+        tracks = (frozen(position), frozen(velocity), frozen(present))
         scales = (self.scan_range, self.goal_range, self.pedestrian_range, self.pedestrian_speed)
         counts, m = (self.beams, self.pedestrians), o.limits
         goal = subgoals(o, self.lookahead, first, last) if self.lookahead else o.goal
-        robot = (o.pose, o.twist, goal, m.min_vx, m.max_vx, m.max_vy, m.max_omega)
-        _write(counts, tuple(np.float32(1.0 / s) for s in scales), robot, scan, tracks, out, first, last)
+        robot = tuple(frozen(one) for one in (o.pose, o.twist, goal, m.min_vx, m.max_vx, m.max_vy, m.max_omega))
+        _write(counts, tuple(np.float32(1.0 / s) for s in scales), robot, frozen(scan), tracks, out, first, last)
         parts = self.parts if self.sensors else {}
         for sensor in self.sensors:
             for name, one in sensor.fields.items():

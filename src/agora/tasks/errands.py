@@ -167,9 +167,7 @@ class Errands:
         """Return which points (N, 2) lie in no forbidden zone."""
         allowed = np.ones(len(points), np.bool_)
         for polygon in self._task.forbidden:
-            inside = np.empty(len(points), np.bool_)
-            inside_all(polygon, np.ascontiguousarray(points), inside)
-            allowed &= ~inside
+            allowed &= ~inside_all(polygon, points)
         return allowed
 
     def _leads(self, radius: float, start: Doubles, end: Doubles) -> bool:
