@@ -26,7 +26,7 @@ from agora.draft.pedestrian_types import PedestrianType
 from agora.draft.people import People
 from agora.draft.periods import Periods
 from agora.draft.scenario import Obstacle, Obstacles, Pedestrian, Robot, Scenario
-from agora.draft.stage import Crowd, Navigation, Stage
+from agora.draft.stage import CrowdSettings, NavigationSettings, Stage
 from agora.interfaces import (
     ROBOT,
     Card,
@@ -75,7 +75,7 @@ from agora.tasks.cards.card import card_names, load_card, situation_of
 from agora.tasks.faults import task_of
 from agora.tasks.modules.staged import CurriculumStage
 from agora.tasks.obstacles.random import Amount
-from agora.tasks.parametrized import Entry
+from agora.tasks.parametrized import ModelCount
 from agora.tasks.robots.guided import Route
 from agora.tasks.roles import PedestrianRole, RobotRole, Roles
 from agora.tasks.settings import (
@@ -109,7 +109,7 @@ COMPONENTS = {
 
 FILES: dict[str, tuple[type, ...]] = {
     "pedestrian_types": (PedestrianType,),
-    "suite_file": (Suite, Stage, Crowd, People, Navigation, Periods),
+    "suite_file": (Suite, Stage, CrowdSettings, People, NavigationSettings, Periods),
     "map_file": (MapFile, ShapesFile, ZoneFile),
     "furniture_file": (Furniture, ModelFile),
     "scenario_file": (Scenario, Robot, Obstacles, Obstacle, Pedestrian),
@@ -124,7 +124,7 @@ FILES: dict[str, tuple[type, ...]] = {
         ZonesSettings,
         GuidedSettings,
     ),
-    "parametrized_file": (Entry,),
+    "parametrized_file": (ModelCount,),
     "route_file": (Route,),
     "roles_file": (Roles, PedestrianRole, RobotRole),
     "curriculum_file": (CurriculumStage,),

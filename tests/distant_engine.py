@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from agora.core.state import Array
-from agora.engine.bodies import NativeBodies
+from agora.simulators.native import NativeBodies
 from agora.engine.crowd import EngineCrowd
 from agora.engine.engine import Engine
 from agora.world.world import World

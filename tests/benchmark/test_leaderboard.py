@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from agora.benchmark import store, submission, tracks
 from agora.benchmark.bench import run_all
-from agora.benchmark.entry import CHECK, ENTRY, ROWS, Knows, Posted, Results, digest_of, located, read_check, read_entry
+from agora.benchmark.entry import CHECK, ENTRY, ROWS, EntryResults, Knows, Posted, digest_of, located, read_check, read_entry
 from agora.benchmark.leaderboard import own_entries, render, write
 from agora.benchmark.request import Options, Request
 from agora.benchmark.submission import Words, carry, submit
@@ -67,7 +67,7 @@ def change(folder: Path, key: str, **columns: object) -> Path:
     rows = [{**row, **columns} if row["key"] == key else row for row in posted.rows]
     store.write_rows(folder / ROWS, rows)
     entry = dataclasses.replace(posted.entry, files={**posted.entry.files, ROWS: digest_of(folder / ROWS)})
-    (folder / ENTRY).write_text(dump(dataclasses.replace(entry, results=Results.of(rows))))
+    (folder / ENTRY).write_text(dump(dataclasses.replace(entry, results=EntryResults.of(rows))))
     return folder
 
 

@@ -11,7 +11,7 @@ from tests.distant_engine import Distant
 from tests.plain_engine import Plain, PlainEngine
 
 from agora.core.recording import Outcome
-from agora.engine.bodies import Native
+from agora.simulators.native import Native
 from agora.testing import ContractError, check_backend
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agora.planners.guided import Guided
+from agora.planners.guided import GuidedPlanner
 from agora.planners.presets import named_planner, preset_names
 from agora.registry import Named, available
 from agora.testing import check_bad_input
@@ -18,5 +18,5 @@ def test_a_preset_answers_bad_input(name):
 @pytest.mark.parametrize("inter", sorted(available("interplanners")))
 @pytest.mark.parametrize("name", sorted(available("planners")))
 def test_a_planner_behind_an_interplanner_answers_bad_input(name, inter):
-    guided = Guided(Named.of("planners", name), Named.of("interplanners", inter))
+    guided = GuidedPlanner(Named.of("planners", name), Named.of("interplanners", inter))
     check_bad_input(guided, gives_way=False, kinds=("differential",))

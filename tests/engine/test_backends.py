@@ -18,7 +18,7 @@ from agora.benchmark.job import metrics
 from agora.core.recording import Contact, ContactKind, Outcome, Recording
 from agora.draft.periods import Periods
 from agora.engine.backends import backend_of
-from agora.engine.bodies import Native
+from agora.simulators.native import Native
 from agora.engine.engine import Engine
 from agora.engine.undisturbed import undisturbed
 from agora.episode import Conditions, Episodes
@@ -31,8 +31,8 @@ from agora.planners.local.go_to_goal import GoToGoal
 from agora.planners.presets import named_planner
 from agora.registry import Named
 from agora.sensors.lidar import Lidar
-from agora.simulators.base import Entity, People
-from agora.simulators.one_world import OneWorld
+from agora.nodes.driver import Entity, People
+from agora.nodes.one_world import OneWorld
 
 PERIODS = Periods(0.05, 0.1, 0.1, 0.1)
 SEEING = replace(DISC, lidar=Lidar(beams=91, range_max=30.0))

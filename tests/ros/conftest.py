@@ -259,7 +259,7 @@ class Graph:
 @pytest.fixture(scope="session")
 def kernels() -> None:
     """What every graph computes with is compiled: in a fresh checkout that takes minutes, which no test is to wait for."""
-    from agora.simulators.warm import warm
+    from agora.nodes.warm import warm
 
     warm()
 

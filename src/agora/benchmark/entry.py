@@ -57,7 +57,7 @@ _LONGEST = {"name": 80, "author": 200, "description": 2000}
 
 
 @dataclass(frozen=True)
-class Part:
+class EntryStage:
     """The episodes of one stage.
 
     Attributes:
@@ -69,7 +69,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Drawn:
+class EntrySuite:
     """The suite that was run, as it comes with Agora but for the seed.
 
     Attributes:
@@ -79,13 +79,13 @@ class Drawn:
     name: str
     version: Number
     seed: int
-    stages: dict[str, Part]
+    stages: dict[str, EntryStage]
 
     @staticmethod
-    def of(suite: Suite) -> Drawn:
+    def of(suite: Suite) -> EntrySuite:
         """What an entry says of a suite."""
-        stages = {stage.name: Part(stage.count, suite.seed_of(stage.name)) for stage in suite.stages}
-        return Drawn(suite.name, suite.version, suite.seed, stages)
+        stages = {stage.name: EntryStage(stage.count, suite.seed_of(stage.name)) for stage in suite.stages}
+        return EntrySuite(suite.name, suite.version, suite.seed, stages)
 
     @property
     def episodes(self) -> list[tuple[str, int]]:
@@ -173,7 +173,7 @@ class Pins:
 
 
 @dataclass(frozen=True)
-class Results:
+class EntryResults:
     """The rows in short.
 
     Attributes:
@@ -185,12 +185,12 @@ class Results:
     means: dict[str, float]
 
     @staticmethod
-    def of(rows: Sequence[Row]) -> Results:
+    def of(rows: Sequence[Row]) -> EntryResults:
         """What rows say."""
         ends = sorted({str(row["outcome"]) for row in rows})
         values = {name: [float(row[name]) for row in rows if row.get(name) is not None] for name in HEADLINE}
         means = {name: math.fsum(some) / len(some) for name, some in values.items() if some}
-        return Results(len(rows), {end: sum(row["outcome"] == end for row in rows) for end in ends}, means)
+        return EntryResults(len(rows), {end: sum(row["outcome"] == end for row in rows) for end in ends}, means)
 
 
 @dataclass(frozen=True)
@@ -204,11 +204,11 @@ class Entry:
     """
 
     name: str
-    suite: Drawn
+    suite: EntrySuite
     planner: Entered
     pins: Pins
     made_on: tuple[Machine, ...]
-    results: Results
+    results: EntryResults
     files: dict[str, str]
     author: str = ""
     description: str = ""
@@ -300,7 +300,7 @@ class Posted:
         found = list(rules.of_plan(self.rows, self.entry.suite, self.entry.planner.label))
         found += rules.of_columns(self.rows) if self.entry.pins.agora == __version__ else ()
         found += rules.of_values(self.rows)
-        if not found and Results.of(self.rows) != self.entry.results:
+        if not found and EntryResults.of(self.rows) != self.entry.results:
             found.append("results are not those of the rows")
         return found
 

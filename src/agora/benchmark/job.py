@@ -65,7 +65,7 @@ class Job:
 
 
 @dataclass(frozen=True)
-class Plan:
+class RunPlan:
     """What all jobs of a run have in common, and how one is run (`agora.interfaces.Work`).
 
     Attributes:
@@ -205,7 +205,7 @@ class _GivenUp:
 
 
 def _play(
-    plan: Plan, job: Job, planner: Any, conditions: Conditions, starts: Mapping[int, Start], watch: Watch
+    plan: RunPlan, job: Job, planner: Any, conditions: Conditions, starts: Mapping[int, Start], watch: Watch
 ) -> Iterator[_Ended | _GivenUp | Finished]:
     """Run the episodes of a job side by side; where something raises, one by one, to learn in which."""
     try:

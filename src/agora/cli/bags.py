@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from agora.datasets.played import Played
+    from agora.datasets.played import PlayedEpisode
 
 
 def bag(
@@ -127,7 +127,7 @@ def demonstrations(
         typer.echo(f"demonstration  {path}")
 
 
-def _say(played: Played, full: bool) -> None:
+def _say(played: PlayedEpisode, full: bool) -> None:
     """Print how an episode went: its outcome, or all that is known of it."""
     from agora.benchmark.job import metrics
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from agora.engine.bodies import Native
 from agora.interfaces import Terms
 from agora.perception.perception import Perception
 from agora.planners.global_.astar import AStar
+from agora.simulators.native import Native
 from agora.world.records import END_OUT_OF_MAP, END_PEDESTRIAN, END_ROBOT, END_WALL
 
 if TYPE_CHECKING:

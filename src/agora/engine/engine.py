@@ -11,12 +11,12 @@ import itertools
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, cast
 
-from agora.engine.bodies import NativeBodies
 from agora.engine.crowd import EngineCrowd, Part
 from agora.engine.rules import Rules
 from agora.engine.scene import CrowdReader
 from agora.errors import InputError
 from agora.interfaces import WholeSimulator
+from agora.simulators.native import NativeBodies
 from agora.world.records import EVERY_CONTACT
 from agora.world.world import World
 

@@ -19,7 +19,7 @@ from agora.interfaces.global_planner import GlobalPlanner
 from agora.interfaces.interplanner import Guidance, InterPlanner
 from agora.interfaces.map_generator import MapGenerator
 from agora.interfaces.metric import Compared, Direction, Metric, metric
-from agora.interfaces.module import Module, Plan
+from agora.interfaces.module import Module, ResetPlan
 from agora.interfaces.observation import Costmap, Observation, SemanticMaps, SemanticWindow
 from agora.interfaces.obstacles_mode import ObstaclesMode
 from agora.interfaces.planner import NOTES, SEEN, Answer, BatchPlanner, Declaration, Label, Memory, Planner
@@ -77,7 +77,7 @@ __all__ = [
     "Oracle",
     "People",
     "Person",
-    "Plan",
+    "ResetPlan",
     "Planner",
     "Progress",
     "Provider",

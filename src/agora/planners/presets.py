@@ -9,7 +9,7 @@ from typing import Any
 from agora.config import build_component, load, parse_parameters
 from agora.errors import InputError, UnknownNameError, in_words
 from agora.extras import lacking
-from agora.planners.guided import Guided
+from agora.planners.guided import GuidedPlanner
 from agora.planners.lift import declaration_of
 from agora.registry import Named, available
 from agora.registry import load as load_component
@@ -50,7 +50,7 @@ def named_planner(text: str, interplanner: str = "", agent: str = "") -> tuple[s
     label, planner = text.replace("/", "|"), _local(own, agent)
     guide = named_interplanner(front[0]) if front else None
     if guide is not None and guide.name != "bypass":
-        planner = Named("guided", Guided(planner, guide))
+        planner = Named("guided", GuidedPlanner(planner, guide))
     if absent := lacking(planner.part.declares.requires):
         raise InputError(f"planner {text!r}: {absent}")
     return label, planner

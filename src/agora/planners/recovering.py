@@ -279,7 +279,7 @@ def _supervise(p, scene, recall, no_command, twists, reasons, asked, first, last
 
     Args:
         p: `Parameters`.
-        scene: `agora.planners.local.dwa_rollout.Scene`.
+        scene: `agora.planners.local.dwa_rollout.Observed`.
         recall: `Recall`, changed in place.
         no_command: (N,) whether the local planner has none.
         twists: (N, 3) the local planner's, changed in place.

@@ -63,7 +63,7 @@ class Parameters(NamedTuple):
     prune: bool
 
 
-class Scene(NamedTuple):
+class Observed(NamedTuple):
     """The arrays of an observation, and the limits of its robots."""
 
     pose: Floats
@@ -86,12 +86,12 @@ class Scene(NamedTuple):
     inverse: np.float32
 
 
-def scene_of(o: Observation, window: Window) -> Scene:
+def scene_of(o: Observation, window: Window) -> Observed:
     """The arrays of an observation that kernels read."""
     assert o.path is not None and o.path_count is not None and o.costmap is not None
     m = o.limits
     corners = np.moveaxis(window.corners(o.footprint, o.radius), 2, 0)
-    return Scene(
+    return Observed(
         pose=frozen(o.pose),
         twist=frozen(o.twist),
         goal=frozen(o.goal),
@@ -209,7 +209,7 @@ def stop_and_turn(p, scene, n, latch, max_theta, acceleration):
 
     Args:
         p: parameters; of any planner that has ``period``, ``yaw_tolerance``, ``trans_stopped``, ``theta_stopped``, ``min_theta``.
-        scene: `Scene`.
+        scene: `Observed`.
         n: row.
         latch: (2,) of the row: [1] says that it has stood and turns.
         max_theta: rad/s.

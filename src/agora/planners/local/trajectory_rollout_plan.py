@@ -373,7 +373,7 @@ def plan(p, scene, horizon, recall, scratch, twists, reasons, first, last):
 
     Args:
         p: `Parameters`.
-        scene: `agora.planners.local.dwa_rollout.Scene`.
+        scene: `agora.planners.local.dwa_rollout.Observed`.
         horizon: (N,) length of the roll-outs, s.
         recall: `Recall`, changed in place.
         scratch: `Scratch`, of one thread.

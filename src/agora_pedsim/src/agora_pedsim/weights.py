@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import rospy
 from dynamic_reconfigure.server import Server
 
-from agora.simulators.crowd import Crowd
+from agora.nodes.crowd import Crowd
 from agora_pedsim.cfg import PedsimSimulatorConfig
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ _FIELDS = {
 }
 
 
-class Weights:
+class ForceWeights:
     """What is changed counts for every crowd model that has it, until the next episode begins; the rest is named in the log."""
 
     def __init__(self, node: CrowdNode) -> None:

@@ -17,7 +17,7 @@ from agora_ros.calls import Call, CallError
 from agora_ros.conversions import from_twist
 
 from agora.core.state import Floats
-from agora.simulators.base import Simulator
+from agora.nodes.driver import Driver
 from agora_msgs.msg import Pedestrians
 from agora_msgs.srv import Plan, PlanRequest, StepCrowd, StepCrowdRequest
 from agora_simulators.robots import RobotTopics
@@ -53,7 +53,7 @@ class LockStep:
         self._heard = {name: topic.heard for name, topic in topics.items()}
 
     def exchange(
-        self, driver: Simulator, robots: Any, plans: bool, topics: Mapping[str, RobotTopics]
+        self, driver: Driver, robots: Any, plans: bool, topics: Mapping[str, RobotTopics]
     ) -> tuple[Any, tuple[Floats, dict[int, str]] | None]:
         """Ask everybody about the step of ``robots`` (`agora_msgs/Robots`).
 

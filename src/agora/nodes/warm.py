@@ -19,12 +19,12 @@ from agora.config import build
 from agora.core import jit  # noqa: F401 - says where compiled kernels are kept
 from agora.draft.stage import Stage
 from agora.episode import Conditions
-from agora.navigation.navigator import Navigator
+from agora.nodes.crowd import Crowd
+from agora.nodes.navigator import Navigator
+from agora.nodes.one_world import OneWorld
+from agora.nodes.referee import Referee
 from agora.planners.presets import named_planner
 from agora.registry import Named
-from agora.simulators.crowd import Crowd
-from agora.simulators.one_world import OneWorld
-from agora.simulators.referee import Referee
 from agora.tasks.suite import Suite
 from agora.world.start import Start
 

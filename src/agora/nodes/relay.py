@@ -14,9 +14,9 @@ from agora.episode import Conditions
 from agora.errors import InputError
 from agora.interfaces import Answer, Declaration, Memory, Observation
 from agora.maps.grid import Map
-from agora.navigation.navigator import Led, Navigator
+from agora.nodes.navigator import Led, Navigator
 from agora.planners.global_.astar import AStar
-from agora.planners.guided import Guided
+from agora.planners.guided import GuidedPlanner
 from agora.planners.inter.retreat import Retreat
 from agora.registry import Named
 from agora.robots.model import RobotModel
@@ -60,7 +60,7 @@ class Relay:
             interplanner = replace(interplanner, part=replace(interplanner.part, window=None))
         if "costmap" in interplanner.part.declares.channels:
             raise InputError(f"interplanner {interplanner.name}: it reads a costmap; Move Base Flex plans on its own one itself")
-        planner = Guided(Named("elsewhere", Elsewhere()), interplanner)
+        planner = GuidedPlanner(Named("elsewhere", Elsewhere()), interplanner)
         nowhere = Map.open((-1.0, -1.0), (1.0, 1.0), resolution=0.5, name="nowhere")
         conditions = Conditions(periods=periods, global_planner=AStar(spacing=0.5))
         self.navigator = Navigator.on_map(nowhere, [model], planner, conditions, room=room, patience=math.inf)

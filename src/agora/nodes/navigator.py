@@ -32,7 +32,7 @@ from agora.engine.wiring import Wiring
 from agora.errors import InputError
 from agora.interfaces import Answer, Memory, Observation, Setting
 from agora.maps.grid import Map
-from agora.planners.guided import Guided
+from agora.planners.guided import GuidedPlanner
 from agora.planners.lift import declaration_of, note_contact
 from agora.planners.memory import reset, without_seen
 from agora.robots.model import RobotModel
@@ -48,7 +48,7 @@ _NEVER = -math.inf
 _ENDLESS = 1e6  # s
 
 
-class People(NamedTuple):
+class _People(NamedTuple):
     """The records of a navigator's pedestrians, width 1 world, to be written into."""
 
     now: Pedestrians
@@ -204,7 +204,7 @@ class Navigator:
         """Whether it matters where pedestrians are."""
         return any(isinstance(one, KnownPedestrians) for kind in self._observers.kinds for one, _ in kind.order)
 
-    def people(self, count: int) -> People:
+    def people(self, count: int) -> _People:
         """The pedestrians' records, to write ``count`` of them into.
 
         Raises:
@@ -212,7 +212,7 @@ class Navigator:
         """
         if count > self._world.slots:
             raise InputError(f"pedestrians: there is room for {self._world.slots}, got {count}; raise max_pedestrians")
-        return People(self._world.pedestrians, self._world.traits, self._world.minds)
+        return _People(self._world.pedestrians, self._world.traits, self._world.minds)
 
     def see_robot(self, robot: int, pose: ArrayLike, twist: ArrayLike, time: float) -> None:
         """Take pose (3,) in the map and twist (3,) in the robot's frame, of the moment ``time``, s.
@@ -441,7 +441,7 @@ class Navigator:
 
     def guidance(self, robot: int) -> Led:
         """Return the interplanner's guidance at the last decision; without an interplanner the path, at full speed."""
-        if not self._seen or not isinstance(self._planner, Guided):
+        if not self._seen or not isinstance(self._planner, GuidedPlanner):
             return Led(self.path(robot), self.goal(robot), 1.0, 0.0)
         seen, before = self._observers.of_robot(robot, self._seen, self._before)
         found = self._planner.guidance(seen, before)[0]

@@ -13,9 +13,9 @@ from agora.config import build
 from agora.core.recording import ContactKind, Outcome
 from agora.draft.stage import Stage
 from agora.maps.grid import Map
+from agora.nodes.one_world import OneWorld
+from agora.nodes.referee import Referee
 from agora.robots.model import load_robot
-from agora.simulators.one_world import OneWorld
-from agora.simulators.referee import Referee
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from agora.costmap.personal_space import PersonalSpace
 from agora.episode import Batch, Conditions, Episodes
 from agora.errors import InputError
 from agora.maps.grid import Map
-from agora.navigation.navigator import Navigator
+from agora.nodes.navigator import Navigator
 from agora.pedestrians.helbing import Helbing
 from agora.perception.perception import Perception
 from agora.perception.view import View

@@ -1,6 +1,6 @@
 """The protocol of a driver in ROS: one world of robots, whose pedestrians somebody else moves.
 
-The simulator node (`agora_simulators`) drives it and knows nothing else of it. `agora.simulators.one_world` runs the simulators of
+The simulator node (`agora_simulators`) drives it and knows nothing else of it. `agora.nodes.one_world` runs the simulators of
 the registry; the drivers of flatland, Gazebo and Unity are in the ROS package. Names are those of the episode, as its author
 spelled them. A simulator has one user at a time: the node calls it under a lock.
 """
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from agora.sensors.lidar import Lidar
     from agora.world.start import Start
 
-__all__ = ["Entity", "People", "Reading", "RobotStanding", "Simulator", "SimulatorLostError"]
+__all__ = ["Entity", "People", "Reading", "RobotStanding", "Driver", "SimulatorLostError"]
 
 
 class SimulatorLostError(AgoraError):
@@ -108,7 +108,7 @@ class RobotStanding:
     target: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
 
-class Simulator(Protocol):
+class Driver(Protocol):
     """One world.
 
     Attributes:

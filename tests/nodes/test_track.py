@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from agora.simulators.track import Sighting, Track
+from agora.nodes.track import Sighting, Track
 
 
 def circle(time: float) -> Sighting:

@@ -8,8 +8,8 @@ import numba
 import pytest
 
 from agora.errors import InputError
+from agora.nodes.warm import Compiled, warm_episode
 from agora.robots.model import load_robot
-from agora.simulators.warm import Compiled, warm_episode
 
 
 def test_a_mark_is_of_one_thing_and_goes_with_the_kernels(tmp_path, monkeypatch):

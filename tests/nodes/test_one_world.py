@@ -15,10 +15,10 @@ from agora.core.state import Robots
 from agora.draft.stage import Stage
 from agora.episode import Batch, Conditions, Episodes
 from agora.errors import InputError, UnknownNameError
+from agora.nodes.driver import Entity, People
+from agora.nodes.one_world import OneWorld
 from agora.robots.model import load_robot
 from agora.sensors.lidar import Lidar
-from agora.simulators.base import Entity, People
-from agora.simulators.one_world import OneWorld
 from agora.tasks.suite import Suite
 from agora.world.trajectories import Trajectories
 

@@ -10,8 +10,8 @@ from agora.draft.people import People
 from agora.draft.scenario import Pedestrian
 from agora.errors import InputError
 from agora.maps.grid import Map
+from agora.nodes.arena import STATE_NAMES, crowd_model, names_plugin, newcomers, outline, state_number
 from agora.seeds import Stream
-from agora.simulators.arena import STATE_NAMES, crowd_model, names_plugin, newcomers, outline, state_number
 
 
 @pytest.mark.parametrize(

@@ -10,14 +10,13 @@ from tests.starts import people, plane, start
 from tests.suites import CROWDS, suite, write_world
 
 from agora.draft.periods import Periods
-from agora.draft.stage import Crowd as CrowdSettings
-from agora.draft.stage import Stage
+from agora.draft.stage import CrowdSettings, Stage
 from agora.episode import Batch, Conditions
 from agora.errors import InputError
 from agora.maps.furniture import Furniture
+from agora.nodes.crowd import Crowd, open_start
 from agora.pedestrians.waypoint import Waypoint
 from agora.registry import Named
-from agora.simulators.crowd import Crowd, open_start
 from agora.world.start import Thing
 from agora.world.trajectories import Trajectories
 

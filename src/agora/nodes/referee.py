@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from agora.core.state import Array, Doubles, Floats
-from agora.engine.bodies import LedBodies
-from agora.simulators.base import People
-from agora.simulators.one_world import OneWorld
+from agora.nodes.driver import People
+from agora.nodes.one_world import OneWorld
+from agora.simulators.native import LedBodies
 
 if TYPE_CHECKING:
     from agora.draft.stage import Stage

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from agora.errors import InputError
-from agora.navigation.relay import Relay
+from agora.nodes.relay import Relay
 from agora.registry import Named
 from agora.robots.model import load_robot
 

@@ -19,8 +19,8 @@ from agora.errors import InputError, UnknownNameError
 from agora.interfaces import WholeSimulator
 from agora.maps.furniture import Furniture, model_of
 from agora.maps.grid import Map
+from agora.nodes.driver import Entity, People, Reading, RobotStanding
 from agora.registry import Named
-from agora.simulators.base import Entity, People, Reading, RobotStanding
 from agora.world.records import RUNNING
 from agora.world.start import PedestrianStarts, RobotStart, Start
 from agora.world.world import World

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from agora.core.state import Array, Bools, Doubles, Floats, Minds, Pedestrians, Robots, Traits, Waypoints
-from agora.engine.bodies import Native
 from agora.engine.conditions import Conditions
 from agora.engine.crowd import EngineCrowd
 from agora.engine.engine import Engine
 from agora.errors import InputError
 from agora.maps.grid import Map
+from agora.simulators.native import Native
 from agora.world.records import ADDED, IN_PLACE
 from agora.world.start import Habits, PedestrianStarts, RobotStart, Start, Thing
 
