@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from agora.core.state import Array
-from agora.simulators.native import NativeBodies
 from agora.engine.crowd import EngineCrowd
 from agora.engine.engine import Engine
+from agora.simulators.native import NativeBodies
 from agora.world.world import World
 
 
@@ -63,7 +63,7 @@ class DistantEngine:
                 copy(self._inner.next_pedestrians, self.world.next_pedestrians)
             self._engine.step()
             if self._each or step == steps - 1:
-                self.world.turn(self._inner.tick - self.world.tick)
+                self.world.turn(1 if self._each else steps)
                 self._show()
                 after_step()
                 self._inner.status.events.count[...] = self.world.status.events.count

@@ -115,7 +115,16 @@ def test_files_are_named_for_what_they_hold():
 def test_the_core_and_the_engine_know_no_clock():
     clocks = {"time", "datetime", "sched"}
     for path, tree in TREES.items():
-        if path.relative_to(LIBRARY).parts[0] not in ("core", "engine", "pedestrians", "planners", "sensors", "simulators", "metrics", "tasks"):
+        if path.relative_to(LIBRARY).parts[0] not in (
+            "core",
+            "engine",
+            "pedestrians",
+            "planners",
+            "sensors",
+            "simulators",
+            "metrics",
+            "tasks",
+        ):
             continue
         imported = {name.name for node in ast.walk(tree) if isinstance(node, ast.Import) for name in node.names}
         imported |= {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module}

@@ -177,6 +177,7 @@ class OneWorld:
         self._fleet.append(_Robot(entity.name, RobotStart(entity.model, entity.pose, entity.pose[None])))
         self._remake(old)
         self._world.status.goals.tolerance[0, -1] = 0.0  # within which no goal is ever reached
+        self._engine.adopt(0)
 
     def move(self, name: str, pose: Doubles) -> None:
         """Put a robot or an obstacle somewhere else, at rest."""
