@@ -31,6 +31,7 @@ PAGES = [ROOT / "README.md", *MANUAL]
 NEEDS_DATA = {"use_real_data"}
 NEEDS_MODEL = {"perceive_pedestrians"}
 NEEDS_PIP = {
+    "add_a_backend",
     "add_a_crowd_model",
     "add_a_sensor",
     "add_a_simulator",

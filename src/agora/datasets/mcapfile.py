@@ -121,7 +121,7 @@ class McapFile:
                     kind = type(record).__name__
                     if kind == "Schema":
                         schemas[record.id] = record
-                    elif kind == "McapChannel":
+                    elif kind == "Channel":
                         self._connect(record, schemas.get(record.schema_id))
                     elif kind == "Attachment":
                         self.attachments[record.name] = record.data

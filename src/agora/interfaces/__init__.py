@@ -8,6 +8,7 @@ you keep.
 from agora.draft.people import People, Person
 from agora.draft.surroundings import Surroundings
 from agora.draft.task import Task
+from agora.interfaces.backend import AnySimulator, Backend, Terms, WholeSimulator
 from agora.interfaces.behaviour import AttachedBehaviour, Behaviour
 from agora.interfaces.card import ROBOT, Card, Oracle, Range, Situation, card
 from agora.interfaces.channel import Bound, Channel, Field, Offer, Provider, Reading, Setting, Source
@@ -35,7 +36,9 @@ __all__ = [
     "Answer",
     "AnyCrowdModel",
     "AnyJob",
+    "AnySimulator",
     "AttachedBehaviour",
+    "Backend",
     "BatchPlanner",
     "Behaviour",
     "Bodies",
@@ -93,11 +96,13 @@ __all__ = [
     "Span",
     "Surroundings",
     "Task",
+    "Terms",
     "Tracks",
     "Trainer",
     "TrainingRun",
     "Waiting",
     "Watch",
+    "WholeSimulator",
     "Work",
     "WorldSource",
     "card",

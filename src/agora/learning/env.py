@@ -284,7 +284,7 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         """Stop the threads and the workers."""
         self.starts.close()
         for part in self._parts:
-            part.batch.engine.close()
+            part.batch.close()
 
     def _begin(self, worlds: list[int]) -> dict[str, Any]:
         began = len(self._parts) - 1
@@ -301,7 +301,7 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         for part in self._parts[began:]:
             part.batch.look([w for w in worlds if part.mine[w]])
         for part in [part for part in self._parts[:-1] if not part.mine.any()]:
-            part.batch.engine.close()
+            part.batch.close()
             self._parts.remove(part)
         mask = np.zeros(self._worlds, np.bool_)
         mask[worlds] = True

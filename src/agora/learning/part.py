@@ -48,7 +48,6 @@ class Part:
     ) -> None:
         self.batch = Batch(starts, conditions, needs, worlds, threads=threads, examples=examples)
         self.mine: Bools = np.zeros(worlds, np.bool_)
-        self.batch.world.status.clock.done[:] = True
         self._clearances = Clearances(self.batch.world)
         self._facts = Facts(self.batch, asks)
         self._observe = observe
@@ -61,7 +60,8 @@ class Part:
 
     def leave(self, world: int) -> None:
         """Play a world here no longer."""
-        self.mine[world], self.batch.world.status.clock.done[world] = False, True
+        self.mine[world] = False
+        self.batch.leave(world)
 
     def begin(self, world: int, number: int, start: Start) -> None:
         """Play an episode in a world."""
@@ -83,7 +83,7 @@ class Part:
         rows = self.rows & world.under_way
         twists = self._observe.twists(actions, batch.observer.limits, *self._ways())
         failed = np.flatnonzero(~np.isfinite(twists).all(axis=1) & rows).tolist()
-        world.command(twists, rows, failed)
+        batch.command(twists, rows, failed)
         self._clearances.restart()
         self._facts.begin(twists)
         before = self._goal_distance()

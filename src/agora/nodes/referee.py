@@ -15,7 +15,8 @@ from agora.simulators.native import LedBodies
 
 if TYPE_CHECKING:
     from agora.draft.stage import Stage
-    from agora.interfaces import Bodies
+    from agora.engine.conditions import Conditions
+    from agora.interfaces import Backend
     from agora.robots.model import RobotModel
     from agora.world.start import Start
 
@@ -61,10 +62,10 @@ class Referee(OneWorld):
         wider = tuple(replace(robot, model=self._wider(robot.model)) for robot in start.robots)
         super().begin(replace(start, robots=wider), stage, names, since)
 
-    def _bodies(self) -> Bodies:
-        """Return the bodies that lead the robots."""
+    def _backend(self, conditions: Conditions) -> Backend:
+        """The library's engine, whose robots are led."""
         self._led = LedBodies(self._world)
-        return self._led
+        return self._led_engine(self._led, conditions)
 
     def _wider(self, model: RobotModel) -> RobotModel:
         """A robot with the skin."""

@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from agora.core.state import WP, WR, Bools, Doubles, Each, Floats, Ints, allocate
 
+__all__ = ["END_OUT_OF_MAP", "END_PEDESTRIAN", "END_ROBOT", "END_WALL", "RUNNING"]
+
 RUNNING = -1
 """Value of `Status.outcome` while a robot is under way."""
 
