@@ -20,7 +20,8 @@ from agora.errors import AgoraError, InputError, PlannerError
 from agora.ranges import Within
 from agora.wire import joystick as messages
 from agora.wire.joystick import Commands, Name, Word
-from agora.wire.mailbox import Address, Letter, Mailbox, SenderGoneError, connect, deliver, peer
+from agora.wire.address import Address, connect
+from agora.wire.mailbox import Letter, Mailbox, SenderGoneError, deliver, peer
 
 __all__ = ["Joystick", "Meeting"]
 
