@@ -86,7 +86,9 @@ def generate() -> ModuleType:
     return module
 
 
-@pytest.mark.parametrize("path", [p for p in PAGES if any(blocks(p)) and p.stem not in NEEDS_PIP | NEEDS_A_PROGRAM], ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path", [p for p in PAGES if any(blocks(p)) and p.stem not in NEEDS_PIP | NEEDS_A_PROGRAM], ids=lambda path: path.stem
+)
 def test_what_a_page_shows_runs(path, request, monkeypatch, tmp_path):
     if path.stem in NEEDS_DATA:
         request.getfixturevalue("data")

@@ -16,9 +16,7 @@ from agora.testing.narrow import CAR, HEAVY, PLACES
 
 TIAGO, JACKAL, BARN = (load_robot(name) for name in ("tiago", "jackal", "jackal_barn"))
 SLOWED = dataclasses.replace(TIAGO, name="slowed", vx=(-0.3, 0.3))
-READ_WALLS = [
-    name for name in sorted(set(ready("planners")) - learned()) if "costmap" in make("planners", name).declares.channels
-]
+READ_WALLS = [name for name in sorted(set(ready("planners")) - learned()) if "costmap" in make("planners", name).declares.channels]
 
 
 @pytest.mark.parametrize("place", ["door", "corridor", "wall", "lane"])

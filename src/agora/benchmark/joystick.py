@@ -19,8 +19,8 @@ from agora.benchmark.executors.outside import EpisodeLostError
 from agora.errors import AgoraError, InputError, PlannerError
 from agora.ranges import Within
 from agora.wire import joystick as messages
-from agora.wire.joystick import Commands, Name, Word
 from agora.wire.address import Address, connect
+from agora.wire.joystick import Commands, Name, Word
 from agora.wire.mailbox import Letter, Mailbox, SenderGoneError, deliver, peer
 
 __all__ = ["Joystick", "Meeting"]

@@ -1,6 +1,6 @@
 """A program in any language as a planner: it listens at an address, and is asked for all rows of a call in one message.
 
-The bytes are those of the wire formats (`agora.wire.message`): `agora.wire.question.Hello` and ``Question``, `agora.interfaces.Answer`.
+The bytes are those of wire formats (`agora.wire.message`), of the records `Hello`, `Question` and `agora.interfaces.Answer`.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from agora.wire.question import Hello, Question
 class Remote:
     """Drive as a program says that runs already, in any language, on this machine or another one.
 
-    The program keeps nothing of a row between calls but what it returns as memory, so rows, batches and workers do not matter. A call
-    fails where nobody listens, the connection is closed, the answer is none, or it comes after the program's deadline.
+    The program keeps nothing of a row between calls but what it returns as memory, so batches and workers do not matter. A call
+    fails where nobody listens, the connection is closed, the answer makes no sense, or comes after the program's deadline.
 
     Attributes:
         address: at which the program listens: HOST:PORT, or the path of a Unix socket, which has a "/".

@@ -1,4 +1,4 @@
-"""A connection to a program that answers questions: Agora connects, the program says hello, then questions and answers alternate."""
+"""A connection to a program that answers: Agora connects, the program says hello, then questions and answers alternate."""
 
 from __future__ import annotations
 
