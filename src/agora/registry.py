@@ -94,6 +94,17 @@ def load(kind: str, name: str) -> Any:
     return points[name].load()
 
 
+def required(kind: str, name: str) -> list[str]:
+    """Return the parameters of the component ``name`` of a kind that have no default."""
+    fields = [field for field in dataclasses.fields(load(kind, name)) if field.init]
+    return [f.name for f in fields if f.default is dataclasses.MISSING and f.default_factory is dataclasses.MISSING]
+
+
+def ready(kind: str) -> list[str]:
+    """Return the names of the components of a kind that need no parameter, sorted; all are imported."""
+    return [name for name in available(kind) if not required(kind, name)]
+
+
 def make(kind: str, name: str, **parameters: Any) -> Any:
     """Build the component ``name`` of a kind, a dataclass, with the given parameters.
 

@@ -19,8 +19,9 @@ from agora.benchmark.executors.outside import EpisodeLostError
 from agora.errors import AgoraError, InputError, PlannerError
 from agora.ranges import Within
 from agora.wire import joystick as messages
+from agora.wire.address import Address, connect
 from agora.wire.joystick import Commands, JoystickWord, PlannerName
-from agora.wire.mailbox import Address, Letter, Mailbox, SenderGoneError, connect, deliver, peer
+from agora.wire.mailbox import Letter, Mailbox, SenderGoneError, deliver, peer
 
 __all__ = ["Joystick", "Meeting"]
 
