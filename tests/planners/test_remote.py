@@ -30,7 +30,7 @@ from agora.episode import Conditions, Episodes
 from agora.errors import InputError, PlannerError
 from agora.interfaces import Answer, Declaration, Observation
 from agora.pedestrians.waypoint import Waypoint
-from agora.planners.guided import Guided
+from agora.planners.guided import GuidedPlanner
 from agora.planners.lift import call
 from agora.planners.presets import runnable
 from agora.planners.remote import Remote
@@ -118,7 +118,7 @@ def test_programs_in_two_languages_drive_the_same(programs):
 
 
 def test_an_interplanner_stands_in_front_of_a_program(programs):
-    guided = Guided(Named("remote", Remote(programs.cpp)), Named.of("interplanners", "polite"))
+    guided = GuidedPlanner(Named("remote", Remote(programs.cpp)), Named.of("interplanners", "polite"))
     assert played(guided, STARTS[:1])[0].failure == ""
 
 
