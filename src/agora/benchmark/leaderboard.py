@@ -21,7 +21,6 @@ from agora.benchmark import tables
 from agora.benchmark.bench import with_seed
 from agora.benchmark.entry import CHECK, ENTRY, TIMING, Check, Posted, read_check, read_entry, read_replays, read_shard
 from agora.benchmark.headline import headline
-from agora.benchmark.job import metrics
 from agora.benchmark.report import ARROWS, rank_lines
 from agora.benchmark.statistics import Row
 from agora.config import dump
@@ -29,6 +28,7 @@ from agora.core.recording import Recording
 from agora.core.state import Array
 from agora.errors import InputError, ResultsError
 from agora.files import write_whole
+from agora.metrics.registered import metrics
 from agora.share import checkout
 from agora.tasks.suite import Suite, load_suite, suite_names
 from agora.viewer.replay import embed, replay_html, source, templates
