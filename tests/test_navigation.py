@@ -40,7 +40,7 @@ def passes(*layers, crowd=None):
 
 
 def beside(recording):
-    """How far from the pedestrian the robot passes it, centre to centre, m."""
+    """Return the distance at which the robot passes the pedestrian, centre to centre, m."""
     return np.hypot(*(recording.pose[:, :2] - recording.pedestrian_position[:, 0]).T).min()
 
 

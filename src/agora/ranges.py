@@ -1,4 +1,4 @@
-"""The numbers that fields of files may hold, each kind once: ``lookahead: Distance = 0.8`` says what it is and how much.
+"""The numbers that fields of files may hold, each kind once: ``lookahead: Distance = 0.8`` gives kind and range.
 
 `agora.config` and `agora.registry` refuse what lies outside, with the key's name. The bounds are far beyond whatever moves among
 people: what they refuse is a slip of the pen or of the unit.
@@ -24,7 +24,9 @@ class Within:
     """Marks a field by the numbers that it may hold: ``Annotated[float, Within(0.0, 10.0)]``.
 
     Attributes:
-        least, most: both allowed. above: whether ``least`` itself is not.
+        least: least number, allowed itself.
+        most: largest number, allowed itself.
+        above: whether ``least`` itself is not allowed.
     """
 
     least: float
@@ -32,7 +34,7 @@ class Within:
     above: bool = False
 
     def holds(self, number: float) -> bool:
-        """Whether a number is allowed; NaN is not."""
+        """Return whether a number is allowed; NaN is not."""
         return (self.least < number if self.above else self.least <= number) and number <= self.most
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""The files that travel with the library, ``configs/`` and ``scenarios/``, and the folder of those that users bring in.
+"""The files that travel with the library, ``configs/`` and ``scenarios/``, and the folder of the user's own.
 
 An installed wheel has them as ``agora/_share``; a checkout has them beside ``src``.
 """
@@ -29,7 +29,7 @@ def folder(name: str) -> Path:
 
 
 def data_home() -> Path:
-    """Return the folder of what users brought in, data sets, worlds and robots; it may not exist yet."""
+    """Return the folder of the user's data sets, worlds and robots; it may not exist yet."""
     named = os.environ.get("AGORA_DATA")
     return Path(named).expanduser() if named else Path.home() / ".local" / "share" / "agora"
 

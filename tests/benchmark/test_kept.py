@@ -1,4 +1,4 @@
-"""What a run keeps is enough to compute its rows again, and to write its report again."""
+"""The kept recordings of a run are enough to compute its rows again, and to write its report again."""
 
 from __future__ import annotations
 

@@ -76,19 +76,19 @@ def test_a_node_with_another_version_is_refused_before_anything_is_written(tmp_p
 def test_a_node_with_another_version_that_comes_later_ends_the_run_which_is_resumed_elsewhere(tmp_path, monkeypatch, what):
     whole = rows_and_reasons(tmp_path / "whole", Processes(1), "")
     fake_ray.install(monkeypatch)
-    told, calls = on_ray._told, []
+    told, calls = on_ray._run_job, []
 
     def second_is_older(shared, job, carried, asked):
         calls.append(job.name)
         if len(calls) == 2:
-            on_ray._SEATS.clear()
+            on_ray._LOCAL_WORKERS.clear()
             if what == "Agora":
                 asked = replace(asked, versions={**asked.versions, "Agora": "0.0.7"})
             else:
                 asked = replace(asked, packages={**asked.packages, "round-about": "1.0"})
         yield from told(shared, job, carried, asked)
 
-    monkeypatch.setattr(on_ray, "_told", second_is_older)
+    monkeypatch.setattr(on_ray, "_run_job", second_is_older)
     said = (
         "the machine that began the run: Agora there is 0.0.7"
         if what == "Agora"

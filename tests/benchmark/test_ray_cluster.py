@@ -93,7 +93,7 @@ def test_a_cluster_of_this_machine_keeps_the_contract(ray):
 
 
 def streamed(ray, death):
-    """What the executor relies on: what wait and get give, how a stream ends, and what the death of who runs it raises."""
+    """Return the behaviour that the executor relies on: the results of wait and get, the end of a stream, the error of a death."""
 
     def items():
         yield [1]
@@ -131,7 +131,7 @@ def workers_of(node):
     raylet = str(node.all_processes["raylet"][0].process.pid)
     for folder in Path("/proc").iterdir():
         with suppress(OSError):  # it has ended
-            runs_a_job = folder.name.isdigit() and (folder / "cmdline").read_bytes().startswith(b"ray::_told")
+            runs_a_job = folder.name.isdigit() and (folder / "cmdline").read_bytes().startswith(b"ray::_run_job")
             if runs_a_job and (folder / "stat").read_text().rpartition(")")[2].split()[1] == raylet:
                 yield int(folder.name)
 

@@ -25,7 +25,7 @@ def whole(tmp_path_factory):
 
 
 def refused_or_read(path):
-    """What reading says, or None; nothing but errors of Agora's own leave it."""
+    """Return the message of a refusal, or None; only errors of Agora's own leave reading."""
     try:
         tracks.read_recordings(path)
     except AgoraError as error:

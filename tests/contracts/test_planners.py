@@ -17,7 +17,7 @@ from agora.planners.local.dwa import Dwa
 from agora.planners.local.pure_pursuit import PurePursuit
 from agora.planners.local.trajectory_rollout import TrajectoryRollout
 from agora.planners.presets import named_planner
-from agora.registry import available, load, make
+from agora.registry import load, make, ready
 from agora.testing import ContractError, check_planner
 from agora.testing.speed import hidden_speed
 
@@ -41,20 +41,20 @@ def test_socnavbenchs_orca_keeps_the_contract():
     check_planner(planner, grid=True, gives_way=False)  # a wall in the robot, as stairs of edges: it creeps on at 2.5 mm/s
 
 
-@pytest.mark.parametrize("name", sorted(available("planners")))
+@pytest.mark.parametrize("name", ready("planners"))
 def test_a_registered_planner_keeps_the_contract(name):
     planner = make("planners", name)
     gives_way = name not in learned()  # which do what they have learned
     check_planner(planner, grid="costmap" in planner.declares.channels, gives_way=gives_way)
 
 
-@pytest.mark.parametrize("name", sorted(available("planners")))
+@pytest.mark.parametrize("name", ready("planners"))
 def test_a_registered_planner_says_what_it_claims_to_be(name):
     assert (make("planners", name).declares.label == "own") == (name in ("go_to_goal", "policy"))
     assert (make("planners", name).declares.label == "small") <= (name in learned())
 
 
-@pytest.mark.parametrize("name", sorted(available("planners")))
+@pytest.mark.parametrize("name", ready("planners"))
 def test_a_registered_planner_with_a_speed_of_its_own_declares_it(name):
     given = {one.name for one in dataclasses.fields(load("planners", name))}
     own = next((one for one in ("max_vel_x", "max_speed", "preferred_speed", "speed") if one in given), None)

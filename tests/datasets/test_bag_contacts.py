@@ -23,7 +23,7 @@ TURNING = replace(DISC, name="box", radius=0.6, footprint=((-0.5, -0.2), (0.5, -
 
 @pytest.fixture(scope="module")
 def said():
-    """What the graph says of two robots among people, at every physics step, and the contacts of the engine by robot."""
+    """The messages of a graph about two robots among people, at every physics step, and the contacts of the engine by robot."""
     crowd = people([[2.2, 0.3], [-1.9, 0.4], [0.4, 2.5]], [[[-4.0, 0.3]], [[5.0, 0.1]], [[0.2, -3.0]]])
     robots = (
         RobotStart(TURNING, np.array([0.0, 0.0, 0.3]), np.array([[8.0, 5.0, 0.0]])),

@@ -123,7 +123,7 @@ def of_json(path: Path) -> dict[str, list[tuple[int, dict, dict]]]:
 
 
 def misfits(value, schema, where="message"):
-    """Where a value is not as its JSON schema says, or has fields of which the schema says nothing."""
+    """Return the places at which a value is not as its JSON schema says, or has fields of which the schema says nothing."""
     kinds = {"object": dict, "array": list, "string": str, "boolean": bool, "integer": int, "number": (int, float)}
     kind = schema["type"]
     if not isinstance(value, kinds[kind]) or (isinstance(value, bool) and kind != "boolean"):

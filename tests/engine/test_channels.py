@@ -167,7 +167,8 @@ class Made:
     """Says its number, and the sum of those that it is made of.
 
     Attributes:
-        number: its own. of: what it is made of.
+        number: its own.
+        of: what it is made of.
     """
 
     number: int = 1

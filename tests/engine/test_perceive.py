@@ -1,4 +1,4 @@
-"""What robots are told of pedestrians at each level, in episodes of any batch."""
+"""The robots' knowledge of pedestrians at each level, in episodes of any batch."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def batch(level, lidar=LIDAR, places=EVERYBODY, needs=("pedestrians",), **more):
 
 
 def told(made, steps=1):
-    """Who is told of after some control periods, by id, and the observation."""
+    """Return the known pedestrians after some control periods, by id, and the observation."""
     for k in range(steps):
         made.look()
         seen = made.observer.observe()

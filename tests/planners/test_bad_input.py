@@ -1,4 +1,4 @@
-"""What episodes that cannot go well come to, whichever planner drives: the robot stands or backs out, and the record says why."""
+"""Episodes that cannot go well, whichever planner drives: the robot stands or backs out, and the record says why."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from agora.maps.grid import Map
 from agora.metrics.notes import main_reason
 from agora.pedestrians.waypoint import Waypoint
 from agora.planners.local.teb import Teb
-from agora.registry import available, make
+from agora.registry import make, ready
 from agora.robots.model import RobotModel
 from agora.world.records import END_WALL
 
@@ -28,7 +28,7 @@ BOX = RobotModel(
 BLOCK = np.array([[4.0, 2.1], [6.2, 2.6], [5.9, 4.4], [3.8, 4.1]])
 CELL = [[-3.0, -2.0, -1.2, -2.3], [-1.2, -2.3, -1.0, -0.4], [-1.0, -0.4, -2.8, -0.2], [-2.8, -0.2, -3.0, -2.0]]
 PLACE = Map.from_shapes(bounds=(-7.3, -4.1, 12.7, 9.9), polygons=(BLOCK,), segments=CELL, discs=[[0.4, 6.0, 0.5]])
-PLANNERS = sorted(available("planners").keys() - learned())  # what those do at a wall, they have learned
+PLANNERS = sorted(set(ready("planners")) - learned())  # what those do at a wall, they have learned
 HERE = (0.3, 1.1, 0.4)
 
 

@@ -13,7 +13,7 @@ SIZES = ((0.1, (-11.3, 6.2), {}), (0.13, (3.7, -20.9), {"height": 24.0}), (0.1, 
 
 
 def violations(made, points, clearance):
-    """How many points are nearer than the clearance to the square of an occupied cell, to furniture, or to the border."""
+    """Count the points nearer than the clearance to the square of an occupied cell, to furniture, or to the border."""
     cell, (x0, y0) = made.map.resolution, made.map.origin
     rows, columns = np.nonzero(made.map.occupied)
     left, lower = x0 + columns * cell, y0 + rows * cell

@@ -221,7 +221,7 @@ def suite(generator, **parameters) -> Suite:
 
 
 def walked(made: Suite, seconds=60.0):
-    """Who is there (T, W, P), velocity (T, W, P, 2) and state (T, W, P), every 0.1 s, with robots that stand."""
+    """Return who is there (T, W, P), velocity (T, W, P, 2) and state (T, W, P), every 0.1 s, with robots that stand."""
     stage = made.stages[0]
     starts = [made.start("day", k) for k in range(2)]
     engine = Engine.of(starts, replace(Conditions.of(stage), ends=0))

@@ -1,4 +1,4 @@
-"""What a run kept: its recordings with their maps, and the report made of them."""
+"""The recordings that a run kept, with their maps, and the report made of them."""
 
 from __future__ import annotations
 
@@ -71,7 +71,8 @@ def report(folder: Path, found: Account | None = None) -> Path:
     """Write ``report.html`` of a run and return its path.
 
     Args:
-        folder: of the run. found: what it has of what it planned; None to look.
+        folder: folder of the run.
+        found: account of the run; made here where None.
 
     Raises:
         ResultsError: the folder holds no run, or the page cannot be written.
@@ -112,7 +113,9 @@ def figures(folder: Path, names: Iterable[str], kind: str) -> list[Path]:
     """Write the outcomes of a run, the distributions of metrics, and all of these side by side, as figures; return their paths.
 
     Args:
-        folder: of the run. names: of metrics. kind: png, pdf or svg.
+        folder: folder of the run.
+        names: names of metrics.
+        kind: png, pdf or svg.
 
     Raises:
         ResultsError: the folder holds no run. UnknownNameError: no such metric.

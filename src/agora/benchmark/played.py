@@ -33,8 +33,8 @@ def write_played(folder: Path, episodes: Sequence[PlayedEpisode]) -> list[dict[s
     Of several that are one episode under one planner the last that ended counts; what has no end is listed as interrupted.
 
     Args:
-        folder: of the results, made here; it must hold no run.
-        episodes: at least one.
+        folder: folder of the results, made here; it must hold no run.
+        episodes: episodes, at least one.
 
     Raises:
         InputError: there is no episode, or they are of several suites. ResultsError: the folder cannot be used.
@@ -106,7 +106,7 @@ def _digest(place: Map) -> str:
 
 
 def _described(suite: str, episodes: Sequence[PlayedEpisode], maps: dict[str, str]) -> RunRecord:
-    """What the run is of: as far as the episodes say what decided them."""
+    """Return the record of the run, as far as the episodes say what decided them."""
     stages = {played.stage: played.conditions for played in episodes}
     seeds = sorted({played.seed for played in episodes})
     return RunRecord(

@@ -47,10 +47,13 @@ class Tuning:
     """Planner, suite and budget of a search: all values that decide the result.
 
     Attributes:
-        label: of the planner. planner: where the search begins, and what the result is compared with.
-        suite: to tune on; its split must be training. held_out: to compare on.
-        objective: what to make large.
-        trials: sets of parameters to try, the first is the planner's own. seed: of the search.
+        label: label of the planner.
+        planner: planner at which the search begins, and with which the result is compared.
+        suite: suite to tune on; its split must be training.
+        held_out: suite to compare on.
+        objective: objective to maximize.
+        trials: sets of parameters to try, the first is the planner's own.
+        seed: seed of the search.
         prune: whether sets that begin badly are given up.
     """
 
@@ -103,7 +106,9 @@ def tune(
     """Search for better parameters and compare the best with the planner as it was.
 
     Args:
-        tuning: what decides the result. folder: of the results, made here. options: how; the trajectories of trials are not kept.
+        tuning: planner, suites and budget.
+        folder: folder of the results, made here.
+        options: options of the runs; the trajectories of trials are not kept.
         resume: go on with a run that was begun in ``folder``.
         minutes: no further sets are asked for after that long; the result is then that of as many trials as there are.
         progress: called with the number of trials done and the best value.
@@ -133,10 +138,11 @@ def tune(
 
 
 class _Search:
-    """Optuna's study, and what its trials are worth.
+    """Optuna's study, and the values of its trials.
 
     Attributes:
-        folder: of the search, opened before the first trial is asked for. rows: that are there.
+        folder: folder of the search, opened before the first trial is asked for.
+        rows: rows so far.
     """
 
     folder: OpenRun
@@ -148,7 +154,7 @@ class _Search:
         self.study = Study(tuning.planner, tuning.seed)
 
     def next(self, count: int, options: Options) -> list[Trial]:
-        """Ask for some sets, run their episodes, and tell what they are worth."""
+        """Ask for some sets, run their episodes, and report their values."""
         numbers = range(self.done, self.done + count)
         asked = {f"trial_{number:04d}": self.study.ask() for number in numbers}
         sets = {label: rounded(trial.params) for label, trial in asked.items()}

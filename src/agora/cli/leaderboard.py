@@ -49,7 +49,7 @@ def submit(
 
 
 def _check(folder: Path, episodes: int, seed: int | None, workers: int) -> bool:
-    """Check one entry, say what came out, and return whether all agrees."""
+    """Check one entry, print the result, and return whether all agrees."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
     from agora.benchmark.entry import read_entry
@@ -80,7 +80,7 @@ def _check(folder: Path, episodes: int, seed: int | None, workers: int) -> bool:
 
 
 def _say(folder: Path, check: Check) -> None:
-    """Say what came out of a check."""
+    """Print the result of a check."""
     from agora.benchmark.verification import missed
 
     drawn = f"{check.episodes} of {check.of} episodes, drawn with seed {check.seed}"

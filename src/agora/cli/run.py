@@ -86,7 +86,7 @@ def _level(text: str) -> Level:
 
 
 def _check_outputs(live: bool, **files: tuple[Path | None, tuple[str, ...]]) -> None:
-    """Make sure that what is to be shown can be written or opened, before anything is run."""
+    """Make sure that all outputs can be written or opened, before anything is run."""
     from agora.errors import InputError
 
     for option, (path, endings) in files.items():

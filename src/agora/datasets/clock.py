@@ -21,7 +21,9 @@ def stretches(stamps: Array, places: Array | None = None, gap: float = GAP) -> l
     each other and not with it. So is one with the stamp of the message before.
 
     Args:
-        stamps: (N,) s, in the order of their coming. places: (N, 2) m. gap: s.
+        stamps: (N,) s, in the order of their coming.
+        places: (N, 2) m.
+        gap: longest time between two messages of a stretch, s.
     """
     if not len(stamps):
         return []

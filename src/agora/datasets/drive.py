@@ -1,4 +1,4 @@
-"""A robot's drive that knows nothing of Agora as a recording: what can be computed is, and what nobody recorded is missing."""
+"""A recording of a robot's drive that knows nothing of Agora: fields that cannot be computed are missing."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _NOBODY_SAID = frozenset(
 def drive(
     robot: RobotModel | None, time: Array, pose: Array, twist: Array, goal: Array | None, place: Map | None, **known: Any
 ) -> PlayedRobot:
-    """What is known of a drive; ``known`` are fields of the recording that are, too.
+    """Return a drive as a recording, as far as it is known; ``known`` are further fields of the recording that are.
 
     Places are in the frame of the files; the recording's are in the map frame (`agora.maps.frame`). The end of the recording is its
     time limit: it was reached if the robot was within `TOLERANCE` of the goal then.

@@ -30,7 +30,7 @@ _LARGEST = 1 << 28  # bytes of an unpacked chunk, above any that a recorder writ
 
 
 class McapChannel(NamedTuple):
-    """Where messages come from: their topic, type, its definition and how they are encoded."""
+    """The source of messages: their topic, type, its definition and their encoding."""
 
     topic: str
     type: str
@@ -65,10 +65,11 @@ class McapFile:
     """A file of MCAP.
 
     Attributes:
-        path: of the file.
-        connections: those of ROS 1 by number, as far as the file was read.
-        channels: all of them. attachments: by name.
-        cut: always empty: what was cut off is refused.
+        path: path of the file.
+        connections: connections of ROS 1 by number, as far as the file was read.
+        channels: all channels by number.
+        attachments: attachments by name.
+        cut: always empty: a file that is cut off is refused.
     """
 
     path: Path
@@ -120,7 +121,7 @@ class McapFile:
                     kind = type(record).__name__
                     if kind == "Schema":
                         schemas[record.id] = record
-                    elif kind == "McapChannel":
+                    elif kind == "Channel":
                         self._connect(record, schemas.get(record.schema_id))
                     elif kind == "Attachment":
                         self.attachments[record.name] = record.data
@@ -168,7 +169,7 @@ def opened(path: Path) -> Bag | McapFile:
 
 
 def is_mcap(path: Path) -> bool:
-    """Whether a file is one of MCAP, by its first bytes or its name.
+    """Return whether a file is one of MCAP, by its first bytes or its name.
 
     Raises:
         InputError: the file cannot be read.
@@ -185,7 +186,8 @@ def encode_mcap(entries: Iterable[McapMessage], attachments: Mapping[str, tuple[
     """Return the bytes of a file.
 
     Args:
-        entries: its messages, in their order. attachments: media type and bytes by name.
+        entries: messages of the file, in their order.
+        attachments: media type and bytes by name.
 
     Raises:
         InputError: the package mcap is missing.
@@ -214,7 +216,7 @@ def encode_mcap(entries: Iterable[McapMessage], attachments: Mapping[str, tuple[
 
 
 def _reader() -> tuple[Any, Any]:
-    """What reads records, and what unpacks chunks."""
+    """Return the reader of records, and the function that unpacks chunks."""
     try:
         from mcap.stream_reader import StreamReader, breakup_chunk
     except ImportError as error:

@@ -15,6 +15,7 @@ from agora.engine.crowd import EngineCrowd, Part
 from agora.engine.rules import Rules
 from agora.engine.scene import CrowdReader
 from agora.errors import InputError
+from agora.interfaces import WholeSimulator
 from agora.simulators.native import NativeBodies
 from agora.world.records import EVERY_CONTACT
 from agora.world.world import World
@@ -22,7 +23,7 @@ from agora.world.world import World
 if TYPE_CHECKING:
     from agora.core.state import Floats
     from agora.engine.conditions import Conditions
-    from agora.interfaces import Bodies
+    from agora.interfaces import AnySimulator, Bodies
     from agora.world.start import Start
     from agora.world.threads import Work
 
@@ -33,11 +34,11 @@ class Engine:
     """Steps of a world.
 
     Args:
-        world: that is advanced.
-        crowd: moves its pedestrians; where None, somebody else writes `World.next_pedestrians` before every step.
-        bodies: its robots (`agora.interfaces.Bodies`); the library's own where None.
-        ends: sum of END bits (`agora.world.records`): which contacts end an episode; the others are counted.
-        remove: robots that have ended leave the world.
+        world: world that is advanced.
+        crowd: crowd that moves its pedestrians; where None, somebody else writes `World.next_pedestrians` before every step.
+        bodies: bodies of its robots (`agora.interfaces.Bodies`); the library's own where None.
+        ends: sum of END bits (`agora.world.records`) of contacts that end an episode; the others are counted.
+        remove: whether robots that have ended leave the world.
 
     Attributes:
         offers: channels that the simulator measures, by their names.
@@ -73,17 +74,19 @@ class Engine:
 
         Args:
             starts: every episode that a world may be given.
-            conditions: of all of them.
+            conditions: conditions of all of them.
             worlds: W; as many as starts where 0.
-            threads: that share the worlds. slots: pedestrian slots a world; the least where 0.
-            is_fed: forces from outside may act on pedestrians.
-            drawn: the starts are examples only; a world may be given any that the engine `holds`.
+            threads: number of threads that share the worlds.
+            slots: pedestrian slots a world; the least where 0.
+            is_fed: whether forces from outside may act on pedestrians.
+            drawn: whether the starts are examples only; a world may be given any that the engine `holds`.
 
         Raises:
-            InputError: the simulator takes no single steps.
+            InputError: the simulator takes no single steps, or brings an engine of its own (`agora.engine.backends`).
         """
-        if "step" not in conditions.simulator.can:
-            raise InputError(f"simulator {type(conditions.simulator).__name__} takes no single steps; episodes need them")
+        simulator = steps_of(conditions.simulator)
+        if isinstance(simulator, WholeSimulator):
+            raise InputError(f"simulator {type(simulator).__name__} brings an engine of its own, where the library's is needed")
         world = World.of(starts, dt=conditions.periods.physics, worlds=worlds, slots=slots, threads=threads, drawn=drawn)
         crowd = EngineCrowd(
             world,
@@ -101,10 +104,12 @@ class Engine:
             minding=conditions.minding,
             unsteady=conditions.unsteady,
         )
-        return Engine(world, crowd, conditions.simulator.bodies(world), ends=conditions.ends, remove=conditions.remove)
+        return Engine(world, crowd, simulator.bodies(world), ends=conditions.ends, remove=conditions.remove)
 
     def _calls_from(self, now: int) -> tuple[list[Callable[[], None]], list[Callable[[], None]]]:
-        """What a step from generation ``now`` does: where the crowd models are not due, and where they are."""
+        """Return the calls of a step from generation ``now``: those without crowd models, where these are not due, and those with
+        them.
+        """
         crowd, robots = self.crowd, [self._bodies.move(now), self._rules.judge(now, self._bodies.walls)]
         if crowd is None:
             calls = self._plan(robots)
@@ -123,7 +128,7 @@ class Engine:
         return calls
 
     def holds(self, start: Start) -> bool:
-        """Whether a world can be given an episode that is not among the starts that the engine was made for."""
+        """Return whether a world has room for an episode that is not among the starts that the engine was made for."""
         routing = None if self.crowd is None else self.crowd.routing
         return self.world.holds(start) and (routing is None or routing.holds(start))
 
@@ -133,6 +138,15 @@ class Engine:
         self._bodies.reset(world, start)
         if self.crowd is not None:
             self.crowd.reset(world, start)
+
+    def adopt(self, world: int) -> None:
+        """Go on from the records of one world: nothing is kept beside them."""
+
+    def advance(self, steps: int, after_step: Callable[[], None]) -> None:
+        """Let some physics steps pass; ``after_step`` is called after each."""
+        for _ in range(steps):
+            self.step()
+            after_step()
 
     def step(self, commands: Floats | None = None) -> None:
         """Advance every world that is not done by one physics step.
@@ -150,6 +164,17 @@ class Engine:
         world.turn()
 
     def close(self) -> None:
-        """Stop the threads, and give back what the bodies opened."""
+        """Stop the threads, and close the bodies."""
         self._bodies.close()
         self.world.close()
+
+
+def steps_of(simulator: AnySimulator) -> AnySimulator:
+    """Return a simulator that takes single steps.
+
+    Raises:
+        InputError: it takes none.
+    """
+    if "step" not in simulator.can:
+        raise InputError(f"simulator {type(simulator).__name__} takes no single steps; episodes need them")
+    return simulator

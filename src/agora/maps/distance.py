@@ -100,7 +100,7 @@ def steps_to(blocked: Bools) -> Ints:
 
 @lean
 def inside(polygon, x, y):
-    """Whether (x, y) is in a polygon (V, 2), closed, by the even-odd rule."""
+    """Return whether (x, y) is in a polygon (V, 2), closed, by the even-odd rule."""
     result = False
     j = len(polygon) - 1
     for i in range(len(polygon)):
@@ -157,7 +157,7 @@ def with_shapes(
 
     Args:
         field: (rows, columns) m.
-        resolution: m per cell.
+        resolution: length of a cell, m.
         origin: lower-left corner, m.
         walls: (S, 4) segments, the edges of the polygons among them.
         discs: (D, 3).
@@ -256,7 +256,7 @@ def _to_segment(x, y, x0, y0, x1, y1):
 
 @lean
 def _cross(ax, ay, bx, by, cx, cy, dx, dy):
-    """Whether segments ab and cd cross, each strictly on both sides of the other."""
+    """Return whether segments ab and cd cross, each strictly on both sides of the other."""
     p = (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)
     q = (bx - ax) * (dy - ay) - (by - ay) * (dx - ax)
     u = (dx - cx) * (ay - cy) - (dy - cy) * (ax - cx)

@@ -16,6 +16,7 @@ from agora.engine.conditions import Conditions
 from agora.engine.engine import Engine
 from agora.engine.recorder import take_events
 from agora.errors import InputError, UnknownNameError
+from agora.interfaces import WholeSimulator
 from agora.maps.furniture import Furniture, model_of
 from agora.maps.grid import Map
 from agora.nodes.driver import Entity, People, Reading, RobotStanding
@@ -26,7 +27,7 @@ from agora.world.world import World
 
 if TYPE_CHECKING:
     from agora.draft.stage import Stage
-    from agora.interfaces import Ability, Bodies
+    from agora.interfaces import Ability, Backend, Bodies
     from agora.robots.model import RobotModel
 
 __all__ = ["OneWorld"]
@@ -37,7 +38,7 @@ _NO_LIMIT = 1e8  # s
 
 @dataclass
 class _Robot:
-    """What is known of a robot beside the engine's records."""
+    """The facts about a robot beside the engine's records."""
 
     name: str
     start: RobotStart
@@ -94,17 +95,17 @@ class OneWorld:
 
     @property
     def models(self) -> tuple[RobotModel, ...]:
-        """What the robots are."""
+        """The models of the robots."""
         return tuple(robot.start.model for robot in self._fleet)
 
     @property
     def robots(self) -> Robots:
-        """Where the robots are, one world (1, R)."""
+        """The robots of the world, (1, R)."""
         return self._world.robots
 
     @property
     def done(self) -> bool:
-        """Whether every robot has ended."""
+        """True where every robot has ended."""
         return bool(self._world.status.clock.done[0])
 
     def begin(self, start: Start, stage: Stage, names: Sequence[str], since: float) -> None:
@@ -131,21 +132,28 @@ class OneWorld:
         start = replace(self._start, map=place, robots=tuple(robot.start for robot in self._fleet))
         given, conditions = start.robots, self._conditions
         self._world = World.of([start], dt=conditions.periods.physics, slots=state.padded(pedestrians))
-        self._engine = Engine(self._world, bodies=self._bodies(), ends=conditions.ends, remove=conditions.remove)
+        self._engine = self._backend(conditions)
         self._engine.reset(0, start)
         self._lidars = [conditions.lidar or robot.model.lidar for robot in given]
         self._scanners = {lidar: Scanner(self._world, lidar) for lidar in self._lidars if lidar is not None}
 
-    def _bodies(self) -> Bodies:
-        """What moves the robots."""
-        bodies: Bodies = self._simulator.part.bodies(self._world)
-        return bodies
+    def _backend(self, conditions: Conditions) -> Backend:
+        """Return the engine of the simulator, or the library's with its robots."""
+        simulator = self._simulator.part
+        if isinstance(simulator, WholeSimulator):
+            return simulator.backend(self._world, conditions, led=True)
+        return self._led_engine(simulator.bodies(self._world), conditions)
+
+    def _led_engine(self, bodies: Bodies, conditions: Conditions) -> Engine:
+        """The library's engine whose pedestrians come from outside."""
+        return Engine(self._world, bodies=bodies, ends=conditions.ends, remove=conditions.remove)
 
     def _remake(self, kept: Sequence[int], pedestrians: int = 0) -> None:
         """Make the world again with the robots and the furniture of now; ``kept`` are the old numbers of robots that were there."""
         before = self._world
         self._make(max(pedestrians, before.slots))
         _carry(before, self._world, list(kept))
+        self._engine.adopt(0)
         self._goals = [self._goals[r] for r in kept] + [0] * (len(self._fleet) - len(kept))
         self._see()
 
@@ -169,6 +177,7 @@ class OneWorld:
         self._fleet.append(_Robot(entity.name, RobotStart(entity.model, entity.pose, entity.pose[None])))
         self._remake(old)
         self._world.status.goals.tolerance[0, -1] = 0.0  # within which no goal is ever reached
+        self._engine.adopt(0)
 
     def move(self, name: str, pose: Doubles) -> None:
         """Put a robot or an obstacle somewhere else, at rest."""
@@ -183,6 +192,7 @@ class OneWorld:
         world.status.orders.queue[0, r], world.commands[0, r] = 0.0, 0.0
         world.status.touching.pedestrian[0, r], world.status.touching.wall[0, r] = False, False
         world.status.touching.robot[0, r], world.status.touching.robot[0, :, r] = False, False
+        self._engine.adopt(0)
         self._see()
 
     def delete(self, name: str) -> None:
@@ -210,6 +220,7 @@ class OneWorld:
             status.ends.outcome[0, r], status.clock.done[0], world.robots.active[0, r] = RUNNING, False, True
             status.clock.time_limit[0] = status.clock.step[0] + round(self._start.timeout / world.dt)
             self._fleet[r].failure = ""
+        self._engine.adopt(0)
 
     def set_pedestrians(self, people: People) -> None:
         """Take pedestrians from outside."""
@@ -221,6 +232,7 @@ class OneWorld:
         carry(self._people.traits, world.traits)
         if people.step == self.step:
             carry(self._people.now, world.pedestrians)
+        self._engine.adopt(0)
 
     def _keep(self, people: People) -> None:
         fits = self._people.slots == people.slots == self._world.slots
@@ -233,28 +245,34 @@ class OneWorld:
         for r, reason in failures.items():
             self._fleet[r].failure = reason
         self._world.command(twists, self._world.under_way, list(failures))
+        if failures:
+            self._engine.adopt(0)
 
     def advance(self) -> None:
         """Take a physics step; nothing changes once all is done."""
         if self.done:
             return
         self._move_pedestrians()
-        self._engine.step()
-        for _, r, contact in take_events(self._world):
-            self._fleet[r].contacts += 1
-            self._contacts.append((r, contact))
+        self._engine.advance(1, self._collect_contacts)
         if self.step % self._conditions.periods.steps("control") == 0:
             self._send_on()
         self._see()
+
+    def _collect_contacts(self) -> None:
+        """Take the contacts that began in the last step."""
+        for _, r, contact in take_events(self._world):
+            self._fleet[r].contacts += 1
+            self._contacts.append((r, contact))
 
     def _send_on(self) -> None:
         """Set the next goal of robots that arrived."""
         for r in map(int, np.flatnonzero(self._world.status.goals.arrived[0] & ~self._world.status.clock.done[0])):
             self._goals[r] += 1
             self._world.next_goal(0, r, self._fleet[r].start.goals[self._goals[r]])
+            self._engine.adopt(0)
 
     def _move_pedestrians(self) -> None:
-        """Write their next generation: what came from outside, gone on with its velocity where that is of an earlier moment."""
+        """Write the pedestrians' next generation from outside, gone on with its velocity where it is of an earlier moment."""
         world, now = self._world, self._people.now
         after = world.next_pedestrians
         carry(now, after)
@@ -292,7 +310,7 @@ class OneWorld:
         return taken
 
     def standing(self) -> Sequence[RobotStanding]:
-        """How every robot's episode stands."""
+        """Return the state of every robot's episode."""
         status = self._world.status
         return [
             RobotStanding(
@@ -309,12 +327,12 @@ class OneWorld:
         ]
 
     def contacts(self) -> Sequence[tuple[int, Contact]]:
-        """Which robots began to touch something since the last call."""
+        """Return the robots that began to touch something since the last call."""
         taken, self._contacts = self._contacts, []
         return taken
 
     def touching(self) -> Bools:
-        """Which robots touch something now (R,)."""
+        """Return which robots touch something now (R,)."""
         status = self._world.status
         touched: Bools = status.touching.pedestrian[0].any(-1) | status.touching.wall[0] | status.touching.robot[0].any(-1)
         return touched

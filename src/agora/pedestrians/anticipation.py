@@ -1,4 +1,4 @@
-"""People who act on what is going to happen: they avoid collisions that they foresee, and keep a time gap to who is ahead.
+"""People who act on what they foresee: they avoid coming collisions, and keep a time gap to the person ahead.
 
 The model is ours, made of published parts:
 
@@ -42,14 +42,19 @@ _ROWS = 11
 
 @inlined
 def _meet(px, py, ux, uy, ex, ey, sx, sy, qx, qy, reach, body, together, right, law):
-    """Acceleration of a pedestrian by one neighbour, and the free distance to the neighbour along the desired direction.
+    """Return the acceleration of a pedestrian by one neighbour, and the free distance to the neighbour along the desired direction.
 
     Args:
-        px, py: from the pedestrian to the neighbour, m.
-        ux, uy: expected velocity of the pedestrian relative to that of the neighbour, m/s.
-        ex, ey: desired direction.
-        sx, sy: away from the wall, the longer the narrower the pedestrian's place; 0 in the open.
-        qx, qy: expected velocity of the neighbour, m/s.
+        px: place of the neighbour from the pedestrian, x, m.
+        py: place of the neighbour from the pedestrian, y, m.
+        ux: expected velocity of the pedestrian relative to the neighbour's, x, m/s.
+        uy: expected velocity of the pedestrian relative to the neighbour's, y, m/s.
+        ex: desired direction, x.
+        ey: desired direction, y.
+        sx: direction away from the wall, x, the longer the narrower the pedestrian's place; 0 in the open.
+        sy: direction away from the wall, y.
+        qx: expected velocity of the neighbour, x, m/s.
+        qy: expected velocity of the neighbour, y, m/s.
         reach: sum of the radii, m.
         body: distance of the centres that is kept in a queue, m.
         together: whether both walk in one group.
@@ -92,7 +97,7 @@ def _list_people(x, y, vx, vy, radius, body, tight, group, active, count, discs,
 
 @part
 def _list_robots(x, y, vx, vy, radius, margin, active, discs, groups, n):
-    """Append the active robots of a world, who always have the right of way; returns how many discs there are then."""
+    """Append the active robots of a world, which always have the right of way; return the number of discs then."""
     for r in range(x.size):
         if active[r]:
             discs[_X, n], discs[_Y, n], discs[_VX, n], discs[_VY, n] = x[r], y[r], vx[r], vy[r]
@@ -103,7 +108,7 @@ def _list_robots(x, y, vx, vy, radius, margin, active, discs, groups, n):
 
 
 class _Law(NamedTuple):
-    """How people act on each other: the fields of `Anticipation`, times and lengths as the kernel divides by them."""
+    """The law of how people act on each other: the fields of `Anticipation`, times and lengths as the kernel divides by them."""
 
     avoidance: float
     inverse_distance: float
@@ -214,10 +219,10 @@ class Anticipation:
     Attributes:
         relaxation_time: tau, s.
         intention: share of the desired velocity in the velocity that is expected of a pedestrian; the rest is its present one.
-        time_gap: to who is ahead, s: the speed is at most the free distance by it, also towards a wall.
+        time_gap: time gap to the person ahead, s: the speed is at most the free distance by it, also towards a wall.
         body: part of the radius that is kept in a queue.
         narrow: clearance from walls below which a place is narrow, and gives the right of way, m.
-        robot_margin: added to the radius of robots, m.
+        robot_margin: length added to the radius of robots, m.
         wall_repulsion: acceleration at contact with a wall, m/s2.
         wall_length: distance over which that falls to 1/e, m.
         max_acceleration: cap of all together, m/s2.
@@ -228,8 +233,8 @@ class Anticipation:
         behind: weight of a collision straight behind.
         push: acceleration by a metre of overlap, 1/s2.
         back: part of the push that drives straight back.
-        breadth: how much more metres to the side count than those ahead in the free distance.
-        wait: distance kept from who comes against one out of a narrow place, m, for a difference of 1 in narrowness.
+        breadth: factor of metres to the side against metres ahead in the free distance.
+        wait: distance kept from a person who comes out of a narrow place, m, for a difference of 1 in narrowness.
         max_speed_factor: cap of the speed, in preferred speeds.
     """
 
@@ -261,7 +266,7 @@ class Anticipation:
 
     @property
     def declares(self) -> CrowdDeclaration:
-        """What it says of itself."""
+        """The properties of the model."""
         return CrowdDeclaration("acceleration", self.max_speed_factor, tunable=_TUNABLE)
 
     def kernel(self) -> Any:
@@ -269,7 +274,7 @@ class Anticipation:
         return _anticipation
 
     def parameters(self) -> _Parameters:
-        """Return what the kernel takes."""
+        """Return the parameters of the kernel."""
         own = (1.0 / self.relaxation_time, self.intention, 1.0 / self.time_gap, self.body, 1.0 / self.narrow, self.robot_margin)
         walls = (self.wall_repulsion, 1.0 / self.wall_length, self.max_acceleration)
         foreseen = (self.avoidance, 1.0 / self.distance, 1.0 / self.horizon, self.side, self.behind)

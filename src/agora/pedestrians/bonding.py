@@ -90,6 +90,6 @@ class Bonding(Evacuation):
         return _bond
 
     def parameters(self) -> _Bonds:
-        """Return what the kernel takes."""
+        """Return the parameters of the kernel."""
         forces = (self.bond_force / self.mass, self.bond_limit / self.mass)
         return in_float32(_Bonds(super().parameters(), self.bond_distance, 1.0 / self.bond_length, *forces, self.bond_reach))

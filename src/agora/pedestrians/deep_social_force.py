@@ -38,7 +38,7 @@ _FOUR = np.float32(4.0)
 
 @inlined
 def _ellipse(dx, dy, step_x, step_y, ex, ey, cosine, behind):
-    """b, m, and what -V'(b) m is to be multiplied by; 0 for who is within 1 mm, above all for oneself."""
+    """Return b, m, and the factor of -V'(b) m; 0 for neighbours within 1 mm, above all for oneself."""
     qx, qy = dx - step_x, dy - step_y
     d2 = dx * dx + dy * dy
     d, e = math.sqrt(d2 + _TINY2), math.sqrt(qx * qx + qy * qy + _TINY2)
@@ -129,8 +129,8 @@ class DeepSocialForce:
         stride: time of a neighbour's step, s; a learned potential belongs to the stride it was learned with. 0.4 s is Kreiss'.
             Helbing and Molnar take 2 s: two who meet pass at 0.6 m, but where many cross, strangers come within a few millimetres.
         field_of_view: whole angle, degrees.
-        behind: weight of who is out of view.
-        wall_potential: of a wall at distance 0 of the centre, m2/s2.
+        behind: weight of neighbours out of view.
+        wall_potential: potential of a wall at distance 0 of the centre, m2/s2.
         wall_length: distance over which that falls to 1/e, m.
         max_speed_factor: cap of the speed, in preferred speeds.
     """
@@ -161,7 +161,7 @@ class DeepSocialForce:
 
     @property
     def declares(self) -> CrowdDeclaration:
-        """What it says of itself."""
+        """The properties of the model."""
         return CrowdDeclaration("acceleration", self.max_speed_factor)
 
     def kernel(self) -> Any:
@@ -169,7 +169,7 @@ class DeepSocialForce:
         return _deep
 
     def parameters(self) -> _Parameters:
-        """Return what the kernel takes."""
+        """Return the parameters of the kernel."""
         learned = self.learned()
         view = math.cos(math.radians(self.field_of_view) / 2.0) if self.field_of_view < 360.0 else -2.0
         wall = (self.wall_potential / self.wall_length, 1.0 / self.wall_length)

@@ -100,7 +100,7 @@ class Evacuation:
 
     Attributes:
         relaxation_time: tau, s.
-        mass: m, kg.
+        mass: mass m, kg.
         repulsion: A, N.
         length: B, m.
         body: k of the compression, N/m.
@@ -124,7 +124,7 @@ class Evacuation:
 
     @property
     def declares(self) -> CrowdDeclaration:
-        """What it says of itself."""
+        """The properties of the model."""
         return CrowdDeclaration("acceleration", self.max_speed_factor, self.max_step, "robots")
 
     def kernel(self) -> Any:
@@ -132,6 +132,6 @@ class Evacuation:
         return evacuate
 
     def parameters(self) -> Any:
-        """Return what the kernel takes."""
+        """Return the parameters of the kernel."""
         per_mass = (self.repulsion / self.mass, 1.0 / self.length, self.body / self.mass, self.friction / self.mass)
         return in_float32(Forces(1.0 / self.relaxation_time, *per_mass))

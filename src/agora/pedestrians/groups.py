@@ -37,7 +37,7 @@ _DRAWS = 1.0  # s between two draws of who comes and goes
 
 @hidden
 def _repeat(c, traits, goals, w, count):
-    """Members want what was decided last."""
+    """Repeat the last decisions of members."""
     for i in range(count):
         if c.leader[w, i] >= 0:
             traits.speed[w, i] = c.speed[w, i]
@@ -93,21 +93,24 @@ class Groups:
     recorded pedestrians are left alone.
 
     Attributes:
-        period: s between two decisions.
+        period: time between two decisions, s.
         abreast: most members in a row.
-        spacing: between neighbours in a row, m; row_gap: between rows, and between members in file, m.
+        spacing: distance between neighbours in a row, m.
+        row_gap: distance between rows, and between members in file, m.
         bend: metres ahead of the row's middle for every metre beside it: a row of three or more is a V.
         margin: free space that a place beside the leader needs beyond the follower's radius, m.
         early: distance at which a leader's waypoint counts as reached, m: those beside it keep it off the point.
         wheel: metres that a leader walks while the direction of travel follows by 63 %.
         gain: share of the way to its place that a follower wants to make up each second, 1/s.
         catch_up: largest speed of a follower, in its preferred speeds.
-        slack, torn: distance of a follower from its place at which its leader begins to slow down, and at which it nearly stops, m.
-        patience: s for which a leader waits before it walks on for as long.
+        slack: distance of a follower from its place at which its leader begins to slow down, m.
+        torn: distance of a follower from its place at which its leader nearly stops, m.
+        patience: time for which a leader waits before it walks on for as long, s.
         join_rate: chance a second with which a lone walker within ``notice`` m of a conversation joins it, if they are fewer than
             ``most`` and there is room; not the one it left last.
         leave_rate: chance a second with which a member leaves, if it has somewhere else to go.
-        notice: m. most: members up to which a conversation takes others in.
+        notice: distance from a conversation within which a lone walker may join it, m.
+        most: members up to which a conversation takes others in.
     """
 
     period: Duration = 0.5

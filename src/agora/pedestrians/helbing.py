@@ -50,7 +50,7 @@ def _repulsion(dx, dy, reach, ex, ey, law):
 
 @part
 def _near_pairs(x, y, radius, active, count, law, ex, ey, fx, fy, starts, order, tile):
-    """Add the forces among pedestrians: those of a row of cells, `_BLOCK` at a time, meet who is within the cutoff of the block."""
+    """Add the forces among pedestrians: those of a row of cells, `_BLOCK` at a time, meet others within the cutoff of the block."""
     reach = math.sqrt(law[4]) * _MARGIN
     cells = sort_into_cells(extent(x, y, active, count), x, y, active, count, reach, starts, order)
     bx, by, br, bex, bey, bfx, bfy = tile[0], tile[1], tile[2], tile[3], tile[4], tile[5], tile[6]
@@ -178,7 +178,7 @@ class Helbing:
 
     @property
     def declares(self) -> CrowdDeclaration:
-        """What it says of itself."""
+        """The properties of the model."""
         return CrowdDeclaration("acceleration", self.max_speed_factor, tunable=_TUNABLE)
 
     def kernel(self) -> Any:
@@ -186,7 +186,7 @@ class Helbing:
         return _helbing
 
     def parameters(self) -> _Parameters:
-        """Return what the kernel takes."""
+        """Return the parameters of the kernel."""
         odd = (1.0 - self.anisotropy) / 2.0
         cutoff2 = self.cutoff**2 if self.cutoff else float(_FAR)
         wall = (self.wall_repulsion, 1.0 / self.wall_length)

@@ -92,7 +92,7 @@ class HelbingSimple:
 
     @property
     def declares(self) -> CrowdDeclaration:
-        """What it says of itself."""
+        """The properties of the model."""
         return CrowdDeclaration("acceleration", self.max_speed_factor)
 
     def kernel(self) -> Any:
@@ -100,5 +100,5 @@ class HelbingSimple:
         return _helbing_simple
 
     def parameters(self) -> _Parameters:
-        """Return what the kernel takes."""
+        """Return the parameters of the kernel."""
         return in_float32(_Parameters(self.relaxation, self.repulsion, 1.0 / self.length))

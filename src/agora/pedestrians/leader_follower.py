@@ -93,7 +93,7 @@ class LeaderFollower:
 
     @property
     def declares(self) -> CrowdDeclaration:
-        """What it says of itself."""
+        """The properties of the model."""
         return CrowdDeclaration("velocity", self.max_speed_factor, last_step="nothing")
 
     def kernel(self) -> Any:
@@ -101,5 +101,5 @@ class LeaderFollower:
         return _leader_follower
 
     def parameters(self) -> _Parameters:
-        """Return what the kernel takes."""
+        """Return the parameters of the kernel."""
         return in_float32(_Parameters(self.cohesion, self.reach))

@@ -36,18 +36,18 @@ _PROBES = 4
 
 @dataclass(frozen=True)
 class Orca:
-    """Everybody takes the velocity nearest to the preferred one that avoids all others, if they do their share, for a while.
+    """Pedestrians take the velocity nearest to the preferred one that avoids all others, if they do their share, for a while.
 
     The preferred velocity points to the waypoint. Exactly symmetric encounters end in a deadlock at contact distance, as the theory
     says, unless rounding breaks the symmetry: nothing else here does.
 
     Attributes:
         neighbour_distance: others farther away are not seen, m.
-        max_neighbours: how many of the nearest are avoided.
+        max_neighbours: number of the nearest that are avoided.
         horizon: time for which others are avoided, s.
         horizon_obstacle: time for which walls are avoided, s (CrowdNav, where there are none, 5). Nobody goes faster towards a wall
             than the gap by it: with 5 people creep through doors and corridors.
-        padding: added to every radius, m (CrowdNav 0.01).
+        padding: length added to every radius, m (CrowdNav 0.01).
         max_speed_factor: cap of the speed, in preferred speeds (CrowdNav 1).
         reciprocal: share of an avoidance that falls to oneself.
         settle: the way to a last waypoint at which to stay takes no less than this, s: slows down near it (CrowdNav 1).
@@ -75,7 +75,7 @@ class Orca:
 
     @property
     def declares(self) -> CrowdDeclaration:
-        """What it says of itself."""
+        """The properties of the model."""
         return CrowdDeclaration("velocity", self.max_speed_factor)
 
     def kernel(self) -> Any:
@@ -83,7 +83,7 @@ class Orca:
         return step
 
     def parameters(self) -> _Parameters:
-        """Return what the kernel takes."""
+        """Return the parameters of the kernel."""
         return in_float32(
             _Parameters(
                 sight=self.neighbour_distance,

@@ -107,11 +107,18 @@ class Pedsim:
 
     Attributes:
         relaxation_time: tau, s.
-        desired_factor, social_factor, obstacle_factor: weights of the three forces (pedsim_ros' file sets the second to 5.1).
+        desired_factor: weight of the desired force.
+        social_factor: weight of the social force (pedsim_ros' file sets 5.1).
+        obstacle_factor: weight of the obstacle force.
         obstacle_sigma: distance over which the obstacle force falls to 1/e, m; with libpedsim's 0.8 people stand in offices.
-        importance, gamma, n, n_prime: lambda, gamma, n and n' of the social force.
+        importance: lambda of the social force.
+        gamma: gamma of the social force.
+        n: n of the social force.
+        n_prime: n' of the social force.
         cutoff: distance of the centres beyond which neighbours are not felt, m.
-        gaze_factor, coherence_factor, repulsion_factor: weights of the group terms.
+        gaze_factor: weight of the gaze term of groups.
+        coherence_factor: weight of the coherence term of groups.
+        repulsion_factor: weight of the repulsion term of groups.
         vision: angle between the way and the middle of the group from which on the head must be turned, rad.
         repulsion_distance: distance of the centres within which members push each other, m.
         max_speed_factor: cap of the speed, in preferred speeds.
@@ -141,7 +148,7 @@ class Pedsim:
 
     @property
     def declares(self) -> CrowdDeclaration:
-        """What it says of itself."""
+        """The properties of the model."""
         return CrowdDeclaration("acceleration", self.max_speed_factor)
 
     def kernel(self) -> Any:
@@ -149,7 +156,7 @@ class Pedsim:
         return _pedsim
 
     def parameters(self) -> _Parameters:
-        """Return what the kernel takes."""
+        """Return the parameters of the kernel."""
         forces = (
             1.0 / self.relaxation_time,
             self.desired_factor,

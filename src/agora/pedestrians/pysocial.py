@@ -121,12 +121,18 @@ class PySocial:
         desired_factor: weight of the desired force.
         speed_factor: speed that is driven towards, in preferred speeds; the package's is 1.3.
         goal_threshold: distance to the waypoint within which a pedestrian brakes, m.
-        social_factor, importance, gamma, n, n_prime: weight of the social force; its lambda, gamma, n and n'.
+        social_factor: weight of the social force.
+        importance: lambda of the social force.
+        gamma: gamma of the social force.
+        n: n of the social force.
+        n_prime: n' of the social force.
         obstacle_factor: weight of the obstacle force.
         obstacle_sigma: distance over which that falls to 1/e, m.
         obstacle_threshold: gap to the wall, less the radius, beyond which it is not felt, m.
-        coherence_factor, repulsion_factor, gaze_factor: weights of the group terms (the package's file names other values, but
-            for the forms that it uses all are 1).
+        coherence_factor: weight of the coherence term of groups (the package's file names other values for the three group terms,
+            but for the forms that it uses all are 1).
+        repulsion_factor: weight of the repulsion term of groups.
+        gaze_factor: weight of the gaze term of groups.
         repulsion_distance: distance of the centres within which members push each other, m.
         max_speed_factor: cap of the speed, in preferred speeds.
     """
@@ -158,7 +164,7 @@ class PySocial:
 
     @property
     def declares(self) -> CrowdDeclaration:
-        """What it says of itself."""
+        """The properties of the model."""
         return CrowdDeclaration("acceleration", self.max_speed_factor)
 
     def kernel(self) -> Any:
@@ -166,7 +172,7 @@ class PySocial:
         return _pysocial
 
     def parameters(self) -> _Parameters:
-        """Return what the kernel takes."""
+        """Return the parameters of the kernel."""
         desired = (1.0 / self.relaxation_time, self.desired_factor, self.speed_factor, self.goal_threshold)
         social = (self.social_factor, self.importance, self.gamma, self.n, self.n_prime)
         wall = (self.obstacle_factor, 1.0 / self.obstacle_sigma, self.obstacle_threshold)

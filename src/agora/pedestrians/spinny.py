@@ -75,7 +75,7 @@ class Spinny:
 
     @property
     def declares(self) -> CrowdDeclaration:
-        """What it says of itself."""
+        """The properties of the model."""
         return CrowdDeclaration("acceleration", self.max_speed_factor)
 
     def kernel(self) -> Any:
@@ -83,6 +83,6 @@ class Spinny:
         return _spinny
 
     def parameters(self) -> _Parameters:
-        """Return what the kernel takes."""
+        """Return the parameters of the kernel."""
         along, across = math.cos(self.angle), math.sin(self.angle)
         return in_float32(_Parameters(self.rate * along, self.rate * across, self.push * along, self.push * across))

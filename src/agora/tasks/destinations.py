@@ -1,4 +1,4 @@
-"""Where people of a place come from and go to: its entrances, the spots of its furniture, and places to stand."""
+"""Destinations of people in a place: its entrances, the spots of its furniture, and places to stand."""
 
 from __future__ import annotations
 
@@ -34,7 +34,9 @@ class Stop:
     """A place where one person does something.
 
     Attributes:
-        point: (2,) m. heading: rad. use: "sit", "work", "stand" or "queue".
+        point: (2,) m.
+        heading: heading of the person, rad.
+        use: "sit", "work", "stand" or "queue".
     """
 
     point: Doubles
@@ -47,10 +49,10 @@ class Destinations:
     """Places of one map for people of a radius; all of them can be reached from each other.
 
     Attributes:
-        entrances: for each the points (N, 2) at which people come in and go out, m.
-        stops: where furniture is used.
+        entrances: points (N, 2) of each entrance at which people come in and go out, m.
+        stops: spots where furniture is used.
         standing: (N, 2) points at which one stands in nobody's way, m.
-        area: that people can walk on, m2.
+        area: area that people can walk on, m2.
     """
 
     entrances: tuple[Doubles, ...]
@@ -71,8 +73,11 @@ def destinations_of(
     of no zones.
 
     Args:
-        map: the surroundings. furniture: in it. zones: parts of it.
-        radius: of the largest person, m. robot: of the largest robot, which passes who stands, m.
+        map: map of the surroundings.
+        furniture: furniture on the map.
+        zones: zones of the map.
+        radius: radius of the largest person, m.
+        robot: radius of the largest robot, which passes people who stand, m.
     """
     walked = (component_of(map, radius) == 1) & _inside(map, radius)
     clear = map.clearance
@@ -100,7 +105,7 @@ def destinations_of(
 
 
 def _inside(map: Map, margin: float) -> Bools:
-    """(rows, columns) the cells whose centre is farther than that from the map's border, m."""
+    """(rows, columns) cells whose centre is farther than ``distance`` from the map's border, m."""
     far = math.ceil(margin / map.resolution + 0.5)
     cells = np.zeros(map.shape, np.bool_)
     cells[far:-far, far:-far] = True

@@ -29,9 +29,9 @@ def check_map_generator(generator: MapGenerator, *, random: bool = True, passage
     from everywhere it fits to everywhere else; no global generator is drawn from.
 
     Args:
-        generator: to check.
+        generator: generator to check.
         random: whether other streams give other places.
-        passage: m; the generator's field of that name, or 0.3, where None.
+        passage: radius of the disc, m; the generator's field of that name, or 0.3, where None.
 
     Raises:
         ContractError: it breaks a clause.
@@ -88,7 +88,7 @@ def _samples(piece: Furniture) -> Doubles:
 
 
 def _within(piece: Furniture, points: Doubles) -> Bools:
-    """Which points (K, 2) are in a piece, a little inside its outline."""
+    """Return which points (K, 2) are in a piece, a little inside its outline."""
     result = np.zeros(len(points), np.bool_)
     for corners in piece.polygons():
         middle = corners.mean(0)

@@ -56,8 +56,8 @@ class Trial:
     """One set of parameters.
 
     Attributes:
-        parameters: that were tried; those of number 0 are the model's own.
-        value: of the objective; None where people were nowhere.
+        parameters: tried parameters; those of number 0 are the model's own.
+        value: value of the objective; None where people were nowhere.
     """
 
     parameters: dict[str, float]
@@ -66,14 +66,14 @@ class Trial:
 
 @dataclass(frozen=True)
 class Calibration:
-    """What is calibrated and how long: all that decides the result, but the instrument.
+    """The settings of a calibration: all that decides the result, but the instrument.
 
     Attributes:
-        model: where the search begins.
-        beside: what the engine does beside the model; the crowd of another model.
+        model: model at which the search begins.
+        beside: crowd of another model: the engine's work beside the model.
         trials: sets of parameters to try, the first is the model's own.
-        seed: of the search.
-        weights: how much each distance counts, of those of `WEIGHTS`.
+        seed: seed of the search.
+        weights: weight of each distance, of those of `WEIGHTS`.
 
     Raises:
         InputError: the model has nothing to calibrate.
@@ -93,7 +93,9 @@ class Calibration:
         return replace(self.beside, model=(model or self.model).part)
 
     def describe(self, people: Recorded) -> dict[str, Any]:
-        """What decides the result, as plain data; the number of trials is left out, so that a run can be made longer."""
+        """Return the settings that decide the result, as plain data; the number of trials is left out, so that a run can be made
+        longer.
+        """
         beside = self.beside
         return {
             "version": __version__,
@@ -111,11 +113,11 @@ class Calibration:
 
 @dataclass(frozen=True)
 class Record:
-    """A file of what was tried.
+    """A file of trials.
 
     Attributes:
-        calibration: what decides the result.
-        trials: all so far, by number.
+        calibration: settings that decide the result.
+        trials: all trials so far, by number.
     """
 
     calibration: dict[str, Any]
@@ -124,12 +126,12 @@ class Record:
 
 @dataclass(frozen=True)
 class Calibrated:
-    """What a calibration found.
+    """The result of a calibration.
 
     Attributes:
-        trials: by number.
+        trials: trials by number.
         best: number of the best one; of equals the first.
-        model: with its parameters.
+        model: model with its parameters.
     """
 
     trials: list[Trial]
@@ -141,10 +143,10 @@ def objective(people: Recorded, crowd: SimulatedCrowd, weights: Mapping[str, flo
     """Return the weighted mean of a crowd's distances; None where people went nowhere finite.
 
     Args:
-        people: who were recorded.
-        crowd: who is compared with them.
-        weights: how much each distance counts; what was not recorded does not.
-        threads: over worlds.
+        people: recorded people.
+        crowd: crowd to compare with them.
+        weights: weight of each distance; distances that were not recorded do not count.
+        threads: threads over worlds.
     """
     walked = people.walked(crowd, threads)
     if not all(np.isfinite(way).all() for way in walked):
@@ -179,10 +181,10 @@ def calibrate(
     """Search for the parameters with the least distance from recorded people.
 
     Args:
-        calibration: what decides the result.
-        people: who were recorded.
-        folder: of ``calibration.yaml``, made here.
-        threads: over worlds.
+        calibration: settings that decide the result.
+        people: recorded people.
+        folder: folder of ``calibration.yaml``, made here.
+        threads: threads over worlds.
         resume: go on with a run that was begun in ``folder``.
         progress: called with the number of trials done and the best value.
 
@@ -232,11 +234,14 @@ def leave_one_out(
     resume: bool = False,
     progress: Callable[[str, int, float], None] = lambda scene, done, best: None,
 ) -> dict[str, Calibrated]:
-    """Calibrate as often as there are scenes, each time on all but one, and return what was found for the scene left out.
+    """Calibrate as often as there are scenes, each time on all but one, and return the result for each scene left out.
 
     Args:
-        calibration, people, threads, resume: as for `calibrate`.
-        folder: of a folder for each scene.
+        calibration: as for `calibrate`.
+        people: as for `calibrate`.
+        threads: as for `calibrate`.
+        resume: as for `calibrate`.
+        folder: folder of a folder for each scene.
         progress: called with the scene left out, the number of trials done and the best value.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Everything about one crowd model: a table, the numbers as JSON, and one picture."""
+"""The report on one crowd model: a table, the numbers as JSON, and one picture."""
 
 from __future__ import annotations
 
@@ -26,12 +26,15 @@ _SEEDS = 6
 
 @dataclass(frozen=True, eq=False)
 class Validation:
-    """How a crowd model came out.
+    """The results of a crowd model.
 
     Attributes:
-        model: its name.
-        cases: one row each.
-        diagram: speed against density. lanes, stripes: streams that met. recorded: against ETH/UCY, None without the data.
+        model: name of the model.
+        cases: results of the cases, one row each.
+        diagram: speed against density.
+        lanes: opposite streams that met.
+        stripes: crossing streams that met.
+        recorded: comparison with ETH/UCY, None without the data.
     """
 
     model: str
@@ -46,10 +49,11 @@ def validate(name: str, model: Any, *, seed: int = 0, progress: Callable[[str], 
     """Run every experiment on a crowd model; some minutes, of which RiMEA's case 9 takes most.
 
     Args:
-        name: of the model. model: the model.
-        model: see there.
-        seed: of places and preferred speeds.
-        progress: called with what is run next.
+        name: name of the model.
+        model: crowd model, or a `Crowd`.
+        model: crowd model, or a `Crowd`.
+        seed: seed of places and preferred speeds.
+        progress: called with the name of the next experiment.
     """
     progress("speed against density")
     diagram = fundamental_diagram(model, seed=seed)

@@ -1,4 +1,4 @@
-"""The state of W worlds side by side, apart from what moves it.
+"""The state of W worlds side by side, apart from the code that moves it.
 
 Two generations of pedestrians and robots: everybody reads generation t while t + dt is written; `World.turn` swaps them. The
 engine, sensors, recorder, behaviours and rewards work on the world alone.
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from agora.core import state
-from agora.core.recording import Outcome
+from agora.core.recording import ContactKind, Outcome
 from agora.core.state import LOOP, RANDOM, STAY, Bools, Floats, Pedestrians, Robots
 from agora.errors import InputError
 from agora.maps.store import MapRoom, MapStore
@@ -34,8 +34,13 @@ class Layout:
     """Sizes of a batch's arrays.
 
     Attributes:
-        worlds: W. robots: R in each. pedestrians: most in one world. waypoints: most of one pedestrian.
-        corners: most of a polygon footprint. knots: most of the recordings of one world. delay: longest command delay, steps.
+        worlds: number of worlds W.
+        robots: number of robots R in each.
+        pedestrians: most pedestrians in one world.
+        waypoints: most waypoints of one pedestrian.
+        corners: most corners of a polygon footprint.
+        knots: most knots of the recordings of one world.
+        delay: longest command delay, steps.
         maps: room for maps.
     """
 
@@ -72,21 +77,29 @@ class Layout:
 
 
 class World:
-    """W worlds of pedestrians and robots: records of arrays, and at which moment they are.
+    """The state of W worlds of pedestrians and robots: records of arrays, and the generation that is t.
 
     Args:
-        layout: sizes.
+        layout: sizes of the records.
         dt: physics step, s.
         slots: pedestrian slots a world, a multiple of `state.PADDING`; the least that hold the layout where not given.
-        threads: that share the worlds; results do not depend on it.
+        threads: number of threads that share the worlds; results do not depend on it.
 
     Attributes:
-        layout, dt, slots: as given.
-        tick: steps since the world was made. now: which of the two generations is t, 0 or 1.
-        traits, minds, waypoints: of the pedestrians. replay: their recordings.
-        robot_traits: of the robots. commands: (W, R, 3) twists that count until others are given, m/s and rad/s.
-        status: clocks, goals, outcomes and contacts. maps: of all worlds, and which world is on which.
-        doors: that move; None where no map has any.
+        layout: as given.
+        dt: as given.
+        slots: number of pedestrian slots a world.
+        tick: steps since the world was made.
+        now: number of generation t, 0 or 1.
+        traits: traits of the pedestrians.
+        minds: minds of the pedestrians.
+        waypoints: waypoints of the pedestrians.
+        replay: recordings of pedestrians.
+        robot_traits: traits of the robots.
+        commands: (W, R, 3) twists that count until others are given, m/s and rad/s.
+        status: clocks, goals, outcomes and contacts.
+        maps: maps of all worlds, and the number of each world's map.
+        doors: doors that move; None where no map has any.
         threads: run kernels over the worlds.
     """
 
@@ -139,13 +152,13 @@ class World:
         """One of the two generations, 0 or 1, of pedestrians and robots."""
         return self._pedestrians[number], self._robots[number]
 
-    def turn(self) -> None:
-        """Let generation t + dt be the present one."""
+    def turn(self, steps: int = 1) -> None:
+        """Let the other generation, which is so many steps later, be the present one."""
         self.now = 1 - self.now
-        self.tick += 1
+        self.tick += steps
 
     def holds(self, start: Start) -> bool:
-        """Whether there is room for an episode in every world."""
+        """Return whether there is room for an episode in every world."""
         room, models = self.layout, [robot.model for robot in start.robots]
         return (
             len(models) == room.robots
@@ -254,6 +267,31 @@ class World:
             commands[row] = 0.0
             status.clock.done[w] = bool((status.ends.outcome[w] != records.RUNNING).all())
         self.commands[...] = commands.reshape(self.commands.shape)
+
+    def note_contact(self, world: int, robot: int, kind: ContactKind, other: int = -1, share: float = 0.0) -> None:
+        """Note that a robot begins to touch something in the physics step from this generation to the other, before they `turn`.
+
+        Args:
+            world, robot: numbers.
+            kind: of what it touches. other: slot of the pedestrian, or number of the robot; -1 for a wall.
+            share: moment of the step, from 0 to 1.
+        """
+        w, events, is_person = world, self.status.events, kind is ContactKind.PEDESTRIAN
+        k = min(int(events.count[w]), events.step.shape[1] - 1)
+        events.count[w] += 1
+        party = self.traits.id[w, other] if is_person else other
+        events.step[w, k], events.kind[w, k], events.robot[w, k], events.party[w, k] = self.status.clock.step[w], kind, robot, party
+        events.fraction[w, k] = share
+        for motion, number in ((events.here[w, k], self.now), (events.there[w, k], 1 - self.now)):
+            people, robots = self.generation(number)
+            if is_person and not people.active[w, other]:
+                people = self.next_pedestrians
+            motion[:] = 0.0
+            motion[:3] = robots.x[w, robot], robots.y[w, robot], robots.heading[w, robot]
+            if kind is not ContactKind.WALL:
+                met: Pedestrians | Robots = people if is_person else robots
+                motion[3:5] = met.x[w, other], met.y[w, other]
+        events.x[w, k], events.y[w, k] = (1 - share) * events.here[w, k, :2] + share * events.there[w, k, :2]
 
     @property
     def under_way(self) -> Bools:

@@ -41,11 +41,12 @@ class AroundGroups:
 
     Attributes:
         detect: finds the groups from places and velocities; False believes the tracks.
-        link_distance, link_speed: of two who belong together, at most, m and m/s; with ``detect`` alone.
+        link_distance: largest distance of two who belong together, m; with ``detect`` alone.
+        link_speed: largest difference of their velocities, m/s; with ``detect`` alone.
         sensing_range: gap up to which members are seen, m.
-        margin: from the farthest member's place to the circle, which the robot's centre keeps out of, m.
+        margin: distance from the farthest member's place to the circle, which the robot's centre keeps out of, m.
         reach: length of the way within which it looks for groups, m.
-        hold: by how much shorter the other side must be, m.
+        hold: length by which the other side must be shorter, m.
         horizon: circles of walking groups are where they will be after so long at most, s.
         discs: whether groups are shown as discs.
         room: gap between the robot and a disc that is always left, by making the disc smaller, so that a planner that adds to radii
@@ -73,7 +74,7 @@ class AroundGroups:
 
     @cached_property
     def declares(self) -> Declaration:
-        """What it says of itself."""
+        """The properties of the interplanner."""
         return Declaration(needs=("path", "pedestrians"), concurrent=True, danger_threshold=self.danger_threshold)
 
     def guide(self, observation: Observation, memory: Memory) -> tuple[Guidance, Memory]:
@@ -120,7 +121,7 @@ class AroundGroups:
 
 
 def _straight(o: Observation) -> Observation:
-    """The same with straight paths of 16 points; none where there was none."""
+    """Return the observation with straight paths of 16 points; none where there was none."""
     assert o.path_count is not None
     share = np.linspace(0.0, 1.0, 16, dtype=np.float32)[:, None]
     path = o.pose[:, None, :2] + share * (o.goal[:, None, :2] - o.pose[:, None, :2])
@@ -136,7 +137,9 @@ def _apart(centre: Floats, point: Floats) -> Floats:
 
 @device
 def _cuts(ax, ay, bx, by, r):
-    """Whether the way from (ax, ay) to (bx, by) cuts the circle of radius r about the origin, and where first, as a share of it."""
+    """Return whether the way from (ax, ay) to (bx, by) cuts the circle of radius r about the origin, and where first, as a share of
+    it.
+    """
     ex, ey = bx - ax, by - ay
     square, along = ex * ex + ey * ey, -(ax * ex + ay * ey)
     across = along * along - square * (ax * ax + ay * ay - r * r)

@@ -54,16 +54,16 @@ class Checkpoint:
 
     @cached_property
     def declares(self) -> Declaration:
-        """What it says of itself."""
+        """The properties of the interplanner."""
         return Declaration(needs=("path", self.window), concurrent=True)
 
     @cached_property
     def _sampling(self) -> Sampling:
-        """Whose splines they are."""
+        """The sampling planner whose splines it takes."""
         return Sampling(window=self.window, max_final_time=self.horizon, min_final_time=min(1.5, self.horizon))
 
     def guide(self, observation: Observation, memory: Memory) -> tuple[Guidance, Memory]:
-        """Return the ways to the checkpoints; the memory holds these (N, 3), the ways (N, K, 2) and who is going (N,)."""
+        """Return the ways to the checkpoints; the memory holds these (N, 3), the ways (N, K, 2) and the rows under way (N,)."""
         o = observation
         assert o.path is not None and o.path_count is not None
         rows = len(o.pose)

@@ -81,7 +81,9 @@ class Escort:
         at_least_zero(self, "person", "arrival")
 
     def guide(self, observation: Observation, memory: Memory) -> tuple[Guidance, Memory]:
-        """Return the path and the pace; the memory holds whom the robot keeps company, and the trail of whoever is in front."""
+        """Return the path and the pace; the memory holds the person whom the robot keeps company, and the trail of the one in
+        front.
+        """
         o = observation
         assert o.pedestrians is not None and o.path is not None and o.path_count is not None
         rows, seen = len(o.pose), o.pedestrians
@@ -166,7 +168,7 @@ def _forgot(trail, count):
 
 @hidden
 def _gap(trail, count, front_x, front_y, x, y):
-    """From whoever is behind at (x, y) to whoever is in front, along the trail, whose passed points are dropped."""
+    """Return the distance from (x, y), behind, to the one in front, along the trail, whose passed points are dropped."""
     while count > 1 and _apart(trail[1, 0], trail[1, 1], x, y) <= _apart(trail[0, 0], trail[0, 1], x, y):
         count = _forgot(trail, count)
     length, done = ZERO, ZERO
@@ -221,7 +223,7 @@ def _side(mx, my, x, y, goal_x, goal_y):
 
 @hidden
 def _wall(pose, radius, path, scan, lidar, position, radii, present):
-    """Whether a return of the lidar that is nobody's lies on the first piece of the way."""
+    """Return whether a return of the lidar that is nobody's lies on the first piece of the way."""
     angles, mount, reach = lidar
     sine, cosine = sincos(pose[2])
     ex, ey = path[1, 0] - path[0, 0], path[1, 1] - path[0, 1]

@@ -1,4 +1,4 @@
-"""Groups about robots as circles, at one moment: what planners that go round groups ask for.
+"""Groups about robots as circles, at one moment, for planners that go round groups.
 
 Who belongs together is believed of the tracks, or found: those who are near each other at about the same velocity, joined where
 they share somebody (as `agora.perception.groups`, of one sample, without headings).
@@ -22,7 +22,8 @@ class Rings:
     """Circles about the members of each group that a robot sees, in the order of their first slots.
 
     Attributes:
-        centre: (N, G, 2) mean place of the members, m. velocity: (N, G, 2) their mean velocity, m/s.
+        centre: (N, G, 2) mean place of the members, m.
+        velocity: (N, G, 2) their mean velocity, m/s.
         radius: (N, G) distance of the farthest member from the centre, m.
         present: (N, G) False where there is no group; the others mean nothing there.
     """
@@ -37,8 +38,9 @@ def linked(tracks: Tracks, distance: float, speed: float) -> Ints:
     """Return for each slot (N, Q) the number of the group it is in: that of its first member's slot; alone, its own.
 
     Args:
-        tracks: of who is seen.
-        distance: of two who belong together, at most, m. speed: difference of their velocities, at most, m/s.
+        tracks: tracks of the seen pedestrians.
+        distance: largest distance of two who belong together, m.
+        speed: largest difference of their velocities, m/s.
     """
     label = np.empty(tracks.present.shape, np.int32)
     people = tuple(frozen(one) for one in (tracks.position, tracks.velocity, tracks.present))
@@ -50,8 +52,8 @@ def rings(o: Observation, label: Ints, sensing_range: float) -> Rings:
     """Return the circles of groups of two or more.
 
     Args:
-        o: with pedestrians.
-        label: (N, Q) number of the group that each is in, below 0 for none.
+        o: observation with pedestrians.
+        label: (N, Q) number of each pedestrian's group, below 0 for none.
         sensing_range: gap between robot and pedestrian up to which a member is seen, m.
     """
     seen = o.pedestrians

@@ -40,14 +40,15 @@ class Taga:
 
     Attributes:
         detect: finds the groups from places and velocities; False believes the tracks (the code's ground truth).
-        link_distance, link_speed: of two who belong together, at most, m and m/s; with ``detect`` alone.
+        link_distance: largest distance of two who belong together, m; with ``detect`` alone.
+        link_speed: largest difference of their velocities, m/s; with ``detect`` alone.
         sensing_range: gap up to which members are seen, m.
-        buffer: from the farthest member to the group's circle, m.
-        margin: from that circle outwards, within which it is at work, m.
-        goal_threshold: as above, m.
+        buffer: distance from the farthest member to the group's circle, m.
+        margin: distance from that circle outwards, within which it is at work, m.
+        goal_threshold: distance to the goal within which groups farther from it do not count, m.
         direct: drives that way itself, as the code does; False makes it a path, which the local planner follows, as the paper says.
-        speed: of driving itself, m/s.
-        turn_gain: of robots that cannot move sideways, driving itself (`agora.planners.steering`), 1/s.
+        speed: speed of driving itself, m/s.
+        turn_gain: turn gain of robots that cannot move sideways, driving itself (`agora.planners.steering`), 1/s.
         subgoal_distance: length of the path, m.
         danger_threshold: level of danger from which on it warns.
     """
@@ -72,7 +73,7 @@ class Taga:
         at_least_zero(self, "buffer", "margin", "goal_threshold")
 
     def guide(self, observation: Observation, memory: Memory) -> tuple[Guidance, Memory]:
-        """Return the path, and past a group what to drive instead, or the way past it."""
+        """Return the path, and past a group the twist to drive instead, or the way past it."""
         o = observation
         assert o.pedestrians is not None and o.path is not None and o.path_count is not None
         label = linked(o.pedestrians, self.link_distance, self.link_speed) if self.detect else o.pedestrians.group

@@ -29,8 +29,8 @@ class GoToGoal:
     arrives with.
 
     Attributes:
-        speed: m/s, where the robot allows it; None for the robot's own.
-        lookahead: how far ahead on the line to the goal the robot steers, m.
+        speed: speed where the robot allows it, m/s; None for the robot's own.
+        lookahead: distance ahead on the line to the goal to which the robot steers, m.
         tolerance: the robot comes to a stop at half this distance from the goal, m.
     """
 
@@ -40,7 +40,7 @@ class GoToGoal:
 
     @cached_property
     def declares(self) -> Declaration:
-        """What it says of itself."""
+        """The properties of the planner."""
         return Declaration(
             tunable={"speed": Span(0.2, 2.0), "lookahead": Span(0.3, 3.0)},
             turns_at_goal=True,

@@ -94,7 +94,7 @@ class _Law(NamedTuple):
 
 
 class _Parameters(NamedTuple):
-    """What the kernel takes: the fields of `SocialForce`, and the control period, s."""
+    """The parameters of the kernel: the fields of `SocialForce`, and the control period, s."""
 
     desired_factor: float
     near_factor: float
@@ -110,7 +110,7 @@ class _Parameters(NamedTuple):
 
 
 class _SimpleParameters(NamedTuple):
-    """What the kernel takes: the fields of `SocialForceSimple`, with 1 / B, 1/m, and the control period, s."""
+    """The parameters of the kernel: the fields of `SocialForceSimple`, with 1 / B, 1/m, and the control period, s."""
 
     relaxation: float
     repulsion: float
@@ -176,7 +176,7 @@ def _top(observation: Observation, speed: float | None) -> Floats:
 
 
 def _itself(observation: Observation, follow_path: bool = True) -> tuple[Array, ...]:
-    """What the kernels read of the robots themselves; without paths where nobody follows them."""
+    """Return the arrays of the robots themselves for the kernels; without paths where nobody follows them."""
     o = observation
     assert o.path is not None and o.path_count is not None
     count = o.path_count if follow_path else np.zeros_like(o.path_count)
@@ -210,18 +210,22 @@ class SocialForce:
     Attributes:
         max_speed: v_max, m/s; None for the robot's (SocNavBench 1.2).
         desired_factor: the acceleration along the path is this times ``max_speed``.
-        near_factor, near_radii: the same, for the last ``near_radii`` radii of the robot before the goal.
+        near_factor: the same for the last ``near_radii`` radii of the robot before the goal.
+        near_radii: length before the goal, in radii of the robot.
         social_factor: weight of the interaction.
         obstacle_factor: weight of the force of the nearest wall; 0 leaves walls to the path.
         obstacle_sigma: distance over which it falls to 1/e, m.
         window: local costmap, for walls.
         look_ahead_factor: weight of the step to the emptier side of those who come the other way (0.5 m/s2).
-        importance, gamma, n, n_prime: lambda, gamma, n and n' of the interaction (`agora.pedestrians.moussaid`).
+        importance: lambda of the interaction (`agora.pedestrians.moussaid`).
+        gamma: gamma of the interaction.
+        n: n of the interaction.
+        n_prime: n' of the interaction.
         cutoff: distance beyond which others do not interact, m.
         follow_path: aim at a point on the path; False aims at the goal.
         path_ahead: distance of the path point that is aimed at, m.
         side_damping: rate at which the velocity across the way decays, 1/s.
-        heading_gain: of robots that cannot move sideways (`agora.planners.steering`), 1/s.
+        heading_gain: heading gain of robots that cannot move sideways (`agora.planners.steering`), 1/s.
     """
 
     max_speed: Speed | None = None
@@ -253,7 +257,7 @@ class SocialForce:
 
     @cached_property
     def declares(self) -> Declaration:
-        """What it says of itself."""
+        """The properties of the planner."""
         return Declaration(
             needs=("pedestrians", "robots", "path", *((self.window,) if self.obstacle_factor > 0.0 else ())),
             label="faithful",
@@ -312,7 +316,7 @@ class SocialForceSimple:
         repulsion: A, m/s2.
         length: B, m.
         path_ahead: distance of the path point that is aimed at, m.
-        heading_gain: of robots that cannot move sideways (`agora.planners.steering`), 1/s.
+        heading_gain: heading gain of robots that cannot move sideways (`agora.planners.steering`), 1/s.
     """
 
     speed: Speed | None = None
@@ -330,7 +334,7 @@ class SocialForceSimple:
 
     @cached_property
     def declares(self) -> Declaration:
-        """What it says of itself."""
+        """The properties of the planner."""
         return Declaration(
             needs=("path", "pedestrians", "robots"),
             label="faithful",

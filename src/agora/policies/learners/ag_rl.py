@@ -1,4 +1,4 @@
-"""AG-RL's network in PyTorch, to be trained; `agora.policies.ag_rl` evaluates its actor without it.
+"""AG-RL's network in PyTorch, to be trained; `agora.policies.networks.ag_rl` evaluates its actor without it.
 
 S. Liu et al., ICRA 2023, section III, and its code (Shuijing725/CrowdNav_Prediction_AttnGraph,
 rl/networks/selfAttn_srnn_temp_node.py). The code has two linear layers in a row before and after the attention of people to each
@@ -7,46 +7,35 @@ other; here each two are one, which can express the same.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from agora.errors import InputError
-from agora.learning.trainers.actor_critic import ActorCritic, Shape
-from agora.learning.trainers.recurrent import attended, orthogonal, unit, unrolled
-from agora.learning.trainers.value_networks import arrays_of
-from agora.policies.actor import Actor
-from agora.policies.ag_rl import ACTIONS, HEADS, NODE, PERIODS, STEP, inputs_of
+from agora.interfaces import Shape
 from agora.policies.joint_state import PERSON, ROBOT
-from agora.policies.robot_and_people import RobotAndPeople
+from agora.policies.learners.actor_critic import ActorCritic
+from agora.policies.learners.recurrent import attended, orthogonal, unit, unrolled
+from agora.policies.networks.ag_rl import HEADS, NODE, PERIODS, STEP, AgRlNetwork, inputs_of
+from agora.policies.networks.remembering import ACTIONS
 
-_FIRST, _HEAD, _EDGE, _EMBEDDING, _NODE, _ATTENTION = 128, 64, 256, 64, 128, 64  # the published sizes; _HEAD of each head
 _NOBODY = -1e9
 
 
-class AgRl(ActorCritic):
+class AgRlLearner(ActorCritic):
     """An actor and a critic over the robot and the places of people, now and in the next 1.25 s.
 
     People attend to each other, and the robot to people. One gated recurrent unit remembers.
 
     Args:
-        shape: what the network is made for; ``width`` scales the published sizes, ``sizes`` and ``activation`` do not count.
-
-    Raises:
-        InputError: the encoding is not `RobotAndPeople`.
+        network: that it is.
+        shape: of the training.
     """
 
-    def __init__(self, shape: Shape) -> None:
-        super().__init__(shape)
-        if not isinstance(shape.observe, RobotAndPeople):
-            raise InputError(f"a network 'ag_rl' sees with the encoding robot_and_people, got {type(shape.observe).__name__}")
-        first, head, edge, embedded, self.state_size, attention = (
-            max(1, round(shape.width * size)) for size in (_FIRST, _HEAD, _EDGE, _EMBEDDING, _NODE, _ATTENTION)
-        )
-        self.observe, wide = shape.observe, HEADS * head
-        self.person, self.people = nn.Linear(inputs_of(shape.observe), first), nn.Linear(first, wide)
+    def __init__(self, network: AgRlNetwork, shape: Shape) -> None:
+        super().__init__(network, shape)
+        first, head, edge, embedded, self.state_size, attention = network.scaled
+        self.observe, wide = network.seen(shape.observe), HEADS * head
+        self.person, self.people = nn.Linear(inputs_of(self.observe), first), nn.Linear(first, wide)
         self.asks, self.answers, self.tells = (nn.Linear(wide, wide) for _ in range(3))
         self.crowd, self.robot = nn.Linear(wide, edge), nn.Linear(len(NODE), edge)
         self.query, self.key = (nn.Linear(edge, attention) for _ in range(2))
@@ -106,12 +95,3 @@ class AgRl(ActorCritic):
         ahead = torch.arange(PERIODS + 1, dtype=persons.dtype) * STEP
         places = (persons[:, None, :2] + ahead[:, None] * persons[:, None, 2:4]).flatten(1)
         return places if self.observe.places_only else torch.cat([places, persons[:, 4:5]], 1)
-
-    def policy(self, about: Mapping[str, str]) -> Actor:
-        """Return the policy that drives without PyTorch: it takes the means of the actions.
-
-        Args:
-            about: notes for readers.
-        """
-        arrays = {name: array for name, array in arrays_of(self).items() if not name.startswith("critic")}
-        return Actor("ag_rl", arrays, self.observe, self.shape.period, dict(about))

@@ -1,66 +1,42 @@
-"""What `agora.learning.trainers.ppo` asks of a network: an actor and a critic, which may remember.
-
-`agora.learning.trainers.networks` has the networks by name.
-"""
+"""A network in PyTorch that the trainers ``ppo`` and ``cloning`` improve: an actor and a critic, which may remember."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 
 from agora.core.state import Bools, Floats
-from agora.interfaces import Savable
-from agora.learning.trainers.distributions import Distribution, Normal
-from agora.policies.encoding import Encoding
-from agora.policies.policy import Body
+from agora.errors import InputError
+from agora.interfaces import Network, Shape
+from agora.policies.learners.arrays import arrays_of
+from agora.policies.learners.distributions import Distribution, Normal
+from agora.policies.policy import Policy
+from agora.registry import name_of
 
-
-@dataclass(frozen=True)
-class Shape:
-    """What a network is made for, and how large it is.
-
-    Attributes:
-        observe: encoding of the observations.
-        actions: A, values of an action.
-        sizes: of the hidden layers.
-        activation: of the hidden layers, "relu" or "tanh".
-        log_std: logarithm of the standard deviation of the actions at the beginning.
-        width: of the layers of a network with published sizes, as a share of them.
-        period: control period of the training, s.
-        body: the robot of the training, if the policy is to drive no other.
-    """
-
-    observe: Encoding
-    actions: int
-    sizes: tuple[int, ...] = (128, 128)
-    activation: str = "relu"
-    log_std: float = -0.5
-    width: float = 1.0
-    period: float = 0.1
-    body: Body | None = None
+__all__ = ["ActorCritic", "actor_critic", "look"]
 
 
 class ActorCritic(nn.Module, ABC):
     """A policy whose actions are drawn, normally distributed if no subclass says otherwise, and the value of what it sees.
 
     Args:
-        shape: what the network is made for.
+        network: that it is.
+        shape: of the training.
 
     Attributes:
-        shape: as given.
+        network, shape: as given.
         state_size: S, how many values it carries from step to step; 0 for a feed-forward network.
         log_std: (A,) logarithm of the standard deviation of the actions.
     """
 
     state_size: int = 0
 
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, network: Network, shape: Shape) -> None:
         super().__init__()
-        self.shape = shape
+        self.network, self.shape = network, shape
         self.log_std = nn.Parameter(torch.full((shape.actions,), shape.log_std))
 
     @property
@@ -82,13 +58,30 @@ class ActorCritic(nn.Module, ABC):
             step (N, S).
         """
 
-    @abstractmethod
-    def policy(self, about: Mapping[str, str]) -> Savable:
+    def policy(self, about: Mapping[str, str]) -> Policy:
         """Return the policy that drives without PyTorch: it takes the means of the actions, or the likeliest ones.
 
         Args:
             about: notes for readers.
         """
+        shape = self.shape
+        return Policy(shape.observe, self.network, self.weights(), dict(about), shape.body, shape.period)
+
+    def weights(self) -> dict[str, Floats]:
+        """Return the weights of the actor, by the names that the network has for them."""
+        return {name: array for name, array in arrays_of(self).items() if not name.startswith("critic")}
+
+
+def actor_critic(network: Network, shape: Shape) -> ActorCritic:
+    """Return an untrained network with an actor and a critic.
+
+    Raises:
+        InputError: the network is made into something else.
+    """
+    made = network.learner(shape)
+    if not isinstance(made, ActorCritic):
+        raise InputError(f"network {name_of('networks', network)!r} has no actor and critic, so this trainer cannot improve it")
+    return made
 
 
 def look(network: ActorCritic, seen: Floats, state: Tensor, begins: Bools) -> tuple[Tensor, Tensor, Tensor]:

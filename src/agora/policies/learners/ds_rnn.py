@@ -1,49 +1,38 @@
-"""DS-RNN's network in PyTorch, to be trained; `agora.policies.ds_rnn` evaluates its actor without it.
+"""DS-RNN's network in PyTorch, to be trained; `agora.policies.networks.ds_rnn` evaluates its actor without it.
 
 S. Liu et al., ICRA 2021, section III, and its code (Shuijing725/CrowdNav_DSRNN, pytorchBaselines/a2c_ppo_acktr/srnn_model.py).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from agora.errors import InputError
-from agora.learning.trainers.actor_critic import ActorCritic, Shape
-from agora.learning.trainers.recurrent import attended, following, orthogonal, unit, unrolled
-from agora.learning.trainers.value_networks import arrays_of
-from agora.policies.actor import Actor
-from agora.policies.ds_rnn import ACTIONS, MOTION, NODE, inputs_of
+from agora.interfaces import Shape
 from agora.policies.joint_state import PERSON, ROBOT
-from agora.policies.robot_and_people import RobotAndPeople
+from agora.policies.learners.actor_critic import ActorCritic
+from agora.policies.learners.recurrent import attended, following, orthogonal, unit, unrolled
+from agora.policies.networks.ds_rnn import MOTION, NODE, DsRnnNetwork, inputs_of
+from agora.policies.networks.remembering import ACTIONS
 
-_EMBEDDING, _EDGE, _NODE, _ATTENTION, _HEAD = 64, 256, 128, 64, 256  # the published sizes
 
-
-class DsRnn(ActorCritic):
+class DsRnnLearner(ActorCritic):
     """An actor and a critic over the robot's node, its temporal edge and the spatial edges to people.
 
     Edges to people share one gated recurrent unit; the temporal edge and the node have a unit each. The robot attends to people.
     The code scales the attention by the number of people; here that is the number of those who are there.
 
     Args:
-        shape: what the network is made for; ``width`` scales the published sizes, ``sizes`` and ``activation`` do not count.
-
-    Raises:
-        InputError: the encoding is not `RobotAndPeople`.
+        network: that it is.
+        shape: of the training.
     """
 
-    def __init__(self, shape: Shape) -> None:
-        super().__init__(shape)
-        if not isinstance(shape.observe, RobotAndPeople):
-            raise InputError(f"a network 'ds_rnn' sees with the encoding robot_and_people, got {type(shape.observe).__name__}")
-        embedded, self.edge_size, self.node_size, attention, head = (
-            max(1, round(shape.width * size)) for size in (_EMBEDDING, _EDGE, _NODE, _ATTENTION, _HEAD)
-        )
-        self.observe, self.inputs = shape.observe, inputs_of(shape.observe)
+    def __init__(self, network: DsRnnNetwork, shape: Shape) -> None:
+        super().__init__(network, shape)
+        embedded, self.edge_size, self.node_size, attention, head = network.scaled
+        self.observe = network.seen(shape.observe)
+        self.inputs = inputs_of(self.observe)
         self.person, self.motion = nn.Linear(self.inputs, embedded), nn.Linear(len(MOTION), embedded)
         self.spatial, self.temporal = (unit(embedded, self.edge_size) for _ in range(2))
         self.query, self.key = (nn.Linear(self.edge_size, attention) for _ in range(2))
@@ -53,7 +42,7 @@ class DsRnn(ActorCritic):
             nn.Sequential(orthogonal(head, head), nn.Tanh(), orthogonal(head, head), nn.Tanh(), last)
             for last in (orthogonal(head, ACTIONS, 1.0), orthogonal(head, 1))
         )
-        self.state_size = self.edge_size + self.node_size + self.observe.people * (1 + self.edge_size)
+        self.state_size = network.state_size(self.observe)
 
     def forward(self, seen: Tensor, state: Tensor, begins: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Go through T steps of N worlds.
@@ -95,12 +84,3 @@ class DsRnn(ActorCritic):
             known = mark
             states.append(before)
         return torch.stack(states)
-
-    def policy(self, about: Mapping[str, str]) -> Actor:
-        """Return the policy that drives without PyTorch: it takes the means of the actions.
-
-        Args:
-            about: notes for readers.
-        """
-        arrays = {name: array for name, array in arrays_of(self).items() if not name.startswith("critic")}
-        return Actor("ds_rnn", arrays, self.observe, self.shape.period, dict(about))

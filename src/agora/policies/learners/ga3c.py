@@ -1,47 +1,42 @@
-"""GA3C-CADRL's network in PyTorch, to be trained; `agora.policies.ga3c` evaluates its actor without it.
+"""GA3C-CADRL's network in PyTorch, to be trained; `agora.policies.networks.ga3c` evaluates its actor without it.
 
 M. Everett, Y. F. Chen, J. P. How, IROS 2018, section III and figure 3.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import torch
 from torch import Tensor, nn
 
 from agora.errors import InputError
-from agora.learning.trainers.actor_critic import ActorCritic, Shape
-from agora.learning.trainers.distributions import Categorical, Distribution
-from agora.learning.trainers.recurrent import orthogonal
-from agora.learning.trainers.value_networks import arrays_of
-from agora.policies.ga3c import CHOICES, HOST, HOST_MEAN, HOST_SCALE, OTHER, OTHER_MEAN, OTHER_SCALE, Agents, Ga3c
+from agora.interfaces import Shape
 from agora.policies.joint_state import COSINE, GOAL, PERSON, RADIUS, ROBOT, SINE, SPEED
+from agora.policies.learners.actor_critic import ActorCritic
+from agora.policies.learners.distributions import Categorical, Distribution
+from agora.policies.learners.recurrent import orthogonal
+from agora.policies.networks.ga3c import CHOICES, HOST, HOST_MEAN, HOST_SCALE, OTHER, OTHER_MEAN, OTHER_SCALE, Ga3cNetwork
 
-_MEMORY, _HIDDEN = 64, 256  # the published sizes
 
-
-class Ga3cNetwork(ActorCritic):
+class Ga3cLearner(ActorCritic):
     """An actor and a critic that share a long short-term memory over the others, the nearest last, and two layers.
 
-    The actor scores eleven actions (`agora.policies.ga3c.CHOICES`), of which one is drawn.
+    The actor scores eleven actions (`agora.policies.networks.ga3c.CHOICES`), of which one is drawn.
 
     Args:
-        shape: what the network is made for; ``width`` scales the published sizes, ``sizes`` and ``activation`` do not count.
+        network: that it is.
+        shape: of the training.
 
     Raises:
-        InputError: the encoding is not `Agents`, or turns in another time than the control period.
+        InputError: the encoding turns in another time than the control period.
     """
 
-    def __init__(self, shape: Shape) -> None:
-        super().__init__(shape)
-        if not isinstance(shape.observe, Agents):
-            raise InputError(f"a network 'ga3c' sees with the encoding agents, got {type(shape.observe).__name__}")
-        if abs(shape.observe.period - shape.period) > 1e-6:
-            raise InputError(f"agents: period must be the control period, {shape.period:g} s, got {shape.observe.period:g}")
+    def __init__(self, network: Ga3cNetwork, shape: Shape) -> None:
+        super().__init__(network, shape)
+        if abs(network.seen(shape.observe).period - shape.period) > 1e-6:
+            turns = network.seen(shape.observe).period
+            raise InputError(f"agents: period must be the control period, {shape.period:g} s, got {turns:g}")
         self.register_parameter("log_std", None)
-        memory, hidden = (max(1, round(shape.width * size)) for size in (_MEMORY, _HIDDEN))
-        self.observe = shape.observe
+        memory, hidden = network.scaled
         self.lstm = nn.LSTMCell(OTHER, memory)
         self.hidden = nn.Sequential(orthogonal(HOST + memory, hidden), nn.ReLU(), orthogonal(hidden, hidden), nn.ReLU())
         self.choice, self.critic = orthogonal(hidden, len(CHOICES), 0.01), orthogonal(hidden, 1, 1.0)
@@ -71,18 +66,9 @@ class Ga3cNetwork(ActorCritic):
         hidden = self.hidden(torch.cat([host, memory], -1))
         return self.choice(hidden).unflatten(0, seen.shape[:2]), self.critic(hidden).view(seen.shape[:2]), state
 
-    def policy(self, about: Mapping[str, str]) -> Ga3c:
-        """Return the policy that drives without PyTorch: it takes the action of the highest score.
-
-        Args:
-            about: notes for readers.
-        """
-        arrays = {name: array for name, array in arrays_of(self).items() if not name.startswith("critic")}
-        return Ga3c(arrays, self.observe, dict(about))
-
 
 def read(seen: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Return what the network reads of joint states (N, D): `agora.policies.ga3c.read` on tensors."""
+    """Return what the network reads of joint states (N, D): `agora.policies.networks.ga3c.read` on tensors."""
     goal, speed, radius = (seen[:, k] for k in (GOAL, SPEED, RADIUS))
     host = torch.stack([goal, torch.atan2(seen[:, SINE], seen[:, COSINE]), speed, radius], -1)
     slots = seen[:, ROBOT:].unflatten(-1, (-1, PERSON)).transpose(0, 1).flip(0)
