@@ -647,10 +647,50 @@ def public() -> Iterable[tuple[str, tuple[str, ...]]]:
                 yield module.removesuffix(".__init__"), tuple(ast.literal_eval(node.value))
 
 
+ROOMS = {
+    "Programs": (
+        "benchmark",
+        "cli",
+        "config",
+        "datasets",
+        "doctor",
+        "episode",
+        "errors",
+        "learning",
+        "maps",
+        "metrics",
+        "planners.presets",
+    )
+    + ("registry", "robots", "share", "tasks.generator", "tasks.suite", "validation", "viewer"),
+    "Nodes and programs in other languages": ("nodes", "wire"),
+    "New components": (
+        "core",
+        "costmap",
+        "draft",
+        "engine",
+        "interfaces",
+        "pedestrians",
+        "perception",
+        "planners",
+        "policies",
+        "seeds",
+    )
+    + ("sensors", "simulators", "tasks", "testing", "world"),
+}
+"""The readers of public names, and the modules and packages that are for them; of two that fit, the longer one counts."""
+
+
+def room_of(module: str) -> str:
+    """Return the heading under which a module stands."""
+    inside = module.removeprefix("agora").removeprefix(".")
+    fits = [(len(one), room) for room, names in ROOMS.items() for one in names if f"{inside}.".startswith(f"{one}.")]
+    return max(fits)[1] if inside else "At hand: `import agora`"
+
+
 def python_api() -> str:
-    """Every public name of the library, by module, with the first line of its docstring."""
-    parts = []
-    for name, names in public():
+    """Return every public name of the library, by reader and module, with the first line of its docstring."""
+    parts: dict[str, list[str]] = {}
+    for name, names in sorted(public()):
         module = importlib.import_module(name)
         rows = []
         for each in sorted(names, key=str.lower):
@@ -658,8 +698,10 @@ def python_api() -> str:
             told = inspect.isclass(value) or hasattr(value, "__wrapped__") or inspect.isfunction(value)
             rows.append([f"`{each}`", prose((value.__doc__ or "").strip().partition("\n")[0]) if told else ""])
         head = prose((module.__doc__ or "").strip().partition("\n")[0])
-        parts.append(f"### `{name}`\n\n{head}\n\n{table(('name', ''), rows)}")
-    return "\n".join(parts)
+        parts.setdefault(room_of(name), []).append(f"### `{name}`\n\n{head}\n\n{table(('name', ''), rows)}")
+    order = ["At hand: `import agora`", *ROOMS]
+    assert set(parts) == set(order), set(order) ^ set(parts)
+    return "\n".join(f"## {room}\n\n" + "\n".join(parts[room]) for room in order)
 
 
 def command_line() -> str:

@@ -25,7 +25,6 @@ from typer.testing import CliRunner
 from agora.benchmark import store
 from agora.benchmark.bench import run_all
 from agora.benchmark.exchange import write_mcap_files
-from agora.benchmark.job import metrics
 from agora.benchmark.played import write_played
 from agora.benchmark.request import Options, Request
 from agora.cli.app import app
@@ -39,6 +38,7 @@ from agora.datasets.played import PlayedEpisode, PlayedRobot
 from agora.datasets.recorded import Unsaid, read_all
 from agora.errors import InputError, ResultsError, UnknownNameError
 from agora.maps.grid import Map
+from agora.metrics.registered import metrics
 from agora.robots.model import load_robot
 
 BAG = Path(__file__).parent / "bags" / "two_robots.bag"

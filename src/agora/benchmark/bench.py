@@ -11,7 +11,7 @@ from agora.benchmark import store
 from agora.benchmark.conductor import conduct
 from agora.benchmark.events import GivenUp, Kept, RunEvent
 from agora.benchmark.inputs import ReadsFiles, inputs, unread
-from agora.benchmark.job import Job, RunPlan, key_of, metrics
+from agora.benchmark.job import Job, RunPlan, key_of
 from agora.benchmark.open_run import OpenRun, opened
 from agora.benchmark.packages import packages
 from agora.benchmark.record import RunRecord
@@ -20,6 +20,7 @@ from agora.benchmark.run_folder import episodes_kept
 from agora.benchmark.stop_token import StopToken
 from agora.config import plain
 from agora.errors import PlacementError, StoppedError
+from agora.metrics.registered import metrics
 from agora.registry import Named
 from agora.tasks.suite import Suite
 

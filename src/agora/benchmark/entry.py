@@ -20,7 +20,6 @@ from agora import __version__
 from agora.benchmark import rules, shard, store, tracks
 from agora.benchmark.headline import HEADLINE
 from agora.benchmark.inputs import inputs
-from agora.benchmark.job import metrics
 from agora.benchmark.machine import Machine
 from agora.benchmark.packages import packages
 from agora.benchmark.statistics import Row
@@ -32,6 +31,7 @@ from agora.engine.channels.pedestrians import KnownPedestrians
 from agora.engine.wiring import Wiring
 from agora.errors import InputError, reading
 from agora.interfaces import Label
+from agora.metrics.registered import metrics
 from agora.perception.perception import LEVELS, Level
 from agora.ranges import Number
 from agora.registry import Named

@@ -28,7 +28,7 @@ from agora.errors import InputError, ResultsError, UnknownNameError
 from agora.files import write_whole
 from agora.viewer.foxglove import scene_entries
 
-__all__ = ["KeptRun", "file_name", "refuse_existing", "write_mcap_files", "write_new"]
+__all__ = ["KeptRun", "write_mcap_files"]
 
 _LOG = logging.getLogger(__name__)
 _AT_ONCE = 64  # episodes of a run whose recordings are in memory together

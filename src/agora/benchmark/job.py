@@ -23,14 +23,13 @@ from agora.engine.undisturbed import undisturbed
 from agora.episode import WORLD, Conditions, Episodes
 from agora.errors import AgoraError, InputError, StoppedError, in_words
 from agora.interfaces import Done, Event, Finished, Metric, Progress, Watch
+from agora.metrics.registered import metrics
 from agora.perception.perception import Level, Perception
-from agora.registry import Named, available, load
+from agora.registry import Named
 from agora.tasks.suite import Suite
 
 if TYPE_CHECKING:
     from agora.world.start import Start
-
-__all__ = ["metrics"]
 
 
 _UNWATCHED = Watch()
@@ -174,11 +173,6 @@ class RunPlan:
 def key_of(suite: Suite, stage: str, episode: int, planner: str, robot: int) -> str:
     """The key of a row."""
     return store.episode_key({"suite": suite.name, "stage": stage, "episode": episode, "planner": planner, "robot": robot})
-
-
-def metrics() -> list[Metric]:
-    """Return every registered metric, by name."""
-    return [load("metrics", name) for name in available("metrics")]
 
 
 def _watched(measure: Metric, watch: Watch) -> Metric:

@@ -23,8 +23,6 @@ from agora.wire.address import Address, connect
 from agora.wire.joystick import Commands, JoystickWord, PlannerName
 from agora.wire.mailbox import Letter, Mailbox, SenderGoneError, deliver, peer
 
-__all__ = ["Joystick", "Meeting"]
-
 _LISTENS = 5.0  # s that a joystick may take to listen after it has connected
 _KNOCK = 0.01  # s between two tries, as ``establish_handshake`` waits
 _ADDRESS = "/tmp/socnavbench_joystick"

@@ -11,7 +11,6 @@ from typing import Any
 from agora import __version__
 from agora.benchmark import store
 from agora.benchmark.begun import alone
-from agora.benchmark.job import metrics
 from agora.benchmark.machine import Machine
 from agora.benchmark.open_run import check_space
 from agora.benchmark.record import RunRecord
@@ -23,6 +22,7 @@ from agora.errors import InputError, ResultsError
 from agora.interfaces import Metric
 from agora.maps.exact import write_exact
 from agora.maps.grid import Map
+from agora.metrics.registered import metrics
 
 _LOG = logging.getLogger(__name__)
 

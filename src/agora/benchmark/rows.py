@@ -14,8 +14,6 @@ from agora.interfaces import Metric
 from agora.metrics.efficiency import TIMING
 from agora.metrics.notes import main_reason
 
-__all__ = ["EndedEpisode"]
-
 BESIDE = ("model", "pedestrians", "outcome", "duration", "clipped", "failure", "reason")
 """Columns of rows beside their identity and the metrics; the last one may be missing."""
 

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agora.benchmark import store
-from agora.benchmark.job import metrics
 from agora.benchmark.rows import BESIDE
 from agora.benchmark.statistics import Row
 from agora.core.recording import Outcome, Reason
 from agora.interfaces import Metric
 from agora.metrics.efficiency import TIMING
+from agora.metrics.registered import metrics
 from agora.perception.perception import LEVELS
 
 if TYPE_CHECKING:

@@ -44,8 +44,6 @@ if TYPE_CHECKING:
     from agora.world.start import Start
     from agora.world.world import World
 
-__all__ = ["bench_by_joystick"]
-
 
 def bench_by_joystick(
     suite: Suite,

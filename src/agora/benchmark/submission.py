@@ -32,7 +32,6 @@ from agora.benchmark.entry import (
     located,
 )
 from agora.benchmark.inputs import difference, inputs, named_file
-from agora.benchmark.job import metrics
 from agora.benchmark.kept import recordings
 from agora.benchmark.packages import change, packages
 from agora.benchmark.report import choose
@@ -40,6 +39,7 @@ from agora.benchmark.run_folder import RunFolder
 from agora.benchmark.statistics import Row
 from agora.config import build_component, dump, plain
 from agora.errors import InputError, ResultsError, UnknownNameError
+from agora.metrics.registered import metrics
 from agora.tasks.suite import Suite, load_suite, suite_names
 
 __all__ = ["Words", "submit"]

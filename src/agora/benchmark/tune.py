@@ -24,7 +24,7 @@ from agora.benchmark.bench import check, jobs_for, run_all
 from agora.benchmark.conductor import conduct
 from agora.benchmark.events import GivenUp, Kept
 from agora.benchmark.inputs import inputs
-from agora.benchmark.job import RunPlan, key_of, metrics
+from agora.benchmark.job import RunPlan, key_of
 from agora.benchmark.objective import DEFAULT, Objective
 from agora.benchmark.open_run import OpenRun, opened
 from agora.benchmark.packages import packages
@@ -36,6 +36,7 @@ from agora.benchmark.tuned import Trial, Tuned
 from agora.config import dump, plain
 from agora.errors import InputError, ResultsError
 from agora.files import write_whole
+from agora.metrics.registered import metrics
 from agora.registry import Named
 from agora.tasks.suite import Suite
 

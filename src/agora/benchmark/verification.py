@@ -42,7 +42,7 @@ from agora.files import write_whole
 from agora.seeds import Stream
 from agora.tasks.suite import Suite, load_suite
 
-__all__ = ["Sample", "check", "missed"]
+__all__ = ["Sample", "check"]
 
 _MOST_DIFFERENCES = 100
 

@@ -19,8 +19,6 @@ from agora.datasets.drive import TOLERANCE
 from agora.datasets.messages import seconds
 from agora.datasets.transforms import Transforms, frame_name
 
-__all__ = ["Aim", "End", "GoalSpan", "StampedPose", "GoalDone", "goal_of", "is_goal", "is_word", "spans", "word_of"]
-
 _LEAVES = ("goal", "current_goal", "goal_pose")
 _LATE = 1.0  # s: a stamp that is farther from the record's is of another clock
 _SETTLED = 0.02  # m that a robot may still come nearer once it has arrived

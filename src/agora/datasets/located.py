@@ -13,8 +13,6 @@ from agora.datasets.odometry import Odometry, OdometryStretch, derived
 from agora.datasets.transforms import TransformLog, Transforms, TransformTree
 from agora.ranges import LARGEST
 
-__all__ = ["MAP", "Frames", "located"]
-
 MAP = "map"
 """The map's frame where no map says its own."""
 _HELD = 2.0  # s for which a correction may hold without a word

@@ -20,8 +20,6 @@ from agora.documents import refuse_what_is_no_file
 from agora.errors import InputError, reading
 from agora.extras import missing
 
-__all__ = ["McapFile", "encode_mcap", "opened"]
-
 MAGIC = b"\x89MCAP0\r\n"
 ROS1, JSON = "ros1", "json"
 """Encodings of messages; those of their definitions are ``ros1msg`` and ``jsonschema``."""

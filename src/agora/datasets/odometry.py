@@ -16,8 +16,6 @@ from agora.datasets.messages import seconds
 from agora.datasets.transforms import Transforms, frame_name
 from agora.ranges import LARGEST
 
-__all__ = ["Odometry", "OdometryStretch", "preferred", "robots_of"]
-
 _COLUMNS = 13
 _FUSED = re.compile("filter|ekf|ukf|fused|combined")
 _OF_A_ROBOT = frozenset({"geometry_msgs/Twist", "geometry_msgs/PoseStamped", "sensor_msgs/LaserScan", "tf2_msgs/TFMessage"})

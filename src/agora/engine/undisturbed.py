@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from agora.engine.conditions import Conditions
     from agora.world.start import Start
 
-__all__ = ["undisturbed"]
-
 
 def undisturbed(
     starts: Sequence[Start],

@@ -18,8 +18,6 @@ from agora.maps.zones import Zone
 from agora.pedestrians.social_records import USES
 from agora.pedestrians.spots import usable_spots
 
-__all__ = ["Destinations", "Stop", "destinations_of"]
-
 _ENTRANCES = ("entrance", "end")
 _NO_STOPS = {"door", "entrance", "end", "corridor", "crossing", "forbidden", "staff", "aisle"}
 _ROOM = 0.15  # m, to walls, beyond the radius, of who comes in or goes out

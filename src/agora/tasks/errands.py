@@ -23,8 +23,6 @@ from agora.tasks.population import robot_places
 if TYPE_CHECKING:
     from agora.tasks.obstacles.itineraries import Stays
 
-__all__ = ["Errands", "Party"]
-
 _STATES = {"sit": "sitting", "work": "working", "stand": "interacting", "queue": "queueing", "wait": "idle"}
 """Social state of who uses a place, by its use."""
 

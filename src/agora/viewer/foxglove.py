@@ -23,8 +23,6 @@ from agora.viewer.scene import COLOURS
 if TYPE_CHECKING:
     from agora.maps.grid import Map
 
-__all__ = ["scene_entries"]
-
 FRAME = "map"
 ROBOT_HEIGHT, PERSON_HEIGHT, GOAL_HEIGHT, THIN = 0.4, 1.7, 0.02, 0.03  # m, of what is drawn
 UNSAID = 0.3

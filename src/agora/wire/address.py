@@ -10,8 +10,6 @@ from dataclasses import dataclass
 
 from agora.errors import InputError
 
-__all__ = ["Address", "connect"]
-
 _PATH = 107  # bytes that Linux takes as the path of a Unix socket
 
 

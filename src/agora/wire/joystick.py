@@ -20,8 +20,6 @@ from agora.documents import shown
 from agora.errors import InputError
 from agora.maps.grid import Map
 
-__all__ = ["Agent", "Commands", "State", "JoystickWord", "parse"]
-
 NEVER = 1e8
 """The time of the last collision of who has had none, s (``agents/agent_base.py: last_collision_t``)."""
 ROBOT = "robot_agent"

@@ -21,8 +21,6 @@ from pathlib import Path
 from agora.errors import AgoraError, InputError
 from agora.wire.address import Address, connect
 
-__all__ = ["Letter", "Mailbox", "deliver"]
-
 LONGEST = 1 << 20
 """Most bytes of a text that is taken."""
 _OPEN = 16  # connections that may be open at a time; the oldest is closed for another one

@@ -11,7 +11,7 @@ from agora.benchmark.job import Job, RunPlan
 from agora.core.recording import Recording
 from agora.interfaces import Done, Event, Progress, Work
 
-__all__ = ["EpisodeLostError", "External", "Outside"]
+__all__ = ["EpisodeLostError", "Outside"]
 
 
 class EpisodeLostError(Exception):
