@@ -14,7 +14,7 @@ from agora.errors import InputError
 from agora.maps.io import read_map, read_shapes
 from agora.robots.model import RobotModel
 from agora.share import folder
-from agora.tasks.suite import Plan, Suite, put_together
+from agora.tasks.suite import ResetPlan, Suite, put_together
 from tests.suites import write_world
 
 ABSURD = (-1e9, 1e12, math.nan, "many", "1,5")
@@ -112,7 +112,7 @@ def test_robots():
 def test_suites():
     def read(tree):
         suite = build(tree, Suite)
-        return put_together(Plan(suite.name, suite.stages[0], 0, suite.seed))
+        return put_together(ResetPlan(suite.name, suite.stages[0], 0, suite.seed))
 
     wrong, tried = taken(SUITE, read, set())
     assert not wrong and tried > 100
@@ -126,7 +126,7 @@ def test_scenarios(tmp_path):
         (place / "scenarios" / "a.json").write_text(json.dumps(tree))
         world = {"name": "folder", "path": f"{place}/", "scenarios": ["a"]}
         stage = build({"name": "a", "world": world, "robots": "scenario", "obstacles": "scenario", "episodes": 1}, Stage)
-        return put_together(Plan("absurd", stage, 0, 1))
+        return put_together(ResetPlan("absurd", stage, 0, 1))
 
     wrong, tried = taken(SCENARIO, read, set())
     assert not wrong and tried > 100

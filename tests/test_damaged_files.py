@@ -24,8 +24,8 @@ from agora.config import load
 from agora.datasets import barn, dynabarn, socnavbench
 from agora.datasets.eth_ucy import map_of_image, read_homography, read_scene
 from agora.datasets.mcap_recording import entries_of
-from agora.datasets.mcapfile import Entry, encode_mcap
-from agora.datasets.played import Played, PlayedRobot
+from agora.datasets.mcapfile import McapMessage, encode_mcap
+from agora.datasets.played import PlayedEpisode, PlayedRobot
 from agora.datasets.recorded import Unsaid, read_all
 from agora.draft.scenario import read_scenario
 from agora.errors import AgoraError
@@ -86,9 +86,9 @@ def make_run(place: Path) -> None:
     run_all(Request(plane(episodes=2), planners("go_to_goal"), place / "run", Options(workers=0)))
 
 
-def episode_entries() -> list[Entry]:
+def episode_entries() -> list[McapMessage]:
     recording = crowded(np.arange(4) * 0.2, people=4)
-    return list(entries_of(Played(Path("here"), "odd", "hall", 3, 12, (PlayedRobot("orca", "jackal", recording),))))
+    return list(entries_of(PlayedEpisode(Path("here"), "odd", "hall", 3, 12, (PlayedRobot("orca", "jackal", recording),))))
 
 
 def write_episode(place: Path) -> None:

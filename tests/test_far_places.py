@@ -21,7 +21,7 @@ from agora.maps.grid import Map
 from agora.maps.io import ShapesFile
 from agora.maps.place import read_place, write_place
 from agora.tasks.faults import task_of_file
-from agora.tasks.suite import Plan, Suite, put_together
+from agora.tasks.suite import ResetPlan, Suite, put_together
 from agora.tasks.world_check import check_world
 from agora.viewer.situation import situation_figure
 from tests.places import furnished
@@ -105,7 +105,7 @@ def test_messages_and_pictures_have_the_numbers_of_the_files(tmp_path):
     assert [problem.rpartition("two.json")[2] for problem in faulty.problems] == [":9: robots[0].goal: is outside the map"]
     stage = {"name": "x", "world": {"name": "folder", "path": f"{place}/", "scenarios": ["two"]}, "robots": "scenario"}
     with pytest.raises(PlacementError, match=r"it is at \(500099\.00, 5000005\.00\), outside map 'den'"):
-        put_together(Plan("far", build(stage, Stage), 0, 1))
+        put_together(ResetPlan("far", build(stage, Stage), 0, 1))
     figure = situation_figure(task_of_file(place / "scenarios" / "one.json", 0.2))
     assert (figure.axes[0].get_xlabel(), figure.axes[0].get_ylabel()) == ("x - 500000 (m)", "y - 5000000 (m)")
 

@@ -1,4 +1,4 @@
-"""A stranger's planner, crowd model, executor, simulator, sensor, trainer: the pages are followed in a fresh environment."""
+"""A stranger's planner, crowd model, executor, simulator, engine, sensor, trainer: pages are followed in a fresh environment."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from tests.environments import ROOT, Environment
 from tests.test_docs import blocks
 
 CONTRIBUTING, CROWD_MODEL = ROOT / "CONTRIBUTING.md", ROOT / "docs" / "how-to" / "add_a_crowd_model.md"
-OTHERS = ("an_executor", "a_simulator", "a_sensor", "a_trainer")
-EXECUTOR, SIMULATOR, SENSOR, TRAINER = (ROOT / "docs" / "how-to" / f"add_{what}.md" for what in OTHERS)
+OTHERS = ("an_executor", "a_simulator", "a_backend", "a_sensor", "a_trainer")
+EXECUTOR, SIMULATOR, BACKEND, SENSOR, TRAINER = (ROOT / "docs" / "how-to" / f"add_{what}.md" for what in OTHERS)
 
 
 class Stranger(NamedTuple):
@@ -94,6 +94,17 @@ def test_a_simulator_is_added_as_the_manual_says(stranger):
     assert "pure_pursuit" in said["bench"]
     run = (stranger.folder / "results" / "demo" / "run.yaml").read_text(encoding="utf-8")
     assert "glide" in run and "slip: 0.3" in run
+    stranger.environment.run("python", "-c", stranger.block("python"), where=stranger.folder)
+
+
+@pytest.mark.parametrize("stranger", [BACKEND], indirect=True)
+def test_an_engine_is_added_as_the_manual_says(stranger):
+    assert sorted(path.name for path in stranger.folder.iterdir()) == ["plain.py", "pyproject.toml"]
+    said = stranger.type()
+    assert "plain" in said["list"].replace(",", "").split()
+    assert "pure_pursuit" in said["bench"]
+    run = (stranger.folder / "results" / "demo" / "run.yaml").read_text(encoding="utf-8")
+    assert "plain" in run and "hurry: 0.8" in run
     stranger.environment.run("python", "-c", stranger.block("python"), where=stranger.folder)
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from agora.datasets.eth_ucy import Scene
+from agora.datasets.eth_ucy import RecordedScene
 from agora.maps.grid import Map
 from agora.world.trajectories import Trajectories
 
@@ -25,4 +25,4 @@ def scene(*ways, map=PLANE, groups=(), times=None):
     else:
         ids = np.repeat(np.arange(1, len(ways) + 1), [len(way) for way in ways])
         people = Trajectories.of_rows(np.concatenate(times) + 3.2, ids, *np.concatenate(ways).T)
-    return Scene("made", "table", map, people.grouped(groups), np.zeros((0, 2)))
+    return RecordedScene("made", "table", map, people.grouped(groups), np.zeros((0, 2)))

@@ -11,9 +11,9 @@ import numpy as np
 
 from agora.core.compiling import seconds_compiling
 from agora.core.recording import Outcome, Recording
-from agora.core.state import Bools, one_robot
+from agora.core.state import Bools, Floats, one_robot
+from agora.engine.backends import backend_of
 from agora.engine.conditions import Conditions as Conditions
-from agora.engine.engine import Engine
 from agora.engine.observers import Observers
 from agora.engine.paths import Paths
 from agora.engine.recorder import Recorder
@@ -39,7 +39,8 @@ PLANNER, WORLD = "a call of the planner", "a step of the world"
 class Batch:
     """W worlds side by side, what their robots know, and which episode each world is in: what a loop over control periods needs.
 
-    A control period is `look`, `World.command`, `advance`; episodes `begin` before `look`, at multiples of `Periods.common`.
+    A control period is `look`, `command`, `advance`; then some have `ended`. Episodes `begin` before `look`, at multiples of
+    `Periods.common`. Which engine moves the worlds is the conditions' to say (`agora.interfaces.Backend`).
 
     Args:
         starts: the episodes.
@@ -74,7 +75,7 @@ class Batch:
             raise InputError("there is no episode to run")
         self.starts, self.conditions = starts, conditions
         periods, some = conditions.periods, examples or starts
-        self.engine = Engine.of(some, conditions, worlds=worlds, threads=threads, slots=slots, drawn=bool(examples))
+        self.engine = backend_of(some, conditions, worlds=worlds, threads=threads, slots=slots, drawn=bool(examples))
         self.world = self.engine.world
         models = [robot.model for robot in some[0].robots]
         self.observers = Observers(self.world, needs, conditions, models, record, self.engine.offers)
@@ -107,6 +108,7 @@ class Batch:
             self.goals[w, r] += 1
             goal = self._robots[w][r].goals[self.goals[w, r]]
             self.world.next_goal(w, r, goal)
+            self.engine.adopt(int(w))
             self._paths.plan(w, r, self._paths.place(w, r), goal)
         due = self._paths.due(status.clock.step) & (self.running >= 0) & ~status.clock.done
         for w, r in np.argwhere(due[:, None] & (status.ends.outcome == RUNNING)) if due.any() else ():
@@ -114,7 +116,7 @@ class Batch:
 
     @property
     def observer(self) -> Observer:
-        """What all robots know, where they have the same sensors."""
+        """The observer of all robots, where they have the same sensors."""
         return self.observers.one
 
     @property
@@ -122,11 +124,30 @@ class Batch:
         """(N,) rows that are under way."""
         return self.world.under_way & np.repeat(self.running >= 0, self.world.layout.robots)
 
+    @property
+    def ended(self) -> Bools:
+        """(W,) worlds whose episode has ended."""
+        over: Bools = (self.running >= 0) & self.world.status.clock.done
+        return over
+
+    def command(self, twists: Floats, active: Bools, failed: Collection[int] = ()) -> None:
+        """Give the rows that are under way their twists (`World.command`)."""
+        self.world.command(twists, active, failed)
+        for w in {row // self.world.layout.robots for row in failed}:
+            self.engine.adopt(w)
+
     def advance(self, after_step: Callable[[], None] = lambda: None) -> None:
-        """Let one control period pass; ``after_step`` is called after every physics step."""
-        for _ in range(self._control):
-            self.engine.step()
-            after_step()
+        """Let one control period pass; ``after_step`` is called whenever the world shows a later moment."""
+        self.engine.advance(self._control, after_step)
+
+    def leave(self, w: int) -> None:
+        """Leave a world: nothing moves there until the next episode begins."""
+        self.running[w], self.world.status.clock.done[w] = -1, True
+        self.engine.adopt(w)
+
+    def close(self) -> None:
+        """Stop the engine."""
+        self.engine.close()
 
 
 class Episodes:
@@ -195,7 +216,7 @@ class Episodes:
                 self._batch.advance()
                 self._after()
         finally:
-            self.engine.close()
+            self._batch.close()
 
     def _refill(self) -> None:
         began = False
@@ -237,7 +258,7 @@ class Episodes:
             self._planning[w].append(share)
         self._memory = answer.memory
         note_contact(answer, np.repeat(self.world.status.clock.step == 0, robots) & self._touching.reshape(-1))
-        self.world.command(answer.twists, active, failures)
+        self._batch.command(answer.twists, active, failures)
         self._recorder.note(answer.notes, active)
         if observers.record:
             self._recorder.read(observers, active)
@@ -245,7 +266,7 @@ class Episodes:
             self._failure[row // robots][row % robots] = reason
 
     def _collect(self) -> Iterator[tuple[int, list[Recording]]]:
-        for w in np.flatnonzero((self._batch.running >= 0) & self.world.status.clock.done):
+        for w in np.flatnonzero(self._batch.ended):
             index = int(self._batch.running[w])
             yield index, [self._recording(int(w), r) for r in range(self.world.layout.robots)]
             self._batch.running[w] = -1

@@ -1,12 +1,16 @@
-"""The errors that Agora raises on purpose.
+"""Every error that Agora raises on purpose.
 
 AgoraError
-├── InputError            a file or an argument is wrong: says file, line, key, what was expected, the nearest valid name
-│   ├── UnknownNameError  no component, scenario, robot ... of that name
-│   └── PlacementError    nothing could be placed with the clearance asked for
-├── PlannerError          a planner raised, or returned a twist that is not finite
-├── ResultsError          the results folder cannot be written, or holds another run
-└── StoppedError          a run was stopped: says what is kept and how to go on
+├── InputError               a file or an argument is wrong: says file, line, key, the value expected, the nearest valid name
+│   ├── UnknownNameError     no component, scenario, robot ... of that name
+│   └── PlacementError       nothing could be placed with the clearance asked for
+├── PlannerError             a planner raised, or returned a twist that is not finite
+├── ResultsError             the results folder cannot be written, or holds another run
+├── DivergedError            a training came to numbers that are not finite
+├── StoppedError             a run was stopped: says which part is kept and how to go on
+├── ContractError            a component does not keep its contract (`agora.testing`)
+├── SimulatorLostError       a simulator that is another process has gone (`agora.nodes.driver`)
+└── SenderGoneError          the other end of a socket has gone (`agora.wire.mailbox`)
 """
 
 from __future__ import annotations
@@ -16,7 +20,17 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-__all__ = ["AgoraError", "InputError", "PlacementError", "StoppedError", "UnknownNameError", "nearest"]
+__all__ = [
+    "AgoraError",
+    "DivergedError",
+    "InputError",
+    "PlacementError",
+    "PlannerError",
+    "ResultsError",
+    "StoppedError",
+    "UnknownNameError",
+    "nearest",
+]
 
 
 class AgoraError(Exception):

@@ -11,8 +11,6 @@ from pathlib import Path
 
 from agora.errors import InputError, UnknownNameError
 
-__all__ = ["how_to_install", "missing"]
-
 _CHECKOUT = Path(__file__).resolve().parents[2]
 _NAME = re.compile(r"[\w.-]+")
 _OF_AN_EXTRA = re.compile(r"(?P<package>[^;]+?)\s*;\s*extra\s*==\s*['\"](?P<extra>[\w-]+)['\"]")

@@ -21,11 +21,16 @@ def folder(name: str) -> Path:
     Raises:
         InputError: neither has it.
     """
-    checkout = _PACKAGE.parents[1]
-    for place in (_PACKAGE / "_share", checkout):
-        if (place / name).is_dir() and (place.name == "_share" or (place / "pyproject.toml").is_file()):
-            return place / name
-    raise InputError(f"there is no folder {name!r} in {_PACKAGE / '_share'} or {checkout}; the installation is incomplete")
+    place = (checkout() or _PACKAGE / "_share") / name
+    if not place.is_dir():
+        raise InputError(f"there is no folder {place}; the installation is incomplete")
+    return place
+
+
+def checkout() -> Path | None:
+    """Return the root of the checkout that Agora runs from; None where it was installed."""
+    root = _PACKAGE.parents[1]
+    return root if (root / "pyproject.toml").is_file() and not (_PACKAGE / "_share").is_dir() else None
 
 
 def data_home() -> Path:

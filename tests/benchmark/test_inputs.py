@@ -15,7 +15,7 @@ from agora.benchmark.inputs import inputs, unread
 from agora.benchmark.request import Options, Request
 from agora.config import load
 from agora.errors import ResultsError
-from agora.planners.guided import Guided
+from agora.planners.guided import GuidedPlanner
 from agora.planners.presets import named_interplanner, named_planner
 from agora.registry import Named
 from agora.share import folder
@@ -106,7 +106,7 @@ def test_every_learned_planner_tells_the_file_of_its_policy(name):
     assert file.startswith("configs/policies/")
     assert file.endswith(".safetensors")
     assert len(digest) == 32
-    assert inputs(Named("guided", Guided(Named.of("planners", name), named_interplanner("polite")))) == {file: digest}
+    assert inputs(Named("guided", GuidedPlanner(Named.of("planners", name), named_interplanner("polite")))) == {file: digest}
 
 
 def test_a_run_of_a_policy_is_not_resumed_with_other_weights_and_both_digests_are_named(tmp_path, monkeypatch):

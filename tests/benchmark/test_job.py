@@ -10,17 +10,18 @@ import pytest
 from tests.suites import planners, suite, write_world
 
 from agora.benchmark import store
-from agora.benchmark.job import Job, Plan, key_of, metrics
+from agora.benchmark.job import Job, RunPlan, key_of
 from agora.episode import PLANNER, WORLD
 from agora.interfaces import Done, Finished, Progress, Watch
 from agora.metrics.efficiency import TIMING
+from agora.metrics.registered import metrics
 from agora.registry import available
 
 
 @pytest.fixture
 def plan(tmp_path):
     small = suite(write_world(tmp_path / "room"), episodes=3, timeout=1.0, crowds=["pysocial"])
-    return Plan(small, planners("orca"))
+    return RunPlan(small, planners("orca"))
 
 
 def test_a_shard_holds_every_metric_of_every_robot_of_its_episodes(plan, tmp_path):

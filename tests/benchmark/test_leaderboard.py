@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from agora.benchmark import store, submission, tracks
 from agora.benchmark.bench import run_all
-from agora.benchmark.entry import CHECK, ENTRY, ROWS, Knows, Posted, Results, digest_of, located, read_check, read_entry
+from agora.benchmark.entry import CHECK, ENTRY, ROWS, EntryResults, Knows, Posted, digest_of, located, read_check, read_entry
 from agora.benchmark.leaderboard import own_entries, render, write
 from agora.benchmark.request import Options, Request
 from agora.benchmark.submission import Words, carry, submit
@@ -67,7 +67,7 @@ def change(folder: Path, key: str, **columns: object) -> Path:
     rows = [{**row, **columns} if row["key"] == key else row for row in posted.rows]
     store.write_rows(folder / ROWS, rows)
     entry = dataclasses.replace(posted.entry, files={**posted.entry.files, ROWS: digest_of(folder / ROWS)})
-    (folder / ENTRY).write_text(dump(dataclasses.replace(entry, results=Results.of(rows))))
+    (folder / ENTRY).write_text(dump(dataclasses.replace(entry, results=EntryResults.of(rows))))
     return folder
 
 
@@ -335,6 +335,14 @@ def test_an_entry_that_comes_with_agora_comes_out_again(tmp_path):
     place = shutil.copytree(own_entries() / "demo" / "go_to_goal", tmp_path / "entry")
     (place / CHECK).unlink(missing_ok=True)
     assert check(place, Sample(1, seed=3), HERE).agrees, "make leaderboard makes the entries anew"
+
+
+def test_an_installed_agora_has_no_entries_and_asks_for_folders(tmp_path, monkeypatch):
+    monkeypatch.setattr("agora.share._PACKAGE", tmp_path / "site-packages" / "agora")
+    with pytest.raises(InputError, match="no folder with entries was named"):
+        write([], tmp_path / "page.html")
+    with pytest.raises(InputError, match="no folder with entries was named"):
+        write([], tmp_path / "page.html", with_own=False)
 
 
 def test_suites_of_the_entries_come_with_agora():

@@ -104,9 +104,9 @@ def test_a_node_with_another_version_that_comes_later_ends_the_run_which_is_resu
 def test_a_worker_with_other_files_is_sent_what_is_made_from_ours(tmp_path, monkeypatch):
     fake_ray.install(monkeypatch)
     answers, carried = iter([{"configs/a": "1"}, {"configs/a": "2"}]), []
-    monkeypatch.setattr(job.Plan, "files", lambda plan: next(answers))
-    carrying = job.Plan.carrying
-    monkeypatch.setattr(job.Plan, "carrying", lambda plan, one: carried.append(one.episodes) or carrying(plan, one))
+    monkeypatch.setattr(job.RunPlan, "files", lambda plan: next(answers))
+    carrying = job.RunPlan.carrying
+    monkeypatch.setattr(job.RunPlan, "carrying", lambda plan, one: carried.append(one.episodes) or carrying(plan, one))
     here, there = (
         rows_and_reasons(tmp_path / type(executor).__name__, executor, "") for executor in (Processes(1), Ray(workers=1))
     )
@@ -115,5 +115,5 @@ def test_a_worker_with_other_files_is_sent_what_is_made_from_ours(tmp_path, monk
 
 def test_a_worker_with_the_same_files_makes_the_starts_itself(tmp_path, monkeypatch):
     fake_ray.install(monkeypatch)
-    monkeypatch.setattr(job.Plan, "carrying", None)
+    monkeypatch.setattr(job.RunPlan, "carrying", None)
     assert len(rows_and_reasons(tmp_path, Ray(workers=1), "")[0]) == 6

@@ -11,7 +11,7 @@ import pytest
 
 from agora.benchmark import rules, shard, store, tracks, verification
 from agora.benchmark.bench import run_all
-from agora.benchmark.entry import ENTRY, REPLAYS, ROWS, TIMING, Drawn, Results, digest_of, read_entry
+from agora.benchmark.entry import ENTRY, REPLAYS, ROWS, TIMING, EntryResults, EntrySuite, digest_of, read_entry
 from agora.benchmark.leaderboard import render
 from agora.benchmark.request import Options, Request
 from agora.benchmark.submission import submit
@@ -61,7 +61,7 @@ def forge(folder, rows):
     present = {column for row in rows for column in row}
     metrics = {name: version for name, version in posted.entry.pins.metrics.items() if name in present}
     pins = dataclasses.replace(posted.entry.pins, metrics=metrics)
-    entry = dataclasses.replace(posted.entry, files=here, pins=pins, results=Results.of(rows))
+    entry = dataclasses.replace(posted.entry, files=here, pins=pins, results=EntryResults.of(rows))
     (folder / ENTRY).write_text(dump(entry))
     return folder
 
@@ -88,7 +88,7 @@ def test_rows_of_many_robots_and_other_suites_keep_all_rules(tmp_path, name, pla
     suite = dataclasses.replace(suite, stages=tuple(dataclasses.replace(stage, episodes=1) for stage in suite.stages[:2]))
     label, built = named_planner(planner)
     rows = run_all(Request(suite, {label: built}, tmp_path / "run", HERE))
-    assert [*rules.of_plan(rows, Drawn.of(suite), label), *rules.of_columns(rows), *rules.of_values(rows)] == []
+    assert [*rules.of_plan(rows, EntrySuite.of(suite), label), *rules.of_columns(rows), *rules.of_values(rows)] == []
     assert list(rules.of_starts(rows, suite.start)) == []
 
 

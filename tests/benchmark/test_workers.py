@@ -25,7 +25,7 @@ from agora.benchmark.account import account
 from agora.benchmark.bench import bench, run_all
 from agora.benchmark.events import Advanced
 from agora.benchmark.executors.processes import Processes, Waits, _sendable, _watched, start_server
-from agora.benchmark.job import Job, Plan
+from agora.benchmark.job import Job, RunPlan
 from agora.benchmark.kept import report
 from agora.benchmark.request import Options, Request
 from agora.benchmark.run_folder import RunFolder
@@ -213,7 +213,7 @@ def test_the_clock_of_a_call_stands_until_the_outermost_compilation_has_ended():
 
 
 def test_what_goes_wrong_outside_of_a_planner_is_raised_where_the_run_was_asked_for():
-    plan = Plan(SUITE, {"naughty": Named("naughty", Naughty())})
+    plan = RunPlan(SUITE, {"naughty": Named("naughty", Naughty())})
     with pytest.raises(InputError, match="no stage called 'plain'; did you mean 'plane'"):
         list(Processes(1).run(plan, deque([Job("plain", "naughty", (0,))])))
     with pytest.raises(KeyError) as caught:

@@ -9,16 +9,14 @@ from benchmarks.narrow import kept, rows_of
 from tests.learned import learned
 
 from agora.planners.presets import named_planner
-from agora.registry import available, make
+from agora.registry import make, ready
 from agora.robots.model import load_robot
 from agora.testing import ContractError, check_narrow_places, narrow_places
 from agora.testing.narrow import CAR, HEAVY, PLACES
 
 TIAGO, JACKAL, BARN = (load_robot(name) for name in ("tiago", "jackal", "jackal_barn"))
 SLOWED = dataclasses.replace(TIAGO, name="slowed", vx=(-0.3, 0.3))
-READ_WALLS = [
-    name for name in sorted(available("planners").keys() - learned()) if "costmap" in make("planners", name).declares.channels
-]
+READ_WALLS = [name for name in sorted(set(ready("planners")) - learned()) if "costmap" in make("planners", name).declares.channels]
 
 
 @pytest.mark.parametrize("place", ["door", "corridor", "wall", "lane"])

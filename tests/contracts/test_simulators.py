@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from tests.starts import start
 
-from agora.engine.bodies import Native, NativeBodies
 from agora.engine.conditions import Conditions
 from agora.engine.engine import Engine
 from agora.errors import InputError
 from agora.registry import available, make
+from agora.simulators.native import Native, NativeBodies
 from agora.testing import ContractError, check_simulator
 
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from agora.core.state import SOCIAL_STATES, Minds, RobotTraits, Traits, allocate, carry, clear, minds
-from agora.world.records import RUNNING, Events, Fed, Replay, Status, replay, status
+from agora.world.records import RUNNING, Events, Fed, ReplayTracks, Status, replay, status
 
-RECORDS = (Minds, RobotTraits, Traits, Events, Fed, Replay)
+RECORDS = (Minds, RobotTraits, Traits, Events, Fed, ReplayTracks)
 LENGTHS = {"W": 3, "P": 32, "R": 2, "V": 5, "E": 7, "D": 4, "N": 11}
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from agora.core.jit import bind
 from agora.costmap.inflation import LETHAL, NO_INFORMATION, cost_of
-from agora.costmap.obstacles import Beams, Seen, put
+from agora.costmap.obstacles import Seen, TrustedBeams, put
 from agora.costmap.window import Window, fill
 from agora.errors import InputError
 from agora.maps.grid import Map
@@ -32,7 +32,7 @@ class Layer:
         self.seen = Seen.of(rows, window.cells, np.full((rows, lidar.beams), lidar.range_max, f))
         angles = lidar.angles.astype(float) + lidar.heading
         limits = (window.obstacle_range, window.raytrace_range)
-        beams = Beams(
+        beams = TrustedBeams(
             *(np.cos(angles).astype(f), np.sin(angles).astype(f)),
             *(f(v) for v in (lidar.x, lidar.y, lidar.range_min, lidar.range_max, *limits)),
             np.bool_(window.inf_is_valid),

@@ -8,13 +8,13 @@ from tests.robot_bags import bag_at, of, turn
 from typer.testing import CliRunner
 
 from agora.benchmark.exchange import write_mcap_files
-from agora.benchmark.job import metrics
 from agora.benchmark.played import write_played
 from agora.benchmark.rows import EndedEpisode
 from agora.cli.app import app
 from agora.core.recording import Outcome
 from agora.datasets.recorded import Unsaid, read_all
 from agora.errors import InputError
+from agora.metrics.registered import metrics
 
 START, STEP = 1_700_000_000.0, 0.05
 

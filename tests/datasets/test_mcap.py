@@ -25,7 +25,6 @@ from typer.testing import CliRunner
 from agora.benchmark import store
 from agora.benchmark.bench import run_all
 from agora.benchmark.exchange import write_mcap_files
-from agora.benchmark.job import metrics
 from agora.benchmark.played import write_played
 from agora.benchmark.request import Options, Request
 from agora.cli.app import app
@@ -34,11 +33,12 @@ from agora.core.recording import Closing, Contact, ContactKind, Recording
 from agora.core.state import robot_traits
 from agora.datasets.bagfile import Bag
 from agora.datasets.mcap_recording import EPISODE, entries_of, map_of
-from agora.datasets.mcapfile import JSON, Channel, Entry, McapFile, _checked, encode_mcap
-from agora.datasets.played import Played, PlayedRobot
+from agora.datasets.mcapfile import JSON, McapChannel, McapFile, McapMessage, _checked, encode_mcap
+from agora.datasets.played import PlayedEpisode, PlayedRobot
 from agora.datasets.recorded import Unsaid, read_all
 from agora.errors import InputError, ResultsError, UnknownNameError
 from agora.maps.grid import Map
+from agora.metrics.registered import metrics
 from agora.robots.model import load_robot
 
 BAG = Path(__file__).parent / "bags" / "two_robots.bag"
@@ -79,9 +79,9 @@ def full() -> Recording:
     return dataclasses.replace(drive, **changes)
 
 
-def played(*recordings: Recording) -> Played:
+def played(*recordings: Recording) -> PlayedEpisode:
     robots = tuple(PlayedRobot("dwa:sim_time=0.8", "jackal", recording) for recording in recordings)
-    return Played(Path("here"), "odd", "hall", 3, 12, robots)
+    return PlayedEpisode(Path("here"), "odd", "hall", 3, 12, robots)
 
 
 def masked(recording: Recording) -> Recording:
@@ -290,7 +290,7 @@ def test_a_recording_that_lacks_a_part_says_which(tmp_path):
     entries = list(entries_of(played(full())))
     head, samples = entries[0], entries[1:]
     without = {name: value for name, value in json.loads(samples[7].data).items() if name != "twist"}
-    late = [*entries[:8], Entry.json(samples[7].channel, samples[7].nanoseconds, without), *entries[9:]]
+    late = [*entries[:8], McapMessage.json(samples[7].channel, samples[7].nanoseconds, without), *entries[9:]]
     robot = json.loads(head.data)
     del robot["robots"][0]["goal"]
     wide, named = json.loads(head.data), json.loads(head.data)
@@ -299,12 +299,12 @@ def test_a_recording_that_lacks_a_part_says_which(tmp_path):
         "40 of 41 samples of robot 0": entries[:-1],
         f"{EPISODE} is missing": samples,
         "a sample of robot 0 lacks twist": late,
-        f"robot 0 of {EPISODE} lacks goal": [Entry.json(head.channel, 0, robot), *samples],
-        "radius: expected a JSON number, got 'wide'": [Entry.json(head.channel, 0, wide), *samples],
-        "seed: expected a JSON integer, got '12'": [Entry.json(head.channel, 0, named), *samples],
+        f"robot 0 of {EPISODE} lacks goal": [McapMessage.json(head.channel, 0, robot), *samples],
+        "radius: expected a JSON number, got 'wide'": [McapMessage.json(head.channel, 0, wide), *samples],
+        "seed: expected a JSON integer, got '12'": [McapMessage.json(head.channel, 0, named), *samples],
         "the times of robot 0 run backwards": [head, *reversed(samples)],
-        f"{EPISODE} is no JSON": [Entry(head.channel, 0, b"{"), *samples],
-        f"{EPISODE} lacks suite, stage": [Entry(Channel(EPISODE, "agora.Episode", "{}", JSON), 0, b"{}"), *samples],
+        f"{EPISODE} is no JSON": [McapMessage(head.channel, 0, b"{"), *samples],
+        f"{EPISODE} lacks suite, stage": [McapMessage(McapChannel(EPISODE, "agora.Episode", "{}", JSON), 0, b"{}"), *samples],
     }  # fmt: skip
     for message, content in wrong.items():
         (tmp_path / "x.mcap").write_bytes(encode_mcap(content, {}))

@@ -18,7 +18,7 @@ from tests.suites import fingerprint, heard, planners
 from typer.testing import CliRunner
 
 from agora.benchmark import store
-from agora.benchmark.job import Job, Plan
+from agora.benchmark.job import Job, RunPlan
 from agora.benchmark.kept import recordings as kept_recordings
 from agora.benchmark.kept import report
 from agora.benchmark.played import write_played
@@ -52,7 +52,7 @@ def test_a_bag_gives_the_recording_of_the_same_episode_in_this_process_to_the_bi
 
 def test_rows_and_recordings_of_a_bag_are_those_of_a_benchmark_to_the_byte(tmp_path):
     suite = small_suite(tmp_path / "room")
-    plan, job = Plan(suite, planners("go_to_goal")), Job("helbing", "go_to_goal", (1,))
+    plan, job = RunPlan(suite, planners("go_to_goal")), Job("helbing", "go_to_goal", (1,))
     here, ours = plan.shard(), [heard(r) for r in recordings(suite, "helbing", 1, "go_to_goal")]
     here.add(plan.ended(job, 1, suite.start("helbing", 1), ours))
     store.keep(tmp_path / "here", "shard", here.files())

@@ -24,7 +24,7 @@ from agora.episode import Batch, Conditions, Episodes
 from agora.errors import InputError, UnknownNameError
 from agora.interfaces import Bound, Field, Setting
 from agora.maps.grid import Map
-from agora.navigation.navigator import Navigator
+from agora.nodes.navigator import Navigator
 from agora.pedestrians.waypoint import Waypoint
 from agora.perception.perception import Perception
 from agora.planners.local.go_to_goal import GoToGoal

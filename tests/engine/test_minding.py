@@ -9,7 +9,7 @@ import pytest
 from tests import starts
 from tests.starts import people
 
-from agora.draft.stage import Crowd, Share
+from agora.draft.stage import CrowdSettings, Share
 from agora.engine.conditions import Conditions
 from agora.engine.engine import Engine
 from agora.pedestrians.anticipation import Anticipation
@@ -47,8 +47,8 @@ def test_each_minds_the_robot_as_it_is_said_to():
 
 def test_shares_of_the_crowd_say_who_minds_and_everybody_does_where_nothing_is_said():
     model = Named.of("crowd_models", "anticipation")
-    assert Crowd().minding == ("early",)
-    crowd = Crowd(models=(Share(model, 1.0), Share(model, 1.0, "late")))
+    assert CrowdSettings().minding == ("early",)
+    crowd = CrowdSettings(models=(Share(model, 1.0), Share(model, 1.0, "late")))
     assert crowd.minding == ("early", "late")
     from agora.draft.people import Person
 

@@ -11,7 +11,6 @@ from tests.engines import engine
 from tests.starts import DISC, people, plane, start
 
 from agora.core.recording import Outcome
-from agora.engine.bodies import Native
 from agora.engine.engine import Engine
 from agora.errors import InputError
 from agora.interfaces import CrowdDeclaration
@@ -19,6 +18,7 @@ from agora.maps.grid import Map
 from agora.pedestrians.helbing import Helbing
 from agora.pedestrians.waypoint import Waypoint
 from agora.robots.model import RobotModel
+from agora.simulators.native import Native
 from agora.world.records import END_PEDESTRIAN, RUNNING
 from agora.world.start import RobotStart
 from agora.world.trajectories import Trajectories

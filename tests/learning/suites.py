@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from agora.draft.stage import Crowd, Stage
+from agora.draft.stage import CrowdSettings, Stage
 from agora.registry import Named
 from agora.tasks.suite import Suite
 
@@ -17,7 +17,7 @@ def suite(
         "world": world or Named.of("worlds", "folder", path="hall"),
         "robots": Named.of("robots_modes", "random", distance=distance, goals=goals),
         "obstacles": Named.of("obstacles_modes", "random", dynamic=(dynamic // 2, dynamic)),
-        "crowd": Crowd(Named.of("crowd_models", "helbing")),
+        "crowd": CrowdSettings(Named.of("crowd_models", "helbing")),
         "robot": "burger",
         "episodes": 6,
         "timeout": 12.0,

@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 import torch
+from agora.learning.trainers.actor_critic import Shape
+from agora.learning.trainers.ag_rl import AgRl
+from agora.policies.ag_rl import HEADS, PERIODS, STEP
 
 from agora.core.recording import Outcome
 from agora.errors import InputError
 from agora.learning.env import AgoraVectorEnv
 from agora.learning.rewards import Reward, Transition
-from agora.learning.trainers.actor_critic import Shape
-from agora.learning.trainers.ag_rl import AgRl
 from agora.learning.training import load_training
-from agora.policies.ag_rl import HEADS, PERIODS, STEP
 from agora.policies.encoding import Observe
 from agora.policies.joint_state import PERSON, ROBOT
 from agora.policies.robot_and_people import RobotAndPeople

@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from agora.learning.trainers.actor_critic import Shape
+from agora.learning.trainers.ds_rnn import DsRnn
 
 from agora.core.recording import Outcome
 from agora.errors import InputError
 from agora.learning.rewards import Reward, Transition
-from agora.learning.trainers.actor_critic import Shape
-from agora.learning.trainers.ds_rnn import DsRnn
 from agora.learning.training import load_training
 from agora.policies.encoding import Observe
 from agora.policies.joint_state import PERSON, ROBOT

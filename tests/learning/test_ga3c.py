@@ -7,19 +7,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from agora.learning.trainers.actor_critic import Shape
+from agora.learning.trainers.ga3c import Ga3cNetwork, read
+from agora.policies.ga3c import CHOICES, Agents
 
 from agora.core.recording import Outcome
 from agora.errors import InputError
 from agora.learning.cadrl_reward import CadrlReward
 from agora.learning.env import AgoraVectorEnv
 from agora.learning.rewards import Transition
-from agora.learning.trainers.actor_critic import Shape
-from agora.learning.trainers.ga3c import Ga3cNetwork, read
 from agora.learning.trainers.imitation import Lessons
 from agora.learning.training import load_training
 from agora.policies import ga3c
 from agora.policies.encoding import Observe
-from agora.policies.ga3c import CHOICES, Agents
 from agora.policies.joint_state import PERSON, ROBOT
 from agora.tasks.suite import load_suite
 from agora.testing import check_trainer

@@ -16,7 +16,7 @@ from agora.episode import Conditions, Episodes
 from agora.interfaces import Answer, Declaration
 from agora.metrics.notes import danger_average, main_reason, reason_share, speed_limit_average
 from agora.pedestrians.waypoint import Waypoint
-from agora.planners.guided import Guided
+from agora.planners.guided import GuidedPlanner
 from agora.planners.presets import named_planner
 from agora.registry import Named
 from agora.sensors.lidar import Lidar
@@ -85,7 +85,7 @@ def test_a_robot_that_backs_away_says_so_and_how_fast_it_may_be():
 
 
 def test_the_local_planners_reason_goes_before_the_interplanners():
-    guided = Guided(Named("hesitant", Hesitant()), Named.of("interplanners", "sideways", caution_detection_range=9.0))
+    guided = GuidedPlanner(Named("hesitant", Hesitant()), Named.of("interplanners", "sideways", caution_detection_range=9.0))
     (made,) = played(guided, [begun(timeout=12.0)])
     assert made.reason[:6].tolist() == [1, 1, 2, 0, 0, 2]
     assert {Reason.RETREATING, Reason.BLOCKED} <= set(made.reason.tolist())

@@ -7,13 +7,13 @@ import json
 import numpy as np
 import pytest
 import torch
-from safetensors.numpy import load, save
-
-from agora.errors import InputError, UnknownNameError
 from agora.learning.trainers.actor_critic import Shape
 from agora.learning.trainers.ag_rl import AgRl
 from agora.learning.trainers.ds_rnn import DsRnn
 from agora.policies.actor import Actor, load_actor
+from safetensors.numpy import load, save
+
+from agora.errors import InputError, UnknownNameError
 from agora.policies.robot_and_people import RobotAndPeople
 
 SEE = RobotAndPeople(people=3, reach=9.5, preferred_speed=0.9)

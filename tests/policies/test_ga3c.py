@@ -8,12 +8,12 @@ import math
 import numpy as np
 import pytest
 import torch
-from safetensors.numpy import load, save
-
-from agora.errors import InputError, UnknownNameError
 from agora.learning.trainers.actor_critic import Shape
 from agora.learning.trainers.ga3c import Ga3cNetwork
 from agora.policies.ga3c import CHOICES, Agents, Ga3c, load_ga3c, read
+from safetensors.numpy import load, save
+
+from agora.errors import InputError, UnknownNameError
 from agora.policies.joint_state import PERSON, ROBOT
 from agora.robots.model import load_robot
 from agora.testing.scenes import Move, observation

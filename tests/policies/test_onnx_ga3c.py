@@ -9,12 +9,12 @@ import numpy as np
 import onnxruntime
 import pytest
 import torch
-
 from agora.learning.trainers.actor_critic import Shape
 from agora.learning.trainers.ga3c import Ga3cNetwork
 from agora.policies.ga3c import CHOICES, Agents
-from agora.policies.joint_state import PERSON, ROBOT
 from agora.policies.load import load_any
+
+from agora.policies.joint_state import PERSON, ROBOT
 from agora.policies.onnx_file import export_onnx
 from agora.testing.scenes import observation
 

@@ -11,16 +11,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from agora.learning.trainers.value_networks import NETWORKS, arrays_of, network_of
+from agora.policies.value import ValuePolicy, load_value_policy, to_robot_frame
 from safetensors.numpy import load, save
 
 from agora.costmap.window import Window
 from agora.errors import InputError, UnknownNameError
 from agora.interfaces import Costmap
-from agora.learning.trainers.value_networks import NETWORKS, arrays_of, network_of
 from agora.planners.learned.crowdnav import Sarl, SarlStar
 from agora.policies.joint_state import PERSON, ROBOT, JointState
 from agora.policies.look_ahead import LookAhead, look_ahead, norm_rewards, pairs_of, present_in, wrong_side
-from agora.policies.value import ValuePolicy, load_value_policy, to_robot_frame
 from agora.testing.scenes import observation
 
 

@@ -40,14 +40,14 @@ from tests.starts import people, start
 from agora.config import build
 from agora.core.recording import Outcome
 from agora.draft.stage import Stage
-from agora.engine.bodies import NativeBodies
 from agora.errors import UnknownNameError
 from agora.maps.grid import Map
+from agora.nodes.driver import People
+from agora.nodes.one_world import OneWorld
+from agora.nodes.referee import Referee
 from agora.registry import available
 from agora.robots.model import load_robot
-from agora.simulators.base import People
-from agora.simulators.one_world import OneWorld
-from agora.simulators.referee import Referee
+from agora.simulators.native import NativeBodies
 from agora.world.start import Start
 from agora_msgs import msg, srv
 

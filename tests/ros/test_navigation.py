@@ -31,7 +31,7 @@ from agora.config import build
 from agora.draft.stage import Stage
 from agora.episode import Batch, Conditions
 from agora.maps.grid import Map
-from agora.navigation.navigator import Navigator
+from agora.nodes.navigator import Navigator
 from agora.planners.presets import named_planner
 from agora.robots.model import load_robot
 from agora_msgs.msg import Notes, Pedestrians, Robot

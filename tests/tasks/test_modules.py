@@ -11,7 +11,7 @@ from agora.config import build, dump, parse
 from agora.draft.stage import Stage
 from agora.draft.surroundings import Surroundings
 from agora.errors import InputError
-from agora.interfaces import Module, Plan
+from agora.interfaces import Module, ResetPlan
 from agora.maps.grid import Map
 from agora.maps.zones import Zone
 from agora.registry import Named, make
@@ -191,7 +191,7 @@ def test_forbidden_zones_keep_everybody_out_and_a_module_says_which_they_are():
 def test_modules_run_in_their_order_also_those_that_one_adds():
     @dataclass(frozen=True)
     class Adds(Module):
-        def before_reset(self, plan: Plan) -> Plan:
+        def before_reset(self, plan: ResetPlan) -> ResetPlan:
             later = Named("later", ClearForbiddenZones(("staff",)))
             return replace(plan, stage=replace(plan.stage, forbidden=("x",), modules=(*plan.stage.modules, later)))
 
@@ -229,7 +229,7 @@ def test_a_benchmark_plays_its_stages_one_after_the_other_once_for_each_planner(
     entries, planners = read.suite.entries(), read.contestants
     stage = Stage("any", Named.of("worlds", "open"), modules=(Named("benchmark", module),))
     for episode in range(2 * len(entries)):
-        start = put_together(Plan("anything", stage, episode, read.suite.seed))
+        start = put_together(ResetPlan("anything", stage, episode, read.suite.seed))
         name, number = entries[episode % len(entries)]
         assert identical(start, read.suite.start(name, number))
         assert module.contestant(episode) == planners[episode // len(entries) % len(planners)]

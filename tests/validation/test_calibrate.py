@@ -11,7 +11,7 @@ from agora.errors import InputError, ResultsError
 from agora.pedestrians.helbing import Helbing
 from agora.registry import Named
 from agora.validation.calibrate import WEIGHTS, Calibration, calibrate, leave_one_out, objective, preset
-from agora.validation.crowd import Crowd, simulate
+from agora.validation.crowd import SimulatedCrowd, simulate
 from agora.validation.scores import Instrument, Recorded, score_all
 from agora.validation.stretches import DURATION, of_scene
 from agora.validation.table import markdown, words, write
@@ -29,7 +29,7 @@ def recorded():
     for k in range(6):
         ways = [line(drawn.uniform(-6, 6, 2), (drawn.choice((-1, 1)) * drawn.uniform(0.8, 1.5), 0.1)) for _ in range(5)]
         one = of_scene(scene(*ways, groups=[(1, 2)]))[0]
-        walked = simulate(Crowd(TRUE), [one.start(range(one.walkers))], DURATION, every=8)[0][..., :2]
+        walked = simulate(SimulatedCrowd(TRUE), [one.start(range(one.walkers))], DURATION, every=8)[0][..., :2]
         place = np.concatenate([walked, one.position[:, one.walkers :]], 1)
         cut.append(dataclasses.replace(one, scene=("here", "there")[k % 2], position=place))
     return Recorded(cut, 10)
@@ -50,15 +50,17 @@ def found(recorded, tmp_path_factory):
 
 
 def test_people_who_are_simulated_have_no_distance_to_the_model_that_they_are(recorded):
-    walked = recorded.walked(Crowd(TRUE))
+    walked = recorded.walked(SimulatedCrowd(TRUE))
     assert all(estimate.value is None or estimate.value < 1e-9 for estimate in recorded.distances(walked).values())
     assert recorded.crowd_error(walked).value == 0.0
-    assert objective(recorded, Crowd(TRUE), RECORDED) < 0.3 * objective(recorded, Crowd(Helbing()), RECORDED)
+    assert objective(recorded, SimulatedCrowd(TRUE), RECORDED) < 0.3 * objective(recorded, SimulatedCrowd(Helbing()), RECORDED)
 
 
 def test_a_model_that_pushes_dense_crowds_backwards_pays_for_it(recorded):
-    backwards = Crowd(Helbing(repulsion=5.0, length=0.05, anisotropy=0.14))
-    assert objective(recorded, backwards, {"Weidmann": 1.0}) > 2.0 * objective(recorded, Crowd(Helbing()), {"Weidmann": 1.0})
+    backwards = SimulatedCrowd(Helbing(repulsion=5.0, length=0.05, anisotropy=0.14))
+    assert objective(recorded, backwards, {"Weidmann": 1.0}) > 2.0 * objective(
+        recorded, SimulatedCrowd(Helbing()), {"Weidmann": 1.0}
+    )
 
 
 def test_the_best_trial_is_better_than_the_model_as_it_was(found):
@@ -94,7 +96,7 @@ def test_the_parameter_block_is_read_as_a_suites_crowd(found):
 
 
 def test_the_table_has_every_crowd_in_both_parts(instrument, tmp_path):
-    scores = score_all({"true": Crowd(TRUE), "own": Crowd(Helbing())}, instrument)
+    scores = score_all({"true": SimulatedCrowd(TRUE), "own": SimulatedCrowd(Helbing())}, instrument)
     assert [score.name for score in scores[::2]] == ["recorded, others", "recorded, jittered", "constant velocity", "true", "own"]
     text = markdown(scores)
     assert text.count("| true |") == 2
@@ -127,14 +129,14 @@ def test_a_forest_is_asked_about_no_scene_that_it_has_seen(recorded, monkeypatch
         return np.ones((1, 2)), np.ones((1, 2))
 
     monkeypatch.setattr("agora.validation.scores.judge", judge)
-    score = Instrument({"all": recorded}).score("true", Crowd(TRUE))[0]
+    score = Instrument({"all": recorded}).score("true", SimulatedCrowd(TRUE))[0]
     assert asked == [[{"there"}, {"here"}], [{"here"}, {"there"}]]
     assert set(score.scenes) == {"here", "there"}
     assert "| told apart | here | there |" in markdown([score])
 
 
 def test_a_crowd_for_each_scene_is_measured_in_its_own(recorded, instrument):
-    both = instrument.score("both", {"here": Crowd(TRUE), "there": Crowd(TRUE)})[0]
-    assert both == dataclasses.replace(instrument.score("one", Crowd(TRUE))[0], name="both")
-    other = instrument.score("both", {"here": Crowd(TRUE), "there": Crowd(Helbing())})[0]
+    both = instrument.score("both", {"here": SimulatedCrowd(TRUE), "there": SimulatedCrowd(TRUE)})[0]
+    assert both == dataclasses.replace(instrument.score("one", SimulatedCrowd(TRUE))[0], name="both")
+    other = instrument.score("both", {"here": SimulatedCrowd(TRUE), "there": SimulatedCrowd(Helbing())})[0]
     assert other.values["crowd error"].value > both.values["crowd error"].value

@@ -8,7 +8,7 @@ from agora.validation.classifier import judge, shown, told_apart
 from agora.validation.features import features
 from agora.validation.replaced import constant_velocity, draw, replaced_error
 from agora.validation.stretches import of_scene
-from agora.validation.window import Window, window
+from agora.validation.window import TrackWindow, window
 
 pytest.importorskip("sklearn")
 
@@ -43,7 +43,7 @@ def test_stretches_of_several_forests_count_as_walkers(rng):
 def test_features_do_not_tell_place_or_direction(rng):
     seen = window(of_scene(scene(line((0, 0), (1.2, 0)), line((9, 0.5), (-1, 0.1)), line((3, 2), (0.6, 0.2))))[0])
     turn = np.array([[0.0, -1.0], [1.0, 0.0]])
-    elsewhere = Window(seen.position @ turn.T + (7.0, -3.0), seen.velocity @ turn.T, seen.present, seen.wall, seen.group)
+    elsewhere = TrackWindow(seen.position @ turn.T + (7.0, -3.0), seen.velocity @ turn.T, seen.present, seen.wall, seen.group)
     assert features(elsewhere) == pytest.approx(features(seen), abs=1e-6)
 
 

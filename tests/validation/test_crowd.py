@@ -3,12 +3,12 @@
 import numpy as np
 from tests.ways import line, scene
 
-from agora.draft.stage import Crowd as Asked
+from agora.draft.stage import CrowdSettings
 from agora.engine.conditions import Conditions
 from agora.pedestrians.groups import Groups
 from agora.pedestrians.helbing import Helbing
 from agora.pedestrians.waypoint import Waypoint
-from agora.validation.crowd import Crowd, simulate, simulate_scenes
+from agora.validation.crowd import SimulatedCrowd, simulate, simulate_scenes
 from agora.validation.stretches import of_scene
 
 
@@ -16,15 +16,18 @@ def test_a_batch_of_worlds_does_what_each_world_does_alone():
     one = of_scene(scene(line((0, 0), (1.3, 0)), line((9, 0.3), (-1.1, 0)), line((2, 4), (0.2, -1.0))))[0]
     other = of_scene(scene(line((0, 0), (0.9, 0.1))))[0]
     starts = [one.start([0, 1, 2]), other.start([0]), one.start([1])]
-    together = simulate(Crowd(Helbing()), starts, 4.0, every=8)
+    together = simulate(SimulatedCrowd(Helbing()), starts, 4.0, every=8)
     for start, seen in zip(starts, together, strict=True):
         assert seen.shape == (11, len(start.pedestrians.id), 4)
-        assert np.array_equal(simulate(Crowd(Helbing()), [start], 4.0, every=8)[0], seen)
+        assert np.array_equal(simulate(SimulatedCrowd(Helbing()), [start], 4.0, every=8)[0], seen)
 
 
 def test_each_scene_has_the_crowd_that_was_said_for_it():
     one, other = (of_scene(scene(line((0, 0), (1.3, 0.2)), line((9, y), (-1.1, 0))))[0] for y in (0.3, 0.9))
-    starts, crowds = [one.start([0, 1]), other.start([0, 1]), one.start([1])], {"a": Crowd(Helbing()), "b": Crowd(Waypoint())}
+    starts, crowds = (
+        [one.start([0, 1]), other.start([0, 1]), one.start([1])],
+        {"a": SimulatedCrowd(Helbing()), "b": SimulatedCrowd(Waypoint())},
+    )
     found = simulate_scenes(crowds, ["a", "b", "a"], starts, 3.0)
     for scene_name, start, seen in zip("aba", starts, found, strict=True):
         assert np.array_equal(simulate(crowds[scene_name], [start], 3.0)[0], seen)
@@ -32,9 +35,9 @@ def test_each_scene_has_the_crowd_that_was_said_for_it():
 
 
 def test_a_crowd_of_suites_has_what_suites_have_by_default():
-    suite, found = Asked(), Crowd.of_suites(Helbing())
+    suite, found = CrowdSettings(), SimulatedCrowd.of_suites(Helbing())
     assert (found.routes, found.careful, found.unsteady) == (suite.routes, not suite.faithful, suite.unsteady)
     assert Conditions().yields == suite.yields
     close = Groups(spacing=0.6)
-    assert Crowd.of_suites(Helbing(), close).behaviours == (close,)
-    assert Crowd.of_suites(Helbing()).behaviours == (Groups(),)
+    assert SimulatedCrowd.of_suites(Helbing(), close).behaviours == (close,)
+    assert SimulatedCrowd.of_suites(Helbing()).behaviours == (Groups(),)

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from agora.pedestrians.anticipation import Anticipation
-from agora.validation.crowd import Crowd
+from agora.validation.crowd import SimulatedCrowd
 from agora.validation.doors import _flow, counterflow, evacuation
 
-SUITES = Crowd(Anticipation(), routes=True, careful=True)
+SUITES = SimulatedCrowd(Anticipation(), routes=True, careful=True)
 
 
 def test_the_flow_counts_those_in_the_middle():
@@ -23,6 +23,6 @@ def test_with_the_engine_everybody_gets_out_and_through_and_the_default_crowd_as
 
 def test_the_model_alone_walks_as_published():
     alone, with_engine = (
-        evacuation(Crowd(Anticipation(), routes=True, careful=careful), 1.1, 12, seed=1) for careful in (False, True)
+        evacuation(SimulatedCrowd(Anticipation(), routes=True, careful=careful), 1.1, 12, seed=1) for careful in (False, True)
     )
     assert alone.values["flow"] < with_engine.values["flow"]

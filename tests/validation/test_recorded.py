@@ -5,14 +5,14 @@ import pytest
 
 from agora.pedestrians.helbing import Helbing
 from agora.pedestrians.waypoint import Waypoint
-from agora.validation.recorded import QUANTITIES, Comparison, against_recorded
+from agora.validation.recorded import QUANTITIES, PairedSamples, against_recorded
 
 
 def test_the_distances_are_those_of_the_samples():
     one = {q: np.arange(100.0) for q in QUANTITIES}
     other = {q: np.arange(100.0) + 10.0 for q in QUANTITIES}
-    assert Comparison(one, other, 1).distance("speed") == pytest.approx((0.1, 10.0))
-    assert Comparison(one, one, 1).distance("density") == (0.0, 0.0)
+    assert PairedSamples(one, other, 1).distance("speed") == pytest.approx((0.1, 10.0))
+    assert PairedSamples(one, one, 1).distance("density") == (0.0, 0.0)
 
 
 @pytest.mark.data

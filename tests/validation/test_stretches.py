@@ -6,7 +6,7 @@ from tests.ways import TIME, line, scene
 
 from agora.maps.grid import Map
 from agora.pedestrians.waypoint import Waypoint
-from agora.validation.crowd import Crowd, simulate
+from agora.validation.crowd import SimulatedCrowd, simulate
 from agora.validation.distances import wasserstein
 from agora.validation.quantities import FORMATION, QUANTITIES, formation, quantities
 from agora.validation.stretches import DURATION, SAMPLES, of_scene, stretches
@@ -35,7 +35,7 @@ def test_who_walks_through_is_simulated_and_everybody_else_is_replayed():
 
 def test_one_who_walks_straight_on_alone_is_simulated_where_recorded():
     cut = of_scene(scene(line((0, 0), (1.1, 0.2))))[0]
-    seen = simulate(Crowd(Waypoint()), [cut.start([0])], DURATION, every=8)[0]
+    seen = simulate(SimulatedCrowd(Waypoint()), [cut.start([0])], DURATION, every=8)[0]
     assert seen[:, 0, :2] == pytest.approx(cut.position[:, 0], abs=0.01)
 
 

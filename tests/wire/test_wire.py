@@ -11,14 +11,18 @@ import pytest
 from safetensors.numpy import load, save
 
 from agora.core.recording import Closing, Contact, ContactKind, Outcome, Recording
+from agora.engine.channels.scan import Scan
 from agora.errors import InputError
+from agora.interfaces import Answer
 from agora.maps.doors import Door, with_door
 from agora.maps.furniture import Furniture
 from agora.maps.grid import Map
+from agora.testing import observation
 from agora.testing.recordings import recording
 from agora.wire.episode import Episode
 from agora.wire.message import VERSION, decode, encode, pack, unpack
 from agora.wire.plain import from_plain, to_plain
+from agora.wire.question import Hello, Question
 from agora.wire.snapshot import Snapshot
 from agora.wire.stream import frame, read
 from agora.world.start import Habits, RobotStart, Start, Thing
@@ -34,6 +38,10 @@ def same(a, b, path=""):
     assert type(a) is type(b), path
     if isinstance(a, np.ndarray):
         assert a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes(), path
+    elif isinstance(a, dict):
+        assert list(a) == list(b), path
+        for key in a:
+            same(a[key], b[key], f"{path}.{key}")
     elif dataclasses.is_dataclass(a):
         for field in dataclasses.fields(a):
             same(getattr(a, field.name), getattr(b, field.name), f"{path}.{field.name}")
@@ -88,7 +96,23 @@ def touched() -> Recording:
     return dataclasses.replace(made, contacts=(contact,), map=lift(), door=np.linspace(0.0, 1.0, len(made.time)), failure="ö\n")
 
 
-@pytest.mark.parametrize("make", [lift, alone, among, nobody_s_way, touched, lambda: crowded(np.arange(9) * 0.1, 1)])
+def greeting() -> Hello:
+    return Hello(needs=("path", {"name": "costmap", "window": {"size": 4.0}}), notes=("reason",), top_speed=0.7, deadline=0.5)
+
+
+def asked() -> Question:
+    """A question with everything that an observation can hold, and with the memory of a planner in a planner."""
+    seen = observation(3, 4, corners=4, sensors=(Scan(),))
+    return Question(seen, {"steps": np.arange(3), "planner": {"place": np.ones((3, 2), np.float32)}})
+
+
+def said() -> Answer:
+    return Answer(np.ones((2, 3), np.float32), {"steps": np.arange(2)}, {"reason": np.zeros(2, np.int8)})
+
+
+@pytest.mark.parametrize(
+    "make", [lift, alone, among, nobody_s_way, touched, lambda: crowded(np.arange(9) * 0.1, 1), greeting, asked, said]
+)
 def test_a_record_comes_back_to_the_bit(make):
     here = make()
     data = encode(here)

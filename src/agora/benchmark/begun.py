@@ -20,8 +20,6 @@ from agora.config import dump
 from agora.documents import shown
 from agora.errors import ResultsError
 
-__all__ = ["alone"]
-
 
 @contextmanager
 def alone(folder: Path) -> Iterator[None]:

@@ -11,7 +11,7 @@ from agora.benchmark import store
 from agora.benchmark.conductor import conduct
 from agora.benchmark.events import GivenUp, Kept, RunEvent
 from agora.benchmark.inputs import ReadsFiles, inputs, unread
-from agora.benchmark.job import Job, Plan, key_of, metrics
+from agora.benchmark.job import Job, RunPlan, key_of
 from agora.benchmark.open_run import OpenRun, opened
 from agora.benchmark.packages import packages
 from agora.benchmark.record import RunRecord
@@ -20,6 +20,7 @@ from agora.benchmark.run_folder import episodes_kept
 from agora.benchmark.stop_token import StopToken
 from agora.config import plain
 from agora.errors import PlacementError, StoppedError
+from agora.metrics.registered import metrics
 from agora.registry import Named
 from agora.tasks.suite import Suite
 
@@ -75,7 +76,7 @@ def _bench(request: Request, token: StopToken) -> Iterator[RunEvent]:
     with opened(request.folder, record, episodes=request.episodes, resume=request.resume, repeats=request.repeats) as folder:
         jobs = jobs_for(suite, planners, folder.finished, options)
         sizes = (options.worlds, options.threads, options.slots)
-        plan = Plan(suite, planners, *sizes, options.trajectories, request.levels, record.mark(), options.record, token)
+        plan = RunPlan(suite, planners, *sizes, options.trajectories, request.levels, record.mark(), options.record, token)
         before = request.episodes - sum(len(job.episodes) for job in jobs)
         for event in conduct(plan, jobs, folder.path, executor, before=before):
             _write_down(event, suite, folder)

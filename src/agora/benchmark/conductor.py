@@ -10,11 +10,11 @@ from pathlib import Path
 
 from agora.benchmark import store
 from agora.benchmark.events import Advanced, GivenUp, Kept, RunEvent
-from agora.benchmark.job import Job, Plan
+from agora.benchmark.job import Job, RunPlan
 from agora.interfaces import Done, Event, Executor, Finished, Lost, Progress
 
 
-def conduct(plan: Plan, jobs: Sequence[Job], folder: Path, executor: Executor, *, before: int = 0) -> Iterator[RunEvent]:
+def conduct(plan: RunPlan, jobs: Sequence[Job], folder: Path, executor: Executor, *, before: int = 0) -> Iterator[RunEvent]:
     """Run jobs, write their shards to the folder of the results, and yield the events; only this process writes there.
 
     Args:
@@ -52,7 +52,7 @@ class _RunProgress:
         settled: episodes of jobs that are done.
     """
 
-    def __init__(self, plan: Plan, folder: Path, waiting: deque[Job]) -> None:
+    def __init__(self, plan: RunPlan, folder: Path, waiting: deque[Job]) -> None:
         self.plan, self.folder, self.waiting = plan, folder, waiting
         self.jobs = {job.name: job for job in waiting}
         self.ended: dict[str, int] = {}

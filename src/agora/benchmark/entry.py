@@ -20,7 +20,6 @@ from agora import __version__
 from agora.benchmark import rules, shard, store, tracks
 from agora.benchmark.headline import HEADLINE
 from agora.benchmark.inputs import inputs
-from agora.benchmark.job import metrics
 from agora.benchmark.machine import Machine
 from agora.benchmark.packages import packages
 from agora.benchmark.statistics import Row
@@ -32,6 +31,7 @@ from agora.engine.channels.pedestrians import KnownPedestrians
 from agora.engine.wiring import Wiring
 from agora.errors import InputError, reading
 from agora.interfaces import Label
+from agora.metrics.registered import metrics
 from agora.perception.perception import LEVELS, Level
 from agora.ranges import Number
 from agora.registry import Named
@@ -57,7 +57,7 @@ _LONGEST = {"name": 80, "author": 200, "description": 2000}
 
 
 @dataclass(frozen=True)
-class Part:
+class EntryStage:
     """The number of episodes of one stage, and the seed of its random streams."""
 
     episodes: Number
@@ -65,19 +65,19 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Drawn:
+class EntrySuite:
     """The suite that was run, as it comes with Agora but for the seed; stages by name."""
 
     name: str
     version: Number
     seed: int
-    stages: dict[str, Part]
+    stages: dict[str, EntryStage]
 
     @staticmethod
-    def of(suite: Suite) -> Drawn:
+    def of(suite: Suite) -> EntrySuite:
         """Return the part of a suite that an entry states."""
-        stages = {stage.name: Part(stage.count, suite.seed_of(stage.name)) for stage in suite.stages}
-        return Drawn(suite.name, suite.version, suite.seed, stages)
+        stages = {stage.name: EntryStage(stage.count, suite.seed_of(stage.name)) for stage in suite.stages}
+        return EntrySuite(suite.name, suite.version, suite.seed, stages)
 
     @property
     def episodes(self) -> list[tuple[str, int]]:
@@ -169,7 +169,7 @@ class Pins:
 
 
 @dataclass(frozen=True)
-class Results:
+class EntryResults:
     """A summary of the rows.
 
     Attributes:
@@ -183,12 +183,12 @@ class Results:
     means: dict[str, float]
 
     @staticmethod
-    def of(rows: Sequence[Row]) -> Results:
+    def of(rows: Sequence[Row]) -> EntryResults:
         """Return the summary of rows."""
         ends = sorted({str(row["outcome"]) for row in rows})
         values = {name: [float(row[name]) for row in rows if row.get(name) is not None] for name in HEADLINE}
         means = {name: math.fsum(some) / len(some) for name, some in values.items() if some}
-        return Results(len(rows), {end: sum(row["outcome"] == end for row in rows) for end in ends}, means)
+        return EntryResults(len(rows), {end: sum(row["outcome"] == end for row in rows) for end in ends}, means)
 
 
 @dataclass(frozen=True)
@@ -209,11 +209,11 @@ class Entry:
     """
 
     name: str
-    suite: Drawn
+    suite: EntrySuite
     planner: Entered
     pins: Pins
     made_on: tuple[Machine, ...]
-    results: Results
+    results: EntryResults
     files: dict[str, str]
     author: str = ""
     description: str = ""
@@ -310,7 +310,7 @@ class Posted:
         found = list(rules.of_plan(self.rows, self.entry.suite, self.entry.planner.label))
         found += rules.of_columns(self.rows) if self.entry.pins.agora == __version__ else ()
         found += rules.of_values(self.rows)
-        if not found and Results.of(self.rows) != self.entry.results:
+        if not found and EntryResults.of(self.rows) != self.entry.results:
             found.append("results are not those of the rows")
         return found
 

@@ -19,16 +19,16 @@ from agora.benchmark import store
 from agora.benchmark.kept import recordings
 from agora.benchmark.run_folder import RunFolder
 from agora.datasets.mcap_recording import entries_of, map_of
-from agora.datasets.mcapfile import ROS1, Channel, Entry, encode_mcap
+from agora.datasets.mcapfile import ROS1, McapChannel, McapMessage, encode_mcap
 from agora.datasets.parts import Source
-from agora.datasets.played import Played, PlayedRobot
+from agora.datasets.played import PlayedEpisode, PlayedRobot
 from agora.datasets.recorded import Unsaid, read_source, sources_of
 from agora.draft.stage import Stage
 from agora.errors import InputError, ResultsError, UnknownNameError
 from agora.files import write_whole
 from agora.viewer.foxglove import scene_entries
 
-__all__ = ["KeptRun", "file_name", "refuse_existing", "write_mcap_files", "write_new"]
+__all__ = ["KeptRun", "write_mcap_files"]
 
 _LOG = logging.getLogger(__name__)
 _AT_ONCE = 64  # episodes of a run whose recordings are in memory together
@@ -67,7 +67,7 @@ def write_mcap_files(
     return written
 
 
-def file_name(played: Played) -> str:
+def file_name(played: PlayedEpisode) -> str:
     """The name of an episode's file, without ending: ``suite.stage.episode.planner``."""
     return f"{played.entry}/{played.robots[0].planner}".replace("/", ".")
 
@@ -93,16 +93,18 @@ def write_new(path: Path, content: bytes) -> Path:
     return path
 
 
-def _of_recordings(played: Played) -> bytes:
+def _of_recordings(played: PlayedEpisode) -> bytes:
     """The bytes of the file of an episode whose recordings are all that there is."""
     said = sorted(entries_of(played), key=lambda entry: entry.nanoseconds)
     return encode_mcap(heapq.merge(said, scene_entries(played.robots), key=lambda entry: entry.nanoseconds), map_of(played))
 
 
-def _of_source(source: Source | Path, episodes: Sequence[Played]) -> Iterator[tuple[str, bytes]]:
+def _of_source(source: Source | Path, episodes: Sequence[PlayedEpisode]) -> Iterator[tuple[str, bytes]]:
     """Names and bytes of the files of a recording: one with the messages of ROS, if it is of such, else one of each episode."""
     said = (
-        [] if isinstance(source, Path) else [Entry(Channel(*m.connection, ROS1), m.nanoseconds, m.data) for m in source.messages()]
+        []
+        if isinstance(source, Path)
+        else [McapMessage(McapChannel(*m.connection, ROS1), m.nanoseconds, m.data) for m in source.messages()]
     )
     if said and not isinstance(source, Path):
         scenes = [scene_entries(played.robots, played.began) for played in episodes]
@@ -145,7 +147,7 @@ class KeptRun:
         """The folder of the run."""
         return self.run.path
 
-    def episodes(self) -> Iterator[Played]:
+    def episodes(self) -> Iterator[PlayedEpisode]:
         """The episodes, with their recordings and planning times.
 
         Raises:
@@ -164,7 +166,9 @@ class KeptRun:
         if not some:
             raise ResultsError(f"{self.folder}: no recordings were kept; run it with --trajectories all")
 
-    def _played(self, group: list[dict[str, Any]], kept: dict[str, Any], calls: dict[str, Any], stage: Stage | None) -> Played:
+    def _played(
+        self, group: list[dict[str, Any]], kept: dict[str, Any], calls: dict[str, Any], stage: Stage | None
+    ) -> PlayedEpisode:
         row = group[0]
         if [int(one["robot"]) for one in group] != list(range(len(group))):
             raise InputError(f"{self.folder}: robots of {row['key']} are under several planners; convert the bag itself")
@@ -176,7 +180,7 @@ class KeptRun:
             robots.append(PlayedRobot(one["planner"], one.get("model", "unknown"), recording))
         if stage is not None and "pedestrians" in row:
             stage = replace(stage, pedestrians=replace(stage.perception, source=row["pedestrians"]))
-        return Played(
+        return PlayedEpisode(
             self.folder, row["suite"], row["stage"], int(row["episode"]), int(row["seed"]), tuple(robots), conditions=stage
         )
 

@@ -23,14 +23,13 @@ from agora.engine.undisturbed import undisturbed
 from agora.episode import WORLD, Conditions, Episodes
 from agora.errors import AgoraError, InputError, StoppedError, in_words
 from agora.interfaces import Done, Event, Finished, Metric, Progress, Watch
+from agora.metrics.registered import metrics
 from agora.perception.perception import Level, Perception
-from agora.registry import Named, available, load
+from agora.registry import Named
 from agora.tasks.suite import Suite
 
 if TYPE_CHECKING:
     from agora.world.start import Start
-
-__all__ = ["metrics"]
 
 
 _UNWATCHED = Watch()
@@ -69,7 +68,7 @@ class Job:
 
 
 @dataclass(frozen=True)
-class Plan:
+class RunPlan:
     """The settings that all jobs of a run have in common, and the way to run one (`agora.interfaces.Work`).
 
     Attributes:
@@ -176,11 +175,6 @@ def key_of(suite: Suite, stage: str, episode: int, planner: str, robot: int) -> 
     return store.episode_key({"suite": suite.name, "stage": stage, "episode": episode, "planner": planner, "robot": robot})
 
 
-def metrics() -> list[Metric]:
-    """Return every registered metric, by name."""
-    return [load("metrics", name) for name in available("metrics")]
-
-
 def _watched(measure: Metric, watch: Watch) -> Metric:
     """A metric whose watch is told when it begins and ends."""
 
@@ -211,7 +205,7 @@ class _GivenUp:
 
 
 def _play(
-    plan: Plan, job: Job, planner: Any, conditions: Conditions, starts: Mapping[int, Start], watch: Watch
+    plan: RunPlan, job: Job, planner: Any, conditions: Conditions, starts: Mapping[int, Start], watch: Watch
 ) -> Iterator[_Ended | _GivenUp | Finished]:
     """Run the episodes of a job side by side; where something raises, one by one, to learn in which."""
     try:

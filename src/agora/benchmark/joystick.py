@@ -19,10 +19,9 @@ from agora.benchmark.executors.outside import EpisodeLostError
 from agora.errors import AgoraError, InputError, PlannerError
 from agora.ranges import Within
 from agora.wire import joystick as messages
-from agora.wire.joystick import Commands, Name, Word
-from agora.wire.mailbox import Address, Letter, Mailbox, SenderGoneError, connect, deliver, peer
-
-__all__ = ["Joystick", "Meeting"]
+from agora.wire.address import Address, connect
+from agora.wire.joystick import Commands, JoystickWord, PlannerName
+from agora.wire.mailbox import Letter, Mailbox, SenderGoneError, deliver, peer
 
 _LISTENS = 5.0  # s that a joystick may take to listen after it has connected
 _KNOCK = 0.01  # s between two tries, as ``establish_handshake`` waits
@@ -151,14 +150,14 @@ class Joystick:
             except PlannerError as error:
                 self._lose(str(error))
             match said:
-                case Name(told):
+                case PlannerName(told):
                     name = told
-                case Word("ready"):
+                case JoystickWord("ready"):
                     return name
                 case None:
                     self._lose(f"it was not ready within {self.meeting.patience:g} s{self._unfinished()}")
 
-    def next(self, until: float) -> Word | Name | Commands | None:
+    def next(self, until: float) -> JoystickWord | PlannerName | Commands | None:
         """Return the next thing that it says, None where there is none by ``until``, a moment of `time.monotonic`.
 
         Raises:
@@ -176,7 +175,7 @@ class Joystick:
             except InputError as error:
                 self._refuse(letter, str(error))
 
-    def command(self, until: float = math.inf) -> Word | Name | Commands | None:
+    def command(self, until: float = math.inf) -> JoystickWord | PlannerName | Commands | None:
         """Return the next message as `next` does; where time waits for the joystick, its silence ends the conversation."""
         if self.meeting.asynchronous:
             return self.next(until)
@@ -206,7 +205,7 @@ class Joystick:
             if self.meeting.asynchronous:
                 raise
 
-    def _read(self, letter: Letter) -> Word | Name | Commands:
+    def _read(self, letter: Letter) -> JoystickWord | PlannerName | Commands:
         if letter.sender and self._process and letter.sender != self._process:
             raise InputError(f"it comes from process {letter.sender}; the joystick is process {self._process}, one at a time")
         if letter.problem:

@@ -12,8 +12,6 @@ import numpy as np
 
 from agora.core.state import Floats
 
-__all__ = ["follow"]
-
 TOLERANCE = 0.01
 """Speed by which a position may be too far, m/s (``clip_posn: epsilon``)."""
 

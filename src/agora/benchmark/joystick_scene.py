@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from agora.core.state import Doubles, Floats, Ints
-from agora.datasets.socnavbench import Episode
+from agora.datasets.socnavbench import SocnavbenchEpisode
 from agora.wire.joystick import NEVER, ROBOT, Agent, State, opening
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ COOLDOWN = 1.0
 """Shortest time between two collisions of a pedestrian, s (``params/user_params.ini: collision_cooldown_amnt``)."""
 
 
-class Scene:
+class JoystickScene:
     """An episode in SocNavBench's frame: zero is the corner of the map, poses are float32.
 
     Args:
@@ -40,7 +40,7 @@ class Scene:
         cause: name of the end if it came by time: "Timeout", or "Pedestrian Collision" where the robot just touched somebody.
     """
 
-    def __init__(self, start: Start, read: Episode, period: float) -> None:
+    def __init__(self, start: Start, read: SocnavbenchEpisode, period: float) -> None:
         assert start.replay is not None
         (robot,) = start.robots
         self._start, self._read, self._period, self._tracks = start, read, period, start.replay

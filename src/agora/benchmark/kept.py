@@ -30,15 +30,19 @@ REPLAYS = 24
 """Episodes that a report embeds."""
 
 
-def recordings(folder: Path, keys: Iterable[str]) -> dict[str, Recording]:
+def recordings(folder: Path, keys: Iterable[str] | None = None) -> dict[str, Recording]:
     """Return recordings by key, as far as they were kept, with the map that the suite gives the episode.
 
-    Where the suite's worlds are not on this machine, recordings have no map, and the log says so.
+    Without ``keys`` these are all that were kept. Where the suite's worlds are not on this machine, recordings have no map, and the
+    log says so.
 
     Raises:
         ResultsError: the folder holds no run.
     """
-    wanted, run = list(keys), RunFolder.read(folder)
+    run = RunFolder.read(folder)
+    if keys is None:
+        keys = [row["key"] for shard in run.shards("trajectories", ["key"]) for row in shard.rows]
+    wanted = list(keys)
     found: dict[str, Recording] = {}
     for read in run.shards("trajectories", ["key"]) if wanted else ():
         if read.problem:

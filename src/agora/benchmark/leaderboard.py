@@ -21,7 +21,6 @@ from agora.benchmark import tables
 from agora.benchmark.bench import with_seed
 from agora.benchmark.entry import CHECK, ENTRY, TIMING, Check, Posted, read_check, read_entry, read_replays, read_shard
 from agora.benchmark.headline import headline
-from agora.benchmark.job import metrics
 from agora.benchmark.report import ARROWS, rank_lines
 from agora.benchmark.statistics import Row
 from agora.config import dump
@@ -29,7 +28,8 @@ from agora.core.recording import Recording
 from agora.core.state import Array
 from agora.errors import InputError, ResultsError
 from agora.files import write_whole
-from agora.share import folder as shared
+from agora.metrics.registered import metrics
+from agora.share import checkout
 from agora.tasks.suite import Suite, load_suite, suite_names
 from agora.viewer.replay import embed, replay_html, source, templates
 
@@ -89,12 +89,15 @@ def write(folders: Sequence[Path], path: Path, *, with_own: bool = True) -> Path
     Args:
         folders: folders to look in.
         path: path of the page.
-        with_own: whether the entries that come with Agora are on it, too.
+        with_own: whether the entries that come with Agora's source are on it, too.
 
     Raises:
         InputError: a folder is not there or holds no entry, or an entry is damaged. ResultsError: the page cannot be written.
     """
-    entries = [one for folder in ([own_entries()] if with_own else []) + list(folders) for one in _found(folder)]
+    own = own_entries() if with_own else None
+    if not (own or folders):
+        raise InputError("no folder with entries was named; the entries of Agora's own planners come with its source alone")
+    entries = [one for folder in [*([own] if own else []), *folders] for one in _found(folder)]
     page = render([read_entry(place) for place in dict.fromkeys(entries)])
     try:
         write_whole(path, page)
@@ -103,9 +106,10 @@ def write(folders: Sequence[Path], path: Path, *, with_own: bool = True) -> Path
     return path
 
 
-def own_entries() -> Path:
-    """The folder of the entries that come with Agora."""
-    return shared("configs") / "leaderboard"
+def own_entries() -> Path | None:
+    """Return the folder of the entries of Agora's own planners, which come with its source; None where Agora was installed."""
+    root = checkout()
+    return None if root is None else root / "docs" / "leaderboard"
 
 
 def render(posted: Sequence[Posted]) -> str:

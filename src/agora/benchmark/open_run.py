@@ -19,8 +19,6 @@ from agora.benchmark.run_folder import RunFolder
 from agora.benchmark.store import Keep
 from agora.errors import ResultsError
 
-__all__ = ["OpenRun", "opened"]
-
 _LOG = logging.getLogger(__name__)
 _FREE = 64 * 2**20  # bytes that must be free beyond the estimate
 _PER_EPISODE: Mapping[Keep, int] = {"all": 2**18, "failed": 2**18, "none": 2**13}  # bytes, a generous estimate

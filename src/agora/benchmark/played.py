@@ -11,23 +11,23 @@ from typing import Any
 from agora import __version__
 from agora.benchmark import store
 from agora.benchmark.begun import alone
-from agora.benchmark.job import metrics
 from agora.benchmark.machine import Machine
 from agora.benchmark.open_run import check_space
 from agora.benchmark.record import RunRecord
 from agora.benchmark.rows import EndedEpisode, ShardRows
 from agora.benchmark.run_folder import RunFolder
 from agora.config import plain
-from agora.datasets.played import Played, PlayedRobot
+from agora.datasets.played import PlayedEpisode, PlayedRobot
 from agora.errors import InputError, ResultsError
 from agora.interfaces import Metric
 from agora.maps.exact import write_exact
 from agora.maps.grid import Map
+from agora.metrics.registered import metrics
 
 _LOG = logging.getLogger(__name__)
 
 
-def write_played(folder: Path, episodes: Sequence[Played]) -> list[dict[str, Any]]:
+def write_played(folder: Path, episodes: Sequence[PlayedEpisode]) -> list[dict[str, Any]]:
     """Write the results of episodes, one shard each, and return their rows by key.
 
     Of several that are one episode under one planner the last that ended counts; what has no end is listed as interrupted.
@@ -59,9 +59,9 @@ def write_played(folder: Path, episodes: Sequence[Played]) -> list[dict[str, Any
     return sorted(rows, key=lambda row: str(row["key"]))
 
 
-def _last_of_each(episodes: Iterable[Played]) -> list[Played]:
+def _last_of_each(episodes: Iterable[PlayedEpisode]) -> list[PlayedEpisode]:
     """One of each episode and planners."""
-    last: dict[tuple[str, ...], Played] = {}
+    last: dict[tuple[str, ...], PlayedEpisode] = {}
     for played in episodes:
         key = (played.entry, *(robot.planner for robot in played.robots))
         if key in last:
@@ -70,7 +70,7 @@ def _last_of_each(episodes: Iterable[Played]) -> list[Played]:
     return [last[key] for key in sorted(last)]
 
 
-def _write_shard(folder: Path, played: Played, measures: Sequence[Metric]) -> list[dict[str, Any]]:
+def _write_shard(folder: Path, played: PlayedEpisode, measures: Sequence[Metric]) -> list[dict[str, Any]]:
     """Write the rows and recordings of an episode, and return the rows."""
     ended, rows = EndedEpisode.of(played), ShardRows(measures, "all")
     rows.add(ended)
@@ -79,7 +79,7 @@ def _write_shard(folder: Path, played: Played, measures: Sequence[Metric]) -> li
     return rows.rows
 
 
-def _write_maps(folder: Path, episodes: Iterable[Played]) -> dict[str, str]:
+def _write_maps(folder: Path, episodes: Iterable[PlayedEpisode]) -> dict[str, str]:
     """Write every different map once, and return the name of its file by episode."""
     (folder / "maps").mkdir(exist_ok=True)
     names: dict[str, str] = {}
@@ -105,7 +105,7 @@ def _digest(place: Map) -> str:
     return digest.hexdigest()
 
 
-def _described(suite: str, episodes: Sequence[Played], maps: dict[str, str]) -> RunRecord:
+def _described(suite: str, episodes: Sequence[PlayedEpisode], maps: dict[str, str]) -> RunRecord:
     """Return the record of the run, as far as the episodes say what decided them."""
     stages = {played.stage: played.conditions for played in episodes}
     seeds = sorted({played.seed for played in episodes})
@@ -120,7 +120,7 @@ def _described(suite: str, episodes: Sequence[Played], maps: dict[str, str]) -> 
     )
 
 
-def _interrupted(episodes: Iterable[Played], ended: Sequence[Played]) -> Iterator[tuple[str, str]]:
+def _interrupted(episodes: Iterable[PlayedEpisode], ended: Sequence[PlayedEpisode]) -> Iterator[tuple[str, str]]:
     """Keys and reasons of the episodes that never ended, in no other file either."""
     done = {key for played in ended for key in EndedEpisode.of(played).keys}
     for played in episodes:

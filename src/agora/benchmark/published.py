@@ -65,7 +65,7 @@ class PublishedNumbers:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class PublishedComparison:
     """A published number beside ours.
 
     Attributes:
@@ -100,7 +100,7 @@ def published() -> dict[str, PublishedNumbers]:
     return {path.stem: load(path, PublishedNumbers) for path in sorted((folder("configs") / "published").glob("*.yaml"))}
 
 
-def compared(suite: str, rows: Sequence[Row]) -> Iterator[Comparison]:
+def compared(suite: str, rows: Sequence[Row]) -> Iterator[PublishedComparison]:
     """Compare the rows of a run with the published numbers of its suite.
 
     Two rates are compared by Newcombe's interval, two means by the normal one. A mean without a published deviation gets ours.
@@ -124,22 +124,22 @@ def compared(suite: str, rows: Sequence[Row]) -> Iterator[Comparison]:
                 yield _compare(source, line, load_component("metrics", name), value, mine)
 
 
-def _compare(source: str, line: PublishedRow, metric: Metric, value: tuple[float, ...], rows: Sequence[Row]) -> Comparison:
+def _compare(source: str, line: PublishedRow, metric: Metric, value: tuple[float, ...], rows: Sequence[Row]) -> PublishedComparison:
     ours = summarise(rows, [metric])[0]
     estimate = Estimate(ours.n, ours.value, ours.low, ours.high)
     count = line.episodes or _EXACT
     if ours.value is None:
-        return Comparison(source, line, metric, value[0], estimate, Estimate(0, None, None, None))
+        return PublishedComparison(source, line, metric, value[0], estimate, Estimate(0, None, None, None))
     if metric.unit == RATE:
         difference = rate_difference((ours.value, ours.n), (value[0], count))
     else:
         deviation = float(np.std([row[metric.name] for row in rows if row[metric.name] is not None]))
         other = value[1] if len(value) == 2 else deviation
         difference = mean_difference((ours.value, deviation, ours.n), (value[0], other, count))
-    return Comparison(source, line, metric, value[0], estimate, difference)
+    return PublishedComparison(source, line, metric, value[0], estimate, difference)
 
 
-def words(comparison: Comparison) -> Mapping[str, str]:
+def words(comparison: PublishedComparison) -> Mapping[str, str]:
     """Return a comparison in words, with intervals, rates in percent: ``published``, ``ours``, ``difference`` and ``verdict``."""
     ours, difference = comparison.ours, comparison.difference
     scale = 100.0 if comparison.metric.unit == RATE else 1.0

@@ -9,12 +9,10 @@ from typing import Any
 from agora.benchmark import store, tracks
 from agora.benchmark.store import Keep
 from agora.core.recording import Recording
-from agora.datasets.played import Played, PlayedRobot
+from agora.datasets.played import PlayedEpisode, PlayedRobot
 from agora.interfaces import Metric
 from agora.metrics.efficiency import TIMING
 from agora.metrics.notes import main_reason
-
-__all__ = ["EndedEpisode"]
 
 BESIDE = ("model", "pedestrians", "outcome", "duration", "clipped", "failure", "reason")
 """Columns of rows beside their identity and the metrics; the last one may be missing."""
@@ -43,7 +41,7 @@ class EndedEpisode:
     beside: Mapping[str, str] = field(default_factory=dict)
 
     @staticmethod
-    def of(played: Played) -> EndedEpisode:
+    def of(played: PlayedEpisode) -> EndedEpisode:
         """One that was played elsewhere."""
         told = None if played.conditions is None else played.conditions.perception.source
         return EndedEpisode(played.suite, played.stage, played.episode, played.seed, played.robots, told)

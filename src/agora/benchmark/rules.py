@@ -12,16 +12,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agora.benchmark import store
-from agora.benchmark.job import metrics
 from agora.benchmark.rows import BESIDE
 from agora.benchmark.statistics import Row
 from agora.core.recording import Outcome, Reason
 from agora.interfaces import Metric
 from agora.metrics.efficiency import TIMING
+from agora.metrics.registered import metrics
 from agora.perception.perception import LEVELS
 
 if TYPE_CHECKING:
-    from agora.benchmark.entry import Drawn
+    from agora.benchmark.entry import EntrySuite
     from agora.world.start import RobotStart, Start
 
 _ROUNDING = 1e-6  # relative, of numbers that are computed in two ways, of which one may be in single precision
@@ -39,7 +39,7 @@ _PARTS_OF_THE_TIME = (
 _REACHED = 1e-4  # m, by which a place in single precision may be off
 
 
-def of_plan(rows: Sequence[Row], suite: Drawn, label: str) -> Iterator[str]:
+def of_plan(rows: Sequence[Row], suite: EntrySuite, label: str) -> Iterator[str]:
     """Yield the problems of the set of rows: one is missing, of something else, there twice, or of a robot too many."""
     lost = set(suite.episodes) - {(row["stage"], row["episode"]) for row in rows}
     if lost:
@@ -248,7 +248,7 @@ def _in_order(measured: Iterable[Metric]) -> Iterator[_Rule]:
                 yield _less(name, f"{stem}_{other}")
 
 
-def _fits(row: Row, suite: Drawn, label: str) -> bool:
+def _fits(row: Row, suite: EntrySuite, label: str) -> bool:
     """Return whether a row is of an episode of a suite, under a planner."""
     stage = suite.stages.get(row["stage"])
     mine = row["suite"] == suite.name and row["planner"] == label and row["key"] == store.episode_key(row)

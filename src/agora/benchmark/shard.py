@@ -97,7 +97,7 @@ def read(path: Path, columns: Sequence[str] | None = None) -> pyarrow.Table | st
         return f"is no Parquet file of ours: {in_words(error)[:200]}"
 
 
-class Extent(NamedTuple):
+class ShardSize(NamedTuple):
     """The size of a shard's table, as the shard states it.
 
     Attributes:
@@ -113,7 +113,7 @@ class Extent(NamedTuple):
     size: int
 
 
-def extent(path: Path) -> Extent:
+def extent(path: Path) -> ShardSize:
     """Return how large the table of a shard is, by its metadata alone.
 
     Raises:
@@ -124,7 +124,7 @@ def extent(path: Path) -> Extent:
     about = pq.read_metadata(path)
     columns = [about.row_group(k).column(i) for k in range(about.num_row_groups) for i in range(about.num_columns)]
     values, size = sum(one.num_values for one in columns), sum(one.total_uncompressed_size for one in columns)
-    return Extent(about.num_rows, about.num_columns, values, size)
+    return ShardSize(about.num_rows, about.num_columns, values, size)
 
 
 def run_of(table: pyarrow.Table) -> str:

@@ -24,27 +24,25 @@ from agora.benchmark.executors.outside import EpisodeLostError, Outside
 from agora.benchmark.job import key_of
 from agora.benchmark.joystick import Joystick, Meeting
 from agora.benchmark.joystick_motion import follow
-from agora.benchmark.joystick_scene import Scene
+from agora.benchmark.joystick_scene import JoystickScene
 from agora.benchmark.request import Request
 from agora.benchmark.run_folder import RunFolder
 from agora.benchmark.stop_token import StopToken
 from agora.core.recording import Recording
 from agora.core.state import Floats
 from agora.datasets.socnavbench import read_episode
-from agora.engine.bodies import LedBodies, Native
 from agora.episode import WORLD, Conditions, Episodes
 from agora.errors import InputError, PlannerError, ResultsError
 from agora.interfaces import Ability, Answer, Declaration, Memory, Observation
+from agora.simulators.native import LedBodies, Native
 from agora.tasks.suite import Suite
-from agora.wire.joystick import CAUSES, MOST, Commands, Name, Word, ending
+from agora.wire.joystick import CAUSES, MOST, Commands, JoystickWord, PlannerName, ending
 
 if TYPE_CHECKING:
     from agora.draft.stage import Stage
     from agora.robots.model import RobotModel
     from agora.world.start import Start
     from agora.world.world import World
-
-__all__ = ["bench_by_joystick"]
 
 
 def bench_by_joystick(
@@ -148,7 +146,7 @@ class Player:
     def __init__(self, suite: Suite, joystick: Joystick, say: Callable[[str], None]) -> None:
         self._suite, self._joystick, self._say = suite, joystick, say
         self._label = ""
-        self._met: dict[tuple[str, int], tuple[Start, Scene]] = {}
+        self._met: dict[tuple[str, int], tuple[Start, JoystickScene]] = {}
 
     def meet(self, stage: str, episode: int) -> str:
         """Begin the first episode, and return the name that the joystick gives its planner."""
@@ -173,14 +171,14 @@ class Player:
         self._say(f"{name_of(self._suite.stage(stage), episode)}: {recording.outcome.label} after {recording.time[-1]:.2f} s")
         return [recording]
 
-    def _scene(self, stage: str, episode: int) -> tuple[Start, Scene]:
+    def _scene(self, stage: str, episode: int) -> tuple[Start, JoystickScene]:
         """Return an episode's start, and the scene for a joystick."""
         place = self._suite.stage(stage)
         start = self._suite.start(stage, episode)
         read = read_episode(name_of(place, episode), real_speed=place.world.part.real_speed)
-        return start, Scene(start, read, place.periods.control)
+        return start, JoystickScene(start, read, place.periods.control)
 
-    def _drive(self, stage: Stage, start: Start, scene: Scene) -> Recording:
+    def _drive(self, stage: Stage, start: Start, scene: JoystickScene) -> Recording:
         """Run an episode."""
         led = _Led.of(stage)
         driver = _Driver(self._joystick, scene, start.robots[0].model, stage.periods.control)
@@ -234,7 +232,7 @@ class _Driver(_Still):
         late: periods that began too late, where time does not wait.
     """
 
-    def __init__(self, joystick: Joystick, scene: Scene, model: RobotModel, period: float) -> None:
+    def __init__(self, joystick: Joystick, scene: JoystickScene, model: RobotModel, period: float) -> None:
         self._joystick, self._scene, self._model, self._period = joystick, scene, model, period
         self._queue: deque[Floats | None] = deque()  # commands, and None for a state that is to be sent
         self._last: Floats | None = None
@@ -309,13 +307,13 @@ class _Driver(_Still):
             self._queue.popleft()
             self._joystick.answer(self._scene.state(self._world))
 
-    def _receive(self, said: Word | Name | Commands | None) -> None:
+    def _receive(self, said: JoystickWord | PlannerName | Commands | None) -> None:
         match said:
             case Commands(each):
                 self._queue.extend(each)
-            case Word("sense"):
+            case JoystickWord("sense"):
                 self._queue.append(None)
-            case Word("abandon"):
+            case JoystickWord("abandon"):
                 raise PlannerError("the joystick abandoned the episode")
         if len(self._queue) > MOST:
             raise PlannerError(f"the joystick sent more than {MOST} commands ahead")

@@ -25,8 +25,8 @@ from agora.benchmark.joystick_scene import COOLDOWN, ends_of
 from agora.benchmark.socnavbench import name_of
 from agora.core.recording import Outcome, Recording
 from agora.core.state import Doubles, Floats, Ints
-from agora.datasets.played import Played
-from agora.datasets.socnavbench import Episode, read_episode
+from agora.datasets.played import PlayedEpisode
+from agora.datasets.socnavbench import SocnavbenchEpisode, read_episode
 from agora.errors import InputError, ResultsError
 from agora.metrics.socnavbench_code import (
     approach_times,
@@ -89,7 +89,7 @@ class _Told:
 
     algorithm: str
     recording: Recording
-    read: Episode
+    read: SocnavbenchEpisode
     poses: Floats
     names: list[str]
     ends: Floats
@@ -99,7 +99,7 @@ class _Told:
     cause: str
 
     @staticmethod
-    def of(played: Played) -> _Told:
+    def of(played: PlayedEpisode) -> _Told:
         """An episode of a run."""
         stage, (robot, *others) = played.conditions, played.robots
         if stage is None or stage.world.name != "socnavbench" or stage.robots.name != "scenario" or others:

@@ -25,7 +25,7 @@ from agora.errors import InputError
 from agora.maps.grid import Map
 from agora.metrics.outline import corners
 
-__all__ = ["trajectory", "write_socnavdata_files"]
+__all__ = ["write_socnavdata_files"]
 
 _DIGITS = 5  # of a number, behind the point
 _SIDES = 16  # of the polygon that stands for a disc

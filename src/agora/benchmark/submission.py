@@ -23,16 +23,15 @@ from agora.benchmark.entry import (
     ROWS,
     TIMING,
     WEIGHTS,
-    Drawn,
     Entered,
     Entry,
+    EntryResults,
+    EntrySuite,
     Pins,
-    Results,
     digest_of,
     located,
 )
 from agora.benchmark.inputs import difference, inputs, named_file
-from agora.benchmark.job import metrics
 from agora.benchmark.kept import recordings
 from agora.benchmark.packages import change, packages
 from agora.benchmark.report import choose
@@ -40,6 +39,7 @@ from agora.benchmark.run_folder import RunFolder
 from agora.benchmark.statistics import Row
 from agora.config import build_component, dump, plain
 from agora.errors import InputError, ResultsError, UnknownNameError
+from agora.metrics.registered import metrics
 from agora.tasks.suite import Suite, load_suite, suite_names
 
 __all__ = ["Words", "submit"]
@@ -191,11 +191,11 @@ def _fill(made: _Made, folder: Path, words: Words, replays: int) -> None:
     machines = [one for one in (record.made_on, *(record.resumed_on or ())) if one is not None]
     entry = Entry(
         name=words.name,
-        suite=Drawn.of(made.suite),
+        suite=EntrySuite.of(made.suite),
         planner=Entered(made.label, configuration, (record.pedestrians or {}).get(made.label)),
         pins=Pins.of(made.suite, planner, told, columns, folder),
         made_on=tuple(one for k, one in enumerate(machines) if one not in machines[:k]),
-        results=Results.of(made.rows),
+        results=EntryResults.of(made.rows),
         files={path.relative_to(folder).as_posix(): digest_of(path) for path in sorted(folder.rglob("*")) if path.is_file()},
         author=words.author,
         description=words.description,

@@ -24,7 +24,7 @@ from agora.benchmark.bench import check, jobs_for, run_all
 from agora.benchmark.conductor import conduct
 from agora.benchmark.events import GivenUp, Kept
 from agora.benchmark.inputs import inputs
-from agora.benchmark.job import Plan, key_of, metrics
+from agora.benchmark.job import RunPlan, key_of
 from agora.benchmark.objective import DEFAULT, Objective
 from agora.benchmark.open_run import OpenRun, opened
 from agora.benchmark.packages import packages
@@ -36,6 +36,7 @@ from agora.benchmark.tuned import Trial, Tuned
 from agora.config import dump, plain
 from agora.errors import InputError, ResultsError
 from agora.files import write_whole
+from agora.metrics.registered import metrics
 from agora.registry import Named
 from agora.tasks.suite import Suite
 
@@ -180,7 +181,7 @@ class _Search:
 
     def _worth(self, planners: Mapping[str, Named], suite: Suite, options: Options) -> dict[str, tuple[float, int]]:
         """The objective of each set, and over how many rows; not of one with an episode that was interrupted."""
-        plan = Plan(suite, dict(planners), options.worlds, options.threads, options.slots, "none", run=self.folder.record.mark())
+        plan = RunPlan(suite, dict(planners), options.worlds, options.threads, options.slots, "none", run=self.folder.record.mark())
         jobs, lost = jobs_for(suite, planners, self.folder.finished, options), set[str]()
         for event in conduct(plan, jobs, self.folder.path, options.runs):
             match event:

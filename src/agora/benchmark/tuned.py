@@ -37,7 +37,7 @@ class Trial:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class TunedComparison:
     """A quantity on the held-out suite, with intervals of 95 %.
 
     Attributes:
@@ -81,14 +81,14 @@ class Tuned:
         """True where a trial was better than the planner as it was, on the suite that it was tuned on."""
         return self.best.number > 0
 
-    def comparisons(self, objective: Objective) -> list[Comparison]:
+    def comparisons(self, objective: Objective) -> list[TunedComparison]:
         """The objective and the share of successes on the held-out suite."""
         rows = [{**row, "objective": objective.of_row(row)} for row in self.rows]
         found = []
         for name, column in {objective.text: "objective", "success": "success"}.items():
             of = [[float(row[column]) for row in rows if row["planner"] == label] for label in (self.before, self.after)]
             before, after = (_share(values) if column == "success" else bootstrap(values) for values in of)
-            found.append(Comparison(name, before, after, paired_difference(rows, column, self.after, self.before)))
+            found.append(TunedComparison(name, before, after, paired_difference(rows, column, self.after, self.before)))
         return found
 
 

@@ -22,8 +22,8 @@ from agora.benchmark.entry import (
     REPLAYS,
     Check,
     Difference,
-    Drawn,
     Entry,
+    EntrySuite,
     Pins,
     Posted,
     digest_of,
@@ -32,7 +32,7 @@ from agora.benchmark.entry import (
     read_replays,
 )
 from agora.benchmark.events import Advanced, GivenUp
-from agora.benchmark.job import Job, Plan, key_of
+from agora.benchmark.job import Job, RunPlan, key_of
 from agora.benchmark.machine import Machine
 from agora.benchmark.packages import OWN
 from agora.benchmark.request import Options
@@ -42,7 +42,7 @@ from agora.files import write_whole
 from agora.seeds import Stream
 from agora.tasks.suite import Suite, load_suite
 
-__all__ = ["Sample", "check", "missed"]
+__all__ = ["Sample", "check"]
 
 _MOST_DIFFERENCES = 100
 
@@ -133,7 +133,7 @@ def _suite_of(entry: Entry, place: Path) -> Suite:
     if entry.pins.agora != __version__:
         raise InputError(f"{place}: pins.agora: the entry is of Agora {entry.pins.agora}, this is {__version__}")
     suite = with_seed(load_suite(_name_of(entry.suite.name, place)), entry.suite.seed)
-    if (here := Drawn.of(suite)) != entry.suite:
+    if (here := EntrySuite.of(suite)) != entry.suite:
         raise InputError(f"{place}: {difference_of(plain(entry.suite), plain(here), 'suite')}")
     return suite
 
@@ -169,7 +169,7 @@ def _run(
     """
     label, level = posted.entry.planner.label, posted.entry.planner.pedestrians
     jobs = [Job(stage, label, tuple(k for s, k in episodes if s == stage)) for stage in posted.entry.suite.stages]
-    plan = Plan(
+    plan = RunPlan(
         suite, {label: posted.planner}, options.worlds, options.threads, options.slots, "all", {label: level} if level else {}
     )
     options.runs.prepare()

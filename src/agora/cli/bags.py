@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from agora.datasets.played import Played
+    from agora.datasets.played import PlayedEpisode
 
 
 def bag(
@@ -127,9 +127,9 @@ def demonstrations(
         typer.echo(f"demonstration  {path}")
 
 
-def _say(played: Played, full: bool) -> None:
+def _say(played: PlayedEpisode, full: bool) -> None:
     """Print how an episode went: its outcome, or all that is known of it."""
-    from agora.benchmark.job import metrics
+    from agora.metrics.registered import metrics
 
     for number, robot in enumerate(played.robots):
         outcome = "unknown" if "outcome" in robot.missing else robot.recording.outcome.label

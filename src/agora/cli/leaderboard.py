@@ -106,7 +106,7 @@ def _say(folder: Path, check: Check) -> None:
 def leaderboard(
     folder: Annotated[list[Path] | None, typer.Argument(help="Folders with entries in them, at any depth.")] = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="The page.")] = Path("leaderboard.html"),
-    alone: Annotated[bool, typer.Option("--alone", help="Without the entries that come with Agora.")] = False,
+    alone: Annotated[bool, typer.Option("--alone", help="Without the entries that come with Agora's source.")] = False,
 ) -> None:
     """Write all entries as one page that needs no network: a table for each suite, with intervals, ranks, filters and replays."""
     from agora.benchmark.leaderboard import write

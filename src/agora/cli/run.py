@@ -39,9 +39,9 @@ def run(
 
     from agora.benchmark.bench import with_seed
     from agora.benchmark.form import read_benchmark
-    from agora.benchmark.job import metrics
     from agora.episode import Conditions, Episodes
     from agora.errors import InputError
+    from agora.metrics.registered import metrics
     from agora.planners.presets import named_planner
 
     _check_outputs(live, picture=(picture, (".png", ".pdf", ".svg")), video=(video, (".mp4",)), replay=(replay, (".html",)))

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from agora.registry import Named
     from agora.validation.calibrate import Calibrated, Calibration
-    from agora.validation.crowd import Crowd
+    from agora.validation.crowd import SimulatedCrowd
     from agora.validation.scores import Instrument, Score
 
 Alone = Annotated[
@@ -153,13 +153,17 @@ def _write_preset(calibration: Calibration, found: Calibrated, folder: Path, sce
     typer.echo(f"parameters  {file}")
 
 
-def _crowd(model: Any, alone: bool, unsteady: bool, behaviours: list[str] | None) -> Crowd:
+def _crowd(model: Any, alone: bool, unsteady: bool, behaviours: list[str] | None) -> SimulatedCrowd:
     """A crowd as suites run it, or a model alone."""
     from agora.draft.unsteady import Unsteady
-    from agora.validation.crowd import Crowd
+    from agora.validation.crowd import SimulatedCrowd
 
     own, fluctuates = [_named("behaviours", text).part for text in behaviours or ()], Unsteady() if unsteady else None
-    return Crowd(model, tuple(own), unsteady=fluctuates) if alone else Crowd.of_suites(model, *own, unsteady=fluctuates)
+    return (
+        SimulatedCrowd(model, tuple(own), unsteady=fluctuates)
+        if alone
+        else SimulatedCrowd.of_suites(model, *own, unsteady=fluctuates)
+    )
 
 
 def _named(kind: str, text: str) -> Named:

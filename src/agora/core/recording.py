@@ -14,7 +14,7 @@ from agora.core.state import Array, Bools, Doubles, Ints, RobotTraits
 if TYPE_CHECKING:
     from agora.maps.grid import Map
 
-__all__ = ["Contact", "Outcome", "Reason", "Recording"]
+__all__ = ["Contact", "ContactKind", "Outcome", "Reason", "Recording"]
 
 
 class Outcome(enum.IntEnum):

@@ -27,10 +27,6 @@ __all__ = [
     "STAY",
     "TYPES",
     "Traits",
-    "minds",
-    "pedestrians",
-    "robots",
-    "traits",
 ]
 
 Floats = NDArray[np.float32]

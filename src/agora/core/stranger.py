@@ -11,8 +11,6 @@ from contextlib import suppress
 from types import FrameType
 from typing import NoReturn, TypeVar
 
-__all__ = ["Apart", "Signalled", "forget_signals", "interrupt", "stranger", "within"]
-
 _Item = TypeVar("_Item")
 
 

@@ -25,7 +25,7 @@ _SEEN, _NOTHING = np.uint8(1), np.uint8(FREE)
 _UNKNOWN = np.uint8(NO_INFORMATION)
 
 
-class Beams(NamedTuple):
+class TrustedBeams(NamedTuple):
     """The lidar as the layer takes it, with the ranges in which it is trusted.
 
     Attributes:
@@ -174,7 +174,7 @@ def put(filling, maps, map_index, pose, inscribed, corners_x, corners_y, beams, 
         inscribed: (N,) radius of the disc inside the footprint, m.
         corners_x: (N, V) x of the footprints' corners in the robots' frames, m.
         corners_y: (N, V) y of the footprints' corners in the robots' frames, m.
-        beams: `Beams`.
+        beams: `TrustedBeams`.
         seen: `Seen`, changed in place.
         cost: (N, H, H) uint8, raised.
         origin: (N, 2) lower-left corners, m.

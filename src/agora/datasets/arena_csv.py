@@ -24,7 +24,7 @@ import numpy as np
 from agora.config import load
 from agora.core.state import Array
 from agora.datasets.drive import drive
-from agora.datasets.played import Played
+from agora.datasets.played import PlayedEpisode
 from agora.documents import read_text
 from agora.errors import InputError
 from agora.maps.grid import Map
@@ -36,7 +36,7 @@ _SECOND = 10**10  # what Arena multiplies seconds by
 _RADIUS = 0.3  # of a pedestrian, m; Arena's recorder does not say
 
 
-def read_folder(folder: Path, robot: RobotModel | None = None) -> list[Played]:
+def read_folder(folder: Path, robot: RobotModel | None = None) -> list[PlayedEpisode]:
     """Return the episodes of a folder with at least two samples.
 
     Args:
@@ -73,7 +73,7 @@ def read_folder(folder: Path, robot: RobotModel | None = None) -> list[Played]:
         made = drive(model, time - time[0], values[:, :3], values[:, 3:], goals.get(number), place, **known)
         name = re.sub(r"[^\w.-]+", "_", str(params.get("namespace") or folder.name)).strip("_") or "arena"
         robots = (replace(made, planner=_planner(params)),)
-        played.append(Played(folder, "arena", name, number, 0, robots, notes=tuple(notes)))
+        played.append(PlayedEpisode(folder, "arena", name, number, 0, robots, notes=tuple(notes)))
     return played
 
 

@@ -5,8 +5,8 @@ Daffan/the-barn-challenge (bf5a226f), 270 of 300: those whose number ends in 7 a
 
 The map frame is Gazebo's. Row r of a world's grid runs along x, column c along y, the way to drive; a filled cell is a cylinder at
 x = -4.425 + 0.15 r, y = 5.175 + 0.15 c. The challenge's score places the same cells at x = -4.575 + 0.15 r, y = 5.075 + 0.15 c, an
-error of the original that its published numbers contain: `World.scored_path` and `World.optimal_time` keep it, `World.path` does
-not.
+error of the original that its published numbers contain: `BarnWorld.scored_path` and `BarnWorld.optimal_time` keep it,
+`BarnWorld.path` does not.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _BEYOND_GOAL = 36
 
 
 @dataclass(frozen=True, eq=False)
-class World:
+class BarnWorld:
     """A world of BARN; poses are x, y, heading, m and rad.
 
     Attributes:
@@ -86,7 +86,7 @@ def read_world(
     obstacles: Literal["discs", "cells"] = "discs",
     start_x: float = -2.25,
     resolution: float = 0.05,
-) -> World:
+) -> BarnWorld:
     """Read a world.
 
     Args:
@@ -107,7 +107,7 @@ def read_world(
     cells = np.array(paths[str(number)], np.float64)
     cells = cells[1:] if len(cells) > 1 and (cells[0] == cells[1]).all() else cells
     ends = np.array([[start_x, 3.0], [start_x, 13.0]])
-    return World(
+    return BarnWorld(
         number=number,
         grid=grids[number],
         map=_map(grids[number], f"barn_{number}", obstacles, resolution),

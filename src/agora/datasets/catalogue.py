@@ -38,7 +38,7 @@ class DataSet:
 
 
 @dataclass(frozen=True)
-class Status:
+class DataStatus:
     """The state of a data set on this machine.
 
     Attributes:
@@ -124,7 +124,7 @@ def data_set(name: str) -> DataSet:
     return CATALOGUE[name]
 
 
-def status(name: str) -> Status:
+def status(name: str) -> DataStatus:
     """Return the state of a data set on this machine; opens no file.
 
     Raises:
@@ -135,7 +135,7 @@ def status(name: str) -> Status:
     state: Literal["complete", "incomplete", "absent"] = "complete"
     if missing:
         state = "absent" if len(missing) == len(data.files) else "incomplete"
-    return Status(name, folder, state, missing)
+    return DataStatus(name, folder, state, missing)
 
 
 def data_folder(name: str) -> Path:

@@ -6,8 +6,6 @@ import numpy as np
 
 from agora.core.state import Array, Bools, Ints
 
-__all__ = ["GAP", "stretches"]
-
 GAP = 60.0
 """Time between two messages above which they are of two drives, s."""
 _FAST, _FAR = 20.0, 1.0  # m/s and m: what is farther away than this after that is not driven

@@ -15,8 +15,6 @@ from agora.maps.grid import Map
 from agora.robots.model import RobotModel
 from agora.tasks.budget import Way, shortest_way
 
-__all__ = ["TOLERANCE", "drive"]
-
 TOLERANCE = 0.3
 """How near to the goal counts as reached, m."""
 _OF_THE_WAY = frozenset({"shortest_path", "shortest_turn"})

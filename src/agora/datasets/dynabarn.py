@@ -68,7 +68,7 @@ class _File:
 
 
 @dataclass(frozen=True, eq=False)
-class World:
+class DynabarnWorld:
     """A world of DynaBARN; poses are x, y, heading, m and rad.
 
     Attributes:
@@ -106,7 +106,7 @@ def read_world(
     *,
     phases: ArrayLike | None = None,
     motion: Literal["lines", "spline"] = "lines",
-) -> World:
+) -> DynabarnWorld:
     """Read a world.
 
     Args:
@@ -139,7 +139,7 @@ def read_world(
     times = [table[:, 0] - share * length for table, share, length in zip(knots, ahead, period, strict=True)]
     flat = np.concatenate(knots) if knots else np.zeros((0, 3))
     family = name.partition("_")[0]
-    return World(
+    return DynabarnWorld(
         name=name,
         difficulty=world.difficulty,
         map=arena_map(name, file.arena),

@@ -57,7 +57,7 @@ _MARGIN = 1.0
 
 
 @dataclass(frozen=True, eq=False)
-class Scene:
+class RecordedScene:
     """A scene in metres.
 
     Attributes:
@@ -82,7 +82,7 @@ def read_scene(
     walls: Literal["image", "lines"] = "image",
     folder: Path | None = None,
     said: SceneFile | None = None,
-) -> Scene:
+) -> RecordedScene:
     """Read a scene.
 
     Args:
@@ -118,7 +118,7 @@ def read_scene(
         surroundings = map_of_image(place / "map.png", read_homography(place / "H.txt"), name=name)
     else:
         surroundings = _map_of_lines(name, people, segments, pillars)
-    return Scene(name, chosen, surroundings, people, goals)
+    return RecordedScene(name, chosen, surroundings, people, goals)
 
 
 def scene_sources(name: str, folder: Path | None = None) -> tuple[Source, ...]:

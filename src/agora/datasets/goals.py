@@ -19,8 +19,6 @@ from agora.datasets.drive import TOLERANCE
 from agora.datasets.messages import seconds
 from agora.datasets.transforms import Transforms, frame_name
 
-__all__ = ["Aim", "End", "Span", "StampedPose", "Word", "goal_of", "is_goal", "is_word", "spans", "word_of"]
-
 _LEAVES = ("goal", "current_goal", "goal_pose")
 _LATE = 1.0  # s: a stamp that is farther from the record's is of another clock
 _SETTLED = 0.02  # m that a robot may still come nearer once it has arrived
@@ -69,7 +67,7 @@ class StampedPose(NamedTuple):
         return _moment(self.stamp, self.recorded + shift)
 
 
-class Word(NamedTuple):
+class GoalDone(NamedTuple):
     """A message that a goal of an action is done with: its result, or its cancellation.
 
     Attributes:
@@ -119,14 +117,14 @@ def is_word(topic: str, kind: str) -> bool:
     return kind.endswith("/MoveBaseActionResult") or (kind == "actionlib_msgs/GoalID" and topic.endswith("move_base/cancel"))
 
 
-def word_of(number: int, topic: str, recorded: float, message: Any) -> Word | None:
+def word_of(number: int, topic: str, recorded: float, message: Any) -> GoalDone | None:
     """The word of a message of such a topic; None for a status that is no end."""
     if not hasattr(message, "status"):
-        return Word(number, topic, recorded, recorded, _CANCELLED, message.id, seconds(message.stamp))
+        return GoalDone(number, topic, recorded, recorded, _CANCELLED, message.id, seconds(message.stamp))
     goal, said = message.status.goal_id, _STATUS.get(message.status.status)
     if said is None:
         return None
-    return Word(number, topic, recorded, seconds(message.header.stamp), said, goal.id, seconds(goal.stamp))
+    return GoalDone(number, topic, recorded, seconds(message.header.stamp), said, goal.id, seconds(goal.stamp))
 
 
 class Aim(NamedTuple):
@@ -138,7 +136,7 @@ class Aim(NamedTuple):
 
 
 class End(NamedTuple):
-    """The time at which a goal was done with, s, the end in a word, the goal's name, and the time at which it was sent (`Word`)."""
+    """The end of a goal: its time, s, the end in a word, the goal's name, and the time at which it was sent (`GoalDone`)."""
 
     time: float
     says: str
@@ -146,7 +144,7 @@ class End(NamedTuple):
     sent: float
 
 
-class Span(NamedTuple):
+class GoalSpan(NamedTuple):
     """An episode: its goal (3,), None for none, its times on the robot's clock, s, and the word that ended it, if any."""
 
     goal: Array | None
@@ -164,7 +162,7 @@ class _Chosen:
     names: set[str] = field(default_factory=set)
 
 
-def spans(time: Array, pose: Array, goals: Iterable[Aim], ends: Sequence[End] = ()) -> Iterator[Span]:
+def spans(time: Array, pose: Array, goals: Iterable[Aim], ends: Sequence[End] = ()) -> Iterator[GoalSpan]:
     """Yield the episodes that goals make of a drive.
 
     A goal that is sent again, on the same topic or on another, is the same while the robot is on its way to it or stands on it.
@@ -193,7 +191,7 @@ def spans(time: Array, pose: Array, goals: Iterable[Aim], ends: Sequence[End] = 
             arrived = arrival(pose[within], one.goal)
             if arrived is not None:
                 end, says = float(time[within[max(arrived, min(1, len(within) - 1))]]), ""
-            yield Span(one.goal, begin, end, says)
+            yield GoalSpan(one.goal, begin, end, says)
 
 
 def _is_again(time: Array, pose: Array, aim: Aim, chosen: Sequence[_Chosen], ends: Sequence[End]) -> bool:

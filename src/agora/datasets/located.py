@@ -9,11 +9,9 @@ import numpy as np
 
 from agora.core.state import Array, Doubles
 from agora.datasets.goals import StampedPose
-from agora.datasets.odometry import Odometry, Stretch, derived
+from agora.datasets.odometry import Odometry, OdometryStretch, derived
 from agora.datasets.transforms import TransformLog, Transforms, TransformTree
 from agora.ranges import LARGEST
-
-__all__ = ["MAP", "Frames", "located"]
 
 MAP = "map"
 """The map's frame where no map says its own."""
@@ -40,7 +38,7 @@ class Frames:
     @staticmethod
     def of(
         odometry: Odometry,
-        stretch: Stretch,
+        stretch: OdometryStretch,
         logs: Sequence[TransformLog],
         estimates: Sequence[StampedPose] = (),
         target: str = MAP,
@@ -73,7 +71,7 @@ class Frames:
                 notes.append(f"nobody transforms {frame} to {target}; both are taken as one frame")
         return Frames(tree, target, body, notes)
 
-    def place(self, sent: StampedPose, stretch: Stretch) -> tuple[Array, float] | None:
+    def place(self, sent: StampedPose, stretch: OdometryStretch) -> tuple[Array, float] | None:
         """A pose (3,) in the map by the transforms of its stamp, else of the first moment after it; and how much later that is, s.
 
         None where no transforms lead to the map, or it holds no numbers.
@@ -88,7 +86,7 @@ class Frames:
         return (pose, float(times[first[0]] - time)) if (np.abs(pose) <= LARGEST).all() else None
 
 
-def _localise(tree: TransformTree, target: str, body: str, estimates: Sequence[StampedPose], stretch: Stretch) -> None:
+def _localise(tree: TransformTree, target: str, body: str, estimates: Sequence[StampedPose], stretch: OdometryStretch) -> None:
     """Add the estimates of a robot's pose: the place of its frames' root in the map; the first counts also before its time."""
     root, sent = tree.root(body), sorted(estimates, key=lambda one: one.time(stretch.shift))
     times = np.array([one.time(stretch.shift) for one in sent])
@@ -102,7 +100,7 @@ def _localise(tree: TransformTree, target: str, body: str, estimates: Sequence[S
     tree.follow(target, root, rows)
 
 
-def located(frames: Frames, stretch: Stretch) -> tuple[Doubles, Doubles, Doubles, list[str]]:
+def located(frames: Frames, stretch: OdometryStretch) -> tuple[Doubles, Doubles, Doubles, list[str]]:
     """Times (T,), poses (T, 3) in the map and twists (T, 3) of a stretch, as far as they are known; and notes."""
     target, body = frames.target, frames.body
     there, notes = frames.tree.lookup(target, body, stretch.time, ends=True), []

@@ -20,8 +20,8 @@ from agora.config import dump, parse
 from agora.core.declared import Axes, declared
 from agora.core.recording import Closing, Contact, ContactKind, Outcome, Recording, number_type
 from agora.core.state import Array, RobotTraits
-from agora.datasets.mcapfile import Channel, Entry, McapFile
-from agora.datasets.played import Played, PlayedRobot
+from agora.datasets.mcapfile import McapChannel, McapFile, McapMessage
+from agora.datasets.played import PlayedEpisode, PlayedRobot
 from agora.draft.stage import Stage
 from agora.errors import InputError, reading
 from agora.maps.exact import decode_exact, encode_exact
@@ -88,7 +88,7 @@ def _robot_schema() -> dict[str, Any]:
     return _schema("agora.Robot", known | others, list(known))
 
 
-def entries_of(played: Played) -> Iterator[Entry]:
+def entries_of(played: PlayedEpisode) -> Iterator[McapMessage]:
     """The messages of an episode, those of a robot in the order of time.
 
     Raises:
@@ -98,16 +98,16 @@ def entries_of(played: Played) -> Iterator[Entry]:
     if played.conditions is not None:
         said[_CONDITIONS] = dump(played.conditions.conditions())
     try:
-        yield Entry.json(Channel.json(EPISODE, _episode_schema()), 0, said)
+        yield McapMessage.json(McapChannel.json(EPISODE, _episode_schema()), 0, said)
         for number, robot in enumerate(played.robots):
-            channel = Channel.json(f"/agora/robot_{number}/sample", _sample_schema())
+            channel = McapChannel.json(f"/agora/robot_{number}/sample", _sample_schema())
             for t, time in enumerate(robot.recording.time):
-                yield Entry.json(channel, round(float(time) * 1e9), _sample(robot.recording, t))
+                yield McapMessage.json(channel, round(float(time) * 1e9), _sample(robot.recording, t))
     except ValueError as error:
         raise InputError(f"{played.source}: episode {played.entry} holds a number that is not finite: {error}") from error
 
 
-def map_of(played: Played) -> dict[str, tuple[str, bytes]]:
+def map_of(played: PlayedEpisode) -> dict[str, tuple[str, bytes]]:
     """The map of an episode as an attachment; none where it has none."""
     known = next((robot.recording.map for robot in played.robots if robot.recording.map is not None), None)
     return {} if known is None else {MAP: ("application/x-npz", encode_exact(known))}
@@ -168,7 +168,7 @@ def _in_words(value: Any) -> Any:
     return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
 
 
-def read_recording(file: McapFile) -> Played | None:
+def read_recording(file: McapFile) -> PlayedEpisode | None:
     """Return the episode that `entries_of` said; None of a file that holds none.
 
     Raises:
@@ -193,7 +193,7 @@ def read_recording(file: McapFile) -> Played | None:
             raise InputError(f"{file.path}: its {EPISODE} has no robots")
         told = said.get(_CONDITIONS)
         stage = parse(told, Stage, f"{file.path}: conditions") if told is not None else None
-        return Played(file.path, **{name: said[name] for name in _SAID}, robots=robots, conditions=stage)
+        return PlayedEpisode(file.path, **{name: said[name] for name in _SAID}, robots=robots, conditions=stage)
 
 
 def _check(file: McapFile, where: str, said: dict[str, Any], schema: dict[str, Any]) -> None:

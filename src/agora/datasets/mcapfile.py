@@ -20,8 +20,6 @@ from agora.documents import refuse_what_is_no_file
 from agora.errors import InputError, reading
 from agora.extras import missing
 
-__all__ = ["McapFile", "encode_mcap", "opened"]
-
 MAGIC = b"\x89MCAP0\r\n"
 ROS1, JSON = "ros1", "json"
 """Encodings of messages; those of their definitions are ``ros1msg`` and ``jsonschema``."""
@@ -29,7 +27,7 @@ _DEFINED_IN = {ROS1: "ros1msg", JSON: "jsonschema"}
 _LARGEST = 1 << 28  # bytes of an unpacked chunk, above any that a recorder writes
 
 
-class Channel(NamedTuple):
+class McapChannel(NamedTuple):
     """The source of messages: their topic, type, its definition and their encoding."""
 
     topic: str
@@ -38,26 +36,26 @@ class Channel(NamedTuple):
     encoding: str
 
     @staticmethod
-    def json(topic: str, schema: Mapping[str, Any]) -> Channel:
+    def json(topic: str, schema: Mapping[str, Any]) -> McapChannel:
         """A channel of JSON; the schema's title is its type."""
-        return Channel(topic, str(schema["title"]), json.dumps(schema), JSON)
+        return McapChannel(topic, str(schema["title"]), json.dumps(schema), JSON)
 
 
-class Entry(NamedTuple):
+class McapMessage(NamedTuple):
     """A message as it lies in the file: its channel, time, ns, and its bytes."""
 
-    channel: Channel
+    channel: McapChannel
     nanoseconds: int
     data: bytes
 
     @staticmethod
-    def json(channel: Channel, nanoseconds: int, content: Mapping[str, Any]) -> Entry:
+    def json(channel: McapChannel, nanoseconds: int, content: Mapping[str, Any]) -> McapMessage:
         """An entry of JSON.
 
         Raises:
             ValueError: the content holds a number that is not finite.
         """
-        return Entry(channel, nanoseconds, json.dumps(content, allow_nan=False, separators=(",", ":")).encode())
+        return McapMessage(channel, nanoseconds, json.dumps(content, allow_nan=False, separators=(",", ":")).encode())
 
 
 @dataclass
@@ -74,7 +72,7 @@ class McapFile:
 
     path: Path
     connections: dict[int, Connection] = field(default_factory=dict)
-    channels: dict[int, Channel] = field(default_factory=dict)
+    channels: dict[int, McapChannel] = field(default_factory=dict)
     attachments: dict[str, bytes] = field(default_factory=dict)
     cut: str = ""
 
@@ -94,7 +92,7 @@ class McapFile:
             if connection is not None and (topics is None or connection.topic in topics):
                 yield Message(connection, nanoseconds, data)
 
-    def contents(self, topics: re.Pattern[str]) -> Iterator[tuple[Channel, dict[str, Any]]]:
+    def contents(self, topics: re.Pattern[str]) -> Iterator[tuple[McapChannel, dict[str, Any]]]:
         """The messages of JSON on topics of a pattern that are objects, with their channels, in the order of writing.
 
         Raises:
@@ -132,7 +130,7 @@ class McapFile:
 
     def _connect(self, record: Any, schema: Any) -> None:
         name, definition = ("", "") if schema is None else (schema.name, schema.data.decode(errors="replace"))
-        self.channels[record.id] = Channel(record.topic, name, definition, record.message_encoding)
+        self.channels[record.id] = McapChannel(record.topic, name, definition, record.message_encoding)
         if record.message_encoding == ROS1:
             self.connections[record.id] = Connection(record.topic, name, definition)
 
@@ -182,7 +180,7 @@ def is_mcap(path: Path) -> bool:
         raise InputError(f"{path}: cannot be read: {error.strerror or error}") from error
 
 
-def encode_mcap(entries: Iterable[Entry], attachments: Mapping[str, tuple[str, bytes]]) -> bytes:
+def encode_mcap(entries: Iterable[McapMessage], attachments: Mapping[str, tuple[str, bytes]]) -> bytes:
     """Return the bytes of a file.
 
     Args:
@@ -202,7 +200,7 @@ def encode_mcap(entries: Iterable[Entry], attachments: Mapping[str, tuple[str, b
     for name, (kind, data) in attachments.items():
         writer.add_attachment(create_time=0, log_time=0, name=name, media_type=kind, data=data)
     schemas: dict[tuple[str, str], int] = {}
-    channels: dict[Channel, int] = {}
+    channels: dict[McapChannel, int] = {}
     for channel, nanoseconds, data in entries:
         if channel not in channels:
             schema = (channel.type, channel.definition)

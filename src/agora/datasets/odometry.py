@@ -16,8 +16,6 @@ from agora.datasets.messages import seconds
 from agora.datasets.transforms import Transforms, frame_name
 from agora.ranges import LARGEST
 
-__all__ = ["Odometry", "Stretch", "preferred", "robots_of"]
-
 _COLUMNS = 13
 _FUSED = re.compile("filter|ekf|ukf|fused|combined")
 _OF_A_ROBOT = frozenset({"geometry_msgs/Twist", "geometry_msgs/PoseStamped", "sensor_msgs/LaserScan", "tf2_msgs/TFMessage"})
@@ -25,7 +23,7 @@ _OF_A_ROBOT = frozenset({"geometry_msgs/Twist", "geometry_msgs/PoseStamped", "se
 
 
 @dataclass(frozen=True, eq=False)
-class Stretch:
+class OdometryStretch:
     """Odometry over which the clock goes on, T samples.
 
     Attributes:
@@ -74,7 +72,7 @@ class Odometry:
         self._rows.extend((place, recorded, seconds(message.header.stamp), at.x, at.y, at.z))
         self._rows.extend((turned.x, turned.y, turned.z, turned.w, twist.linear.x, twist.linear.y, twist.angular.z))
 
-    def stretches(self) -> tuple[list[Stretch], list[str]]:
+    def stretches(self) -> tuple[list[OdometryStretch], list[str]]:
         """Return the stretches of two samples or more, and remarks on the messages."""
         rows = np.frombuffer(self._rows).reshape(-1, _COLUMNS)
         finite = (np.abs(rows[:, 3:]) <= LARGEST).all(1)
@@ -92,7 +90,7 @@ class Odometry:
         kept = stretches(stamps, rows[:, 3:5])
         edges = [0.0, *(rows[numbers[-1], 0] + 1.0 for numbers in kept[:-1]), np.inf]
         made = [
-            Stretch(
+            OdometryStretch(
                 begin=begin,
                 end=end,
                 time=stamps[n],

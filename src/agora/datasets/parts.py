@@ -11,8 +11,6 @@ from pathlib import Path
 from agora.datasets.bagfile import Bag, Connection, Message
 from agora.datasets.mcapfile import McapFile, opened
 
-__all__ = ["Parts", "Source", "joined"]
-
 _NAME = re.compile(r"(?P<name>.*?)(?:_?(?P<date>\d{4}(?:-\d\d){5}))?_(?P<number>\d+)\.bag(?:\.active)?")
 _PAUSE = 5.0  # s between the last message of a part and the first of the next, at most
 _FIRST = 3  # messages among which the recorder's own is

@@ -38,7 +38,7 @@ class PlayedRobot:
 
 
 @dataclass(frozen=True, eq=False)
-class Played:
+class PlayedEpisode:
     """An episode that was played elsewhere.
 
     Attributes:

@@ -13,7 +13,7 @@ from agora.datasets import arena_csv, robot_bag, rosbag
 from agora.datasets.mcap_recording import EPISODE, read_recording
 from agora.datasets.mcapfile import McapFile
 from agora.datasets.parts import Source, joined
-from agora.datasets.played import Played
+from agora.datasets.played import PlayedEpisode
 from agora.datasets.tables import numbers
 from agora.errors import InputError, reading
 from agora.ranges import LARGEST
@@ -51,7 +51,7 @@ class Unsaid:
         return Unsaid(load_robot(robot) if robot else None, place, planner, odometry)
 
 
-def read_all(paths: Sequence[Path], unsaid: Unsaid) -> list[Played]:
+def read_all(paths: Sequence[Path], unsaid: Unsaid) -> list[PlayedEpisode]:
     """Return the episodes of files and folders, in their order, those of a folder in the order of their names.
 
     The parts of a split bag are one recording (`agora.datasets.parts`).
@@ -90,7 +90,7 @@ def files_of(path: Path) -> list[Path]:
     return [file.parent if file.name == "odom.csv" else file for file in found]
 
 
-def read_source(source: Source | Path, unsaid: Unsaid) -> Iterator[Played]:
+def read_source(source: Source | Path, unsaid: Unsaid) -> Iterator[PlayedEpisode]:
     """Yield the episodes of a recording.
 
     Raises:
@@ -105,7 +105,7 @@ def read_source(source: Source | Path, unsaid: Unsaid) -> Iterator[Played]:
     yield from map(_sound, played)
 
 
-def _sound(played: Played) -> Played:
+def _sound(played: PlayedEpisode) -> PlayedEpisode:
     """An episode, once it is clear that its numbers are some.
 
     Raises:
@@ -123,7 +123,7 @@ def _sound(played: Played) -> Played:
     return played
 
 
-def _messages(source: Source, unsaid: Unsaid) -> list[Played]:
+def _messages(source: Source, unsaid: Unsaid) -> list[PlayedEpisode]:
     if isinstance(source, McapFile):
         if (played := read_recording(source)) is not None:
             return [played]

@@ -19,12 +19,12 @@ import numpy as np
 
 from agora.core.state import Array, Doubles
 from agora.datasets.drive import drive
-from agora.datasets.goals import Aim, End, Span, StampedPose, Word, goal_of, is_goal, is_word, spans, word_of
+from agora.datasets.goals import Aim, End, GoalDone, GoalSpan, StampedPose, goal_of, is_goal, is_word, spans, word_of
 from agora.datasets.located import MAP, Frames, located
 from agora.datasets.messages import heading_of
-from agora.datasets.odometry import Odometry, Stretch, preferred, robots_of
+from agora.datasets.odometry import Odometry, OdometryStretch, preferred, robots_of
 from agora.datasets.parts import Source
-from agora.datasets.played import Played
+from agora.datasets.played import PlayedEpisode
 from agora.datasets.transforms import TransformLog, TransformTree, frame_name
 from agora.errors import InputError, nearest
 from agora.maps.frame import moved, offset_of
@@ -47,7 +47,7 @@ class _Messages:
     logs: dict[str, TransformLog] = field(default_factory=dict)
     estimates: list[StampedPose] = field(default_factory=list)
     goals: list[StampedPose] = field(default_factory=list)
-    words: list[Word] = field(default_factory=list)
+    words: list[GoalDone] = field(default_factory=list)
     maps: list[tuple[int, str]] = field(default_factory=list)
     topics: dict[str, str] = field(default_factory=dict)
 
@@ -72,12 +72,12 @@ class _Robot:
     logs: tuple[TransformLog, ...]
     goals: list[StampedPose]
     estimates: list[StampedPose]
-    words: list[Word]
+    words: list[GoalDone]
     maps: list[int]
     notes: list[str]
 
 
-def read_drives(bag: Source, robot: RobotModel | None = None, goal: Array | None = None, odometry: str = "") -> list[Played]:
+def read_drives(bag: Source, robot: RobotModel | None = None, goal: Array | None = None, odometry: str = "") -> list[PlayedEpisode]:
     """Return the episodes of a bag with odometry, those of each robot in the order of time.
 
     Args:
@@ -156,7 +156,7 @@ def _robots(path: Path, read: _Messages, asked: str) -> Iterator[_Robot]:
         yield _Robot(name, best, tuple(logs), goals, estimates, words, maps, notes)
 
 
-def _episodes(bag: Source, robot: _Robot, model: RobotModel | None, given: Array | None) -> Iterator[Played]:
+def _episodes(bag: Source, robot: _Robot, model: RobotModel | None, given: Array | None) -> Iterator[PlayedEpisode]:
     """The episodes of a robot; notes have no name of the file yet."""
     drives, notes = robot.odometry.stretches()
     if not drives:
@@ -179,7 +179,7 @@ def _episodes(bag: Source, robot: _Robot, model: RobotModel | None, given: Array
         said += [f"no {what}; metrics about it are missing" for what, there in (("map", place),) if there is None]
         if given is not None:
             goals, ends = [Aim(float(time[0]), np.array([given[0], given[1], 0.0]))], []
-        found = list(spans(time, pose, goals, ends)) or [Span(None, float(time[0]), float(time[-1]))]
+        found = list(spans(time, pose, goals, ends)) or [GoalSpan(None, float(time[0]), float(time[-1]))]
         said += ["no goal; metrics about it are missing"] * (found[0].goal is None)
         for span in found:
             cut = _cut(span, time, pose, twist)
@@ -187,11 +187,11 @@ def _episodes(bag: Source, robot: _Robot, model: RobotModel | None, given: Array
                 played = drive(model, *cut, span.goal, place)
                 began = round((span.begin - stretch.shift) * 1e9)
                 word = [f"episode {number} ends after {cut[0][-1]:.1f} s: its goal was {span.says}"] * bool(span.says)
-                yield Played(bag.path, "recorded", name, number, 0, (played,), notes=(*word, *said), began=began)
+                yield PlayedEpisode(bag.path, "recorded", name, number, 0, (played,), notes=(*word, *said), began=began)
                 number += 1
 
 
-def _goals(sent: Sequence[StampedPose], stretch: Stretch, frames: Frames) -> tuple[list[Aim], list[str]]:
+def _goals(sent: Sequence[StampedPose], stretch: OdometryStretch, frames: Frames) -> tuple[list[Aim], list[str]]:
     """The goals of a stretch in the map, in the order of time; and notes."""
     found: list[Aim] = []
     notes = set()
@@ -209,7 +209,7 @@ def _goals(sent: Sequence[StampedPose], stretch: Stretch, frames: Frames) -> tup
     return sorted(found, key=lambda aim: aim.time), sorted(notes)
 
 
-def _cut(span: Span, time: Doubles, pose: Doubles, twist: Doubles) -> tuple[Doubles, Doubles, Doubles]:
+def _cut(span: GoalSpan, time: Doubles, pose: Doubles, twist: Doubles) -> tuple[Doubles, Doubles, Doubles]:
     """The samples of an episode, from time 0 on; the first is interpolated where there is none at the beginning."""
     within = (time > span.begin) & (time <= span.end)
     known = np.column_stack((pose[:, :2], np.unwrap(pose[:, 2]), twist))

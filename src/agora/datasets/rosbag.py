@@ -22,7 +22,7 @@ from agora.core.state import Array, Ints, RobotTraits, robot_traits
 from agora.datasets.mcapfile import opened
 from agora.datasets.messages import from_episode, from_pose2d
 from agora.datasets.parts import Source
-from agora.datasets.played import Played, PlayedRobot
+from agora.datasets.played import PlayedEpisode, PlayedRobot
 from agora.datasets.said import EPISODE, ROBOTS, SAME, Said, collect, time_of, topics_of
 from agora.draft.stage import LONGEST
 from agora.errors import InputError
@@ -45,7 +45,7 @@ def is_episode(bag: Source) -> bool:
     return EPISODE in topics_of(bag).values()
 
 
-def read_episode(path: Path) -> Played:
+def read_episode(path: Path) -> PlayedEpisode:
     """Return the episode of a bag of Agora's recorder, which holds one.
 
     Raises:
@@ -57,7 +57,7 @@ def read_episode(path: Path) -> Played:
     return first
 
 
-def read_episodes(bag: Source) -> list[Played]:
+def read_episodes(bag: Source) -> list[PlayedEpisode]:
     """Return the episodes of a bag; of a bag that was cut off, the part of the last one, as interrupted.
 
     Raises:
@@ -67,7 +67,7 @@ def read_episodes(bag: Source) -> list[Played]:
     return [_played(bag, said, notes) for said in told]
 
 
-def _played(bag: Source, said: Said, notes: list[str]) -> Played:
+def _played(bag: Source, said: Said, notes: list[str]) -> PlayedEpisode:
     path = bag.path
     try:
         start, stage = from_episode(said.episode)
@@ -94,7 +94,7 @@ def _played(bag: Source, said: Said, notes: list[str]) -> Played:
     notes += [f"{path.name}: {lost} of {len(due)} samples were not recorded; metrics are of the others"] * (lost > 0)
     notes += [f"{path.name}: {len(late)} samples are of after the time limit; they are left out"] * bool(late)
     notes += [f"{path.name}: {bag.cut}; what was written before is read"] * bool(bag.cut)
-    return Played(path, suite, stage_name, episode, start.seed, robots, interrupted, stage, tuple(notes), said.began)
+    return PlayedEpisode(path, suite, stage_name, episode, start.seed, robots, interrupted, stage, tuple(notes), said.began)
 
 
 def _last_step(path: Path, start: Start, dt: float) -> int:

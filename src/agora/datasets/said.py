@@ -15,8 +15,6 @@ from agora.datasets.messages import seconds
 from agora.datasets.parts import Source
 from agora.errors import InputError
 
-__all__ = ["EPISODE", "ROBOTS", "SAME", "Said", "collect", "time_of", "topics_of"]
-
 EPISODE = "task_generator_server/episode"
 ROBOTS = "simulator/robots"
 _PEDESTRIANS, _STATUS = "pedsim_simulator/pedestrians", "simulator/status"

@@ -111,7 +111,7 @@ class _File:
 
 
 @dataclass(frozen=True, eq=False)
-class Episode:
+class SocnavbenchEpisode:
     """An episode of SocNavBench; poses are x, y, heading in the map frame, m and rad.
 
     Attributes:
@@ -144,7 +144,7 @@ def episode_names(folder: Path | None = None) -> list[str]:
     return [episode.name for episode in _file(_root(folder) / "episodes.json").episodes]
 
 
-def read_episode(name: str, folder: Path | None = None, *, real_speed: bool = False) -> Episode:
+def read_episode(name: str, folder: Path | None = None, *, real_speed: bool = False) -> SocnavbenchEpisode:
     """Read an episode.
 
     Args:
@@ -173,7 +173,7 @@ def read_episode(name: str, folder: Path | None = None, *, real_speed: bool = Fa
         recording = file.datasets[segment.dataset]
         rate = REAL_FRAME_RATE.get(segment.dataset, recording.fps) if real_speed else recording.fps
         parts.append(_loaded(_knots(root / recording.knots_file), recording, segment, rate, episode.max_time_s))
-    return Episode(
+    return SocnavbenchEpisode(
         name=name,
         map=read_map((root / file.maps[episode.map].file).with_suffix(".yaml")),
         start=_pose(episode.robot_start),

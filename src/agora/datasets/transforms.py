@@ -21,8 +21,6 @@ from agora.core.state import Array, Bools, Doubles
 from agora.datasets.clock import stretches
 from agora.datasets.messages import seconds
 
-__all__ = ["TransformLog", "TransformTree", "Transforms", "frame_name"]
-
 _LEAST = 1e-6  # length of a quaternion below which it is no rotation
 _PARALLEL = 0.9995  # cosine of half the angle between two rotations above which slerp is a straight line
 

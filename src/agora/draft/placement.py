@@ -201,7 +201,7 @@ def have_room(map: Map, points: Doubles, clearance: float, areas: list[Doubles],
     lower, upper = np.array(map.origin) + clearance, np.array(map.origin) + map.size - clearance
     allowed = np.asarray(((points >= lower) & (points <= upper)).all(axis=1))
     if areas:
-        allowed &= np.any([_inside(area, points) for area in areas], axis=0)
+        allowed &= np.any([inside_all(area, points) for area in areas], axis=0)
     if forbidden:
         gap = gap_to_shapes(points, edges_of(forbidden), np.zeros((0, 3)), tuple(forbidden))
         allowed &= (gap > 0) & (gap >= clearance)
@@ -210,9 +210,3 @@ def have_room(map: Map, points: Doubles, clearance: float, areas: list[Doubles],
     room &= map.clearance_at(points[kept]) >= np.float32(clearance)
     allowed[kept] = room
     return allowed
-
-
-def _inside(area: Doubles, points: Doubles) -> Bools:
-    within = np.empty(len(points), np.bool_)
-    inside_all(area, points, within)
-    return within

@@ -23,7 +23,7 @@ from agora.robots.model import load_robot, robot_file
 from agora.seeds import Stream
 from agora.world.start import GOAL_TOLERANCE, WIDEST_GOAL
 
-__all__ = ["Crowd", "Navigation", "Stage"]
+__all__ = ["CrowdSettings", "NavigationSettings", "Stage"]
 
 _MOST_EPISODES = 1_000_000
 LONGEST = 36_000.0
@@ -53,7 +53,7 @@ class Share:
 
 
 @dataclass(frozen=True)
-class Crowd:
+class CrowdSettings:
     """The crowd models, behaviours and traits of pedestrians.
 
     Attributes:
@@ -100,7 +100,7 @@ class Crowd:
         """The time at which the pedestrians of each crowd model mind a robot."""
         return tuple(share.minds_robots for share in self.models) or ("early",)
 
-    def with_needed(self, behaviours: Sequence[str]) -> Crowd:
+    def with_needed(self, behaviours: Sequence[str]) -> CrowdSettings:
         """The crowd with those of some behaviours, by name, that it does not have yet, after its own."""
         missing = [name for name in behaviours if not any(name == own.name for own in self.behaviours)]
         more = tuple(Named.of("behaviours", name) for name in missing)
@@ -122,7 +122,7 @@ class Crowd:
 
 
 @dataclass(frozen=True)
-class Navigation:
+class NavigationSettings:
     """The way in which robots get their paths, the same for every planner.
 
     Attributes:
@@ -174,7 +174,7 @@ class Stage:
     world: Annotated[Named, Plug("worlds")]
     robots: Annotated[Named, Plug("robots_modes")] = field(default_factory=lambda: Named.of("robots_modes", "random"))
     obstacles: Annotated[Named, Plug("obstacles_modes")] = field(default_factory=lambda: Named.of("obstacles_modes", "none"))
-    crowd: Crowd = field(default_factory=Crowd)
+    crowd: CrowdSettings = field(default_factory=CrowdSettings)
     episodes: int = 0
     robot: str | tuple[str, ...] = "jackal"
     timeout: float | Literal["auto"] = "auto"
@@ -188,7 +188,7 @@ class Stage:
     forbidden: tuple[str, ...] = ("forbidden",)
     seed: int | None = None
     drawn_as: str = ""
-    navigation: Navigation = field(default_factory=Navigation)
+    navigation: NavigationSettings = field(default_factory=NavigationSettings)
     pedestrians: Level | Perception = "truth"
     simulator: Annotated[Named, Plug("simulators")] = field(default_factory=lambda: Named.of("simulators", "native"))
     counterfactual: bool = False

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from agora.draft.periods import Periods
-from agora.draft.sidestep import Sidestep
-from agora.draft.unsteady import Unsteady
-from agora.engine.bodies import Native
+from agora.interfaces import Terms
 from agora.perception.perception import Perception
 from agora.planners.global_.astar import AStar
-from agora.world.records import END_OUT_OF_MAP, END_PEDESTRIAN, END_ROBOT, END_WALL, EVERY_CONTACT
+from agora.simulators.native import Native
+from agora.world.records import END_OUT_OF_MAP, END_PEDESTRIAN, END_ROBOT, END_WALL
 
 if TYPE_CHECKING:
-    from agora.draft.stage import Minding, Stage
-    from agora.interfaces import AnyCrowdModel, Behaviour, CostmapLayer, GlobalPlanner, Simulator
+    from agora.draft.stage import Stage
+    from agora.interfaces import AnySimulator, CostmapLayer, GlobalPlanner
     from agora.sensors.lidar import Lidar
 
 __all__ = ["Conditions"]
@@ -25,55 +22,24 @@ _ENDS = {"pedestrian": END_PEDESTRIAN, "wall": END_WALL, "robot": END_ROBOT, "ou
 
 
 @dataclass(frozen=True)
-class Conditions:
-    """Values that all episodes of a batch share.
+class Conditions(Terms):
+    """Values that all episodes of a batch share: the engine's terms, what moves robots, and what these know.
 
     Attributes:
-        periods: periods of physics, control, crowd and sensors.
-        crowd: the crowd model that moves simulated pedestrians, or several; None leaves them where they are.
-        behaviours: behaviours that decide where pedestrians want to go and how fast, one after the other.
-        sees_pedestrians: whether simulated pedestrians react to each other.
-        sees_robots: whether simulated pedestrians react to robots.
-        ends: sum of END bits (`agora.world.records`) of contacts that end an episode; the others are counted.
-        remove: whether robots that have ended leave the world.
         lidar: lidar of every robot; that of its own model where None.
         global_planner: global planner that makes the paths.
         replan: time between two paths, s, a multiple of the control period; 0 for one to every goal.
         layers: layers that put costs about pedestrians on the global planner's map and on local costmaps.
         perception: the robots' knowledge of pedestrians.
-        simulator: simulator that moves the robots.
-        routes: whether pedestrians find their way round walls (`agora.engine.routes`).
-        careful: whether nobody steps into a wall, a robot or a pedestrian whom they see.
-        yields: as in `agora.engine.crowd.EngineCrowd`.
-        sidestep: the way in which recorded pedestrians step aside for robots whom they see; None where they do not.
-        minding: time at which the pedestrians of each crowd model mind a robot; early where not given.
-        unsteady: fluctuation of the pace and the direction of simulated pedestrians; None for none.
+        simulator: simulator that moves the robots, or everybody.
     """
 
-    periods: Periods = field(default_factory=Periods)
-    crowd: AnyCrowdModel | Sequence[AnyCrowdModel] | None = None
-    behaviours: tuple[Behaviour, ...] = ()
-    sees_pedestrians: bool = True
-    sees_robots: bool = True
-    ends: int = EVERY_CONTACT
-    remove: bool = False
     lidar: Lidar | None = None
     global_planner: GlobalPlanner = field(default_factory=AStar)
     replan: float = 0.0
     layers: tuple[CostmapLayer, ...] = ()
     perception: Perception = field(default_factory=lambda: Perception("truth"))
-    simulator: Simulator = field(default_factory=Native)
-    routes: bool = False
-    careful: bool = False
-    yields: bool = True
-    sidestep: Sidestep | None = None
-    minding: tuple[Minding, ...] = ()
-    unsteady: Unsteady | None = None
-
-    @property
-    def models(self) -> tuple[AnyCrowdModel, ...]:
-        """The crowd models."""
-        return () if self.crowd is None else tuple(self.crowd) if isinstance(self.crowd, Sequence) else (self.crowd,)
+    simulator: AnySimulator = field(default_factory=Native)
 
     @staticmethod
     def of(stage: Stage) -> Conditions:

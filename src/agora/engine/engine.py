@@ -11,18 +11,19 @@ import itertools
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, cast
 
-from agora.engine.bodies import NativeBodies
 from agora.engine.crowd import EngineCrowd, Part
 from agora.engine.rules import Rules
 from agora.engine.scene import CrowdReader
 from agora.errors import InputError
+from agora.interfaces import WholeSimulator
+from agora.simulators.native import NativeBodies
 from agora.world.records import EVERY_CONTACT
 from agora.world.world import World
 
 if TYPE_CHECKING:
     from agora.core.state import Floats
     from agora.engine.conditions import Conditions
-    from agora.interfaces import Bodies
+    from agora.interfaces import AnySimulator, Bodies
     from agora.world.start import Start
     from agora.world.threads import Work
 
@@ -81,10 +82,11 @@ class Engine:
             drawn: whether the starts are examples only; a world may be given any that the engine `holds`.
 
         Raises:
-            InputError: the simulator takes no single steps.
+            InputError: the simulator takes no single steps, or brings an engine of its own (`agora.engine.backends`).
         """
-        if "step" not in conditions.simulator.can:
-            raise InputError(f"simulator {type(conditions.simulator).__name__} takes no single steps; episodes need them")
+        simulator = steps_of(conditions.simulator)
+        if isinstance(simulator, WholeSimulator):
+            raise InputError(f"simulator {type(simulator).__name__} brings an engine of its own, where the library's is needed")
         world = World.of(starts, dt=conditions.periods.physics, worlds=worlds, slots=slots, threads=threads, drawn=drawn)
         crowd = EngineCrowd(
             world,
@@ -102,7 +104,7 @@ class Engine:
             minding=conditions.minding,
             unsteady=conditions.unsteady,
         )
-        return Engine(world, crowd, conditions.simulator.bodies(world), ends=conditions.ends, remove=conditions.remove)
+        return Engine(world, crowd, simulator.bodies(world), ends=conditions.ends, remove=conditions.remove)
 
     def _calls_from(self, now: int) -> tuple[list[Callable[[], None]], list[Callable[[], None]]]:
         """Return the calls of a step from generation ``now``: those without crowd models, where these are not due, and those with
@@ -137,6 +139,15 @@ class Engine:
         if self.crowd is not None:
             self.crowd.reset(world, start)
 
+    def adopt(self, world: int) -> None:
+        """Go on from the records of one world: nothing is kept beside them."""
+
+    def advance(self, steps: int, after_step: Callable[[], None]) -> None:
+        """Let some physics steps pass; ``after_step`` is called after each."""
+        for _ in range(steps):
+            self.step()
+            after_step()
+
     def step(self, commands: Floats | None = None) -> None:
         """Advance every world that is not done by one physics step.
 
@@ -156,3 +167,14 @@ class Engine:
         """Stop the threads, and close the bodies."""
         self._bodies.close()
         self.world.close()
+
+
+def steps_of(simulator: AnySimulator) -> AnySimulator:
+    """Return a simulator that takes single steps.
+
+    Raises:
+        InputError: it takes none.
+    """
+    if "step" not in simulator.can:
+        raise InputError(f"simulator {type(simulator).__name__} takes no single steps; episodes need them")
+    return simulator

@@ -21,8 +21,7 @@ from agora.core.jit import bind, hidden, lean_kernel
 from agora.core.recording import ContactKind, Outcome
 from agora.core.scalar import HALF, ONE, PI, ZERO, wrap
 from agora.core.state import Bools, Floats
-from agora.world.records import END_OUT_OF_MAP, END_PEDESTRIAN, END_ROBOT, END_WALL, EVERY_CONTACT, RUNNING
-from agora.world.records import Rules as Record
+from agora.world.records import END_OUT_OF_MAP, END_PEDESTRIAN, END_ROBOT, END_WALL, EVERY_CONTACT, RUNNING, WorldRules
 from agora.world.replayed import end_of_body
 from agora.world.threads import Work
 from agora.world.world import World
@@ -296,7 +295,7 @@ class Rules:
 
     def __init__(self, world: World, ends: int = EVERY_CONTACT, remove: bool = False) -> None:
         self._world = world
-        self._record = Record(np.array([ends], np.int32), np.array([int(remove)], np.int32))
+        self._record = WorldRules(np.array([ends], np.int32), np.array([int(remove)], np.int32))
 
     def judge(self, now: int, walls: Floats) -> Work:
         """Return the kernel that judges the step from generation ``now`` to the other one.

@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from agora.core.state import Doubles
-from agora.engine.engine import Engine
+from agora.engine.backends import backend_of
 
 if TYPE_CHECKING:
     from agora.engine.conditions import Conditions
     from agora.world.start import Start
-
-__all__ = ["undisturbed"]
 
 
 def undisturbed(
@@ -44,7 +42,7 @@ def undisturbed(
         after: called after each step of the world.
     """
     empty = [replace(start, robots=()) for start in starts]
-    engine = Engine.of(empty, conditions, threads=threads, slots=slots)
+    engine = backend_of(empty, conditions, threads=threads, slots=slots)
     world, every = engine.world, conditions.periods.steps("control")
     last = [round(end / world.dt) for end in ends]
     found: list[list[Doubles]] = [[] for _ in starts]
@@ -56,10 +54,11 @@ def undisturbed(
                 if step == last[w] or (step < last[w] and step % every == 0):
                     people, slots_of = world.pedestrians, slice(0, start.crowd_size)
                     found[w].append(np.stack([people.x[w, slots_of], people.y[w, slots_of]], 1).astype(np.float64))
-                world.status.clock.done[w] |= step >= last[w]
+                if step == last[w]:
+                    world.status.clock.done[w] = True
+                    engine.adopt(w)
             before()
-            engine.step()
-            after()
+            engine.advance(1, after)
     finally:
         engine.close()
     return [np.stack(each) for each in found]

@@ -8,20 +8,24 @@ you keep.
 from agora.draft.people import People, Person
 from agora.draft.surroundings import Surroundings
 from agora.draft.task import Task
+from agora.interfaces.backend import AnySimulator, Backend, Terms, WholeSimulator
 from agora.interfaces.behaviour import AttachedBehaviour, Behaviour
 from agora.interfaces.card import ROBOT, Card, Oracle, Range, Situation, card
 from agora.interfaces.channel import Bound, Channel, Field, Offer, Provider, Reading, Setting, Source
 from agora.interfaces.costmap_layer import CostmapLayer
 from agora.interfaces.crowd_model import AnyCrowdModel, CompiledCrowdModel, CrowdDeclaration, CrowdModel, CrowdRecord, CrowdScene
+from agora.interfaces.encoding import Encoding
 from agora.interfaces.executor import AnyJob, Done, Event, Executor, Finished, Lost, Progress, Waiting, Watch, Work
 from agora.interfaces.global_planner import GlobalPlanner
 from agora.interfaces.interplanner import Guidance, InterPlanner
 from agora.interfaces.map_generator import MapGenerator
 from agora.interfaces.metric import Compared, Direction, Metric, metric
-from agora.interfaces.module import Module, Plan
+from agora.interfaces.module import Module, ResetPlan
+from agora.interfaces.network import Network, Shape
 from agora.interfaces.observation import Costmap, Observation, SemanticMaps, SemanticWindow
 from agora.interfaces.obstacles_mode import ObstaclesMode
 from agora.interfaces.planner import NOTES, SEEN, Answer, BatchPlanner, Declaration, Label, Memory, Planner
+from agora.interfaces.reward import Fact, Passed, Rewarding, Transition
 from agora.interfaces.robots_mode import RobotsMode
 from agora.interfaces.simulator import Ability, Bodies, Simulator
 from agora.interfaces.span import Span
@@ -35,7 +39,9 @@ __all__ = [
     "Answer",
     "AnyCrowdModel",
     "AnyJob",
+    "AnySimulator",
     "AttachedBehaviour",
+    "Backend",
     "BatchPlanner",
     "Behaviour",
     "Bodies",
@@ -53,8 +59,10 @@ __all__ = [
     "Declaration",
     "Direction",
     "Done",
+    "Encoding",
     "Event",
     "Executor",
+    "Fact",
     "Field",
     "Finished",
     "GlobalPlanner",
@@ -68,36 +76,43 @@ __all__ = [
     "Metric",
     "Module",
     "NOTES",
+    "Network",
     "Observation",
     "ObstaclesMode",
+    "Passed",
     "Offer",
     "Oracle",
     "People",
     "Person",
-    "Plan",
+    "ResetPlan",
     "Planner",
     "Progress",
     "Provider",
     "ROBOT",
     "Range",
     "Reading",
+    "Rewarding",
     "RobotsMode",
     "SEEN",
     "Savable",
     "SemanticMaps",
     "SemanticWindow",
     "Setting",
+    "Shape",
     "Simulator",
     "Situation",
     "Source",
     "Span",
     "Surroundings",
     "Task",
+    "Terms",
     "Tracks",
     "Trainer",
     "TrainingRun",
+    "Transition",
     "Waiting",
     "Watch",
+    "WholeSimulator",
     "Work",
     "WorldSource",
     "card",

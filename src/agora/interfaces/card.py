@@ -15,7 +15,7 @@ from agora.core.recording import Recording
 from agora.core.state import Doubles
 from agora.draft.people import Person
 from agora.draft.scenario import Robot, Scenario
-from agora.draft.stage import Crowd, Stage
+from agora.draft.stage import CrowdSettings, Stage
 from agora.draft.surroundings import Surroundings
 from agora.errors import InputError, nearest
 from agora.maps.grid import Map
@@ -164,7 +164,7 @@ class Card:
     def stage(self, *, episodes: int = 1, robot: str = ROBOT, values: Mapping[str, float] | None = None) -> Stage:
         """Return the stage of a suite that plays the card, with the people that it asks for."""
         source = Named.of("worlds", "card", card=self.name, values=dict(values or {}))
-        crowd = Crowd(
+        crowd = CrowdSettings(
             build_component("crowd_models", self.model), sees_robots=self.sees_robots, behaviours=self.behaviours, routes=False
         )
         robots, obstacles = (Named.of(kind, "scenario") for kind in ("robots_modes", "obstacles_modes"))

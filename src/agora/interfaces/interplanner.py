@@ -41,7 +41,7 @@ class Guidance:
 class InterPlanner(Protocol):
     """Path to path, between the global and the local planner, for a batch: rows share no state.
 
-    It always needs the path; `agora.planners.guided.Guided` puts it in front of any local planner.
+    It always needs the path; `agora.planners.guided.GuidedPlanner` puts it in front of any local planner.
     """
 
     @property

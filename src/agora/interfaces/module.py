@@ -17,7 +17,7 @@ from agora.draft.task import Task
 
 
 @dataclass(frozen=True)
-class Plan:
+class ResetPlan:
     """The plan of the next episode.
 
     Attributes:
@@ -49,7 +49,7 @@ class Module(Protocol):
     The modules of a stage run one after the other, also those that one of them adds.
     """
 
-    def before_reset(self, plan: Plan) -> Plan:
+    def before_reset(self, plan: ResetPlan) -> ResetPlan:
         """Return the plan to follow; called before the world is read."""
         return plan
 

@@ -32,7 +32,7 @@ NOTES = {"reason": np.int8, "speed_limit": np.float32, "danger": np.float32}
 
 ``reason`` is the number of an `agora.core.recording.Reason`: why a robot stands, or does something else than go on along its path
 (blocked, started in contact, the solver did not converge, escaping ...); 0 for none. ``speed_limit`` and ``danger`` are those of a
-`Guidance`, which `agora.planners.guided.Guided` notes.
+`Guidance`, which `agora.planners.guided.GuidedPlanner` notes.
 
 Two reasons need no planner: a robot whose planner needs a path and that has none stands, whatever its planner says, for the reason
 ``NO_PATH``; and at the first call of one that touches something ``START_IN_CONTACT`` is noted, if its planner notes nothing.

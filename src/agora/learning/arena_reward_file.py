@@ -329,7 +329,7 @@ class Taken:
         """YAML of the reward for the key ``reward`` of a training file; what it leaves out is as by default."""
         usual = plain(ArenaReward())
         values = {key: value for key, value in plain(self.reward).items() if value != usual[key]}
-        return dump({"reward": {"kind": "arena"} | values})
+        return dump({"reward": {"name": "arena"} | values})
 
 
 def read_arena_reward(path: str | Path, *, safe_distance: float = 0.5, subgoals: bool = False) -> Taken:

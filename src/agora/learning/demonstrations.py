@@ -29,7 +29,7 @@ from agora.datasets.goals import StampedPose
 from agora.datasets.located import Frames, located
 from agora.datasets.mcapfile import opened
 from agora.datasets.messages import from_pose2d, from_twist, seconds
-from agora.datasets.odometry import Odometry, Stretch
+from agora.datasets.odometry import Odometry, OdometryStretch
 from agora.datasets.transforms import TransformLog
 from agora.documents import refuse_what_is_no_file
 from agora.episode import Conditions
@@ -96,7 +96,7 @@ class _Driver:
         return _arrays(time, lidar, poses[latest], twists[latest], goals, commands)
 
 
-def _placed(goal: Array | StampedPose, frames: Frames, stretch: Stretch) -> Array:
+def _placed(goal: Array | StampedPose, frames: Frames, stretch: OdometryStretch) -> Array:
     """A goal (3,) in the map; nan where nobody knows it."""
     if not isinstance(goal, StampedPose):
         return goal

@@ -26,12 +26,12 @@ from agora.core.recording import Outcome
 from agora.core.state import Array, Bools, Floats, Ints
 from agora.episode import Conditions
 from agora.errors import InputError
-from agora.interfaces import Limits
+from agora.interfaces import Encoding, Limits, Rewarding
 from agora.learning.facts import channels_of, empty
 from agora.learning.part import Part
-from agora.learning.rewards import Reward, Rewarding
+from agora.learning.rewards import Reward
 from agora.planners.lift import declaration_of
-from agora.policies.encoding import Encoding, Observe
+from agora.policies.encoding import Observe
 from agora.registry import Named
 from agora.tasks.drawn import Drawn
 from agora.tasks.modules.staged import Staged
@@ -76,8 +76,8 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
             ``if __name__ == "__main__":``.
         seed: instead of the suite's; with another one every entry is another episode, those of the seeds of `reset` too.
         threads: threads over worlds; results do not depend on it.
-        observe: what is seen, and what actions mean.
-        reward: what is rewarded.
+        observe: encoding of observations and actions.
+        reward: of a control period.
         simulator: instead of the stage's, as a component or a text such as ``native``.
         teacher: a planner whose answers `teach` returns.
         autoreset: whether ended episodes are followed at once; if not, `reset` with ``options={"reset_mask": mask}`` does it.
@@ -248,10 +248,11 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         if np.shape(actions) != self.action_space.shape:
             raise InputError(f"actions must be of shape {self.action_space.shape}, got {np.shape(actions)}")
         waiting = self._waiting() if self.robots > 1 else None
-        brought = empty(self.num_envs, self._conditions.periods.control, self.reward.asks)
+        facts: dict[str, Floats] = {}
+        brought = empty(self.num_envs, self._conditions.periods.control, facts)
         outcome = brought.outcome
         for part in self._parts:
-            part.step(actions, brought)
+            part.step(actions, brought, facts)
         rewards = self.reward(brought)
         self._before = self._seen
         observations = self._observe(np.zeros(self.num_envs, np.bool_))
@@ -284,7 +285,7 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         """Stop the threads and the workers."""
         self.starts.close()
         for part in self._parts:
-            part.batch.engine.close()
+            part.batch.close()
 
     def _begin(self, worlds: list[int]) -> dict[str, Any]:
         began = len(self._parts) - 1
@@ -299,9 +300,9 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         self._next[worlds] += self._worlds
         self.starts.soon([self._number(w) for w in worlds])
         for part in self._parts[began:]:
-            part.batch.look([w for w in worlds if part.mine[w]])
+            part.look([w for w in worlds if part.mine[w]])
         for part in [part for part in self._parts[:-1] if not part.mine.any()]:
-            part.batch.engine.close()
+            part.batch.close()
             self._parts.remove(part)
         mask = np.zeros(self._worlds, np.bool_)
         mask[worlds] = True
@@ -358,9 +359,10 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         """Write what the robots of worlds see, all or some of them, into their rows."""
         count = self.robots
         for part in self._parts:
-            seen = part.batch.observer.observe()
             here = np.flatnonzero(part.mine) if worlds is None else [w for w in worlds if part.mine[w]]
-            write = functools.partial(self.observe.write, seen, out)
+            if not len(here):
+                continue
+            write = functools.partial(self.observe.write, part.seen, out)
             part.batch.world.threads.at(here, lambda first, last, write=write: write(first * count, last * count))  # type: ignore[misc]
         self.observe.remember(out, self._before, begins)
         self._seen = out.copy()

@@ -85,7 +85,7 @@ class Spot:
 
 
 @dataclass(frozen=True)
-class Model:
+class FurnitureModel:
     """A kind of furniture; models at a wall have their back to -y and their front to +y, seats that stand alone face +x.
 
     Attributes:
@@ -170,66 +170,68 @@ _SIT = Spot(0.0, 0.0, 0.0, "sit")
 
 def _block(
     name: str, length: float, width: float, height: float, colour: Colour, *more: Box | Cylinder, stand: bool = False
-) -> Model:
+) -> FurnitureModel:
     """Return a box, the parts on it, and a spot in front of it."""
     spots = (Spot(0.0, width / 2 + 0.35, _BACK, "stand"),) if stand else ()
-    return Model(name, (Box(0.0, 0.0, 0.0, length, width, height, colour), *more), spots)
+    return FurnitureModel(name, (Box(0.0, 0.0, 0.0, length, width, height, colour), *more), spots)
 
 
-def _bed(name: str, width: float, length: float, colour: Colour) -> Model:
+def _bed(name: str, width: float, length: float, colour: Colour) -> FurnitureModel:
     """A bed with its head at -y, and where one stands beside it."""
     body, side = Box(0.0, 0.0, 0.0, width, length, 0.55, colour), width / 2 + 0.35
     head, pillow = (
         Box(0.0, 0.05 - length / 2, 0.55, width, 0.1, 0.4, WOOD),
         Box(0.0, 0.4 - length / 2, 0.55, 0.7 * width, 0.4, 0.1, WHITE),
     )
-    return Model(name, (body, head, pillow), (Spot(side, 0.0, math.pi, "stand"), Spot(-side, 0.0, 0.0, "stand")))
+    return FurnitureModel(name, (body, head, pillow), (Spot(side, 0.0, math.pi, "stand"), Spot(-side, 0.0, 0.0, "stand")))
 
 
-def _seats(name: str, length: float, width: float, seats: int, colour: Colour, *more: Box) -> Model:
+def _seats(name: str, length: float, width: float, seats: int, colour: Colour, *more: Box) -> FurnitureModel:
     """Return a seat for some people, who face +y."""
     places = tuple(Spot(length * ((k + 0.5) / seats - 0.5), 0.05, math.pi / 2, "sit") for k in range(seats))
-    return Model(name, (Box(0.0, 0.0, 0.0, length, width, 0.45, colour), *more), places)
+    return FurnitureModel(name, (Box(0.0, 0.0, 0.0, length, width, 0.45, colour), *more), places)
 
 
-def _desk(name: str, length: float, width: float) -> Model:
+def _desk(name: str, length: float, width: float) -> FurnitureModel:
     """A desk with a screen at its back, and where one works at it."""
     screen = Box(0.0, -0.25 * width, 0.74, 0.55, 0.06, 0.4, DARK)
     body = Box(0.0, 0.0, 0.0, length, width, 0.74)
-    return Model(name, (body, screen), (Spot(0.0, width / 2 + 0.35, _BACK, "work"),))
+    return FurnitureModel(name, (body, screen), (Spot(0.0, width / 2 + 0.35, _BACK, "work"),))
 
 
-def _jack(name: str, load: float, colour: Colour) -> Model:
+def _jack(name: str, load: float, colour: Colour) -> FurnitureModel:
     """Return a pallet jack: forks towards +x under a load of some height, the handle at -x, and the person who pulls it."""
     body, handle = Box(-0.55, 0.0, 0.0, 0.4, 0.55, 0.6, colour), Box(-0.7, 0.0, 0.6, 0.06, 0.3, 0.65, DARK)
     forks: tuple[Box, ...] = tuple(Box(0.2, y, 0.0, 1.1, 0.16, 0.2, STEEL) for y in (-0.18, 0.18))
     loaded = (Box(0.2, 0.0, 0.0, 1.1, 0.8, 0.15 + load, WOOD),) if load else ()
-    return Model(name, (body, handle, *forks, *loaded), (Spot(-1.1, 0.0, 0.0, "work"),))
+    return FurnitureModel(name, (body, handle, *forks, *loaded), (Spot(-1.1, 0.0, 0.0, "work"),))
 
 
-_COUNTER = Model(
+_COUNTER = FurnitureModel(
     "counter",
     (Box(0.0, 0.0, 0.0, 2.0, 0.8, 0.9, STEEL), Box(0.0, 0.3, 0.9, 2.0, 0.06, 0.4, WHITE)),
     (*(Spot(x, 0.8, _BACK, "queue") for x in (-0.6, 0.0, 0.6)), Spot(0.0, -0.75, math.pi / 2, "work")),
 )
 
 _ARENA = (
-    Model("chair", (Box(0.0, 0.0, 0.0, 0.45, 0.45, 0.45), Box(-0.2, 0.0, 0.45, 0.05, 0.45, 0.45)), (_SIT,)),
+    FurnitureModel("chair", (Box(0.0, 0.0, 0.0, 0.45, 0.45, 0.45), Box(-0.2, 0.0, 0.45, 0.05, 0.45, 0.45)), (_SIT,)),
     _block("cleaner", 0.9, 0.55, 0.5, YELLOW, Box(-0.25, 0.0, 0.5, 0.35, 0.5, 0.5, CLOTH)),
     _block("cuboid", 0.8, 0.8, 0.8, STEEL),
-    Model("cylinder", (Cylinder(0.0, 0.0, 0.0, 0.25, 1.0, STEEL),)),
+    FurnitureModel("cylinder", (Cylinder(0.0, 0.0, 0.0, 0.25, 1.0, STEEL),)),
     _block("long_shelf", 2.7, 1.0, 3.0, ORANGE, stand=True),
-    Model("office_chair", (Cylinder(0.0, 0.0, 0.0, 0.3, 0.48, DARK), Box(-0.2, 0.0, 0.48, 0.06, 0.36, 0.5, DARK)), (_SIT,)),
+    FurnitureModel(
+        "office_chair", (Cylinder(0.0, 0.0, 0.0, 0.3, 0.48, DARK), Box(-0.2, 0.0, 0.48, 0.06, 0.36, 0.5, DARK)), (_SIT,)
+    ),
     _desk("office_desk", 1.6, 0.8),
     _block("pallet", 1.2, 0.8, 0.15, WOOD),
     _block("pallet2", 1.2, 1.0, 0.15, WOOD, Box(0.0, 0.0, 0.15, 1.1, 0.9, 0.9, (0.76, 0.62, 0.44))),
     _jack("pallet_jack_1", 0.0, ORANGE),
     _jack("pallet_jack_2", 0.6, YELLOW),
     _jack("pallet_jack_3", 1.2, STEEL),
-    Model("random", (Box(0.1, 0.0, 0.0, 0.5, 0.4, 0.6, CLOTH), Cylinder(-0.2, 0.1, 0.0, 0.2, 0.9, ORANGE))),
+    FurnitureModel("random", (Box(0.1, 0.0, 0.0, 0.5, 0.4, 0.6, CLOTH), Cylinder(-0.2, 0.1, 0.0, 0.2, 0.9, ORANGE))),
     _block("shelf", 1.8, 0.5, 2.0, STEEL, stand=True),
-    Model("table", (Cylinder(0.0, 0.0, 0.0, 0.5, 0.75),)),
-    Model("tree", (Cylinder(0.0, 0.0, 0.0, 0.25, 1.8, WOOD), Cylinder(0.0, 0.0, 1.8, 0.25, 2.2, LEAF))),
+    FurnitureModel("table", (Cylinder(0.0, 0.0, 0.0, 0.5, 0.75),)),
+    FurnitureModel("tree", (Cylinder(0.0, 0.0, 0.0, 0.25, 1.8, WOOD), Cylinder(0.0, 0.0, 1.8, 0.25, 2.2, LEAF))),
 )  # fmt: skip
 
 _MORE = (
@@ -250,7 +252,7 @@ _MORE = (
     _bed("hospital_bed", 1.0, 2.1, WHITE),
     _block("kitchen_unit", 1.8, 0.6, 0.9, WHITE, stand=True),
     _block("meeting_table", 2.4, 1.1, 0.75, WOOD),
-    Model("plant", (Cylinder(0.0, 0.0, 0.0, 0.25, 0.4, WOOD), Cylinder(0.0, 0.0, 0.4, 0.25, 0.9, LEAF))),
+    FurnitureModel("plant", (Cylinder(0.0, 0.0, 0.0, 0.25, 0.4, WOOD), Cylinder(0.0, 0.0, 0.4, 0.25, 0.9, LEAF))),
     _block("printer", 0.7, 0.6, 1.0, WHITE, stand=True),
     _block("rack", 2.7, 0.6, 3.0, STEEL, stand=True),
     _block("separator", 1.6, 0.06, 1.4, CLOTH),
@@ -288,7 +290,7 @@ class ModelFile:
             raise ValueError(f"boxes: a model has a box or a cylinder, {self.name!r} has neither")
 
 
-def model_of(name: str) -> Model:
+def model_of(name: str) -> FurnitureModel:
     """Return the model of a name: of `MODELS`, or of a file in the data folder.
 
     Raises:
@@ -304,7 +306,7 @@ def model_of(name: str) -> Model:
 
 
 @functools.cache
-def _read(path: Path, changed: int) -> Model:
+def _read(path: Path, changed: int) -> FurnitureModel:
     """The model of a file while that stays as it is."""
     file = load(path, ModelFile)
-    return Model(path.stem, (*file.boxes, *file.cylinders))
+    return FurnitureModel(path.stem, (*file.boxes, *file.cylinders))

@@ -9,8 +9,6 @@ from agora.core.state import Doubles
 from agora.maps.grid import Map
 from agora.maps.roads import Roads, radius_class, roads_of
 
-__all__ = ["along", "length_of", "way"]
-
 _STEP = 0.1  # m
 
 

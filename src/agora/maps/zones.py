@@ -52,11 +52,9 @@ class Zone:
     def contains(self, points: ArrayLike) -> Bools:
         """Return whether points (..., 2) lie in one of its polygons."""
         where = np.asarray(points, np.float64)
-        flat, within = np.ascontiguousarray(where.reshape(-1, 2)), np.zeros(where.size // 2, np.bool_)
-        one = np.empty_like(within)
+        flat, within = where.reshape(-1, 2), np.zeros(where.size // 2, np.bool_)
         for polygon in self.polygons:
-            inside_all(polygon, flat, one)
-            within |= one
+            within |= inside_all(polygon, flat)
         return within.reshape(where.shape[:-1])
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from agora.core.jit import lean_kernel
 from agora.core.recording import Recording
-from agora.core.state import Doubles
+from agora.core.state import Doubles, frozen
 from agora.interfaces import metric
 from agora.metrics.outline import times_to_touch
 from agora.metrics.quantities import MOVING, anyone, average, closest, norm, offsets, once, velocities
@@ -168,6 +168,6 @@ def _encroach(time, place, people, present, reach, best, first, last):
 def post_encroachment_time_min(recording: Recording) -> float | None:
     """The time to the nearest sample, whoever was first. 0 where they touched; undefined where their ways never met within 10 s."""
     best, reach = np.array([_LATE]), recording.radius + recording.pedestrian_radius
-    crowd = recording.pedestrian_position, recording.pedestrian_present
-    _encroach(recording.time, recording.pose[:, :2].copy(), *crowd, reach, best, 0, len(recording.time))
+    given = (recording.time, recording.pose[:, :2], recording.pedestrian_position, recording.pedestrian_present, reach)
+    _encroach(*(frozen(one) for one in given), best, 0, len(recording.time))
     return float(best[0]) if best[0] < _LATE else None

@@ -18,8 +18,6 @@ from agora.metrics.quantities import average, norm, once, pedestrians_facing
 from agora.metrics.space import band_words, in_band
 from agora.perception import spaces
 
-__all__ = ["inside_groups"]
-
 _TAGA = "Sarker Roy et al. 2025, TAGA"
 _MARGIN = 0.1 + 0.05
 _AHEAD, _BESIDE = 1.5, 0.6

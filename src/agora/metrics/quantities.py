@@ -19,8 +19,6 @@ import numpy as np
 from agora.core.recording import Contact, Outcome, Recording
 from agora.core.state import Array, Bools, Doubles
 
-__all__ = ["path_metres"]
-
 MOVING = 0.01
 """Speed below which a robot has no direction of motion, m/s: rounding of its position would decide it."""
 

@@ -19,7 +19,7 @@ _HERE = np.float32(1.0)  # who has no waypoint farther away stays, m
 _TINY = np.float32(1e-12)
 
 
-class Company(NamedTuple):
+class GroupMemory(NamedTuple):
     """The memory of each pedestrian and its group; arrays (W, P) unless said otherwise.
 
     Attributes:
@@ -89,7 +89,7 @@ class Company(NamedTuple):
     speed: Floats
 
 
-class Settings(NamedTuple):
+class GroupParameters(NamedTuple):
     """The parameters of `Groups` for the kernel, arrays (1,): compiled code sees their types alone."""
 
     abreast: Ints

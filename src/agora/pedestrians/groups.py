@@ -20,7 +20,7 @@ from agora.core.scalar import ZERO
 from agora.core.state import SOCIAL_STATES, Array
 from agora.pedestrians.checks import above_zero, at_least_zero
 from agora.pedestrians.formations import o_space_radius
-from agora.pedestrians.group_roles import Company, Settings, regroup
+from agora.pedestrians.group_roles import GroupMemory, GroupParameters, regroup
 from agora.pedestrians.group_talk import come_and_go, stand
 from agora.pedestrians.group_walk import CRUMBS, follow, lead, wait
 from agora.ranges import Count, Distance, Duration
@@ -146,7 +146,7 @@ class Groups:
         """Return the behaviour at work on a world."""
         return AttachedGroups(self, world, every)
 
-    def settings(self, dt: float, crowd_every: int) -> Settings:
+    def settings(self, dt: float, crowd_every: int) -> GroupParameters:
         """Return the parameters as the kernel takes them.
 
         Args:
@@ -158,7 +158,7 @@ class Groups:
         values: dict[str, Any] = vars(self) | {"pause": pause, "every": every}
         values |= {name: 1.0 - math.exp(-values[f"{name}_rate"] * every * dt) for name in ("join", "leave")}
         whole = ("abreast", "most", "pause", "every")
-        return Settings._make(np.array([values[n]], np.int32 if n in whole else np.float32) for n in Settings._fields)
+        return GroupParameters._make(np.array([values[n]], np.int32 if n in whole else np.float32) for n in GroupParameters._fields)
 
 
 class AttachedGroups:
@@ -168,7 +168,9 @@ class AttachedGroups:
         shape = (world.layout.worlds, world.slots)
         self._world, self._settings = world, groups.settings(world.dt, every)
         self._dt = float(self._settings.pause[0]) * world.dt
-        self.company = Company(**{name: np.zeros(_shape(name, shape), _KINDS.get(name, np.float32)) for name in Company._fields})
+        self.company = GroupMemory(
+            **{name: np.zeros(_shape(name, shape), _KINDS.get(name, np.float32)) for name in GroupMemory._fields}
+        )
 
     def reset(self, world: int, start: Start) -> None:
         """Begin an episode: conversations are known by their members' states, the rest is found when the kernel looks."""

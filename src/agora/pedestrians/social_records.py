@@ -23,7 +23,7 @@ USES = ("stand", "sit", "work", "queue")
 FOREVER = np.float32(1e9)
 
 
-class Rules(NamedTuple):
+class SocialParameters(NamedTuple):
     """Parameters that all pedestrians share: the fields of `SocialStates`, float32, in its units."""
 
     running_rate: np.float32

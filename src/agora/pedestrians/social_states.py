@@ -20,7 +20,7 @@ from agora.draft.pedestrian_types import pedestrian_types
 from agora.pedestrians import social_records as records
 from agora.pedestrians.checks import at_least_zero
 from agora.pedestrians.social_motion import think
-from agora.pedestrians.social_records import FOREVER, IDLE, WALKING, Character, Rules
+from agora.pedestrians.social_records import FOREVER, IDLE, WALKING, Character, SocialParameters
 from agora.pedestrians.spots import usable_spots
 from agora.ranges import Distance, Duration
 from agora.seeds import key_of, normal_at
@@ -170,7 +170,7 @@ class AttachedSocialStates:
 
     def _bind(self) -> None:
         w = self._world
-        rules = Rules._make(np.float32(getattr(self._rules, name)) for name in Rules._fields)
+        rules = SocialParameters._make(np.float32(getattr(self._rules, name)) for name in SocialParameters._fields)
         dt = w.dt * self._every
         ticks = max(1, round(self._rules.thinking_time / dt))
         fixed = np.float32(dt), np.int64(ticks), np.int64(self._every), rules, records.drifts()

@@ -123,17 +123,17 @@ class ImageDetector:
         return Boxes(_onto_image(seen.corners, fit, shape), seen.confidence, seen.label)
 
     @cached_property
-    def model(self) -> Model:
+    def model(self) -> YoloModel:
         """The model, read from the file.
 
         Raises:
             InputError: as `detect`.
         """
         with reading(self.file, "an ONNX model for detection"):
-            return Model(Path(self.file), self.classes, self.size, self.threads)
+            return YoloModel(Path(self.file), self.classes, self.size, self.threads)
 
 
-class Model:
+class YoloModel:
     """A model of the YOLO family, checked and run once.
 
     Attributes:

@@ -71,9 +71,9 @@ class Tracker:
         if self.window < self.groups.overlap:
             raise ValueError(f"window must be at least groups.overlap = {self.groups.overlap} scans, got {self.window}")
 
-    def record(self) -> Rules:
+    def record(self) -> TrackerParameters:
         """Return the parameters of `track`."""
-        return Rules(
+        return TrackerParameters(
             variance=F(self.deviation**2),
             acceleration=F(self.acceleration),
             speed=F(self.speed),
@@ -89,7 +89,7 @@ class Tracker:
         )
 
 
-class Rules(NamedTuple):
+class TrackerParameters(NamedTuple):
     """A `Tracker` as kernels take it; ``variance`` is the square of its deviation."""
 
     variance: np.float32
@@ -326,7 +326,7 @@ def track(rules, dt, due, seen, beams, ranges, reach, pose, f, first, last):
     """Take detections into the tracks of rows ``first <= n < last``.
 
     Args:
-        rules: `Rules`.
+        rules: `TrackerParameters`.
         dt: (N,) time since the scan before, s; 0 for the first.
         due: (N,) whether a row has a new scan; the others are left as they are.
         seen: detections, `agora.perception.detector.Detections`.

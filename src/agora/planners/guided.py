@@ -16,7 +16,7 @@ from agora.registry import Named, Plug
 
 
 @dataclass(frozen=True)
-class Guided:
+class GuidedPlanner:
     """A local planner that follows the path of an interplanner, at most as fast as the interplanner allows.
 
     Attributes:

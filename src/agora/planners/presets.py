@@ -9,9 +9,9 @@ from typing import Any
 from agora.config import build_component, load, parse_parameters
 from agora.errors import InputError, UnknownNameError, in_words
 from agora.extras import lacking
-from agora.planners.guided import Guided
+from agora.planners.guided import GuidedPlanner
 from agora.planners.lift import declaration_of
-from agora.registry import Named, available
+from agora.registry import Named, available, required
 from agora.registry import load as load_component
 from agora.share import folder
 
@@ -50,7 +50,7 @@ def named_planner(text: str, interplanner: str = "", agent: str = "") -> tuple[s
     label, planner = text.replace("/", "|"), _local(own, agent)
     guide = named_interplanner(front[0]) if front else None
     if guide is not None and guide.name != "bypass":
-        planner = Named("guided", Guided(planner, guide))
+        planner = Named("guided", GuidedPlanner(planner, guide))
     if absent := lacking(planner.part.declares.requires):
         raise InputError(f"planner {text!r}: {absent}")
     return label, planner
@@ -61,14 +61,21 @@ def runnable() -> tuple[list[str], dict[str, str]]:
     here, reasons = [], {}
     for name in available("planners"):
         try:
-            absent = lacking(_local(name, "").part.declares.requires)
+            reason = _missing(name)
         except ImportError as error:
-            absent = in_words(error)
-        if absent:
-            reasons[name] = absent
+            reason = in_words(error)
+        if reason:
+            reasons[name] = reason
         else:
             here.append(name)
     return here, reasons
+
+
+def _missing(name: str) -> str:
+    """Say which parameters or extras a registered planner needs that are not here; empty where it needs none."""
+    if needed := required("planners", name):
+        return f"it has no default for {' and '.join(needed)}; name it with --planner {name}:{needed[0]}=..."
+    return lacking(_local(name, "").part.declares.requires)
 
 
 def named_interplanner(text: str) -> Named:

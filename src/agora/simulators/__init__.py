@@ -1,1 +1,1 @@
-"""Simulators of one robot world, behind one protocol: the library's own engine, and simulators in ROS."""
+"""Simulators of the library: they move the robots of a batch, behind `agora.interfaces.Simulator`."""

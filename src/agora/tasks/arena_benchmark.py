@@ -9,7 +9,7 @@ from typing import Any
 
 from agora.config import load
 from agora.documents import located, similar
-from agora.draft.stage import Crowd, Stage
+from agora.draft.stage import CrowdSettings, Stage
 from agora.errors import InputError
 from agora.registry import Named
 from agora.share import folder
@@ -20,7 +20,7 @@ from agora.tasks.suite import Suite
 _TIMEOUT = 60.0  # s, Arena's
 
 
-_CROWD = Crowd(Named.of("crowd_models", "helbing"), routes=False, faithful=True)  # as in the published benchmark
+_CROWD = CrowdSettings(Named.of("crowd_models", "helbing"), routes=False, faithful=True)  # as in the published benchmark
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,6 @@ from agora.maps.zones import Zone
 from agora.pedestrians.social_records import USES
 from agora.pedestrians.spots import usable_spots
 
-__all__ = ["Destinations", "Stop", "destinations_of"]
-
 _ENTRANCES = ("entrance", "end")
 _NO_STOPS = {"door", "entrance", "end", "corridor", "crossing", "forbidden", "staff", "aisle"}
 _ROOM = 0.15  # m, to walls, beyond the radius, of who comes in or goes out
@@ -128,9 +126,7 @@ def _within(map: Map, zone: Zone) -> Bools:
         window = slice(low[0], high[0] + 1), slice(low[1], high[1] + 1)
         grid = np.indices(found[window].shape)
         centres = map.centre_of(grid[0] + low[0], grid[1] + low[1]).reshape(-1, 2)
-        inside = np.empty(len(centres), np.bool_)
-        inside_all(polygon, centres, inside)
-        found[window] |= inside.reshape(found[window].shape)
+        found[window] |= inside_all(polygon, centres).reshape(found[window].shape)
     return found
 
 

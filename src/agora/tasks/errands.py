@@ -23,8 +23,6 @@ from agora.tasks.population import robot_places
 if TYPE_CHECKING:
     from agora.tasks.obstacles.itineraries import Stays
 
-__all__ = ["Errands", "Party"]
-
 _STATES = {"sit": "sitting", "work": "working", "stand": "interacting", "queue": "queueing", "wait": "idle"}
 """Social state of who uses a place, by its use."""
 
@@ -167,9 +165,7 @@ class Errands:
         """Return which points (N, 2) lie in no forbidden zone."""
         allowed = np.ones(len(points), np.bool_)
         for polygon in self._task.forbidden:
-            inside = np.empty(len(points), np.bool_)
-            inside_all(polygon, np.ascontiguousarray(points), inside)
-            allowed &= ~inside
+            allowed &= ~inside_all(polygon, points)
         return allowed
 
     def _leads(self, radius: float, start: Doubles, end: Doubles) -> bool:

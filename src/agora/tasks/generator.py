@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike
 from agora.config import load, split
 from agora.draft.periods import Periods
 from agora.draft.scenario import Pose
-from agora.draft.stage import Crowd, Navigation, Stage
+from agora.draft.stage import CrowdSettings, NavigationSettings, Stage
 from agora.errors import InputError
-from agora.interfaces import Plan
+from agora.interfaces import ResetPlan
 from agora.registry import Named
 from agora.seeds import Stream
 from agora.share import folder
@@ -66,14 +66,14 @@ class TaskGenerator:
         tm_modules: str | Sequence[Any] = (),
         world: Any = "hall",
         robot: str | tuple[str, ...] = "jackal",
-        crowd: Crowd | None = None,
+        crowd: CrowdSettings | None = None,
         periods: Periods | None = None,
-        navigation: Navigation | None = None,
+        navigation: NavigationSettings | None = None,
         seed: int = 0,
         name: str = "task_generator",
     ) -> None:
         modes = (tm_robots, tm_obstacles, _modules(tm_modules))
-        conditions = (crowd or Crowd(), periods or Periods(), navigation or Navigation())
+        conditions = (crowd or CrowdSettings(), periods or Periods(), navigation or NavigationSettings())
         self.setup = Setup(_settings(settings), *modes, world, robot, *conditions)
         self.episode, self._seed, self._name, self._moves = 0, seed, name, 0
         self._stage = self.setup.stage()
@@ -102,9 +102,9 @@ class TaskGenerator:
         """
         return put_together(self.plan(episode))
 
-    def plan(self, episode: int) -> Plan:
+    def plan(self, episode: int) -> ResetPlan:
         """Return the plan of an episode (`agora.tasks.suite.resolve`); the generator stays where it is."""
-        return Plan(self._name, self._stage, episode, self.seed)
+        return ResetPlan(self._name, self._stage, episode, self.seed)
 
     def reset(self) -> Start:
         """Put the next episode together.
@@ -114,7 +114,7 @@ class TaskGenerator:
         """
         return put_together(self.next_plan())
 
-    def next_plan(self) -> Plan:
+    def next_plan(self) -> ResetPlan:
         """Return the plan of the next episode; the call after it goes on to the one after."""
         self.episode += 1
         return self.plan(self.episode - 1)
@@ -127,8 +127,8 @@ class TaskGenerator:
         modules: str | Sequence[Any] | None = None,
         world: Any = None,
         robot: str | tuple[str, ...] | None = None,
-        crowd: Crowd | None = None,
-        navigation: Navigation | None = None,
+        crowd: CrowdSettings | None = None,
+        navigation: NavigationSettings | None = None,
         settings: Settings | str | Path | None = None,
     ) -> None:
         """Change the setup of episodes from the next reset on; values that are not given stay.

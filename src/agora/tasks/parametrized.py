@@ -22,7 +22,7 @@ _KEYS = ("name", "min", "max", "type", "model")
 
 
 @dataclass(frozen=True)
-class Entry:
+class ModelCount:
     """An entry: ``min`` to ``max`` of a model.
 
     Attributes:
@@ -42,7 +42,7 @@ class Entry:
     type: str
 
 
-def read_parametrized(path: str | Path) -> tuple[Entry, ...]:
+def read_parametrized(path: str | Path) -> tuple[ModelCount, ...]:
     """Read a parametrized file.
 
     Raises:
@@ -66,7 +66,7 @@ class _Reader:
     def wrong(self, element: Element, message: str) -> None:
         self.problems.append(f"{self.where}:{element.line}: <{element.tag}>: {message}")
 
-    def root(self, root: Element) -> list[Entry]:
+    def root(self, root: Element) -> list[ModelCount]:
         if root.tag != "random":
             self.wrong(root, "expected the root element <random>")
             return []
@@ -89,7 +89,7 @@ class _Reader:
             if name not in attributes:
                 self.wrong(element, f"unknown attribute {name!r}; {nearest(name, attributes)}")
 
-    def entry(self, element: Element, kind: str) -> Entry | None:
+    def entry(self, element: Element, kind: str) -> ModelCount | None:
         before = len(self.problems)
         if element.tag not in ("obstacle", *_KINDS):
             self.wrong(element, f"unknown element; {nearest(element.tag, ('obstacle', *_KINDS))}")
@@ -117,7 +117,7 @@ class _Reader:
             return None
         model = values["model"][1]
         type_ = values.get("type", (element, "adult"))[1]
-        return Entry(kind, values.get("name", (element, model))[1], least, most, model, type_)  # type: ignore[arg-type]
+        return ModelCount(kind, values.get("name", (element, model))[1], least, most, model, type_)  # type: ignore[arg-type]
 
     def number(self, values: dict[str, tuple[Element, str]], key: str) -> int | None:
         if key not in values:

@@ -8,7 +8,7 @@ from typing import Any
 
 from agora.config import parse_component
 from agora.draft.periods import Periods
-from agora.draft.stage import Crowd, Navigation, Stage
+from agora.draft.stage import CrowdSettings, NavigationSettings, Stage
 from agora.errors import InputError
 from agora.registry import Named, available
 from agora.tasks.modules.dynamic_map import DynamicMap
@@ -51,9 +51,9 @@ class Setup:
     modules: tuple[Any, ...] = ()
     world: Any = "hall"
     robot: str | tuple[str, ...] = "jackal"
-    crowd: Crowd = field(default_factory=Crowd)
+    crowd: CrowdSettings = field(default_factory=CrowdSettings)
     periods: Periods = field(default_factory=Periods)
-    navigation: Navigation = field(default_factory=Navigation)
+    navigation: NavigationSettings = field(default_factory=NavigationSettings)
 
     def stage(self) -> Stage:
         """The stage that describes an episode.

@@ -15,7 +15,7 @@ from agora.draft.people import People, Person
 from agora.draft.stage import Stage, check_name
 from agora.draft.task import Task
 from agora.errors import InputError, PlacementError, UnknownNameError
-from agora.interfaces import Plan
+from agora.interfaces import ResetPlan
 from agora.maps.roads import radius_class, roads_of
 from agora.ranges import Number
 from agora.registry import Named
@@ -94,10 +94,10 @@ class Suite:
         Raises:
             InputError: a file of the stage is wrong, or something does not fit into its world.
         """
-        return put_together(Plan(self.name, self.stage(stage_name), episode, self.seed_of(stage_name)))
+        return put_together(ResetPlan(self.name, self.stage(stage_name), episode, self.seed_of(stage_name)))
 
 
-def put_together(plan: Plan) -> Start:
+def put_together(plan: ResetPlan) -> Start:
     """Put one episode together, for suites and task generators alike; the result depends on the plan alone.
 
     Raises:
@@ -106,7 +106,7 @@ def put_together(plan: Plan) -> Start:
     return resolve(plan)[0]
 
 
-def resolve(plan: Plan) -> tuple[Start, Stage]:
+def resolve(plan: ResetPlan) -> tuple[Start, Stage]:
     """Put one episode together, and return it with its stage as the modules left it.
 
     Raises:
@@ -130,7 +130,7 @@ def resolve(plan: Plan) -> tuple[Start, Stage]:
         raise InputError(f"{plan.entry}: {error}") from error
 
 
-def prepare(plan: Plan) -> tuple[Plan, Task, list[RobotModel]]:
+def prepare(plan: ResetPlan) -> tuple[ResetPlan, Task, list[RobotModel]]:
     """Let the modules change a plan, and return it with its task, in which nothing is placed yet, and the robots' models.
 
     Raises:
@@ -200,7 +200,7 @@ def robot_starts(task: Task, models: list[RobotModel]) -> tuple[RobotStart, ...]
     return tuple(RobotStart(m, start, goals) for m, (start, goals) in zip(models, task.robots, strict=True))
 
 
-def _start(plan: Plan, task: Task, robots: tuple[RobotStart, ...]) -> Start:
+def _start(plan: ResetPlan, task: Task, robots: tuple[RobotStart, ...]) -> Start:
     stage = plan.stage
     people = stage.crowd.share_out(task.pedestrians, Stream(plan.drawn, plan.seed, "crowd_models"))
     timeout = task.timeout

@@ -4,6 +4,7 @@ def test_my_planner_keeps_the_contract():
 check_planner(MyPlanner())
 """
 
+from agora.testing.backends import check_backend
 from agora.testing.behaviours import check_behaviour
 from agora.testing.cards import check_card
 from agora.testing.channels import check_channel
@@ -26,6 +27,7 @@ from agora.testing.trainers import check_trainer
 __all__ = [
     "ContractError",
     "Move",
+    "check_backend",
     "check_bad_input",
     "check_behaviour",
     "check_card",

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from threading import Event as Signal
 from typing import Any
 
-from agora.benchmark.job import Job, Plan
+from agora.benchmark.job import Job, RunPlan
 from agora.draft.stage import Stage
 from agora.interfaces import Done, Event, Executor, Finished, Lost, Progress, Waiting, Watch
 from agora.registry import Named
@@ -137,7 +137,7 @@ def _episodes(name: str, executor: Executor) -> None:
         Stage(f"to {x:g} m", Named.of("worlds", "open"), Named.of("robots_modes", "random", distance=x), episodes=3, timeout=2.0)
         for x in (1.0, 2.0)
     )
-    plan = Plan(Suite("contract", stages, seed=7), {"planner": Named.of("planners", "go_to_goal")})
+    plan = RunPlan(Suite("contract", stages, seed=7), {"planner": Named.of("planners", "go_to_goal")})
     jobs = [Job(stage.name, "planner", some) for stage in stages for some in ((0, 1), (2,))]
     here, there = (_files(events) for events in ((e for job in jobs for e in plan(job)), executor.run(plan, deque(jobs))))
     for key, data in here.items():

@@ -9,7 +9,7 @@ import numpy as np
 
 from agora.draft.stage import Stage
 from agora.draft.task import Task
-from agora.interfaces import Module, Plan
+from agora.interfaces import Module, ResetPlan
 from agora.registry import Named
 from agora.testing.errors import ContractError
 from agora.testing.guard import identical, pure
@@ -34,7 +34,7 @@ def check_module(module: Module, *, stage: Stage | None = None) -> None:
     """
     name = type(module).__name__
     given = stage if stage is not None else _stage()
-    plans = [Plan("contract", given, episode, seed) for seed in (1, 2) for episode in _EPISODES]
+    plans = [ResetPlan("contract", given, episode, seed) for seed in (1, 2) for episode in _EPISODES]
     forwards = [_planned(name, module, plan) for plan in plans]
     backwards = [_planned(name, module, plan) for plan in reversed(plans)][::-1]
     for plan, one, other in zip(plans, forwards, backwards, strict=True):
@@ -50,13 +50,13 @@ def _stage() -> Stage:
     return Stage("stage", Named.of("worlds", "open"), obstacles=obstacles)
 
 
-def _planned(name: str, module: Module, plan: Plan) -> Plan:
+def _planned(name: str, module: Module, plan: ResetPlan) -> ResetPlan:
     """Return the module's plan, made of another plan."""
     stage = replace(plan.stage, modules=(Named(name, module), *plan.stage.modules))
     before = replace(plan, stage=stage)
     with pure(f"{name}: before_reset of episode {plan.episode}", plan=before):
         made = module.before_reset(before)
-    if not isinstance(made, Plan) or not isinstance(made.stage, Stage):
+    if not isinstance(made, ResetPlan) or not isinstance(made.stage, Stage):
         raise ContractError(f"{name}: before_reset returns a {type(made).__name__}, not a Plan with a Stage")
     if made.episode < 0 or made.seed < 0:
         raise ContractError(f"{name}: before_reset returns episode {made.episode} and seed {made.seed}; expected 0 or more")

@@ -26,7 +26,7 @@ from agora.config import dump, load, plain
 from agora.errors import ResultsError
 from agora.files import write_whole
 from agora.registry import Named
-from agora.validation.crowd import Crowd
+from agora.validation.crowd import SimulatedCrowd
 from agora.validation.flow import fundamental_diagram
 from agora.validation.replaced import replaced_error
 from agora.validation.scores import Recorded
@@ -80,7 +80,7 @@ class Calibration:
     """
 
     model: Named
-    beside: Crowd = field(default_factory=lambda: Crowd(None))
+    beside: SimulatedCrowd = field(default_factory=lambda: SimulatedCrowd(None))
     trials: int = 64
     seed: int = 0
     weights: Mapping[str, float] = field(default_factory=lambda: dict(WEIGHTS))
@@ -88,7 +88,7 @@ class Calibration:
     def __post_init__(self) -> None:
         space(self.model, "crowd model")
 
-    def crowd(self, model: Named | None = None) -> Crowd:
+    def crowd(self, model: Named | None = None) -> SimulatedCrowd:
         """Return the crowd of a model, the one to begin with where not given."""
         return replace(self.beside, model=(model or self.model).part)
 
@@ -139,7 +139,7 @@ class Calibrated:
     model: Named
 
 
-def objective(people: Recorded, crowd: Crowd, weights: Mapping[str, float], threads: int = 1) -> float | None:
+def objective(people: Recorded, crowd: SimulatedCrowd, weights: Mapping[str, float], threads: int = 1) -> float | None:
     """Return the weighted mean of a crowd's distances; None where people went nowhere finite.
 
     Args:

@@ -21,7 +21,7 @@ _TOGETHER = 256  # worlds of one batch
 
 
 @dataclass(frozen=True)
-class Crowd:
+class SimulatedCrowd:
     """A crowd model with the engine's settings beside it. This is the one place where experiments build an engine.
 
     Attributes:
@@ -39,17 +39,17 @@ class Crowd:
     unsteady: Unsteady | None = None
 
     @staticmethod
-    def of_suites(model: Any, *behaviours: Any, unsteady: Unsteady | None = None) -> Crowd:
+    def of_suites(model: Any, *behaviours: Any, unsteady: Unsteady | None = None) -> SimulatedCrowd:
         """Return a crowd as suites run it: routes, the last step, and `Groups` wherever somebody walks in a group."""
         grouped = behaviours if any(isinstance(part, Groups) for part in behaviours) else (*behaviours, Groups())
-        return Crowd(model, grouped, True, True, unsteady)
+        return SimulatedCrowd(model, grouped, True, True, unsteady)
 
     @staticmethod
-    def of(model: Any) -> Crowd:
+    def of(model: Any) -> SimulatedCrowd:
         """Return a crowd as it is, and a bare model with nothing beside it."""
-        return model if isinstance(model, Crowd) else Crowd(model)
+        return model if isinstance(model, SimulatedCrowd) else SimulatedCrowd(model)
 
-    def with_behaviours(self, *behaviours: Any) -> Crowd:
+    def with_behaviours(self, *behaviours: Any) -> SimulatedCrowd:
         """Return the same crowd under other behaviours."""
         return dataclasses.replace(self, behaviours=behaviours)
 
@@ -78,7 +78,7 @@ class Crowd:
 
 
 def simulate(
-    crowd: Crowd, starts: Sequence[Start], duration: float, *, dt: float = 0.05, every: int = 2, threads: int = 1
+    crowd: SimulatedCrowd, starts: Sequence[Start], duration: float, *, dt: float = 0.05, every: int = 2, threads: int = 1
 ) -> list[Doubles]:
     """Return the motion of the simulated pedestrians of each start: (T, P, 4) x, y, vx, vy every ``every`` steps from 0 on.
 
@@ -113,7 +113,7 @@ def simulate(
 
 
 def simulate_scenes(
-    crowds: Crowd | Mapping[str, Crowd],
+    crowds: SimulatedCrowd | Mapping[str, SimulatedCrowd],
     scenes: Sequence[str],
     starts: Sequence[Start],
     duration: float,
@@ -131,7 +131,7 @@ def simulate_scenes(
         every: as for `simulate`.
         threads: as for `simulate`.
     """
-    if isinstance(crowds, Crowd):
+    if isinstance(crowds, SimulatedCrowd):
         return simulate(crowds, starts, duration, every=every, threads=threads)
     done: dict[int, Doubles] = {}
     for scene in dict.fromkeys(scenes):

@@ -16,13 +16,13 @@ import numpy as np
 from agora.core.state import Doubles, Ints
 from agora.metrics.encounters import NEAR, TURNS, WALKS
 from agora.validation.stretches import STEP
-from agora.validation.window import Window, apart
+from agora.validation.window import TrackWindow, apart
 
 _PASSED = 1.0  # m
 _ASIDE = 0.2  # sidestep from which on it has a beginning, m
 
 
-class Encounters(NamedTuple):
+class WalkerEncounters(NamedTuple):
     """The encounters of a window, E of them, each from the view of one walker.
 
     Attributes:
@@ -42,7 +42,7 @@ class Encounters(NamedTuple):
     reaction: Doubles
 
 
-def encounters(seen: Window) -> Encounters:
+def encounters(seen: TrackWindow) -> WalkerEncounters:
     """Return the encounters in a window."""
     distance, place = apart(seen), seen.position
     nearest = distance.argmin(0)
@@ -63,7 +63,7 @@ def encounters(seen: Window) -> Encounters:
     sidestep = aside[at, np.arange(len(i))]
     begun = (aside >= sidestep / 2.0).argmax(0)
     reaction = np.where(sidestep >= _ASIDE, (at - begun) * STEP, np.nan)
-    return Encounters(i, j, np.digitize(turned, TURNS), distance[at, i, j], sidestep, reaction)
+    return WalkerEncounters(i, j, np.digitize(turned, TURNS), distance[at, i, j], sidestep, reaction)
 
 
 def _cross(one: Doubles, other: Doubles) -> Doubles:

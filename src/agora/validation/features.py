@@ -6,7 +6,7 @@ import numpy as np
 
 from agora.core.state import Array, Doubles
 from agora.validation.stretches import STEP
-from agora.validation.window import Window, apart
+from agora.validation.window import TrackWindow, apart
 
 NEIGHBOURS = 3
 _FAR = 6.0  # distance that whoever is alone has to neighbours, m
@@ -15,13 +15,13 @@ _MOVES = 0.1  # speed below which a direction has no meaning, m/s
 _SIZES = (0.8, 1.5, 3.0)  # radii within which people are counted, m
 
 
-def features(seen: Window) -> Doubles:
+def features(seen: TrackWindow) -> Doubles:
     """Return (N, F) numbers, a row a walker: its own motion, its neighbours over time, walls."""
     found: Doubles = np.nan_to_num(np.concatenate([_own(seen), _among(seen), _walls(seen)], 1))
     return found
 
 
-def _own(seen: Window) -> Doubles:
+def _own(seen: TrackWindow) -> Doubles:
     """Speed, acceleration, turning and the way's shape."""
     n = seen.walkers
     place, velocity = seen.position[:, :n], seen.velocity[:, :n]
@@ -50,7 +50,7 @@ def _own(seen: Window) -> Doubles:
     )
 
 
-def _among(seen: Window) -> Doubles:
+def _among(seen: TrackWindow) -> Doubles:
     """Distance, bearing and relative velocity of the nearest neighbours over time; how a walker answers to the nearest one."""
     n, distance = seen.walkers, apart(seen)
     others = min(NEIGHBOURS, distance.shape[2])
@@ -77,7 +77,7 @@ def _among(seen: Window) -> Doubles:
     return np.stack(columns, 1)
 
 
-def _collision(seen: Window, distance: Doubles) -> Doubles:
+def _collision(seen: TrackWindow, distance: Doubles) -> Doubles:
     """(T, N) time until the centres of a walker and anybody come within 0.5 m at constant velocity, s."""
     n = seen.walkers
     to = seen.position[:, None] - seen.position[:, :n, None]
@@ -88,7 +88,7 @@ def _collision(seen: Window, distance: Doubles) -> Doubles:
     return np.asarray(np.clip(time, 0.0, _LONG).min(-1))
 
 
-def _walls(seen: Window) -> Doubles:
+def _walls(seen: TrackWindow) -> Doubles:
     """Least and mean distance to walls; the same for all where none are known."""
     wall = np.minimum(seen.wall, _FAR) if len(seen.wall) else np.full((1, seen.walkers), _FAR)
     return np.stack([wall.min(0), wall.mean(0)], 1)

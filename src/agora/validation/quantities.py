@@ -7,7 +7,7 @@ import numpy as np
 from agora.core.state import Doubles
 from agora.metrics.encounters import KINDS, WALKS
 from agora.validation.encounters import encounters
-from agora.validation.window import Window, apart
+from agora.validation.window import TrackWindow, apart
 
 QUANTITIES = {
     "speed": "m/s",
@@ -30,7 +30,7 @@ _AROUND = 2.0  # m
 _FAR = 3.0  # distance from which on walls are equally far away, m
 
 
-def quantities(seen: Window) -> dict[str, Doubles]:
+def quantities(seen: TrackWindow) -> dict[str, Doubles]:
     """Return the samples of each of `QUANTITIES` in a window; a pedestrian alone has no distance to people."""
     distance, n = apart(seen), seen.walkers
     nearest = distance.min(-1) if distance.size else np.full(distance.shape[:2], np.inf)
@@ -46,7 +46,7 @@ def quantities(seen: Window) -> dict[str, Doubles]:
     }
 
 
-def formation(seen: Window) -> dict[str, Doubles]:
+def formation(seen: TrackWindow) -> dict[str, Doubles]:
     """Return the samples of each of `FORMATION`: of walking walkers, and every other member that is there."""
     n = seen.walkers
     together = (seen.group[:n, None] == seen.group) & (seen.group[:n, None] >= 0)

@@ -25,7 +25,7 @@ _WALKS = 0.3  # mean speed below which somebody stands about and is no walker to
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class PairedSamples:
     """Samples of both crowds, of the same people at the same times.
 
     Attributes:
@@ -48,7 +48,7 @@ class Comparison:
 
 def against_recorded(
     model: Any, scenes: Sequence[str] = (), *, seconds: float = 4.8, every: float = 10.0, least: int = 4, radius: float = 0.25
-) -> Comparison:
+) -> PairedSamples:
     """Let a model take over recorded crowds.
 
     Samples are taken every 0.4 s of the second half of each stretch, when the start is forgotten, of those who walk, among
@@ -86,7 +86,7 @@ def against_recorded(
                 kept["recorded"].append(_quantities(then.position[there], then.velocity[there], walks))
                 kept["simulated"].append(_quantities(seen.position[k], seen.velocity[k], walks))
     whole = {who: {q: np.concatenate([s[q] for s in samples]) for q in QUANTITIES} for who, samples in kept.items()}
-    return Comparison(whole["recorded"], whole["simulated"], moments)
+    return PairedSamples(whole["recorded"], whole["simulated"], moments)
 
 
 def _paces(people: Trajectories) -> Doubles:

@@ -14,7 +14,7 @@ import numpy as np
 from agora.benchmark.statistics import Estimate
 from agora.core.state import Doubles
 from agora.seeds import Stream
-from agora.validation.crowd import Crowd, simulate_scenes
+from agora.validation.crowd import SimulatedCrowd, simulate_scenes
 from agora.validation.distances import mean
 from agora.validation.stretches import STEP, Stretch
 
@@ -51,7 +51,11 @@ def constant_velocity(stretch: Stretch, samples: int) -> Doubles:
 
 
 def replaced_error(
-    cut: Sequence[Stretch], chosen: Sequence[Replaced], crowd: Crowd | Mapping[str, Crowd] | None, *, threads: int = 1
+    cut: Sequence[Stretch],
+    chosen: Sequence[Replaced],
+    crowd: SimulatedCrowd | Mapping[str, SimulatedCrowd] | None,
+    *,
+    threads: int = 1,
 ) -> Estimate:
     """Return the mean displacement error with an interval of 95 % over stretches, m.
 

@@ -13,7 +13,7 @@ import numpy as np
 from agora.errors import InputError
 from agora.validation.doors import counterflow, evacuation
 from agora.validation.flow import FundamentalDiagram, Streams, fundamental_diagram, lanes, stripes, weidmann
-from agora.validation.recorded import QUANTITIES, Comparison, against_recorded
+from agora.validation.recorded import QUANTITIES, PairedSamples, against_recorded
 from agora.validation.rimea import CASES, Case
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class Validation:
     diagram: FundamentalDiagram
     lanes: Streams
     stripes: Streams
-    recorded: Comparison | None
+    recorded: PairedSamples | None
 
 
 def validate(name: str, model: Any, *, seed: int = 0, progress: Callable[[str], None] = lambda what: None) -> Validation:
@@ -90,7 +90,7 @@ def _stream_case(name: str, runs: list[Streams], expected: str, least: Callable[
     return Case(name, expected, found, order >= least(blind), {"order": order, "blind": blind})
 
 
-def _recorded_case(recorded: Comparison, quantity: str) -> Case:
+def _recorded_case(recorded: PairedSamples, quantity: str) -> Case:
     ks, moved = recorded.distance(quantity)
     unit = QUANTITIES[quantity]
     medians = float(np.median(recorded.recorded[quantity])), float(np.median(recorded.simulated[quantity]))
@@ -159,7 +159,7 @@ def _draw_streams(axes: Axes, streams: Streams, x: tuple[float, float], y: tuple
     )
 
 
-def _draw_recorded(axes: Axes, recorded: Comparison | None, quantity: str) -> None:
+def _draw_recorded(axes: Axes, recorded: PairedSamples | None, quantity: str) -> None:
     axes.set(xlabel=f"{quantity} ({QUANTITIES[quantity]})")
     if recorded is None:
         axes.text(0.5, 0.5, "no ETH/UCY data", ha="center", transform=axes.transAxes)

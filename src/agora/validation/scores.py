@@ -16,12 +16,12 @@ from agora.core.state import Bools, Doubles
 from agora.pedestrians.groups import Groups
 from agora.seeds import Stream
 from agora.validation.classifier import Samples, judge, shown, told_apart
-from agora.validation.crowd import Crowd, simulate_scenes
+from agora.validation.crowd import SimulatedCrowd, simulate_scenes
 from agora.validation.distances import RESAMPLES, mean, wasserstein
 from agora.validation.quantities import FORMATION, QUANTITIES, formation, quantities
 from agora.validation.replaced import Replaced, constant_velocity, draw, error, replaced_error
 from agora.validation.stretches import DURATION, HELD_OUT, SAMPLES, SCENES, TRAINING, Stretch, stretches
-from agora.validation.window import Window, window
+from agora.validation.window import TrackWindow, window
 
 LEFT_OUT = {"each scene left out": SCENES}
 HALVES = {"training": TRAINING, "held out": HELD_OUT}
@@ -42,7 +42,7 @@ _JITTER = 0.05  # standard deviation of each coordinate, m
 Walked = Sequence[Doubles]
 """Places (20, N, 2) of the walkers of each stretch, m."""
 
-Crowds = Crowd | Mapping[str, Crowd]
+Crowds = SimulatedCrowd | Mapping[str, SimulatedCrowd]
 """A crowd for all scenes, or one for each."""
 
 
@@ -80,7 +80,7 @@ class Recorded:
         return Recorded([stretch for stretch in self.cut if stretch.scene != scene], self.most)
 
     @cached_property
-    def windows(self) -> list[Window]:
+    def windows(self) -> list[TrackWindow]:
         """The recorded window of each stretch."""
         return [window(stretch) for stretch in self.cut]
 
@@ -267,7 +267,7 @@ def _paired(items: list[dict[str, Doubles]]) -> tuple[list[dict[str, Doubles]], 
 
 def _grouped(crowd: Crowds) -> Crowds:
     """Return the crowd with the behaviour `groups` where it has no behaviours."""
-    if isinstance(crowd, Crowd):
+    if isinstance(crowd, SimulatedCrowd):
         return crowd if crowd.behaviours else crowd.with_behaviours(Groups())
     return {scene: one if one.behaviours else one.with_behaviours(Groups()) for scene, one in crowd.items()}
 

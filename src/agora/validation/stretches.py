@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from agora.core.state import STAY, Bools, Doubles, Ints
-from agora.datasets.eth_ucy import SOURCES, Scene, read_scene
+from agora.datasets.eth_ucy import SOURCES, RecordedScene, read_scene
 from agora.maps.grid import Map
 from agora.metrics.encounters import WALKS
 from agora.validation.together import together
@@ -130,7 +130,7 @@ def stretches(scenes: Sequence[str], *, parts: int = 1) -> list[Stretch]:
     return [stretch for name in scenes for stretch in of_scene(read_scene(name), parts=parts)]
 
 
-def of_scene(scene: Scene, *, parts: int = 1) -> list[Stretch]:
+def of_scene(scene: RecordedScene, *, parts: int = 1) -> list[Stretch]:
     """Cut one scene into stretches; see `stretches`."""
     people = scene.trajectories
     if not people.count:

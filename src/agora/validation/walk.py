@@ -12,7 +12,7 @@ from agora.core.state import STAY, Doubles
 from agora.draft.people import People
 from agora.maps.grid import Map
 from agora.seeds import Stream
-from agora.validation.crowd import Crowd, simulate
+from agora.validation.crowd import SimulatedCrowd, simulate
 from agora.world.start import PedestrianStarts, Start
 
 __all__ = ["fill", "walk"]
@@ -60,7 +60,7 @@ def walk(
     """Let pedestrians walk along their waypoints and stay at the last.
 
     Args:
-        model: crowd model of either form, or a `Crowd`.
+        model: crowd model of either form, or a `SimulatedCrowd`.
         map: static surroundings.
         position: (P, 2) positions at the start, m.
         waypoints: (P, K, 2) waypoints, m.
@@ -87,7 +87,7 @@ def walk(
         velocity=np.zeros((count, 2)) if velocity is None else np.asarray(velocity, np.float64),
     )
     start = Start("validation", 0, map, (), crowd, timeout=duration)
-    kept = simulate(Crowd.of(model), [start], duration, dt=dt, every=every)[0]
+    kept = simulate(SimulatedCrowd.of(model), [start], duration, dt=dt, every=every)[0]
     time: Doubles = np.arange(len(kept), dtype=np.float64) * (every * dt)
     return Walk(time, kept[..., :2], kept[..., 2:])
 

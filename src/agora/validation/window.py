@@ -18,7 +18,7 @@ _BEGIN = 5  # first sample of a stretch that is read
 
 
 @dataclass(frozen=True, eq=False)
-class Window:
+class TrackWindow:
     """T = 13 samples of P pedestrians, of whom the first N are compared.
 
     Attributes:
@@ -41,7 +41,7 @@ class Window:
         return int(self.wall.shape[1])
 
 
-def window(stretch: Stretch, walked: Doubles | None = None) -> Window:
+def window(stretch: Stretch, walked: Doubles | None = None) -> TrackWindow:
     """Return the window of a stretch.
 
     Args:
@@ -57,10 +57,10 @@ def window(stretch: Stretch, walked: Doubles | None = None) -> Window:
     if stretch.has_walls:
         wall = np.maximum(np.asarray(stretch.map.clearance_at(place[:, : stretch.walkers]), np.float64), 0.0)
     velocity: Doubles = (raw[2:] - raw[:-2]) / (2.0 * STEP)
-    return Window(place, velocity, there[:-2] & there[1:-1] & there[2:], wall, stretch.group)
+    return TrackWindow(place, velocity, there[:-2] & there[1:-1] & there[2:], wall, stretch.group)
 
 
-def apart(seen: Window) -> Doubles:
+def apart(seen: TrackWindow) -> Doubles:
     """Return the distances (T, N, P) from each walker to everybody, m; infinite to oneself and to absent people."""
     difference = seen.position[:, None] - seen.position[:, : seen.walkers, None]
     distance: Doubles = np.hypot(difference[..., 0], difference[..., 1])

@@ -15,15 +15,13 @@ import numpy as np
 
 from agora.core.recording import Recording
 from agora.core.state import SOCIAL_STATES
-from agora.datasets.mcapfile import Channel, Entry
+from agora.datasets.mcapfile import McapChannel, McapMessage
 from agora.datasets.played import PlayedRobot
 from agora.robots.model import load_robot, robot_names
 from agora.viewer.scene import COLOURS
 
 if TYPE_CHECKING:
     from agora.maps.grid import Map
-
-__all__ = ["scene_entries"]
 
 FRAME = "map"
 ROBOT_HEIGHT, PERSON_HEIGHT, GOAL_HEIGHT, THIN = 0.4, 1.7, 0.02, 0.03  # m, of what is drawn
@@ -67,17 +65,17 @@ _ENTITY = _record(
     **{name: _list(shape) for name, shape in _SHAPES.items()},
 )  # fmt: skip
 
-FRAMES = Channel.json(
+FRAMES = McapChannel.json(
     "/agora/frames",
     {"title": "foxglove.FrameTransform"}
     | _record(timestamp=_TIME, parent_frame_id=_TEXT, child_frame_id=_TEXT, translation=_POINT, rotation=_TURN),
 )
-SCENE = Channel.json(
+SCENE = McapChannel.json(
     "/agora/scene",
     {"title": "foxglove.SceneUpdate"}
     | _record(deletions=_list(_record(timestamp=_TIME, type=_WHOLE, id=_TEXT)), entities=_list(_ENTITY)),
 )
-GRID = Channel.json(
+GRID = McapChannel.json(
     "/agora/map",
     {"title": "foxglove.Grid"}
     | _record(
@@ -88,7 +86,7 @@ GRID = Channel.json(
 )  # fmt: skip
 
 
-LASER = Channel.json(
+LASER = McapChannel.json(
     "/agora/scan",
     {"title": "foxglove.LaserScan"}
     | _record(
@@ -98,7 +96,7 @@ LASER = Channel.json(
 )  # fmt: skip
 
 
-def scene_entries(robots: Sequence[PlayedRobot], began: int = 0) -> list[Entry]:
+def scene_entries(robots: Sequence[PlayedRobot], began: int = 0) -> list[McapMessage]:
     """Return Foxglove's messages about an episode, in the order of time.
 
     Args:
@@ -111,18 +109,18 @@ def scene_entries(robots: Sequence[PlayedRobot], began: int = 0) -> list[Entry]:
     entries += _of_people(max(recordings, key=lambda one: len(one.time)), began)
     place = next((one.map for one in recordings if one.map is not None), None)
     if place is not None:
-        entries.append(Entry.json(GRID, began, _grid(place, began)))
+        entries.append(McapMessage.json(GRID, began, _grid(place, began)))
     return sorted(entries, key=lambda entry: entry.nanoseconds)
 
 
-def _of_robot(robot: PlayedRobot, number: int, began: int) -> Iterator[Entry]:
+def _of_robot(robot: PlayedRobot, number: int, began: int) -> Iterator[McapMessage]:
     """The frame of a robot at each sample, itself in it, its goal and its contacts."""
     recording = robot.recording
     frame, start = f"robot_{number}", began + _nanoseconds(recording.time[0])
     for time, (x, y, heading) in zip(recording.time, recording.pose.tolist(), strict=True):
         now = began + _nanoseconds(time)
         place = {"translation": _point(x, y), "rotation": _turn(heading)}
-        yield Entry.json(FRAMES, now, {"timestamp": _time(now), "parent_frame_id": FRAME, "child_frame_id": frame} | place)
+        yield McapMessage.json(FRAMES, now, {"timestamp": _time(now), "parent_frame_id": FRAME, "child_frame_id": frame} | place)
     colour = COLOURS["robot" if number == 0 else "others"]
     outline, radius = _outline(recording), UNSAID if "radius" in robot.missing else recording.radius
     disc = _cylinder(0.0, 0.0, radius, ROBOT_HEIGHT, colour, 0.4 if outline else 1.0)
@@ -139,7 +137,7 @@ def _of_robot(robot: PlayedRobot, number: int, began: int) -> Iterator[Entry]:
         yield _scene(now, [_entity(now, f"contact_{number}_{n}", FRAME, told, spheres=[ball])])
 
 
-def _scans(robot: PlayedRobot, frame: str, began: int) -> Iterator[Entry]:
+def _scans(robot: PlayedRobot, frame: str, began: int) -> Iterator[McapMessage]:
     """The scans of a robot whose model is known; a beam that met nothing has the lidar's range."""
     ranges = robot.recording.sensors.get("scan", {}).get("ranges")
     lidar = load_robot(robot.model).lidar if robot.model in robot_names() else None
@@ -149,7 +147,7 @@ def _scans(robot: PlayedRobot, frame: str, began: int) -> Iterator[Entry]:
     angles = {"start_angle": lidar.angle_min, "end_angle": lidar.angle_min + (lidar.beams - 1) * lidar.increment}
     for time, values in zip(robot.recording.time, np.minimum(ranges, lidar.range_max).tolist(), strict=False):
         now = began + _nanoseconds(time)
-        yield Entry.json(LASER, now, {"timestamp": _time(now), **place, **angles, "ranges": values, "intensities": []})
+        yield McapMessage.json(LASER, now, {"timestamp": _time(now), **place, **angles, "ranges": values, "intensities": []})
 
 
 def _outline(recording: Recording) -> list[dict[str, Any]]:
@@ -170,7 +168,7 @@ def _outline(recording: Recording) -> list[dict[str, Any]]:
     return [style | {"pose": _pose(0.0, 0.0), "points": points}]
 
 
-def _of_people(recording: Recording, began: int) -> Iterator[Entry]:
+def _of_people(recording: Recording, began: int) -> Iterator[McapMessage]:
     """Yield the pedestrians of each sample; those who have left are deleted."""
     before: set[int] = set()
     for t, time in enumerate(recording.time):
@@ -215,8 +213,8 @@ def _grid(place: Map, now: int) -> dict[str, Any]:
     }
 
 
-def _scene(now: int, entities: list[dict[str, Any]], deletions: Sequence[dict[str, Any]] = ()) -> Entry:
-    return Entry.json(SCENE, now, {"deletions": list(deletions), "entities": entities})
+def _scene(now: int, entities: list[dict[str, Any]], deletions: Sequence[dict[str, Any]] = ()) -> McapMessage:
+    return McapMessage.json(SCENE, now, {"deletions": list(deletions), "entities": entities})
 
 
 def _entity(now: int, name: str, frame: str, told: dict[str, str] | None = None, **shapes: list[dict[str, Any]]) -> dict[str, Any]:

@@ -20,8 +20,6 @@ from agora.documents import shown
 from agora.errors import InputError
 from agora.maps.grid import Map
 
-__all__ = ["Agent", "Commands", "State", "Word", "parse"]
-
 NEVER = 1e8
 """The time of the last collision of who has had none, s (``agents/agent_base.py: last_collision_t``)."""
 ROBOT = "robot_agent"
@@ -120,14 +118,14 @@ def ending(cause: str, time: float) -> str:
 
 
 @dataclass(frozen=True)
-class Word:
+class JoystickWord:
     """A message that is a word: ``sense``, ``ready`` or ``abandon``."""
 
     word: str
 
 
 @dataclass(frozen=True)
-class Name:
+class PlannerName:
     """The name of the joystick's planner."""
 
     name: str
@@ -140,19 +138,19 @@ class Commands:
     each: tuple[Floats, ...]
 
 
-def parse(text: str) -> Word | Name | Commands:
+def parse(text: str) -> JoystickWord | PlannerName | Commands:
     """Read what a joystick says.
 
     Raises:
         InputError: it is none of the words, no name, and no JSON with commands.
     """
     if text in ("sense", "ready", "abandon"):
-        return Word(text)
+        return JoystickWord(text)
     if text.startswith(_ALGO):
         name = text[len(_ALGO) :]
         if not 0 < len(name) <= _LONGEST_NAME or not name.isprintable() or "/" in name:
             raise InputError(f"algo: expected a printable name of 1 to {_LONGEST_NAME} characters without '/', got {shown(name)}")
-        return Name(name)
+        return PlannerName(name)
     try:
         read = json.loads(text)
     except (ValueError, RecursionError) as error:

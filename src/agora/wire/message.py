@@ -20,9 +20,11 @@ from safetensors.numpy import load, save
 from agora.core.recording import Recording
 from agora.documents import shown
 from agora.errors import InputError, UnknownNameError
+from agora.interfaces import Answer
 from agora.maps.grid import Map
 from agora.wire.episode import Episode
 from agora.wire.plain import from_plain, to_plain
+from agora.wire.question import Hello, Question
 from agora.wire.snapshot import Snapshot
 from agora.world.start import Start
 
@@ -36,6 +38,9 @@ FORMATS: dict[str, type] = {
     "agora.episode": Episode,
     "agora.recording": Recording,
     "agora.snapshot": Snapshot,
+    "agora.hello": Hello,
+    "agora.question": Question,
+    "agora.answer": Answer,
 }
 """The record of each format."""
 

@@ -9,11 +9,13 @@ from numpy.typing import NDArray
 
 from agora.core.state import WP, WR, Bools, Doubles, Each, Floats, Ints, allocate
 
+__all__ = ["END_OUT_OF_MAP", "END_PEDESTRIAN", "END_ROBOT", "END_WALL", "RUNNING"]
+
 RUNNING = -1
 """Value of `Status.outcome` while a robot is under way."""
 
 END_PEDESTRIAN, END_WALL, END_ROBOT, END_OUT_OF_MAP = 1, 2, 4, 8
-"""Bits of `Rules.ends`: contacts that end a robot's episode. Other contacts are counted."""
+"""Bits of `WorldRules.ends`: contacts that end a robot's episode. Other contacts are counted."""
 EVERY_CONTACT = END_PEDESTRIAN | END_WALL | END_ROBOT | END_OUT_OF_MAP
 
 
@@ -21,7 +23,7 @@ ADDED, IN_PLACE = 1, 2
 """Values of `Fed.how`."""
 
 
-class Rules(NamedTuple):
+class WorldRules(NamedTuple):
     """Rules that all worlds of a batch share; arrays of one element, so that a bound kernel sees changes.
 
     Attributes:
@@ -150,7 +152,7 @@ class Status(NamedTuple):
     events: Events
 
 
-class Replay(NamedTuple):
+class ReplayTracks(NamedTuple):
     """Recorded trajectories of pedestrian slots; a slot with ``last < first`` is simulated.
 
     Attributes:
@@ -214,6 +216,6 @@ def status(worlds: int, robots: int, slots: int, *, delay: int, events: int = 64
     )
 
 
-def replay(worlds: int, slots: int, knots: int = 1) -> Replay:
+def replay(worlds: int, slots: int, knots: int = 1) -> ReplayTracks:
     """Room for ``knots`` knots; every slot simulated."""
-    return allocate(Replay, W=worlds, P=slots, N=knots)
+    return allocate(ReplayTracks, W=worlds, P=slots, N=knots)

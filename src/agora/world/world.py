@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from agora.core import state
-from agora.core.recording import Outcome
+from agora.core.recording import ContactKind, Outcome
 from agora.core.state import LOOP, RANDOM, STAY, Bools, Floats, Pedestrians, Robots
 from agora.errors import InputError
 from agora.maps.store import MapRoom, MapStore
@@ -152,10 +152,10 @@ class World:
         """One of the two generations, 0 or 1, of pedestrians and robots."""
         return self._pedestrians[number], self._robots[number]
 
-    def turn(self) -> None:
-        """Let generation t + dt be the present one."""
+    def turn(self, steps: int = 1) -> None:
+        """Let the other generation, which is so many steps later, be the present one."""
         self.now = 1 - self.now
-        self.tick += 1
+        self.tick += steps
 
     def holds(self, start: Start) -> bool:
         """Return whether there is room for an episode in every world."""
@@ -267,6 +267,33 @@ class World:
             commands[row] = 0.0
             status.clock.done[w] = bool((status.ends.outcome[w] != records.RUNNING).all())
         self.commands[...] = commands.reshape(self.commands.shape)
+
+    def note_contact(self, world: int, robot: int, kind: ContactKind, other: int = -1, share: float = 0.0) -> None:
+        """Note that a robot begins to touch something in the physics step from this generation to the other, before they `turn`.
+
+        Args:
+            world: number of the world.
+            robot: number of the robot in its world.
+            kind: kind of what it touches.
+            other: slot of the pedestrian, or number of the robot; -1 for a wall.
+            share: moment of the step, from 0 to 1.
+        """
+        w, events, is_person = world, self.status.events, kind is ContactKind.PEDESTRIAN
+        k = min(int(events.count[w]), events.step.shape[1] - 1)
+        events.count[w] += 1
+        party = self.traits.id[w, other] if is_person else other
+        events.step[w, k], events.kind[w, k], events.robot[w, k], events.party[w, k] = self.status.clock.step[w], kind, robot, party
+        events.fraction[w, k] = share
+        for motion, number in ((events.here[w, k], self.now), (events.there[w, k], 1 - self.now)):
+            people, robots = self.generation(number)
+            if is_person and not people.active[w, other]:
+                people = self.next_pedestrians
+            motion[:] = 0.0
+            motion[:3] = robots.x[w, robot], robots.y[w, robot], robots.heading[w, robot]
+            if kind is not ContactKind.WALL:
+                met: Pedestrians | Robots = people if is_person else robots
+                motion[3:5] = met.x[w, other], met.y[w, other]
+        events.x[w, k], events.y[w, k] = (1 - share) * events.here[w, k, :2] + share * events.there[w, k, :2]
 
     @property
     def under_way(self) -> Bools:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-
 from agora.learning.trainers.actor_critic import Shape
 from agora.learning.trainers.distributions import Categorical, Normal
 from agora.learning.trainers.ga3c import Ga3cNetwork
-from agora.learning.trainers.ppo import Batch, losses_of
 from agora.policies.ga3c import CHOICES, Agents
+
+from agora.learning.trainers.ppo import Batch, losses_of
 
 TABLE = torch.from_numpy(CHOICES)
 

@@ -17,7 +17,7 @@ from agora.maps.store import build_store
 from agora.maps.world3d.export import KINDS, export
 from agora.maps.world3d.mjcf import mjcf
 from agora.maps.world3d.sdf import sdf
-from agora.maps.world3d.solids import Body, Solids, solids
+from agora.maps.world3d.solids import SolidGroup, Solids, solids
 from agora.maps.world3d.unity import unity
 from agora.sensors.lidar import Lidar
 
@@ -114,7 +114,7 @@ def test_sdf_has_segments_at_their_heading_and_concave_polygons_as_polylines():
 
 
 def test_a_part_beside_the_middle_of_a_turned_wall_is_turned_with_it_in_sdf():
-    wall = Body("w", 1.0, 2.0, 0.5, (Box(0.3, -0.4, 0.0, 1.0, 0.2, 2.0),))
+    wall = SolidGroup("w", 1.0, 2.0, 0.5, (Box(0.3, -0.4, 0.0, 1.0, 0.2, 2.0),))
     root = ElementTree.fromstring(sdf(Solids("one", (0.0, 0.0, 4.0, 3.0), (wall,), (), 0, 0)))
     pose = list(map(float, root.findtext(".//link/collision[@name='w_0_collision']/pose").split()))
     x, y = turned(Furniture("chair", 1.0, 2.0, 0.5), 0.3, -0.4)

@@ -11,7 +11,7 @@ import pytest
 from agora.core.recording import Reason
 from agora.interfaces import Tracks
 from agora.perception.spaces import circle
-from agora.planners.guided import Guided
+from agora.planners.guided import GuidedPlanner
 from agora.planners.inter.around_groups import ARC, AroundGroups
 from agora.planners.inter.taga import Taga
 from agora.planners.presets import named_planner
@@ -99,7 +99,9 @@ def test_as_a_path_taga_leads_the_local_planner_which_still_avoids_people():
     way = own(found.path[0, :2])
     assert way[0] == pytest.approx([0.0, 0.0], abs=1e-5) and found.twist is None
     assert np.hypot(*way[1]) == pytest.approx(1.5, rel=1e-4) and way[1] @ [1.2, 0.3] == pytest.approx(0.0, abs=1e-4)
-    direct, led = (Guided(named_planner("orca")[1], Named("taga", Taga(direct=d))).act(o, {}).twists[0] for d in (True, False))
+    direct, led = (
+        GuidedPlanner(named_planner("orca")[1], Named("taga", Taga(direct=d))).act(o, {}).twists[0] for d in (True, False)
+    )
     towards = np.array([0.35, -0.75]) / math.hypot(0.35, 0.75)
     assert direct[:2] @ towards > led[:2] @ towards + 0.2
 

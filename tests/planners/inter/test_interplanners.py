@@ -14,7 +14,7 @@ from agora.episode import Conditions, Episodes
 from agora.errors import InputError
 from agora.interfaces import Costmap, Tracks
 from agora.pedestrians.waypoint import Waypoint
-from agora.planners.guided import Guided, guided
+from agora.planners.guided import GuidedPlanner, guided
 from agora.planners.inter.aggressive import Aggressive
 from agora.planners.inter.meta import Meta
 from agora.planners.inter.polite import Polite
@@ -203,7 +203,7 @@ def test_limits_are_shares_of_the_local_planners_top_speed():
 def test_with_bypass_a_planner_is_itself_and_plays_the_same_episode():
     assert named_planner("pure_pursuit", "bypass") == named_planner("pure_pursuit")
     assert named_planner("pure_pursuit+bypass")[1] == named_planner("pure_pursuit")[1]
-    bypassed = Guided(named_planner("pure_pursuit")[1], Named.of("interplanners", "bypass"))
+    bypassed = GuidedPlanner(named_planner("pure_pursuit")[1], Named.of("interplanners", "bypass"))
     one, other = (recording(p) for p in (named_planner("pure_pursuit")[1].part, bypassed))
     assert not other.reason.any() and (other.speed_limit == 1.0).all() and not other.danger.any()
     assert fingerprint(one) == fingerprint(replace(other, speed_limit=None, danger=None))

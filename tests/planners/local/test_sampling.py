@@ -16,7 +16,7 @@ from agora.planners import lift
 from agora.planners.local.sampling import Sampling
 from agora.planners.local.sampling_field import CLOSED, to_goal
 from agora.planners.local.sampling_grid import waypoints
-from agora.planners.local.sampling_plan import Parameters, Scene, cost_of_spline
+from agora.planners.local.sampling_plan import Parameters, RobotWindow, cost_of_spline
 from agora.planners.local.sampling_splines import bin_of, end_of
 from agora.testing import observation
 from agora.testing.scenes import Move
@@ -147,7 +147,7 @@ def test_the_cost_of_a_straight_spline_along_a_wall_is_the_published_sum():
     distance = np.broadcast_to(away - column, (60, 120)).astype(f)
     gaps = np.broadcast_to(gap, (60, 120)).astype(f)
     tilt = 0.2  # of the robot against the straight way to the goal
-    scene = Scene(distance, gaps, f(10), f(20), f(math.sin(tilt)), f(math.cos(tilt)), f(1 / cell), f(1e3), f(0.0), False)
+    scene = RobotWindow(distance, gaps, f(10), f(20), f(math.sin(tilt)), f(math.cos(tilt)), f(1 / cell), f(1e3), f(0.0), False)
     given, out = Parameters(*map(f, (0.05, 0.5, 1.3, 0.5, 0.2, 0.08, 0.3, 0.008))), np.empty(1, f)
     _cost(given, x, y, p, f(time), scene, f(np.inf), out, 0, 1)
     s = np.arange(40) * 0.05 / time

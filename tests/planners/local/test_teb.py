@@ -13,7 +13,7 @@ from agora.core.recording import Reason
 from agora.errors import InputError
 from agora.planners.local.teb import Teb
 from agora.planners.local.teb_discs import associate, cluster
-from agora.planners.local.teb_solver import Bounds, Near, Work, cost, measure
+from agora.planners.local.teb_solver import Bounds, Near, SolverMemory, cost, measure
 from agora.planners.presets import named_planner
 
 START = (2.3, -4.1, 0.6)
@@ -72,7 +72,7 @@ def price(planner, seen, band):
     frame = f(seen.costmap.resolution), f(x - origin[0]), f(y - origin[1]), f(math.cos(heading)), f(math.sin(heading))
     standing = cluster(seen.costmap.cost[0], *frame, f(1.5), *grid, still)
     near = Near(np.zeros((300 * n, 3), f), np.zeros(n + 1, np.int32), np.zeros((1, 3), f), np.zeros(n + 1, np.int32))
-    work = Work(*(array.astype(f) for array in room(n)))
+    work = SolverMemory(*(array.astype(f) for array in room(n)))
     measure(relative, n, work)
     associate(relative, n, still, standing, np.zeros((0, 5), f), 0, f(0.0), f(0.75), f(2.5), work.trig, near)
     twist = seen.twist[0]

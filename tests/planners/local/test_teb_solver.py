@@ -8,17 +8,29 @@ from scipy.optimize import least_squares
 from tests.planners.local.teb_twin import residuals
 
 from agora.planners.local.teb import Teb
-from agora.planners.local.teb_solver import FIXED, WIDTH, Bounds, Near, Weights, Work, cost, linearise, measure, optimise, solve
+from agora.planners.local.teb_solver import (
+    FIXED,
+    WIDTH,
+    Bounds,
+    Near,
+    SolverMemory,
+    TebWeights,
+    cost,
+    linearise,
+    measure,
+    optimise,
+    solve,
+)
 
 NARROW = Bounds(*(np.float64(v) for v in (0.3, 0.11, 0.4, 0.35, 0.5, 0.0, 0.21, -0.13, 0.0, 1.7)))
 DISCS = [(1, 0.3, 0.41, 0.1, False), (2, 0.62, -0.2, 0.0, False), (2, 0.9, 0.33, 0.25, True), (4, 1.3, 0.1, 0.3, True)]
-NAMES = [name for name in Weights._fields if name not in ("epsilon", *(n for n in Weights._fields if n.endswith("_dist")))]
+NAMES = [name for name in TebWeights._fields if name not in ("epsilon", *(n for n in TebWeights._fields if n.endswith("_dist")))]
 
 
 def room(n):
     rows = 4 * n
     shapes = ((n, 2), (n, 7), (rows, WIDTH + 1), (rows, WIDTH + 1), (rows,), (rows,), (WIDTH + 1,), (n, 4))
-    return Work(*(np.full(shape, np.nan) for shape in shapes))
+    return SolverMemory(*(np.full(shape, np.nan) for shape in shapes))
 
 
 def near(n, discs=()):
@@ -37,7 +49,7 @@ def weights(**given):
         "inflation_dist": 0.62,
         "dynamic_obstacle_inflation_dist": 0.71,
     }
-    return Weights(**{name: np.float64(value) for name, value in (values | given).items()})
+    return TebWeights(**{name: np.float64(value) for name, value in (values | given).items()})
 
 
 def crooked(seed, n=6):

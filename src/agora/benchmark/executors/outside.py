@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from agora.benchmark.job import Job, Plan
+from agora.benchmark.job import Job, RunPlan
 from agora.core.recording import Recording
 from agora.interfaces import Done, Event, Progress, Work
 
-__all__ = ["EpisodeLostError", "External", "Outside"]
+__all__ = ["EpisodeLostError", "Outside"]
 
 
 class EpisodeLostError(Exception):
@@ -47,7 +47,7 @@ class Outside:
 
     def run(self, work: Work, jobs: deque[Any]) -> Iterator[Event]:
         """Have every job of a run's plan played; see `agora.interfaces.Executor.run`."""
-        assert isinstance(work, Plan)  # which makes rows
+        assert isinstance(work, RunPlan)  # which makes rows
         while jobs:
             job: Job = jobs.popleft()
             rows, lost = work.shard(), dict[int, str]()

@@ -113,7 +113,7 @@ def _watched(began: Any, what: Any, calls: Any) -> tuple[Callable[[str], None], 
     def tell() -> None:
         began.value = time.monotonic() if calling and not compiling else 0.0
 
-    class Compiling(event.Listener):  # type: ignore[misc]
+    class CompilerLock(event.Listener):  # type: ignore[misc]
         """Counts the holders of the compiler's lock, which may be held more than once."""
 
         def on_start(self, _: Any) -> None:
@@ -137,7 +137,7 @@ def _watched(began: Any, what: Any, calls: Any) -> tuple[Callable[[str], None], 
         calling = False
         tell()
 
-    event.register("numba:compiler_lock", Compiling())
+    event.register("numba:compiler_lock", CompilerLock())
     return before, after
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from agora.core.jit import bind
 from agora.core.state import Doubles, Floats, read_only
 from agora.costmap.layers import attributes_of, bind_layers
-from agora.costmap.obstacles import Beams, Seen, put
+from agora.costmap.obstacles import Seen, TrustedBeams, put
 from agora.costmap.window import Window, corners_again, fill
 from agora.engine.channels.attributes import Attributes, rows_of
 from agora.engine.channels.rows import flat, tracks_of
@@ -166,11 +166,11 @@ class Costmaps:
             call(begin, end)
 
 
-def _beams(lidar: Lidar, window: Window) -> Beams:
+def _beams(lidar: Lidar, window: Window) -> TrustedBeams:
     """The lidar as the obstacle layer takes it."""
     f = np.float32
     angles = lidar.angles.astype(np.float64) + lidar.heading
-    return Beams(
+    return TrustedBeams(
         *(np.cos(angles).astype(f), np.sin(angles).astype(f), f(lidar.x), f(lidar.y), f(lidar.range_min), f(lidar.range_max)),
         *(f(window.obstacle_range), f(window.raytrace_range), np.bool_(window.inf_is_valid)),
     )

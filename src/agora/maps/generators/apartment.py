@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from agora.maps.generators.layout import Rectangle, Set, apart, at_wall, grown, length_of, outline, row
-from agora.maps.generators.plan import Area, Plan, drawn
+from agora.maps.generators.plan import Area, FloorPlan, drawn
 from agora.maps.place import Place
 from agora.seeds import Stream
 
@@ -62,7 +62,7 @@ class Apartment(Area):
         return drawn(self, lambda: self._rooms(stream), "passage")
 
     def _rooms(self, stream: Stream) -> Place:
-        plan, cell = Plan(self, turns=stream.integer(0, 1) * 2 + (self.height > self.width)), self.resolution
+        plan, cell = FloorPlan(self, turns=stream.integer(0, 1) * 2 + (self.height > self.width)), self.resolution
         x0, y0, x1, y1 = plan.inner
         hallway, least = max(plan.snap(self.hallway), self.opening), max(2.0, self.lane + cell, self.opening + 2 * cell)
         spare = y1 - y0 - hallway - 2 * cell - 2 * least
@@ -87,7 +87,7 @@ class Apartment(Area):
                 left = right + cell
         return plan.finish("apartment")
 
-    def _room(self, plan: Plan, stream: Stream, kind: str, number: int, room: Rectangle, above: bool) -> None:
+    def _room(self, plan: FloorPlan, stream: Stream, kind: str, number: int, room: Rectangle, above: bool) -> None:
         """Part a room from the hallway, give it a door, and furnish it."""
         x0, y0, x1, y1 = room
         cell, door = self.resolution, max(plan.snap(self.door), self.opening)
@@ -106,7 +106,7 @@ class Apartment(Area):
                 self._stand(plan, stream, set_, room, taken, fronts)
 
     def _stand(
-        self, plan: Plan, stream: Stream, set_: Set, room: Rectangle, taken: list[Rectangle], fronts: list[Rectangle]
+        self, plan: FloorPlan, stream: Stream, set_: Set, room: Rectangle, taken: list[Rectangle], fronts: list[Rectangle]
     ) -> None:
         """Stand a set at a wall where it blocks neither others nor the ways to them, if such a place is found."""
         left, _, right, depth = outline(set_)

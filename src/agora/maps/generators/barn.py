@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from agora.core.state import Bools
-from agora.maps.generators.plan import Area, Blocked, Plan, drawn
+from agora.maps.generators.plan import Area, Blocked, FloorPlan, drawn
 from agora.maps.place import Place
 from agora.ranges import Count
 from agora.seeds import Stream
@@ -55,7 +55,7 @@ class Barn(Area):
         return drawn(self, lambda: self._field(stream), blame, self.tries)
 
     def _field(self, stream: Stream) -> Place:
-        plan = Plan(self)
+        plan = FloorPlan(self)
         rows, columns = plan.walls.shape
         shape = math.ceil(plan.height / self.cell - 1e-9), math.ceil(plan.width / self.cell - 1e-9)
         blocks = smoothed(np.asarray(stream.uniform(shape=shape) < self.fill_pct), self.smooth_iter)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from agora.maps.furniture import model_of
 from agora.maps.generators.layout import Rectangle, capacity, grown, outline, row, scatter
-from agora.maps.generators.plan import Area, Plan, drawn, either_way
+from agora.maps.generators.plan import Area, FloorPlan, drawn, either_way
 from agora.maps.place import Place
 from agora.ranges import Distance
 from agora.seeds import Stream
@@ -52,7 +52,7 @@ class Canteen(Area):
         return drawn(self, lambda: either_way(stream, lambda turns: self._hall(stream, turns)), "passage")
 
     def _hall(self, stream: Stream, turns: int) -> Place:
-        plan = Plan(self, turns=turns)
+        plan = FloorPlan(self, turns=turns)
         hall = self._counter(plan) if self.counter else plan.inner
         chair = model_of("chair").extent
         reach = math.hypot(_REACH + chair[2], chair[3]) if self.chair_chance else model_of("table").radius
@@ -72,7 +72,7 @@ class Canteen(Area):
             plan.entrance(side, middle - _ENTRANCE / 2, middle + _ENTRANCE / 2)
         return plan.finish("canteen")
 
-    def _counter(self, plan: Plan) -> Rectangle:
+    def _counter(self, plan: FloorPlan) -> Rectangle:
         """Stand the counter along the lower wall, with room behind it and before it; return the rest of the hall."""
         x0, y0, x1, y1 = plan.inner
         length = outline(row("counter"))[2] * 2

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from agora.maps.generators.layout import Rectangle, at_wall, outline, row
-from agora.maps.generators.plan import Area, Plan, drawn
+from agora.maps.generators.plan import Area, FloorPlan, drawn
 from agora.maps.place import Place
 from agora.seeds import Stream
 
@@ -45,7 +45,7 @@ class Corridor(Area):
         return drawn(self, lambda: self._corridor(stream), "passage")
 
     def _corridor(self, stream: Stream) -> Place:
-        plan = Plan(self, solid=True)
+        plan = FloorPlan(self, solid=True)
         x0, y0, x1, y1 = plan.inner
         wide = plan.snap(self.corridor_width)
         if wide > y1 - y0 + 1e-9:
@@ -64,7 +64,7 @@ class Corridor(Area):
             plan.zone(label, "end", (at, low, at + 2 * self.opening, low + wide))
         return plan.finish("corridor")
 
-    def _alcoves(self, plan: Plan, stream: Stream, hall: Rectangle) -> list[tuple[int, float, float]]:
+    def _alcoves(self, plan: FloorPlan, stream: Stream, hall: Rectangle) -> list[tuple[int, float, float]]:
         """Recess the walls; return side, begin and end of each alcove."""
         x0, low, x1, high = hall
         wide = max(plan.snap(self.alcove_width), self.opening)
@@ -83,7 +83,7 @@ class Corridor(Area):
             taken.append((2 if n % 2 else 0, at, at + wide))
         return taken
 
-    def _things(self, plan: Plan, stream: Stream, hall: Rectangle, taken: list[tuple[int, float, float]]) -> None:
+    def _things(self, plan: FloorPlan, stream: Stream, hall: Rectangle, taken: list[tuple[int, float, float]]) -> None:
         """Stand things along the walls where no alcove is."""
         x0, _, x1, _ = hall
         count = int((x1 - x0) / _PITCH)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from agora.maps.generators.plan import Area, Plan, drawn
+from agora.maps.generators.plan import Area, FloorPlan, drawn
 from agora.maps.place import Place
 from agora.seeds import Stream
 
@@ -42,7 +42,7 @@ class Crossing(Area):
         return drawn(self, lambda: self._crossing(stream), "passage")
 
     def _crossing(self, stream: Stream) -> Place:
-        plan = Plan(self, turns=stream.integer(0, 3) if self.arms == 3 else 0, solid=True)
+        plan = FloorPlan(self, turns=stream.integer(0, 3) if self.arms == 3 else 0, solid=True)
         x0, y0, x1, y1 = plan.inner
         widths = ("corridor_width", "crossing_width") if plan.turns % 2 == 0 else ("crossing_width", "corridor_width")
         begin, end = [], []

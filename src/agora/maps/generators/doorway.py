@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from agora.maps.generators.plan import Area, Plan, drawn
+from agora.maps.generators.plan import Area, FloorPlan, drawn
 from agora.maps.place import Place
 from agora.seeds import Stream
 
@@ -43,7 +43,7 @@ class Doorway(Area):
         return drawn(self, lambda: self._rooms(stream), "passage")
 
     def _rooms(self, stream: Stream) -> Place:
-        plan = Plan(self, turns=stream.integer(0, 1))
+        plan = FloorPlan(self, turns=stream.integer(0, 1))
         x0, y0, x1, y1 = plan.inner
         door, thick = plan.snap(self.door), max(plan.snap(self.thickness), self.resolution)
         if door < self.opening - 1e-9:

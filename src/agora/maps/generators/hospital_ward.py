@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from agora.maps.generators.layout import Rectangle, at_wall, grown, outline, row
-from agora.maps.generators.plan import Area, Plan, drawn
+from agora.maps.generators.plan import Area, FloorPlan, drawn
 from agora.maps.place import Place
 from agora.seeds import Stream
 
@@ -50,7 +50,7 @@ class HospitalWard(Area):
 
     def _ward(self, stream: Stream) -> Place:
         turns = stream.integer(0, 1) * 2 + (self.height > self.width)
-        plan, cell = Plan(self, turns=turns), self.resolution
+        plan, cell = FloorPlan(self, turns=turns), self.resolution
         x0, y0, x1, y1 = plan.inner
         wide = plan.snap(self.corridor_width)
         if wide < self.opening - 1e-9:
@@ -81,7 +81,7 @@ class HospitalWard(Area):
                 self._room(plan, stream, room, upper, n)
         return plan.finish("hospital_ward")
 
-    def _room(self, plan: Plan, stream: Stream, room: Rectangle, upper: bool, number: int) -> None:
+    def _room(self, plan: FloorPlan, stream: Stream, room: Rectangle, upper: bool, number: int) -> None:
         """Beds with their heads at one side, the door at the other side of the wall to the corridor."""
         cell, door = self.resolution, max(plan.snap(self.door), self.opening)
         x0, y0, x1, y1 = room
@@ -107,7 +107,7 @@ class HospitalWard(Area):
         corner = 0.4 if heads_left == upper else x1 - x0 - 0.4
         plan.put(row("washbasin"), at_wall(room, 0 if upper else 2, corner))
 
-    def _station(self, plan: Plan, room: Rectangle, upper: bool) -> None:
+    def _station(self, plan: FloorPlan, room: Rectangle, upper: bool) -> None:
         """Counters towards the corridor, cabinets at the back."""
         x0, y0, x1, y1 = room
         back, front = (2, y0) if upper else (0, y1)

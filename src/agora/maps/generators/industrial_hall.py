@@ -9,7 +9,7 @@ import math
 from dataclasses import dataclass
 
 from agora.maps.generators.layout import outline, row, slots
-from agora.maps.generators.plan import Area, Plan, drawn, either_way
+from agora.maps.generators.plan import Area, FloorPlan, drawn, either_way
 from agora.maps.place import Place
 from agora.seeds import Stream
 
@@ -57,7 +57,7 @@ class IndustrialHall(Area):
         return drawn(self, lambda: either_way(stream, lambda turns: self._hall(stream, turns)), "passage")
 
     def _hall(self, stream: Stream, turns: int) -> Place:
-        plan = Plan(self, turns=turns)
+        plan = FloorPlan(self, turns=turns)
         shelf, rack = (outline(row(model)) for model in ("long_shelf", "rack"))
         aisle = max(self.aisle, self.lane + _PARKED * bool(self.pallet_jacks + self.pallets))
         depth = shelf[3] + rack[3]

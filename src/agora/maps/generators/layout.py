@@ -82,7 +82,7 @@ def apart(box: Rectangle, others: ArrayLike) -> bool:
 
 
 @dataclass(frozen=True)
-class Slots:
+class FurnitureRows:
     """The slots of things that stand in rows.
 
     Attributes:
@@ -98,7 +98,7 @@ class Slots:
     crossings: list[tuple[float, float]]
 
 
-def slots(box: Rectangle, length: float, depth: float, aisle: float, crossing: float, block: int, stream: Stream) -> Slots:
+def slots(box: Rectangle, length: float, depth: float, aisle: float, crossing: float, block: int, stream: Stream) -> FurnitureRows:
     """Divide a rectangle into rows of things side by side, with aisles between rows and across them after every ``block`` things.
 
     Args:
@@ -128,7 +128,7 @@ def slots(box: Rectangle, length: float, depth: float, aisle: float, crossing: f
         lines.append(y + aisle + share)
         aisles.append((y, lines[-1]))
         y = lines[-1] + depth
-    return Slots(along, lines, [*aisles, (y, y1)], crossings)
+    return FurnitureRows(along, lines, [*aisles, (y, y1)], crossings)
 
 
 def capacity(box: Rectangle, half: float) -> tuple[int, int]:

@@ -9,7 +9,7 @@ import math
 from dataclasses import dataclass
 
 from agora.maps.generators.layout import Rectangle, Set, at_wall, length_of, outline, row, slots
-from agora.maps.generators.plan import Area, Plan, drawn, either_way
+from agora.maps.generators.plan import Area, FloorPlan, drawn, either_way
 from agora.maps.place import Place
 from agora.seeds import Stream
 
@@ -56,7 +56,7 @@ class Office(Area):
         return drawn(self, lambda: either_way(stream, lambda turns: self._floor(stream, turns)), "passage")
 
     def _floor(self, stream: Stream, turns: int) -> Place:
-        plan = Plan(self, turns=turns)
+        plan = FloorPlan(self, turns=turns)
         x0, y0, x1, y1 = self._meeting_rooms(plan, stream) if self.meeting_rooms else plan.inner
         desks = (x0 + _STORAGE_DEPTH, y0, x1 - _STORAGE_DEPTH, y1) if self.storage else (x0, y0, x1, y1)
         aisle = max(self.aisle, self.lane)
@@ -80,7 +80,7 @@ class Office(Area):
         plan.zone("floor", "room", (x0, y0, x1, y1))
         return plan.finish("office")
 
-    def _meeting_rooms(self, plan: Plan, stream: Stream) -> Rectangle:
+    def _meeting_rooms(self, plan: FloorPlan, stream: Stream) -> Rectangle:
         """Part rooms from the lower side of the floor; return the rest of it."""
         x0, y0, x1, y1 = plan.inner
         _, low, half, high = outline(_MEETING)
@@ -100,7 +100,7 @@ class Office(Area):
             plan.zone(f"door {k}", "door", (at, top - door, at + door, top + cell + door))
         return x0, top + cell, x1, y1
 
-    def _storage(self, plan: Plan, stream: Stream, floor: Rectangle) -> None:
+    def _storage(self, plan: FloorPlan, stream: Stream, floor: Rectangle) -> None:
         """Stand things at the left and the right wall of the floor."""
         edge = 1.0
         per_side = int(length_of(floor, 1) / edge)

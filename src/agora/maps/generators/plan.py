@@ -90,7 +90,7 @@ class Area:
         return PlacementError(f"{parameter} {getattr(self, parameter):g}: {why}, in a place of {self.width:g} x {self.height:g} m")
 
 
-class Plan:
+class FloorPlan:
     """A place while it is drawn: walls as cells, furniture and zones, in metres from the lower-left corner.
 
     It may be drawn turned: what is the lower side on the plan then is the right, the upper or the left side of the place.

@@ -12,7 +12,7 @@ import numpy as np
 
 from agora.core.state import Doubles
 from agora.maps.generators.layout import Rectangle
-from agora.maps.generators.plan import Area, Plan, drawn
+from agora.maps.generators.plan import Area, FloorPlan, drawn
 from agora.maps.place import Place
 from agora.ranges import Count, Distance
 from agora.seeds import Stream
@@ -52,7 +52,7 @@ class RosmapIndoor(Area):
         return drawn(self, lambda: self._floor(stream), "corridor_radius")
 
     def _floor(self, stream: Stream) -> Place:
-        plan = Plan(self, solid=True)
+        plan = FloorPlan(self, solid=True)
         wide = plan.snap(2 * self.corridor_radius)
         x0, y0, x1, y1 = plan.inner
         low, high = np.array([x0, y0]) + wide / 2, np.array([x1, y1]) - wide / 2
@@ -72,20 +72,20 @@ class RosmapIndoor(Area):
             plan.zone(f"room {k}", "room", room)
         return plan.finish("rosmap_indoor")
 
-    def _corridor(self, plan: Plan, stream: Stream, a: Doubles, b: Doubles, wide: float, number: int) -> None:
+    def _corridor(self, plan: FloorPlan, stream: Stream, a: Doubles, b: Doubles, wide: float, number: int) -> None:
         bend = np.array([a[0], b[1]]) if stream.uniform() < 0.5 else np.array([b[0], a[1]])
         parts = [self._strip(plan, p, q, wide) for p, q in ((a, bend), (bend, b))]
         for part in parts:
             plan.carve(part)
         plan.zone(f"corridor {number}", "corridor", *parts)
 
-    def _strip(self, plan: Plan, a: Doubles, b: Doubles, wide: float) -> Rectangle:
+    def _strip(self, plan: FloorPlan, a: Doubles, b: Doubles, wide: float) -> Rectangle:
         """The straight corridor between two points."""
         x0, y0 = (plan.snap(v) for v in np.minimum(a, b) - wide / 2)
         x1, y1 = (plan.snap(v) + wide for v in np.maximum(a, b) - wide / 2)
         return self._within(plan, (x0, y0, x1, y1))
 
-    def _within(self, plan: Plan, box: object) -> Rectangle:
+    def _within(self, plan: FloorPlan, box: object) -> Rectangle:
         """A rectangle on the borders of cells, cut at the outer wall."""
         x0, y0, x1, y1 = (plan.snap(v) for v in np.asarray(box).tolist())
         left, lower, right, upper = plan.inner

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from agora.maps.furniture import model_of
 from agora.maps.generators.layout import capacity, grown, scatter
-from agora.maps.generators.plan import Area, Plan, drawn
+from agora.maps.generators.plan import Area, FloorPlan, drawn
 from agora.maps.place import Place
 from agora.ranges import Distance
 from agora.seeds import Stream
@@ -42,7 +42,7 @@ class RosmapOutdoor(Area):
         return drawn(self, lambda: self._park(stream), "passage")
 
     def _park(self, stream: Stream) -> Place:
-        plan = Plan(self)
+        plan = FloorPlan(self)
         half = max(self.obstacle_extra_radius, model_of("tree").radius + self.lane / 2)
         room = grown(plan.inner, -self.lane / 2)
         if self.obstacle_num > (most := math.prod(capacity(room, half))):

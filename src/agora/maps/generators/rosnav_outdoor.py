@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from agora.maps.generators.plan import Area, Plan, drawn
+from agora.maps.generators.plan import Area, FloorPlan, drawn
 from agora.maps.place import Place
 from agora.ranges import Distance
 from agora.seeds import Stream
@@ -39,7 +39,7 @@ class RosnavOutdoor(Area):
         return drawn(self, lambda: self._yard(stream), "obstacle_num")
 
     def _yard(self, stream: Stream) -> Place:
-        plan = Plan(self)
+        plan = FloorPlan(self)
         edge = max(plan.snap(2 * self.obstacle_extra_radius), self.resolution)
         for u, v in stream.uniform(0.0, 1.0, (self.obstacle_num, 2)):
             x, y = plan.snap(u * plan.width - edge / 2), plan.snap(v * plan.height - edge / 2)

@@ -11,13 +11,13 @@ import numpy as np
 
 from agora.core.state import Doubles
 from agora.maps.furniture import Box, Cylinder
-from agora.maps.world3d.solids import Body, Prism
+from agora.maps.world3d.solids import Prism, SolidGroup
 from agora.maps.world3d.triangles import triangulate
 
 __all__ = ["model_yaml"]
 
 
-def model_yaml(bodies: Iterable[Body]) -> str:
+def model_yaml(bodies: Iterable[SolidGroup]) -> str:
     """Return the text (JSON, which is YAML) of a model whose frame is the map's: circles, and convex polygons of 3 or 4 corners.
 
     What begins above the floor is left out: Flatland has no height.
@@ -29,7 +29,7 @@ def model_yaml(bodies: Iterable[Body]) -> str:
     return json.dumps({"bodies": [{"name": "walls", "type": "static", "color": [0.5, 0.5, 0.5, 1.0], "footprints": footprints}]})
 
 
-def _footprints(body: Body) -> Iterator[dict[str, Any]]:
+def _footprints(body: SolidGroup) -> Iterator[dict[str, Any]]:
     turn = np.array([[math.cos(body.heading), math.sin(body.heading)], [-math.sin(body.heading), math.cos(body.heading)]])
     for part in body.parts:
         if part.z > 0.0:

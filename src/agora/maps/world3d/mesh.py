@@ -16,7 +16,7 @@ import numpy as np
 from agora import __version__
 from agora.core.state import Array, Doubles, Ints
 from agora.maps.furniture import Box, Colour, Cylinder
-from agora.maps.world3d.solids import FLOOR, Body, Prism, Solids
+from agora.maps.world3d.solids import FLOOR, Prism, SolidGroup, Solids
 from agora.maps.world3d.triangles import mesh
 
 _FLOAT, _UNSIGNED, _VERTICES, _INDICES = 5126, 5125, 34962, 34963  # glTF 2.0, sections 3.6.2.2 and 3.6.2.4
@@ -27,14 +27,14 @@ def y_up(points: Doubles) -> Doubles:
     return np.stack([points[..., 0], points[..., 2], -points[..., 1]], axis=-1)
 
 
-def floor(world: Solids) -> Body:
+def floor(world: Solids) -> SolidGroup:
     """The ground as a body: a slab below z = 0."""
     x0, y0, x1, y1 = world.bounds
     slab = Box(0.0, 0.0, -0.1, x1 - x0, y1 - y0, 0.1, FLOOR)
-    return Body("floor", (x0 + x1) / 2, (y0 + y1) / 2, 0.0, (slab,))
+    return SolidGroup("floor", (x0 + x1) / 2, (y0 + y1) / 2, 0.0, (slab,))
 
 
-def _by_colour(body: Body) -> dict[Colour, tuple[Doubles, Doubles, Ints]]:
+def _by_colour(body: SolidGroup) -> dict[Colour, tuple[Doubles, Doubles, Ints]]:
     """Corners, normals and triangles of a body's parts in its own frame, z up, those of one colour together."""
     groups: dict[Colour, list[Box | Cylinder | Prism]] = {}
     for part in body.parts:
@@ -67,7 +67,7 @@ class _Gltf:
         self.accessors.append(entry)
         return len(self.accessors) - 1
 
-    def mesh(self, name: str, body: Body) -> int:
+    def mesh(self, name: str, body: SolidGroup) -> int:
         primitives = []
         for colour, (corners, normals, triangles) in _by_colour(body).items():
             material = self.colours.setdefault(colour, len(self.colours))

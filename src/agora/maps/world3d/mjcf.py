@@ -9,7 +9,7 @@ import numpy as np
 
 from agora.core.state import Doubles
 from agora.maps.furniture import Box, Colour
-from agora.maps.world3d.solids import FLOOR, Body, Prism, Solids
+from agora.maps.world3d.solids import FLOOR, Prism, SolidGroup, Solids
 from agora.maps.world3d.triangles import triangulate
 
 _FLAT = 1e-9  # m2
@@ -38,7 +38,7 @@ def mjcf(world: Solids) -> str:
     return Xml.tostring(root, encoding="unicode") + "\n"
 
 
-def _body(place: Xml.Element, assets: Xml.Element, body: Body) -> None:
+def _body(place: Xml.Element, assets: Xml.Element, body: SolidGroup) -> None:
     holder = Xml.SubElement(place, "body", name=body.name, pos=_text(body.x, body.y, 0.0), euler=_text(0.0, 0.0, body.heading))
     for k, part in enumerate(body.parts):
         name, colour = f"{body.name}_{k}", _rgba(part.colour)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from xml.etree import ElementTree as Xml
 
 from agora.maps.furniture import Box, Colour, Cylinder
-from agora.maps.world3d.solids import FLOOR, Body, Prism, Solids
+from agora.maps.world3d.solids import FLOOR, Prism, SolidGroup, Solids
 
 __all__ = ["model_sdf"]
 
@@ -33,7 +33,7 @@ def sdf(world: Solids) -> str:
     return '<?xml version="1.0"?>\n' + Xml.tostring(root, encoding="unicode") + "\n"
 
 
-def model_sdf(name: str, bodies: Iterable[Body]) -> str:
+def model_sdf(name: str, bodies: Iterable[SolidGroup]) -> str:
     """Return the text of one static model in the map frame, as ``/gazebo/spawn_sdf_model`` takes it."""
     root = Xml.Element("sdf", version="1.6")
     link = _model(root, name, 0.0, 0.0, 0.0)
@@ -80,11 +80,11 @@ def _model(place: Xml.Element, name: str, x: float, y: float, heading: float) ->
     return Xml.SubElement(model, "link", name="link")
 
 
-def _pose(body: Body) -> tuple[float, float, float]:
+def _pose(body: SolidGroup) -> tuple[float, float, float]:
     return body.x, body.y, body.heading
 
 
-def _parts(link: Xml.Element, body: Body, pose: tuple[float, float, float]) -> None:
+def _parts(link: Xml.Element, body: SolidGroup, pose: tuple[float, float, float]) -> None:
     """Add a body's parts to a link in whose frame the body has a pose."""
     x, y, heading = pose
     c, s = math.cos(heading), math.sin(heading)

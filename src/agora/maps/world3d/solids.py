@@ -15,7 +15,7 @@ from agora.maps.grid import Map
 from agora.maps.place import Place
 from agora.maps.world3d.rectangles import rectangles, run_count
 
-__all__ = ["Body", "solids"]
+__all__ = ["SolidGroup", "solids"]
 
 PLASTER, FLOOR = (0.87, 0.85, 0.81), (0.62, 0.62, 0.60)
 _SAME = 1e-6  # m
@@ -40,7 +40,7 @@ class Prism:
 
 
 @dataclass(frozen=True)
-class Body:
+class SolidGroup:
     """Solids that belong together.
 
     Attributes:
@@ -75,13 +75,13 @@ class Solids:
 
     name: str
     bounds: tuple[float, float, float, float]
-    walls: tuple[Body, ...]
-    furniture: tuple[Body, ...]
+    walls: tuple[SolidGroup, ...]
+    furniture: tuple[SolidGroup, ...]
     boxes: int
     runs: int
 
     @property
-    def bodies(self) -> tuple[Body, ...]:
+    def bodies(self) -> tuple[SolidGroup, ...]:
         """Walls and furniture."""
         return self.walls + self.furniture
 
@@ -148,30 +148,30 @@ def _clear(cells: Bools, m: Map, outline: Doubles, disc: tuple[float, float, flo
     cells[low[1] : high[1], low[0] : high[0]] &= ~covered
 
 
-def _cells(m: Map, boxes: np.ndarray, height: float) -> list[Body]:
+def _cells(m: Map, boxes: np.ndarray, height: float) -> list[SolidGroup]:
     if not len(boxes):
         return []
     row, column, rows, columns = boxes.T
     x = m.origin[0] + (column + 0.5 * columns) * m.resolution
     y = m.origin[1] + (row + 0.5 * rows) * m.resolution
     sizes = zip(x.tolist(), y.tolist(), (columns * m.resolution).tolist(), (rows * m.resolution).tolist(), strict=True)
-    return [Body("cells", 0.0, 0.0, 0.0, tuple(Box(x, y, 0.0, dx, dy, height, PLASTER) for x, y, dx, dy in sizes))]
+    return [SolidGroup("cells", 0.0, 0.0, 0.0, tuple(Box(x, y, 0.0, dx, dy, height, PLASTER) for x, y, dx, dy in sizes))]
 
 
-def _shapes(place: Place, height: float, thickness: float) -> list[Body]:
+def _shapes(place: Place, height: float, thickness: float) -> list[SolidGroup]:
     """Segments, discs and polygons of the map that are not outlines of furniture."""
     walls = []
     for k, (x0, y0, x1, y1) in enumerate(place.map.segments.tolist()):
         length = math.hypot(x1 - x0, y1 - y0)
         box = Box(0.0, 0.0, 0.0, max(length, _SAME), thickness, height, PLASTER)
-        walls.append(Body(f"segment_{k}", (x0 + x1) / 2, (y0 + y1) / 2, math.atan2(y1 - y0, x1 - x0), (box,)))
+        walls.append(SolidGroup(f"segment_{k}", (x0 + x1) / 2, (y0 + y1) / 2, math.atan2(y1 - y0, x1 - x0), (box,)))
     polygons, discs = place.shapes_of_walls()
     for k, (x, y, radius) in enumerate(discs.tolist()):
-        walls.append(Body(f"disc_{k}", x, y, 0.0, (Cylinder(0.0, 0.0, 0.0, radius, height, PLASTER),)))
+        walls.append(SolidGroup(f"disc_{k}", x, y, 0.0, (Cylinder(0.0, 0.0, 0.0, radius, height, PLASTER),)))
     return walls + [_polygon(f"polygon_{k}", polygon, height) for k, polygon in enumerate(polygons)]
 
 
-def _polygon(name: str, polygon: Doubles, height: float) -> Body:
+def _polygon(name: str, polygon: Doubles, height: float) -> SolidGroup:
     """A box where the polygon is a rectangle, else a prism; its frame is at the middle of its corners."""
     x, y = polygon.T
     if np.sum(x * np.roll(y, -1) - y * np.roll(x, -1)) < 0:
@@ -182,9 +182,9 @@ def _polygon(name: str, polygon: Doubles, height: float) -> Body:
     if len(polygon) == 4 and np.abs(edges[0] + edges[2]).max() < _SAME and abs(edges[0] @ edges[1]) < _SAME:
         length, width = np.hypot(*edges[0]), np.hypot(*edges[1])
         heading = math.atan2(edges[0, 1], edges[0, 0])
-        return Body(name, x0, y0, heading, (Box(0.0, 0.0, 0.0, float(length), float(width), height, PLASTER),))
-    return Body(name, x0, y0, 0.0, (Prism(polygon - middle, 0.0, height),))
+        return SolidGroup(name, x0, y0, heading, (Box(0.0, 0.0, 0.0, float(length), float(width), height, PLASTER),))
+    return SolidGroup(name, x0, y0, 0.0, (Prism(polygon - middle, 0.0, height),))
 
 
-def _piece(piece: Furniture, number: int) -> Body:
-    return Body(f"{piece.model}_{number}", piece.x, piece.y, piece.heading, model_of(piece.model).parts, piece.model)
+def _piece(piece: Furniture, number: int) -> SolidGroup:
+    return SolidGroup(f"{piece.model}_{number}", piece.x, piece.y, piece.heading, model_of(piece.model).parts, piece.model)

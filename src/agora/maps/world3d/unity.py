@@ -12,7 +12,7 @@ import math
 from typing import Any
 
 from agora.maps.furniture import Box, Cylinder
-from agora.maps.world3d.solids import FLOOR, Body, Prism, Solids
+from agora.maps.world3d.solids import FLOOR, Prism, SolidGroup, Solids
 
 
 def unity(world: Solids) -> str:
@@ -34,7 +34,7 @@ def _at(x: float, y: float, z: float) -> list[float]:
     return [-y + 0.0, z, x]
 
 
-def _body(body: Body) -> dict[str, Any]:
+def _body(body: SolidGroup) -> dict[str, Any]:
     pose = {"position": _at(body.x, body.y, 0.0), "yaw": -math.degrees(body.heading) + 0.0}
     model = {} if body.model is None else {"model": body.model}
     return {"name": body.name, **model, **pose, "parts": [_part(part) for part in body.parts]}

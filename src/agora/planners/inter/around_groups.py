@@ -17,7 +17,7 @@ import numpy as np
 from agora.core.jit import device, kernel
 from agora.core.recording import Reason
 from agora.core.scalar import ONE, TWO_PI, ZERO, atan2, sincos
-from agora.core.state import Floats
+from agora.core.state import Floats, frozen
 from agora.interfaces import Declaration, Guidance, Memory, Observation, Tracks
 from agora.pedestrians.checks import above_zero, at_least_zero
 from agora.planners.inter.rings import Rings, linked, rings
@@ -92,7 +92,8 @@ class AroundGroups:
         led = np.concatenate((plain.path, np.repeat(plain.path[:, -1:], ARC + 1, axis=1)), axis=1)
         count, circles = plain.path_count.copy(), (groups.centre, groups.velocity, groups.radius, groups.present)
         sizes = tuple(np.float32(size) for size in (self.margin, self.reach, self.hold, self.horizon))
-        _bend(o.pose, plain.path, plain.path_count, o.limits.max_vx, circles, sizes, side, led, count, 0, rows)
+        given = (frozen(one) for one in (o.pose, plain.path, plain.path_count, o.limits.max_vx))
+        _bend(*given, circles, sizes, side, led, count, 0, rows)
         reason = np.where(side != 0, np.int8(Reason.AVOIDING_GROUP), np.int8(Reason.NONE))
         return replace(plain, path=led, path_count=count, reason=reason), {"side": side}
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from agora.core.jit import lean_kernel
 from agora.core.scalar import ONE, ZERO
-from agora.core.state import Bools, Floats, Ints
+from agora.core.state import Bools, Floats, Ints, frozen
 from agora.interfaces import Observation, Tracks
 
 
@@ -43,7 +43,8 @@ def linked(tracks: Tracks, distance: float, speed: float) -> Ints:
         speed: largest difference of their velocities, m/s.
     """
     label = np.empty(tracks.present.shape, np.int32)
-    _link(tracks.position, tracks.velocity, tracks.present, np.float32(distance), np.float32(speed), label, 0, len(label))
+    people = tuple(frozen(one) for one in (tracks.position, tracks.velocity, tracks.present))
+    _link(*people, np.float32(distance), np.float32(speed), label, 0, len(label))
     return label
 
 
@@ -60,9 +61,10 @@ def rings(o: Observation, label: Ints, sensing_range: float) -> Rings:
     rows, most = len(o.pose), max(seen.present.shape[1] // 2, 1)
     centre, velocity = np.zeros((rows, most, 2), np.float32), np.zeros((rows, most, 2), np.float32)
     out = Rings(centre, velocity, np.zeros((rows, most), np.float32), np.zeros((rows, most), np.bool_))
-    tracks = (seen.position, seen.velocity, seen.radius, seen.present, label)
+    given = (o.pose, o.radius, seen.position, seen.velocity, seen.radius, seen.present, label)
     arrays = (out.centre, out.velocity, out.radius, out.present)
-    _rings(o.pose, o.radius, *tracks, np.zeros(label.shape, np.bool_), np.float32(sensing_range), *arrays, 0, rows)
+    here = np.zeros(label.shape, np.bool_)
+    _rings(*(frozen(one) for one in given), here, np.float32(sensing_range), *arrays, 0, rows)
     return out
 
 

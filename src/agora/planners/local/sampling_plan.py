@@ -59,7 +59,7 @@ def obstacle_and_goal(p, goal, gap):
     return p.obstacle_cost * within * within * within + p.goal_cost * goal * goal
 
 
-class Scene(NamedTuple):
+class RobotWindow(NamedTuple):
     """A robot in its window, in cells from the centre of the first.
 
     Attributes:
@@ -175,7 +175,7 @@ def choose(p, of, bins, rows, cost, origin, cell, gaps, path, path_count, pose, 
         path: (N, K, 2) paths, m.
         path_count: (N,) numbers of their points.
         pose: (N, 3) poses, m and rad.
-        clear: (R,) m, see `Scene`.
+        clear: (R,) m, see `RobotWindow`.
         touching: (R,) whether they touch an obstacle.
         chosen: out, (R,) int64.
         least: out, (R,) float32.
@@ -189,7 +189,7 @@ def choose(p, of, bins, rows, cost, origin, cell, gaps, path, path_count, pose, 
         closed = to_goal(cost[n], left, bottom, cell, path[n], path_count[n], x, y, distance)
         sine, cosine = sincos(pose[n, 2])
         u, v = (x - left) * inverse - HALF, (y - bottom) * inverse - HALF
-        scene = Scene(distance, gaps[i], u, v, sine, cosine, inverse, closed, clear[i], touching[i])
+        scene = RobotWindow(distance, gaps[i], u, v, sine, cosine, inverse, closed, clear[i], touching[i])
         chosen[i], least[i] = -1, np.float32(np.inf)
         for k in range(of.first[bins[i]], of.first[bins[i] + 1]):
             found = cost_of_spline(p, of.x[k], of.y[k], of.p[k], of.time[k], scene, least[i])

@@ -50,8 +50,8 @@ from agora.errors import InputError
 from agora.interfaces import Answer, Declaration, Memory, Observation, Span, Tracks
 from agora.planners.limits import own
 from agora.planners.local.teb_discs import BLOCK
-from agora.planners.local.teb_plan import Parameters, Recall, Scene, Scratch, plan
-from agora.planners.local.teb_solver import WIDTH, Near, Weights, Work
+from agora.planners.local.teb_plan import Observed, Parameters, Recall, Scratch, plan
+from agora.planners.local.teb_solver import WIDTH, Near, SolverMemory, TebWeights
 from agora.ranges import Count, Distance, Duration, Number, Speed, Within
 
 _LOCAL = threading.local()
@@ -313,11 +313,11 @@ class Teb:
         )
 
     @property
-    def weights(self) -> Weights:
+    def weights(self) -> TebWeights:
         """Weights of the residuals, and the thresholds that belong to them."""
         named = ("penalty_epsilon", "min_obstacle_dist", "inflation_dist", "dynamic_obstacle_inflation_dist")
-        weights = [getattr(self, f"weight_{name}") for name in Weights._fields[: -len(named)]]
-        return Weights(*(np.float32(value) for value in (*weights, *(getattr(self, name) for name in named))))
+        weights = [getattr(self, f"weight_{name}") for name in TebWeights._fields[: -len(named)]]
+        return TebWeights(*(np.float32(value) for value in (*weights, *(getattr(self, name) for name in named))))
 
     def steps(self, o: Observation) -> tuple[Floats, Floats, Floats, Ints]:
         """Return the settings of each row that follow the robots' speeds, (N,) each.
@@ -334,14 +334,14 @@ class Teb:
         checked = np.ceil(_CHECKED / times - _TINY) if poses is None else np.full(rows, poses)
         return times, hysteresis, np.square(given / times), checked.astype(np.int32)
 
-    def _scene(self, o: Observation) -> Scene:
+    def _scene(self, o: Observation) -> Observed:
         """The arrays that the kernel reads."""
         assert o.path is not None and o.path_count is not None and o.costmap is not None
         m, rows = o.limits, len(o.pose)
         outlines = self.window.corners(o.footprint, o.radius)
         corners = np.moveaxis(outlines, 2, 0)
         times, hysteresis, hurry, checked = self.steps(o)
-        return Scene(
+        return Observed(
             pose=frozen(o.pose),
             twist=frozen(o.twist),
             goal=frozen(o.goal),
@@ -405,7 +405,7 @@ class Teb:
                     np.empty((slots, 5), f),
                 ),
                 Near(np.empty((most * near, 3), f), np.empty(most + 1, i), np.empty((most * slots, 3), f), np.empty(most + 1, i)),
-                Work(
+                SolverMemory(
                     *(
                         np.empty((most, 2), f),
                         np.empty((most, 7), f),

@@ -17,7 +17,7 @@ from agora.planners.local.teb_band import SPACING, command, follow, lay, local_p
 from agora.planners.local.teb_checks import CONTACT, DISC, FREE, LOST, blocked, feasible, note, prefer
 from agora.planners.local.teb_discs import associate, cluster, gather
 from agora.planners.local.teb_homotopy import classify, connect, detours, explore, obstacles, scatter
-from agora.planners.local.teb_solver import Bounds, Near, Weights, Work, measure, optimise
+from agora.planners.local.teb_solver import Bounds, Near, SolverMemory, TebWeights, measure, optimise
 
 _DEAREST, _OUT = np.float32(1e37), np.float32(3e38)
 _SLOWEST = np.float32(0.01)
@@ -74,10 +74,10 @@ class Parameters(NamedTuple):
     detour_angle: np.float32
     detour_length: np.float32
     detour_ratio: np.float32
-    weights: Weights
+    weights: TebWeights
 
 
-class Scene(NamedTuple):
+class Observed(NamedTuple):
     """The arrays of an observation; pedestrians and robots as (positions, velocities, radii, present)."""
 
     pose: Floats
@@ -161,7 +161,7 @@ class Scratch(NamedTuple):
     still: Floats
     moving: Floats
     near: Near
-    work: Work
+    work: SolverMemory
     order: Ints
     places: Floats
     signatures: Floats
@@ -408,7 +408,7 @@ def plan(p, scene, recall, scratch, twists, reasons, first, last):
 
     Args:
         p: `Parameters`.
-        scene: `Scene`.
+        scene: `Observed`.
         recall: `Recall`, changed in place.
         scratch: `Scratch`, of one thread.
         twists: out, (N, 3).

@@ -32,7 +32,7 @@ _TURNING = 3
 _ONLY = np.float32(1000.0)
 
 
-class Weights(NamedTuple):
+class TebWeights(NamedTuple):
     """Weights of the residuals, and the thresholds that belong to them; the fields of `Teb` of these names."""
 
     max_vel_x: np.float32
@@ -82,7 +82,7 @@ class Near(NamedTuple):
     moving_begin: Ints
 
 
-class Work(NamedTuple):
+class SolverMemory(NamedTuple):
     """Working memory of the solver, for bands of at most M poses.
 
     Attributes:

@@ -57,9 +57,7 @@ def head_on(recording: Recording, person: int, within: float) -> bool:
 
 def inside(points: Doubles, polygon: Doubles) -> Bools:
     """(T,) which of the points (T, 2) are in a polygon (V, 2)."""
-    out = np.empty(len(points), np.bool_)
-    inside_all(np.ascontiguousarray(polygon, np.float64), np.ascontiguousarray(points, np.float64), out)
-    return out
+    return inside_all(np.asarray(polygon, np.float64), np.asarray(points, np.float64))
 
 
 def between(recording: Recording, person: int, polygon: Doubles) -> float:

@@ -7,7 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from agora.errors import InputError
-from agora.interfaces import Module, Plan
+from agora.interfaces import Module, ResetPlan
 from agora.share import folder
 from agora.tasks.arena_benchmark import ArenaBenchmark, Contestant, read_arena_benchmark
 
@@ -52,14 +52,14 @@ class Benchmark(Module):
         read = self.read()
         return read.contestants[episode // len(read.suite.entries()) % len(read.contestants)]
 
-    def before_reset(self, plan: Plan) -> Plan:
+    def before_reset(self, plan: ResetPlan) -> ResetPlan:
         """Return the plan of the benchmark's episode, with the crowd of the given one; modules of its stage run after this one."""
         suite = self.read().suite
         entries = suite.entries()
         name, episode = entries[plan.episode % len(entries)]
         stage = suite.stage(name)
         whole = replace(stage, modules=plan.stage.modules + stage.modules, crowd=plan.stage.crowd)
-        return Plan(suite.name, whole, episode, plan.seed if stage.seed is None else stage.seed)
+        return ResetPlan(suite.name, whole, episode, plan.seed if stage.seed is None else stage.seed)
 
 
 @lru_cache(maxsize=16)

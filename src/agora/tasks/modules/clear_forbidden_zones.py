@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from agora.interfaces import Module, Plan
+from agora.interfaces import Module, ResetPlan
 
 
 @dataclass(frozen=True)
@@ -19,6 +19,6 @@ class ClearForbiddenZones(Module):
 
     category: tuple[str, ...] = ("forbidden",)
 
-    def before_reset(self, plan: Plan) -> Plan:
+    def before_reset(self, plan: ResetPlan) -> ResetPlan:
         """Return the plan with the categories of its stage replaced."""
         return replace(plan, stage=replace(plan.stage, forbidden=self.category))

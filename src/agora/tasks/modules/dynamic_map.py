@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from agora.config import build, load, plain
 from agora.draft.surroundings import Surroundings
 from agora.errors import InputError
-from agora.interfaces import Module, Plan
+from agora.interfaces import Module, ResetPlan
 from agora.maps.generators.arena import ArenaGenerator, from_arena
 from agora.registry import Named, Plug
 from agora.seeds import Stream
@@ -94,7 +94,7 @@ class DynamicMap(Module):
         """
         return replace(self, generator=from_arena(values | {"map_properties": plain(self._read()[0].map_properties)}))
 
-    def before_reset(self, plan: Plan) -> Plan:
+    def before_reset(self, plan: ResetPlan) -> ResetPlan:
         """Return the plan in the generated world."""
         generator, episodes = self.resolved()
         number = plan.episode // episodes + self.ahead

@@ -9,7 +9,7 @@ from typing import Any
 
 from agora.config import load
 from agora.errors import InputError
-from agora.interfaces import Module, Plan
+from agora.interfaces import Module, ResetPlan
 from agora.maps.generators.arena import from_arena
 from agora.registry import Named
 from agora.share import named_file
@@ -100,7 +100,7 @@ class Staged(Module):
         """The module some stages further, or back; not beyond the last or below the first."""
         return replace(self, index=self.index + by)
 
-    def before_reset(self, plan: Plan) -> Plan:
+    def before_reset(self, plan: ResetPlan) -> ResetPlan:
         """Return the plan with the numbers of the present stage.
 
         Raises:

@@ -11,12 +11,12 @@ from agora.draft.task import Task
 from agora.errors import InputError
 from agora.ranges import Count, Distance
 from agora.share import named_file
-from agora.tasks.parametrized import Entry, read_parametrized
+from agora.tasks.parametrized import ModelCount, read_parametrized
 from agora.tasks.population import add_furniture, add_pedestrians, pedestrian_type
 
 
 @lru_cache(maxsize=16)
-def _read_once(path: Path, changed: int) -> tuple[Entry, ...]:
+def _read_once(path: Path, changed: int) -> tuple[ModelCount, ...]:
     return read_parametrized(path)
 
 
@@ -52,7 +52,7 @@ class Parametrized:
         """
         return [named_file("parametrized", self.file, ".xml")]
 
-    def entries(self) -> tuple[Entry, ...]:
+    def entries(self) -> tuple[ModelCount, ...]:
         """Return the entries of the file.
 
         Raises:

@@ -18,7 +18,7 @@ from agora.maps.grid import Map
 from agora.ranges import Distance, Number
 from agora.seeds import Stream
 
-__all__ = ["Crossing", "Draw", "Taken", "clear"]
+__all__ = ["Crossing"]
 
 _TRIES = 10_000
 _LARGEST_SEED = 2**32 - 1

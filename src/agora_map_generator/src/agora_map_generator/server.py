@@ -35,7 +35,7 @@ from agora_msgs.msg import Map as MapMessage
 from agora_msgs.srv import GetDistanceMap, NewMap, NewMapResponse, SaveMap, SaveMapResponse, SetMap, SetMapResponse
 
 
-class MapGenerator:
+class MapGeneratorNode:
     """The node ``map_generator``.
 
     Private parameter ``config``: Arena's ``map_generator.yaml``, a name in ``configs/map_generator`` or a path. Of the graph:

@@ -25,8 +25,8 @@ from std_msgs.msg import String
 
 from agora.core.state import Array, Floats
 from agora.errors import InputError
-from agora.navigation.navigator import Led
-from agora.navigation.relay import Relay
+from agora.nodes.navigator import Led
+from agora.nodes.relay import Relay
 from agora_msgs.msg import Notes
 from agora_navigation.localisation import Localisation
 from agora_navigation.messages import to_path
@@ -51,7 +51,7 @@ def explained(kind: type, outcome: int, said: str) -> str:
 
 
 @dataclass(frozen=True)
-class Settings:
+class MbfSettings:
     """The use of a stock Move Base Flex.
 
     Attributes:
@@ -122,7 +122,7 @@ class Speed:
 class MbfRobot:
     """Takes goals of one robot and has Move Base Flex pursue them. One thread works: `spin`."""
 
-    def __init__(self, name: str, relay: Relay, settings: Settings, localisation: Localisation) -> None:
+    def __init__(self, name: str, relay: Relay, settings: MbfSettings, localisation: Localisation) -> None:
         robot = ros_name(name)
         self._name, self._robot, self._relay, self._settings, self._localisation = name, robot, relay, settings, localisation
         self._odometry: Any = None

@@ -9,12 +9,12 @@ import rospy
 from agora_ros.names import ros_name
 from agora_ros.parameters import own_or_graphs
 
-from agora.navigation.relay import Relay
+from agora.nodes.relay import Relay
 from agora.planners.presets import named_interplanner
 from agora.robots.model import load_robot
 from agora_msgs.msg import Pedestrians
 from agora_navigation.localisation import Localisation
-from agora_navigation.mbf import MbfRobot, Settings
+from agora_navigation.mbf import MbfRobot, MbfSettings
 
 
 class MbfClient:
@@ -26,13 +26,13 @@ class MbfClient:
             load_robot(str(own_or_graphs("model", "jackal"))),
             named_interplanner(str(own_or_graphs("inter_planner", "bypass"))),
         )
-        given = Settings()
+        given = MbfSettings()
         period = float(get("~inter_period", given.inter_period))
         localisation = Localisation(trusting=False)
         self._robots = []
         for name in get("~robots", [model.name]):
             base = ros_name(str(name))
-            settings = Settings(
+            settings = MbfSettings(
                 server=str(get("~server", f"{base}/move_base_flex")).replace("{robot}", base),
                 planner=str(get("~planner", given.planner)),
                 controller=str(get("~controller", given.controller)),

@@ -19,7 +19,7 @@ from agora.core.state import Bools
 from agora.draft.periods import Periods
 from agora.episode import Conditions
 from agora.errors import AgoraError, InputError
-from agora.navigation.navigator import Decision, Navigator
+from agora.nodes.navigator import Decision, Navigator
 from agora.perception.detector import Detector
 from agora.perception.perception import Perception
 from agora.planners.presets import named_planner
@@ -54,7 +54,7 @@ class Crew:
 
 
 @dataclass
-class Played:
+class Assignment:
     """The robots that are driven: those of an episode, or robots on a map.
 
     Attributes:
@@ -83,7 +83,7 @@ def _perception(source: str, legs: bool) -> Perception:
     return Perception("tracked", Detector(legs=legs or None)) if source == "scan" else Perception("truth")
 
 
-class Navigation:
+class NavigationNode:
     """Callbacks store; `spin` works, or in lock step the service ``navigation/plan``."""
 
     def __init__(self) -> None:
@@ -97,7 +97,7 @@ class Navigation:
         self._perception = _perception(str(get("~pedestrians", "topic")), bool(get("~legs", False)))
         self._compiled: set[str] = set()
         self._changed = threading.Condition()
-        self._played: Played | None = None
+        self._played: Assignment | None = None
         self._robots: Any = None
         self._people: Any = None
         self._status: Any = None
@@ -187,7 +187,7 @@ class Navigation:
             ]
             active = np.ones(len(names), np.bool_)
             self._robots = self._people = None
-            self._played = Played(episode.number, names, crews, stage.periods.physics, active)
+            self._played = Assignment(episode.number, names, crews, stage.periods.physics, active)
         gc.collect()  # the batch before is a circle of references
         return BeginEpisodeResponse(True, "")
 
@@ -221,12 +221,12 @@ class Navigation:
         nav.prepare()
         self._close()
         ones = np.ones(1, np.bool_)
-        self._played = Played(-1, [model.name], [Crew(nav, [self._port(model.name, 0, nav)])], self._control, ones)
+        self._played = Assignment(-1, [model.name], [Crew(nav, [self._port(model.name, 0, nav)])], self._control, ones)
         goal = rospy.resolve_name(f"{ros_name(model.name)}/move_base_simple/goal")
         size = f"{message.info.width} x {message.info.height} cells"
         rospy.loginfo(f"{model.name} is driven by {label} on a map of {size}; it takes goals from {goal}")
 
-    def _follow_status(self, played: Played) -> None:
+    def _follow_status(self, played: Assignment) -> None:
         """Take from the simulator the present goal of each robot, and the robots that have ended."""
         status, self._status = self._status, None
         if status is None or status.number != played.number:
@@ -239,7 +239,7 @@ class Navigation:
                     if port.number == number and not port.own_goal and not robot.ended:
                         crew.navigator.follow(number, robot.goal)
 
-    def _serve_crew(self, played: Played, crew: Crew) -> None:
+    def _serve_crew(self, played: Assignment, crew: Crew) -> None:
         """Plan for a crew when its odometry has moved on by a control period; let it stand where that does not come."""
         nav = crew.navigator
         for port in crew.ports:
@@ -262,7 +262,7 @@ class Navigation:
         """Return whether all messages of one moment have come."""
         return all(port.has_come(stamp) for port in crew.ports)
 
-    def _advance(self, played: Played, crew: Crew, stamp: float) -> None:
+    def _advance(self, played: Assignment, crew: Crew, stamp: float) -> None:
         """Plan from the messages up to ``stamp``, and drive."""
         nav = crew.navigator
         if np.isnan(played.began) or stamp < crew.planned:
@@ -290,7 +290,7 @@ class Navigation:
         goals[[port.number for port in crew.ports if port.own_goal]] = True
         return goals
 
-    def _drive(self, played: Played, port: Port, decision: Decision) -> None:
+    def _drive(self, played: Assignment, port: Port, decision: Decision) -> None:
         """Publish a robot's twist, and log the reason that keeps it from moving."""
         n = port.number
         reason = decision.failures.get(n) or decision.standing.get(n)
@@ -314,7 +314,7 @@ class Navigation:
             add_notes(message, [port.name for port in crew.ports], {name: a[numbers] for name, a in decision.noted.items()})
         self._notes.publish(message)
 
-    def _see(self, played: Played, nav: Navigator, robots: Any, people: Any) -> None:
+    def _see(self, played: Assignment, nav: Navigator, robots: Any, people: Any) -> None:
         """Overwrite robots and pedestrians by the latest messages; None where there were none yet."""
         if robots is not None and list(robots.name) == played.names:
             from_robots(robots, nav.robots)
@@ -347,7 +347,7 @@ class Navigation:
             self._note(stamp, [(crew, self._plan_crew(played, crew, request, active, response)) for crew in played.crews])
             return response
 
-    def _plan_crew(self, played: Played, crew: Crew, request: Any, active: Bools, response: PlanResponse) -> Decision:
+    def _plan_crew(self, played: Assignment, crew: Crew, request: Any, active: Bools, response: PlanResponse) -> Decision:
         nav, step = crew.navigator, request.robots.step
         time = step * played.dt
         self._see(played, nav, request.robots, request.pedestrians if request.pedestrians.present else None)
@@ -368,7 +368,7 @@ class Navigation:
         response.planning_time = max(response.planning_time, decision.planning_time)
         return decision
 
-    def _missing(self, played: Played, stamp: float, step: int, active: Bools) -> list[str]:
+    def _missing(self, played: Assignment, stamp: float, step: int, active: Bools) -> list[str]:
         """The scans that have not come of a moment that a plan needs."""
         missing = []
         for crew in played.crews:

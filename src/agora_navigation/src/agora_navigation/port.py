@@ -18,7 +18,7 @@ from std_msgs.msg import String
 
 from agora.core.state import Array
 from agora.errors import InputError
-from agora.navigation.navigator import Navigator
+from agora.nodes.navigator import Navigator
 from agora_navigation.messages import to_grid, to_path
 from agora_navigation.move_base import MoveBase
 

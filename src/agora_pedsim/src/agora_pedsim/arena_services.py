@@ -15,10 +15,10 @@ from std_srvs.srv import Empty, EmptyResponse, SetBool, SetBoolResponse, Trigger
 from agora.draft.scenario import Pedestrian
 from agora.errors import InputError
 from agora.maps.furniture import MODELS, Furniture, model_of
+from agora.nodes.arena import newcomers
+from agora.nodes.crowd import Crowd
 from agora.robots.model import RobotModel
 from agora.seeds import Stream
-from agora.simulators.arena import newcomers
-from agora.simulators.crowd import Crowd
 from agora.world.start import RobotStart, Thing
 
 if TYPE_CHECKING:

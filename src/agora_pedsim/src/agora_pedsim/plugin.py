@@ -21,14 +21,13 @@ from pedsim_msgs.msg import AgentFeedback, AgentFeedbacks, AgentState, PedsimAge
 
 from agora.core.state import SOCIAL_STATES, STAY, TYPES, Array
 from agora.draft.periods import Periods
-from agora.draft.stage import Crowd as CrowdSettings
-from agora.draft.stage import Stage
+from agora.draft.stage import CrowdSettings, Stage
 from agora.errors import InputError, nearest
 from agora.maps.grid import Map
+from agora.nodes.arena import crowd_model, state_number
+from agora.nodes.crowd import Crowd
 from agora.registry import Named, available
 from agora.robots.model import RobotModel
-from agora.simulators.arena import crowd_model, state_number
-from agora.simulators.crowd import Crowd
 from agora.world.start import PedestrianStarts, RobotStart, Start
 
 _WALKING = SOCIAL_STATES.index("walking")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import rospy
 from dynamic_reconfigure.server import Server
 
-from agora.simulators.crowd import Crowd
+from agora.nodes.crowd import Crowd
 from agora_pedsim.cfg import PedsimSimulatorConfig
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ _FIELDS = {
 }
 
 
-class Weights:
+class ForceWeights:
     """The weights of crowd models: changes count for every model that has them, until the next episode; others are named in the
     log.
     """

@@ -12,7 +12,7 @@ from agora_ros.parameters import queue_size
 from geometry_msgs.msg import Pose2D
 from tf2_msgs.msg import TFMessage
 
-from agora.simulators.base import Simulator
+from agora.nodes.driver import Driver
 from agora_msgs.msg import Contact, EpisodeStatus, Robots, RobotStatus
 from agora_simulators.clock import SimulationClock
 from agora_simulators.robots import RobotTopics
@@ -31,7 +31,7 @@ class Display:
         robots: the message of the step that was shown last.
     """
 
-    def __init__(self, driver: Simulator, news: threading.Condition) -> None:
+    def __init__(self, driver: Driver, news: threading.Condition) -> None:
         self._driver, self._news = driver, news
         self._passes = "step" not in driver.can
         self.clock = SimulationClock()

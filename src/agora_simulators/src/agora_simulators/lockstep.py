@@ -17,7 +17,7 @@ from agora_ros.calls import Call, CallError
 from agora_ros.conversions import from_twist
 
 from agora.core.state import Floats
-from agora.simulators.base import Simulator
+from agora.nodes.driver import Driver
 from agora_msgs.msg import Pedestrians
 from agora_msgs.srv import Plan, PlanRequest, StepCrowd, StepCrowdRequest
 from agora_simulators.robots import RobotTopics
@@ -54,7 +54,7 @@ class LockStep:
         self._received = {name: topic.received for name, topic in topics.items()}
 
     def exchange(
-        self, driver: Simulator, robots: Any, plans: bool, topics: Mapping[str, RobotTopics]
+        self, driver: Driver, robots: Any, plans: bool, topics: Mapping[str, RobotTopics]
     ) -> tuple[Any, tuple[Floats, dict[int, str]] | None]:
         """Ask everybody about the step of ``robots`` (`agora_msgs/Robots`).
 

@@ -1,4 +1,4 @@
-"""The simulator node: services and topics around one `agora.simulators.base.Simulator`.
+"""The simulator node: services and topics around one `agora.nodes.driver.Driver`.
 
 Service handlers and subscribers only leave work or data; the thread in `SimulatorNode.run` alone touches the driver. Data that is
 too old: a `cmd_vel` counts for ``cmd_vel_timeout`` s of simulated time, then the robot stands; pedestrians go on with their
@@ -25,7 +25,7 @@ from agora_ros.names import ros_name
 from std_srvs.srv import Trigger
 
 from agora.errors import AgoraError, InputError
-from agora.simulators.base import Entity, People, SimulatorLostError
+from agora.nodes.driver import Entity, People, SimulatorLostError
 from agora_msgs import srv
 from agora_msgs.msg import Episode, Pedestrians
 from agora_simulators.display import Display

@@ -12,10 +12,10 @@ import rospy
 
 from agora.config import build, parse_component, parse_components, parse_parameters, split
 from agora.draft.periods import Periods
-from agora.draft.stage import Crowd, Navigation
+from agora.draft.stage import CrowdSettings, NavigationSettings
 from agora.errors import InputError, UnknownNameError
+from agora.nodes.arena import crowd_model, names_plugin
 from agora.share import named_file
-from agora.simulators.arena import crowd_model, names_plugin
 from agora.tasks.robot_setup import Driver, RobotEntry, read_robot_setup
 
 _FREE_RUNNING = Periods(physics=1 / 30, control=0.1, crowd=1 / 30, sensor=0.1)
@@ -137,13 +137,13 @@ class Parameters:
             "world": self.map_file,
             "robot": models[0] if len(models) == 1 else models,
             "crowd": self._crowd(),
-            "navigation": Navigation(parse_component("global_planners", self.global_planner, "global_planner")),
+            "navigation": NavigationSettings(parse_component("global_planners", self.global_planner, "global_planner")),
         }
 
-    def _crowd(self) -> Crowd:
+    def _crowd(self) -> CrowdSettings:
         behaviours = parse_components("behaviours", self.behaviours, "behaviours")
         library = bool(self.sfm) and not names_plugin(self.sfm)
-        return Crowd(model=crowd_model(self.sfm) if library else None, behaviours=behaviours)
+        return CrowdSettings(model=crowd_model(self.sfm) if library else None, behaviours=behaviours)
 
     def over_settings(self) -> dict[str, Any]:
         """The settings that launch arguments decide, by Arena's names."""

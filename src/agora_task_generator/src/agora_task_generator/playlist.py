@@ -13,7 +13,7 @@ from agora.config import parse_component
 from agora.core.state import Array
 from agora.draft.stage import Stage
 from agora.errors import InputError
-from agora.interfaces import Plan
+from agora.interfaces import ResetPlan
 from agora.maps.generators.arena import parse_generator
 from agora.tasks.generator import TaskGenerator
 from agora.tasks.modules.benchmark import Benchmark
@@ -41,7 +41,7 @@ class Turn:
     robots: tuple[RobotEntry, ...]
 
     @staticmethod
-    def of(plan: Plan, robots: list[RobotEntry]) -> Turn:
+    def of(plan: ResetPlan, robots: list[RobotEntry]) -> Turn:
         """The episode of a plan.
 
         Raises:
@@ -209,7 +209,7 @@ class TaskModes:
         count = len(robots) if len(self._robots) == 1 else 1
         return Turn(start, plan.stage, (*self._robots,) * count)
 
-    def _contestants(self, plan: Plan) -> list[RobotEntry]:
+    def _contestants(self, plan: ResetPlan) -> list[RobotEntry]:
         """Return the robots, driven by the contestant whose turn it is where the module ``benchmark`` plays a contest."""
         contest = next((m.part for m in plan.stage.modules if isinstance(m.part, Benchmark)), None)
         if contest is None:
@@ -269,7 +269,7 @@ class SuiteEntries:
         count = suite.stage(stage).count
         if episode >= count:
             raise InputError(f"stage {stage!r} of suite {suite.name!r} has {count} episodes, there is no {episode}")
-        return Turn.of(Plan(suite.name, suite.stage(stage), episode, suite.seed_of(stage)), self._robots)
+        return Turn.of(ResetPlan(suite.name, suite.stage(stage), episode, suite.seed_of(stage)), self._robots)
 
 
 def driven(parameters: Parameters) -> list[RobotEntry]:

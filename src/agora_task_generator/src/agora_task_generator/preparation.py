@@ -14,10 +14,10 @@ import yaml
 from agora.config import load
 from agora.draft.stage import Stage
 from agora.errors import AgoraError
+from agora.nodes.warm import Compiled, warm_episode
 from agora.planners.presets import named_planner
 from agora.registry import Named, available
 from agora.share import folder
-from agora.simulators.warm import Compiled, warm_episode
 from agora.tasks.settings import Settings
 from agora.world.start import Start
 from agora_task_generator.parameters import Parameters

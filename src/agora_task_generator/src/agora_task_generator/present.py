@@ -47,7 +47,7 @@ class Present:
         return np.column_stack([self.position, self.radius + _ROOM])
 
 
-class Watch:
+class LatestMessages:
     """The last message about pedestrians and about robots, while it is switched on."""
 
     def __init__(self) -> None:

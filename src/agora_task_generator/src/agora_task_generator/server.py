@@ -22,7 +22,7 @@ from std_srvs.srv import Empty, EmptyResponse, Trigger
 from agora.core.recording import Outcome
 from agora.core.state import Array
 from agora.errors import InputError, PlacementError
-from agora.simulators.arena import names_plugin
+from agora.nodes.arena import names_plugin
 from agora.tasks.settings import Settings
 from agora_msgs.msg import Episode, EpisodeStatus
 from agora_msgs.srv import BeginEpisode, PlayEpisode, PlayEpisodeResponse, SetMap
@@ -30,7 +30,7 @@ from agora_task_generator.announcements import Announcements
 from agora_task_generator.outcomes import Outcomes
 from agora_task_generator.parameters import Parameters
 from agora_task_generator.playlist import Playlist, SuiteEntries, TaskModes, Turn
-from agora_task_generator.present import Watch
+from agora_task_generator.present import LatestMessages
 from agora_task_generator.reconfigure import Reconfigure
 from agora_task_generator.services import Service
 from agora_task_generator.tools import Tools
@@ -79,7 +79,7 @@ class TaskGeneratorServer:
         self._pause, self._resume = (Service(f"simulator/{verb}", Trigger, patience) for verb in ("pause", "resume"))
         self._reconfigure = self._read_settings()
         self._turn: Turn | None = None
-        self.watch, self._tools = Watch(), Tools(self, patience)
+        self.watch, self._tools = LatestMessages(), Tools(self, patience)
         rospy.Subscriber("simulator/status", EpisodeStatus, self._on_status, queue_size=100, tcp_nodelay=True)
         rospy.Service("reset_task", Empty, self._on_reset)
         rospy.Service("task_generator_server/play", PlayEpisode, self._on_play)

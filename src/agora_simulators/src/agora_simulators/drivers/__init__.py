@@ -5,9 +5,9 @@ from __future__ import annotations
 from importlib import import_module
 
 from agora.errors import UnknownNameError
+from agora.nodes.driver import Driver
+from agora.nodes.one_world import OneWorld
 from agora.registry import Named, available
-from agora.simulators.base import Simulator
-from agora.simulators.one_world import OneWorld
 
 DRIVERS = {
     "flatland": "agora_simulators.drivers.flatland:Flatland",
@@ -17,7 +17,7 @@ DRIVERS = {
 """Where the class of each driver is that reaches a simulator through ROS."""
 
 
-def make_driver(name: str) -> Simulator:
+def make_driver(name: str) -> Driver:
     """The driver of a name.
 
     Raises:
@@ -30,5 +30,5 @@ def make_driver(name: str) -> Simulator:
     if name not in DRIVERS:
         raise UnknownNameError("simulator", name, [*own, *DRIVERS])
     module, kind = DRIVERS[name].split(":")
-    driver: Simulator = getattr(import_module(module), kind)()
+    driver: Driver = getattr(import_module(module), kind)()
     return driver

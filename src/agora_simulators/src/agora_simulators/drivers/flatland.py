@@ -25,7 +25,7 @@ from std_srvs.srv import Empty
 from agora.core.state import Array, Floats
 from agora.errors import InputError
 from agora.maps.world3d.flatland import model_yaml
-from agora.maps.world3d.solids import Body
+from agora.maps.world3d.solids import SolidGroup
 from agora.robots.flatland import disc_yaml, robot_yaml
 from agora.robots.model import RobotModel
 from agora_simulators.drivers.foreign import Foreign
@@ -161,7 +161,7 @@ class Flatland(Foreign):
     def _show_pedestrian(self, name: str, radius: float, pose: Array) -> None:
         self._put(name, disc_yaml(radius), pose)
 
-    def _show_bodies(self, name: str, bodies: Sequence[Body]) -> None:
+    def _show_bodies(self, name: str, bodies: Sequence[SolidGroup]) -> None:
         self._put(name, model_yaml(bodies), np.zeros(3))
 
     def _place(self, name: str, pose: Array) -> None:

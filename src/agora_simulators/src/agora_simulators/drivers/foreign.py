@@ -33,11 +33,11 @@ from agora.interfaces import Ability
 from agora.maps.furniture import Furniture
 from agora.maps.grid import Map
 from agora.maps.place import Place
-from agora.maps.world3d.solids import Body, solids
+from agora.maps.world3d.solids import SolidGroup, solids
+from agora.nodes.driver import Entity, People, Reading, RobotStanding, SimulatorLostError
+from agora.nodes.referee import Referee
+from agora.nodes.track import Sighting, Track
 from agora.robots.model import RobotModel
-from agora.simulators.base import Entity, People, Reading, RobotStanding, SimulatorLostError
-from agora.simulators.referee import Referee
-from agora.simulators.track import Sighting, Track
 from agora.world.start import Start
 from agora_simulators.drivers.models import Models
 from agora_simulators.drivers.watched import Watched
@@ -95,7 +95,7 @@ class Foreign(Models):
         return ask
 
     @abstractmethod
-    def _show_bodies(self, name: str, bodies: Sequence[Body]) -> None:
+    def _show_bodies(self, name: str, bodies: Sequence[SolidGroup]) -> None:
         """Put a static model into the world: the walls of a map, or an obstacle."""
 
     @abstractmethod
@@ -147,7 +147,7 @@ class Foreign(Models):
         return self._referee.done
 
     def begin(self, start: Start, stage: Stage, names: Sequence[str], since: float) -> None:
-        """Adopt an episode; see `agora.simulators.base.Simulator`.
+        """Adopt an episode; see `agora.nodes.driver.Driver`.
 
         Robots and walls that are there already are used again: a simulator is not always the same after something was taken away
         (gzserver 11.1 aborts when a robot with planar_move is deleted).

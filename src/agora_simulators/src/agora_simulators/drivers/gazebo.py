@@ -16,7 +16,7 @@ from std_srvs.srv import Empty
 from agora.core.state import Array
 from agora.maps.furniture import ORANGE, Cylinder
 from agora.maps.world3d.sdf import model_sdf
-from agora.maps.world3d.solids import Body
+from agora.maps.world3d.solids import SolidGroup
 from agora.robots.model import RobotModel
 from agora.robots.sdf import sdf
 from agora_simulators.drivers.foreign import Foreign
@@ -62,10 +62,10 @@ class Gazebo(Foreign):
         self._put(name, sdf(model, name, topics=rospy.resolve_name(self._topic(name, ""))), pose)
 
     def _show_pedestrian(self, name: str, radius: float, pose: Array) -> None:
-        person = Body(name, 0.0, 0.0, 0.0, (Cylinder(0.0, 0.0, 0.0, radius, _HEIGHT, ORANGE),))
+        person = SolidGroup(name, 0.0, 0.0, 0.0, (Cylinder(0.0, 0.0, 0.0, radius, _HEIGHT, ORANGE),))
         self._put(name, model_sdf(name, (person,)), pose)
 
-    def _show_bodies(self, name: str, bodies: Sequence[Body]) -> None:
+    def _show_bodies(self, name: str, bodies: Sequence[SolidGroup]) -> None:
         self._put(name, model_sdf(name, bodies), np.zeros(3))
 
     def _place(self, name: str, pose: Array) -> None:

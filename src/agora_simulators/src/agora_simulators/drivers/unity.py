@@ -15,10 +15,10 @@ from std_srvs.srv import Trigger
 
 from agora.core.state import Array
 from agora.maps.world3d.sdf import model_sdf
-from agora.maps.world3d.solids import Body
+from agora.maps.world3d.solids import SolidGroup
+from agora.nodes.driver import People
 from agora.robots.model import RobotModel
 from agora.robots.urdf import urdf
-from agora.simulators.base import People
 from agora_msgs.msg import Pedestrians
 from agora_simulators.drivers.foreign import Foreign
 
@@ -54,7 +54,7 @@ class Unity(Foreign):
             ElementTree.SubElement(root, "agora_lidar", {key: f"{value:.9g}" for key, value in (place | beams).items()})
         self._put(name, ElementTree.tostring(root, encoding="unicode"), pose)
 
-    def _show_bodies(self, name: str, bodies: Sequence[Body]) -> None:
+    def _show_bodies(self, name: str, bodies: Sequence[SolidGroup]) -> None:
         self._put(name, model_sdf(name, bodies), np.zeros(3))
 
     def _show_people(self, people: People) -> None:

@@ -10,9 +10,9 @@ import numpy as np
 import rospy
 
 from agora.core.state import Floats
+from agora.nodes.driver import Reading
+from agora.nodes.track import Sighting, Track
 from agora.robots.model import RobotModel
-from agora.simulators.base import Reading
-from agora.simulators.track import Sighting, Track
 
 
 @dataclass

@@ -1,0 +1,39 @@
+"""The engine of a batch: the library's, or one that a simulator brings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from agora.engine.engine import Engine, steps_of
+from agora.interfaces import WholeSimulator
+from agora.world.world import World
+
+if TYPE_CHECKING:
+    from agora.engine.conditions import Conditions
+    from agora.interfaces import Backend
+    from agora.world.start import Start
+
+__all__ = ["backend_of"]
+
+
+def backend_of(
+    starts: Sequence[Start], conditions: Conditions, *, worlds: int = 0, threads: int = 1, slots: int = 0, drawn: bool = False
+) -> Backend:
+    """Return the engine of a batch under its conditions (`agora.interfaces.Backend`).
+
+    Args:
+        starts: every episode that a world may be given.
+        conditions: of all of them; their simulator decides which engine it is.
+        worlds: W; as many as starts where 0.
+        threads: that share the worlds. slots: pedestrian slots a world; the least where 0.
+        drawn: the starts are examples only; a world may be given any that the engine `holds`.
+
+    Raises:
+        InputError: the simulator takes no single steps, or does not keep the terms.
+    """
+    simulator = steps_of(conditions.simulator)
+    if not isinstance(simulator, WholeSimulator):
+        return Engine.of(starts, conditions, worlds=worlds, threads=threads, slots=slots, drawn=drawn)
+    world = World.of(starts, dt=conditions.periods.physics, worlds=worlds, slots=slots, threads=threads, drawn=drawn)
+    return simulator.backend(world, conditions, led=False)

@@ -1,0 +1,379 @@
+"""The crowd of one episode, whose robots are moved by somebody else."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from agora.core.state import Array, Bools, Doubles, Floats, Minds, Pedestrians, Robots, Traits, Waypoints
+from agora.engine.conditions import Conditions
+from agora.engine.crowd import EngineCrowd
+from agora.engine.engine import Engine
+from agora.errors import InputError
+from agora.maps.grid import Map
+from agora.simulators.native import Native
+from agora.world.records import ADDED, IN_PLACE
+from agora.world.start import Habits, PedestrianStarts, RobotStart, Start, Thing
+
+if TYPE_CHECKING:
+    from agora.draft.stage import Stage
+    from agora.interfaces import AnyCrowdModel
+    from agora.world.world import World
+
+__all__ = ["Crowd", "open_start"]
+
+_LONGEST = 2**31 - 1
+_HOW = {"added": ADDED, "in_place": IN_PLACE}
+
+
+class Crowd:
+    """The engine of one world, built from a start and its stage, whose robots come from outside before each step.
+
+    Step by step it gives the pedestrians that `agora.episode.Episodes` gives, bit by bit, where it is given the robots of the same
+    episode. Nothing ends here: not by a contact, not at a goal, not in time.
+
+    What is changed while it runs changes the start, and the engine is made again and told how far it had come: behaviours keep
+    everybody's minds, but begin anew what they remember besides (how long a talk still lasts).
+
+    Args:
+        start: start of the episode.
+        stage: conditions of the episode.
+        is_fed: whether forces from outside may act (`feed`).
+
+    Attributes:
+        start: start of the episode with all changes so far.
+        stage: conditions of the episode.
+    """
+
+    def __init__(self, start: Start, stage: Stage, *, is_fed: bool = False) -> None:
+        self.stage, self._is_fed = stage, is_fed
+        self._conditions = Conditions.of(stage)
+        self._original, self._map = start, start.map
+        self._walls: Doubles = np.zeros((0, 4))
+        self._things: tuple[Thing, ...] = ()
+        self.start, self._engine = start, self._build(start)
+        self._absent: Bools = np.zeros(start.crowd_size, np.bool_)
+        self._returning: dict[int, tuple[Doubles, bool]] = {}
+        self._remember()
+
+    @property
+    def world(self) -> World:
+        """The one world; another object after a change of pedestrians or walls."""
+        return self._engine.world
+
+    @property
+    def every(self) -> int:
+        """Physics steps from one call of the crowd models to the next."""
+        return self._crowd.every
+
+    @property
+    def goals(self) -> Waypoints:
+        """The waypoints, (1, P), with those where somebody walks to now."""
+        return self._crowd.goals
+
+    @property
+    def _crowd(self) -> EngineCrowd:
+        crowd = self._engine.crowd
+        assert crowd is not None
+        return crowd
+
+    @property
+    def step_number(self) -> int:
+        """Physics steps since the start."""
+        return int(self.world.status.clock.step[0])
+
+    @property
+    def time(self) -> float:
+        """Since the start, s."""
+        return self.step_number * self.world.dt
+
+    @property
+    def pedestrians(self) -> Pedestrians:
+        """Generation t of the pedestrians, (1, P)."""
+        return self.world.pedestrians
+
+    @property
+    def robots(self) -> Robots:
+        """Generation t of the robots, (1, R), to be written to."""
+        return self.world.robots
+
+    @property
+    def traits(self) -> Traits:
+        """The traits of the pedestrians, (1, P)."""
+        return self.world.traits
+
+    @property
+    def minds(self) -> Minds:
+        """The minds of the pedestrians, (1, P)."""
+        return self.world.minds
+
+    @property
+    def models(self) -> tuple[AnyCrowdModel, ...]:
+        """The crowd models."""
+        return self._conditions.models
+
+    @property
+    def slots(self) -> Array:
+        """The slots of present pedestrians."""
+        return np.flatnonzero(self.pedestrians.active[0])
+
+    @property
+    def acceleration(self) -> Floats:
+        """(P, 2) last acceleration of everybody by the crowd model alone, m/s2; 0 for new pedestrians."""
+        world, fed = self.world, self._crowd.fed
+        if fed is not None:
+            return np.stack([fed.own_x[0], fed.own_y[0]], -1)
+        now, before = world.pedestrians, world.generation(1 - world.now)[0]
+        change = np.stack([now.vx - before.vx, now.vy - before.vy], -1)[0] / np.float32(world.dt)
+        both = (now.active & before.active)[0] & (self.step_number > 0)
+        return np.where(both[:, None], change, np.float32(0.0))
+
+    def step(self, robots: Robots | None = None) -> Pedestrians:
+        """Move everybody to the next physics step and return that generation.
+
+        Args:
+            robots: generation t of the robots, (1, R); those of `robots` as they were written where None.
+
+        Raises:
+            InputError: robots of another number, or that are nowhere.
+        """
+        mine = self.robots
+        if robots is not None:
+            if robots.x.shape != mine.x.shape:
+                raise InputError(f"expected {mine.x.shape[1]} robots, not {robots.x.shape[1]}")
+            for own, given in zip(mine, robots, strict=True):
+                own[...] = given
+        if not all(np.isfinite(field).all() for field in mine):
+            raise InputError(f"the robots of step {self.step_number} are not finite")
+        self._put_back()
+        self._engine.step()
+        self._remember()
+        return self.pedestrians
+
+    def feed(self, slots: Array, forces: Floats, how: Literal["added", "in_place"] = "in_place") -> None:
+        """Let forces from outside act on some pedestrians, and on nobody else, until it is called again.
+
+        Args:
+            slots: (K,) of the pedestrians.
+            forces: (K, 2) per mass, m/s2.
+            how: added to what the crowd model says, or in place of it.
+
+        Raises:
+            InputError: a force that is not finite.
+        """
+        if self._crowd.fed is None:
+            self._is_fed = True
+            self._rebuild(self.start)
+        fed = self._crowd.fed
+        assert fed is not None
+        if not np.isfinite(forces).all():
+            raise InputError("a force is not finite")
+        fed.how[0] = 0
+        fed.how[0, slots] = _HOW[how]
+        fed.x[0, slots], fed.y[0, slots] = np.asarray(forces, np.float32).reshape(-1, 2).T
+
+    def spawn(self, people: PedestrianStarts, names: Sequence[str] = ()) -> Array:
+        """Let pedestrians come into the world; they are in the next generation.
+
+        Args:
+            people: people with new ids.
+            names: name of each, for those who show them.
+
+        Returns:
+            Their slots. A slot in which somebody was is used again once a generation without anybody in it was returned.
+
+        Raises:
+            InputError: an id that somebody has, a place outside the map, or an episode with recorded pedestrians.
+        """
+        if self.start.replay is not None:
+            raise InputError("this episode has recorded pedestrians: nobody can be added to them")
+        present = set(self.traits.id[0, self.slots].tolist())
+        wrong = [number for number in people.id.tolist() if number in present]
+        if wrong or len(set(people.id.tolist())) < len(people.id):
+            raise InputError(f"pedestrian {(wrong or people.id.tolist())[0]}: the id is taken")
+        if not np.isfinite(people.position).all() or not self.start.map.contains(people.position).all():
+            raise InputError("a pedestrian would be outside the map")
+        count, size = len(people.id), len(self._absent)
+        free = [int(k) for k in np.flatnonzero(self._absent & ~self._shown[:size]) if int(k) not in self._returning]
+        slots = np.array([*free, *range(size, size + count)][:count], np.int64)
+        grown = _with(self.start.pedestrians, people, slots)
+        total = len(grown.id)
+        self._absent = np.append(self._absent, np.zeros(total - size, np.bool_))
+        self._absent[slots] = False
+        given = [*names, *(f"pedestrian_{number}" for number in people.id[len(names) :])]
+        self._rebuild(dataclasses.replace(self.start, pedestrians=grown, **self._called(slots, given, total)), new=slots)
+        return slots
+
+    def _called(self, slots: Array, given: Sequence[str], total: int) -> dict[str, Any]:
+        """Names and looks with those of newcomers."""
+        names, looks = (list(kept) + [""] * (total - len(kept)) for kept in (self.start.names, self.start.looks))
+        for slot, name in zip(slots.tolist(), given, strict=True):
+            names[slot], looks[slot] = name, ""
+        return {"names": tuple(names), "looks": tuple(looks)}
+
+    def remove(self, slots: Iterable[int]) -> None:
+        """Take pedestrians out of the world; they are not in the next generation."""
+        for slot in slots:
+            self._returning.pop(int(slot), None)
+            self._absent[slot] = True
+            self.pedestrians.active[0, slot] = False
+            self.world.replay.last[0, slot] = self.world.replay.first[0, slot] - 1
+
+    def move(self, slots: Sequence[int], poses: Array) -> None:
+        """Put pedestrians somewhere else, standing; they are absent from one generation, so that no contact is swept on the way.
+
+        Args:
+            slots: slots of simulated pedestrians.
+            poses: (K, 3) x, y, heading, m and rad.
+
+        Raises:
+            InputError: a pose outside the map or that is not finite.
+        """
+        poses = np.asarray(poses, np.float64).reshape(-1, 3)
+        if not np.isfinite(poses).all() or not self.start.map.contains(poses[:, :2]).all():
+            raise InputError("a pedestrian would be outside the map")
+        self._lift({int(slot): (pose, False) for slot, pose in zip(slots, poses, strict=True)})
+
+    def restart(self) -> None:
+        """Put all simulated pedestrians back to where they began, on the way to their first waypoint, as `move`."""
+        people = self.start.pedestrians
+        poses = np.concatenate([people.position, people.heading[:, None]], -1)
+        self._lift({int(k): (poses[k], True) for k in range(len(people.id)) if not self._absent[k]})
+
+    def _lift(self, poses: dict[int, tuple[Doubles, bool]]) -> None:
+        for slot in poses:
+            self.pedestrians.active[0, slot] = False
+        self._returning |= poses
+
+    def _put_back(self) -> None:
+        """Put lifted pedestrians back, once a generation without them was returned."""
+        now, goals = self.pedestrians, self.world.waypoints
+        for slot in [slot for slot in self._returning if not self._shown[slot]]:
+            pose, anew = self._returning.pop(slot)
+            now.x[0, slot], now.y[0, slot], now.heading[0, slot] = pose
+            now.vx[0, slot], now.vy[0, slot] = 0.0, 0.0
+            now.active[0, slot] = True
+            if anew:
+                goals.index[0, slot] = 0
+                goals.x[0, slot], goals.y[0, slot] = goals.list_x[0, slot, 0], goals.list_y[0, slot, 0]
+
+    def _remember(self) -> None:
+        self._shown: Bools = self.pedestrians.active[0].copy()
+
+    def set_map(self, place: Map) -> None:
+        """Let the pedestrians go on in other surroundings; additions to the old ones are in these too."""
+        self._map = place
+        self._surround()
+
+    def add_walls(self, segments: Array) -> None:
+        """Add walls (K, 4) x0, y0, x1, y1, m."""
+        self._walls = np.concatenate([self._walls, np.asarray(segments, float).reshape(-1, 4)])
+        self._surround()
+
+    def clear_walls(self) -> None:
+        """Take the walls away that were added."""
+        self._walls = self._walls[:0]
+        self._surround()
+
+    def add_things(self, things: Sequence[Thing]) -> None:
+        """Add pieces of furniture; pedestrians use the interactive ones."""
+        self._things += tuple(things)
+        self._surround()
+
+    def clear_things(self) -> None:
+        """Take the furniture away that was added."""
+        self._things = ()
+        self._surround()
+
+    def add_robot(self, robot: RobotStart) -> None:
+        """Add a robot to those that come from outside."""
+        self._rebuild(dataclasses.replace(self.start, robots=(*self.start.robots, robot)))
+
+    def set_models(self, models: Sequence[AnyCrowdModel]) -> None:
+        """Let other crowd models move them; as many as there are."""
+        self._conditions = dataclasses.replace(self._conditions, crowd=tuple(models))
+        self._rebuild(self.start)
+
+    def _surround(self) -> None:
+        pieces = [thing.furniture for thing in self._things]
+        polygons = (*self._map.polygons, *(corners for piece in pieces for corners in piece.polygons()))
+        discs = np.concatenate([self._map.discs, *(piece.discs() for piece in pieces)])
+        segments = np.concatenate([self._map.segments, self._walls])
+        place = dataclasses.replace(self._map, segments=segments, discs=discs, polygons=polygons)
+        used = (thing.furniture for thing in self._things if thing.kind == "interactive")
+        original = self._original
+        self._rebuild(
+            dataclasses.replace(
+                self.start, map=place, things=(*original.things, *self._things), furniture=(*original.furniture, *used)
+            )
+        )
+
+    def _build(self, start: Start) -> Engine:
+        engine = Engine.of(
+            [start], dataclasses.replace(self._conditions, simulator=Native(), ends=0, remove=False), is_fed=self._is_fed
+        )
+        engine.reset(0, start)
+        engine.world.status.goals.tolerance[0], engine.world.status.clock.time_limit[0] = 0.0, _LONGEST
+        return engine
+
+    def _rebuild(self, start: Start, new: Array | tuple[()] = ()) -> None:
+        """Make the engine of another start that goes on where this one is; ``new`` are slots of newcomers."""
+        engine = self._build(start)
+        old, world, was, crowd = self.world, engine.world, self._crowd, engine.crowd
+        assert crowd is not None
+        world.tick, world.status.clock.step[0] = old.tick, old.status.clock.step[0]
+        count = int(old.traits.count[0])
+        stay = np.setdiff1d(np.arange(count), np.asarray(new, np.int64))
+        kept: list[tuple[Array, Array]] = [(was.number, crowd.number)]
+        kept += [*zip(old.pedestrians, world.pedestrians, strict=True), *zip(old.minds, world.minds, strict=True)]
+        kept += [*zip(old.traits[:-1], world.traits[:-1], strict=True), *zip(old.waypoints, world.waypoints, strict=True)]
+        kept += zip(was.fed or (), crowd.fed or (), strict=False)
+        for source, target in kept:
+            if source.ndim == 3:
+                target[0, stay, : source.shape[2]] = source[0, stay]
+            else:
+                target[0, stay] = source[0, stay]
+        world.traits.count[0] = max(int(world.traits.count[0]), count)
+        for source, target in zip(old.robots, world.robots, strict=True):
+            target[:, : source.shape[1]] = source
+        for part in ("last", "cursor", "aside_x", "aside_y"):
+            getattr(world.replay, part)[0, stay] = getattr(old.replay, part)[0, stay]
+        shown = np.zeros(world.slots, np.bool_)
+        shown[: min(world.slots, len(self._shown))] = self._shown[: world.slots]
+        self.start, self._engine, self._shown = start, engine, shown
+
+
+def _with(old: PedestrianStarts, new: PedestrianStarts, slots: Array) -> PedestrianStarts:
+    """The pedestrians with others in some slots, of which there may be more than before."""
+    total = max(len(old.id), int(slots.max(initial=-1)) + 1)
+    fields: dict[str, Any] = {}
+    for field in dataclasses.fields(PedestrianStarts):
+        before, after = getattr(old, field.name), getattr(new, field.name)
+        if field.name == "habits":
+            habits = [*before, *[Habits()] * (total - len(before))]
+            for slot, habit in zip(slots.tolist(), after or [Habits()] * len(slots), strict=True):
+                habits[slot] = habit
+            fields["habits"] = tuple(habits) if before or after else ()
+            continue
+        if before.ndim > 1 and field.name != "company":
+            width = max(before.shape[1], after.shape[1])
+            before, after = (_wider(array, width) if array.ndim > 1 else array for array in (before, after))
+        grown = np.zeros((total, *after.shape[1:]), after.dtype)
+        grown[: len(before)] = before
+        grown[slots] = after
+        fields[field.name] = grown
+    return PedestrianStarts(**fields)
+
+
+def _wider(array: Array, width: int) -> Array:
+    """An array (P, K, ...) with K made at least ``width`` by zeros."""
+    more = np.zeros((array.shape[0], max(0, width - array.shape[1]), *array.shape[2:]), array.dtype)
+    return np.concatenate([array, more], 1)
+
+
+def open_start(place: Map, entry: str = "crowd/open/0", seed: int = 0) -> Start:
+    """Return an episode without robots or pedestrians on a map, with which a crowd begins where nobody gave it an episode."""
+    return Start(entry, seed, place, (), PedestrianStarts.none(), timeout=60.0)

@@ -1,0 +1,264 @@
+"""Wavefronts on the local costmap, footprint costs, and the local part of the path.
+
+Facts from ROS navigation (base_local_planner: MapGrid, CostmapModel, goal_functions). A grid of distances is the flat costmap with
+a border of one wall cell, ``columns + 2`` wide, int32, in cells: a distance, `WALL`, or a negative number where no wave came.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from agora.core.jit import hidden, spliced
+from agora.core.scalar import ONE, ZERO
+from agora.costmap.line import aimed, spans, stepped
+
+WALL = np.int32(2**30)
+_FAR, _NEAR = np.int32(-1), np.int32(-2)
+_INSCRIBED, _LETHAL, _UNKNOWN = 253, 254, 255
+_PRUNE = ONE
+
+
+@hidden
+def cell_of(x, y, inverse, cost):
+    """Column and row of a point given in the window's frame, m; column -1 off the window."""
+    u, v = x * inverse, y * inverse
+    inside = u >= ZERO and v >= ZERO and u < np.float32(cost.shape[1]) and v < np.float32(cost.shape[0])
+    return (np.int32(u), np.int32(v)) if inside else (np.int32(-1), np.int32(-1))
+
+
+@hidden
+def clear(cost, column, row, reach, grid):
+    """Reset a grid to walls and not reached; return how many free cells are within ``reach`` cells of (column, row).
+
+    Those are the only ones that anybody will ask for: a wave that has been in all of them may stop.
+    """
+    rows, columns = cost.shape
+    stride = columns + 2
+    grid[:stride] = WALL
+    grid[(rows + 1) * stride : (rows + 2) * stride] = WALL
+    for r in range(rows):
+        start = (r + 1) * stride
+        grid[start] = WALL
+        grid[start + columns + 1] = WALL
+        for c in range(columns):
+            grid[start + 1 + c] = WALL if cost[r, c] >= _INSCRIBED else _FAR
+    wanted = 0
+    for r in range(max(row - reach, 0), min(row + reach + 1, rows)):
+        for k in range((r + 1) * stride + 1 + max(column - reach, 0), (r + 1) * stride + 1 + min(column + reach + 1, columns)):
+            if grid[k] < 0:
+                grid[k] = _NEAR
+                wanted += 1
+    return wanted
+
+
+@hidden
+def open_under(grid, cost, reach, column, row, corners_x, corners_y, x, y, sine, cosine, inverse, west, east):
+    """Let waves pass the cells under a footprint, whatever is there; return how many of them are within ``reach`` of (column, row).
+
+    Args:
+        grid: grid as `clear` left it.
+        cost: (rows, columns) costs of the window.
+        reach: as in `clear`.
+        column: as in `clear`.
+        row: as in `clear`.
+        corners_x: as in `agora.costmap.line.spans`.
+        corners_y: as in `agora.costmap.line.spans`.
+        x: as in `agora.costmap.line.spans`.
+        y: as in `agora.costmap.line.spans`.
+        sine: as in `agora.costmap.line.spans`.
+        cosine: as in `agora.costmap.line.spans`.
+        inverse: as in `agora.costmap.line.spans`.
+        west: as in `agora.costmap.line.spans`.
+        east: as in `agora.costmap.line.spans`.
+    """
+    rows, columns = cost.shape
+    wanted = 0
+    low, high = spans(corners_x, corners_y, x, y, sine, cosine, inverse, rows, columns, west, east)
+    for r in range(low, high + 1):
+        for c in range(west[r], east[r] + 1):
+            k = (r + 1) * (columns + 2) + 1 + c
+            if grid[k] == WALL:
+                near = abs(r - row) <= reach and abs(c - column) <= reach
+                grid[k] = _NEAR if near else _FAR
+                wanted += 1 if near else 0
+    return wanted
+
+
+@hidden
+def seed(grid, stride, queue, count, wanted, column, row):
+    """Start a wave in a cell, be it an obstacle or not; return the new length of the queue and the number of cells still wanted."""
+    k = (row + 1) * stride + 1 + column
+    if grid[k] == 0:
+        return count, wanted
+    wanted = wanted - 1 if grid[k] == _NEAR else wanted
+    grid[k] = 0
+    queue[count] = k
+    return count + 1, wanted
+
+
+@hidden
+def flood(grid, stride, queue, count, wanted):
+    """Run the waves that were started: breadth first, four neighbours, through everything below inscribed."""
+    head = 0
+    while head < count and wanted > 0:
+        k = queue[head]
+        head += 1
+        distance = grid[k] + np.int32(1)
+        for neighbour in (k - 1, k + 1, k - stride, k + stride):
+            value = grid[neighbour]
+            if value < 0:
+                wanted += value + 1
+                grid[neighbour] = distance
+                queue[count] = neighbour
+                count += 1
+
+
+@hidden
+def distance_at(grid, cost, column, row):
+    """Distance of a cell, in cells, as a critic counts it: rows * columns in an obstacle, one more where no wave came."""
+    value = grid[(row + 1) * (cost.shape[1] + 2) + 1 + column]
+    size = np.int32(cost.shape[0] * cost.shape[1])
+    return np.float32(size + 1 if value < 0 else min(value, size))
+
+
+@spliced
+def _line_cost(cost, column, row, to_column, to_row):
+    """The largest cost on a line of cells, -1 if it meets a lethal or unknown one."""
+    column, row = np.int64(column), np.int64(row)
+    line = aimed(column, row, to_column, to_row)
+    error = line[0] // 2
+    worst = np.int32(0)
+    for step in range(line[0] + 1):
+        value = np.int32(cost[row, column])
+        if value >= _LETHAL:
+            return np.int32(-1)
+        worst = max(worst, value)
+        if step < line[0]:
+            column, row, error = stepped(column, row, error, line)
+    return worst
+
+
+@hidden
+def footprint_cost(cost, corners_x, corners_y, scale, x, y, sine, cosine, inverse):
+    """Return the largest cost under the outline of the footprint and its centre; -1 if it is lethal, unknown or off the window
+    there.
+
+    Args:
+        cost: (rows, columns) costs of the window.
+        corners_x: (V,) x of the corners in the robot's frame, m.
+        corners_y: (V,) y of the corners in the robot's frame, m.
+        scale: factor of the corners.
+        x: x of the centre in the window's frame, m.
+        y: y of the centre in the window's frame, m.
+        sine: sine of the heading.
+        cosine: cosine of the heading.
+        inverse: cells per m.
+    """
+    column, row = cell_of(x, y, inverse, cost)
+    if column < 0:
+        return np.int32(-1)
+    worst = np.int32(cost[row, column])
+    last = corners_x.size - 1
+    a, b = scale * corners_x[last], scale * corners_y[last]
+    from_column, from_row = cell_of(x + a * cosine - b * sine, y + a * sine + b * cosine, inverse, cost)
+    for i in range(last + 1):
+        a, b = scale * corners_x[i], scale * corners_y[i]
+        column, row = cell_of(x + a * cosine - b * sine, y + a * sine + b * cosine, inverse, cost)
+        if column < 0 or from_column < 0:
+            return np.int32(-1)
+        value = _line_cost(cost, from_column, from_row, column, row)
+        if value < 0:
+            return value
+        worst = max(worst, value)
+        from_column, from_row = column, row
+    return worst
+
+
+@hidden
+def _next_point(path, segment, piece, resolution):
+    """The point after piece ``piece`` of a segment: paths are walked in pieces of at most a cell."""
+    dx, dy = path[segment + 1, 0] - path[segment, 0], path[segment + 1, 1] - path[segment, 1]
+    pieces = np.int32(max(np.ceil(math.sqrt(dx * dx + dy * dy) / resolution), ONE))
+    if piece + 1 >= pieces:
+        return segment + 1, np.int64(0), path[segment + 1, 0], path[segment + 1, 1]
+    share = np.float32(piece + 1) / np.float32(pieces)
+    return segment, piece + 1, path[segment, 0] + share * dx, path[segment, 1] + share * dy
+
+
+@hidden
+def pruned(path, count, segment, piece, x, y, resolution):
+    """Return the start of the path without the part behind the robot: the first point within 1 m of it, else the old start."""
+    s, p = np.int64(segment), np.int64(piece)
+    px, py = path[s, 0], path[s, 1]
+    if p > 0:
+        s, p, px, py = _next_point(path, s, p - 1, resolution)
+    while (px - x) * (px - x) + (py - y) * (py - y) >= _PRUNE:
+        if s + 1 >= count:
+            return np.int64(segment), np.int64(piece)
+        s, p, px, py = _next_point(path, s, p, resolution)
+    return s, p
+
+
+@hidden
+def _better_goal(cost, column, row, goal):
+    """The later of two cells of the path, unless it is an obstacle and the earlier one is not."""
+    blocked = cost[row, column] >= _INSCRIBED and goal[0] >= 0 and cost[goal[1], goal[0]] < _INSCRIBED
+    return goal if blocked else (column, row)
+
+
+@hidden
+def trace(path, count, segment, piece, x, y, reach, origin_x, origin_y, inverse, cost, grid, queue, wanted):
+    """Mark the local path in a grid: from the first point within ``reach`` of the robot to the first one after it that is not.
+
+    Only its first stretch of known cells inside the window counts.
+
+    Returns:
+        The length of the queue (0: no local path) and cells still wanted; the local goal, that is column and row of the last free
+        cell of the stretch (of its last cell if none is free); the end of the local path, m; whether it leaves the window.
+    """
+    resolution = ONE / inverse
+    stride = cost.shape[1] + 2
+    length = np.int64(0)  # for Numba 0 is a type of its own, with which `seed` would be compiled once more
+    goal = (np.int32(-1), np.int32(-1))
+    left = False
+    near = False
+    s, p = np.int64(segment), np.int64(piece)
+    px, py = path[s, 0], path[s, 1]
+    if p > 0:
+        s, p, px, py = _next_point(path, s, p - 1, resolution)
+    end_x, end_y = px, py
+    while True:
+        inside = (px - x) * (px - x) + (py - y) * (py - y) <= reach * reach
+        near = near or inside
+        if near:
+            end_x, end_y = px, py
+            column, row = cell_of(px - origin_x, py - origin_y, inverse, cost)
+            known = column >= 0 and cost[row, column] != _UNKNOWN
+            left = left or (length > 0 and not known)
+            if known and not left:
+                length, wanted = seed(grid, stride, queue, length, wanted, column, row)
+                goal = _better_goal(cost, column, row, goal)
+            if not inside:
+                break
+        if s + 1 >= count:
+            break
+        s, p, px, py = _next_point(path, s, p, resolution)
+    return length, wanted, goal, end_x, end_y, left
+
+
+@hidden
+def extended(goal, end_x, end_y, x, y, distance, origin_x, origin_y, inverse, cost):
+    """The local goal of the robot's nose: the path goes on for ``distance`` from its end, away from the robot at (x, y)."""
+    dx, dy = end_x - x, end_y - y
+    norm = math.sqrt(dx * dx + dy * dy)
+    ux, uy = (dx / norm, dy / norm) if norm > ZERO else (ONE, ZERO)
+    pieces = np.int32(max(np.ceil(distance * inverse), ONE))
+    for i in range(1, pieces + 1):
+        share = distance * np.float32(i) / np.float32(pieces)
+        column, row = cell_of(end_x + share * ux - origin_x, end_y + share * uy - origin_y, inverse, cost)
+        if column < 0 or cost[row, column] == _UNKNOWN:
+            break
+        goal = _better_goal(cost, column, row, goal)
+    return goal
