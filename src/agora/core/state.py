@@ -88,20 +88,23 @@ def clear(record: tuple[Any, ...], world: int) -> None:
             array[world] = default
 
 
-def carry(source: Record, target: Record, robots: Sequence[int] = ()) -> None:
+def carry(source: Record, target: Record, robots: Sequence[int] = (), pedestrians: Sequence[int] | None = None) -> None:
     """Copy a record into one of other lengths, as far as there is room.
 
     Args:
         source: record of the values.
         target: record to write; slots that the source has not stay as they are.
         robots: numbers of the source's robots that become the first robots of the target.
+        pedestrians: slots whose pedestrians are copied, into slots of the same number; all where None.
     """
     for old, new, (_, axes, _) in zip(source, target, _fields(type(source)).values(), strict=True):
         taken = old
         for number, axis in enumerate(axes):
             taken = np.take(taken, robots, number) if axis == "R" else taken
-        room = tuple(slice(min(lengths)) for lengths in zip(taken.shape, new.shape, strict=True))
-        new[room] = taken[room]
+        room: list[Any] = [slice(min(lengths)) for lengths in zip(taken.shape, new.shape, strict=True)]
+        if pedestrians is not None and "P" in axes:
+            room[axes.index("P")] = np.asarray(pedestrians, np.intp)
+        new[tuple(room)] = taken[tuple(room)]
 
 
 class Pedestrians(NamedTuple):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from agora.core.state import Array, Bools, Doubles, Floats, Minds, Pedestrians, Robots, Traits, Waypoints
+from agora.core.state import Array, Bools, Doubles, Floats, Minds, Pedestrians, Robots, Traits, Waypoints, carry
 from agora.engine.conditions import Conditions
 from agora.engine.crowd import EngineCrowd
 from agora.engine.engine import Engine
@@ -324,21 +324,11 @@ class Crowd:
         engine = self._build(start)
         old, world, was, crowd = self.world, engine.world, self._crowd, engine.crowd
         assert crowd is not None
-        world.tick, world.status.clock.step[0] = old.tick, old.status.clock.step[0]
-        count = int(old.traits.count[0])
-        stay = np.setdiff1d(np.arange(count), np.asarray(new, np.int64))
-        kept: list[tuple[Array, Array]] = [(was.number, crowd.number)]
-        kept += [*zip(old.pedestrians, world.pedestrians, strict=True), *zip(old.minds, world.minds, strict=True)]
-        kept += [*zip(old.traits[:-1], world.traits[:-1], strict=True), *zip(old.waypoints, world.waypoints, strict=True)]
-        kept += zip(was.fed or (), crowd.fed or (), strict=False)
-        for source, target in kept:
-            if source.ndim == 3:
-                target[0, stay, : source.shape[2]] = source[0, stay]
-            else:
-                target[0, stay] = source[0, stay]
-        world.traits.count[0] = max(int(world.traits.count[0]), count)
-        for source, target in zip(old.robots, world.robots, strict=True):
-            target[:, : source.shape[1]] = source
+        stay = np.setdiff1d(np.arange(int(old.traits.count[0])), np.asarray(new, np.int64)).tolist()
+        world.take_over(old, range(old.layout.robots), stay)
+        crowd.number[0, stay] = was.number[0, stay]
+        if was.fed is not None and crowd.fed is not None:
+            carry(was.fed, crowd.fed, pedestrians=stay)
         for part in ("last", "cursor", "aside_x", "aside_y"):
             getattr(world.replay, part)[0, stay] = getattr(old.replay, part)[0, stay]
         shown = np.zeros(world.slots, np.bool_)

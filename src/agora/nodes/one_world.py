@@ -46,17 +46,6 @@ class _Robot:
     failure: str = ""
 
 
-def _carry(before: World, after: World, kept: Sequence[int]) -> None:
-    """Take over time, pedestrians, and those robots, by their old numbers, which are the first of the new world."""
-    after.tick = before.tick
-    old, new = before.status, after.status
-    pairs = [(before.pedestrians, after.pedestrians), (before.traits, after.traits), (before.robots, after.robots)]
-    for source, target in (*pairs, *zip(old[:-1], new[:-1], strict=True)):  # events are of the old world alone
-        carry(source, target, kept)
-    after.commands[0, : len(kept)] = before.commands[0, list(kept)]
-    new.clock.done[0] = bool(new.ends.outcome.size) and bool((new.ends.outcome != RUNNING).all())
-
-
 class OneWorld:
     """One world whose robots a simulator of the library moves.
 
@@ -152,7 +141,10 @@ class OneWorld:
         """Make the world again with the robots and the furniture of now; ``kept`` are the old numbers of robots that were there."""
         before = self._world
         self._make(max(pedestrians, before.slots))
-        _carry(before, self._world, list(kept))
+        world = self._world
+        world.take_over(before, list(kept))
+        outcomes = world.status.ends.outcome
+        world.status.clock.done[0] = bool(outcomes.size) and bool((outcomes != RUNNING).all())
         self._engine.adopt(0)
         self._goals = [self._goals[r] for r in kept] + [0] * (len(self._fleet) - len(kept))
         self._see()

@@ -157,6 +157,23 @@ class World:
         self.now = 1 - self.now
         self.tick += steps
 
+    def take_over(self, before: World, robots: Sequence[int], pedestrians: Sequence[int] | None = None) -> None:
+        """Go on where another world of other lengths is: its time, pedestrians, robots and goals. Contacts noted there stay there.
+
+        Args:
+            before: the other world.
+            robots: numbers of its robots that become the first ones here.
+            pedestrians: its slots whose pedestrians are taken over, in slots of the same number; all where None.
+        """
+        self.tick, own = before.tick, self.traits.count.copy()
+        for name in ("pedestrians", "traits", "minds", "waypoints"):
+            state.carry(getattr(before, name), getattr(self, name), pedestrians=pedestrians)
+        if pedestrians is not None:
+            np.maximum(own, before.traits.count, out=self.traits.count)
+        for source, target in ((before.robots, self.robots), *zip(before.status[:-1], self.status[:-1], strict=True)):
+            state.carry(source, target, robots)
+        self.commands[:, : len(robots)] = before.commands[:, list(robots)]
+
     def holds(self, start: Start) -> bool:
         """Return whether there is room for an episode in every world."""
         room, models = self.layout, [robot.model for robot in start.robots]
