@@ -71,7 +71,7 @@ def has_all_types(function: ast.FunctionDef) -> bool:
 
 
 def first_line(function: ast.FunctionDef) -> int:
-    """Where a function begins, after its docstring."""
+    """The line of a function's first statement after its docstring."""
     return function.body[1 if ast.get_docstring(function) and len(function.body) > 1 else 0].lineno
 
 

@@ -26,7 +26,8 @@ class Address:
         """Read an address; a text with a "/" is a path.
 
         Args:
-            text: a path, or HOST:PORT. where: names the text in errors.
+            text: a path, or HOST:PORT.
+            where: name of the text in errors.
             anywhere: the host may be another machine; else it is the loopback of this one.
 
         Raises:
@@ -54,7 +55,7 @@ class Address:
 
     @property
     def target(self) -> str | tuple[str, int]:
-        """What a socket binds or connects to."""
+        """The argument of a socket's ``bind`` and ``connect``."""
         return self.path or (self.host, self.port)
 
 

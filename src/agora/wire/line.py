@@ -59,7 +59,8 @@ class Line:
         """Return the answer to a question.
 
         Args:
-            question: that is asked. known: hello of the program when the planner was made.
+            question: the question.
+            known: hello of the program when the planner was made.
 
         Raises:
             PlannerError: nobody listens, the program closes the connection, is too late, or does not answer with a message that is

@@ -367,7 +367,7 @@ class _Worlds:
 
 
 class _Late:
-    """What was seen at time-outs: an episode that ran out of time would have gone on, so what comes after has a value."""
+    """The observations at time-outs: an episode that ran out of time would have gone on, so the rest of it has a value."""
 
     def __init__(self) -> None:
         self._at: list[tuple[int, int]] = []
@@ -382,7 +382,7 @@ class _Late:
             self._states.append(state[w])
 
     def values(self, network: ActorCritic, shape: tuple[int, ...]) -> Floats:
-        """Return the values (T, N) of what was seen at time-outs, 0 elsewhere."""
+        """Return the values (T, N) of the observations at time-outs, 0 elsewhere."""
         out = np.zeros(shape, np.float32)
         if self._at:
             seen, states = torch.from_numpy(np.stack(self._seen)), torch.stack(self._states)

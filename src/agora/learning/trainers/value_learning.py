@@ -262,7 +262,8 @@ class _Memory:
     """States with what they are worth; the newest replace the oldest.
 
     Args:
-        size: how many are kept. length: of a state.
+        size: number of states that are kept.
+        length: length of a state.
     """
 
     def __init__(self, size: int, length: int) -> None:
@@ -278,7 +279,7 @@ class _Memory:
 
     @property
     def arrays(self) -> dict[str, Array]:
-        """What a checkpoint keeps."""
+        """The arrays of a checkpoint."""
         kept = {"memory.states": self.states[: self.filled], "memory.values": self.values[: self.filled]}
         return kept | {"memory.next": np.array([self._next])}
 
