@@ -27,7 +27,7 @@ from agora.core.scalar import HALF, ONE, ZERO, exp, in_float32
 from agora.interfaces import CrowdDeclaration, Span
 from agora.pedestrians import walls
 from agora.pedestrians.checks import above_zero, at_least_zero
-from agora.pedestrians.goal import arriving, direction
+from agora.pedestrians.goal import set_out
 from agora.pedestrians.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS, lanes
 from agora.pedestrians.walls import clearances
 from agora.ranges import Distance, Duration
@@ -136,7 +136,7 @@ def _anticipation(parameters, crowd, out_x, out_y, first, last):
     p, law = parameters, parameters.law
     relaxation, intention, pace, body, narrow, margin = p.relaxation, p.intention, p.pace, p.body, p.narrow, p.margin
     wall, inverse_wall, most = p.wall, p.inverse_wall, p.most
-    pedestrians, traits, waypoints = crowd.pedestrians, crowd.traits, crowd.waypoints
+    pedestrians, traits = crowd.pedestrians, crowd.traits
     robots, robot_traits, maps, sees = crowd.robots, crowd.robot_traits, crowd.maps, crowd.sees
     slots, others = pedestrians.x.shape[1], robots.x.shape[1]
     scratch = np.empty((_ROWS + walls.ROWS, slots), np.float32)
@@ -150,10 +150,8 @@ def _anticipation(parameters, crowd, out_x, out_y, first, last):
         x, y, vx, vy, active = pedestrians.x[w], pedestrians.y[w], pedestrians.vx[w], pedestrians.vy[w], pedestrians.active[w]
         radius, group, ax, ay = traits.radius[w], traits.group[w], out_x[w], out_y[w]
         clearance, nx, ny = clearances(maps, maps.index[w], x, y, top, cell, scratch[_ROWS:])
+        set_out(crowd, w, top, HALF * relaxation, ex, ey, speed)
         for i in range(top):
-            ex[i], ey[i], distance = direction(x[i], y[i], waypoints.x[w, i], waypoints.y[w, i])
-            last_one = (waypoints.mode[w, i], waypoints.index[w, i], waypoints.count[w, i])
-            speed[i] = arriving(traits.speed[w, i], distance, HALF * relaxation, *last_one)
             wx[i] = vx[i] + intention * (speed[i] * ex[i] - vx[i])
             wy[i] = vy[i] + intention * (speed[i] * ey[i] - vy[i])
             tight[i] = max(ONE - clearance[i] * narrow, ZERO)

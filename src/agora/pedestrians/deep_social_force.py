@@ -25,8 +25,8 @@ from agora.errors import InputError
 from agora.interfaces import CrowdDeclaration
 from agora.pedestrians import walls
 from agora.pedestrians.checks import above_zero, at_least_zero
-from agora.pedestrians.goal import arriving, direction
-from agora.pedestrians.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS, VX, VY, X, Y, append, lanes
+from agora.pedestrians.goal import set_out
+from agora.pedestrians.neighbours import VX, VY, X, Y, append_people, append_robots, lanes
 from agora.pedestrians.potential import Potential, load_potential, potential_file
 from agora.pedestrians.walls import clearances
 from agora.ranges import Distance, Duration
@@ -71,9 +71,9 @@ class _Parameters(NamedTuple):
 def _deep(parameters, crowd, out_x, out_y, first, last):
     relaxation, stride, cosine, behind = parameters.relaxation, parameters.stride, parameters.cosine, parameters.behind
     wall, inverse_wall, units = parameters.wall, parameters.inverse_wall, parameters.units
-    pedestrians, traits, waypoints = crowd.pedestrians, crowd.traits, crowd.waypoints
-    robots, robot_traits, maps, sees = crowd.robots, crowd.robot_traits, crowd.maps, crowd.sees
-    slots, others = pedestrians.x.shape[1], robots.x.shape[1]
+    pedestrians, traits = crowd.pedestrians, crowd.traits
+    maps = crowd.maps
+    slots, others = pedestrians.x.shape[1], crowd.robots.x.shape[1]
     scratch = np.empty((10 + walls.ROWS, slots), np.float32)
     discs = np.empty((5, slots + others), np.float32)
     cell = np.empty(slots, np.int32)
@@ -83,18 +83,10 @@ def _deep(parameters, crowd, out_x, out_y, first, last):
         count = traits.count[w]
         top = lanes(count)
         x, y, vx, vy, active = pedestrians.x[w], pedestrians.y[w], pedestrians.vx[w], pedestrians.vy[w], pedestrians.active[w]
-        radius, ax, ay = traits.radius[w], out_x[w], out_y[w]
-        for i in range(top):
-            ex[i], ey[i], distance = direction(x[i], y[i], waypoints.x[w, i], waypoints.y[w, i])
-            last_one = (waypoints.mode[w, i], waypoints.index[w, i], waypoints.count[w, i])
-            speed[i] = arriving(traits.speed[w, i], distance, HALF * relaxation, *last_one)
-            fx[i], fy[i] = ZERO, ZERO
-        n = 0
-        if sees & SEES_PEDESTRIANS:
-            n = append(active, count, x, y, vx, vy, radius, discs, n)
-        if sees & SEES_ROBOTS:
-            r = robots
-            n = append(r.active[w], others, r.x[w], r.y[w], r.world_vx[w], r.world_vy[w], robot_traits.radius[w], discs, n)
+        ax, ay = out_x[w], out_y[w]
+        set_out(crowd, w, top, HALF * relaxation, ex, ey, speed)
+        fx[:top], fy[:top] = ZERO, ZERO
+        n = append_robots(crowd, w, discs, append_people(crowd, w, discs, 0))
         for j in range(n):
             xj, yj, step_x, step_y = discs[X, j], discs[Y, j], discs[VX, j] * stride, discs[VY, j] * stride
             for i in range(top):

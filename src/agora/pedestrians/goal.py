@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from agora.core.jit import part
+from agora.core.jit import part, spliced
 from agora.core.state import STAY
 
 _TINY = np.float32(1e-12)
@@ -27,3 +27,13 @@ def arriving(speed, distance, rate, mode, index, count):
     With ``rate`` = 1 / (2 tau) one that relaxes in tau comes to rest there (damping ratio 0.7); else it would circle for ever.
     """
     return min(speed, distance * rate) if mode == STAY and index >= count - 1 else speed
+
+
+@spliced
+def set_out(crowd, w, top, rate, ex, ey, speed):
+    """Write the `direction` of the first ``top`` pedestrians of world w, and their speed as in `arriving`."""
+    people, traits, waypoints = crowd.pedestrians, crowd.traits, crowd.waypoints
+    for i in range(top):
+        ex[i], ey[i], distance = direction(people.x[w, i], people.y[w, i], waypoints.x[w, i], waypoints.y[w, i])
+        last_one = (waypoints.mode[w, i], waypoints.index[w, i], waypoints.count[w, i])
+        speed[i] = arriving(traits.speed[w, i], distance, rate, *last_one)

@@ -22,8 +22,8 @@ from agora.core.scalar import HALF, ONE, ZERO, exp, in_float32
 from agora.interfaces import CrowdDeclaration, Span
 from agora.pedestrians import walls
 from agora.pedestrians.checks import above_zero, at_least_zero
-from agora.pedestrians.goal import arriving, direction
-from agora.pedestrians.neighbours import RADIUS, SEES_PEDESTRIANS, SEES_ROBOTS, X, Y, append, lanes
+from agora.pedestrians.goal import set_out
+from agora.pedestrians.neighbours import RADIUS, SEES_PEDESTRIANS, X, Y, append_people, append_robots, lanes
 from agora.pedestrians.walls import clearances
 from agora.ranges import Distance, Duration
 
@@ -96,9 +96,9 @@ class _Parameters(NamedTuple):
 def _helbing(parameters, crowd, out_x, out_y, first, last):
     relaxation, wall, inverse_wall = parameters.relaxation, parameters.wall, parameters.inverse_wall
     law = (parameters.strength, parameters.inverse_length, parameters.even, parameters.odd, parameters.cutoff2)
-    pedestrians, traits, waypoints = crowd.pedestrians, crowd.traits, crowd.waypoints
-    robots, robot_traits, maps, sees = crowd.robots, crowd.robot_traits, crowd.maps, crowd.sees
-    slots, others = pedestrians.x.shape[1], robots.x.shape[1]
+    pedestrians, traits = crowd.pedestrians, crowd.traits
+    maps, sees = crowd.maps, crowd.sees
+    slots, others = pedestrians.x.shape[1], crowd.robots.x.shape[1]
     cut = law[4] < _FAR and slots > _MANY
     scratch = np.empty((5 + max(walls.ROWS, _TILE), max(slots, _BLOCK)), np.float32)
     discs = np.empty((5, slots + others), np.float32)
@@ -109,20 +109,14 @@ def _helbing(parameters, crowd, out_x, out_y, first, last):
         top = lanes(count)
         x, y, vx, vy, active = pedestrians.x[w], pedestrians.y[w], pedestrians.vx[w], pedestrians.vy[w], pedestrians.active[w]
         radius, ax, ay = traits.radius[w], out_x[w], out_y[w]
-        for i in range(top):
-            ex[i], ey[i], distance = direction(x[i], y[i], waypoints.x[w, i], waypoints.y[w, i])
-            last_one = (waypoints.mode[w, i], waypoints.index[w, i], waypoints.count[w, i])
-            speed[i] = arriving(traits.speed[w, i], distance, HALF * relaxation, *last_one)
-            fx[i], fy[i] = ZERO, ZERO
+        set_out(crowd, w, top, HALF * relaxation, ex, ey, speed)
+        fx[:top], fy[:top] = ZERO, ZERO
         n = 0
-        if sees & SEES_PEDESTRIANS:
-            if cut and count > _MANY:
-                _near_pairs(x, y, radius, active, count, law, ex, ey, fx, fy, numbers[1], numbers[2], scratch[5:])
-            else:
-                n = append(active, count, x, y, vx, vy, radius, discs, n)
-        if sees & SEES_ROBOTS:
-            r = robots
-            n = append(r.active[w], others, r.x[w], r.y[w], r.world_vx[w], r.world_vy[w], robot_traits.radius[w], discs, n)
+        if cut and count > _MANY and sees & SEES_PEDESTRIANS:
+            _near_pairs(x, y, radius, active, count, law, ex, ey, fx, fy, numbers[1], numbers[2], scratch[5:])
+        else:
+            n = append_people(crowd, w, discs, n)
+        n = append_robots(crowd, w, discs, n)
         for j in range(n):
             xj, yj, rj = discs[X, j], discs[Y, j], discs[RADIUS, j]
             for i in range(top):

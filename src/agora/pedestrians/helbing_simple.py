@@ -17,7 +17,7 @@ from agora.core.scalar import HALF, ONE, ZERO, exp, in_float32
 from agora.interfaces import CrowdDeclaration
 from agora.pedestrians.checks import above_zero, at_least_zero
 from agora.pedestrians.goal import arriving, direction
-from agora.pedestrians.neighbours import RADIUS, SEES_PEDESTRIANS, SEES_ROBOTS, X, Y, append, lanes
+from agora.pedestrians.neighbours import RADIUS, X, Y, append_people, append_robots, lanes
 from agora.ranges import Distance
 
 _TINY = np.float32(1e-12)
@@ -43,8 +43,7 @@ class _Parameters(NamedTuple):
 def _helbing_simple(parameters, crowd, out_x, out_y, first, last):
     relaxation, strength, inverse_length = parameters.relaxation, parameters.strength, parameters.inverse_length
     pedestrians, traits, waypoints = crowd.pedestrians, crowd.traits, crowd.waypoints
-    robots, robot_traits, sees = crowd.robots, crowd.robot_traits, crowd.sees
-    slots, others = pedestrians.x.shape[1], robots.x.shape[1]
+    slots, others = pedestrians.x.shape[1], crowd.robots.x.shape[1]
     discs = np.empty((5, slots + others), np.float32)
     for w in range(first, last):
         count = traits.count[w]
@@ -56,12 +55,7 @@ def _helbing_simple(parameters, crowd, out_x, out_y, first, last):
             last_one = (waypoints.mode[w, i], waypoints.index[w, i], waypoints.count[w, i])
             speed = arriving(traits.speed[w, i], distance, HALF * relaxation, *last_one)
             ax[i], ay[i] = relaxation * (speed * ex - vx[i]), relaxation * (speed * ey - vy[i])
-        n = 0
-        if sees & SEES_PEDESTRIANS:
-            n = append(active, count, x, y, vx, vy, radius, discs, n)
-        if sees & SEES_ROBOTS:
-            r = robots
-            n = append(r.active[w], others, r.x[w], r.y[w], r.world_vx[w], r.world_vy[w], robot_traits.radius[w], discs, n)
+        n = append_robots(crowd, w, discs, append_people(crowd, w, discs, 0))
         for j in range(n):
             xj, yj, rj = discs[X, j], discs[Y, j], discs[RADIUS, j]
             for i in range(top):

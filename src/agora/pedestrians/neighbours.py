@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agora.core.jit import part
+from agora.core.jit import part, spliced
 from agora.core.state import PADDING
 
 SEES_PEDESTRIANS, SEES_ROBOTS = 1, 2
@@ -32,4 +32,22 @@ def append(active, count, x, y, vx, vy, radius, discs, n):
         if active[j]:
             discs[X, n], discs[Y, n], discs[VX, n], discs[VY, n], discs[RADIUS, n] = x[j], y[j], vx[j], vy[j], radius[j]
             n += 1
+    return n
+
+
+@spliced
+def append_people(crowd, w, discs, n):
+    """Write the pedestrians of world w behind the ``n`` discs (`append`), where the crowd model sees any."""
+    if crowd.sees & SEES_PEDESTRIANS:
+        p, t = crowd.pedestrians, crowd.traits
+        n = append(p.active[w], t.count[w], p.x[w], p.y[w], p.vx[w], p.vy[w], t.radius[w], discs, n)
+    return n
+
+
+@spliced
+def append_robots(crowd, w, discs, n):
+    """Write the robots of world w behind the ``n`` discs (`append`), where the crowd model sees any."""
+    if crowd.sees & SEES_ROBOTS:
+        r, t = crowd.robots, crowd.robot_traits
+        n = append(r.active[w], r.x.shape[1], r.x[w], r.y[w], r.world_vx[w], r.world_vy[w], t.radius[w], discs, n)
     return n

@@ -18,10 +18,10 @@ from agora.core.scalar import HALF, ONE, ZERO, atan2, exp, in_float32
 from agora.interfaces import CrowdDeclaration
 from agora.pedestrians import group_forces, walls
 from agora.pedestrians.checks import above_zero, at_least_zero
-from agora.pedestrians.goal import arriving, direction
+from agora.pedestrians.goal import set_out
 from agora.pedestrians.group_forces import group_sums
 from agora.pedestrians.moussaid import add_interactions
-from agora.pedestrians.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS, append, lanes
+from agora.pedestrians.neighbours import append_people, append_robots, lanes
 from agora.pedestrians.walls import clearances
 from agora.ranges import Distance, Duration
 
@@ -67,9 +67,9 @@ def _pedsim(parameters, crowd, out_x, out_y, first, last):
     wall, inverse_wall, near = parameters.wall, parameters.inverse_wall, parameters.repulsion_distance
     law = (parameters.importance, parameters.gamma, parameters.n, parameters.n_prime, parameters.cutoff2)
     terms = (parameters.gaze, parameters.vision, parameters.coherence, parameters.repulsion)
-    pedestrians, traits, waypoints = crowd.pedestrians, crowd.traits, crowd.waypoints
-    robots, robot_traits, maps, sees = crowd.robots, crowd.robot_traits, crowd.maps, crowd.sees
-    slots, others = pedestrians.x.shape[1], robots.x.shape[1]
+    pedestrians, traits = crowd.pedestrians, crowd.traits
+    maps = crowd.maps
+    slots, others = pedestrians.x.shape[1], crowd.robots.x.shape[1]
     scratch = np.empty((5 + group_forces.ROWS + walls.ROWS, slots), np.float32)
     discs = np.empty((5, slots + others), np.float32)
     cell = np.empty(slots, np.int32)
@@ -80,17 +80,9 @@ def _pedsim(parameters, crowd, out_x, out_y, first, last):
         top = lanes(count)
         x, y, vx, vy, active = pedestrians.x[w], pedestrians.y[w], pedestrians.vx[w], pedestrians.vy[w], pedestrians.active[w]
         radius, ax, ay = traits.radius[w], out_x[w], out_y[w]
-        for i in range(top):
-            ex[i], ey[i], distance = direction(x[i], y[i], waypoints.x[w, i], waypoints.y[w, i])
-            last_one = (waypoints.mode[w, i], waypoints.index[w, i], waypoints.count[w, i])
-            speed[i] = arriving(traits.speed[w, i], distance, HALF * relaxation, *last_one)
-            fx[i], fy[i] = ZERO, ZERO
-        n = 0
-        if sees & SEES_PEDESTRIANS:
-            n = append(active, count, x, y, vx, vy, radius, discs, n)
-        if sees & SEES_ROBOTS:
-            r = robots
-            n = append(r.active[w], others, r.x[w], r.y[w], r.world_vx[w], r.world_vy[w], robot_traits.radius[w], discs, n)
+        set_out(crowd, w, top, HALF * relaxation, ex, ey, speed)
+        fx[:top], fy[:top] = ZERO, ZERO
+        n = append_robots(crowd, w, discs, append_people(crowd, w, discs, 0))
         add_interactions(discs, n, x, y, vx, vy, top, law, fx, fy)
         group_sums(traits.group[w], active, x, y, count, top, near, sums)
         clearance, nx, ny = clearances(maps, maps.index[w], x, y, top, cell, scratch[5 + group_forces.ROWS :])

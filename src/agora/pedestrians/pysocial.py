@@ -30,7 +30,7 @@ from agora.pedestrians.checks import above_zero, at_least_zero
 from agora.pedestrians.goal import direction
 from agora.pedestrians.group_forces import group_sums
 from agora.pedestrians.moussaid import add_interactions
-from agora.pedestrians.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS, append, lanes
+from agora.pedestrians.neighbours import append_people, append_robots, lanes
 from agora.pedestrians.walls import clearances
 from agora.ranges import Distance, Duration
 
@@ -78,8 +78,8 @@ def _pysocial(parameters, crowd, out_x, out_y, first, last):
     wall, inverse_wall, threshold = parameters.wall, parameters.inverse_wall, parameters.threshold
     terms, near = (parameters.coherence, parameters.repulsion, parameters.gaze), parameters.repulsion_distance
     pedestrians, traits, waypoints = crowd.pedestrians, crowd.traits, crowd.waypoints
-    robots, robot_traits, maps, sees = crowd.robots, crowd.robot_traits, crowd.maps, crowd.sees
-    slots, others = pedestrians.x.shape[1], robots.x.shape[1]
+    maps = crowd.maps
+    slots, others = pedestrians.x.shape[1], crowd.robots.x.shape[1]
     scratch = np.empty((5 + group_forces.ROWS + walls.ROWS, slots), np.float32)
     discs = np.empty((5, slots + others), np.float32)
     cell = np.empty(slots, np.int32)
@@ -93,12 +93,7 @@ def _pysocial(parameters, crowd, out_x, out_y, first, last):
         for i in range(top):
             ex[i], ey[i], distance[i] = direction(x[i], y[i], waypoints.x[w, i], waypoints.y[w, i])
             fx[i], fy[i] = ZERO, ZERO
-        n = 0
-        if sees & SEES_PEDESTRIANS:
-            n = append(active, count, x, y, vx, vy, radius, discs, n)
-        if sees & SEES_ROBOTS:
-            r = robots
-            n = append(r.active[w], others, r.x[w], r.y[w], r.world_vx[w], r.world_vy[w], robot_traits.radius[w], discs, n)
+        n = append_robots(crowd, w, discs, append_people(crowd, w, discs, 0))
         add_interactions(discs, n, x, y, vx, vy, top, law, fx, fy)
         group_sums(traits.group[w], active, x, y, count, top, near, sums)
         clearance, nx, ny = clearances(maps, maps.index[w], x, y, top, cell, scratch[5 + group_forces.ROWS :])

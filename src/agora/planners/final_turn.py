@@ -22,8 +22,8 @@ from agora.core.state import Bools, Floats, frozen
 from agora.costmap.walls import window_of
 from agora.costmap.window import Window
 from agora.interfaces import Observation
-from agora.planners.local.dwa_critics import footprint_cost
-from agora.planners.local.dwa_rollout import towards
+from agora.planners.rollouts.grids import footprint_cost
+from agora.planners.rollouts.poses import towards
 from agora.planners.steering import stopping_speed
 
 _INSIDE = np.float32(0.95)

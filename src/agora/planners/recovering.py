@@ -32,9 +32,9 @@ from agora.errors import InputError
 from agora.interfaces import Answer, Declaration, Memory, Observation
 from agora.planners import lift
 from agora.planners.limits import own
-from agora.planners.local.dwa_critics import footprint_cost
-from agora.planners.local.dwa_rollout import scene_of
 from agora.planners.memory import each
+from agora.planners.rollouts.grids import footprint_cost
+from agora.planners.rollouts.poses import scene_of
 from agora.ranges import Count, Distance, Duration
 from agora.registry import Named, Plug
 
@@ -279,7 +279,7 @@ def _supervise(p, scene, recall, no_command, twists, reasons, asked, first, last
 
     Args:
         p: `Parameters`.
-        scene: `agora.planners.local.dwa_rollout.Observed`.
+        scene: `agora.planners.rollouts.poses.Observed`.
         recall: `Recall`, changed in place.
         no_command: (N,) whether the local planner has none.
         twists: (N, 3) the local planner's, changed in place.

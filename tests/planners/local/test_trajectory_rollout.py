@@ -15,14 +15,15 @@ from agora.core.jit import lean
 from agora.core.recording import Reason
 from agora.costmap.window import Window
 from agora.errors import InputError
-from agora.planners.local import dwa_critics, trajectory_rollout_plan
+from agora.planners.local import trajectory_rollout_plan
 from agora.planners.local.trajectory_rollout import TrajectoryRollout
 from agora.planners.local.trajectory_rollout_plan import Recall
 from agora.planners.presets import named_planner
+from agora.planners.rollouts import grids
 from agora.testing import observation
 
 remember = lean(trajectory_rollout_plan.remember.py_func)
-clear, open_under = lean(dwa_critics.clear.py_func), lean(dwa_critics.open_under.py_func)
+clear, open_under = lean(grids.clear.py_func), lean(grids.open_under.py_func)
 
 WINDOW = Window(size=6.0)
 BARN = named_planner("trajectory_rollout_barn")[1].part

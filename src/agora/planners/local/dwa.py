@@ -49,7 +49,8 @@ from agora.errors import InputError
 from agora.interfaces import Answer, Declaration, Memory, Observation, Span
 from agora.planners.limits import own
 from agora.planners.local.dwa_plan import plan
-from agora.planners.local.dwa_rollout import SPACING, Parameters, Recall, Scratch, horizon, scene_of
+from agora.planners.local.dwa_rollout import SPACING, Parameters, Recall, Scratch
+from agora.planners.rollouts.poses import horizon, scene_of
 from agora.ranges import Count, Distance, Duration, Speed, Velocity
 
 _LOCAL = threading.local()

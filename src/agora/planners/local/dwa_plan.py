@@ -9,25 +9,24 @@ import numpy as np
 from agora.core.jit import hidden, lean_kernel, spliced
 from agora.core.recording import Reason
 from agora.core.scalar import HALF, ONE, ZERO, sincos, wrap
-from agora.planners.local.dwa_critics import cell_of, clear, extended, flood, footprint_cost, pruned, seed, trace
-from agora.planners.local.dwa_rollout import (
+from agora.planners.local.dwa_rollout import fill_samples, grid_cost, roll_out, scale_of, way_round
+from agora.planners.rollouts.grids import cell_of, clear, extended, flood, footprint_cost, pruned, seed, trace
+from agora.planners.rollouts.poses import (
+    BLOCKED,
     DISCARDED,
-    fill_samples,
-    grid_cost,
+    GOES_ON,
+    NO_PATH,
     is_another,
     least_of,
     obstacle_cost,
-    roll_out,
-    scale_of,
     stop_and_turn,
     towards,
-    way_round,
+    why_none,
 )
 
 _EPSILON = np.float32(1e-4)
-GOES_ON, NO_PATH, BLOCKED = np.int8(Reason.NONE), np.int8(Reason.NO_PATH), np.int8(Reason.BLOCKED)
 _INSCRIBED = 253
-_IN_CONTACT, _ESCAPING = np.int8(Reason.START_IN_CONTACT), np.int8(Reason.ESCAPING)
+_ESCAPING = np.int8(Reason.ESCAPING)
 
 
 @hidden
@@ -196,15 +195,6 @@ def _best(p, scene, n, time, oscillation, scratch, counts, limits, acceleration,
             _score_on_grids(p, scene, n, time, oscillation, scratch, counts, limits, acceleration, align, gains, curve)
             command, best = _choose(p, scene, n, time, scratch, counts, limits[0], acceleration, due, gains, scale, curve)
     return command, best
-
-
-@hidden
-def why_none(scene, n):
-    """Why no sample is left: the footprint meets an obstacle where it stands, or wherever it would go."""
-    x, y = scene.pose[n, 0] - scene.origin[n, 0], scene.pose[n, 1] - scene.origin[n, 1]
-    sine, cosine = sincos(scene.pose[n, 2])
-    cost = footprint_cost(scene.cost[n], scene.footprint_x[n], scene.footprint_y[n], ONE, x, y, sine, cosine, scene.inverse)
-    return _IN_CONTACT if cost < 0 else BLOCKED
 
 
 @spliced

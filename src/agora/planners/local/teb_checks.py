@@ -11,7 +11,7 @@ import numpy as np
 
 from agora.core.jit import hidden
 from agora.core.scalar import ONE, PI, ZERO, sincos, wrap
-from agora.planners.local.dwa_critics import cell_of, footprint_cost
+from agora.planners.rollouts.grids import cell_of, footprint_cost
 
 FREE, WALL, DISC, CONTACT, LOST = 0, 1, 2, 3, 4
 _FAR = np.float32(1e6)

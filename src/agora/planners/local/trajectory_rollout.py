@@ -46,8 +46,8 @@ from agora.costmap.window import Window
 from agora.errors import InputError
 from agora.interfaces import Answer, Declaration, Memory, Observation, Span
 from agora.planners.limits import own
-from agora.planners.local.dwa_rollout import horizon, scene_of
 from agora.planners.local.trajectory_rollout_plan import ASIDE, Parameters, Recall, Scratch, plan
+from agora.planners.rollouts.poses import horizon, scene_of
 from agora.ranges import Count, Distance, Duration, Speed, Velocity
 
 _LOCAL = threading.local()

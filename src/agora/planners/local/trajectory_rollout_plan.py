@@ -12,7 +12,7 @@ from agora.core.recording import Reason
 from agora.core.scalar import HALF, ONE, ZERO, sincos, wrap
 from agora.core.state import Bools, Floats, Ints
 from agora.costmap.inflation import NO_INFORMATION
-from agora.planners.local.dwa_critics import (
+from agora.planners.rollouts.grids import (
     WALL,
     cell_of,
     clear,
@@ -24,8 +24,17 @@ from agora.planners.local.dwa_critics import (
     seed,
     trace,
 )
-from agora.planners.local.dwa_plan import BLOCKED, GOES_ON, NO_PATH, why_none
-from agora.planners.local.dwa_rollout import is_another, least_of, obstacle_cost, stop_and_turn, write_poses
+from agora.planners.rollouts.poses import (
+    BLOCKED,
+    GOES_ON,
+    NO_PATH,
+    is_another,
+    least_of,
+    obstacle_cost,
+    stop_and_turn,
+    why_none,
+    write_poses,
+)
 
 _HIT, _NO_WAY = np.float32(-1.0), np.float32(-2.0)
 _FAR = np.float32(1e30)
@@ -373,7 +382,7 @@ def plan(p, scene, horizon, recall, scratch, twists, reasons, first, last):
 
     Args:
         p: `Parameters`.
-        scene: `agora.planners.local.dwa_rollout.Observed`.
+        scene: `agora.planners.rollouts.poses.Observed`.
         horizon: (N,) length of the roll-outs, s.
         recall: `Recall`, changed in place.
         scratch: `Scratch`, of one thread.

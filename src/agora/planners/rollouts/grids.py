@@ -1,4 +1,4 @@
-"""What the dynamic window approach knows of the local costmap: wavefronts, footprint costs, the local part of the path.
+"""Wavefronts on the local costmap, footprint costs, and the local part of the path.
 
 Facts from ROS navigation (base_local_planner: MapGrid, CostmapModel, goal_functions). A grid of distances is the flat costmap with
 a border of one wall cell, ``columns + 2`` wide, int32, in cells: a distance, `WALL`, or a negative number where no wave came.

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from agora.core.jit import lean
-from agora.planners.local import dwa_critics, dwa_plan, dwa_rollout
+from agora.planners.local import dwa_plan, dwa_rollout
+from agora.planners.rollouts import grids
 
 NAMES = ("clear", "seed", "flood", "distance_at", "footprint_cost", "pruned", "trace")
-critics = SimpleNamespace(**{name: lean(getattr(dwa_critics, name).py_func) for name in NAMES})
+critics = SimpleNamespace(**{name: lean(getattr(grids, name).py_func) for name in NAMES})
 remember, fill_samples, scale_of = (lean(f.py_func) for f in (dwa_plan.remember, dwa_rollout.fill_samples, dwa_rollout.scale_of))
 
 F = np.float32

@@ -1,0 +1,1 @@
+"""Parts of planners that score roll-outs on the local costmap."""
