@@ -264,7 +264,7 @@ def test_a_training_of_before_that_kept_no_digests_is_not_resumed(tmp_path, trai
 
 def test_the_policy_that_is_kept_is_the_best_by_validation(tmp_path, training, monkeypatch):
     found = iter([Result("v", 10, 6, 4, 0, 9.0), Result("v", 10, 5, 5, 0, 3.0), Result("v", 10, 6, 4, 0, 8.0)])
-    monkeypatch.setattr("agora.learning.run.play", lambda *_: next(found))
+    monkeypatch.setattr("agora.learning.run.play", lambda *_, **__: next(found))
     run = Run(tmp_path, training, 1)
     kept = []
     for forward in (0.1, 0.2, 0.3):
@@ -308,7 +308,8 @@ def test_a_card_says_where_leaving_the_map_is_in_its_collisions():
 
 def test_a_training_ends_with_a_record_and_a_card_that_say_what_was_measured(tmp_path, training):
     training = replace(training, planner="sarl")
-    run = train(training, tmp_path / "seed_4", 4)
+    *_, trained = train(training, tmp_path / "seed_4", 4)
+    run = trained.run
     record = record_of(run)
     assert record_of(run) == record  # read, not played again
     assert (

@@ -43,7 +43,7 @@ def test_a_training_that_was_interrupted_comes_to_the_same_curve_and_network(mix
     whole = trained(cloning, SUITE, "plane")
     broken = Notes(SUITE, "plane", dies_at=5 * 96)
     with pytest.raises(Interrupted):
-        cloning.train(broken)
+        list(cloning.train(broken))
     assert broken.kept[0]["rounds"] == 4
     resumed = trained(cloning, SUITE, "plane", resumed=broken.kept)
     assert [point for point in whole.curve if point[0] > 4 * 96] == resumed.curve

@@ -199,7 +199,7 @@ def test_a_training_that_was_interrupted_comes_to_the_same_curve_and_network(cur
     whole = trained(ppo, suite, "plane")
     broken = Notes(suite, "plane", dies_at=dies_at)
     with pytest.raises(Interrupted):
-        ppo.train(broken)
+        list(ppo.train(broken))
     resumed = trained(ppo, suite, "plane", resumed=broken.kept)
     at = broken.kept[0]["steps"]
     assert at < dies_at
@@ -223,7 +223,7 @@ def test_a_training_that_comes_to_numbers_that_are_not_finite_says_at_which_step
     good = trained(dataclasses.replace(SMALL, steps=128), suite, "plane")
     notes = Notes(suite, "plane", resumed=({**good.kept[0], "ended": 0}, good.kept[1]))
     with pytest.raises(DivergedError, match="step 1[0-9]+: the loss is"):
-        dataclasses.replace(SMALL, rate=1e38, last_rate=1e38, divergence=0.0).train(notes)
+        list(dataclasses.replace(SMALL, rate=1e38, last_rate=1e38, divergence=0.0).train(notes))
     assert notes.kept is None
 
 
