@@ -148,8 +148,8 @@ def test_descriptions_are_found_however_they_are_laid_out(generate):
 
         Attributes:
             speed, patience: m/s and s.
-            shell: of it.
-            slime: how much, one: two, of it.
+            shell: of it. slime: how
+                much, one: two, of it.
             horn_left: m.
         """
 

@@ -277,13 +277,13 @@ class _Driver(_Still):
             self._answer()
             if self._queue:
                 return self._taken()
-            self._hear(self._joystick.command())
+            self._receive(self._joystick.command())
 
     def _due_now(self) -> Floats | None:
         """The next command when the period is over, or the last one once more; None where there is none, or after all repeats."""
         self._answer()
         while (said := self._joystick.command(self._due)) is not None:
-            self._hear(said)
+            self._receive(said)
             self._answer()
         now = time.monotonic()
         self.late += now > self._due + self._period
@@ -307,7 +307,7 @@ class _Driver(_Still):
             self._queue.popleft()
             self._joystick.answer(self._scene.state(self._world))
 
-    def _hear(self, said: JoystickWord | PlannerName | Commands | None) -> None:
+    def _receive(self, said: JoystickWord | PlannerName | Commands | None) -> None:
         match said:
             case Commands(each):
                 self._queue.extend(each)

@@ -63,7 +63,7 @@ def _described(policy: Policy) -> Iterator[tuple[str, str]]:
 
 
 def _often(period: float) -> str:
-    """How often a policy decides."""
+    """Return the period of a policy in words, if it has one."""
     return f"; every {period:g} s" if period else ""
 
 

@@ -27,7 +27,7 @@ class Encoding(Protocol):
 
     @property
     def length(self) -> int:
-        """D, how many values."""
+        """D, the number of values."""
 
     @property
     def low(self) -> Floats:
@@ -39,7 +39,7 @@ class Encoding(Protocol):
 
     @property
     def beams(self) -> int:
-        """How many values of the scan it sees; 0 for none."""
+        """Number of values of the scan in the vector; 0 for none."""
 
     def check(self, robot: RobotModel) -> None:
         """Raise an `InputError` for a robot that cannot see this."""
@@ -54,7 +54,7 @@ class Encoding(Protocol):
         """
 
     def action_size(self, limits: Limits) -> int:
-        """Return A, how many values an action has."""
+        """Return A, the number of values of an action."""
 
     def twists(self, actions: Array, limits: Limits, pose: Floats, goal: Floats) -> Floats:
         """Return the twists (N, 3) of actions (N, A) in [-1, 1] of robots with these poses (N, 3) and goals (N, 3)."""

@@ -7,7 +7,6 @@ Gymnasium looks for no entry points, but imports the module that stands before a
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from hashlib import blake2b
@@ -174,7 +173,7 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
 
     @property
     def curriculum_stages(self) -> int:
-        """How many stages the curriculum has; raises as `curriculum_stage`."""
+        """Number of stages of the curriculum; raises as `curriculum_stage`."""
         return len(self._staged().stages())
 
     def change_stage(self, by: int = 1) -> int:
@@ -314,7 +313,7 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         return first + after % (OF_A_SEED if first and not self._episodes else len(self.starts))
 
     def _each(self, of_worlds: Array) -> Array:
-        """What holds of worlds (W,), for each of their robots (N,)."""
+        """Values of worlds (W,), for each of their robots (N,)."""
         return np.repeat(of_worlds, self.robots)
 
     def _leave(self, world: int) -> None:
@@ -350,20 +349,15 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         return next(part for part in self._parts if part.mine[world])
 
     def _observe(self, begins: Bools) -> Floats:
-        """What everybody sees now; where episodes begin, nothing is remembered."""
+        """Return the observations of all robots now; where episodes begin, nothing is remembered."""
         observations = np.zeros((self.num_envs, self.observe.length), np.float32)
         self._write(observations, begins)
         return observations
 
     def _write(self, out: Floats, begins: Bools, worlds: Collection[int] | None = None) -> None:
         """Write what the robots of worlds see, all or some of them, into their rows."""
-        count = self.robots
         for part in self._parts:
-            here = np.flatnonzero(part.mine) if worlds is None else [w for w in worlds if part.mine[w]]
-            if not len(here):
-                continue
-            write = functools.partial(self.observe.write, part.seen, out)
-            part.batch.world.threads.at(here, lambda first, last, write=write: write(first * count, last * count))  # type: ignore[misc]
+            part.write(out, np.flatnonzero(part.mine) if worlds is None else [w for w in worlds if part.mine[w]])
         self.observe.remember(out, self._before, begins)
         self._seen = out.copy()
 
@@ -372,7 +366,13 @@ class AgoraEnv(gymnasium.Env[Floats, Floats]):
     """One world with one robot, not several; `AgoraVectorEnv` says what the arguments, spaces and infos are.
 
     Args:
-        suite, stage, episodes, seed, observe, reward, simulator: as there.
+        suite: suite, its name or the path of its file.
+        stage: name of the stage in the suite.
+        episodes: as for `AgoraVectorEnv`.
+        seed: as for `AgoraVectorEnv`.
+        observe: encoding of observations, as for `AgoraVectorEnv`.
+        reward: reward of a control period, as for `AgoraVectorEnv`.
+        simulator: as for `AgoraVectorEnv`.
         render_mode: None; recordings are drawn by `agora.viewer`.
     """
 

@@ -142,7 +142,7 @@ class Observe(FromLimitToLimit):
 
     @property
     def parts(self) -> dict[str, slice]:
-        """Where the values of each part stand."""
+        """The slice of the vector that each part takes, by name."""
         sizes = {"scan": self.beams, "goal": _GOAL, "twist": _TWIST, "pedestrians": _PEDESTRIAN * self.pedestrians}
         sizes |= {
             f"{sensor.channel}.{name}": math.prod(one.sized()) for sensor in self.sensors for name, one in sensor.fields.items()
@@ -154,7 +154,7 @@ class Observe(FromLimitToLimit):
 
     @property
     def length(self) -> int:
-        """D, how many values."""
+        """D, the number of values."""
         return int(max(part.stop for part in self.parts.values()))
 
     @property

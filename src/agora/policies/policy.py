@@ -77,7 +77,7 @@ class Body:
 
         Args:
             observation: of N robots.
-            beams: how many values of the scan the policy sees.
+            beams: number of values of the scan in the policy's observation.
         """
         o = replace(observation, limits=self.limits(observation.limits))
         if o.scan is None or o.scan_angles is None or not beams:
@@ -197,8 +197,10 @@ class Policy:
 
         Args:
             observe: encoding of observations, which the first layer reads.
-            layers: the last gives an action in [-1, 1].
-            about, body, period: as in `Policy`.
+            layers: the layers; the last gives an action in [-1, 1].
+            about: notes, as in `Policy`.
+            body: robot of the training, as in `Policy`.
+            period: control period of the training, as in `Policy`.
         """
         network, arrays = mlp_of(layers)
         return Policy(observe, network, arrays, about or {}, body, period)
@@ -216,7 +218,9 @@ class Policy:
         Args:
             observe: encoding of observations in training.
             modules: such as ``torch.nn.Sequential(...)``, or a list of several of these.
-            about, body, period: as in `Policy`.
+            about: notes, as in `Policy`.
+            body: robot of the training, as in `Policy`.
+            period: control period of the training, as in `Policy`.
 
         Raises:
             InputError: a module of another kind.

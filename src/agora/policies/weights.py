@@ -34,7 +34,9 @@ def write_weights(path: Path, said: str, arrays: Mapping[str, Floats]) -> None:
     """Write the file of a policy.
 
     Args:
-        path: of the file. said: the rest of the policy, as JSON. arrays: the weights by name, float32.
+        path: path of the file.
+        said: the rest of the policy, as JSON.
+        arrays: the weights by name, float32.
 
     Raises:
         InputError: the file cannot be written.
@@ -90,7 +92,7 @@ def read_safetensors(path: Path) -> tuple[dict[str, str], dict[str, Array]]:
 
 
 def _not_safetensors(path: Path, error: Exception) -> InputError:
-    """What a file is that is no safetensors file, and how a network in it is brought in."""
+    """The error for a file that is no safetensors file; it says its kind, and the way to bring in a network of that kind."""
     with path.open("rb") as file:
         head = file.read(8)
     for found, is_it in _STRANGERS.items():

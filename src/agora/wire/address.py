@@ -26,7 +26,8 @@ class Address:
         """Read an address; a text with a "/" is a path.
 
         Args:
-            text: a path, or HOST:PORT. where: names the text in errors.
+            text: a path, or HOST:PORT.
+            where: name of the text in errors.
             anywhere: the host may be another machine; else it is the loopback of this one.
 
         Raises:
@@ -54,7 +55,7 @@ class Address:
 
     @property
     def target(self) -> str | tuple[str, int]:
-        """What a socket binds or connects to."""
+        """The address as a socket binds it or connects to it."""
         return self.path or (self.host, self.port)
 
 
@@ -66,7 +67,7 @@ def _is_loopback(host: str) -> bool:
 
 
 def connect(address: Address, patience: float) -> socket.socket:
-    """Return a connection; who does not take it, or what is sent over it, within ``patience``, s, is not there.
+    """Return a connection. A process that does not take it, or what is sent over it, within ``patience``, s, is not there.
 
     Raises:
         OSError: nobody listens there.

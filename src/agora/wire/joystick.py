@@ -1,4 +1,4 @@
-"""What SocNavBench's simulator and a joystick say to each other, as texts.
+"""Texts that SocNavBench's simulator and a joystick send to each other.
 
 Keys, their order, types and numbers are those of CMU-TBD/SocNavBench 2724ea85: ``simulators/sim_state.py`` (``to_json``),
 ``agents/robot_agent.py`` (``manage_data``), ``agents/robot_utils.py`` (``establish_handshake``), ``utils/socnav_utils.py``
@@ -34,7 +34,7 @@ CAUSES = {
     Outcome.OUT_OF_MAP: "Obstacle Collision",
     Outcome.PEDESTRIAN_COLLISION: "Pedestrian Collision",
 }
-"""What an episode's end is called there; what is not named here is a "Timeout"."""
+"""Names that SocNavBench has for the ends of episodes; every other end is a "Timeout"."""
 _ALGO = "algo: "
 _LONGEST_NAME = 100
 
@@ -44,9 +44,13 @@ class Agent:
     """A robot or a pedestrian in a message.
 
     Attributes:
-        name: of its own. pose: x, y, heading, m and rad; of float32. radius: m.
-        start, goal: poses.
-        cooldown: steps until it may collide again. last_collision: moment, s.
+        name: its name.
+        pose: x, y, heading, m and rad; of float32.
+        start: pose at the start.
+        goal: pose of the goal.
+        radius: radius, m.
+        cooldown: steps until it may collide again.
+        last_collision: moment of its last collision, s.
     """
 
     name: str
@@ -69,8 +73,11 @@ class State:
     """A moment of an episode.
 
     Attributes:
-        pedestrians: who are present, in the order in which they came. robot: the robot.
-        period: of the simulator, s. longest: time limit, s. time: since the episode began, s.
+        pedestrians: the pedestrians present, in the order in which they came.
+        robot: the robot.
+        period: period of the simulator, s.
+        longest: time limit, s.
+        time: time since the episode began, s.
     """
 
     pedestrians: Sequence[Agent]
@@ -95,7 +102,7 @@ class State:
 
 
 def opening(place: Map, map_name: str, episode: str) -> dict[str, Any]:
-    """What the first message of an episode says of it: environment and name. The map's corner is the zero of all poses."""
+    """Environment and name of an episode, for its first message. The map's corner is the zero of all poses."""
     rows, columns = place.occupied.shape
     centre = np.array([columns * 0.5, rows * 0.5, 0.0]) * place.resolution
     environment = {
@@ -133,7 +140,7 @@ class PlannerName:
 
 @dataclass(frozen=True, eq=False)
 class Commands:
-    """What the robot is to do, one command a step: (2,) v, w or (4,) x, y, heading, v each; m, s and rad."""
+    """Commands for the robot, one a step: (2,) v, w or (4,) x, y, heading, v each; m, s and rad."""
 
     each: tuple[Floats, ...]
 

@@ -19,7 +19,7 @@ T = TypeVar("T")
 LONGEST = 1 << 26
 """Most bytes of a message of a program."""
 PATIENCE = 10.0
-"""How long a program may take until it has said hello, s."""
+"""Longest time until a program has said hello, s."""
 _CHUNK = 1 << 20
 
 
@@ -59,7 +59,8 @@ class Line:
         """Return the answer to a question.
 
         Args:
-            question: that is asked. known: hello of the program when the planner was made.
+            question: the question.
+            known: hello of the program when the planner was made.
 
         Raises:
             PlannerError: nobody listens, the program closes the connection, is too late, or does not answer with a message that is

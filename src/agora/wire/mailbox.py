@@ -33,10 +33,12 @@ class SenderGoneError(AgoraError):
 
 @dataclass(frozen=True)
 class Letter:
-    """What came over one connection.
+    """A text that came over one connection.
 
     Attributes:
-        text: in UTF-8. sender: number of the process that sent it, 0 where nobody can say. problem: why it is none, or "".
+        text: the text.
+        sender: number of the process that sent it, 0 where it is unknown.
+        problem: the reason why there is no text, or "".
     """
 
     text: str
@@ -181,7 +183,7 @@ class Mailbox:
 
     @property
     def begun(self) -> int:
-        """How many texts have begun and have no end."""
+        """Number of texts that have begun and have no end."""
         return sum(one.length > 0 for one in self._arriving)
 
     def close(self) -> None:

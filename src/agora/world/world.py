@@ -289,8 +289,10 @@ class World:
         """Note that a robot begins to touch something in the physics step from this generation to the other, before they `turn`.
 
         Args:
-            world, robot: numbers.
-            kind: of what it touches. other: slot of the pedestrian, or number of the robot; -1 for a wall.
+            world: number of the world.
+            robot: number of the robot in its world.
+            kind: kind of what it touches.
+            other: slot of the pedestrian, or number of the robot; -1 for a wall.
             share: moment of the step, from 0 to 1.
         """
         w, events, is_person = world, self.status.events, kind is ContactKind.PEDESTRIAN

@@ -32,7 +32,7 @@ _LESSONS = 1  # use of random numbers
 
 
 class Lesson(NamedTuple):
-    """What was seen in T steps of N worlds, and what the teacher would have done.
+    """The observations of T steps of N worlds, and the actions that the teacher would have chosen.
 
     Attributes:
         seen: (T, N, D) encoded observations.
@@ -54,7 +54,7 @@ class Progress(NamedTuple):
 
     Attributes:
         steps: environment steps since the lessons began.
-        values: what to log, by name.
+        values: values for the log, by name.
     """
 
     steps: int

@@ -111,7 +111,7 @@ class Ppo:
         if self.batches > self.worlds:
             raise InputError(f"ppo: batches must be at most worlds = {self.worlds}, got {self.batches}")
 
-    def train(self, run: TrainingRun) -> None:
+    def train(self, run: TrainingRun) -> Iterator[None]:
         """Train until all steps are made, or a validation reaches ``stop_at``."""
         torch.set_num_threads(self.threads)
         torch.manual_seed(run.seed)
@@ -128,6 +128,7 @@ class Ppo:
             for lesson in self.lessons.teach(network, run, self.reward, self.discount, self.scale):
                 steps = lesson.steps
                 run.log(steps, min(1.0, steps / self.steps), **lesson.values)
+                yield
         while not ended:
             worlds.begin(network, steps, stage)
             ends: Counter[str] = Counter()
@@ -139,6 +140,7 @@ class Ppo:
                 ends += results.ends
                 shares = {"stage": stage} if self.up_at else {}
                 run.log(steps, min(1.0, steps / self.steps), **results.shares, **losses, **shares)
+                yield
                 if steps >= self.steps:
                     break
             laps, ended = laps + 1, steps >= self.steps
@@ -367,7 +369,7 @@ class _Worlds:
 
 
 class _Late:
-    """What was seen at time-outs: an episode that ran out of time would have gone on, so what comes after has a value."""
+    """The observations at time-outs: an episode that ran out of time would have gone on, so the rest of it has a value."""
 
     def __init__(self) -> None:
         self._at: list[tuple[int, int]] = []
@@ -382,7 +384,7 @@ class _Late:
             self._states.append(state[w])
 
     def values(self, network: ActorCritic, shape: tuple[int, ...]) -> Floats:
-        """Return the values (T, N) of what was seen at time-outs, 0 elsewhere."""
+        """Return the values (T, N) of the observations at time-outs, 0 elsewhere."""
         out = np.zeros(shape, np.float32)
         if self._at:
             seen, states = torch.from_numpy(np.stack(self._seen)), torch.stack(self._states)

@@ -23,12 +23,13 @@ class ActorCritic(nn.Module, ABC):
     """A policy whose actions are drawn, normally distributed if no subclass says otherwise, and the value of what it sees.
 
     Args:
-        network: that it is.
-        shape: of the training.
+        network: network of the policy.
+        shape: shape of the training.
 
     Attributes:
-        network, shape: as given.
-        state_size: S, how many values it carries from step to step; 0 for a feed-forward network.
+        network: network of the policy, as given.
+        shape: shape of the training, as given.
+        state_size: S, the number of values that it carries from step to step; 0 for a feed-forward network.
         log_std: (A,) logarithm of the standard deviation of the actions.
     """
 
@@ -41,7 +42,7 @@ class ActorCritic(nn.Module, ABC):
 
     @property
     def distribution(self) -> Distribution:
-        """How actions are drawn from the first answer of `forward`."""
+        """The distribution of actions that are drawn from the first answer of `forward`."""
         return Normal(self.log_std)
 
     @abstractmethod

@@ -50,7 +50,10 @@ def attended(query: Tensor, keys: Tensor, values: Tensor, present: Tensor) -> Te
     Scores are multiplied by the number of people, as in the code of DS-RNN and of AG-RL; here, of those who are there.
 
     Args:
-        query: (..., K). keys: (..., P, K). values: (..., P, E). present: (..., P) bool.
+        query: (..., K).
+        keys: (..., P, K).
+        values: (..., P, E).
+        present: (..., P) bool.
     """
     scale = present.sum(-1, keepdim=True) / keys.shape[-1] ** 0.5
     scores = ((query[..., None, :] * keys).sum(-1) * scale).masked_fill(~present, -torch.inf)

@@ -136,7 +136,7 @@ class AgRlNetwork(Remembering):
 
 
 def _futures(persons: Floats, inputs: int) -> Floats:
-    """What the network reads (M, I) of people (M, 6): their places at constant velocity, and their radii."""
+    """The inputs of the network (M, I) for people (M, 6): their places at constant velocity, and their radii."""
     ahead = (np.arange(PERIODS + 1) * STEP).astype(np.float32)
     places = (persons[:, None, :2] + ahead[:, None] * persons[:, None, 2:4]).reshape(len(persons), 2 * (PERIODS + 1))
     return np.concatenate([places, persons[:, 4:5]], 1)[:, :inputs]

@@ -36,7 +36,8 @@ class Layer:
     """A layer of a network in which every output reads every input.
 
     Attributes:
-        weight: (I, O). bias: (O,).
+        weight: (I, O).
+        bias: (O,).
         activation: name of one of `agora.policies.layers.ACTIVATIONS`.
     """
 

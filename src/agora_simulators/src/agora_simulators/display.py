@@ -62,7 +62,7 @@ class Display:
             self.topics[name].tell_start(self._driver.robots, r, self.stamp())
 
     def adopt_robots(self) -> dict[str, int]:
-        """Have topics for the driver's robots, and for no others; return how many commands each has heard so far."""
+        """Have topics for the driver's robots, and for no others; return the number of commands that each has received so far."""
         here = dict(zip(self._driver.names, self._driver.models, strict=True))
         for name in [name for name, topics in self.topics.items() if here.get(name) != topics.model]:
             self.topics.pop(name).close()

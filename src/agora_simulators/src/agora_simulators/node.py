@@ -214,10 +214,10 @@ class SimulatorNode:
         driver, limit = self._driver, self._watchdog / self._driver.dt
         twists = np.zeros((len(driver.names), 3), np.float32)
         for r, name in enumerate(driver.names):
-            twist, heard = self._display.topics[name].command()
+            twist, received = self._display.topics[name].command()
             before, since = self._said.get(name, (0, 0))
-            if heard != before:
-                self._said[name] = heard, driver.step
+            if received != before:
+                self._said[name] = received, driver.step
             elif driver.step - since > limit and twist.any():
                 rospy.logwarn(
                     f"robot {name!r}: no cmd_vel for {self._watchdog:g} s; it stands until there is one. Is its planner running?"
@@ -264,7 +264,7 @@ class SimulatorNode:
             )
 
     def _adopt_robots(self) -> None:
-        self._said = {name: (heard, 0) for name, heard in self._display.adopt_robots().items()}
+        self._said = {name: (received, 0) for name, received in self._display.adopt_robots().items()}
 
     def _spawn(self, request: Any) -> None:
         coming = [e.name for e in request.entities if e.kind == "robot"]
