@@ -14,8 +14,6 @@ from agora.wire.message import decode
 from agora.wire.question import Hello, Question
 from agora.wire.stream import frame
 
-__all__ = ["Line"]
-
 T = TypeVar("T")
 
 LONGEST = 1 << 26
