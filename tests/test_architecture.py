@@ -343,6 +343,12 @@ NOT_OF_THE_LIBRARY = {"golden": "episodes of every suite", "ros": "the ROS packa
 """Folders of tests that are named for no package of the library."""
 
 
+def test_the_drawing_of_the_house_shows_every_door():
+    drawn = set(re.findall(r">([\w, .]+)</text>", (ROOT / "docs" / "images" / "house.svg").read_text(encoding="utf-8")))
+    assert set(KINDS) <= drawn
+    assert {path.parent.name for path in LIBRARY.glob("*/__init__.py")} <= drawn
+
+
 def test_a_test_lies_where_its_module_lies_and_has_its_name():
     stray = set()
     for path in sorted((ROOT / "tests").rglob("test_*.py")):
