@@ -16,6 +16,9 @@ BIN := $(VENV)/bin
 SPACE := $(CURDIR)/build/ros
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint requirements.lock
 
+# Tests start hundreds of processes of Python. Without bytecode on disk, which containers often forbid, each compiles its modules anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test test-all test-ros check bench docs ros kernels workspace leaderboard lock clean
 
 $(BIN)/python:

@@ -17,7 +17,7 @@ from agora.errors import PlacementError
 from agora.interfaces import Answer, CrowdDeclaration, Declaration
 from agora.tasks.robots.random import Random
 
-_LINES = 400
+_LINES = 200
 _LEAKED: list[int] = []
 
 

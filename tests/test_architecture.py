@@ -33,7 +33,8 @@ IMPORT_ALL = """
 import importlib, pkgutil, sys
 import agora
 for module in pkgutil.walk_packages(agora.__path__, "agora."):
-    if not module.name.startswith(("agora.learning.sb3", "agora.learning.trainers.")):  # made of PyTorch's classes
+    torches = ("agora.learning.sb3", "agora.learning.trainers.", "agora.policies.learners.")  # made of PyTorch's classes
+    if not module.name.startswith(torches):
         importlib.import_module(module.name)
 import numpy, random
 held = (numpy.random.Generator, numpy.random.RandomState, random.Random)
@@ -249,9 +250,8 @@ def taken_from_the_library(tree: ast.AST) -> Iterator[tuple[str, str]]:
                 else:
                     yield node.module, alias.name
         elif isinstance(node, ast.Import):
-            assert not any(alias.name.split(".")[0] == "agora" for alias in node.names), (
-                f"{ast.unparse(node)}: from agora... import ..., please"
-            )
+            modules |= {alias.asname or "agora": "agora" for alias in node.names if alias.name == "agora"}
+            assert not any(alias.name.startswith("agora.") for alias in node.names), f"{ast.unparse(node)}: from agora..., please"
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in modules:
             yield modules[node.value.id], node.attr
@@ -289,6 +289,77 @@ def test_every_dependency_is_pinned_to_one_version():
     pinned = {plain(line.partition("==")[0]) for line in lines if re.fullmatch(r"[\w.-]+==[\w.]+", line)}
     assert len(pinned) == len([line for line in lines if not line.startswith("#")])
     assert {plain(re.match(r"[\w.-]+", line)[0]) for line in asked} - {"agora-nav"} <= pinned
+
+
+OF_NO_MODULE = {
+    "absurd_values": "every number of every kind of file",
+    "architecture": "the shape of the library",
+    "damaged_files": "every format",
+    "docs": "the manual",
+    "docstrings": "every docstring",
+    "episode_batch": "every loop over control periods",
+    "examples": "the folder examples",
+    "far_places": "every file with places",
+    "front_door": "what `import agora` offers",
+    "plugin": "the pages for authors of components",
+    "wheel": "the package",
+    "benchmark.barn_table": "a script of the folder benchmarks",
+    "benchmark.executors.ray_cluster": "a real cluster, slow",
+    "core.plain_python": "every planner and crowd model without a compiler",
+    "draft.generated_placement": "generated places",
+    "engine.careful_parity": "a twin of its kernel",
+    "engine.minding": "crowd models and behaviours together",
+    "engine.yielding_parity": "a twin of its kernel",
+    "learning.several_robots": "the environment with several robots",
+    "maps.generators.every_generator": "each of them",
+    "metrics.every_metric": "each of them",
+    "pedestrians.arena_models": "three small crowd models",
+    "pedestrians.crowdnav_circle": "the published rates of a crowd",
+    "pedestrians.every_model": "each of them",
+    "pedestrians.groups_and_states": "two behaviours together",
+    "perception.simulated_groups": "the published rates of finding groups",
+    "planners.bad_input": "every planner, in episodes",
+    "planners.inter.interplanners": "those of Arena",
+    "planners.local.crowdnav_circle": "the published rates of a planner",
+    "planners.narrow_places": "every planner that reads walls",
+    "planners.notes": "from the call to the file",
+    "planners.requires": "from the declaration to the command line",
+    "planners.top_speed": "every planner and robot",
+    "policies.networks.onnx_ga3c": "an exported network",
+    "robots.description": "URDF and SDF of every robot",
+    "tasks.arena_paper": "a suite",
+    "tasks.modules.modules": "each of them",
+    "tasks.obstacles.modes": "each of them",
+    "tasks.obstacles.obstacles_of_arena": "modes of Arena",
+    "tasks.robots.modes": "each of them",
+    "tasks.robots.robots_that_go_on": "modes with several goals",
+    "tasks.social": "a suite",
+    "tasks.taga": "a suite",
+    "tasks.worlds.worlds": "each of them",
+    "testing.contract_of_planners": "planners that break the contract",
+}
+"""Tests that are named for no module of the library, and what they test."""
+NOT_OF_THE_LIBRARY = {"golden": "episodes of every suite", "ros": "the ROS packages"}
+"""Folders of tests that are named for no package of the library."""
+
+
+def test_the_drawing_of_the_house_shows_every_door():
+    drawn = set(re.findall(r">([\w, .]+)</text>", (ROOT / "docs" / "images" / "house.svg").read_text(encoding="utf-8")))
+    assert set(KINDS) <= drawn
+    assert {path.parent.name for path in LIBRARY.glob("*/__init__.py")} <= drawn
+
+
+def test_a_test_lies_where_its_module_lies_and_has_its_name():
+    stray = set()
+    for path in sorted((ROOT / "tests").rglob("test_*.py")):
+        place = path.relative_to(ROOT / "tests").parent
+        name = path.stem.removeprefix("test_")
+        if place.parts[:1] and place.parts[0] in NOT_OF_THE_LIBRARY:
+            continue
+        assert (LIBRARY / place / "__init__.py").is_file(), f"{where(path)}: the library has no package {place}"
+        if not (LIBRARY / place / f"{name}.py").is_file():
+            stray.add(".".join((*place.parts, name)))
+    assert sorted(stray) == sorted(OF_NO_MODULE)
 
 
 def plain(name: str) -> str:

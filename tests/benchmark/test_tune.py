@@ -11,15 +11,18 @@ import time
 from typing import ClassVar
 
 import pytest
+from tests.stopping import stopped
 from tests.suites import plane, planners
 
 from agora.benchmark import store
+from agora.benchmark.events import Kept
 from agora.benchmark.request import Options
+from agora.benchmark.stop_token import StopToken
 from agora.benchmark.study import space
 from agora.benchmark.tune import Tuning, tune
-from agora.benchmark.tuned import preset
+from agora.benchmark.tuned import Tried, Tuned, preset
 from agora.config import dump, load, parse
-from agora.errors import InputError, ResultsError
+from agora.errors import InputError, ResultsError, StoppedError
 from agora.interfaces import Declaration, Span
 from agora.planners.local.go_to_goal import GoToGoal
 from agora.planners.local.orca import OrcaPlanner
@@ -40,11 +43,17 @@ def tuning(planner="go_to_goal:speed=0.25", trials=20, **more):
     return Tuning(label, named, training, test, trials=trials, **more)
 
 
+def tuned_by(*given, **more):
+    """The result of a tuning that nobody stops."""
+    *_, tuned = tune(*given, **more)
+    return tuned
+
+
 @pytest.fixture(scope="module")
 def found(tmp_path_factory):
     """A tuning and what it found, in this process."""
     folder = tmp_path_factory.mktemp("found") / "run"
-    return tuning(), folder, tune(tuning(), folder, Options(workers=0))
+    return tuning(), folder, tuned_by(tuning(), folder, Options(workers=0))
 
 
 def test_a_robot_that_is_too_slow_is_made_faster_and_is_better_where_nobody_tuned_it(found):
@@ -80,12 +89,12 @@ def test_sets_that_begin_badly_are_given_up_and_do_not_win(found):
 
 def test_two_workers_find_the_same(found, tmp_path):
     what, _, tuned = found
-    assert tune(what, tmp_path / "run", Options(workers=2, batch=3)) == tuned
+    assert tuned_by(what, tmp_path / "run", Options(workers=2, batch=3)) == tuned
 
 
 def test_another_seed_tries_other_parameters(found, tmp_path):
     _, _, tuned = found
-    other = tune(tuning(trials=3, seed=1), tmp_path / "run", Options(workers=0))
+    other = tuned_by(tuning(trials=3, seed=1), tmp_path / "run", Options(workers=0))
     assert other.trials[0] == tuned.trials[0]
     assert other.trials[1].parameters != tuned.trials[1].parameters
 
@@ -93,16 +102,16 @@ def test_another_seed_tries_other_parameters(found, tmp_path):
 def test_a_run_that_is_over_is_gone_over_again_without_an_episode(found, monkeypatch):
     what, folder, tuned = found
     files = {path: path.stat().st_mtime_ns for path in (folder / "episodes").iterdir()}
-    assert tune(what, folder, Options(workers=0), resume=True) == tuned
+    assert tuned_by(what, folder, Options(workers=0), resume=True) == tuned
     assert {path: path.stat().st_mtime_ns for path in (folder / "episodes").iterdir()} == files
 
 
 def test_another_tuning_does_not_go_on_in_the_folder(found):
     what, folder, _ = found
     with pytest.raises(ResultsError, match="tuning.seed is 0 there and 4 here"):
-        tune(dataclasses.replace(what, seed=4), folder, Options(workers=0), resume=True)
+        tuned_by(dataclasses.replace(what, seed=4), folder, Options(workers=0), resume=True)
     with pytest.raises(ResultsError, match="holds a run already"):
-        tune(what, folder, Options(workers=0))
+        tuned_by(what, folder, Options(workers=0))
 
 
 def test_a_run_that_is_killed_goes_on_and_finds_the_same(found, tmp_path):
@@ -127,6 +136,46 @@ def test_a_run_that_is_killed_goes_on_and_finds_the_same(found, tmp_path):
     assert len(keys) == len(set(keys)) == sum(trial.episodes for trial in tuned.trials)
 
 
+@pytest.mark.parametrize(
+    ("moment", "workers"), [("in a trial", 0), ("in a trial", 1), ("between trials", 0), ("in the comparison", 0)]
+)
+def test_a_tuning_is_stopped_from_another_thread_and_resumed_to_the_same_result(found, tmp_path, moment, workers):
+    what, _, tuned = found
+
+    def is_time(told):
+        tried = [event for event in told if isinstance(event, Tried)]
+        return {
+            "in a trial": len(tried) == 8 and isinstance(told[-1], Kept),
+            "between trials": len(tried) == 13,
+            "in the comparison": len(tried) == 20 and isinstance(told[-1], Kept),
+        }[moment]
+
+    said, told = stopped(lambda token: tune(what, tmp_path, Options(workers=workers, batch=3), token=token), is_time)
+    assert said.startswith("stopped: ") and said.endswith("the same tuning with resume goes on")
+    assert not any(isinstance(event, Tuned) for event in told)
+    events = list(tune(what, tmp_path, Options(workers=workers, batch=3), resume=True))
+    assert events[-1] == tuned
+    assert [event.trial for event in events if isinstance(event, Tried)] == tuned.trials
+    assert sum(len(event.episodes) for event in told + events if isinstance(event, Kept)) == sum(
+        trial.episodes for trial in tuned.trials
+    ) + len(tuned.rows)
+
+
+def test_a_tuning_tells_the_best_so_far_with_every_trial(found):
+    what, folder, tuned = found
+    tried = [event for event in tune(what, folder, Options(workers=0), resume=True) if isinstance(event, Tried)]
+    assert [(event.trial, event.done, event.total) for event in tried] == [(t, t.number + 1, 20) for t in tuned.trials]
+    assert tried[-1].best == tuned.best and tried[0].best.whole
+
+
+def test_a_token_that_was_asked_before_begins_no_tuning(tmp_path):
+    token = StopToken()
+    token.stop()
+    with pytest.raises(StoppedError, match="no episode was begun"):
+        next(tune(tuning(), tmp_path / "run", token=token))
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_the_preset_is_the_planner_and_says_where_it_is_from(found):
     what, _, tuned = found
     text = preset(what, tuned)
@@ -148,7 +197,7 @@ def test_trials_can_be_read_afterwards(found):
 
 
 def test_time_ends_a_search_between_trials(tmp_path):
-    tuned = tune(tuning(trials=64), tmp_path / "run", Options(workers=0), minutes=0.0)
+    tuned = tuned_by(tuning(trials=64), tmp_path / "run", Options(workers=0), minutes=0.0)
     assert len(tuned.trials) == 8
 
 

@@ -22,12 +22,22 @@ from agora.learning.trainers.episodes import shares_of
 from agora.learning.trainers.imitation import Lessons
 from agora.learning.training import load_training, train, training_names
 from agora.policies.encoding import Observe
+from agora.policies.networks.sarl import SarlNetwork
 from agora.policies.policy import Body, Layer, Policy
 from agora.registry import Named, make
 from agora.share import folder
 from agora.tasks.suite import load_suite
 
-TINY = {"demonstrations": 6, "epochs": 1, "episodes": 4, "round": 4, "updates": 2, "batch": 20, "worlds": 3, "width": 0.1}
+TINY = {
+    "demonstrations": 6,
+    "epochs": 1,
+    "episodes": 4,
+    "round": 4,
+    "updates": 2,
+    "batch": 20,
+    "worlds": 3,
+    "network": SarlNetwork(0.1),
+}
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +52,7 @@ def training():
 def policy(forward=0.5):
     observe = Observe(beams=0)
     layer = Layer(np.zeros((observe.length, 3), np.float32), np.float32([forward, 0.0, 0.0]), "tanh")
-    return Policy(observe, (layer,), {"label": "own"})
+    return Policy.of_layers(observe, (layer,), {"label": "own"})
 
 
 @pytest.mark.parametrize("name", training_names())
@@ -93,7 +103,7 @@ def test_what_a_card_says_of_its_trainer_makes_the_same_trainer():
 def test_a_planner_that_fails_everywhere_ends_a_validation_with_its_reason(tmp_path):
     observe = Observe(beams=0)
     layer = Layer(np.zeros((observe.length, 2), np.float32), np.zeros(2, np.float32))
-    Policy(observe, (layer,), {}, Body(0.02, 0.0, 1.0, 0.0, 1.0)).save(tmp_path / "quick.safetensors")
+    Policy.of_layers(observe, (layer,), {}, Body(0.0, 1.0, 0.0, 1.0), 0.02).save(tmp_path / "quick.safetensors")
     planner = make("planners", "policy", file=str(tmp_path / "quick.safetensors"))
     with pytest.raises(InputError, match="fails in every episode of stage 'crossing': .*control period of 0.02 s"):
         play(load_suite("demo"), "crossing", planner)
@@ -264,7 +274,7 @@ def test_a_training_of_before_that_kept_no_digests_is_not_resumed(tmp_path, trai
 
 def test_the_policy_that_is_kept_is_the_best_by_validation(tmp_path, training, monkeypatch):
     found = iter([Result("v", 10, 6, 4, 0, 9.0), Result("v", 10, 5, 5, 0, 3.0), Result("v", 10, 6, 4, 0, 8.0)])
-    monkeypatch.setattr("agora.learning.run.play", lambda *_: next(found))
+    monkeypatch.setattr("agora.learning.run.play", lambda *_, **__: next(found))
     run = Run(tmp_path, training, 1)
     kept = []
     for forward in (0.1, 0.2, 0.3):
@@ -308,7 +318,8 @@ def test_a_card_says_where_leaving_the_map_is_in_its_collisions():
 
 def test_a_training_ends_with_a_record_and_a_card_that_say_what_was_measured(tmp_path, training):
     training = replace(training, planner="sarl")
-    run = train(training, tmp_path / "seed_4", 4)
+    *_, trained = train(training, tmp_path / "seed_4", 4)
+    run = trained.run
     record = record_of(run)
     assert record_of(run) == record  # read, not played again
     assert (

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from agora.core import state
+from agora.core.jit import bind
 from agora.interfaces import CrowdRecord, Limits, Observation, Tracks
 from agora.pedestrians.orca import Orca
 from agora.planners.local.orca import OrcaPlanner
@@ -92,7 +93,7 @@ class Circle:
         robots.x[:, 0], robots.y[:, 0] = self.robot.T
         robots.world_vx[:, 0], robots.world_vy[:, 0] = self.robot_velocity.T
         records = people, self.traits, self.waypoints, robots, self.robot_traits, self.maps
-        model.kernel()(model.parameters(), CrowdRecord(F(DT), np.int64(self.sees), *records), *self.out, 0, CASES)
+        bind(model.kernel(), model.parameters(), CrowdRecord(F(DT), np.int64(self.sees), *records), *self.out)(0, CASES)
         return np.stack([self.out[0, :, :PEDESTRIANS], self.out[1, :, :PEDESTRIANS]], -1).astype(float)
 
     def plan(self) -> np.ndarray:

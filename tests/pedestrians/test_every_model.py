@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import agora
-from agora.core.jit import OPTIONS
+from agora.core.jit import OPTIONS, bind
 from agora.errors import InputError
 from agora.interfaces import CrowdRecord
 from agora.pedestrians.bonding import Bonding
@@ -102,7 +102,7 @@ def test_who_is_not_active_has_no_influence_and_gets_nothing(model, rng):
 def test_only_the_range_of_worlds_asked_for_is_written(model, rng):
     crowd = crowds.random_crowd(rng)
     out = np.full((2, *crowd.pedestrians.x.shape), 7.0, np.float32)
-    model.kernel()(model.parameters(), CrowdRecord(np.float32(0.1), np.int64(3), *crowd), out[0], out[1], 1, 3)
+    bind(model.kernel(), model.parameters(), CrowdRecord(np.float32(0.1), np.int64(3), *crowd), out[0], out[1])(1, 3)
     assert np.all(out[:, [0, 3]] == 7.0)
     assert not np.any(out[:, 1:3] == 7.0)
 

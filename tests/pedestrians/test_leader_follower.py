@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from agora.core.jit import bind
 from agora.core.state import LOOP
 from agora.episode import Conditions, Episodes
 from agora.errors import InputError
@@ -46,7 +47,7 @@ def test_the_kernel_agrees_with_its_float64_twin(cohesion, reach, rng):
     model = LeaderFollower(cohesion, reach)
     out = np.full((2, *crowd.pedestrians.x.shape), 7.0, np.float32)
     record = CrowdRecord(np.float32(0.25), np.int64(3), *crowd)
-    model.kernel()(model.parameters(), record, *out, 0, crowd.pedestrians.x.shape[0])
+    bind(model.kernel(), model.parameters(), record, *out)(0, crowd.pedestrians.x.shape[0])
     expected = plain(crowd, cohesion, reach, 0.25)
     assert np.stack(out, -1) == pytest.approx(expected, abs=2e-5)
     assert np.abs(expected).max() > 0.3

@@ -12,7 +12,7 @@ from scipy.ndimage import distance_transform_edt
 
 from agora.core import state
 from agora.core.cells import extent, index_in, select_nearest, sort_into_cells
-from agora.core.jit import kernel
+from agora.core.jit import bind, kernel
 from agora.errors import InputError
 from agora.interfaces import CrowdRecord
 from agora.pedestrians.orca import Orca, all_near, cells_near
@@ -93,7 +93,7 @@ class Crowd:
         model = model or Orca()
         out = np.full((2, *self.people.x.shape), 77.0, F)
         last = len(self.people.x) if last is None else last
-        model.kernel()(model.parameters(), CrowdRecord(F(self.dt), np.int64(sees), *self.parts), out[0], out[1], first, last)
+        bind(model.kernel(), model.parameters(), CrowdRecord(F(self.dt), np.int64(sees), *self.parts), out[0], out[1])(first, last)
         idle = ~self.people.active[first:last]
         assert (out[:, first:last][:, idle] == 0.0).all()
         return np.stack([out[0][:, self.at], out[1][:, self.at]], -1)

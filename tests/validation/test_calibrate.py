@@ -4,15 +4,17 @@ import dataclasses
 
 import numpy as np
 import pytest
+from tests.stopping import stopped
 from tests.ways import line, scene
 
 from agora.config import build_component, parse
 from agora.errors import InputError, ResultsError
 from agora.pedestrians.helbing import Helbing
 from agora.registry import Named
-from agora.validation.calibrate import WEIGHTS, Calibration, calibrate, leave_one_out, objective, preset
+from agora.validation.calibrate import WEIGHTS, Calibrated, Calibration, Fitted, calibrate, leave_one_out, objective, preset
 from agora.validation.crowd import SimulatedCrowd, simulate
-from agora.validation.scores import Instrument, Recorded, score_all
+from agora.validation.events import Measuring
+from agora.validation.scores import Instrument, Recorded, Score, score_all
 from agora.validation.stretches import DURATION, of_scene
 from agora.validation.table import markdown, words, write
 
@@ -44,9 +46,20 @@ def calibration(trials=12):
     return Calibration(Named.of("crowd_models", "helbing"), trials=trials, weights=RECORDED)
 
 
+def calibrated(*given, **more):
+    """The result of a calibration that nobody stops."""
+    *_, result = calibrate(*given, **more)
+    return result
+
+
+def each(*given, **more):
+    """The results of a calibration for every scene left out, by scene."""
+    return {event.scene: event for event in leave_one_out(*given, **more) if isinstance(event, Calibrated)}
+
+
 @pytest.fixture(scope="module")
 def found(recorded, tmp_path_factory):
-    return calibrate(calibration(), recorded, tmp_path_factory.mktemp("found"))
+    return calibrated(calibration(), recorded, tmp_path_factory.mktemp("found"))
 
 
 def test_people_who_are_simulated_have_no_distance_to_the_model_that_they_are(recorded):
@@ -71,17 +84,17 @@ def test_the_best_trial_is_better_than_the_model_as_it_was(found):
 
 
 def test_a_run_that_was_killed_goes_on_to_the_same_result(found, recorded, tmp_path, monkeypatch):
-    calibrate(calibration(5), recorded, tmp_path)
+    calibrated(calibration(5), recorded, tmp_path)
     with pytest.raises(ResultsError, match="go on with --resume"):
-        calibrate(calibration(), recorded, tmp_path)
+        calibrated(calibration(), recorded, tmp_path)
     with pytest.raises(ResultsError, match="seed is 0 there and 1 here; a calibration is resumed only as it was begun"):
-        calibrate(dataclasses.replace(calibration(), seed=1), recorded, tmp_path, resume=True)
-    told = []
-    again = calibrate(calibration(), recorded, tmp_path, resume=True, progress=lambda done, best: told.append(done))
+        calibrated(dataclasses.replace(calibration(), seed=1), recorded, tmp_path, resume=True)
+    *tried, again = calibrate(calibration(), recorded, tmp_path, resume=True)
     assert again == found
-    assert told == list(range(1, 13))
+    assert [(event.done, event.total, event.trial) for event in tried] == [(k + 1, 12, t) for k, t in enumerate(found.trials)]
+    assert [event.best for event in tried] == np.minimum.accumulate([trial.value for trial in found.trials]).tolist()
     monkeypatch.setattr("agora.validation.calibrate.objective", lambda *a: pytest.fail("tried again"))
-    assert calibrate(calibration(), recorded, tmp_path, resume=True) == found
+    assert calibrated(calibration(), recorded, tmp_path, resume=True) == found
 
 
 def test_a_model_that_names_nothing_to_calibrate_is_told():
@@ -96,7 +109,9 @@ def test_the_parameter_block_is_read_as_a_suites_crowd(found):
 
 
 def test_the_table_has_every_crowd_in_both_parts(instrument, tmp_path):
-    scores = score_all({"true": SimulatedCrowd(TRUE), "own": SimulatedCrowd(Helbing())}, instrument)
+    events = list(score_all({"true": SimulatedCrowd(TRUE), "own": SimulatedCrowd(Helbing())}, instrument))
+    scores = [event for event in events if isinstance(event, Score)]
+    assert [event.what for event in events if isinstance(event, Measuring)] == ["controls", "true", "own"]
     assert [score.name for score in scores[::2]] == ["recorded, others", "recorded, jittered", "constant velocity", "true", "own"]
     text = markdown(scores)
     assert text.count("| true |") == 2
@@ -111,13 +126,36 @@ def test_the_table_has_every_crowd_in_both_parts(instrument, tmp_path):
 
 
 def test_each_scene_is_left_out_once_and_has_no_say_in_what_is_found_for_it(recorded, tmp_path):
-    told = []
-    found = leave_one_out(calibration(4), recorded, tmp_path, progress=lambda scene, done, best: told.append((scene, done)))
+    events = list(leave_one_out(calibration(4), recorded, tmp_path))
+    found = {event.scene: event for event in events if isinstance(event, Calibrated)}
     assert list(found) == ["here", "there"]
-    assert told == [(scene, done) for scene in ("here", "there") for done in (1, 2, 3, 4)]
-    alone = calibrate(calibration(4), Recorded([one for one in recorded.cut if one.scene == "there"], 10), tmp_path / "alone")
-    assert found["here"] == alone
-    assert leave_one_out(calibration(4), recorded, tmp_path, resume=True) == found
+    assert [(event.scene, event.done) for event in events if isinstance(event, Fitted)] == [
+        (scene, done) for scene in ("here", "there") for done in (1, 2, 3, 4)
+    ]
+    alone = calibrated(calibration(4), Recorded([one for one in recorded.cut if one.scene == "there"], 10), tmp_path / "alone")
+    assert found["here"] == dataclasses.replace(alone, scene="here")
+    assert each(calibration(4), recorded, tmp_path, resume=True) == found
+
+
+def test_a_calibration_is_stopped_from_another_thread_and_resumed_to_the_same_result(found, recorded, tmp_path):
+    def begun(token):
+        return calibrate(calibration(), recorded, tmp_path, token=token)
+
+    said, told = stopped(begun, lambda told: len(told) == 5)
+    assert said == f"stopped: the trials that were finished are kept in {tmp_path}; the same calibration with resume goes on"
+    assert [event.trial for event in told] == found.trials[:5]
+    assert calibrated(calibration(), recorded, tmp_path, resume=True) == found
+
+
+def test_a_table_is_stopped_from_another_thread_before_the_next_crowd(instrument):
+    crowds = {"true": SimulatedCrowd(TRUE), "own": SimulatedCrowd(Helbing())}
+    _, told = stopped(lambda token: score_all(crowds, instrument, token), lambda told: told[-1] == Measuring("true"))
+    assert [event.what for event in told if isinstance(event, Measuring)] == ["controls", "true"]
+    assert {event.name for event in told if isinstance(event, Score)} == {
+        "recorded, others",
+        "recorded, jittered",
+        "constant velocity",
+    }
 
 
 def test_a_forest_is_asked_about_no_scene_that_it_has_seen(recorded, monkeypatch):

@@ -5,10 +5,12 @@ import json
 import numpy as np
 import pytest
 
-from agora.errors import InputError
+from agora.benchmark.stop_token import StopToken
+from agora.errors import InputError, StoppedError
 from agora.pedestrians.waypoint import Waypoint
+from agora.validation.events import Measuring
 from agora.validation.flow import FundamentalDiagram, lanes, stripes
-from agora.validation.report import Validation, write
+from agora.validation.report import Validation, validate, write
 from agora.validation.rimea import Case
 
 
@@ -32,3 +34,15 @@ def test_a_folder_that_cannot_be_written_to_is_told(validation, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="cannot be written"):
         write(validation, tmp_path / "file" / "below")
+
+
+def test_an_experiment_that_somebody_asked_to_stop_is_not_begun(monkeypatch):
+    token, done = StopToken(), []
+    monkeypatch.setattr("agora.validation.report.fundamental_diagram", lambda model, seed: done.append("diagram"))
+    monkeypatch.setattr("agora.validation.report.lanes", lambda model, seed: pytest.fail("begun"))
+    events = validate("waypoint", Waypoint(), token=token)
+    assert [next(events), next(events)] == [Measuring("speed against density"), Measuring("lanes and stripes")]
+    token.stop()
+    with pytest.raises(StoppedError):
+        next(events)
+    assert done == ["diagram"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from agora import __version__
@@ -62,7 +63,12 @@ def run_all(request: Request) -> list[dict[str, Any]]:
     """
     for _ in bench(request):
         pass
-    return sorted(store.read_rows(request.folder / "episodes"), key=lambda row: str(row["key"]))
+    return rows_of(request.folder)
+
+
+def rows_of(folder: Path) -> list[dict[str, Any]]:
+    """Return the rows of a run, by key."""
+    return sorted(store.read_rows(folder / "episodes"), key=lambda row: str(row["key"]))
 
 
 def _bench(request: Request, token: StopToken) -> Iterator[RunEvent]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
@@ -20,9 +20,9 @@ from typing import Any
 
 from agora import __version__
 from agora.benchmark import store
-from agora.benchmark.bench import check, jobs_for, run_all
+from agora.benchmark.bench import bench, check, jobs_for, rows_of
 from agora.benchmark.conductor import conduct
-from agora.benchmark.events import GivenUp, Kept
+from agora.benchmark.events import GivenUp, Kept, RunEvent
 from agora.benchmark.inputs import inputs
 from agora.benchmark.job import RunPlan, key_of
 from agora.benchmark.objective import DEFAULT, Objective
@@ -30,17 +30,23 @@ from agora.benchmark.open_run import OpenRun, opened
 from agora.benchmark.packages import packages
 from agora.benchmark.record import RunRecord
 from agora.benchmark.request import Options, Request
-from agora.benchmark.run_folder import RunFolder
+from agora.benchmark.run_folder import RunFolder, episodes_kept
+from agora.benchmark.stop_token import StopToken
 from agora.benchmark.study import TOGETHER, Study, rounded, space, with_parameters
-from agora.benchmark.tuned import Trial, Tuned
+from agora.benchmark.tuned import Trial, Tried, Tuned
 from agora.config import dump, plain
-from agora.errors import InputError, ResultsError
+from agora.errors import InputError, ResultsError, StoppedError
 from agora.files import write_whole
 from agora.metrics.registered import metrics
 from agora.registry import Named
 from agora.tasks.suite import Suite
 
+__all__ = ["Tuning", "tune"]
+
 _QUARTER = 4
+
+TuneEvent = RunEvent | Tried | Tuned
+"""What a tuning tells: its last event is `Tuned`."""
 
 
 @dataclass(frozen=True)
@@ -102,9 +108,13 @@ def tune(
     *,
     resume: bool = False,
     minutes: float | None = None,
-    progress: Callable[[int, float], None] = lambda done, best: None,
-) -> Tuned:
-    """Search for better parameters and compare the best with the planner as it was.
+    token: StopToken | None = None,
+) -> Iterator[TuneEvent]:
+    """Search for better parameters and compare the best with the planner as it was; yield what happens, the result `Tuned` last.
+
+    Events of episodes (`agora.benchmark.events`) are those of the sets that are tried together, then of the comparison. Nothing is
+    done before the first event is asked for. The iterator may run in any thread. To stop the search, close it, or call
+    ``token.stop()`` from another thread; ``resume`` goes on to the same result.
 
     Args:
         tuning: planner, suites and budget.
@@ -112,30 +122,43 @@ def tune(
         options: options of the runs; the trajectories of trials are not kept.
         resume: go on with a run that was begun in ``folder``.
         minutes: no further sets are asked for after that long; the result is then that of as many trials as there are.
-        progress: called with the number of trials done and the best value.
+        token: by which another thread can stop it.
 
     Raises:
+        StoppedError: the token asked for it; the message says what is kept.
         InputError: the planner has nothing to tune, a suite cannot be put together, or Optuna is not installed.
         ResultsError: the folder cannot be used, or episodes of the planner as it is were interrupted.
     """
-    options, begun = options or Options(), time.monotonic()
-    search = _Search(tuning)
+    token, folder = token or StopToken(), folder.absolute()
+    try:
+        token.check()
+        yield from _tune(tuning, folder, options or Options(), resume, minutes, token)
+    except StoppedError:
+        raise StoppedError(f"stopped: {episodes_kept(folder)}; the same tuning with resume goes on") from None
+
+
+def _tune(
+    tuning: Tuning, folder: Path, options: Options, resume: bool, minutes: float | None, token: StopToken
+) -> Iterator[TuneEvent]:
+    """The events of a search."""
+    begun, search = time.monotonic(), _Search(tuning, token)
     options.runs.prepare()
     check(tuning.suite)
     check(tuning.held_out)
-    folder = folder.absolute()
     with opened(folder, tuning.describe(), episodes=tuning.trials, resume=resume) as search.folder:
-        search.rows, trials = store.read_rows(folder / "episodes"), list[Trial]()
+        search.rows, trials = store.read_rows(folder / "episodes"), search.trials
         while len(trials) < tuning.trials and not (trials and minutes is not None and time.monotonic() - begun > 60.0 * minutes):
-            trials += search.next(min(TOGETHER, tuning.trials - len(trials)), options)
+            known = len(trials)
+            yield from search.try_next(min(TOGETHER, tuning.trials - known), options)
             best = _best(trials)
             write_whole(folder / "trials.yaml", dump(trials))
-            progress(len(trials), best.value or 0.0)
+            for done, trial in enumerate(trials[known:], known + 1):
+                yield Tried(trial, done, tuning.trials, best)
     before, after = tuning.label, f"{tuning.label} tuned"
     planners = {before: tuning.planner, after: with_parameters(tuning.planner, best.parameters)}
     checked = folder / "held_out"
-    rows = run_all(Request(tuning.held_out, planners, checked, options, resume=RunFolder.is_at(checked)))
-    return Tuned(trials, best, planners[after], rows, before, after)
+    yield from bench(Request(tuning.held_out, planners, checked, options, resume=RunFolder.is_at(checked)), token)
+    yield Tuned(trials, best, planners[after], rows_of(checked), before, after)
 
 
 class _Search:
@@ -143,45 +166,45 @@ class _Search:
 
     Attributes:
         folder: folder of the search, opened before the first trial is asked for.
-        rows: rows so far.
+        rows: rows so far. trials: that are done.
     """
 
     folder: OpenRun
     rows: list[dict[str, Any]]
 
-    def __init__(self, tuning: Tuning) -> None:
-        self.tuning, self.done = tuning, 0
+    def __init__(self, tuning: Tuning, token: StopToken) -> None:
+        self.tuning, self.token, self.trials = tuning, token, list[Trial]()
         self.begun: list[float] = []  # the objective of each set over the first episodes
         self.study = Study(tuning.planner, tuning.seed)
 
-    def next(self, count: int, options: Options) -> list[Trial]:
-        """Ask for some sets, run their episodes, and report their values."""
-        numbers = range(self.done, self.done + count)
+    def try_next(self, count: int, options: Options) -> Iterator[RunEvent]:
+        """Ask for some sets, run their episodes, whose events are yielded, and report their values."""
+        numbers = range(len(self.trials), len(self.trials) + count)
         asked = {f"trial_{number:04d}": self.study.ask() for number in numbers}
         sets = {label: rounded(trial.params) for label, trial in asked.items()}
         planners = {label: with_parameters(self.tuning.planner, values) for label, values in sets.items()}
-        worth = self._worth(planners, _beginning(self.tuning.suite), options)
+        worth = yield from self._worth(planners, _beginning(self.tuning.suite), options)
         for label, (early, _) in worth.items():
             asked[label].report(early, 1)
             self.begun.append(early)
         least = median(self.begun) if self.begun and self.tuning.prune else -math.inf
         kept = [label for k, label in zip(numbers, asked, strict=True) if label in worth and (k == 0 or worth[label][0] >= least)]
-        whole = self._worth({label: planners[label] for label in kept}, self.tuning.suite, options)
-        trials = []
+        whole = yield from self._worth({label: planners[label] for label in kept}, self.tuning.suite, options)
         for number, (label, trial) in zip(numbers, asked.items(), strict=True):
             self.study.tell(trial, whole[label][0] if label in whole else None)
             value, episodes = (worth | whole).get(label, (None, 0))
-            trials.append(Trial(number, sets[label], value, episodes, label in whole))
-        if self.done == 0 and not trials[0].whole:
+            self.trials.append(Trial(number, sets[label], value, episodes, label in whole))
+        if not self.trials[0].whole:
             raise ResultsError(
                 f"{self.folder.path}: episodes of the planner as it is were interrupted; there is nothing to compare with"
             )
-        self.done += count
-        return trials
 
-    def _worth(self, planners: Mapping[str, Named], suite: Suite, options: Options) -> dict[str, tuple[float, int]]:
+    def _worth(
+        self, planners: Mapping[str, Named], suite: Suite, options: Options
+    ) -> Generator[RunEvent, None, dict[str, tuple[float, int]]]:
         """The objective of each set, and over how many rows; not of one with an episode that was interrupted."""
-        plan = RunPlan(suite, dict(planners), options.worlds, options.threads, options.slots, "none", run=self.folder.record.mark())
+        sizes, mark = (options.worlds, options.threads, options.slots), self.folder.record.mark()
+        plan = RunPlan(suite, dict(planners), *sizes, "none", run=mark, token=self.token)
         jobs, lost = jobs_for(suite, planners, self.folder.finished, options), set[str]()
         for event in conduct(plan, jobs, self.folder.path, options.runs):
             match event:
@@ -190,6 +213,7 @@ class _Search:
                     self.rows += store.read_rows(self.folder.path / "episodes" / f"{shard}.parquet")
                 case GivenUp(_, planner, _, _):
                     lost.add(planner)
+            yield event
         wanted = set(suite.entries())
         mine = {
             label: [row for row in self.rows if row["planner"] == label and (row["stage"], row["episode"]) in wanted]

@@ -37,6 +37,21 @@ class Trial:
 
 
 @dataclass(frozen=True)
+class Tried:
+    """A set of parameters was tried.
+
+    Attributes:
+        trial: the set, and what it is worth. done: trials so far. total: that there are to be.
+        best: the best trial so far.
+    """
+
+    trial: Trial
+    done: int
+    total: int
+    best: Trial
+
+
+@dataclass(frozen=True)
 class TunedComparison:
     """A quantity on the held-out suite, with intervals of 95 %.
 

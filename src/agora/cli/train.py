@@ -33,6 +33,7 @@ def train(
     from agora.documents import refuse_what_is_no_file
     from agora.files import write_whole
     from agora.learning.card import PAGE, PolicyCard, record_of
+    from agora.learning.events import Learned, Trained
     from agora.learning.run import POLICY, checkpoint_kept
     from agora.learning.training import load_training
     from agora.learning.training import train as run_training
@@ -46,15 +47,16 @@ def train(
         for number in chosen.seeds:
             place, task = folder / f"seed_{number}", bar.add_task(f"seed {number}", total=1.0)
 
-            def show(share: float, line: str, name: str = f"seed {number}", task: int = task) -> None:
-                bar.update(task, completed=share, description=f"{name}: {line}")  # type: ignore[arg-type]
-                if not sys.stderr.isatty():
-                    typer.echo(f"{name}: {100 * share:.0f} %, {line}", err=True)
-
             with stoppable(lambda place=place: checkpoint_kept(place)):  # type: ignore[misc]
-                record = record_of(run_training(chosen, place, number, resume=resume, show=show))
-            records.append(record)
-            for result in record.results:
+                for event in run_training(chosen, place, number, resume=resume):
+                    match event:
+                        case Learned():
+                            bar.update(task, completed=event.share, description=f"seed {number}: {event}")
+                            if not sys.stderr.isatty():
+                                typer.echo(f"seed {number}: {100 * event.share:.0f} %, {event}", err=True)
+                        case Trained(run):
+                            records.append(record_of(run))
+            for result in records[-1].results:
                 typer.echo(f"seed {number}, {chosen.test}/{result.stage}: {result}")
     best = folder / f"seed_{chosen.seeds[0]}" / POLICY
     refuse_what_is_no_file(best)

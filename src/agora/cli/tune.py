@@ -40,8 +40,8 @@ def tune(
     from agora.benchmark.run_folder import episodes_kept
     from agora.benchmark.tune import Tuning
     from agora.benchmark.tune import tune as run
+    from agora.benchmark.tuned import Tried, Tuned, words
     from agora.benchmark.tuned import preset as text_of
-    from agora.benchmark.tuned import words
     from agora.cli.stopping import stoppable
     from agora.errors import ResultsError
     from agora.planners.presets import named_planner
@@ -57,13 +57,15 @@ def tune(
     with Progress(*columns, disable=not sys.stderr.isatty()) as bar:
         task = bar.add_task(label, total=trials)
 
-        def show(done: int, best: float) -> None:
-            bar.update(task, completed=done, description=f"{label}: {tuning.objective.text} {best:.3f}")
-            if not sys.stderr.isatty():
-                typer.echo(f"{done} of {trials} trials, best {best:.3f}", err=True)
-
         with stoppable(lambda: episodes_kept(folder)):
-            tuned = run(tuning, folder, Options(workers=workers), resume=resume, minutes=minutes, progress=show)
+            for event in run(tuning, folder, Options(workers=workers), resume=resume, minutes=minutes):
+                match event:
+                    case Tried(_, done, _, best):
+                        bar.update(task, completed=done, description=f"{label}: {tuning.objective.text} {best.value:.3f}")
+                        if not sys.stderr.isatty():
+                            typer.echo(f"{done} of {trials} trials, best {best.value:.3f}", err=True)
+                    case Tuned():
+                        tuned = event
     compared = tuned.comparisons(tuning.objective)
     for one in compared:
         typer.echo(f"{one.name}: {words(one.before)} before, {words(one.after)} after, {words(one.difference, '+')}")

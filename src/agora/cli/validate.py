@@ -54,12 +54,10 @@ def validate(
     names = sorted(available("crowd_models")) if every else models or ["anticipation"]
     crowds = {name: _crowd(_named("crowd_models", name).part, alone, unsteady, behaviour) for name in names}
     if every or table or len(names) > 1:
-        from agora.validation.scores import LEFT_OUT, score_all
+        from agora.validation.scores import LEFT_OUT
         from agora.validation.table import write
 
-        told = _Told()
-        scores = score_all(crowds, _instrument(LEFT_OUT, quick, threads), told)
-        told.end()
+        scores = _scores(crowds, _instrument(LEFT_OUT, quick, threads))
         _print(scores)
         typer.echo(f"picture  {write(scores, output)}")
         return
@@ -71,12 +69,18 @@ def _validate_one(name: str, crowd: object, output: Path, seed: int) -> None:
     from rich.console import Console
     from rich.table import Table
 
+    from agora.validation.events import Measuring
+    from agora.validation.report import Validation, write
     from agora.validation.report import validate as run
-    from agora.validation.report import write
 
     console = Console(width=120)
     with console.status("") as shown:
-        done = run(name, crowd, seed=seed, progress=lambda what: shown.update(what))
+        for event in run(name, crowd, seed=seed):
+            match event:
+                case Measuring(what):
+                    shown.update(what)
+                case Validation():
+                    done = event
     table = Table("experiment", "expected", "found", "")
     for case in done.cases:
         table.add_row(case.name, case.expected, case.found, "met" if case.met else "missed")
@@ -103,34 +107,30 @@ def calibrate(
 ) -> None:
     """Fit a crowd model's parameters to recorded people of some scenes, and compare it on scenes that were held out."""
     from agora.cli.stopping import stoppable
-    from agora.validation.calibrate import Calibration
+    from agora.validation.calibrate import Calibrated, Calibration, Fitted, trials_kept
     from agora.validation.calibrate import calibrate as run
     from agora.validation.calibrate import leave_one_out as run_each
-    from agora.validation.scores import HALVES, LEFT_OUT, Recorded, score_all
+    from agora.validation.scores import HALVES, LEFT_OUT, Recorded
     from agora.validation.table import write
 
     calibration = Calibration(_named("crowd_models", model), _crowd(None, alone, unsteady, behaviour), trials, seed)
     folder, told = output or Path("results") / f"calibrate_{calibration.model.name}", _Told()
     instrument = _instrument(LEFT_OUT if leave_one_out else HALVES, quick, threads)
     people: Recorded = next(iter(instrument.parts.values()))
-    how: dict[str, Any] = {"threads": threads, "resume": resume}
-
-    def tell(scene: str, done: int, best: float) -> None:
-        told(f"{scene}{done} of {trials} trials, best {best:.4f}")
-
-    with stoppable(lambda: f"the trials that were finished are kept in {folder}"):
-        if leave_one_out:
-            found = run_each(
-                calibration, people, folder, progress=lambda scene, *so_far: tell(f"without {scene}: ", *so_far), **how
-            )
-        else:
-            found = {"": run(calibration, people, folder, progress=lambda *so_far: tell("", *so_far), **how)}
+    found: dict[str, Calibrated] = {}
+    with stoppable(lambda: trials_kept(folder)):
+        for event in (run_each if leave_one_out else run)(calibration, people, folder, threads=threads, resume=resume):
+            match event:
+                case Fitted(_, done, _, best, scene):
+                    told(f"{f'without {scene}: ' if scene else ''}{done} of {trials} trials, best {best:.4f}")
+                case Calibrated():
+                    found[event.scene] = event
+    told.end()
     crowds: dict[str, Any] = {model: calibration.crowd()}
     if any(one.best for one in found.values()):
         better = {scene: calibration.crowd(one.model) for scene, one in found.items()}
         crowds[f"{model}, calibrated"] = better if leave_one_out else better[""]
-    scores = score_all(crowds, instrument, told)
-    told.end()
+    scores = _scores(crowds, instrument)
     _print(scores)
     typer.echo(f"picture  {write(scores, folder)}")
     for scene, one in found.items():
@@ -198,6 +198,22 @@ class _Told:
         """Leave the line."""
         if self._terminal:
             typer.echo("\r\033[K", err=True, nl=False)
+
+
+def _scores(crowds: Mapping[str, Any], instrument: Instrument) -> list[Score]:
+    """The lines of the table; what is measured is said meanwhile."""
+    from agora.validation.events import Measuring
+    from agora.validation.scores import score_all
+
+    told, scores = _Told(), []
+    for event in score_all(crowds, instrument):
+        match event:
+            case Measuring(what):
+                told(what)
+            case _:
+                scores.append(event)
+    told.end()
+    return scores
 
 
 def _print(scores: list[Score]) -> None:

@@ -27,6 +27,9 @@ __all__ = [
     "STAY",
     "TYPES",
     "Traits",
+    "minds",
+    "pedestrians",
+    "traits",
 ]
 
 Floats = NDArray[np.float32]

@@ -7,7 +7,7 @@ without the interruption; `agora.testing.check_trainer` tests that.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -64,5 +64,9 @@ class TrainingRun(Protocol):
 class Trainer(Protocol):
     """A frozen dataclass that trains; its fields are its parameters."""
 
-    def train(self, run: TrainingRun) -> None:
-        """Train until done, from the run's last checkpoint if there is one."""
+    def train(self, run: TrainingRun) -> Iterator[None]:
+        """Train until done, from the run's last checkpoint if there is one.
+
+        A generator: it yields, without a value, at least whenever it has logged. At this moment its user is told what happened,
+        and may stop it.
+        """

@@ -204,7 +204,7 @@ def record_of(run: Run) -> SeedRecord:
         return load(kept, SeedRecord)
     training, seconds = run.training, run.seconds
     planner, test = run.planner(run.folder / POLICY), load_suite(training.test)
-    results = tuple(play(test, stage, planner) for stage in training.stages)
+    results = tuple(play(test, stage, planner, before=lambda what: run.token.check()) for stage in training.stages)
     points = read_curve(run.folder / CURVE)
     if not points:
         raise ResultsError(f"{run.folder / CURVE}: holds no point; the training has not gone one round")

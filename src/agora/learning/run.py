@@ -23,6 +23,7 @@ from agora.benchmark.begun import check_resumed, mark_of
 from agora.benchmark.inputs import inputs
 from agora.benchmark.machine import Machine
 from agora.benchmark.packages import packages
+from agora.benchmark.stop_token import StopToken
 from agora.config import dump, load, parse_component, plain
 from agora.core.recording import Outcome
 from agora.core.state import Array
@@ -32,6 +33,7 @@ from agora.files import naming, write_whole
 from agora.interfaces import Savable
 from agora.learning.card import Result
 from agora.learning.checkpoint import check_finite, read_checkpoint, read_curve, steps_of, write_checkpoint
+from agora.learning.events import Learned, Saved
 from agora.learning.rewards import COLLISIONS
 from agora.registry import available
 from agora.tasks.drawn import Drawn
@@ -40,15 +42,8 @@ from agora.tasks.suite import Suite, load_suite
 if TYPE_CHECKING:
     from agora.learning.training import Training
 
-Show = Callable[[float, str], None]
-"""Called with the share of a training that is done, and a line about the last round."""
-
 CHECKPOINT, POLICY, CURVE, RECORD = "checkpoint.safetensors", "policy.safetensors", "curve.jsonl", "training.yaml"
 _MADE_ON = "made_on"
-
-
-def silent(share: float, line: str) -> None:
-    """Show nothing."""
 
 
 def planner_with(text: str, file: str) -> Any:
@@ -71,8 +66,21 @@ def planner_with(text: str, file: str) -> Any:
     return replace(part, file=file)
 
 
-def play(suite: Suite, stage: str, planner: Any, *, worlds: int = 64, threads: int = 1) -> Result:
+def play(
+    suite: Suite,
+    stage: str,
+    planner: Any,
+    *,
+    worlds: int = 64,
+    threads: int = 1,
+    before: Callable[[str], None] = lambda what: None,
+) -> Result:
     """Play all episodes of a stage with a planner, and return how they ended.
+
+    Args:
+        suite: that has the stage. stage: its name. planner: drives.
+        worlds: side by side. threads: over worlds.
+        before: called before each call of the planner and each step of the world, with their name.
 
     Raises:
         InputError: the planner fails in all of them; says why in the first.
@@ -81,7 +89,7 @@ def play(suite: Suite, stage: str, planner: Any, *, worlds: int = 64, threads: i
     ends: Counter[Outcome] = Counter()
     times: list[float] = []
     failures: list[str] = []
-    for _, robots in Episodes(starts, planner, Conditions.of(suite.stage(stage)), worlds=worlds, threads=threads):
+    for _, robots in Episodes(starts, planner, Conditions.of(suite.stage(stage)), worlds=worlds, threads=threads, before=before):
         for robot in robots:
             ends[robot.outcome] += 1
             times += [robot.time[-1]] if robot.outcome is Outcome.REACHED else []
@@ -108,7 +116,10 @@ class Run:
         training: what is trained.
         seed: of everything random.
         resume: whether the folder may hold this training already.
-        show: called with the share that is done, and a line about the last round.
+        token: by which another thread can stop it.
+
+    Attributes:
+        events: what happened since somebody took them.
 
     Raises:
         ResultsError: the folder holds another training, or one that was not to be resumed; says what differs.
@@ -121,11 +132,12 @@ class Run:
         seed: int,
         *,
         resume: bool = False,
-        show: Show = silent,
+        token: StopToken | None = None,
     ) -> None:
         from torch.utils.tensorboard import SummaryWriter
 
-        self.folder, self.training, self.seed, self._show = folder, training, seed, show
+        self.folder, self.training, self.seed, self.token = folder, training, seed, token or StopToken()
+        self.events = list[Learned | Saved]()
         self.suite, self.stage = load_suite(training.suite), training.stage
         self._mark = self._describe(resume)
         self.best = (-1.0, 0.0)
@@ -184,6 +196,7 @@ class Run:
         check_finite(f"step {steps}:", arrays, DivergedError, f" any more; the last good checkpoint is in {self.folder}")
         said = {**numbers, "steps": steps, "seconds": self.seconds, "best_success": self.best[0], "best_seconds": self.best[1]}
         write_checkpoint(self.folder / CHECKPOINT, self._mark, said, arrays)
+        self.events.append(Saved(steps))
 
     def log(self, steps: int, share: float, **values: float) -> None:
         """Add a point to the curve.
@@ -192,6 +205,9 @@ class Run:
             steps: environment steps so far.
             share: of the training that is done.
             values: by name; those that are not finite are left out.
+
+        Raises:
+            StoppedError: somebody asked to stop.
         """
         finite = {name: float(value) for name, value in values.items() if math.isfinite(value)}
         path = self.folder / CURVE
@@ -200,7 +216,8 @@ class Run:
         for name, value in finite.items():
             self._board.add_scalar(name, value, steps)
         rate = (steps - self._steps_before) / max(self.seconds - self._before, 1e-9)
-        self._show(share, ", ".join([f"{steps} steps, {rate:.0f} a second", *(f"{k} {v:.3g}" for k, v in finite.items())]))
+        self.events.append(Learned(steps, share, rate, finite))
+        self.token.check()
 
     def validate(self, policy: Savable, steps: int, share: float) -> Result:
         """Play the validation stage with a policy, and keep the policy if none was better before.
@@ -209,7 +226,7 @@ class Run:
         """
         latest = self.folder / "latest.safetensors"
         policy.save(latest)
-        result = play(self.suite, self.training.validation, self.planner(latest))
+        result = play(self.suite, self.training.validation, self.planner(latest), before=lambda what: self.token.check())
         score = (result.success[0], -1e9 if result.seconds is None else -result.seconds)
         if score > self.best:
             self.best = score
@@ -220,6 +237,11 @@ class Run:
     def planner(self, file: Path) -> Any:
         """Return the planner of the training that drives with a file."""
         return planner_with(self.training.planner, str(file))
+
+    def taken(self) -> list[Learned | Saved]:
+        """Return what happened since the last call."""
+        events, self.events = self.events, []
+        return events
 
     def close(self) -> None:
         """Close the TensorBoard file."""

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 from agora.benchmark.begun import alone
+from agora.benchmark.stop_token import StopToken
 from agora.config import load
 from agora.draft.stage import check_name
-from agora.errors import InputError, UnknownNameError
+from agora.errors import InputError, StoppedError, UnknownNameError
 from agora.interfaces import Label
-from agora.learning.run import Run, Show, planner_with, silent
+from agora.learning.events import Trained, TrainingEvent
+from agora.learning.run import Run, checkpoint_kept, planner_with
 from agora.registry import Named, Plug
 from agora.share import folder
 from agora.tasks.suite import load_suite
 
-__all__ = ["Training", "load_training"]
+__all__ = ["Training", "load_training", "train"]
 
 
 @dataclass(frozen=True)
@@ -110,24 +115,39 @@ def load_training(name_or_path: str | Path) -> Training:
     return training
 
 
-def train(training: Training, output: Path, seed: int, *, resume: bool = False, show: Show = silent) -> Run:
-    """Train with one seed, and return the run, whose folder holds the best policy.
+def train(
+    training: Training, output: Path, seed: int, *, resume: bool = False, token: StopToken | None = None
+) -> Iterator[TrainingEvent]:
+    """Train with one seed, and yield what happens; the last event is `Trained`, whose run's folder holds the best policy.
+
+    Nothing is done before the first event is asked for. The iterator may run in any thread. To stop the training, close it, or call
+    ``token.stop()`` from another thread; ``resume`` goes on from the last checkpoint, to the same curve. A token is looked at after
+    every round, and in validations before every call of the policy.
 
     Args:
         training: what is trained.
         output: folder of the run.
         seed: of everything random.
         resume: whether to go on with a run that was begun in the folder.
-        show: called after every round.
+        token: by which another thread can stop it.
 
     Raises:
+        InputError: the trainer does not say when it has made a round.
+        StoppedError: the token asked for it; the message says what is kept.
         ResultsError: the folder holds another training, or cannot be written.
         DivergedError: the training came to numbers that are not finite.
     """
-    with alone(output):
-        run = Run(output, training, seed, resume=resume, show=show)
-        try:
-            training.trainer.part.train(run)
-        finally:
-            run.close()
-    return run
+    token, trainer = token or StopToken(), training.trainer
+    if not inspect.isgeneratorfunction(trainer.part.train):
+        raise InputError(f"trainer {trainer.name!r}: its method train must be a generator, which yields after every round")
+    try:
+        token.check()
+        with alone(output), closing(Run(output, training, seed, resume=resume, token=token)) as run:
+            with closing(trainer.part.train(run)) as rounds:
+                for _ in rounds:
+                    yield from run.taken()
+                    token.check()
+            yield from run.taken()
+        yield Trained(run)
+    except StoppedError:
+        raise StoppedError(f"stopped: {checkpoint_kept(output)}; the same training with resume goes on") from None

@@ -26,11 +26,10 @@ from agora.core.jit import inlined, kernel, part
 from agora.core.scalar import HALF, ONE, ZERO, exp, in_float32
 from agora.interfaces import CrowdDeclaration, Span
 from agora.pedestrians import walls
-from agora.pedestrians.checks import above_zero, at_least_zero
 from agora.pedestrians.goal import set_out
 from agora.pedestrians.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS, lanes
 from agora.pedestrians.walls import clearances
-from agora.ranges import Distance, Duration
+from agora.ranges import Distance, Duration, Length, NotNegative, Period, Positive, check_fields
 
 _TINY = np.float32(1e-6)
 _FAR = np.float32(1e6)
@@ -238,31 +237,28 @@ class Anticipation:
         max_speed_factor: cap of the speed, in preferred speeds.
     """
 
-    relaxation_time: Duration = 0.5
-    intention: float = 0.3
-    time_gap: Duration = 0.65
-    body: float = 0.7
-    narrow: float = 1.0
+    relaxation_time: Period = 0.5
+    intention: NotNegative = 0.3
+    time_gap: Period = 0.65
+    body: NotNegative = 0.7
+    narrow: Positive = 1.0
     robot_margin: Distance = 0.2
-    wall_repulsion: float = 5.0
-    wall_length: Distance = 0.1
-    max_acceleration: float = 3.0
-    avoidance: float = 2.0
-    distance: Distance = 0.4
-    horizon: Duration = 3.5
-    side: float = 0.08
-    behind: float = 0.6
-    push: float = 20.0
-    back: float = 0.1
-    breadth: float = 3.0
+    wall_repulsion: NotNegative = 5.0
+    wall_length: Length = 0.1
+    max_acceleration: Positive = 3.0
+    avoidance: NotNegative = 2.0
+    distance: Length = 0.4
+    horizon: Period = 3.5
+    side: NotNegative = 0.08
+    behind: NotNegative = 0.6
+    push: NotNegative = 20.0
+    back: NotNegative = 0.1
+    breadth: NotNegative = 3.0
     wait: Duration = 1.0
-    max_speed_factor: float = 1.3
+    max_speed_factor: Positive = 1.3
 
     def __post_init__(self) -> None:
-        above_zero(self, "relaxation_time", "time_gap", "narrow", "wall_length", "max_acceleration", "distance", "horizon")
-        above_zero(self, "max_speed_factor")
-        at_least_zero(self, "intention", "body", "robot_margin", "wall_repulsion", "avoidance", "side", "behind", "push", "back")
-        at_least_zero(self, "breadth", "wait")
+        check_fields(self)
 
     @property
     def declares(self) -> CrowdDeclaration:

@@ -24,12 +24,11 @@ from agora.core.state import Floats
 from agora.errors import InputError
 from agora.interfaces import CrowdDeclaration
 from agora.pedestrians import walls
-from agora.pedestrians.checks import above_zero, at_least_zero
 from agora.pedestrians.goal import set_out
 from agora.pedestrians.neighbours import VX, VY, X, Y, append_people, append_robots, lanes
 from agora.pedestrians.potential import Potential, load_potential, potential_file
 from agora.pedestrians.walls import clearances
-from agora.ranges import Distance, Duration
+from agora.ranges import Duration, Length, NotNegative, Period, Positive, check_fields
 
 _TINY2 = np.float32(1e-8)
 _SAME2 = np.float32(1e-6)
@@ -136,17 +135,16 @@ class DeepSocialForce:
     """
 
     potential: str = "deep_social_force"
-    relaxation_time: Duration = 0.5
+    relaxation_time: Period = 0.5
     stride: Duration = 0.4
-    field_of_view: float = 200.0
-    behind: float = 0.5
-    wall_potential: float = 10.0
-    wall_length: Distance = 0.2
-    max_speed_factor: float = 1.3
+    field_of_view: NotNegative = 200.0
+    behind: NotNegative = 0.5
+    wall_potential: NotNegative = 10.0
+    wall_length: Length = 0.2
+    max_speed_factor: Positive = 1.3
 
     def __post_init__(self) -> None:
-        above_zero(self, "relaxation_time", "wall_length", "max_speed_factor")
-        at_least_zero(self, "stride", "field_of_view", "behind", "wall_potential")
+        check_fields(self)
         if self.field_of_view > 360.0:
             raise InputError(f"DeepSocialForce.field_of_view is {self.field_of_view!r}; expected at most 360 degrees")
         self.learned()

@@ -18,12 +18,11 @@ import numpy as np
 from agora.core.jit import bind, hidden, lean_kernel
 from agora.core.scalar import ZERO
 from agora.core.state import SOCIAL_STATES, Array
-from agora.pedestrians.checks import above_zero, at_least_zero
 from agora.pedestrians.formations import o_space_radius
 from agora.pedestrians.group_roles import GroupMemory, GroupParameters, regroup
 from agora.pedestrians.group_talk import come_and_go, stand
 from agora.pedestrians.group_walk import CRUMBS, follow, lead, wait
-from agora.ranges import Count, Distance, Duration
+from agora.ranges import Count, Distance, Duration, Length, NotNegative, Period, Positive, check_fields
 
 if TYPE_CHECKING:
     from agora.world.start import Start
@@ -113,27 +112,26 @@ class Groups:
         most: members up to which a conversation takes others in.
     """
 
-    period: Duration = 0.5
+    period: Period = 0.5
     abreast: Count = 4
-    spacing: Distance = 0.8
-    row_gap: Distance = 1.0
-    bend: float = 0.25
+    spacing: Length = 0.8
+    row_gap: Length = 1.0
+    bend: NotNegative = 0.25
     margin: Distance = 0.1
     early: Duration = 1.0
-    wheel: float = 1.0
-    gain: float = 0.8
+    wheel: Positive = 1.0
+    gain: Positive = 0.8
     catch_up: float = 1.5
-    slack: float = 1.5
+    slack: NotNegative = 1.5
     torn: float = 4.0
-    patience: Duration = 10.0
-    join_rate: float = 0.0
-    leave_rate: float = 0.0
+    patience: Period = 10.0
+    join_rate: NotNegative = 0.0
+    leave_rate: NotNegative = 0.0
     notice: Distance = 4.0
     most: Count = 6
 
     def __post_init__(self) -> None:
-        above_zero(self, "period", "spacing", "row_gap", "wheel", "gain", "patience")
-        at_least_zero(self, "early", "bend", "margin", "slack", "join_rate", "leave_rate", "notice")
+        check_fields(self)
         if not 1.0 <= self.catch_up < math.inf:
             raise ValueError(f"catch_up must be at least 1, got {self.catch_up}")
         if not self.slack < self.torn < math.inf:

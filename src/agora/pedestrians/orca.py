@@ -20,9 +20,8 @@ from agora.core.scalar import ONE, ZERO, in_float32
 from agora.core.state import PADDING, STAY
 from agora.errors import InputError
 from agora.interfaces import CrowdDeclaration
-from agora.pedestrians.checks import above_zero, at_least_zero
 from agora.pedestrians.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS
-from agora.ranges import Count, Distance, Duration
+from agora.ranges import Count, Distance, Length, Period, Positive, check_fields
 
 _CROWDED = 96
 _PER_CELL = np.float32(0.45)
@@ -55,19 +54,18 @@ class Orca:
             about a pedestrian; False avoids the map's exact segments alone, each as a two-vertex obstacle of RVO2.
     """
 
-    neighbour_distance: Distance = 10.0
+    neighbour_distance: Length = 10.0
     max_neighbours: Count = 10
-    horizon: Duration = 5.0
-    horizon_obstacle: float = 0.5
+    horizon: Period = 5.0
+    horizon_obstacle: Positive = 0.5
     padding: Distance = 0.01
-    max_speed_factor: float = 1.0
+    max_speed_factor: Positive = 1.0
     reciprocal: float = 0.5
-    settle: Duration = 1.0
+    settle: Period = 1.0
     walls: bool = True
 
     def __post_init__(self) -> None:
-        above_zero(self, "neighbour_distance", "horizon", "horizon_obstacle", "max_speed_factor", "settle")
-        at_least_zero(self, "max_neighbours", "padding")
+        check_fields(self)
         if not 0.0 < self.reciprocal <= 1.0:
             raise InputError(f"Orca.reciprocal is {self.reciprocal!r}; expected a number in (0, 1]")
         if self.walls not in (True, False):

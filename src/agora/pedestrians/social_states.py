@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -18,11 +18,10 @@ from agora.core.jit import bind, kernel
 from agora.core.state import SOCIAL_STATES, Array, Doubles
 from agora.draft.pedestrian_types import pedestrian_types
 from agora.pedestrians import social_records as records
-from agora.pedestrians.checks import at_least_zero
 from agora.pedestrians.social_motion import think
 from agora.pedestrians.social_records import FOREVER, IDLE, WALKING, Character, SocialParameters
 from agora.pedestrians.spots import usable_spots
-from agora.ranges import Distance, Duration
+from agora.ranges import Distance, Duration, NotNegative, check_fields
 from agora.seeds import key_of, normal_at
 
 if TYPE_CHECKING:
@@ -97,44 +96,44 @@ class SocialStates:
         thinking_time: time between two looks at what goes on, s, rounded to crowd periods; in between all do what they wanted then.
     """
 
-    running_rate: float = 1.0
-    phone_rate: float = 1.0
-    texting_share: float = 0.5
-    seek_rate: float = 0.5
-    chat_rate: float = 0.02
-    story_rate: float = 0.02
-    group_rate: float = 0.02
-    stroll_rate: float = 0.02
+    running_rate: NotNegative = 1.0
+    phone_rate: NotNegative = 1.0
+    texting_share: NotNegative = 0.5
+    seek_rate: NotNegative = 0.5
+    chat_rate: NotNegative = 0.02
+    story_rate: NotNegative = 0.02
+    group_rate: NotNegative = 0.02
+    stroll_rate: NotNegative = 0.02
     chat_time: Duration = 6.2
     story_time: Duration = 10.0
     group_time: Duration = 10.0
     stroll_time: Duration = 6.0
     turn_time: Duration = 3.0
     talk_distance: Distance = 1.5
-    pause_rate: float = 0.01
+    pause_rate: NotNegative = 0.01
     pause_time: Duration = 4.0
-    errand_rate: float = 0.02
-    rest_rate: float = 0.5
+    errand_rate: NotNegative = 0.02
+    rest_rate: NotNegative = 0.5
     errand_reach: Distance = 8.0
     errand_time: Duration = 15.0
     service_time: Duration = 6.0
     notice: Distance = 4.0
     avoid_distance: Distance = 2.0
-    avoid_pace: float = 0.6
+    avoid_pace: NotNegative = 0.6
     play_distance: Distance = 1.2
-    play_pace: float = 0.7
+    play_pace: NotNegative = 0.7
     interest_time: Duration = 15.0
     block_distance: Distance = 1.0
-    block_pace: float = 1.2
+    block_pace: NotNegative = 1.2
     threat_time: Duration = 10.0
     surprise_time: Duration = 4.0
-    indifference: float = 30.0
-    fear_of_speed: float = 1.0
-    phone_pace: float = 0.5
+    indifference: NotNegative = 30.0
+    fear_of_speed: NotNegative = 1.0
+    phone_pace: NotNegative = 0.5
     thinking_time: Duration = 0.25
 
     def __post_init__(self) -> None:
-        at_least_zero(self, *(field.name for field in fields(self)))
+        check_fields(self)
         if self.texting_share > 1:
             raise ValueError(f"texting_share must be at most 1, got {self.texting_share}")
         if self.turn_time == 0:

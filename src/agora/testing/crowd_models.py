@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from agora.core.jit import bind
 from agora.core.state import Floats
 from agora.draft.periods import Periods
 from agora.engine.conditions import Conditions
@@ -92,7 +93,7 @@ class _Check:
         with pure(f"{self.name}: {where}", **{type(record).__name__.lower(): record for record in records}):
             if hasattr(self.model, "kernel"):
                 bits = np.int64(sees[0] + 2 * sees[1])
-                self.model.kernel()(self.model.parameters(), CrowdRecord(np.float32(DT), bits, *records), *out, 0, worlds)
+                bind(self.model.kernel(), self.model.parameters(), CrowdRecord(np.float32(DT), bits, *records), *out)(0, worlds)
             else:
                 CrowdReader(self.model, world, world.pedestrians, world.robots, world.waypoints, *sees, DT, out).compute()
         answer = np.stack((out[0], out[1]), -1)

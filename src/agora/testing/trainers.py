@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -57,9 +57,9 @@ class _Run:
 def check_trainer(trainer: Trainer, suite: Any, stage: str, *, seed: int = 3) -> None:
     """Check a trainer against the contract of `agora.interfaces.Trainer`.
 
-    The curve has no infinite values, its steps never fall, and its share ends at 1. The trainer validates a policy that can be
-    saved, and keeps at least two checkpoints. A training that is killed after its first checkpoint and resumed comes to the same
-    curve.
+    The trainer yields whenever it has logged. The curve has no infinite values, its steps never fall, and its share ends at 1. The
+    trainer validates a policy that can be saved, and keeps at least two checkpoints. A training that is killed after its first
+    checkpoint and resumed comes to the same curve.
 
     Args:
         trainer: trainer with so few steps that it ends within seconds.
@@ -73,23 +73,43 @@ def check_trainer(trainer: Trainer, suite: Any, stage: str, *, seed: int = 3) ->
     name = type(trainer).__name__
     with tempfile.TemporaryDirectory() as folder:
         whole = _Run(suite, stage, seed, Path(folder))
-        trainer.train(whole)
+        _train(name, trainer, whole)
         _said_well(name, whole)
         killed = _Run(suite, stage, seed, Path(folder), kill_after=1)
         try:
-            trainer.train(killed)
+            _train(name, trainer, killed)
         except _KilledError:
             pass
         else:
             raise ContractError(f"{name}: it went on after its checkpoint could not be kept")
         rest = _Run(suite, stage, seed, Path(folder), resumed=killed.kept[0])
-        trainer.train(rest)
+        _train(name, trainer, rest)
     expected, got = whole.curve[whole.lengths[0] :], rest.curve
     if [_plain(point) for point in got] != [_plain(point) for point in expected]:
         raise ContractError(f"{name}: after its first checkpoint it comes to {got}, without the interruption to {expected}")
     for key, array in whole.kept[-1][1].items():
         if key not in rest.kept[-1][1] or not np.array_equal(array, rest.kept[-1][1][key]):
             raise ContractError(f"{name}: after its first checkpoint it ends with another {key} than without the interruption")
+
+
+def _train(name: str, trainer: Trainer, run: _Run) -> None:
+    """Train to the end, and see that every point of the curve was followed by a yield.
+
+    Raises:
+        ContractError: there are more points than one since the last yield, or the trainer yields nothing.
+    """
+    told, rounds = 0, trainer.train(run)
+    if not isinstance(rounds, Iterator):
+        raise ContractError(f"{name}: its method train gives nothing to iterate over; it must yield whenever it has logged")
+    for _ in rounds:
+        _one_more(name, run, told)
+        told = len(run.curve)
+    _one_more(name, run, told)
+
+
+def _one_more(name: str, run: _Run, told: int) -> None:
+    if (points := len(run.curve) - told) > 1:
+        raise ContractError(f"{name}: it logs {points} points before it yields; expected a yield whenever it has logged")
 
 
 def _said_well(name: str, run: _Run) -> None:

@@ -9,9 +9,8 @@ as scenes. A run that was killed asks for the same parameters again and finds wh
 
 from __future__ import annotations
 
-import functools
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -20,10 +19,11 @@ import numpy as np
 
 from agora import __version__
 from agora.benchmark.begun import alone, check_resumed
+from agora.benchmark.stop_token import StopToken
 from agora.benchmark.study import Study, rounded, space, with_parameters
 from agora.benchmark.tuned import changed
 from agora.config import dump, load, plain
-from agora.errors import ResultsError
+from agora.errors import ResultsError, StoppedError
 from agora.files import write_whole
 from agora.registry import Named
 from agora.validation.crowd import SimulatedCrowd
@@ -132,11 +132,30 @@ class Calibrated:
         trials: trials by number.
         best: number of the best one; of equals the first.
         model: model with its parameters.
+        scene: scene that was left out; empty where none was.
     """
 
     trials: list[Trial]
     best: int
     model: Named
+    scene: str = ""
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A set of parameters was tried.
+
+    Attributes:
+        trial: the set, and what it is worth. done: trials so far. total: that there are to be.
+        best: the least value so far.
+        scene: that is left out; empty where none is.
+    """
+
+    trial: Trial
+    done: int
+    total: int
+    best: float
+    scene: str = ""
 
 
 def objective(people: Recorded, crowd: SimulatedCrowd, weights: Mapping[str, float], threads: int = 1) -> float | None:
@@ -176,9 +195,12 @@ def calibrate(
     *,
     threads: int = 1,
     resume: bool = False,
-    progress: Callable[[int, float], None] = lambda done, best: None,
-) -> Calibrated:
-    """Search for the parameters with the least distance from recorded people.
+    token: StopToken | None = None,
+) -> Iterator[Fitted | Calibrated]:
+    """Search for the parameters with the least distance from recorded people; yield every trial, and the result last.
+
+    Nothing is done before the first event is asked for. The iterator may run in any thread. To stop the search, close it, or call
+    ``token.stop()`` from another thread: it stops when the trial at work is done, and ``resume`` goes on to the same result.
 
     Args:
         calibration: settings that decide the result.
@@ -186,12 +208,30 @@ def calibrate(
         folder: folder of ``calibration.yaml``, made here.
         threads: threads over worlds.
         resume: go on with a run that was begun in ``folder``.
-        progress: called with the number of trials done and the best value.
+        token: token by which another thread can stop it.
 
     Raises:
         InputError: Optuna is not installed.
         ResultsError: the folder cannot be used or holds another run, or the model's own parameters lead nowhere.
+        StoppedError: the token asked for it; the message says what is kept.
     """
+    token = token or StopToken()
+    try:
+        token.check()
+        yield from _calibrate(calibration, people, folder, threads, resume, token)
+    except StoppedError:
+        raise StoppedError(f"stopped: {trials_kept(folder)}; the same calibration with resume goes on") from None
+
+
+def trials_kept(folder: Path) -> str:
+    """Say that what was tried is kept."""
+    return f"the trials that were finished are kept in {folder}"
+
+
+def _calibrate(
+    calibration: Calibration, people: Recorded, folder: Path, threads: int, resume: bool, token: StopToken
+) -> Iterator[Fitted | Calibrated]:
+    """The events of a search."""
     study = Study(calibration.model, calibration.seed, "minimize", "crowd model")
     described, file = calibration.describe(people), folder / "calibration.yaml"
     trials: list[Trial] = []
@@ -211,9 +251,10 @@ def calibrate(
                 write_whole(file, dump(Record(described, trials)))
             if trials[0].value is None:
                 raise ResultsError(f"{folder}: the model's own parameters lead nowhere; there is nothing to compare with")
-            progress(number + 1, min(t.value for t in trials if t.value is not None))
+            yield Fitted(trial, number + 1, calibration.trials, min(t.value for t in trials if t.value is not None))
+            token.check()
     best = min((t.value, k) for k, t in enumerate(trials) if t.value is not None)[1]
-    return Calibrated(trials, best, with_parameters(calibration.model, trials[best].parameters) if best else calibration.model)
+    yield Calibrated(trials, best, with_parameters(calibration.model, trials[best].parameters) if best else calibration.model)
 
 
 def _known(file: Path, described: dict[str, Any], resume: bool) -> list[Trial]:
@@ -232,32 +273,25 @@ def leave_one_out(
     *,
     threads: int = 1,
     resume: bool = False,
-    progress: Callable[[str, int, float], None] = lambda scene, done, best: None,
-) -> dict[str, Calibrated]:
-    """Calibrate as often as there are scenes, each time on all but one, and return the result for each scene left out.
+    token: StopToken | None = None,
+) -> Iterator[Fitted | Calibrated]:
+    """Calibrate as often as there are scenes, each time on all but one; yield every trial, and a result for each scene left out.
 
     Args:
         calibration: as for `calibrate`.
         people: as for `calibrate`.
         threads: as for `calibrate`.
         resume: as for `calibrate`.
+        token: as for `calibrate`.
         folder: folder of a folder for each scene.
-        progress: called with the scene left out, the number of trials done and the best value.
 
     Raises:
-        InputError, ResultsError: as for `calibrate`.
+        InputError, ResultsError, StoppedError: as for `calibrate`.
     """
-    return {
-        scene: calibrate(
-            calibration,
-            people.without(scene),
-            folder / scene,
-            threads=threads,
-            resume=resume,
-            progress=functools.partial(progress, scene),
-        )
-        for scene in dict.fromkeys(stretch.scene for stretch in people.cut)
-    }
+    for scene in dict.fromkeys(stretch.scene for stretch in people.cut):
+        events = calibrate(calibration, people.without(scene), folder / scene, threads=threads, resume=resume, token=token)
+        for event in events:
+            yield replace(event, scene=scene)
 
 
 def preset(calibration: Calibration, found: Calibrated, scenes: str) -> str:

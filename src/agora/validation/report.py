@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from agora.benchmark.stop_token import StopToken
 from agora.errors import InputError
 from agora.validation.doors import counterflow, evacuation
+from agora.validation.events import Measuring
 from agora.validation.flow import FundamentalDiagram, Streams, fundamental_diagram, lanes, stripes, weidmann
 from agora.validation.recorded import QUANTITIES, PairedSamples, against_recorded
 from agora.validation.rimea import CASES, Case
@@ -45,19 +47,27 @@ class Validation:
     recorded: PairedSamples | None
 
 
-def validate(name: str, model: Any, *, seed: int = 0, progress: Callable[[str], None] = lambda what: None) -> Validation:
-    """Run every experiment on a crowd model; some minutes, of which RiMEA's case 9 takes most.
+def validate(name: str, model: Any, *, seed: int = 0, token: StopToken | None = None) -> Iterator[Measuring | Validation]:
+    """Run every experiment on a crowd model, and yield what is measured, the result last.
+
+    It takes some minutes, of which RiMEA's case 9 takes most. To stop it, close the iterator, or call ``token.stop()`` from another
+    thread: it stops when the experiment at work is done.
 
     Args:
         name: name of the model.
-        model: crowd model, or a `Crowd`.
-        model: crowd model, or a `Crowd`.
+        model: crowd model, or a `SimulatedCrowd`.
         seed: seed of places and preferred speeds.
-        progress: called with the name of the next experiment.
+        token: token by which another thread can stop it.
+
+    Raises:
+        StoppedError: the token asked for it.
     """
-    progress("speed against density")
+    token = token or StopToken()
+    yield Measuring("speed against density")
+    token.check()
     diagram = fundamental_diagram(model, seed=seed)
-    progress("lanes and stripes")
+    yield Measuring("lanes and stripes")
+    token.check()
     opposite, crossing = ([meet(model, seed=seed + k) for k in range(_SEEDS)] for meet in (lanes, stripes))
     cases = [
         _weidmann_case(diagram),
@@ -65,18 +75,21 @@ def validate(name: str, model: Any, *, seed: int = 0, progress: Callable[[str], 
         _stream_case("stripes of crossing streams", crossing, "order above 0.67", lambda blind: 0.67),
     ]
     for case in CASES:
-        progress(f"RiMEA {case.__name__.replace('_', ' ')}")
+        yield Measuring(f"RiMEA {case.__name__.replace('_', ' ')}")
+        token.check()
         cases.append(case(model))
-    progress("doors")
+    yield Measuring("doors")
+    token.check()
     cases += [evacuation(model, seed=seed), counterflow(model, seed=seed)]
-    progress("recorded crowds")
+    yield Measuring("recorded crowds")
+    token.check()
     try:
         recorded = against_recorded(model)
     except InputError:
         recorded = None
     if recorded is not None:
         cases += [_recorded_case(recorded, quantity) for quantity in QUANTITIES]
-    return Validation(name, tuple(cases), diagram, opposite[0], crossing[0], recorded)
+    yield Validation(name, tuple(cases), diagram, opposite[0], crossing[0], recorded)
 
 
 def _weidmann_case(diagram: FundamentalDiagram) -> Case:

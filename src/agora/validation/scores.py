@@ -5,19 +5,21 @@ A table has one part or several, each of some scenes. The classifier that is ask
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 
 from agora.benchmark.statistics import Estimate
+from agora.benchmark.stop_token import StopToken
 from agora.core.state import Bools, Doubles
 from agora.pedestrians.groups import Groups
 from agora.seeds import Stream
 from agora.validation.classifier import Samples, judge, shown, told_apart
 from agora.validation.crowd import SimulatedCrowd, simulate_scenes
 from agora.validation.distances import RESAMPLES, mean, wasserstein
+from agora.validation.events import Measuring
 from agora.validation.quantities import FORMATION, QUANTITIES, formation, quantities
 from agora.validation.replaced import Replaced, constant_velocity, draw, error, replaced_error
 from agora.validation.stretches import DURATION, HELD_OUT, SAMPLES, SCENES, TRAINING, Stretch, stretches
@@ -236,22 +238,28 @@ class Instrument:
         return replace(score, values=values, scenes={scene: told_apart([one]) for scene, one in judged.items()})
 
 
-def score_all(
-    crowds: Mapping[str, Crowds], instrument: Instrument, progress: Callable[[str], None] = lambda what: None
-) -> list[Score]:
-    """Return the table: the controls, then every crowd, a line each for every part.
+def score_all(crowds: Mapping[str, Crowds], instrument: Instrument, token: StopToken | None = None) -> Iterator[Measuring | Score]:
+    """Yield the table: the controls, then every crowd, a line each for every part; before them, what is measured.
+
+    To stop it, close the iterator, or call ``token.stop()`` from another thread: it stops when the crowd at work is measured.
 
     Args:
         crowds: crowds by name.
         instrument: instrument of the measurements.
-        progress: called with the name of the next crowd or control.
+        token: token by which another thread can stop it.
+
+    Raises:
+        StoppedError: the token asked for it.
     """
-    progress("controls")
-    lines = [*instrument.others(), *instrument.jittered(), *instrument.constant_velocity()]
+    token = token or StopToken()
+    yield Measuring("controls")
+    for control in (instrument.others, instrument.jittered, instrument.constant_velocity):
+        token.check()
+        yield from control()
     for name, crowd in crowds.items():
-        progress(name)
-        lines += instrument.score(name, crowd)
-    return lines
+        yield Measuring(name)
+        token.check()
+        yield from instrument.score(name, crowd)
 
 
 def _both(own: Samples, other: Samples, chosen: Bools) -> tuple[Samples, Samples]:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from agora.draft.stage import Stage
 from agora.world.start import Start
 
+__all__ = ["Episode"]
+
 
 @dataclass(frozen=True, eq=False)
 class Episode:

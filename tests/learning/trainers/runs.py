@@ -54,5 +54,6 @@ class Notes:
 def trained(ppo: Ppo, suite: Suite, stage: str, **given: Any) -> Notes:
     """The notes of a whole training."""
     notes = Notes(suite, stage, **given)
-    ppo.train(notes)
+    for _ in ppo.train(notes):
+        pass
     return notes

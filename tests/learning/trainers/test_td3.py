@@ -185,7 +185,7 @@ def test_a_training_that_was_interrupted_comes_to_the_same_curve_and_networks(di
     whole = trained(SMALL, suite, "plane")
     broken = Notes(suite, "plane", dies_at=dies_at)
     with pytest.raises(Interrupted):
-        SMALL.train(broken)
+        list(SMALL.train(broken))
     resumed = trained(SMALL, suite, "plane", resumed=broken.kept)
     at = broken.kept[0]["steps"]
     assert at < dies_at
@@ -200,7 +200,7 @@ def test_a_training_that_comes_to_numbers_that_are_not_finite_says_at_which_step
     suite = plane(timeout=0.5)
     notes = Notes(suite, "plane")
     with pytest.raises(DivergedError, match="step [0-9]+: the losses are"):
-        dataclasses.replace(SMALL, critic_rate=1e38, updates=40).train(notes)
+        list(dataclasses.replace(SMALL, critic_rate=1e38, updates=40).train(notes))
     assert notes.kept is None
 
 

@@ -10,7 +10,7 @@ optimiser and the lessons that are kept. So a resumed training repeats the curve
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
@@ -63,7 +63,7 @@ class Cloning:
         """The folder of demonstrations, if there is one."""
         return [Path(self.demonstrations).expanduser()] if self.demonstrations else []
 
-    def train(self, run: TrainingRun) -> None:
+    def train(self, run: TrainingRun) -> Iterator[None]:
         """Give all rounds of lessons."""
         torch.set_num_threads(self.threads)
         torch.manual_seed(run.seed)
@@ -81,6 +81,7 @@ class Cloning:
                 progress = course.round(number)
                 number, steps = number + 1, progress.steps
                 run.log(steps, number / self.lessons.rounds, **progress.values)
+                yield
             if -(-number // self.lap) % self.validate == 0 or number == self.lessons.rounds:
                 run.validate(network.policy(run.about(steps)), steps, number / self.lessons.rounds)
             run.save(steps, {"rounds": number}, state_of(network, course.descent) | course.arrays)

@@ -17,7 +17,7 @@ from __future__ import annotations
 import copy
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, NamedTuple
 
@@ -106,7 +106,7 @@ class Td3:
             if not getattr(self, name) > 0:
                 raise InputError(f"td3: {name} must be above 0, got {getattr(self, name)}")
 
-    def train(self, run: TrainingRun) -> None:
+    def train(self, run: TrainingRun) -> Iterator[None]:
         """Train until all steps are made."""
         torch.set_num_threads(self.threads)
         torch.manual_seed(run.seed)
@@ -130,6 +130,7 @@ class Td3:
                 steps += self.worlds * self.horizon
                 losses = self._learn(learner, memory, steps, chance) if steps >= self.warm_up else {}
                 run.log(steps, min(1.0, steps / self.steps), **results.shares, **losses)
+                yield
                 if steps >= self.steps:
                     break
             laps += 1

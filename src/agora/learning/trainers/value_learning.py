@@ -100,7 +100,7 @@ class ValueLearning:
         """The teacher."""
         return [parse_component("planners", self.teacher, "teacher")]
 
-    def train(self, run: TrainingRun) -> None:
+    def train(self, run: TrainingRun) -> Iterator[None]:
         """Train until all episodes are played.
 
         Raises:
@@ -124,6 +124,7 @@ class ValueLearning:
             older = self._policy(network, run, steps, episode)
             ends: list[str] = []
             for states, rewards, outcome in self._episodes(run, worlds, older if learns else None, episode, count):
+                yield
                 ends.append(outcome)
                 steps += len(states)
                 if outcome in ("reached", "pedestrian_collision", "wall_collision"):
@@ -138,6 +139,7 @@ class ValueLearning:
             episode, rounds = episode + count, rounds + 1
             shares = {name: ends.count(name) / count for name in ("reached", "pedestrian_collision", "timeout")}
             run.log(steps, episode / of, loss=loss, epsilon=self._epsilon(episode) if learns else 0.0, episode=episode, **shares)
+            yield
             if rounds == 1 or rounds % self.validate == 0 or episode >= of:
                 run.validate(self._policy(network, run, steps, episode), steps, episode / of)
             state = state_of(network, descent) | memory.arrays

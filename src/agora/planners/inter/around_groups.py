@@ -19,10 +19,9 @@ from agora.core.recording import Reason
 from agora.core.scalar import ONE, TWO_PI, ZERO, atan2, sincos
 from agora.core.state import Floats, frozen
 from agora.interfaces import Declaration, Guidance, Memory, Observation, Tracks
-from agora.pedestrians.checks import above_zero, at_least_zero
 from agora.planners.inter.rings import Rings, linked, rings
 from agora.planners.inter.surroundings import company, unchanged
-from agora.ranges import Chance, Distance, Duration, Speed
+from agora.ranges import Chance, Distance, Duration, Length, TopSpeed, check_fields
 
 ARC = 16
 """Points on the circle of a way round."""
@@ -56,11 +55,11 @@ class AroundGroups:
     """
 
     detect: bool = False
-    link_distance: Distance = 1.5
-    link_speed: Speed = 0.5
-    sensing_range: Distance = 5.0
+    link_distance: Length = 1.5
+    link_speed: TopSpeed = 0.5
+    sensing_range: Length = 5.0
     margin: Distance = 0.4
-    reach: Distance = 5.0
+    reach: Length = 5.0
     hold: Duration = 0.5
     horizon: Duration = 2.0
     discs: bool = True
@@ -69,8 +68,7 @@ class AroundGroups:
     danger_threshold: Chance = 0.6
 
     def __post_init__(self) -> None:
-        above_zero(self, "link_distance", "link_speed", "sensing_range", "reach")
-        at_least_zero(self, "margin", "hold", "horizon", "room")
+        check_fields(self)
 
     @cached_property
     def declares(self) -> Declaration:

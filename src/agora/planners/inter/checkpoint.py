@@ -11,10 +11,9 @@ from agora.core.recording import Reason
 from agora.core.state import Bools, Floats
 from agora.costmap.window import Window
 from agora.interfaces import Declaration, Guidance, Memory, Observation
-from agora.pedestrians.checks import above_zero, at_least_zero
 from agora.planners.inter.surroundings import unchanged
 from agora.planners.local.sampling import Sampling
-from agora.ranges import Distance, Duration
+from agora.ranges import Distance, Period, check_fields
 
 POINTS = 24
 """On the way to a checkpoint."""
@@ -45,11 +44,10 @@ class Checkpoint:
     window: Window = field(default_factory=lambda: Window(size=14.0, sources=("map",)))
     radius: Distance = 1.0
     goal_radius: Distance = 5.0
-    horizon: Duration = 6.0
+    horizon: Period = 6.0
 
     def __post_init__(self) -> None:
-        above_zero(self, "horizon")
-        at_least_zero(self, "radius", "goal_radius")
+        check_fields(self)
         _ = self._sampling
 
     @cached_property

@@ -18,9 +18,8 @@ from agora.core.recording import Reason
 from agora.core.scalar import ONE, ZERO, sincos
 from agora.core.state import frozen
 from agora.interfaces import Declaration, Guidance, Memory, Observation
-from agora.pedestrians.checks import above_zero, at_least_zero
 from agora.planners.inter.surroundings import WALKING, company, unchanged
-from agora.ranges import Distance
+from agora.ranges import Distance, Length, Number, Positive, check_fields
 
 TRAIL, STEP = 64, np.float32(0.25)
 """Points of a trail, and the way between two of them, m: the last 16 m are remembered."""
@@ -70,15 +69,14 @@ class Escort:
     declares: ClassVar[Declaration] = Declaration(needs=("path", "pedestrians", "scan"), concurrent=True)
 
     role: Literal["lead", "follow", "accompany"] = "follow"
-    person: int = 0
-    distance: Distance = 1.4
-    lead: Distance = 2.4
-    gain: float = 1.0
+    person: Number = 0
+    distance: Length = 1.4
+    lead: Length = 2.4
+    gain: Positive = 1.0
     arrival: Distance = 1.0
 
     def __post_init__(self) -> None:
-        above_zero(self, "distance", "lead", "gain")
-        at_least_zero(self, "person", "arrival")
+        check_fields(self)
 
     def guide(self, observation: Observation, memory: Memory) -> tuple[Guidance, Memory]:
         """Return the path and the pace; the memory holds the person whom the robot keeps company, and the trail of the one in

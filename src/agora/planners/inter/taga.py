@@ -23,11 +23,10 @@ from agora.core.recording import Reason
 from agora.core.scalar import ONE, ZERO
 from agora.core.state import Bools, Floats
 from agora.interfaces import Declaration, Guidance, Memory, Observation
-from agora.pedestrians.checks import above_zero, at_least_zero
 from agora.planners.inter.rings import linked, rings
 from agora.planners.inter.surroundings import company, unchanged
 from agora.planners.steering import velocity_to_twist
-from agora.ranges import Chance, Distance, Speed
+from agora.ranges import Chance, Distance, Length, Positive, TopSpeed, check_fields
 
 
 @dataclass(frozen=True)
@@ -56,21 +55,20 @@ class Taga:
     declares: ClassVar[Declaration] = Declaration(needs=("path", "pedestrians"), concurrent=True)
 
     detect: bool = False
-    link_distance: Distance = 1.5
-    link_speed: Speed = 0.5
-    sensing_range: Distance = 5.0
+    link_distance: Length = 1.5
+    link_speed: TopSpeed = 0.5
+    sensing_range: Length = 5.0
     buffer: Distance = 0.1
     margin: Distance = 0.25
     goal_threshold: Distance = 3.0
     direct: bool = True
-    speed: Speed = 1.0
-    turn_gain: float = 2.0
-    subgoal_distance: Distance = 1.0
+    speed: TopSpeed = 1.0
+    turn_gain: Positive = 2.0
+    subgoal_distance: Length = 1.0
     danger_threshold: Chance = 0.6
 
     def __post_init__(self) -> None:
-        above_zero(self, "link_distance", "link_speed", "sensing_range", "speed", "turn_gain", "subgoal_distance")
-        at_least_zero(self, "buffer", "margin", "goal_threshold")
+        check_fields(self)
 
     def guide(self, observation: Observation, memory: Memory) -> tuple[Guidance, Memory]:
         """Return the path, and past a group the twist to drive instead, or the way past it."""

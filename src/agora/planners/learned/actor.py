@@ -11,12 +11,11 @@ import numpy as np
 from agora.core.state import Floats
 from agora.errors import InputError
 from agora.interfaces import Answer, Declaration, Memory, Observation
-from agora.pedestrians.checks import above_zero
 from agora.planners.steering import velocity_to_twist
 from agora.policies.joint_state import JointState
 from agora.policies.policy import Policy, decides, load_policy
 from agora.policies.weights import weights_file
-from agora.ranges import Speed
+from agora.ranges import Positive, TopSpeed, check_fields
 
 
 @dataclass(frozen=True)
@@ -35,11 +34,11 @@ class ActorPlanner:
     """
 
     file: str
-    preferred_speed: Speed = 1.0
-    turn_gain: float = 2.0
+    preferred_speed: TopSpeed = 1.0
+    turn_gain: Positive = 2.0
 
     def __post_init__(self) -> None:
-        above_zero(self, "preferred_speed", "turn_gain")
+        check_fields(self)
 
     def files(self) -> list[Path]:
         """The file of the policy."""

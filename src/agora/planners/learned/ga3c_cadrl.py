@@ -15,12 +15,11 @@ from functools import cached_property
 
 from agora.errors import InputError
 from agora.interfaces import Declaration
-from agora.pedestrians.checks import above_zero
 from agora.planners.learned.policy import PolicyPlanner
 from agora.planners.limits import own
 from agora.policies.agents import Agents
 from agora.policies.policy import Policy, load_policy
-from agora.ranges import Speed
+from agora.ranges import TopSpeed, check_fields
 
 
 @dataclass(frozen=True)
@@ -39,11 +38,10 @@ class Ga3cCadrl(PolicyPlanner):
     """
 
     file: str = "ga3c_cadrl"
-    preferred_speed: Speed | None = 1.0
+    preferred_speed: TopSpeed | None = 1.0
 
     def __post_init__(self) -> None:
-        if self.preferred_speed is not None:
-            above_zero(self, "preferred_speed")
+        check_fields(self)
 
     @cached_property
     def policy(self) -> Policy:

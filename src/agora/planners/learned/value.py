@@ -18,14 +18,13 @@ from agora.costmap.walls import nearest_walls, room, window_of
 from agora.costmap.window import Window
 from agora.errors import InputError
 from agora.interfaces import Answer, Declaration, Memory, Observation
-from agora.pedestrians.checks import above_zero, at_least_zero
 from agora.planners.limits import own
 from agora.planners.steering import velocity_to_twist
 from agora.policies.joint_state import SPEED, JointState
 from agora.policies.networks.value import ValueNetwork
 from agora.policies.policy import Policy, load_policy
 from agora.policies.weights import weights_file
-from agora.ranges import Distance, Duration, Speed
+from agora.ranges import Duration, Length, Positive, TopSpeed, check_fields
 
 _WALLS, _QUARTERS = 24, 4
 _TINY = np.float32(1e-6)
@@ -53,17 +52,15 @@ class ValuePlanner:
 
     file: str = "sarl"
     follow_path: bool = False
-    lookahead: Distance = 2.5
+    lookahead: Length = 2.5
     wall_horizon: Duration = 0.0
     window: Window = field(default_factory=lambda: Window(size=4.0, sources=("map",)))
-    reach: Distance | None = None
-    preferred_speed: Speed | None = None
-    turn_gain: float = 2.0
+    reach: Length | None = None
+    preferred_speed: TopSpeed | None = None
+    turn_gain: Positive = 2.0
 
     def __post_init__(self) -> None:
-        above_zero(self, "lookahead", "turn_gain")
-        at_least_zero(self, "wall_horizon")
-        above_zero(self, *(name for name in ("reach", "preferred_speed") if getattr(self, name) is not None))
+        check_fields(self)
 
     def files(self) -> list[Path]:
         """The file of the policy."""

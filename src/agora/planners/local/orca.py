@@ -33,10 +33,9 @@ from agora.costmap.walls import nearest_walls, room, window_of
 from agora.costmap.window import Window
 from agora.errors import InputError
 from agora.interfaces import Answer, Declaration, Memory, Observation, Span, Tracks
-from agora.pedestrians.checks import above_zero, at_least_zero
 from agora.planners.limits import own
 from agora.planners.steering import CORNER, velocity_to_twist
-from agora.ranges import Count, Distance, Duration, Size, Speed
+from agora.ranges import Count, Distance, Duration, Length, Period, Positive, Size, TopSpeed, check_fields
 
 _WALLS = 96
 _ALONG = np.float32(0.9)
@@ -98,9 +97,9 @@ class OrcaPlanner:
         turn_gain: turn gain of robots that cannot move sideways, 1/s; None for as fast as they turn.
     """
 
-    neighbour_distance: Distance = 10.0
+    neighbour_distance: Length = 10.0
     max_neighbours: Count = 10
-    horizon: Duration = 5.0
+    horizon: Period = 5.0
     wall_horizon: Duration = 2.5
     walls: Literal["discs", "edges"] = "discs"
     window: Window = field(default_factory=lambda: Window(size=4.0, sources=("map",)))
@@ -109,15 +108,13 @@ class OrcaPlanner:
     differenced: bool = False
     responsibility: float = 0.5
     follow_path: bool = True
-    lookahead: Distance = 1.0
-    preferred_speed: Speed | None = None
+    lookahead: Length = 1.0
+    preferred_speed: TopSpeed | None = None
     settle: Duration = 1.0
-    turn_gain: float | None = None
+    turn_gain: Positive | None = None
 
     def __post_init__(self) -> None:
-        above_zero(self, "neighbour_distance", "horizon", "radius_factor", "lookahead")
-        above_zero(self, *(name for name in ("preferred_speed", "turn_gain") if getattr(self, name) is not None))
-        at_least_zero(self, "max_neighbours", "padding", "wall_horizon", "settle")
+        check_fields(self)
         if self.walls not in ("discs", "edges"):
             raise InputError(f"OrcaPlanner.walls is {self.walls!r}; expected 'discs' or 'edges'")
         if not 0.0 < self.responsibility <= 1.0:

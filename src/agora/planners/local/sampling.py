@@ -50,11 +50,10 @@ from agora.costmap.window import Window, disc_inside
 from agora.errors import InputError
 from agora.interfaces import Answer, Declaration, Memory, Observation, Span
 from agora.maps.distance import cell_distance
-from agora.pedestrians.checks import above_zero
 from agora.planners.limits import own
 from agora.planners.local.sampling_plan import Parameters, choose, drive
 from agora.planners.local.sampling_splines import Catalogue, Splines, bin_of, end_of, splines
-from agora.ranges import Distance, Duration, Length, Speed, TurningRate, Weight, Within
+from agora.ranges import Distance, Length, Period, Speed, TurningRate, Weight, Within, check_fields
 
 _SLACK = 1e-4  # m/s
 _STEPS = 1000
@@ -136,20 +135,20 @@ class Sampling:
     camera_tilt: Annotated[float, Within(1.0, 89.0)] = 45.0
     half_view: Annotated[float, Within(1.0, 89.0)] = 45.0
     start_speeds: Annotated[int, Within(2, 50)] = 20
-    min_final_time: Duration = 1.5
-    max_final_time: Duration = 4.0
-    control_horizon: Duration = 0.5
-    step: Duration = 0.05
+    min_final_time: Period = 1.5
+    max_final_time: Period = 4.0
+    control_horizon: Period = 0.5
+    step: Period = 0.05
     clearance: Distance | None = None
     obstacle_margin: Distance = 0.5
-    obstacle_width: Distance = 0.2
+    obstacle_width: Length = 0.2
     obstacle_cost: Weight = 1.3
     goal_cost: Weight = 0.08
     goal_margin: Distance = 0.3
     angle_cost: Weight = 0.008
 
     def __post_init__(self) -> None:
-        above_zero(self, "min_final_time", "max_final_time", "control_horizon", "step", "obstacle_width")
+        check_fields(self)
         if not self.min_final_time <= self.max_final_time <= _STEPS * self.step:
             bounds = f"min_final_time, {self.min_final_time} s, and at most {_STEPS} times step, {self.step} s"
             raise InputError(f"max_final_time: must be at least {bounds}, is {self.max_final_time} s")

@@ -24,13 +24,12 @@ from agora.core.state import Array, Floats, frozen
 from agora.costmap.walls import nearest_walls, room, window_of
 from agora.costmap.window import Window
 from agora.interfaces import Answer, Declaration, Memory, Observation, Span
-from agora.pedestrians.checks import above_zero, at_least_zero
 from agora.pedestrians.goal import direction
 from agora.pedestrians.helbing_simple import push
 from agora.pedestrians.moussaid import interaction
 from agora.planners.limits import own
 from agora.planners.steering import velocity_to_twist
-from agora.ranges import Distance, Speed
+from agora.ranges import Distance, Length, NotNegative, Positive, TopSpeed, check_fields
 
 _LENGTHS, _TINY = np.float32(4.0), np.float32(1e-6)
 _OPPOSITE, _NARROW, _FAR2 = np.float32(2.5), np.float32(0.3), np.float32(400.0)
@@ -228,32 +227,27 @@ class SocialForce:
         heading_gain: heading gain of robots that cannot move sideways (`agora.planners.steering`), 1/s.
     """
 
-    max_speed: Speed | None = None
-    desired_factor: float = 1.0
-    near_factor: float = 1000.0
-    near_radii: float = 4.0
-    social_factor: float = 10.0
-    obstacle_factor: float = 3.0
-    obstacle_sigma: float = 0.8
+    max_speed: TopSpeed | None = None
+    desired_factor: NotNegative = 1.0
+    near_factor: NotNegative = 1000.0
+    near_radii: NotNegative = 4.0
+    social_factor: NotNegative = 10.0
+    obstacle_factor: NotNegative = 3.0
+    obstacle_sigma: Positive = 0.8
     window: Window = field(default_factory=lambda: Window(size=4.0, sources=("map",)))
-    look_ahead_factor: float = 1.0
-    importance: float = 2.0
-    gamma: float = 0.35
-    n: float = 2.0
-    n_prime: float = 3.0
-    cutoff: Distance = 8.0
+    look_ahead_factor: NotNegative = 1.0
+    importance: NotNegative = 2.0
+    gamma: Positive = 0.35
+    n: NotNegative = 2.0
+    n_prime: NotNegative = 3.0
+    cutoff: Length = 8.0
     follow_path: bool = True
     path_ahead: Distance = 1.0
-    side_damping: float = 1.0
-    heading_gain: float = 3.0
+    side_damping: NotNegative = 1.0
+    heading_gain: Positive = 3.0
 
     def __post_init__(self) -> None:
-        if self.max_speed is not None:
-            above_zero(self, "max_speed")
-        above_zero(self, "gamma", "cutoff", "heading_gain", "obstacle_sigma")
-        at_least_zero(self, "obstacle_factor")
-        at_least_zero(self, "desired_factor", "near_factor", "near_radii", "social_factor", "look_ahead_factor")
-        at_least_zero(self, "importance", "n", "n_prime", "path_ahead", "side_damping")
+        check_fields(self)
 
     @cached_property
     def declares(self) -> Declaration:
@@ -319,18 +313,15 @@ class SocialForceSimple:
         heading_gain: heading gain of robots that cannot move sideways (`agora.planners.steering`), 1/s.
     """
 
-    speed: Speed | None = None
-    relaxation: float = 1.0
-    repulsion: float = 2.0
-    length: Distance = 1.0
+    speed: TopSpeed | None = None
+    relaxation: Positive = 1.0
+    repulsion: NotNegative = 2.0
+    length: Length = 1.0
     path_ahead: Distance = 1.0
-    heading_gain: float = 3.0
+    heading_gain: Positive = 3.0
 
     def __post_init__(self) -> None:
-        if self.speed is not None:
-            above_zero(self, "speed")
-        above_zero(self, "relaxation", "length", "heading_gain")
-        at_least_zero(self, "repulsion", "path_ahead")
+        check_fields(self)
 
     @cached_property
     def declares(self) -> Declaration:

@@ -73,9 +73,10 @@ class Nothing:
 
 @dataclass(frozen=True)
 class Counts:
-    """Makes a point and a checkpoint a round, from the last one on; ``forgets`` begins anew instead."""
+    """Makes a point and a checkpoint a round, from the last one on; ``forgets`` begins anew, ``lumps`` yields at the end alone."""
 
     forgets: bool = False
+    lumps: bool = False
     share: float = 1.0
     checkpoints: int = 3
 
@@ -85,6 +86,16 @@ class Counts:
             run.log(k + 1, self.share * (k + 1) / self.checkpoints, value=float(k))
             run.validate(Nothing(), k + 1, 1.0)
             run.save(k + 1, {"steps": k + 1}, {"weights": np.float32([k])})
+            if not self.lumps:
+                yield
+
+
+@dataclass(frozen=True)
+class Silent:
+    """Trains, and lets nobody know."""
+
+    def train(self, run):
+        list(Counts().train(run))
 
 
 def test_a_trainer_that_goes_on_from_its_checkpoint_keeps_the_contract():
@@ -96,6 +107,8 @@ def test_a_trainer_that_goes_on_from_its_checkpoint_keeps_the_contract():
     [
         (Counts(forgets=True), "after its first checkpoint it comes to"),
         (Counts(share=0.5), "must rise, shares to 1"),
+        (Counts(lumps=True), "it logs 3 points before it yields"),
+        (Silent(), "it must yield whenever it has logged"),
         (Counts(checkpoints=1), "1 points, 1 validations and 1 checkpoints"),
     ],
 )

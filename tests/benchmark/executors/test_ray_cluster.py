@@ -12,7 +12,7 @@ from threading import Event as Signal
 
 import pytest
 from tests import fake_ray
-from tests.benchmark.test_ray import rows_and_reasons
+from tests.benchmark.executors.test_ray import rows_and_reasons
 from tests.suites import plane
 
 from agora.benchmark import store

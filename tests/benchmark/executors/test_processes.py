@@ -33,7 +33,7 @@ from agora.episode import WORLD
 from agora.errors import InputError, PlacementError, UnknownNameError
 from agora.registry import Named
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 SUITE = plane(episodes=6)
 GOALS = np.array([SUITE.start("plane", k).robots[0].goals[0][0] for k in range(6)])
 BEYOND = float(np.sort(GOALS)[3:5].mean())
@@ -223,7 +223,8 @@ def test_what_goes_wrong_outside_of_a_planner_is_raised_where_the_run_was_asked_
 
 def test_a_script_that_runs_a_benchmark_whenever_it_is_imported_is_told_what_to_do(tmp_path):
     (tmp_path / "script.py").write_text(
-        f"from tests.benchmark.test_workers import *\nrun(Path({str(tmp_path / 'results')!r}), Naughty('raises', beyond=BEYOND))\n"
+        "from tests.benchmark.executors.test_processes import *\n"
+        f"run(Path({str(tmp_path / 'results')!r}), Naughty('raises', beyond=BEYOND))\n"
     )
     ended = subprocess.run(
         [sys.executable, "script.py"], cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True

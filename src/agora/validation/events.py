@@ -1,0 +1,18 @@
+"""What a measurement of crowds tells while it is at work."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["Measuring"]
+
+
+@dataclass(frozen=True)
+class Measuring:
+    """A part of the work begins.
+
+    Attributes:
+        what: is measured, in words.
+    """
+
+    what: str
