@@ -363,16 +363,9 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
 
 
 class AgoraEnv(gymnasium.Env[Floats, Floats]):
-    """One world with one robot, not several; `AgoraVectorEnv` says what the arguments, spaces and infos are.
+    """One world with one robot, not several; the other arguments, the spaces and the infos are those of `AgoraVectorEnv`.
 
     Args:
-        suite: suite, its name or the path of its file.
-        stage: name of the stage in the suite.
-        episodes: as for `AgoraVectorEnv`.
-        seed: as for `AgoraVectorEnv`.
-        observe: encoding of observations, as for `AgoraVectorEnv`.
-        reward: reward of a control period, as for `AgoraVectorEnv`.
-        simulator: as for `AgoraVectorEnv`.
         render_mode: None; recordings are drawn by `agora.viewer`.
     """
 

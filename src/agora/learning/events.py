@@ -1,4 +1,4 @@
-"""What a training tells whoever asked for it, in the order in which it happens."""
+"""The events of a training, in the order in which they happen."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a measurement of crowds tells while it is at work."""
+"""The events of a measurement of crowds."""
 
 from __future__ import annotations
 
