@@ -3,7 +3,7 @@
 # make check   format, lint, types, imports           make bench     speed, against peers and plain C
 # make docs    the manual, in docs/_build/html        make clean     what these made
 # make ros     the ROS workspace, in build/ros, and what reads bags; installs Debian's ROS packages or says how
-# make leaderboard  the entries of our own planners, anew, in configs/leaderboard
+# make leaderboard  the entries of our own planners, anew, in docs/leaderboard
 # make lock    the newest versions that fit, pinned in requirements.lock
 
 # Where ROS is, the system's Python has it; else the newest that runs here and can make an environment: a name on the path may be a
@@ -15,6 +15,9 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 SPACE := $(CURDIR)/build/ros
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint requirements.lock
+
+# Tests start hundreds of processes of Python. Without bytecode on disk, which containers often forbid, each compiles its modules anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test test-all test-ros check bench docs ros kernels workspace leaderboard lock clean
 
@@ -35,7 +38,7 @@ demo: $(VENV)/.runtime
 	@rm -rf results/demo
 	$(BIN)/agora bench demo --planner dwa_kinetic --planner orca --planner social_force --planner go_to_goal --output results/demo --video 1
 
-BOARD := configs/leaderboard
+BOARD := docs/leaderboard
 ENTERED := go_to_goal orca social_force dwa teb td3
 leaderboard: $(VENV)/.runtime
 	@rm -rf results/leaderboard
@@ -75,7 +78,8 @@ test-ros:
 	@echo "The ROS tests were not run: there is no ROS on this machine, or not all of it (make ros)."
 endif
 
-check: $(VENV)/.test $(VENV)/.check
+$(VENV)/.check: | $(VENV)/.test
+check: $(VENV)/.check
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 	$(BIN)/mypy
@@ -92,7 +96,7 @@ ros:
 	@docker/install-ros
 	@! test -x $(BIN)/python || $(BIN)/python -c 'import rospy' 2>/dev/null || { echo "$(VENV) cannot see ROS and is made anew"; rm -rf $(VENV); }
 	@$(MAKE) --no-print-directory workspace
-	@$(MAKE) --no-print-directory --jobs 2 kernels $(if $(filter true,$(CI)),$(VENV)/.test)
+	@$(if $(filter true,$(CI)),,$(MAKE) --no-print-directory kernels)
 
 kernels:
 	@$(BIN)/agora warm

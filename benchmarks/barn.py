@@ -1,4 +1,4 @@
-"""What the BARN challenge publishes of a planner, from folders of results: `python benchmarks/barn.py results/barn ...`.
+"""The BARN challenge's published measures of a planner, from folders of results: `python benchmarks/barn.py results/barn ...`.
 
 Rates, the time of the successes and the score are means of the worlds' means; an interval is the percentile bootstrap over the
 worlds, because the runs of one world resemble each other. The time counts from the first 0.1 m, the optimal time is that of the

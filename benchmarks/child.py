@@ -1,4 +1,4 @@
-"""What `whole.py` runs as a process of its own: `python child.py start|memory` or `python child.py episodes PLANNER`."""
+"""The processes that `whole.py` starts: `python child.py start|memory` or `python child.py episodes PLANNER`."""
 
 from __future__ import annotations
 

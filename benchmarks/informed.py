@@ -1,4 +1,4 @@
-"""How far a suite can be solved: in how many episodes a robot arrives that knows the future.
+"""The bound of a suite: in how many episodes a robot arrives that knows the future.
 
 python benchmarks/informed.py social
 python benchmarks/informed.py social --stage square

@@ -14,10 +14,11 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Pair:
-    """What two callables took.
+    """The times of two callables.
 
     Attributes:
-        ours, other: median seconds of one call.
+        ours: median of one call of ours, s.
+        other: median of one call of the other, s.
         ratio: median of the paired ratios other / ours; above 1 ours is faster.
         spread: lower and upper quartile of those ratios.
     """
@@ -40,8 +41,11 @@ def paired(
     """Time two callables in alternating blocks.
 
     Args:
-        ours: called again and again. other: likewise.
-        pairs: how many pairs of blocks. block: about how long one is, s. most: calls in one.
+        ours: called again and again.
+        other: likewise.
+        pairs: how many pairs of blocks.
+        block: about how long one is, s.
+        most: calls in one.
         before: called before every block, outside the clock (puts both scenes back to where they begin).
     """
     counts = []
@@ -77,7 +81,8 @@ class Line:
     """One line of the table.
 
     Attributes:
-        ours, other: what was measured, as text. value: what the target is compared with.
+        ours, other: what was measured, as text.
+        value: what the target is compared with.
         spread: quartiles of the ratio; empty where there are none.
     """
 
@@ -97,8 +102,11 @@ class Bench:
     """A line that can be measured.
 
     Attributes:
-        name: of the line. against: whom. target: least value; most where ``most``. measure: makes the line; its argument says
-            whether to be quick. unit: of the value, "x" for a ratio.
+        name: of the line.
+        against: whom.
+        target: least value; most where ``most``.
+        measure: makes the line; its argument says whether to be quick.
+        unit: of the value, "x" for a ratio.
     """
 
     name: str
@@ -109,12 +117,12 @@ class Bench:
     unit: str = "x"
 
     def met(self, line: Line) -> bool:
-        """Whether the target is met."""
+        """Return whether the target is met."""
         return line.value <= self.target if self.most else line.value >= self.target
 
 
 def busy(seconds: float = 0.5) -> float:
-    """How many cores others use at the moment, while this process waits; 0 where the system does not say."""
+    """Return the number of cores that others use at the moment, while this process waits; 0 where the system does not say."""
     before = _core_seconds()
     time.sleep(seconds)  # noqa: TID251 - the one place that waits for the machine
     return max(0.0, (_core_seconds() - before) / seconds)

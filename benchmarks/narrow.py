@@ -1,4 +1,4 @@
-"""Who gets through narrow places with which robots: the table of docs/reference/planners.md.
+"""The narrow places that each planner gets through, with which robots: the table of docs/reference/planners.md.
 
 python benchmarks/narrow.py dwa teb orca --place door --place corridor
 python benchmarks/narrow.py dwa --write     # puts a planner's rows into docs/reference/narrow.csv

@@ -1,4 +1,4 @@
-"""How good tracks from scans are against the truth, and how long they take: the table of docs/reference/perception.md."""
+"""The quality of tracks from scans against the truth, and their cost: the table of docs/reference/perception.md."""
 
 from __future__ import annotations
 

@@ -32,7 +32,8 @@ class PlainC:
     """The scene of `scene.halls` in plain C.
 
     Attributes:
-        robot: (3, W) pose of each robot; ranges: (W, beams) of its scan, m.
+        robot: (3, W) pose of each robot.
+        ranges: (W, beams) of its scan, m.
         people: x, y, vx, vy of the pedestrians, (W, P) each.
     """
 

@@ -36,11 +36,11 @@ def mlp(quick: bool) -> Line:
 def sarl(quick: bool) -> Line:
     """The 81 look-aheads of the policy sarl among five people."""
     import torch
-
     from agora.learning.trainers.value_networks import network_of
+    from agora.policies.value import load_value_policy
+
     from agora.policies.joint_state import JointState
     from agora.policies.look_ahead import look_ahead
-    from agora.policies.value import load_value_policy
     from agora.testing.scenes import observation
 
     torch.set_num_threads(1)

@@ -1,4 +1,4 @@
-"""How fast the ROS graph is: `make bench` runs it where ROS is found. One robot with 360 beams, DWA at 10 Hz, 20 pedestrians."""
+"""The speed of the ROS graph: `make bench` runs it where ROS is found. One robot with 360 beams, DWA at 10 Hz, 20 pedestrians."""
 
 from __future__ import annotations
 

@@ -58,7 +58,10 @@ class Scene:
     """Pedestrians and robots of W worlds as they begin.
 
     Attributes:
-        maps: (W,) of each world. position, velocity, goal: (W, P, 2). radius, speed: (W, P). robot: (W, 3) pose.
+        maps: (W,) of each world.
+        position, velocity, goal: (W, P, 2).
+        radius, speed: (W, P).
+        robot: (W, 3) pose.
         group: (W, P) number of the walking group, -1 for none.
     """
 
@@ -153,8 +156,12 @@ class Worlds:
     """A scene in an engine; contacts end nothing, so every world goes on for ever.
 
     Args:
-        scene: that begins. crowd: model. robots: whether each world has its robot. dt: physics step, s. threads: of the engine.
-        behaviours: of the pedestrians. sees_robots: whether those react to robots.
+        scene: that begins. crowd: model.
+        robots: whether each world has its robot.
+        dt: physics step, s.
+        threads: of the engine.
+        behaviours: of the pedestrians.
+        sees_robots: whether those react to robots.
     """
 
     def __init__(

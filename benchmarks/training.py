@@ -52,8 +52,8 @@ class _Ours:
 
     def __init__(self, suite: Suite) -> None:
         import torch
-
         from agora.learning.trainers.networks import network_of
+
         from agora.learning.trainers.ppo import Ppo, _Worlds
 
         settings = {"worlds": WORLDS, "horizon": STEPS, "batches": BATCHES, "epochs": EPOCHS, "episodes": EPISODES}

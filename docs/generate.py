@@ -29,6 +29,7 @@ from agora.draft.scenario import Obstacle, Obstacles, Pedestrian, Robot, Scenari
 from agora.draft.stage import CrowdSettings, NavigationSettings, Stage
 from agora.interfaces import (
     ROBOT,
+    Answer,
     Card,
     CrowdDeclaration,
     CrowdScene,
@@ -57,7 +58,7 @@ from agora.perception.view import View
 from agora.planners.presets import preset_names
 from agora.policies.joint_state import JointState
 from agora.policies.look_ahead import LookAhead
-from agora.registry import KINDS, Named, available, load
+from agora.registry import KINDS, Named, available, load, required
 from agora.robots.model import RobotModel, load_robot, robot_names
 from agora.sensors.camera import Camera
 from agora.sensors.lidar import Lidar
@@ -91,6 +92,7 @@ from agora.tasks.suite import Suite, load_suite, suite_names
 from agora.viewer.figures import save
 from agora.viewer.situation import situation_figure
 from agora.wire.episode import Episode
+from agora.wire.question import Hello, Question
 from agora.wire.snapshot import PedestriansNow, RobotsNow, Snapshot
 from agora.world.start import PedestrianStarts, RobotStart, Start
 from agora.world.trajectories import Trajectories
@@ -142,6 +144,7 @@ RECORDS: dict[str, tuple[type, ...]] = {
     "crowd_scene": (CrowdScene,),
     "perception": (Perception, View, Detector, Tracker, GroupDetector, ImageDetector, Locator, Camera),
     "wire": (Episode, Start, RobotStart, PedestrianStarts, Trajectories, Snapshot, PedestriansNow, RobotsNow, Recording),
+    "program": (Hello, Question, Answer),
 }
 """Pages of what plug-ins are given, and of parameters that only Python sets."""
 
@@ -262,18 +265,18 @@ def planners() -> str:
     """Every local planner in a table: what it claims to be, what it reads, and what it does on the shared suite."""
     rows = []
     for name in available("planners"):
-        planner = load("planners", name)
         line = next((row for row in measured("planners") if row["planner"] == name), None)
         done = "not measured" if line is None else share(line, "success")
-        declares = planner().declares
-        needs = ", ".join(sorted(declares.channels)) or "pose and goal alone"
-        rows.append([f"[`{name}`](generated/planners/{name}.md)", declares.label, needs, done])
+        declares = declaration(name)
+        rows.append([f"[`{name}`](generated/planners/{name}.md)", declares.label, reads(name) or "pose and goal alone", done])
     head = "## Local planners\n\nEach has a page of its own.\n\n"
     return head + table(["name", "label", "reads", "success on the suite `planners`"], rows)
 
 
 def narrow() -> str:
-    """Who gets through narrow places, of the rows that benchmarks/narrow.py keeps; below it, the robots that do not always."""
+    """The table of planners in narrow places, of the rows that benchmarks/narrow.py keeps; below it, the robots that do not always
+    pass.
+    """
     with (MEASURED.parent / "narrow.csv").open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     places = list(dict.fromkeys(row["place"] for row in rows))
@@ -290,11 +293,21 @@ def narrow() -> str:
     return "\n".join([table(["planner", *places], lines), table(["planner", "place", "robot", "passes"], short)])
 
 
+def declaration(name: str) -> Declaration:
+    """The declaration of a planner without parameters; an empty one where it needs some."""
+    found: Declaration = Declaration() if required("planners", name) else load("planners", name)().declares
+    return found
+
+
+def reads(name: str) -> str:
+    """The channels that a planner reads."""
+    return "what its parameters say" if required("planners", name) else ", ".join(sorted(declaration(name).channels))
+
+
 def planner_page(name: str) -> str:
-    """What a planner is and claims to be, its parameters, what it does on the suites, and how it passes people."""
-    planner = load("planners", name)
-    declares = planner().declares
-    label, needs = declares.label, ", ".join(sorted(declares.channels))
+    """The page of a planner: its claim, its parameters, its results on the suites, and its passing of people."""
+    planner, declares = load("planners", name), declaration(name)
+    label, needs = declares.label, reads(name)
     lines = [f"# `{name}`\n", f"{summary(planner)}\n", f"Label\n: {label}: {LABELS[label]}\n"]
     lines += [f"Reads\n: pose, twist, goal and limits of the robot{', ' * bool(needs)}{needs}\n"]
     if source := module_source(planner):
@@ -318,7 +331,7 @@ def pictures(folder: str, name: str, up: str) -> Iterable[str]:
 
 
 def interplanners() -> str:
-    """What each local planner that was measured does with every interplanner in front of it; then every interplanner."""
+    """The page of interplanners: each measured local planner with every interplanner in front of it; then every interplanner."""
     rows = measured("planners")
     guided = [row for row in rows if row.get("interplanner")]
     alone = [row for row in rows if row["planner"] in {row["component"] for row in guided}]
@@ -436,7 +449,7 @@ def summary(component: Any) -> str:
 
 
 def module_source(component: Any) -> str:
-    """What the component's module, or that of what it is made from, says of its source: its docstring after the first line."""
+    """The source that the component's module names, or the module of what it is made from: its docstring after the first line."""
     for origin in component.__mro__:
         _, _, rest = (inspect.getdoc(inspect.getmodule(origin)) or "").partition("\n\n")
         if re.search(r"\b(19|20)\d\d\b", rest):
@@ -461,7 +474,7 @@ def parameters(component: type) -> str:
 
 
 def descriptions(component: type, names: Iterable[str]) -> dict[str, str]:
-    """What docstrings say of the fields: ``one, two: text.`` at the start of a line or after a full stop."""
+    """The meanings of fields in docstrings: ``one, two: text.`` at the start of a line or after a full stop."""
     known, found = set(names), {}
     for parent in reversed(component.__mro__[:-1]):
         section = re.search(r"\nAttributes:\n(.*?)(?:\n\n\S|\Z)", inspect.getdoc(parent) or "", re.DOTALL)
@@ -584,7 +597,7 @@ def cards() -> str:
 
 
 def card_page(card: Card) -> str:
-    """What a card is about, and its parameters."""
+    """The page of a card: its subject, and its parameters."""
     source = f"{card.origin}, figure {card.figure}" if card.figure else card.origin
     texts = {
         "Tests": card.tests,
@@ -634,10 +647,50 @@ def public() -> Iterable[tuple[str, tuple[str, ...]]]:
                 yield module.removesuffix(".__init__"), tuple(ast.literal_eval(node.value))
 
 
+ROOMS = {
+    "Programs": (
+        "benchmark",
+        "cli",
+        "config",
+        "datasets",
+        "doctor",
+        "episode",
+        "errors",
+        "learning",
+        "maps",
+        "metrics",
+        "planners.presets",
+    )
+    + ("registry", "robots", "share", "tasks.generator", "tasks.suite", "validation", "viewer"),
+    "Nodes and programs in other languages": ("nodes", "wire"),
+    "New components": (
+        "core",
+        "costmap",
+        "draft",
+        "engine",
+        "interfaces",
+        "pedestrians",
+        "perception",
+        "planners",
+        "policies",
+        "seeds",
+    )
+    + ("sensors", "simulators", "tasks", "testing", "world"),
+}
+"""The readers of public names, and the modules and packages that are for them; of two that fit, the longer one counts."""
+
+
+def room_of(module: str) -> str:
+    """Return the heading under which a module stands."""
+    inside = module.removeprefix("agora").removeprefix(".")
+    fits = [(len(one), room) for room, names in ROOMS.items() for one in names if f"{inside}.".startswith(f"{one}.")]
+    return max(fits)[1] if inside else "At hand: `import agora`"
+
+
 def python_api() -> str:
-    """Every public name of the library, by module, with the first line of its docstring."""
-    parts = []
-    for name, names in public():
+    """Return every public name of the library, by reader and module, with the first line of its docstring."""
+    parts: dict[str, list[str]] = {}
+    for name, names in sorted(public()):
         module = importlib.import_module(name)
         rows = []
         for each in sorted(names, key=str.lower):
@@ -645,8 +698,10 @@ def python_api() -> str:
             told = inspect.isclass(value) or hasattr(value, "__wrapped__") or inspect.isfunction(value)
             rows.append([f"`{each}`", prose((value.__doc__ or "").strip().partition("\n")[0]) if told else ""])
         head = prose((module.__doc__ or "").strip().partition("\n")[0])
-        parts.append(f"### `{name}`\n\n{head}\n\n{table(('name', ''), rows)}")
-    return "\n".join(parts)
+        parts.setdefault(room_of(name), []).append(f"### `{name}`\n\n{head}\n\n{table(('name', ''), rows)}")
+    order = ["At hand: `import agora`", *ROOMS]
+    assert set(parts) == set(order), set(order) ^ set(parts)
+    return "\n".join(f"## {room}\n\n" + "\n".join(parts[room]) for room in order)
 
 
 def command_line() -> str:

@@ -81,7 +81,7 @@ def parts(label: str, planner: dict[str, Any]) -> tuple[str, str]:
 
 
 def picture(label: str, planner: dict[str, Any], stage: str) -> Path | None:
-    """Where the picture of a planner goes that has no other parameters, alone or with an interplanner."""
+    """Return the path of the picture of a planner without other parameters, alone or with an interplanner."""
     name, guide = parts(label, planner)
     if label != (f"{name}+{guide}" if guide else name):
         return None

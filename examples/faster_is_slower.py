@@ -35,7 +35,7 @@ def start(place: Map, speed: float, seed: int) -> Start:
 
 
 def left(speeds: list[float], seeds: int, enough: int, longest: float, model: Evacuation) -> np.ndarray:
-    """How many have left (time, speed, seed), every 0.05 s, until ``enough`` have; all rooms side by side."""
+    """Return how many have left (time, speed, seed), every 0.05 s, until ``enough`` have; all rooms side by side."""
     place = room()
     starts = [start(place, speed, seed) for speed in speeds for seed in range(seeds)]
     conditions = Conditions(Periods(DT, DT, DT, DT), model)

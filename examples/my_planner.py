@@ -25,7 +25,7 @@ class Polite:
 
     @property
     def declares(self) -> Declaration:
-        """What it reads, and how fast it drives."""
+        """The channels that it reads, and its top speed."""
         return Declaration(needs=("path", "pedestrians"), top_speed=self.speed)
 
     def plan(self, observation: Observation, memory: Any) -> tuple[tuple[float, float, float], Any]:

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from agora.benchmark.job import metrics
 from agora.episode import Conditions, Episodes
+from agora.metrics.registered import metrics
 from agora.registry import make
 from agora.tasks.suite import load_suite
 from agora.viewer.figures import save, trajectory_figure

@@ -33,7 +33,7 @@ class Environment:
 
     @property
     def packages(self) -> Path:
-        """Where its packages lie."""
+        """The folder of its packages."""
         return next((self.folder / "lib").glob("python3*/site-packages"))
 
     def add_checkout(self) -> None:

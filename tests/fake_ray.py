@@ -49,7 +49,7 @@ class Task:
 
 def install(monkeypatch, deaths=(), **elsewhere):
     """Put it in the place of ray, with a node of one CPU, on which these packages have other versions."""
-    monkeypatch.setattr(executor, "_SEATS", {})  # of this process, which goes on
+    monkeypatch.setattr(executor, "_LOCAL_WORKERS", {})  # of this process, which goes on
     fake, deaths = ModuleType("ray"), list(deaths)
     fake.exceptions = SimpleNamespace(
         RayError=RayError, RayTaskError=type("RayTaskError", (RayError,), {}), GetTimeoutError=type("Late", (RayError,), {})

@@ -34,8 +34,10 @@ class StandIn:
     """Plays all episodes that it is told of.
 
     Args:
-        recv, send: sockets of the simulator and of the joystick. name: of the planner; none is told where None.
-        velocity: send [v, w], not [x, y, theta, v]. ahead: commands of one message.
+        recv, send: sockets of the simulator and of the joystick.
+        name: of the planner; none is told where None.
+        velocity: send [v, w], not [x, y, theta, v].
+        ahead: commands of one message.
         watch: called with itself, the state and its number, before a command is sent; returns False to vanish.
     """
 

@@ -17,7 +17,7 @@ from agora.errors import PlacementError
 from agora.interfaces import Answer, CrowdDeclaration, Declaration
 from agora.tasks.robots.random import Random
 
-_LINES = 400
+_LINES = 200
 _LEAKED: list[int] = []
 
 
@@ -34,7 +34,8 @@ class Naughty:
 
     Attributes:
         mischief: name of a method below, or nothing.
-        after: calls before it. beyond: goals with a larger x are concerned, m.
+        after: calls before it.
+        beyond: goals with a larger x are concerned, m.
         seconds: that ``compiles`` takes at least.
     """
 
@@ -122,7 +123,8 @@ class Rude:
     """A crowd model that does what crowd models must not do, in worlds where somebody wants to go beyond a line.
 
     Attributes:
-        mischief: name of a method below, or nothing. beyond: waypoints with a larger x are concerned, m.
+        mischief: name of a method below, or nothing.
+        beyond: waypoints with a larger x are concerned, m.
     """
 
     mischief: str = ""

@@ -20,7 +20,7 @@ def small_suite(world: Path, episodes: int = 3) -> Suite:
 
 
 def recordings(chosen: Suite, name: str, episode: int, planner: str) -> list[Recording]:
-    """What `agora.episode.Episodes` makes of an episode."""
+    """Return the recordings of an episode by `agora.episode.Episodes`."""
     start = chosen.start(name, episode)
     episodes = Episodes([start], named_planner(planner)[1].part, Conditions.of(chosen.stage(name)))
     return next(iter(episodes))[1]

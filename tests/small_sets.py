@@ -157,7 +157,7 @@ ARENA_TIMES = (12.25, 12.75, 13.5, 14.25)
 
 
 def arena_time(seconds):
-    """What ``secs * 10e9 + nsecs`` gives."""
+    """Return the value of ``secs * 10e9 + nsecs``."""
     return int(seconds) * 10e9 + round(seconds % 1 * 1e9)
 
 

@@ -66,7 +66,7 @@ COMMANDED = ("feasible_action_rate",)
 
 
 def heard(recording: Recording) -> Recording:
-    """What of a recording a bag can hold: no commands."""
+    """Return the part of a recording that a bag can hold: no commands."""
     return dataclasses.replace(recording, command=None)
 
 

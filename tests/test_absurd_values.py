@@ -67,7 +67,7 @@ SHAPES = {
 
 
 def leaves(tree: Any, keys: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
-    """Where the numbers of a document are."""
+    """Yield the places of the numbers in a document."""
     items = tree.items() if isinstance(tree, dict) else enumerate(tree) if isinstance(tree, list) else ()
     for key, value in items:
         if isinstance(value, int | float) and not isinstance(value, bool):
@@ -85,7 +85,7 @@ def put(tree: Any, keys: tuple[str | int, ...], value: Any) -> Any:
 
 
 def taken(tree: Any, read: Any, fine: set[tuple[str | int, Any]]) -> tuple[list[Any], int]:
-    """What is read in spite of an absurd value, and how many were tried; ``fine`` are keys that may hold one."""
+    """Return the absurd values that were read, and how many were tried; ``fine`` are keys that may hold one."""
     read(tree)
     wrong, tried = [], 0
     for keys in leaves(tree):

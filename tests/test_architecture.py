@@ -11,7 +11,7 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
+from importlinter.cli import EXIT_STATUS_SUCCESS, lint_imports
 
 import agora.testing
 from agora.registry import KINDS
@@ -21,12 +21,12 @@ LIBRARY = ROOT / "src" / "agora"
 FILES = sorted(LIBRARY.rglob("*.py"))
 TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in FILES}
 PACKAGES = sorted(path.parent for path in (ROOT / "src").rglob("package.xml"))
-OF_NODES = sorted(
-    path
+OF_NODES = {
+    path: ast.parse(path.read_text(encoding="utf-8"))
     for package in PACKAGES
-    for path in package.rglob("*")
+    for path in sorted(package.rglob("*"))
     if path.suffix == ".py" or (path.parent.name == "nodes" and path.is_file() and not path.suffix)
-)
+}
 COMPILED = {"device", "hidden", "inlined", "kernel", "lean", "lean_inlined", "lean_kernel", "part", "spliced"}
 
 IMPORT_ALL = """
@@ -70,6 +70,17 @@ def has_all_types(function: ast.FunctionDef) -> bool:
     return function.returns is not None and all(a.annotation is not None for a in named)
 
 
+def first_line(function: ast.FunctionDef) -> int:
+    """The line of a function's first statement after its docstring."""
+    return function.body[1 if ast.get_docstring(function) and len(function.body) > 1 else 0].lineno
+
+
+def where(path: Path, node: ast.FunctionDef | ast.ImportFrom | None = None) -> str:
+    """A file of the checkout, or a place in it, in words."""
+    file = path.relative_to(ROOT).as_posix()
+    return file if node is None else f"{file}:{node.lineno}: {node.name if isinstance(node, ast.FunctionDef) else node.module}"
+
+
 def python(code: str) -> str:
     blind = {key: value for key, value in os.environ.items() if key not in ("DISPLAY", "WAYLAND_DISPLAY")}
     run = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, env=blind)
@@ -92,19 +103,29 @@ def test_the_check_would_find_what_it_looks_for():
     assert "tkinter was imported" in python("import sys, types\nsys.modules['tkinter'] = types.ModuleType('tkinter')" + IMPORT_ALL)
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(LIBRARY)))
-def test_files_and_functions_stay_small(path):
-    assert path.read_text(encoding="utf-8").count("\n") <= 450
-    for function in functions(TREES[path]):
-        if not is_compiled(function):
-            first = function.body[1 if ast.get_docstring(function) and len(function.body) > 1 else 0]
-            assert function.end_lineno - first.lineno < 55, function.name
+def test_imports_point_one_way_and_siblings_import_each_other_only_where_it_is_listed(monkeypatch, capsys):
+    monkeypatch.chdir(ROOT)
+    assert lint_imports(no_cache=True) == EXIT_STATUS_SUCCESS, capsys.readouterr().out
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(LIBRARY)))
-def test_only_compiled_functions_have_arguments_without_types(path):
-    for function in functions(TREES[path]):
-        assert has_all_types(function) or is_compiled(function), f"{path}:{function.lineno}: {function.name}"
+def test_files_and_functions_stay_small():
+    assert len(FILES) > 500
+    assert not [where(path) for path in FILES if path.read_text(encoding="utf-8").count("\n") > 450]
+    assert not [
+        where(path, function)
+        for path in FILES
+        for function in functions(TREES[path])
+        if not is_compiled(function) and function.end_lineno - first_line(function) >= 55
+    ]
+
+
+def test_only_compiled_functions_have_arguments_without_types():
+    assert not [
+        where(path, function)
+        for path in FILES
+        for function in functions(TREES[path])
+        if not has_all_types(function) and not is_compiled(function)
+    ]
 
 
 def test_files_are_named_for_what_they_hold():
@@ -131,16 +152,15 @@ def test_the_core_and_the_engine_know_no_clock():
         assert not imported & clocks, path
 
 
-def roots(path: Path) -> set[str]:
+def roots(tree: ast.Module) -> set[str]:
     """The packages that a file imports anywhere."""
-    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    nodes = list(ast.walk(tree))
     names = [name.name for node in nodes if isinstance(node, ast.Import) for name in node.names]
     names += [node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module and not node.level]
     return {name.partition(".")[0] for name in names}
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(LIBRARY)))
-def test_the_library_imports_nothing_of_ros_anywhere(path):
+def test_the_library_imports_nothing_of_ros_anywhere():
     of_ros = {
         "actionlib",
         "cv_bridge",
@@ -154,24 +174,30 @@ def test_the_library_imports_nothing_of_ros_anywhere(path):
         "rospy",
     }
     assert not [
-        name for name in roots(path) if name in of_ros or name.endswith(("_msgs", "_srvs")) or name.startswith(("agora_", "tf2_"))
+        (where(path), name)
+        for path in FILES
+        for name in roots(TREES[path])
+        if name in of_ros or name.endswith(("_msgs", "_srvs")) or name.startswith(("agora_", "tf2_"))
     ]
 
 
 def test_a_ros_package_imports_no_other_but_the_shared_two():
     assert OF_NODES
-    for path in OF_NODES:
+    for path, tree in OF_NODES.items():
         own = next(package.name for package in PACKAGES if path.is_relative_to(package))
-        others = {name for name in roots(path) if name.startswith("agora_")} - {own, "agora_msgs", "agora_ros"}
-        assert not others, f"{path.relative_to(ROOT)} imports {others}"
+        others = {name for name in roots(tree) if name.startswith("agora_")} - {own, "agora_msgs", "agora_ros"}
+        assert not others, f"{where(path)} imports {others}"
 
 
-@pytest.mark.parametrize("path", OF_NODES, ids=lambda p: str(p.relative_to(ROOT / "src")))
-def test_files_and_functions_of_ros_packages_stay_small(path):
-    text = path.read_text(encoding="utf-8")
-    assert text.count("\n") <= (40 if path.parent.name == "nodes" else 450)
-    for function in functions(ast.parse(text)):
-        assert function.end_lineno - function.lineno < 70, function.name
+def test_files_and_functions_of_ros_packages_stay_small():
+    most = {path: 40 if path.parent.name == "nodes" else 450 for path in OF_NODES}
+    assert not [where(path) for path in OF_NODES if path.read_text(encoding="utf-8").count("\n") > most[path]]
+    assert not [
+        where(path, function)
+        for path, tree in OF_NODES.items()
+        for function in functions(tree)
+        if function.end_lineno - function.lineno >= 70
+    ]
 
 
 def test_every_ros_package_says_what_it_is_for():
@@ -186,18 +212,21 @@ BELOW = {"core", "errors", "seeds", "config", "registry", "maps", "robots", "sen
 OTHER_NAMES = {"local planner": "planner", "scenario card": "card", "sensor": "channel"}
 
 
-@pytest.mark.parametrize("path", [path for path in FILES if path.parent.name == "interfaces"], ids=lambda path: path.name)
-def test_interfaces_import_nothing_above_them_not_even_for_types(path):
-    for node in ast.walk(TREES[path]):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("agora."):
-            assert node.module.split(".")[1] in BELOW, f"line {node.lineno}: {node.module}"
+def test_interfaces_import_nothing_above_them_not_even_for_types():
+    imports = [
+        (path, node)
+        for path in sorted((LIBRARY / "interfaces").glob("*.py"))
+        for node in ast.walk(TREES[path])
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("agora.")
+    ]
+    assert len(imports) > 50
+    assert not [where(path, node) for path, node in imports if node.module.split(".")[1] not in BELOW]
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_has_a_page_for_its_authors_and_a_contract_suite(kind):
-    name = OTHER_NAMES.get(KINDS[kind], KINDS[kind]).replace(" ", "_")
-    assert (LIBRARY / "interfaces" / f"{name}.py").is_file()
-    assert f"check_{KINDS[kind].replace(' ', '_').removeprefix('local_').removeprefix('scenario_')}" in agora.testing.__all__
+def test_every_kind_has_a_page_for_its_authors_and_a_contract_suite():
+    for kind in KINDS.values():
+        assert (LIBRARY / "interfaces" / f"{OTHER_NAMES.get(kind, kind).replace(' ', '_')}.py").is_file(), kind
+        assert f"check_{kind.replace(' ', '_').removeprefix('local_').removeprefix('scenario_')}" in agora.testing.__all__, kind
 
 
 def stated(module: str) -> tuple[Path, set[str] | None]:
@@ -220,7 +249,8 @@ def taken_from_the_library(tree: ast.AST) -> Iterator[tuple[str, str]]:
                 else:
                     yield node.module, alias.name
         elif isinstance(node, ast.Import):
-            assert not any(alias.name.split(".")[0] == "agora" for alias in node.names), "from agora... import ..., please"
+            modules |= {alias.asname or "agora": "agora" for alias in node.names if alias.name == "agora"}
+            assert not any(alias.name.startswith("agora.") for alias in node.names), f"{ast.unparse(node)}: from agora..., please"
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in modules:
             yield modules[node.value.id], node.attr
@@ -230,14 +260,25 @@ PAGES = [path for path in sorted((ROOT / "docs").rglob("*.md")) if not {"_build"
 OF_USERS = [*OF_NODES, *sorted((ROOT / "examples").glob("*.py")), *PAGES, ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
 
 
-@pytest.mark.parametrize("path", OF_USERS, ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_our_own_nodes_examples_and_pages_take_only_what_is_public(path):
+def test_our_own_nodes_examples_and_pages_take_only_what_is_public():
+    taken = [
+        (path, module, name)
+        for path in OF_USERS
+        for part in programs(path)
+        for module, name in taken_from_the_library(ast.parse(part))
+    ]
+    assert len(taken) > 300
+    assert not [
+        f"{where(path)}: {module} does not name {name!r} in __all__"
+        for path, module, name in taken
+        if name not in (stated(module)[1] or ())
+    ]
+
+
+def programs(path: Path) -> list[str]:
+    """The programs of a page, or the one that a file is."""
     text = path.read_text(encoding="utf-8")
-    parts = re.findall(r"```python\n(.*?)```", text, re.DOTALL) if path.suffix == ".md" else [text]
-    for part in parts:
-        for module, name in taken_from_the_library(ast.parse(part)):
-            public = stated(module)[1]
-            assert public is not None and name in public, f"{module} does not name {name!r} in __all__"
+    return re.findall(r"```python\n(.*?)```", text, re.DOTALL) if path.suffix == ".md" else [text]
 
 
 def test_every_dependency_is_pinned_to_one_version():
@@ -247,6 +288,71 @@ def test_every_dependency_is_pinned_to_one_version():
     pinned = {plain(line.partition("==")[0]) for line in lines if re.fullmatch(r"[\w.-]+==[\w.]+", line)}
     assert len(pinned) == len([line for line in lines if not line.startswith("#")])
     assert {plain(re.match(r"[\w.-]+", line)[0]) for line in asked} - {"agora-nav"} <= pinned
+
+
+OF_NO_MODULE = {
+    "absurd_values": "every number of every kind of file",
+    "architecture": "the shape of the library",
+    "damaged_files": "every format",
+    "docs": "the manual",
+    "docstrings": "every docstring",
+    "episode_batch": "every loop over control periods",
+    "examples": "the folder examples",
+    "far_places": "every file with places",
+    "front_door": "what `import agora` offers",
+    "plugin": "the pages for authors of components",
+    "wheel": "the package",
+    "benchmark.barn_table": "a script of the folder benchmarks",
+    "benchmark.executors.ray_cluster": "a real cluster, slow",
+    "core.plain_python": "every planner and crowd model without a compiler",
+    "draft.generated_placement": "generated places",
+    "engine.careful_parity": "a twin of its kernel",
+    "engine.minding": "crowd models and behaviours together",
+    "engine.yielding_parity": "a twin of its kernel",
+    "learning.several_robots": "the environment with several robots",
+    "maps.generators.every_generator": "each of them",
+    "metrics.every_metric": "each of them",
+    "pedestrians.arena_models": "three small crowd models",
+    "pedestrians.crowdnav_circle": "the published rates of a crowd",
+    "pedestrians.every_model": "each of them",
+    "pedestrians.groups_and_states": "two behaviours together",
+    "perception.simulated_groups": "the published rates of finding groups",
+    "planners.bad_input": "every planner, in episodes",
+    "planners.inter.interplanners": "those of Arena",
+    "planners.local.crowdnav_circle": "the published rates of a planner",
+    "planners.narrow_places": "every planner that reads walls",
+    "planners.notes": "from the call to the file",
+    "planners.requires": "from the declaration to the command line",
+    "planners.top_speed": "every planner and robot",
+    "policies.networks.onnx_ga3c": "an exported network",
+    "robots.description": "URDF and SDF of every robot",
+    "tasks.arena_paper": "a suite",
+    "tasks.modules.modules": "each of them",
+    "tasks.obstacles.modes": "each of them",
+    "tasks.obstacles.obstacles_of_arena": "modes of Arena",
+    "tasks.robots.modes": "each of them",
+    "tasks.robots.robots_that_go_on": "modes with several goals",
+    "tasks.social": "a suite",
+    "tasks.taga": "a suite",
+    "tasks.worlds.worlds": "each of them",
+    "testing.contract_of_planners": "planners that break the contract",
+}
+"""Tests that are named for no module of the library, and what they test."""
+NOT_OF_THE_LIBRARY = {"golden": "episodes of every suite", "ros": "the ROS packages"}
+"""Folders of tests that are named for no package of the library."""
+
+
+def test_a_test_lies_where_its_module_lies_and_has_its_name():
+    stray = set()
+    for path in sorted((ROOT / "tests").rglob("test_*.py")):
+        place = path.relative_to(ROOT / "tests").parent
+        name = path.stem.removeprefix("test_")
+        if place.parts[:1] and place.parts[0] in NOT_OF_THE_LIBRARY:
+            continue
+        assert (LIBRARY / place / "__init__.py").is_file(), f"{where(path)}: the library has no package {place}"
+        if not (LIBRARY / place / f"{name}.py").is_file():
+            stray.add(".".join((*place.parts, name)))
+    assert sorted(stray) == sorted(OF_NO_MODULE)
 
 
 def plain(name: str) -> str:

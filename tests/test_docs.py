@@ -38,6 +38,7 @@ NEEDS_PIP = {
     "add_a_trainer",
     "add_an_executor",
 }  # followed in tests/test_plugin.py
+NEEDS_A_PROGRAM = {"planner_in_another_language"}  # followed in tests/planners/test_remote.py
 BLOCK = re.compile(r"(?:^`(?P<file>[\w./-]+)`:\n\n)?^```(?P<language>\w+)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -86,7 +87,9 @@ def generate() -> ModuleType:
     return module
 
 
-@pytest.mark.parametrize("path", [p for p in PAGES if any(blocks(p)) and p.stem not in NEEDS_PIP], ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path", [p for p in PAGES if any(blocks(p)) and p.stem not in NEEDS_PIP | NEEDS_A_PROGRAM], ids=lambda path: path.stem
+)
 def test_what_a_page_shows_runs(path, request, monkeypatch, tmp_path):
     if path.stem in NEEDS_DATA:
         request.getfixturevalue("data")

@@ -1,4 +1,4 @@
-"""What every loop over control periods shares: goals one after the other, scans of some worlds."""
+"""The common part of loops over control periods: goals one after the other, scans of some worlds."""
 
 from __future__ import annotations
 

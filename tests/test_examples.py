@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-NEEDS_ROS = ("ros_planner",)  # tests/ros/test_bag_of_the_graph.py runs it
+RUN_ELSEWHERE = ("ros_planner", "remote_planner")  # by tests/ros/test_bag_of_the_graph.py and tests/planners/test_remote.py
 EXAMPLES = sorted((Path(__file__).resolve().parents[1] / "examples").glob("*.py"))
 
 
-@pytest.mark.parametrize("path", [path for path in EXAMPLES if path.stem not in NEEDS_ROS], ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", [path for path in EXAMPLES if path.stem not in RUN_ELSEWHERE], ids=lambda path: path.stem)
 def test_an_example_runs(path, monkeypatch, tmp_path, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("DISPLAY", raising=False)

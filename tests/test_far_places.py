@@ -69,7 +69,12 @@ def test_rows_and_recordings_are_the_same_at_any_place_on_earth(tmp_path, exact)
         home = tmp_path / f"{far[0]:g}"
         run = home / "run"
         run_all(
-            Request(suite(world(home / "den", far, exact), far), planners("dwa_kinetic:sim_time=0.8,vth_samples=5"), run, Options())
+            Request(
+                suite(world(home / "den", far, exact), far),
+                planners("dwa_kinetic:sim_time=0.8,vth_samples=5"),
+                run,
+                Options(workers=0),
+            )
         )
         found.append(results(run, home))
         kept = parquet.read_table(run / "trajectories").to_pylist()

@@ -9,6 +9,8 @@ import pytest
 
 from agora.config import build_component, parse
 from agora.errors import InputError
+from agora.pedestrians.helbing import Helbing
+from agora.pedestrians.rvo2 import Rvo2
 from agora.ranges import LARGEST, Within, range_of
 from agora.registry import KINDS, Named, available, load
 
@@ -36,7 +38,7 @@ def test_no_parameter_of_any_component_is_absurd():
     taken, tried = [], 0
     for kind, name, key, number in parameters():
         wrong = [-1e9, 1e300] if number is float else [-(10**9), 10**30]
-        wrong += [] if key in MAY_BE_NEGATIVE else [number(-1)]
+        wrong += [] if key in MAY_BE_NEGATIVE or kind == "rewards" else [number(-1)]  # a reward may punish
         for value in wrong:
             tried += 1
             try:
@@ -96,3 +98,12 @@ def test_a_number_out_of_its_range_is_refused_with_its_line(text, message):
 def test_numbers_in_their_ranges_are_taken():
     made = Some(share=1.0, steps=(1, 3), place=-LARGEST, seed=2**63 - 1)
     assert parse(f"{{share: 1, steps: [1, 3], place: {-LARGEST}, seed: {2**63 - 1}}}", Some) == made
+
+
+def test_a_component_made_in_a_program_keeps_its_ranges_too():
+
+    with pytest.raises(InputError, match=r"Helbing\.length must be in \(0, 10000\], got 0"):
+        Helbing(length=0.0)
+    with pytest.raises(InputError, match=r"Rvo2\.padding must be a finite number, got nan"):
+        Rvo2(padding=float("nan"))
+    assert Helbing(cutoff=0.0).cutoff == 0.0

@@ -29,7 +29,7 @@ class Snail:
 
 @pytest.fixture
 def strangers(monkeypatch):
-    """What other distributions registered: a list of ``(name, value)``; registered before the test, forgotten after it."""
+    """The components of other distributions: a list of ``(name, value)``; registered before the test, forgotten after it."""
 
     def register(*points: tuple[str, str]) -> None:
         def entry_points(group: str) -> EntryPoints:

@@ -1,4 +1,4 @@
-"""What is shipped: a wheel, built from the sdist, in an empty environment, away from the checkout."""
+"""The shipped wheel: built from the sdist, in an empty environment, away from the checkout."""
 
 from __future__ import annotations
 

@@ -1,3 +1,66 @@
-"""Agora: robot navigation among people, developed, trained, simulated and benchmarked."""
+"""Agora: robot navigation among people, developed, trained, simulated and benchmarked.
+
+Most programs need no more than the names that are here. Each is imported from its module when it is first asked for. The page
+"Python API" of the manual lists all public names.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from agora.benchmark.bench import bench
+    from agora.benchmark.form import RequestForm
+    from agora.benchmark.kept import recordings
+    from agora.engine.conditions import Conditions
+    from agora.episode import Episodes
+    from agora.errors import AgoraError
+    from agora.learning.env import AgoraVectorEnv
+    from agora.metrics.registered import measure
+    from agora.registry import make
+    from agora.tasks.suite import load_suite
 
 __version__ = "0.1.0"
+__all__ = [
+    "AgoraError",
+    "AgoraVectorEnv",
+    "Conditions",
+    "Episodes",
+    "RequestForm",
+    "bench",
+    "load_suite",
+    "make",
+    "measure",
+    "recordings",
+]
+
+_HOMES = {
+    "AgoraError": "agora.errors",
+    "AgoraVectorEnv": "agora.learning.env",
+    "Conditions": "agora.engine.conditions",
+    "Episodes": "agora.episode",
+    "RequestForm": "agora.benchmark.form",
+    "bench": "agora.benchmark.bench",
+    "load_suite": "agora.tasks.suite",
+    "make": "agora.registry",
+    "measure": "agora.metrics.registered",
+    "recordings": "agora.benchmark.kept",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import one of the names in ``__all__``.
+
+    Raises:
+        AttributeError: there is no such name.
+    """
+    if name not in _HOMES:
+        raise AttributeError(f"module 'agora' has no attribute {name!r}; it has {', '.join(__all__)}")
+    value = globals()[name] = getattr(importlib.import_module(_HOMES[name]), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    """Return the names in ``__all__`` beside those that are there already."""
+    return sorted({*globals(), *__all__})

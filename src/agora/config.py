@@ -20,11 +20,11 @@ from typing import Annotated, Any, Literal, TypeVar, cast
 
 import numpy as np
 
-from agora.described import described, fits, looks_numeric
+from agora.described import described, fits, looks_numeric, of_another, place_of
 from agora.documents import Node, join, quick_tree_of_json, read_text, shown, similar, tree_of_plain, tree_of_text
 from agora.errors import InputError, UnknownNameError, nearest
 from agora.ranges import LARGEST, LARGEST_WHOLE, Within
-from agora.registry import KINDS, Named, Plug
+from agora.registry import KINDS, Named, Plug, name_of, plug_of
 from agora.registry import load as load_component
 
 __all__ = ["build", "build_component", "dump", "load", "parse", "parse_component", "parse_components", "parse_parameters", "split"]
@@ -41,8 +41,8 @@ def load(path: str | Path, kind: type[T]) -> T:
     """Read a YAML or JSON file into a dataclass (or another type made of dataclasses, lists, tuples, dicts and scalars).
 
     Args:
-        path: the file; ``.json`` is checked as JSON, everything else is YAML 1.2.
-        kind: what the file describes.
+        path: path of the file; ``.json`` is checked as JSON, everything else is YAML 1.2.
+        kind: type that the file describes.
 
     Raises:
         InputError: the file cannot be read, or does not describe a ``kind``.
@@ -151,13 +151,13 @@ class Builder:
         return value
 
     def wrong(self, line: int | None, path: str, message: str) -> _Wrong:
-        """Note a problem, and return what to raise."""
+        """Note a problem, and return the exception to raise."""
         place = self.where if line is None else f"{self.where}:{line}"
         self.problems.append(f"{place}: {path}: {message}" if path else f"{place}: {message}")
         return _Wrong()
 
     def unexpected(self, node: Node, path: str, expected: str) -> _Wrong:
-        """Note that a value is not what was expected, and return what to raise."""
+        """Note that a value is not the expected one, and return the exception to raise."""
         hint = ""
         if isinstance(node.value, str) and expected in ("a number", "an integer"):
             hint = "; remove the quotes" if looks_numeric(node.value) else ""
@@ -167,8 +167,10 @@ class Builder:
         """Build a value of a type; ``path`` is the key of it in messages."""
         origin, arguments = typing.get_origin(kind), typing.get_args(kind)
         if origin is typing.Annotated:
-            plug = next((a for a in arguments[1:] if isinstance(a, Plug)), None)
-            return self.ranged(node, kind, path) if plug is None else self.component(node, plug.kind, path)
+            if (plug := plug_of(kind)) is None:
+                return self.ranged(node, kind, path)
+            named = self.component(node, plug, path)
+            return named if arguments[0] is Named else named.part
         if origin is Literal:
             return self.choice(node, arguments, path)
         if origin in (typing.Union, types.UnionType):
@@ -183,13 +185,13 @@ class Builder:
             return self.mapping(node, arguments[1] if arguments else Any, path)
         return self.scalar(node, kind, path)
 
-    def component(self, node: Node, kind: str, path: str) -> Named:
+    def component(self, node: Node, plug: Plug, path: str) -> Named:
         """A component of the registry: its name, or a mapping of ``name`` and its parameters."""
-        name, given = node, Node({}, node.line)
+        kind, name, given = plug.kind, node, Node({}, node.line)
         if isinstance(node.value, dict):
-            if "name" not in node.value:
+            if "name" not in node.value and not plug.usual:
                 raise self.wrong(node.line, join(path, "name"), f"expected the name of a {KINDS[kind]}, got nothing")
-            name = node.value["name"]
+            name = node.value.get("name", Node(plug.usual, node.line))
             given = dataclasses.replace(node, value={k: v for k, v in node.value.items() if k != "name"})
         if not isinstance(name.value, str):
             raise self.unexpected(name, path, f"the name of a {KINDS[kind]}")
@@ -197,6 +199,9 @@ class Builder:
             part = load_component(kind, name.value)
         except UnknownNameError as error:
             raise self.wrong(name.line, path, str(error)) from error
+        if name is not node and "name" not in node.value:
+            for key, message in of_another(given, plug):
+                raise self.wrong(node.key_lines.get(key, node.line), join(path, key), message)
         return Named(name.value, self.record(given, part, path))
 
     def scalar(self, node: Node, kind: Any, path: str) -> Any:
@@ -254,7 +259,7 @@ class Builder:
         if node.value is None and type(None) in kinds:
             return None
         for kind in kinds:
-            if any(isinstance(part, Plug) for part in getattr(kind, "__metadata__", ())):  # a component that may be left out
+            if plug_of(kind) is not None:  # a component that may be left out
                 return self.value(node, kind, path)
         fitting = [kind for kind in kinds if fits(node, kind)]
         records = [kind for kind in fitting if dataclasses.is_dataclass(kind)]
@@ -309,7 +314,7 @@ class Builder:
         return dict(zip(keys, self.all((node.value[key], kind, join(path, key)) for key in keys), strict=True))
 
     def all(self, parts: Iterator[tuple[Node, Any, str]]) -> list[Any]:
-        """Every part built; goes on after a problem, so that all of them are reported."""
+        """Return every part, built; go on after a problem, so that all of them are reported."""
         built, failed = [], False
         for part in parts:
             try:
@@ -333,7 +338,7 @@ class Builder:
         return node.value
 
     def fields(self, kind: Any) -> tuple[dict[str, Any], list[str], dict[str, str]]:
-        """The types by key, the keys of what must be there, and the names by key of a record's fields."""
+        """Return the types by key, the required keys, and the names by key of a record's fields."""
         return _fields(kind)
 
     def record(self, node: Node, kind: Any, path: str) -> Any:
@@ -344,7 +349,8 @@ class Builder:
         before = len(self.problems)
         for key in node.value:
             if key not in hints:
-                self.wrong(node.key_lines.get(key, node.line), join(path, key), f"unknown key; {nearest(key, hints)}")
+                hint = place_of(key, node, hints) or nearest(key, hints)
+                self.wrong(node.key_lines.get(key, node.line), join(path, key), f"unknown key; {hint}")
         for key in required:
             if key not in node.value:
                 self.wrong(node.line, join(path, key), f"expected {described(hints[key])}, got nothing: the key is missing")
@@ -367,7 +373,7 @@ class Builder:
 
 @functools.cache
 def _fields(kind: Any) -> tuple[dict[str, Any], list[str], dict[str, str]]:
-    """Of a dataclass' parameters: the types by key, the keys of those without a default, and the names by key."""
+    """Return for a dataclass' parameters the types by key, the keys of those without a default, and the names by key."""
     hints = typing.get_type_hints(kind, include_extras=True)
     fields = [field for field in dataclasses.fields(kind) if field.init]
     required = [key_of(f) for f in fields if f.default is dataclasses.MISSING and f.default_factory is dataclasses.MISSING]
@@ -385,22 +391,31 @@ def _names_of(record: Any, key: str) -> tuple[str, ...]:
     return typing.get_args(hint) if typing.get_origin(hint) is Literal else ()
 
 
-def plain(value: Any) -> Any:
+def plain(value: Any, kind: Any = Any) -> Any:
     """Return a dataclass (or anything made of them) as plain data: dicts in the order of the fields, lists and scalars.
 
+    Args:
+        value: to write.
+        kind: its type; a component whose type is marked by a `Plug` is written with the name under which it is registered.
+
     Raises:
-        InputError: it holds something that a file cannot hold: a number that is not finite, or an object.
+        InputError: it holds something that a file cannot hold: a number that is not finite, an object, or a component that is not
+            registered.
     """
     if isinstance(value, Named):
         return {"name": value.name, **plain(value.part)}
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {key_of(f): plain(getattr(value, f.name)) for f in dataclasses.fields(value) if f.init}
+        plug, hints = plug_of(kind), _fields(type(value))[0]
+        name = {} if plug is None else {"name": name_of(plug.kind, value)}
+        written = {key_of(f): f.name for f in dataclasses.fields(value) if f.init}
+        return name | {key: plain(getattr(value, field), hints[key]) for key, field in written.items()}
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, np.ndarray | np.generic):
         return plain(value.tolist())
     if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
+        items = (*typing.get_args(kind), Any) if typing.get_origin(kind) in (list, tuple, Sequence) else (Any,)
+        return [plain(item, items[0]) for item in value]
     if isinstance(value, Path):
         return str(value)
     if isinstance(value, float) and not math.isfinite(value):

@@ -6,16 +6,18 @@ import dataclasses
 import math
 import types
 import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 from agora.documents import Node
+from agora.errors import nearest
 from agora.ranges import Within
+from agora.registry import KINDS, Plug, available, load, plug_of
 
 
 def fits(node: Node, kind: Any) -> bool:
-    """Whether a value's shape is that of a type."""
+    """Return whether a value's shape is that of a type."""
     origin = typing.get_origin(kind)
     if kind is Any:
         return True
@@ -42,8 +44,45 @@ def described(kind: Any) -> str:
     return words.get(kind, "a list" if kind in (list, tuple) or origin in (list, tuple, Sequence) else "a value")
 
 
+def place_of(key: str, node: Node, hints: Mapping[str, Any]) -> str:
+    """Say which component in a mapping has the parameter that is written beside it; nothing where none has.
+
+    Args:
+        key: of the parameter. node: the mapping. hints: the types of its values by key.
+    """
+    for outer, hint in hints.items():
+        plug, given = plug_of(hint), node.value.get(outer)
+        name = "" if plug is None else plug.usual if given is None or isinstance(given.value, dict) else str(given.value)
+        if plug is None or name not in available(plug.kind):
+            continue
+        if key in _parameters(plug.kind, name):
+            return f"did you mean {outer}: {{name: {name}, {key}: ...}}?"
+    return ""
+
+
+def of_another(node: Node, plug: Plug) -> Iterator[tuple[str, str]]:
+    """Tell the parameters that the usual component does not have: they may be of another, whose name is not said.
+
+    Args:
+        node: parameters without a name. plug: of the usual component.
+
+    Yields:
+        key of the parameter, and a message.
+    """
+    known, kind = _parameters(plug.kind, plug.usual), KINDS[plug.kind]
+    for key in node.value:
+        if key not in known:
+            others = f"the key name chooses another {kind}: {', '.join(available(plug.kind))}"
+            yield key, f"{kind} {plug.usual!r} has no parameter {key!r}; {nearest(key, known)} {others}"
+
+
+def _parameters(kind: str, name: str) -> set[str]:
+    """The names of the parameters of a component."""
+    return {field.name for field in dataclasses.fields(load(kind, name)) if field.init}
+
+
 def looks_numeric(text: str) -> bool:
-    """Whether a text is a number in quotes."""
+    """Return whether a text is a number in quotes."""
     try:
         return math.isfinite(float(text))
     except ValueError:

@@ -1,4 +1,4 @@
-"""What a machine has of what Agora can use."""
+"""The findings about a machine: the parts that Agora can use, and whether they are there."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _OTHERS = {
 
 
 def examine() -> Iterator[tuple[str, bool | None]]:
-    """Yield a line for each thing looked at, and whether it is as it should be; None of what is not there and need not be."""
+    """Yield a line for each finding, and whether it is as it should be; None for optional things that are missing."""
     yield f"Python {sys.version.split()[0]} (3.11 or newer)", sys.version_info >= (3, 11)
     for package, what in {"numba": "kernels", "pyarrow": "results", "matplotlib": "figures", "av": "video"}.items():
         yield f"{package}: {what}", find_spec(package) is not None
@@ -66,7 +66,7 @@ def examine() -> Iterator[tuple[str, bool | None]]:
 
 
 def _optional(what: str, found: object, how: str) -> tuple[str, bool | None]:
-    """The line of something that need not be there: what it is for, and how to do without it or get it."""
+    """Return the line of something optional: its use, and how to do without it or get it."""
     return (what, True) if found else (f"{what}: not there ({how})", None)
 
 
@@ -76,7 +76,7 @@ def _package(package: str, what: str, extra: str) -> tuple[str, bool | None]:
 
 
 def _kernels() -> tuple[str, bool]:
-    """Whether a kernel compiles and can be kept."""
+    """Return whether a kernel compiles and can be kept, in words."""
     import numba
     import numpy as np
 
@@ -96,7 +96,7 @@ def ros_package(name: str) -> str | None:
 
 
 def _ros() -> Iterator[tuple[str, bool]]:
-    """What there is of ROS, all of which is optional."""
+    """Yield the findings about ROS, all of which is optional."""
     if find_spec("rospy") is None:
         yield "not found (optional; on Debian 12: make ros, with the environment that it makes)", False
         return

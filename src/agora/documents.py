@@ -1,4 +1,4 @@
-"""Text of a file to a tree of values that know their line: what `agora.config` builds dataclasses from.
+"""Text of a file to a tree of values that know their line, from which `agora.config` builds dataclasses.
 
 YAML 1.2 (and JSON, which is checked as such first) without its pitfalls: duplicate keys, tags that name types, aliases that contain
 themselves, and bytes that are not UTF-8 are `InputError`s with a line.
@@ -210,7 +210,7 @@ class _TreeOfYaml:
         return made
 
     def alias(self, event: Any) -> Node:
-        """What an alias stands for; it counts as often as it is named."""
+        """Return the value that an alias stands for; it counts as often as it is named."""
         if event.anchor in self.open:
             raise self.fail(event, "the aliases of this file contain themselves, or too many values")
         if event.anchor not in self.anchors:

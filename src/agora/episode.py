@@ -54,7 +54,9 @@ class Batch:
             worlds may be given any that the engine `holds`.
 
     Attributes:
-        engine: what moves the worlds. world: where everybody is. observers: what the robots know.
+        engine: engine that moves the worlds.
+        world: state of the worlds.
+        observers: observers of the robots.
         running: (W,) number of the start that each world is in, -1 for none.
         goals: (W, R) number of the goal that each robot is on its way to.
     """
@@ -116,7 +118,7 @@ class Batch:
 
     @property
     def observer(self) -> Observer:
-        """What all robots know, where they have the same sensors."""
+        """The observer of all robots, where they have the same sensors."""
         return self.observers.one
 
     @property
@@ -163,7 +165,9 @@ class Episodes:
         threads: threads over worlds.
         slots: pedestrian slots a world; the least where 0.
         record: names of channels whose readings recordings keep; planners are not told of them.
-        before, after: called around each call of the planner and each step of the world, with their name (a watchdog's heartbeat).
+        before: function that is called before each call of the planner and each step of the world, with their name (a watchdog's
+            heartbeat).
+        after: function that is called after each of them.
         unmade: number of the first call of the planner that is not made, from 1, and why; rows that are under way then fail.
     """
 

@@ -1,12 +1,16 @@
 """Every error that Agora raises on purpose.
 
 AgoraError
-├── InputError            a file or an argument is wrong: says file, line, key, what was expected, the nearest valid name
-│   ├── UnknownNameError  no component, scenario, robot ... of that name
-│   └── PlacementError    nothing could be placed with the clearance asked for
-├── PlannerError          a planner raised, or returned a twist that is not finite
-├── ResultsError          the results folder cannot be written, or holds another run
-└── StoppedError          a run was stopped: says what is kept and how to go on
+├── InputError               a file or an argument is wrong: says file, line, key, the value expected, the nearest valid name
+│   ├── UnknownNameError     no component, scenario, robot ... of that name
+│   └── PlacementError       nothing could be placed with the clearance asked for
+├── PlannerError             a planner raised, or returned a twist that is not finite
+├── ResultsError             the results folder cannot be written, or holds another run
+├── DivergedError            a training came to numbers that are not finite
+├── StoppedError             a run was stopped: says which part is kept and how to go on
+├── ContractError            a component does not keep its contract (`agora.testing`)
+├── SimulatorLostError       a simulator that is another process has gone (`agora.nodes.driver`)
+└── SenderGoneError          the other end of a socket has gone (`agora.wire.mailbox`)
 """
 
 from __future__ import annotations
@@ -16,7 +20,17 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-__all__ = ["AgoraError", "InputError", "PlacementError", "StoppedError", "UnknownNameError", "nearest"]
+__all__ = [
+    "AgoraError",
+    "DivergedError",
+    "InputError",
+    "PlacementError",
+    "PlannerError",
+    "ResultsError",
+    "StoppedError",
+    "UnknownNameError",
+    "nearest",
+]
 
 
 class AgoraError(Exception):
@@ -39,7 +53,7 @@ class UnknownNameError(InputError):
 
 
 class PlacementError(InputError):
-    """Nothing could be placed with the clearance asked for."""
+    """Raised where nothing could be placed with the clearance asked for."""
 
 
 class PlannerError(AgoraError):
@@ -55,7 +69,7 @@ class DivergedError(AgoraError):
 
 
 class StoppedError(AgoraError):
-    """A run was stopped; the message says what is kept. The command line exits with ``code``, 128 and a signal's number."""
+    """A run was stopped; the message names the kept results. The command line exits with ``code``, 128 and a signal's number."""
 
     def __init__(self, message: str, code: int = 130) -> None:
         super().__init__(message)
@@ -64,10 +78,11 @@ class StoppedError(AgoraError):
 
 @contextmanager
 def reading(path: str | Path, what: str) -> Iterator[None]:
-    """The one boundary about the contents of a stranger's file: whatever they break in here is an `InputError` that names it.
+    """The one boundary about the contents of a stranger's file: any exception in here becomes an `InputError` that names the file.
 
     Args:
-        path: of the file. what: it should be, with its article: "a map".
+        path: path of the file.
+        what: expected contents, with its article: "a map".
 
     Raises:
         InputError: what is inside raised anything but an error of Agora's.

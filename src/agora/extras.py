@@ -11,8 +11,6 @@ from pathlib import Path
 
 from agora.errors import InputError, UnknownNameError
 
-__all__ = ["how_to_install", "missing"]
-
 _CHECKOUT = Path(__file__).resolve().parents[2]
 _NAME = re.compile(r"[\w.-]+")
 _OF_AN_EXTRA = re.compile(r"(?P<package>[^;]+?)\s*;\s*extra\s*==\s*['\"](?P<extra>[\w-]+)['\"]")
@@ -25,7 +23,7 @@ def packages_of(extra: str) -> list[str]:
 
 
 def how_to_install(extra: str) -> str:
-    """Return the command that brings the packages of an extra into this environment, whatever Agora was installed from.
+    """Return the command that brings the packages of an extra into this environment, from the same source as Agora.
 
     It names the packages, so no index needs to know Agora. In a checkout their versions are those of ``requirements.lock``.
     """
@@ -35,7 +33,7 @@ def how_to_install(extra: str) -> str:
 
 
 def lacking(extras: Iterable[str]) -> str:
-    """Say which packages of some extras are not here, and what brings them in; nothing where all are.
+    """Say which packages of some extras are missing, and how to install them; nothing where all are here.
 
     Raises:
         UnknownNameError: no such extra.
@@ -58,9 +56,11 @@ def _is_here(package: str) -> bool:
 
 
 def missing(what: str, package: str, extra: str) -> InputError:
-    """Return the error that something needs a package that is not here.
+    """Return the error that something needs a package that is not installed.
 
     Args:
-        what: needs it, with its verb: "reading bags needs". package: its name. extra: that it is in.
+        what: feature that needs it, with its verb: "reading bags needs".
+        package: name of the package.
+        extra: extra that it is in.
     """
     return InputError(f"{what} the package {package}; install it: {how_to_install(extra)}")

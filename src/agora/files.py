@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all, whatever kills the process or fills the disk."""
+"""Files that are there whole or not at all, even if the process is killed or the disk is full."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The numbers that fields of files may hold, each kind once: ``lookahead: Distance = 0.8`` says what it is and how much.
+"""The numbers that fields of files may hold, each kind once: ``lookahead: Distance = 0.8`` gives kind and range.
 
 `agora.config` and `agora.registry` refuse what lies outside, with the key's name. The bounds are far beyond whatever moves among
 people: what they refuse is a slip of the pen or of the unit.
@@ -6,12 +6,15 @@ people: what they refuse is a slip of the pen or of the unit.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import math
 import types
 import typing
 from dataclasses import dataclass
 from typing import Annotated, Any
+
+from agora.errors import InputError
 
 LARGEST = 1e8
 """Largest number of a file whose field says nothing else: beyond every place on Earth, m, and safe in float32 products."""
@@ -24,7 +27,9 @@ class Within:
     """Marks a field by the numbers that it may hold: ``Annotated[float, Within(0.0, 10.0)]``.
 
     Attributes:
-        least, most: both allowed. above: whether ``least`` itself is not.
+        least: least number, allowed itself.
+        most: largest number, allowed itself.
+        above: whether ``least`` itself is not allowed.
     """
 
     least: float
@@ -32,7 +37,7 @@ class Within:
     above: bool = False
 
     def holds(self, number: float) -> bool:
-        """Whether a number is allowed; NaN is not."""
+        """Return whether a number is allowed; NaN is not."""
         return (self.least < number if self.above else self.least <= number) and number <= self.most
 
     def __str__(self) -> str:
@@ -40,6 +45,10 @@ class Within:
         return f"{'(' if self.above else '['}{self.least:g}, {self.most:g}]"
 
 
+Positive = Annotated[float, Within(0.0, LARGEST, above=True)]
+"""A number above 0 that has no name of its own."""
+NotNegative = Annotated[float, Within(0.0, LARGEST)]
+"""A number of 0 or more that has no name of its own."""
 Length = Annotated[float, Within(0.0, 10_000.0, above=True)]
 """Of what has a size, m."""
 Distance = Annotated[float, Within(0.0, 10_000.0)]
@@ -56,12 +65,16 @@ Acceleration = Annotated[float, Within(0.0, 10_000.0, above=True)]
 """m/s2 or rad/s2."""
 Speed = Annotated[float, Within(0.0, 100.0)]
 """Of a robot, m/s."""
+TopSpeed = Annotated[float, Within(0.0, 100.0, above=True)]
+"""Speed of a robot that moves, m/s."""
 Velocity = Annotated[float, Within(-100.0, 100.0)]
 """Of a robot along an axis, m/s."""
 WalkingSpeed = Annotated[float, Within(0.0, 15.0)]
 """Of a pedestrian, m/s; the fastest who was ever measured ran at 12.4."""
 Duration = Annotated[float, Within(0.0, 36_000.0)]
 """s; 0 for none."""
+Period = Annotated[float, Within(0.0, 36_000.0, above=True)]
+"""Time that is not 0, s."""
 Chance = Annotated[float, Within(0.0, 1.0)]
 """A probability or a share."""
 Factor = Annotated[float, Within(-10_000.0, 10_000.0)]
@@ -110,3 +123,16 @@ def check(kind: type, values: dict[str, Any]) -> None:
             raise ValueError(f"{name} must be a finite number, got {value}")
         if name in ranges and not ranges[name].holds(value):
             raise ValueError(f"{name} must be in {ranges[name]}, got {value:g}")
+
+
+def check_fields(component: Any) -> None:
+    """Make sure that the fields of a dataclass are in their ranges: its ``__post_init__`` calls this.
+
+    Raises:
+        InputError: one is not.
+    """
+    kind = type(component)
+    try:
+        check(kind, {field.name: getattr(component, field.name) for field in dataclasses.fields(component)})
+    except ValueError as error:
+        raise InputError(f"{kind.__name__}.{error}") from None

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import types
+import typing
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from agora import ranges
 from agora.errors import InputError, UnknownNameError, nearest
 
-__all__ = ["Named", "available", "load", "make"]
+__all__ = ["Named", "available", "load", "make", "name_of"]
 
 KINDS = {
     "planners": "local planner",
@@ -33,6 +35,9 @@ KINDS = {
     "channels": "channel",
     "executors": "executor",
     "trainers": "trainer",
+    "encodings": "encoding",
+    "networks": "network",
+    "rewards": "reward",
 }
 
 
@@ -41,7 +46,8 @@ class Named:
     """A component and the name it is registered under.
 
     Attributes:
-        name: in the registry. part: the component.
+        name: name in the registry.
+        part: the component.
     """
 
     name: str
@@ -57,10 +63,23 @@ class Named:
 class Plug:
     """Marks a field of a file's dataclass as a component: ``Annotated[Named, Plug("planners")]``.
 
-    In the file it is the name alone, or a mapping of ``name`` and the component's parameters.
+    A field whose type is not `Named` holds the component itself; its name is found again when it is written (`name_of`). In the
+    file it is the name alone, or a mapping of ``name`` and the component's parameters.
+
+    Attributes:
+        kind: of the component.
+        usual: the component that a mapping without ``name`` has the parameters of; where empty, the name must be there.
     """
 
     kind: str
+    usual: str = ""
+
+
+def plug_of(kind: Any) -> Plug | None:
+    """Return the mark of a component on a type, or on a member of a union; None where it has none."""
+    if typing.get_origin(kind) in (typing.Union, types.UnionType):
+        return next((plug for member in typing.get_args(kind) if (plug := plug_of(member)) is not None), None)
+    return next((part for part in getattr(kind, "__metadata__", ()) if isinstance(part, Plug)), None)
 
 
 @functools.cache
@@ -91,6 +110,31 @@ def load(kind: str, name: str) -> Any:
     if name not in points:
         raise UnknownNameError(KINDS[kind], name, points)
     return points[name].load()
+
+
+def required(kind: str, name: str) -> list[str]:
+    """Return the parameters of the component ``name`` of a kind that have no default."""
+    fields = [field for field in dataclasses.fields(load(kind, name)) if field.init]
+    return [f.name for f in fields if f.default is dataclasses.MISSING and f.default_factory is dataclasses.MISSING]
+
+
+def ready(kind: str) -> list[str]:
+    """Return the names of the components of a kind that need no parameter, sorted; all are imported."""
+    return [name for name in available(kind) if not required(kind, name)]
+
+
+def name_of(kind: str, component: Any) -> str:
+    """Return the name under which the class of a component is registered.
+
+    Raises:
+        InputError: it is not registered.
+    """
+    made = type(component)
+    for name, point in available(kind).items():
+        if (point.module, point.attr) == (made.__module__, made.__qualname__):
+            return name
+    group = f'[project.entry-points."agora.{kind}"]'
+    raise InputError(f"{KINDS[kind]} {made.__name__} is not registered; a package registers it in pyproject.toml, under {group}")
 
 
 def make(kind: str, name: str, **parameters: Any) -> Any:

@@ -1,4 +1,4 @@
-"""The files that travel with the library, ``configs/`` and ``scenarios/``, and the folder of those that users bring in.
+"""The files that travel with the library, ``configs/`` and ``scenarios/``, and the folder of the user's own.
 
 An installed wheel has them as ``agora/_share``; a checkout has them beside ``src``.
 """
@@ -21,15 +21,20 @@ def folder(name: str) -> Path:
     Raises:
         InputError: neither has it.
     """
-    checkout = _PACKAGE.parents[1]
-    for place in (_PACKAGE / "_share", checkout):
-        if (place / name).is_dir() and (place.name == "_share" or (place / "pyproject.toml").is_file()):
-            return place / name
-    raise InputError(f"there is no folder {name!r} in {_PACKAGE / '_share'} or {checkout}; the installation is incomplete")
+    place = (checkout() or _PACKAGE / "_share") / name
+    if not place.is_dir():
+        raise InputError(f"there is no folder {place}; the installation is incomplete")
+    return place
+
+
+def checkout() -> Path | None:
+    """Return the root of the checkout that Agora runs from; None where it was installed."""
+    root = _PACKAGE.parents[1]
+    return root if (root / "pyproject.toml").is_file() and not (_PACKAGE / "_share").is_dir() else None
 
 
 def data_home() -> Path:
-    """Return the folder of what users brought in, data sets, worlds and robots; it may not exist yet."""
+    """Return the folder of the user's data sets, worlds and robots; it may not exist yet."""
     named = os.environ.get("AGORA_DATA")
     return Path(named).expanduser() if named else Path.home() / ".local" / "share" / "agora"
 

@@ -27,7 +27,8 @@ def tree_of_xml(text: str, where: str) -> Element:
     """Return the root element of an XML text without document type, whose entities could be of any size.
 
     Args:
-        text: already decoded; what it says of its encoding is passed over. where: what messages call it.
+        text: decoded text; its declaration of an encoding is passed over.
+        where: name of the text in messages.
 
     Raises:
         InputError: it is no XML, has a document type, or is nested too deeply; names the line.

@@ -1,4 +1,4 @@
-"""What a run lacks is said: on the page, on the command line, and before it is resumed."""
+"""The report of what a run lacks: on the page, on the command line, and before it is resumed."""
 
 from __future__ import annotations
 

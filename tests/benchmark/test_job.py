@@ -10,10 +10,11 @@ import pytest
 from tests.suites import planners, suite, write_world
 
 from agora.benchmark import store
-from agora.benchmark.job import Job, RunPlan, key_of, metrics
+from agora.benchmark.job import Job, RunPlan, key_of
 from agora.episode import PLANNER, WORLD
 from agora.interfaces import Done, Finished, Progress, Watch
 from agora.metrics.efficiency import TIMING
+from agora.metrics.registered import metrics
 from agora.registry import available
 
 

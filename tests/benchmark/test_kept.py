@@ -1,4 +1,4 @@
-"""What a run keeps is enough to compute its rows again, and to write its report again."""
+"""The kept recordings of a run are enough to compute its rows again, and to write its report again."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import pytest
 from tests.suites import planners, suite, write_world
 
 from agora.benchmark.bench import run_all
-from agora.benchmark.job import metrics
 from agora.benchmark.kept import figures, recordings, report
 from agora.benchmark.request import Options, Request
 from agora.benchmark.run_folder import RunFolder
 from agora.errors import ResultsError, UnknownNameError
 from agora.metrics.efficiency import TIMING
+from agora.metrics.registered import metrics
 
 
 @pytest.fixture(scope="module")

@@ -337,6 +337,14 @@ def test_an_entry_that_comes_with_agora_comes_out_again(tmp_path):
     assert check(place, Sample(1, seed=3), HERE).agrees, "make leaderboard makes the entries anew"
 
 
+def test_an_installed_agora_has_no_entries_and_asks_for_folders(tmp_path, monkeypatch):
+    monkeypatch.setattr("agora.share._PACKAGE", tmp_path / "site-packages" / "agora")
+    with pytest.raises(InputError, match="no folder with entries was named"):
+        write([], tmp_path / "page.html")
+    with pytest.raises(InputError, match="no folder with entries was named"):
+        write([], tmp_path / "page.html", with_own=False)
+
+
 def test_suites_of_the_entries_come_with_agora():
     assert {place.parent.name for place in own()} <= set(suites.suite_names())
     assert own()

@@ -1,4 +1,4 @@
-"""What tuning makes large: sums of metrics, read from a text, and nothing that failures would be left out of."""
+"""The objective of tuning: sums of metrics, read from a text, and nothing that failures would be left out of."""
 
 from __future__ import annotations
 

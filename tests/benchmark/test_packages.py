@@ -12,11 +12,11 @@ from tests.suites import plane
 from agora import __version__
 from agora.benchmark import packages as module
 from agora.benchmark.bench import run_all
-from agora.benchmark.job import metrics
 from agora.benchmark.packages import change, packages
 from agora.benchmark.request import Options, Request
 from agora.config import load
 from agora.errors import ResultsError
+from agora.metrics.registered import metrics
 from agora.planners.presets import named_planner
 from agora.registry import Named
 

@@ -18,7 +18,7 @@ from agora import __version__
 from agora.benchmark.store import read_rows
 from agora.cli.app import main
 from agora.config import dump
-from agora.registry import Named, available
+from agora.registry import Named, ready
 
 COMMANDS = ["bench", "tune", "run", "report", "list", "robot", "doctor", "data", "data status", "data import"]
 COMMANDS += ["validate", "calibrate"]
@@ -199,7 +199,7 @@ def test_a_strangers_planner_that_ends_its_process_fails_in_a_worker_and_one_tha
 def test_without_a_planner_all_that_are_registered_are_compared(agora, small, tmp_path):
     code, out, err = agora("bench", small, "-o", tmp_path / "run", "--workers", "0", "--trajectories", "none")
     assert code == 0, err
-    assert {row["planner"] for row in read_rows(tmp_path / "run" / "episodes")} == set(available("planners"))
+    assert {row["planner"] for row in read_rows(tmp_path / "run" / "episodes")} == set(ready("planners"))
 
 
 @pytest.mark.parametrize(

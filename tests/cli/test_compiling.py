@@ -18,7 +18,7 @@ LOG = logging.getLogger(compiling.__name__)
 
 @pytest.fixture
 def telling(monkeypatch):
-    """What a terminal hears, a word at each function."""
+    """A terminal that is told a word at each function."""
     monkeypatch.setattr("agora.cli.compiling._EVERY", 0.0)
     before = (LOG.level, LOG.propagate, LOG.handlers[:])
     tell_compiling()

@@ -9,16 +9,16 @@ import numpy as np
 import onnxruntime
 import pytest
 import torch
+from agora.learning.trainers.actor_critic import Shape
+from agora.learning.trainers.ds_rnn import DsRnn
+from agora.learning.trainers.ga3c import Ga3cNetwork
+from agora.policies.ga3c import Agents
+from agora.policies.load import load_any
 from typer.testing import CliRunner
 
 from agora.cli.app import app
 from agora.errors import InputError, UnknownNameError
-from agora.learning.trainers.actor_critic import Shape
-from agora.learning.trainers.ds_rnn import DsRnn
-from agora.learning.trainers.ga3c import Ga3cNetwork
 from agora.policies.encoding import Observe
-from agora.policies.ga3c import Agents
-from agora.policies.load import load_any
 from agora.policies.policy import Body, Layer, Policy
 from agora.policies.robot_and_people import RobotAndPeople
 from agora.policies.weights import folder

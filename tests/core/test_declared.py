@@ -1,4 +1,4 @@
-"""What a record says of its arrays is what there is: in memory, in allocations, in files."""
+"""The declared arrays of a record are those that there are: in memory, in allocations, in files."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from tests.environments import ROOT
 
 from agora.episode import Conditions, Episodes
 from agora.planners.presets import named_planner
-from agora.registry import available, make
+from agora.registry import make, ready
 from agora.tasks.suite import load_suite
 
 _SECONDS = 0.15
@@ -23,7 +23,7 @@ _FEWER = {"sampling": "sampling(waypoints=40, start_speeds=3)"}
 
 
 def ways(names: list[str]) -> dict[str, list]:
-    """Where the robot and the people are after some steps, under each ``planners/NAME`` or ``crowd_models/NAME``."""
+    """Return the places of the robot and the people after some steps, under each ``planners/NAME`` or ``crowd_models/NAME``."""
     suite = load_suite("demo")
     begun = replace(suite.start("crossing", 1), timeout=_SECONDS)
     found = {}
@@ -40,7 +40,7 @@ def ways(names: list[str]) -> dict[str, list]:
 
 
 def test_every_planner_and_crowd_model_runs_as_plain_python():
-    names = [f"{kind}/{_FEWER.get(name, name)}" for kind in ("planners", "crowd_models") for name in sorted(available(kind))]
+    names = [f"{kind}/{_FEWER.get(name, name)}" for kind in ("planners", "crowd_models") for name in ready(kind)]
     script = f"import json, sys; from tests.core.test_plain_python import ways; json.dump(ways({names!r}), sys.stdout)"
     environment = os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONWARNINGS": "ignore"}
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=environment, cwd=ROOT, check=False)

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from tests.small_sets import arena_folder, arena_time
 
-from agora.benchmark.job import metrics
 from agora.benchmark.kept import recordings, report
 from agora.benchmark.played import write_played
 from agora.core.recording import Outcome
 from agora.datasets.recorded import Unsaid, read_all
 from agora.errors import InputError
+from agora.metrics.registered import metrics
 
 
 @pytest.fixture

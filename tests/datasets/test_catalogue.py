@@ -1,4 +1,4 @@
-"""Where data sets lie and how they get there."""
+"""The folders of data sets, and their import."""
 
 from __future__ import annotations
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from agora.benchmark.job import metrics
 from agora.benchmark.played import write_played
 from agora.core.recording import Outcome
 from agora.datasets.recorded import Unsaid, read_all
 from agora.errors import InputError
 from agora.learning.demonstrations import read_demonstrations, write_demonstrations
+from agora.metrics.registered import metrics
 
 RADIUS, SPEED, SAMPLES = 2.0, 0.5, 101
 

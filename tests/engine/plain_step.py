@@ -14,7 +14,7 @@ def _allowed(gap, h):
 
 
 class World:
-    """What one world's pedestrians give up of their velocities ``v`` (P, 2), within a substep of ``h`` s."""
+    """The velocities ``v`` (P, 2) of one world's pedestrians, reduced within a substep of ``h`` s."""
 
     def __init__(self, crowd, w, minds, h, v, sees):
         people, traits, robots = crowd.pedestrians, crowd.traits, crowd.robots

@@ -12,7 +12,7 @@ def _allowed(gap, h):
 
 
 class Yielding(World):
-    """What one world's pedestrians give up of their velocities; ``gait`` as the kernel reads it."""
+    """The velocities of one world's pedestrians, reduced by yielding; ``gait`` as the kernel reads it."""
 
     def __init__(self, crowd, w, minds, h, v, sees, gait):
         n = int(crowd.traits.count[w])

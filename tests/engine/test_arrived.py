@@ -52,7 +52,7 @@ def walk(crowd, model, seconds, robot=FAR, command=0.0, before=None, **more):
 
 
 def rests(seen, seconds=3.0):
-    """Whether everybody stands over the last seconds, and looks the same way."""
+    """Return whether everybody stands over the last seconds, and looks the same way."""
     last = seen[:, -round(seconds / DT) :]
     return last[2].max() < 1e-3 and np.ptp(last[3], axis=0).max() == 0.0
 

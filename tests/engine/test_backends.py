@@ -14,7 +14,6 @@ from tests.learning.suites import suite
 from tests.plain_engine import Plain
 from tests.starts import DISC, people, start
 
-from agora.benchmark.job import metrics
 from agora.core.recording import Contact, ContactKind, Outcome, Recording
 from agora.draft.periods import Periods
 from agora.engine.backends import backend_of
@@ -25,6 +24,7 @@ from agora.errors import InputError
 from agora.interfaces import Answer, Declaration
 from agora.learning.env import AgoraVectorEnv
 from agora.maps.grid import Map
+from agora.metrics.registered import metrics
 from agora.nodes.driver import Entity, People
 from agora.nodes.one_world import OneWorld
 from agora.pedestrians.helbing import Helbing

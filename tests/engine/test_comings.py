@@ -23,7 +23,7 @@ def crowd(places, routes, enters, mode=LEAVE):
 
 
 def run(people, seconds, pose=(90.0, 90.0, 0.0), slots=0):
-    """Who is there (T, P), and where everybody is (T, P, 2)."""
+    """Return whether each is there (T, P), and everybody's place (T, P, 2)."""
     engine = engine_at([starts.start(crowd=people, pose=pose)], DT, crowd=Waypoint(), ends=0, slots=slots)
     there, places = [], []
     for _ in range(round(seconds / DT)):

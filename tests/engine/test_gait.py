@@ -15,7 +15,7 @@ H = 0.05
 
 
 def stepped(crowd, v, sees=0, minds=ALL, held=0.0):
-    """What `walk` makes of the velocities v (W, P, 2), and everybody's gait; all faced along +y."""
+    """Return the velocities v (W, P, 2) after `walk`, and everybody's gait; all faced along +y."""
     worlds, slots = v.shape[:2]
     gait = Gait(*np.zeros((7, worlds, slots), np.float32))
     gait.facing_y[...], gait.held[...] = 1.0, held

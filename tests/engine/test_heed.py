@@ -1,4 +1,4 @@
-"""What a behaviour decides is heeded only where somebody can do it, and only pedestrians are its own."""
+"""Decisions of a behaviour are heeded only where somebody can do them, and only pedestrians are its own."""
 
 from __future__ import annotations
 

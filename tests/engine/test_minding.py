@@ -1,4 +1,4 @@
-"""Who minds a robot early goes round it, who minds it late stops before it, and who never does walks on."""
+"""Pedestrians who mind a robot early go round it, those who mind it late stop before it, and those who never do walk on."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ NARROW, WIDE = Lidar(beams=41, angle_min=-0.4, angle_max=0.5, range_max=5.0), Li
 
 @dataclass(frozen=True)
 class Compass:
-    """How far the robot has turned from a bearing, and where the robot is.
+    """The turn of the robot from a bearing, and its place.
 
     Attributes:
         north: the bearing, rad.

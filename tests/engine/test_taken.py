@@ -14,7 +14,7 @@ DT = 0.05
 
 
 def walked(robot=(3.1, 1.0, 0.4), command=0.0, standing=(11.0, 8.0), seconds=20.0, **more):
-    """Where the first pedestrian was, (N, 2), on the way from (-2, 1) by (3, 1) to (3, 5)."""
+    """Return the places of the first pedestrian, (N, 2), on the way from (-2, 1) by (3, 1) to (3, 5)."""
     ways = np.array([[(3.0, 1.0), (3.0, 5.0)], [standing, standing]])
     crowd = people([(-2.0, 1.0), standing], [ways[0, -1], standing], speed=np.array([1.2, 0.01]))
     crowd = replace(crowd, waypoints=ways, waypoint_count=np.array([2, 1]), tolerance=np.array([0.3, 0.3]))

@@ -34,7 +34,7 @@ def brought(outcome: int = RUNNING, progress: float = 0.0, clearance: float = ma
 
 
 def worth(weight: str, transition: Transition, **more: Any) -> float:
-    """What a unit alone gives, with weight 1."""
+    """Return the reward of a unit alone, with weight 1."""
     reward = dataclasses.replace(NOTHING, **{weight: 1.0}, **more)
     facts = {name: transition.facts[name] for name in reward.asks}
     return float(reward(dataclasses.replace(transition, facts=facts))[0])

@@ -1,4 +1,4 @@
-"""What pedestrians were simulated with is what is learned from them."""
+"""The potential with which pedestrians were simulated is learned from them."""
 
 from __future__ import annotations
 

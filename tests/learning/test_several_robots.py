@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from agora.learning.trainers.networks import Mlp, Shape, network_of
 from gymnasium.vector import AutoresetMode
 from tests.learning.suites import suite
 from tests.learning.trainers.runs import Notes, trained
@@ -21,7 +22,6 @@ from agora.learning.env import AgoraEnv, AgoraVectorEnv
 from agora.learning.rewards import Reward
 from agora.learning.sb3 import Sb3VecEnv
 from agora.learning.trainers.imitation import Lessons
-from agora.learning.trainers.networks import Mlp, Shape, network_of
 from agora.learning.trainers.ppo import Batch, Ppo, _Worlds, log_density, losses_of
 from agora.policies.encoding import Observe, to_actions, to_twists
 from agora.registry import Named
@@ -51,7 +51,7 @@ class Rounded:
 
 
 def actions_of(env: AgoraVectorEnv, planner: Any = AHEAD) -> np.ndarray:
-    """What a planner does in an environment of one part."""
+    """Return the actions of a planner in an environment of one part."""
     observation = env._parts[-1].batch.observer.observe()
     return to_actions(planner.act(observation, {}).twists, observation.limits)
 

@@ -1,4 +1,4 @@
-"""Who closed the gap before a contact, and whether the robot could have kept clear; scenes are shifted and turned by 0.7 rad."""
+"""The blame for a contact, and whether the robot could have kept clear; scenes are shifted and turned by 0.7 rad."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Steady:
 
 @dataclass(frozen=True)
 class Frame:
-    """Where the scene lies on the map."""
+    """The place of the scene on the map."""
 
     x: float = 1.3
     y: float = -0.6

@@ -1,4 +1,4 @@
-"""What robots did to people, on walks whose delays and detours are known."""
+"""The effect of robots on people, on walks whose delays and detours are known."""
 
 from __future__ import annotations
 

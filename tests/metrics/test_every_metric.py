@@ -1,4 +1,4 @@
-"""What holds for all metrics: names, meaning, symmetries, edge cases."""
+"""Properties of all metrics: names, meaning, symmetries, edge cases."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the robot was driven: shares of time and rates by hand, smoothness by closed forms."""
+"""The smoothness of the driving: shares of time and rates by hand, smoothness by closed forms."""
 
 from __future__ import annotations
 

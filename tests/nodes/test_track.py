@@ -1,4 +1,4 @@
-"""Where a robot was at a moment between two sightings."""
+"""The place of a robot at a moment between two sightings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a ROS graph computes with is compiled before it is up, and not twice."""
+"""The kernels of a ROS graph are compiled before it is up, and not twice."""
 
 from __future__ import annotations
 

@@ -156,7 +156,7 @@ def one_world(crowd, w):
 
 
 def forces(model, crowd, sees=3, dt=0.1):
-    """What the model's kernel writes, (W, P, 2)."""
+    """Return the output of the model's kernel, (W, P, 2)."""
     out = np.full((2, *crowd.pedestrians.x.shape), np.nan, np.float32)
     record = CrowdRecord(np.float32(dt), np.int64(sees), *crowd)
     bind(model.kernel(), model.parameters(), record, out[0], out[1])(0, len(crowd.maps.index))

@@ -1,4 +1,4 @@
-"""What people who foresee collisions do: on crooked fixtures, with bounds of what one would believe."""
+"""People who foresee collisions: on crooked fixtures, with bounds of what one would believe."""
 
 from __future__ import annotations
 

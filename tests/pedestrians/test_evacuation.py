@@ -92,7 +92,7 @@ def test_friction_stays_stable_where_the_step_is_long_and_the_press_is_hard():
 
 
 def in_jupedsim(position, velocity, goal, dt, steps):
-    """Where JuPedSim's social force model takes people of 0.3 m who want to walk at 1.5 m/s, (steps, N, 2)."""
+    """Return the ways of people of 0.3 m who want to walk at 1.5 m/s in JuPedSim's social force model, (steps, N, 2)."""
     world = jupedsim.Simulation(model=jupedsim.SocialForceModel(), geometry=shapely.box(-60, -60, 60, 60), dt=dt)
     stage = world.add_direct_steering_stage()
     journey = world.add_journey(jupedsim.JourneyDescription([stage]))

@@ -1,4 +1,4 @@
-"""What every compiled crowd model of this folder promises."""
+"""The promises of every compiled crowd model of this folder."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ for model in (Pedsim(), PySocial()):
 
 
 def bits(cache, **environment):
-    """What a process with a given cache of compiled code computes."""
+    """Return the output of a process with a given cache of compiled code."""
     path = os.pathsep.join([str(Path(__file__).parent), str(Path(agora.__file__).parents[1])])
     environment = os.environ | {"NUMBA_CACHE_DIR": str(cache), "PYTHONPATH": path} | environment
     return subprocess.run([sys.executable, "-c", _DUMP], env=environment, check=True, capture_output=True).stdout

@@ -22,7 +22,8 @@ def stroll(scene: Any, *, haste: float = 0.2, gap: float = 0.5) -> Any:
     """Walks to its waypoint, slower near walls.
 
     Attributes:
-        haste: share of the way per second. gap: to a wall, m, below which it slows down.
+        haste: share of the way per second.
+        gap: to a wall, m, below which it slows down.
     """
     return haste * (scene.waypoint - scene.position) * np.minimum(scene.wall_distance / gap, 1.0)[..., None]
 

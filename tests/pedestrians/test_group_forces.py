@@ -11,7 +11,7 @@ MODELS = [Pedsim(social_factor=0.0), PySocial(social_factor=0.0)]
 
 
 def group_part(model, position, group, **values):
-    """What the forces of pedestrians change by when they walk in groups; the social force is off."""
+    """Return the change of the forces of pedestrians when they walk in groups; the social force is off."""
     with_groups = crowds.forces(model, crowds.placed(position, group=group, **values))[0, : len(position)]
     return with_groups - crowds.forces(model, crowds.placed(position, **values))[0, : len(position)]
 

@@ -166,7 +166,8 @@ def parity(rng, worlds, overlap=False):
 
 
 def tie(ours, theirs, lines, who):
-    """Whether our solution is as good: within the speed limit, and the same largest violation, or distance to the wish if none.
+    """Return whether our solution is as good: within the speed limit, and the same largest violation, or distance to the wish if
+    none.
 
     The limit is what RVO2 leaves by rounding, on lines that are nearly parallel; we do not.
     """

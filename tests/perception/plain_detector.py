@@ -8,10 +8,11 @@ import numpy as np
 
 
 def plain_detect(detector, lidar, ranges, pose, maps=None, robots=(), most=64):
-    """Where a scan (B,) shows people (k, 2), in the map's frame, and the variances (k,).
+    """Return the people (k, 2) in a scan (B,), in the map's frame, and the variances (k,).
 
     Args:
-        maps: store of one map, None for none. robots: (x, y, radius) of others.
+        maps: store of one map, None for none.
+        robots: (x, y, radius) of others.
     """
     ranges = np.asarray(ranges, float)
     angles = pose[2] + lidar.heading + lidar.angle_min + lidar.increment * np.arange(lidar.beams)

@@ -20,7 +20,7 @@ POSE = np.array([[0.37, -0.52, 0.9]])
 
 
 def found(places, pose=POSE, lidar=LIDAR, detector=None, place=None, **how):
-    """Where the detector sees people (k, 2), and the variances, in one row."""
+    """Return the people (k, 2) whom the detector sees, and the variances, in one row."""
     tracker = ScanTracker(lidar, Perception("tracked", detector=detector or Detector()), rows=len(pose), **maps_of(place))
     tracker.see(scans(places, pose, lidar, place=place or HALL, **how), pose, 0.0)
     seen = tracker.detections

@@ -46,7 +46,7 @@ def world_of(worlds=1, count=3, models=(DISC,), seed=0, slots=0):
 
 
 class Told:
-    """What the robots of a world are told of pedestrians at a moment, s."""
+    """The robots' knowledge of pedestrians in a world at a moment, s."""
 
     def __init__(self, world, view, source="view"):
         wiring = Wiring.of(("pedestrians",), Setting(perception=Perception(source, view=view)))

@@ -1,4 +1,4 @@
-"""What planners note, from the call to the file: why they stand, how fast they may be, how dangerous it is."""
+"""The notes of planners, from the call to the file: why they stand, how fast they may be, how dangerous it is."""
 
 from __future__ import annotations
 

@@ -11,14 +11,14 @@ from agora.core.recording import Recording
 from agora.episode import Conditions, Episodes
 from agora.maps.grid import Map
 from agora.planners.presets import named_planner
-from agora.registry import available
+from agora.registry import ready
 from agora.robots.model import RobotModel, load_robot, robot_names
 from agora.world.start import PedestrianStarts, RobotStart, Start
 
 PLACE = Map.open((-7.3, -4.1), (40.0, 30.0))
 HEADING = 0.3
 LEARNED = {"ag_rl", "bc", "ds_rnn", "ga3c_cadrl", "policy", "rlca", "rosnav_rl", "td3"}  # how fast those drive, they have learned
-PLANNERS = sorted(available("planners").keys() - LEARNED)
+PLANNERS = sorted(set(ready("planners")) - LEARNED)
 
 
 def start(model: RobotModel, way: float, timeout: float, turn: float = 0.0, **more: float) -> Start:

@@ -1,4 +1,4 @@
-"""What a policy sees is geometry at a fixed scale, and its actions span the robot's limits."""
+"""The geometry in a policy's vector has a fixed scale, and its actions span the robot's limits."""
 
 from __future__ import annotations
 

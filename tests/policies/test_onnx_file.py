@@ -11,20 +11,20 @@ import onnx
 import onnxruntime
 import pytest
 import torch
-
-from agora.errors import InputError
 from agora.learning.trainers.actor_critic import Shape
 from agora.learning.trainers.ag_rl import AgRl
 from agora.learning.trainers.ds_rnn import DsRnn
 from agora.learning.trainers.value_networks import NETWORKS, arrays_of, network_of
+from agora.policies.load import load_any
+from agora.policies.value import ValuePolicy
+
+from agora.errors import InputError
 from agora.policies.encoding import Observe, to_twists
 from agora.policies.joint_state import GOAL, PERSON, RADIUS, ROBOT, JointState
-from agora.policies.load import load_any
 from agora.policies.look_ahead import LookAhead
 from agora.policies.onnx_file import export_onnx
 from agora.policies.policy import Body, Layer, Policy, load_policy
 from agora.policies.robot_and_people import RobotAndPeople
-from agora.policies.value import ValuePolicy
 from agora.testing.scenes import observation
 
 SEE = Observe(beams=7, pedestrians=2)

@@ -57,7 +57,7 @@ def test_what_was_saved_is_read_back(rng, file, modules):
 
 
 def test_the_same_policy_is_the_same_file_to_the_byte(file, modules):
-    """What is pinned by digest must not depend on the order in which a library writes metadata."""
+    """The digest of a file must not depend on the order in which a library writes metadata."""
     written = set()
     for _ in range(6):
         Policy.of_torch(SEE, [modules], {"steps": "0"}).save(file)

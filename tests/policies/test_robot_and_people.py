@@ -1,4 +1,4 @@
-"""What DS-RNN's policy sees does not depend on the map's frame, and its actions are velocities no faster than preferred."""
+"""The input of DS-RNN's policy does not depend on the map's frame, and its actions are velocities no faster than preferred."""
 
 from __future__ import annotations
 

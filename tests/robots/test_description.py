@@ -47,7 +47,7 @@ def corners_of(part):
 
 
 def reach(part, direction):
-    """How far a part goes in a direction of the plane (support function), m."""
+    """Return the reach of a part in a direction of the plane (support function), m."""
     if part.shape == "cylinder" and not part.roll:
         return part.x * direction[0] + part.y * direction[1] + part.size[0]
     return float((corners_of(part)[:, :2] @ direction).max())

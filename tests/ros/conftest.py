@@ -37,7 +37,9 @@ def _source(space: Path) -> None:
 
 
 def _found(package: str) -> bool:
-    """Whether a package can be imported; the folder of the sources, which an editable install shows as a namespace, is none."""
+    """Return whether a package can be imported; the folder of the sources, which an editable install shows as a namespace, is
+    none.
+    """
     spec = importlib.util.find_spec(package)
     return spec is not None and spec.origin is not None
 
@@ -68,7 +70,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def wait_until(condition: Callable[[], Any], what: str, seconds: float = _PATIENCE) -> Any:
-    """What a condition returns once that is true; fails with ``what`` was waited for."""
+    """Return the result of a condition once it is true; fail with ``what`` was waited for."""
     end = time.monotonic() + seconds
     while not (answer := condition()):
         if time.monotonic() > end:
@@ -150,7 +152,7 @@ class Heard:
 
 @dataclass
 class Graph:
-    """What a test has started and subscribed to in one namespace; all of it is gone at its end."""
+    """The nodes and subscribers of a test in one namespace; all of them end with it."""
 
     master: Master
     namespace: str
@@ -258,7 +260,7 @@ class Graph:
 
 @pytest.fixture(scope="session")
 def kernels() -> None:
-    """What every graph computes with is compiled: in a fresh checkout that takes minutes, which no test is to wait for."""
+    """Compile the kernels of every graph: in a fresh checkout that takes minutes, which no test is to wait for."""
     from agora.nodes.warm import warm
 
     warm()

@@ -118,8 +118,10 @@ class Kind:
     """A way to simulate.
 
     Attributes:
-        driver: its name. stand_in: file and arguments of what stands in for the simulator.
-        real: the variable that is a command to start the real one. lock_step: whether the simulator is stepped.
+        driver: its name.
+        stand_in: file and arguments of what stands in for the simulator.
+        real: the variable that is a command to start the real one.
+        lock_step: whether the simulator is stepped.
     """
 
     driver: str
@@ -259,7 +261,7 @@ def test_a_second_launch_takes_away_what_the_first_has_left(graph: Any, simulato
     driver = simulator.kind.driver
 
     def there(name: str) -> bool:
-        """Whether the simulator has a model of a name: it moves no other."""
+        """Return whether the simulator has a model of a name: it moves no other."""
         if driver == "flatland":
             return bool(graph.call("move_model", MoveModel, name, Pose2D()).success)
         place = "/gazebo/set_model_state" if driver == "gazebo" else "unity/set_model_state"

@@ -75,7 +75,7 @@ class Arena:
 
     @property
     def log(self) -> str:
-        """What roslaunch and all nodes have said."""
+        """The output of roslaunch and all nodes."""
         return self.output.read_text(errors="replace")
 
     @property

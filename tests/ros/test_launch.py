@@ -35,7 +35,7 @@ EVERYWHERE = {"simulator_node", "map_generator", "pedsim_simulator", "task_gener
 
 
 def loaded(*arguments, file=LAUNCH):
-    """What roslaunch would start."""
+    """Return the nodes and parameters that roslaunch would start."""
     quick = ("compile:=false",) if file.name == LAUNCH.name else ()
     return roslaunch.config.load_config_default([(str(file), [*quick, *arguments])], None, verbose=False)
 

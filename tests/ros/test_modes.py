@@ -42,7 +42,7 @@ class Play:
         return self.wait_until(there, f"episode {number}\n{self.server.log[-3000:]}", 240)[0]
 
     def ended(self, episode: Any) -> Any:
-        """How an episode has ended: everybody has, and no planner failed."""
+        """Return the last status of an episode: every robot has ended, and no planner failed."""
         end = lambda: [s for s in list(self.statuses.messages) if s.number == episode.number and s.done]  # noqa: E731
         status = self.wait_until(end, f"the end of episode {episode.number}\n{self.server.log[-3000:]}", 240)[0]
         assert all(robot.ended and not robot.failure for robot in status.robots), status

@@ -53,7 +53,7 @@ def crossing(count=3):
 
 
 class Driver:
-    """What a simulator does to the crowd node: begins an episode, and steps it with the robot at rest."""
+    """A simulator for the crowd node: begins an episode, and steps it with the robot at rest."""
 
     def __init__(self, graph, begun, conditions, number=3):
         self.graph, self.mine = graph, Crowd(begun, conditions)

@@ -15,8 +15,8 @@ from nav_msgs.msg import OccupancyGrid, Odometry
 from rosgraph_msgs.msg import Clock
 from tf2_msgs.msg import TFMessage
 
-from agora.benchmark.job import metrics
 from agora.datasets.recorded import Unsaid, read_all
+from agora.metrics.registered import metrics
 
 TICK, START = 0.1, 1000.0
 WHEELS = 1.04  # what the wheels see of a metre; the localisation takes it back

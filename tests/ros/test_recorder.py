@@ -37,7 +37,7 @@ def suite(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def said(suite):
-    """What a graph says about an episode: topic and message, in order."""
+    """The messages of a graph about an episode: topic and message, in order."""
     return [(topic, message) for topic, message, _ in said_by_the_graph(suite, "helbing", 1, "go_to_goal")]
 
 

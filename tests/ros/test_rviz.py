@@ -51,7 +51,7 @@ def screen(tmp_path, wait_until):
 
 
 def picture(screen, path: Path | None = None) -> np.ndarray:
-    """What the screen shows (H, W, 3)."""
+    """Return the picture on the screen (H, W, 3)."""
     image = ImageGrab.grab(xdisplay=screen("printenv", "DISPLAY"))
     if path:
         image.save(path)

@@ -284,7 +284,7 @@ def test_a_wrong_start_waits_until_it_is_right(graph: Any, parts: Parts, start: 
 def test_a_goal_arrives_though_the_tool_was_offered_again_while_the_connection_before_was_closing(
     graph: Any, parts: Parts, start: Any, wait_until: Any
 ) -> None:
-    """What is left of such a race: RViz offers the topic, the node believes to hear it, and nobody tells it again."""
+    """The end of such a race: RViz offers the topic, the node believes to be subscribed, and the master tells it nothing more."""
     node = start()
     parts.begun(wait_until, 1)
     tool = graph.publisher("move_base_simple/goal", PoseStamped)

@@ -25,7 +25,7 @@ def workspace(tmp_path: Path) -> Path:
 
 
 def step_back(workspace: Path, *paths: Path) -> tuple[str, set[str]]:
-    """What src/interop/step_back says where ROS looks for packages in ``paths``, and the packages that stay out."""
+    """Return the output of src/interop/step_back where ROS looks for packages in ``paths``, and the packages that stay out."""
     env = {**os.environ, "ROS_PACKAGE_PATH": ":".join(map(str, paths))}
     done = subprocess.run([workspace / "src/interop/step_back"], env=env, capture_output=True, text=True, check=True)
     return done.stdout, {ignored.parent.name for ignored in workspace.glob("src/interop/*/CATKIN_IGNORE")}
@@ -79,7 +79,9 @@ def test_every_package_depends_on_what_is_there(manifest: Path) -> None:
 
 
 def sourced(space: Path, command: str, where: Path = ROOT) -> str:
-    """What a command prints in a shell that has sourced a space and knows nothing else; another Python comes first on its path."""
+    """Return the output of a command in a shell that has sourced a space and knows nothing else; another Python comes first on its
+    path.
+    """
     env = {"HOME": os.environ["HOME"], "PATH": "/usr/bin:/bin", "ROS_LOG_DIR": "/tmp", "TERM": "dumb"}
     script = f". '{space}/setup.bash' && {command}"
     done = subprocess.run(["bash", "-c", script], env=env, cwd=where, capture_output=True, text=True, timeout=60)

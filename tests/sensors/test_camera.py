@@ -1,4 +1,4 @@
-"""Where on the robot what a pixel shows is."""
+"""The points on the robot that pixels show."""
 
 from __future__ import annotations
 

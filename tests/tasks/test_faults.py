@@ -1,4 +1,4 @@
-"""What is wrong with a situation is found, and said with its place."""
+"""The faults of a situation are found, and reported with their places."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a classifier is shown, and what it can and cannot tell apart."""
+"""The features for a classifier, and the crowds that it can and cannot tell apart."""
 
 import numpy as np
 import pytest

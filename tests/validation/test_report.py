@@ -1,4 +1,4 @@
-"""What `agora validate` writes."""
+"""The files of `agora validate`."""
 
 import json
 

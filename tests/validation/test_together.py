@@ -1,4 +1,4 @@
-"""Who walks together is found by their ways alone."""
+"""People who walk together are found by their ways alone."""
 
 import numpy as np
 import pytest

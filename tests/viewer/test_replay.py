@@ -23,7 +23,7 @@ from viewer.synthetic import crash, episode, hall
 
 
 def decode(data):
-    """What the page's script does, in NumPy."""
+    """Decode data as the page's script does, in NumPy."""
     blob = zlib.decompress(base64.b64decode(data["data"]))
     T, P = data["samples"], len(data["radii"])
     size = (3 * P + 4) * T

@@ -11,7 +11,8 @@ import time
 import pytest
 
 from agora.errors import InputError
-from agora.wire.mailbox import _OPEN, LONGEST, Address, Mailbox, deliver
+from agora.wire.address import Address
+from agora.wire.mailbox import _OPEN, LONGEST, Mailbox, deliver
 
 
 @pytest.fixture

@@ -16,15 +16,17 @@ _MOST_RANGES = 6
 
 @dataclass(frozen=True)
 class Account:
-    """What a run has of what it planned.
+    """The rows of a run, compared with the episodes that it planned.
 
     Attributes:
-        rows: of the run's own episodes, in the order of the shards.
-        planned: episodes of each planner by stage; empty where its record does not say, as of bags.
+        rows: rows of the run's own episodes, in the order of the shards.
+        planned: number of episodes of each planner by stage; empty where the run's record does not say, as of bags.
         missing: planner, stage and number of each planned episode that has neither a row nor a reason.
-        interrupted: why episodes were given up, by key.
-        damaged: what is wrong with shards that cannot be read, by path. foreign: rows of another run, by path.
-        untimed, unrecorded: keys of rows whose planning times or trajectories should be there and are not.
+        interrupted: reason for each episode that was given up, by key.
+        damaged: problem of each shard that cannot be read, by path.
+        foreign: number of rows of another run, by path.
+        untimed: keys of rows that should have planning times and have none.
+        unrecorded: keys of rows that should have a trajectory and have none.
     """
 
     rows: Sequence[Mapping[str, Any]]
@@ -77,12 +79,12 @@ def _places(episodes: Iterable[tuple[str, int]]) -> str:
 
 
 def _is_key(parts: Sequence[str]) -> bool:
-    """Whether these are the parts of the key of a row."""
+    """Return whether these are the parts of the key of a row."""
     return len(parts) == 5 and parts[2].isdecimal()
 
 
 def account(folder: Path) -> Account:
-    """Compare the rows of a run with what it planned.
+    """Compare the rows of a run with its plan.
 
     Raises:
         ResultsError: the folder holds no run, or two rows of one episode.

@@ -20,8 +20,6 @@ from agora.config import dump
 from agora.documents import shown
 from agora.errors import ResultsError
 
-__all__ = ["alone"]
-
 
 @contextmanager
 def alone(folder: Path) -> Iterator[None]:
@@ -45,7 +43,7 @@ def alone(folder: Path) -> Iterator[None]:
 
 
 def mark_of(decides: Mapping[str, Any]) -> str:
-    """Return the digest of what decides results, plain data, by which files of one work are told from those of another."""
+    """Return the digest of the plain data that decides results; files of one work are told from those of another by it."""
     return hashlib.blake2b(dump(decides).encode(), digest_size=16).hexdigest()
 
 
@@ -53,8 +51,11 @@ def check_resumed(record: Path, what: str, was: Mapping[str, Any], now: Mapping[
     """Make sure that a folder's work is to go on, and that it is the work that is asked for.
 
     Args:
-        record: the file that says what was begun. what: it is: "run", "training", "calibration".
-        was, now: what decided the results then and decides them here, plain data by name. resume: whether it is to go on.
+        record: file that describes the work that was begun.
+        what: name of the work in messages: "run", "training", "calibration".
+        was: plain data by name that decided the results when the work was begun.
+        now: the same data here and now.
+        resume: whether the work is to go on.
 
     Raises:
         ResultsError: it is not to go on, or something differs; the message says what.
@@ -69,7 +70,7 @@ def check_resumed(record: Path, what: str, was: Mapping[str, Any], now: Mapping[
 
 
 def _check_files_and_packages(folder: Path, was: Mapping[str, Any], now: Mapping[str, Any], since: str) -> None:
-    """Make sure that ``inputs`` and ``packages``, where work has them, are those that it was begun with."""
+    """Make sure that ``inputs`` and ``packages``, where work has them, are the same as at its beginning."""
     for key in ("inputs", "packages"):
         if key in now and not isinstance(was.get(key), Mapping):
             raise ResultsError(f"{folder}: was begun by an Agora that kept no {key}; begin anew in another folder")

@@ -1,4 +1,4 @@
-"""Run what is asked for: run the missing episodes, keep the finished ones, and tell what happens meanwhile."""
+"""A run of a request: run the missing episodes, keep the finished ones, and yield the events meanwhile."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from agora.benchmark import store
 from agora.benchmark.conductor import conduct
 from agora.benchmark.events import GivenUp, Kept, RunEvent
 from agora.benchmark.inputs import ReadsFiles, inputs, unread
-from agora.benchmark.job import Job, RunPlan, key_of, metrics
+from agora.benchmark.job import Job, RunPlan, key_of
 from agora.benchmark.open_run import OpenRun, opened
 from agora.benchmark.packages import packages
 from agora.benchmark.record import RunRecord
@@ -21,6 +21,7 @@ from agora.benchmark.run_folder import episodes_kept
 from agora.benchmark.stop_token import StopToken
 from agora.config import plain
 from agora.errors import PlacementError, StoppedError
+from agora.metrics.registered import metrics
 from agora.registry import Named
 from agora.tasks.suite import Suite
 
@@ -30,14 +31,15 @@ _FIRST = 5  # episodes of which one must fit
 
 
 def bench(request: Request, token: StopToken | None = None) -> Iterator[RunEvent]:
-    """Run every episode of a request that has no row yet, and yield what happens.
+    """Run every episode of a request that has no row yet, and yield the events.
 
     Nothing is done before the first event is asked for. Rows and recordings of an episode are on the disk when it is `Kept`.
     The iterator may run in any thread. To stop the run, close it, or call ``token.stop()`` from another thread; what is finished is
     kept, and a request with ``resume`` goes on.
 
     Args:
-        request: what is run. token: by which another thread can stop it.
+        request: the suite, its planners, the folder and the options.
+        token: stops the run from another thread.
 
     Raises:
         InputError: the suite cannot be put together.
@@ -99,7 +101,7 @@ def _write_down(event: RunEvent, suite: Suite, folder: OpenRun) -> None:
 
 
 def describe(request: Request) -> RunRecord:
-    """Return what decides the results of a request, and what there should be of them.
+    """Return the record of a request: the data that decides its results, and the planned episodes.
 
     That is the resolved suite, the planners, what they are told of pedestrians, the version, digests of the files that enter, and
     the packages of components and metrics; then the number of each planner's episodes by stage, and what of their recordings is

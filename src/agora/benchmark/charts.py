@@ -56,10 +56,10 @@ def distributions(
     """Return a row for each planner: its values as a violin and dots, quartiles, and the mean with its interval.
 
     Args:
-        name: of the metric.
-        unit: of the metric.
-        values: of each planner; there may be none.
-        means: of each planner, with intervals.
+        name: name of the metric.
+        unit: unit of the metric.
+        values: values of each planner; there may be none.
+        means: mean of each planner, with its interval.
         notes: words at the right of each row.
     """
     scale = _Scale.of([v for some in values.values() for v in some])
@@ -240,7 +240,7 @@ def _svg(title: str, rows: int, body: Sequence[Markup]) -> Markup:
 
 
 def filled(text: str, *values: object) -> Markup:
-    """Fill a template of ours; what is filled in is escaped."""
+    """Fill a template of ours; values are escaped."""
     from markupsafe import Markup
 
     return Markup(text).format(*values)  # noqa: S704 - the template is ours

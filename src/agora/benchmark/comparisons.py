@@ -100,10 +100,10 @@ def planner_matrix(rows: Sequence[Row], metric: Metric | None = None, *, by: str
     """Return planners against stages: the share that reached the goal, or a metric's mean with that share below it.
 
     Args:
-        rows: of results.
+        rows: rows of results.
         metric: None for the share of successes alone.
         by: column of the rows that makes the columns of the figure.
-        width: inches.
+        width: width of the figure, inches.
 
     Raises:
         InputError: no rows, or no such column.
@@ -208,7 +208,7 @@ def _cell_value(cell: Sequence[Row], metric: Metric | None) -> float:
 
 
 def _cell_words(cell: Sequence[Row], number: float, metric: Metric | None) -> str:
-    """What stands in a cell of the matrix."""
+    """Return the words in a cell of the matrix: the value, the share of reached goals, and its interval."""
     reached = sum(row["outcome"] == "reached" for row in cell)
     share = f"{reached / len(cell):.0%} of {len(cell)}"
     if metric is None:

@@ -1,4 +1,4 @@
-"""Hands jobs to an executor, writes the shards that come back, and decides what becomes of jobs whose worker was lost."""
+"""Hands jobs to an executor, writes the shards that come back, and has jobs of lost workers run again or given up."""
 
 from __future__ import annotations
 
@@ -15,10 +15,13 @@ from agora.interfaces import Done, Event, Executor, Finished, Lost, Progress
 
 
 def conduct(plan: RunPlan, jobs: Sequence[Job], folder: Path, executor: Executor, *, before: int = 0) -> Iterator[RunEvent]:
-    """Run jobs, write their shards to the folder of the results, and yield what happens; only this process writes there.
+    """Run jobs, write their shards to the folder of the results, and yield the events; only this process writes there.
 
     Args:
-        plan: of the run; its token stops it. jobs: to do. folder: of the results. executor: who does them.
+        plan: plan of the run; its token stops the run.
+        jobs: jobs to do.
+        folder: folder of the results.
+        executor: runs the jobs.
         before: number of episodes that had ended before.
 
     Raises:
@@ -29,21 +32,23 @@ def conduct(plan: RunPlan, jobs: Sequence[Job], folder: Path, executor: Executor
     yield told
     if not jobs:
         return
-    score = _Score(plan, folder, deque(jobs))
-    with closing(executor.run(plan, score.waiting)) as events:  # type: ignore[type-var]
+    progress = _RunProgress(plan, folder, deque(jobs))
+    with closing(executor.run(plan, progress.waiting)) as events:  # type: ignore[type-var]
         for event in events:
             plan.token.check()
-            yield from score.hear(event)
-            now = Advanced(before + score.settled + sum(score.ended.values()), total)
+            yield from progress.apply(event)
+            now = Advanced(before + progress.settled + sum(progress.ended.values()), total)
             if now != told:
                 yield (told := now)
 
 
-class _Score:
-    """How far a run is.
+class _RunProgress:
+    """The progress of a run.
 
     Attributes:
-        waiting: jobs that nobody runs yet. jobs: that are not done, by name. ended: how many episodes of each have ended.
+        waiting: jobs that no worker has begun.
+        jobs: jobs that are not done, by name.
+        ended: number of episodes that have ended, by job.
         settled: episodes of jobs that are done.
     """
 
@@ -54,8 +59,8 @@ class _Score:
         self.settled = 0
         self._kept: dict[str, set[int]] = {}
 
-    def hear(self, event: Event) -> Iterator[RunEvent]:
-        """Take in an event."""
+    def apply(self, event: Event) -> Iterator[RunEvent]:
+        """Apply an event to the counts, and yield the run's own events."""
         match event:
             case Progress(name, ended):
                 self.ended[name] = ended

@@ -23,7 +23,10 @@ def with_control(suite: Suite, planners: Mapping[str, Named], folder: Path, resu
     was begun with it.
 
     Args:
-        suite: of the run. planners: that were asked for. folder: of the results. resume: whether the run may be there already.
+        suite: suite of the run.
+        planners: planners that were asked for, by label.
+        folder: folder of the results.
+        resume: whether the run may be there already.
     """
     control = dict([named_planner(CONTROL)])
     if resume and RunFolder.is_at(folder):
@@ -36,6 +39,6 @@ def with_control(suite: Suite, planners: Mapping[str, Named], folder: Path, resu
 
 
 def _is_blind(planner: Named) -> bool:
-    """Whether a planner reads nothing in which people are: neither them, nor what a sensor or a costmap of it shows."""
+    """Return whether a planner reads nothing that shows people: no pedestrians, no sensor, no costmap."""
     knows = Knows.of(planner, LEVELS)
     return knows.pedestrians == "none" and set(knows.channels) <= {"path"}

@@ -20,7 +20,6 @@ from agora import __version__
 from agora.benchmark import rules, shard, store, tracks
 from agora.benchmark.headline import HEADLINE
 from agora.benchmark.inputs import inputs
-from agora.benchmark.job import metrics
 from agora.benchmark.machine import Machine
 from agora.benchmark.packages import packages
 from agora.benchmark.statistics import Row
@@ -32,6 +31,7 @@ from agora.engine.channels.pedestrians import KnownPedestrians
 from agora.engine.wiring import Wiring
 from agora.errors import InputError, reading
 from agora.interfaces import Label
+from agora.metrics.registered import metrics
 from agora.perception.perception import LEVELS, Level
 from agora.ranges import Number
 from agora.registry import Named
@@ -58,11 +58,7 @@ _LONGEST = {"name": 80, "author": 200, "description": 2000}
 
 @dataclass(frozen=True)
 class EntryStage:
-    """The episodes of one stage.
-
-    Attributes:
-        episodes: how many. seed: of its random streams.
-    """
+    """The number of episodes of one stage, and the seed of its random streams."""
 
     episodes: Number
     seed: int
@@ -70,11 +66,7 @@ class EntryStage:
 
 @dataclass(frozen=True)
 class EntrySuite:
-    """The suite that was run, as it comes with Agora but for the seed.
-
-    Attributes:
-        name, version, seed: of the suite. stages: by name.
-    """
+    """The suite that was run, as it comes with Agora but for the seed; stages by name."""
 
     name: str
     version: Number
@@ -83,7 +75,7 @@ class EntrySuite:
 
     @staticmethod
     def of(suite: Suite) -> EntrySuite:
-        """What an entry says of a suite."""
+        """Return the part of a suite that an entry states."""
         stages = {stage.name: EntryStage(stage.count, suite.seed_of(stage.name)) for stage in suite.stages}
         return EntrySuite(suite.name, suite.version, suite.seed, stages)
 
@@ -98,8 +90,9 @@ class Entered:
     """The planner.
 
     Attributes:
-        label: in the keys of its rows. configuration: its name and parameters; a file in the entry is named ``weights/FILE``.
-        pedestrians: what it was told of them in all stages; as each stage says where None.
+        label: label in the keys of the planner's rows.
+        configuration: name and parameters; a file in the entry is named ``weights/FILE``.
+        pedestrians: level of perception in all stages; each stage's own where None.
     """
 
     label: str
@@ -109,12 +102,12 @@ class Entered:
 
 @dataclass(frozen=True)
 class Knows:
-    """What the robot knows beside its own pose and goal.
+    """The robot's knowledge besides its own pose and goal.
 
     Attributes:
-        pedestrians: what it is told of them; none where the planner asks for nothing of the kind.
+        pedestrians: level of perception; "none" where the planner reads no pedestrians.
         map: whether it has the map: a path through it, or a costmap of its walls.
-        channels: all that the planner reads, by name.
+        channels: names of all channels that the planner reads.
     """
 
     pedestrians: Level | Literal["none"]
@@ -123,7 +116,7 @@ class Knows:
 
     @staticmethod
     def of(planner: Named, told: Iterable[Level]) -> Knows:
-        """What a planner knows that is told of pedestrians at these levels: the most knowing counts."""
+        """Return the knowledge of a planner that runs at these levels of perception; the level that tells most counts."""
         wiring, levels = Wiring.of(planner.part.declares.needs), set(told)
         made_of = [provider for provider, _ in wiring.order]
         asks = any(isinstance(one, KnownPedestrians) for one in made_of)
@@ -134,14 +127,17 @@ class Knows:
 
 @dataclass(frozen=True)
 class Pins:
-    """What decides the rows beside the suite and the planner's configuration.
+    """Everything that decides the rows besides the suite and the planner's configuration.
 
     Attributes:
-        agora: its version. packages: that the suite's and the planner's components and the metrics come from
+        agora: version of Agora.
+        packages: versions of the packages of the suite's and the planner's components and of the metrics
             (`agora.benchmark.packages.packages`).
-        label: what the planner claims to be. knows: what the robot knows.
+        label: kind that the planner claims to be.
+        knows: knowledge of the robot.
         metrics: versions of the rows' metrics, where they are not 1.
-        inputs: digests of the suite's files. weights: digests of the planner's.
+        inputs: digests of the suite's files.
+        weights: digests of the planner's files.
     """
 
     agora: str
@@ -154,7 +150,7 @@ class Pins:
 
     @staticmethod
     def of(suite: Suite, planner: Named, told: Iterable[Level], columns: Iterable[str], folder: Path) -> Pins:
-        """What they are on this machine, for an entry in a folder whose rows have these columns.
+        """Return the pins on this machine, for an entry in a folder whose rows have these columns.
 
         Raises:
             InputError: a file of the suite or the planner cannot be read.
@@ -174,10 +170,12 @@ class Pins:
 
 @dataclass(frozen=True)
 class EntryResults:
-    """The rows in short.
+    """A summary of the rows.
 
     Attributes:
-        rows: how many. outcomes: how many of them ended how. means: of the report's first metrics, where some row has one.
+        rows: number of rows.
+        outcomes: number of rows with each outcome.
+        means: means of the report's first metrics that some row has.
     """
 
     rows: Number
@@ -186,7 +184,7 @@ class EntryResults:
 
     @staticmethod
     def of(rows: Sequence[Row]) -> EntryResults:
-        """What rows say."""
+        """Return the summary of rows."""
         ends = sorted({str(row["outcome"]) for row in rows})
         values = {name: [float(row[name]) for row in rows if row.get(name) is not None] for name in HEADLINE}
         means = {name: math.fsum(some) / len(some) for name, some in values.items() if some}
@@ -195,12 +193,19 @@ class EntryResults:
 
 @dataclass(frozen=True)
 class Entry:
-    """What ``entry.yaml`` says.
+    """The contents of ``entry.yaml``.
 
     Attributes:
-        name, author, description: for the page. suite, planner, pins: what decides the rows.
-        made_on: every machine that ran a part of them. results: the rows in short. files: digests of the entry's other files.
-        format: of the entry.
+        name: name on the page.
+        author: author on the page.
+        description: description on the page.
+        suite: the suite that was run.
+        planner: the planner with its configuration.
+        pins: everything else that decides the rows.
+        made_on: every machine that ran a part of the rows.
+        results: summary of the rows.
+        files: digests of the entry's other files.
+        format: version of the entry's format.
     """
 
     name: str
@@ -229,10 +234,13 @@ class Entry:
 
 @dataclass(frozen=True)
 class Difference:
-    """A value that did not come out again.
+    """A value that differs when its episode is run again.
 
     Attributes:
-        key: of the row. column: of the value. entry, here: what it is there, and what came out, in words.
+        key: key of the row.
+        column: column of the value.
+        entry: the value in the entry, in words.
+        here: the value here, in words.
     """
 
     key: str
@@ -243,13 +251,19 @@ class Difference:
 
 @dataclass(frozen=True)
 class Check:
-    """What ``check.yaml`` says.
+    """The contents of ``check.yaml``.
 
     Attributes:
-        entry: digest of the ``entry.yaml`` that was checked. when: in UTC. agora: its version. machine: that it was checked on.
-        seed: of the draw. episodes: that were run again; 0 where there is a problem. of: as many there are.
-        replays: recordings compared. problems: what is wrong by the rules, so that nothing was run.
-        differences: what did not come out again.
+        entry: digest of the ``entry.yaml`` that was checked.
+        when: date and time of the check, UTC.
+        agora: version of Agora that checked.
+        machine: machine that checked.
+        seed: seed of the draw of episodes.
+        episodes: number of episodes that were run again; 0 where there is a problem.
+        of: number of episodes in the entry.
+        replays: number of recordings that were compared.
+        problems: rules that the rows break, so that nothing was run.
+        differences: values that differed.
     """
 
     entry: str
@@ -265,17 +279,13 @@ class Check:
 
     @property
     def agrees(self) -> bool:
-        """Whether all came out again."""
+        """True where all values came out the same."""
         return not self.problems and not self.differences
 
 
 @dataclass(frozen=True)
 class Posted:
-    """An entry with its folder.
-
-    Attributes:
-        folder: of the entry. entry: what it says. rows: all of them, in the order of the suite.
-    """
+    """An entry with its folder, the contents of its ``entry.yaml``, and all its rows in the order of the suite."""
 
     folder: Path
     entry: Entry
@@ -296,7 +306,7 @@ class Posted:
             raise InputError(f"{error}\n{self.folder}: the entry was made with {needs}") from error
 
     def problems(self) -> list[str]:
-        """What is wrong with the rows (`agora.benchmark.rules`): not those of the suite, values that cannot be, another summary."""
+        """Return the problems of the rows (`agora.benchmark.rules`): rows of another suite, impossible values, a wrong summary."""
         found = list(rules.of_plan(self.rows, self.entry.suite, self.entry.planner.label))
         found += rules.of_columns(self.rows) if self.entry.pins.agora == __version__ else ()
         found += rules.of_values(self.rows)
@@ -306,7 +316,7 @@ class Posted:
 
 
 def read_claims(folder: Path) -> Entry:
-    """Read what an entry says of itself, without its rows.
+    """Read the claims of an entry, without its rows.
 
     Raises:
         InputError: the file is missing or damaged.
@@ -367,7 +377,7 @@ def _refuse_large(path: Path, rows: int, values: int) -> None:
 
 
 def read_check(posted: Posted) -> Check | None:
-    """What came out when the entry, as it is now, was checked; None where it was not.
+    """Return the result of the check of the entry as it is now; None where it was not checked.
 
     Raises:
         InputError: ``check.yaml`` is wrong.

@@ -1,4 +1,4 @@
-"""What a run tells whoever asked for it, in the order in which it happens."""
+"""The events of a run, in the order in which they happen."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ __all__ = ["Advanced", "GivenUp", "Kept", "RunEvent"]
 
 @dataclass(frozen=True)
 class Advanced:
-    """Some episodes have ended; the first of all says how many there were at the beginning.
+    """Report that some episodes have ended; the first such event gives the number at the beginning.
 
     Attributes:
-        done: episodes that have ended, of all planners; fewer than before where some are begun again. total: of the run.
+        done: episodes that have ended, of all planners; fewer than before where some are begun again.
+        total: number of episodes of the run.
     """
 
     done: int
@@ -24,7 +25,9 @@ class Kept:
     """Rows and recordings of episodes are on the disk.
 
     Attributes:
-        stage: its name. planner: its label. episodes: their numbers.
+        stage: name of the stage.
+        planner: label of the planner.
+        episodes: numbers of the episodes.
         shard: name of the files that hold them (`agora.benchmark.store`).
     """
 
@@ -39,7 +42,10 @@ class GivenUp:
     """An episode has no row.
 
     Attributes:
-        stage: its name. planner: its label. episode: its number. reason: in words.
+        stage: name of the stage.
+        planner: label of the planner.
+        episode: number of the episode.
+        reason: reason in words.
     """
 
     stage: str

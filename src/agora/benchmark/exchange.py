@@ -1,4 +1,4 @@
-"""Recorded episodes as MCAP files, with what Foxglove shows of them: one file an episode of a run, and one a bag.
+"""Recorded episodes as MCAP files, with Foxglove's messages about them: one file an episode of a run, and one a bag.
 
 A bag's messages go into the file as they are. Of a run there are no messages of ROS: its recordings become messages of their own
 (`agora.datasets.mcap_recording`). Either way `agora.datasets.recorded` reads the file back, and its metrics are the same.
@@ -28,7 +28,7 @@ from agora.errors import InputError, ResultsError, UnknownNameError
 from agora.files import write_whole
 from agora.viewer.foxglove import scene_entries
 
-__all__ = ["KeptRun", "file_name", "refuse_existing", "write_mcap_files", "write_new"]
+__all__ = ["KeptRun", "write_mcap_files"]
 
 _LOG = logging.getLogger(__name__)
 _AT_ONCE = 64  # episodes of a run whose recordings are in memory together
@@ -40,10 +40,11 @@ def write_mcap_files(
     """Write an MCAP file for each episode of a run and for each bag, and return their paths. A file is there whole or not at all.
 
     Args:
-        folder: of the files, made here.
+        folder: folder of the files, made here.
         sources: folders of runs, bags, MCAP files, folders of them or of Arena's recorder.
-        keys: of episodes of the runs, ``suite/stage/episode/planner`` with or without the robot; all that were kept by default.
-        progress: is told how many sources or episodes of how many are done.
+        keys: keys of episodes of the runs, ``suite/stage/episode/planner`` with or without the robot; all that were kept by
+            default.
+        progress: called with the number of sources or episodes that are done, and of all.
 
     Raises:
         InputError: a source cannot be read, or a recording lacks what its bag has.
@@ -118,7 +119,8 @@ class KeptRun:
     """The chosen episodes of a run.
 
     Attributes:
-        run: its folder. groups: rows of the robots of each episode under a planner.
+        run: folder of the run.
+        groups: rows of the robots of each episode under a planner.
         asked: whether keys named them.
     """
 

@@ -24,21 +24,28 @@ __all__ = ["RequestForm"]
 
 @dataclass(frozen=True)
 class RequestForm:
-    """Everything that ``agora bench`` can be asked for; `request` makes a `Request` of it.
+    """All that ``agora bench`` can be asked for; `request` makes a `Request` of it.
 
     It is plain data: `agora.config.load` reads one from a file, `agora.config.dump` writes it.
 
     Attributes:
-        suite: its name or file, or a folder of a benchmark of Arena's.
+        suite: name or file of a suite, or a folder of a benchmark of Arena's.
         planners: each NAME, NAME:key=value,key=value or PLANNER+INTERPLANNER; all that can run here, or those of the folder's
-            contest, where there is none. interplanner: in front of planners that name none.
-        output: folder of the results; ``results/SUITE`` where None. resume: go on with a run that was begun there.
-        seed: instead of the suite's. simulator: what moves the robots, as a text; the stages' own where empty.
+            contest, where there is none.
+        interplanner: interplanner in front of planners that name none.
+        output: folder of the results; ``results/SUITE`` where None.
+        resume: go on with a run that was begun in ``output``.
+        seed: seed instead of the suite's.
+        simulator: simulator that moves the robots, as a text; the stages' own where empty.
         pedestrians: levels of perception at which each planner runs; as the stages say where there is none.
-        counterfactual: run each episode once more without robots. control: with `agora.benchmark.control.CONTROL` where it tells
-            something, but where channels are recorded.
-        executor: who runs the jobs, as a text, instead of ``workers`` processes.
-        workers, threads, batch, trajectories, record: as in `Options`.
+        counterfactual: run each episode once more without robots.
+        control: add `agora.benchmark.control.CONTROL` where it tells something, but not where channels are recorded.
+        executor: executor that runs the jobs, as a text, instead of ``workers`` processes.
+        workers: as in `Options`.
+        threads: as in `Options`.
+        batch: as in `Options`.
+        trajectories: as in `Options`.
+        record: as in `Options`.
 
     Raises:
         InputError: a field has a wrong value; the message begins with its name.
@@ -93,7 +100,7 @@ class RequestForm:
         return {} if self.planners or self.chosen()[1] else runnable()[1]
 
     def request(self) -> Request:
-        """Return what is asked for.
+        """Return the request.
 
         Raises:
             InputError: there is no suite, planner or channel of a name, or a file is wrong.
@@ -115,7 +122,7 @@ def read_benchmark(name: str) -> tuple[Suite, dict[str, Named]]:
     """Return a suite without planners, or the suite and the planners of a folder of Arena's.
 
     Args:
-        name: of the suite, or its file, or the folder.
+        name: name of the suite, or its file, or the folder.
 
     Raises:
         InputError: it cannot be read.

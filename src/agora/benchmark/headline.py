@@ -1,4 +1,6 @@
-"""The head of the report: for each planner what matters most, with intervals and small charts, and what comparisons can show."""
+"""The head of the report: the most important metrics of each planner, with intervals and small charts, and the power of
+comparisons.
+"""
 
 from __future__ import annotations
 
@@ -42,8 +44,11 @@ def headline(
     """Return the columns and lines of the table of one stage.
 
     Args:
-        part: rows of the stage. metrics: that some row has. planners: in their order.
-        colours: of outcomes. calls: wall time of control calls by key of the row, s.
+        part: rows of the stage.
+        metrics: metrics that some row has.
+        planners: labels of planners in their order.
+        colours: colours of outcomes.
+        calls: wall time of control calls by key of the row, s.
     """
     timed = [{**row, PLANNING.name: _mean_ms(calls.get(row["key"]))} for row in part]
     chosen = [metric for name in HEADLINE for metric in metrics if metric.name == name]
@@ -91,7 +96,7 @@ def _mean_ms(calls: Array | None) -> float | None:
 
 
 def blame(rows: Sequence[Row]) -> str:
-    """Who closed the gap in the episodes that ended with a pedestrian, in words; empty where none ended so."""
+    """Say who closed the gap in the episodes that ended with a pedestrian; empty where none ended so."""
     ended = [row for row in rows if row["outcome"] == "pedestrian_collision"]
     if not ended:
         return ""
@@ -102,7 +107,7 @@ def blame(rows: Sequence[Row]) -> str:
 
 
 def comparisons(rows: Sequence[Row], metrics: Sequence[Metric], others: Sequence[str], baseline: str) -> list[str]:
-    """Return a sentence for each comparison: how many pairs it has, and what difference they can find."""
+    """Return a sentence for each comparison: the number of its pairs, and the smallest difference that they can show."""
     groups = tables.by_planner(rows, [*others, baseline])
     chosen = [tables.REACHED, *(metric for name in HEADLINE for metric in metrics if metric.name == name)]
     said = []

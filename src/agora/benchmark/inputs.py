@@ -53,7 +53,9 @@ def difference(was: Mapping[str, str], now: Mapping[str, str], rest: str) -> str
     """Say which file is not the same in two sets of digests, the first by name, with both digests; empty where all are.
 
     Args:
-        was, now: digests by name. rest: of the sentence: since when, and what to do.
+        was: digests at the beginning, by name.
+        now: digests at present, by name.
+        rest: rest of the sentence: the time of the change and the remedy.
     """
     for name in sorted({*was, *now}):
         if name not in now:
@@ -66,7 +68,7 @@ def difference(was: Mapping[str, str], now: Mapping[str, str], rest: str) -> str
 
 
 def unread(component: Named) -> Named:
-    """Return a component, and those in it, without what they have read of their files so far: a file may have changed since."""
+    """Return a component, and those in it, without the contents of their files: a file may have changed since."""
     part = component.part
     if not dataclasses.is_dataclass(part) or isinstance(part, type):
         return component

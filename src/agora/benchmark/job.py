@@ -23,14 +23,13 @@ from agora.engine.undisturbed import undisturbed
 from agora.episode import WORLD, Conditions, Episodes
 from agora.errors import AgoraError, InputError, StoppedError, in_words
 from agora.interfaces import Done, Event, Finished, Metric, Progress, Watch
+from agora.metrics.registered import metrics
 from agora.perception.perception import Level, Perception
-from agora.registry import Named, available, load
+from agora.registry import Named
 from agora.tasks.suite import Suite
 
 if TYPE_CHECKING:
     from agora.world.start import Start
-
-__all__ = ["metrics"]
 
 
 _UNWATCHED = Watch()
@@ -39,12 +38,16 @@ _NOTHING: Mapping[str, str] = {}
 
 @dataclass(frozen=True)
 class Job:
-    """Which episodes are run together.
+    """The episodes that are run together.
 
     Attributes:
-        stage: its name. planner: its label. episodes: numbers of the episodes.
-        unmade: of a job of one episode, the call of the planner, from 1, that took a worker along and is not made again, and how.
-        starts: of the episodes, by number, or why one cannot be put together; None where the worker is to make them from the files.
+        stage: name of the stage.
+        planner: label of the planner.
+        episodes: numbers of the episodes.
+        unmade: only for a job of one episode: number, from 1, of the planner's call that ended a worker and is not made again, and
+            how.
+        starts: starts of the episodes by number, or the reason why one cannot be put together; None where the worker makes them
+            from files.
     """
 
     stage: str
@@ -66,15 +69,17 @@ class Job:
 
 @dataclass(frozen=True)
 class RunPlan:
-    """What all jobs of a run have in common, and how one is run (`agora.interfaces.Work`).
+    """The settings that all jobs of a run have in common, and the way to run one (`agora.interfaces.Work`).
 
     Attributes:
-        suite: the episodes. planners: by label.
-        worlds: most worlds side by side, 0 for all of a job. threads: over worlds.
+        suite: suite of the run.
+        planners: planners by label.
+        worlds: most worlds side by side, 0 for all of a job.
+        threads: threads over worlds.
         slots: pedestrian slots a world, 0 for the least.
-        trajectories: whose recordings are kept.
-        pedestrians: what planners are told of them, by label; what the stage says where a label is not there.
-        run: what its shards are marked with (`agora.benchmark.record.RunRecord.id`).
+        trajectories: choice of the recordings that are kept.
+        pedestrians: level of perception of planners by label; the stage's own where a label is missing.
+        run: mark of the run's shards (`agora.benchmark.record.RunRecord.id`).
         record: names of channels whose readings the recordings keep.
         token: asks the process of the benchmark to stop.
     """
@@ -91,12 +96,12 @@ class RunPlan:
     token: StopToken = field(default_factory=StopToken, compare=False, repr=False)
 
     def told(self, job: Job) -> Perception:
-        """How the robots of a job come to know of pedestrians."""
+        """Return the perception of the robots of a job."""
         own = self.suite.stage(job.stage).perception
         return replace(own, source=self.pedestrians.get(job.planner, own.source))
 
     def starts(self, job: Job) -> Mapping[int, Start | str]:
-        """Where the episodes of a job begin, or why one cannot be put together, by number."""
+        """Return the starts of a job's episodes by number, or the reason why one cannot be put together."""
         return job.starts or {episode: self._start(job.stage, episode) for episode in job.episodes}
 
     def _start(self, stage: str, episode: int) -> Start | str:
@@ -170,11 +175,6 @@ def key_of(suite: Suite, stage: str, episode: int, planner: str, robot: int) -> 
     return store.episode_key({"suite": suite.name, "stage": stage, "episode": episode, "planner": planner, "robot": robot})
 
 
-def metrics() -> list[Metric]:
-    """Every registered metric, by name."""
-    return [load("metrics", name) for name in available("metrics")]
-
-
 def _watched(measure: Metric, watch: Watch) -> Metric:
     """A metric whose watch is told when it begins and ends."""
 
@@ -191,7 +191,7 @@ def _watched(measure: Metric, watch: Watch) -> Metric:
 
 @dataclass(frozen=True)
 class _Ended:
-    """How many episodes of a part have ended."""
+    """The number of a part's episodes that have ended."""
 
     count: int
 
@@ -255,6 +255,6 @@ def _compared(episodes: Episodes, conditions: Conditions, watch: Watch) -> Itera
 
 
 def _place(error: BaseException) -> str:
-    """Where something was raised that is not Agora's own."""
+    """Return the place of an exception that is not Agora's own, in words; empty for others."""
     frames = traceback.extract_tb(error.__traceback__)
     return "" if isinstance(error, AgoraError) or not frames else f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})"

@@ -1,4 +1,4 @@
-"""The simulator's side of the conversation with a joystick of SocNavBench (CMU-TBD/SocNavBench 2724ea85), whatever moves the robot.
+"""The simulator's side of the conversation with a joystick of SocNavBench (CMU-TBD/SocNavBench 2724ea85).
 
 The joystick connects to the simulator's socket; the simulator connects to the joystick's and tells it the episodes. Each episode
 begins with what the world is like. The joystick answers with its name and ``ready``, then asks for states and sends commands until
@@ -19,10 +19,9 @@ from agora.benchmark.executors.outside import EpisodeLostError
 from agora.errors import AgoraError, InputError, PlannerError
 from agora.ranges import Within
 from agora.wire import joystick as messages
+from agora.wire.address import Address, connect
 from agora.wire.joystick import Commands, JoystickWord, PlannerName
-from agora.wire.mailbox import Address, Letter, Mailbox, SenderGoneError, connect, deliver, peer
-
-__all__ = ["Joystick", "Meeting"]
+from agora.wire.mailbox import Letter, Mailbox, SenderGoneError, deliver, peer
 
 _LISTENS = 5.0  # s that a joystick may take to listen after it has connected
 _KNOCK = 0.01  # s between two tries, as ``establish_handshake`` waits
@@ -33,15 +32,16 @@ _REFUSED = 10  # messages of an episode that may be none, before it has failed
 
 @dataclass(frozen=True)
 class Meeting:
-    """Where and how a joystick is met.
+    """The sockets and the rules of a conversation with a joystick.
 
     Attributes:
-        address: what the two sockets have in common: PATH for ``PATH_recv`` and ``PATH_send``, HOST:PORT for PORT and PORT + 1.
-            SocNavBench has its own in ``params/user_params.ini``, as ``recv_ID`` and ``send_ID``.
-        recv: socket at which the simulator listens, instead. send: that at which the joystick listens.
+        address: common part of the two sockets' addresses: PATH for ``PATH_recv`` and ``PATH_send``, HOST:PORT for PORT and PORT +
+            1. SocNavBench has its own in ``params/user_params.ini``, as ``recv_ID`` and ``send_ID``.
+        recv: address at which the simulator listens, instead.
+        send: address at which the joystick listens, instead.
         asynchronous: time passes whether there is a command or not; the last one is repeated.
         repeats: most repeats of commands in an episode, if asynchronous (``max_repeats``).
-        patience: s without a word of the joystick that end the conversation, where time waits for it. That its process has ended
+        patience: time without a word of the joystick that ends the conversation, s, where time waits for it. The end of its process
             is noticed at once; SocNavBench's sampling planner computes for many minutes before its first word.
     """
 
@@ -62,17 +62,17 @@ class Meeting:
 
     @property
     def receives(self) -> Address:
-        """Where the simulator listens."""
+        """The address at which the simulator listens."""
         return Address.of(self.recv, "recv") if self.recv else self._of_both("_recv", 0)
 
     @property
     def steered_by(self) -> str:
-        """Who could have sent the commands, where that is not the joystick alone; the text stands in every row."""
+        """The parties that could have sent the commands, where that is not the joystick alone; the text stands in every row."""
         return "" if self.receives.path else "anybody on this machine: TCP does not tell who sends"
 
     @property
     def sends(self) -> Address:
-        """Where the joystick listens."""
+        """The address at which the joystick listens."""
         return Address.of(self.send, "send") if self.send else self._of_both("_send", 1)
 
     def _of_both(self, ending: str, number: int) -> Address:
@@ -86,10 +86,11 @@ class Joystick:
     """A joystick, from the moment on at which one is waited for.
 
     Args:
-        meeting: where and how. say: told what is to be seen by whoever looks on.
+        meeting: sockets and rules of the conversation.
+        say: shows a line to the user.
 
     Attributes:
-        gone: why nothing more is to be had of it, or "".
+        gone: reason why the joystick sends no more, or "".
     """
 
     def __init__(self, meeting: Meeting, say: Callable[[str], None]) -> None:
@@ -98,7 +99,7 @@ class Joystick:
         self._process = 0
         self._refused = 0
         self._answers = meeting.sends
-        self._greeting: socket.socket | None = None
+        self._socket: socket.socket | None = None
         self._mailbox = Mailbox(meeting.receives)
 
     def meet(self, episodes: Sequence[str]) -> None:
@@ -107,29 +108,29 @@ class Joystick:
         Raises:
             EpisodeLostError: it does not take them.
         """
-        while self._greeting is None:
+        while self._socket is None:
             self._say(f"waiting for a joystick at {self._mailbox.address}")
             if self.meeting.steered_by:
                 self._say(f"commands are taken from {self.meeting.steered_by}; the rows say so (steered_by)")
             visitor = self._mailbox.visitor(math.inf)
-            self._greeting = self._greet(visitor or 0)
+            self._socket = self._connect(visitor or 0)
         self._mailbox.watch(self._process)
         self._tell(messages.names(episodes))
 
-    def _greet(self, visitor: int) -> socket.socket | None:
+    def _connect(self, visitor: int) -> socket.socket | None:
         """Connect to the joystick of a process; None where it does not listen."""
         end = time.monotonic() + _LISTENS
         reason = "nobody listens there"
         while time.monotonic() < end:
             try:
-                greeting = connect(self._answers, self.meeting.patience)
+                connection = connect(self._answers, self.meeting.patience)
             except OSError as error:
                 reason = error.strerror or str(error)
             else:
-                if (found := peer(greeting)) in (0, visitor) or not visitor:
+                if (found := peer(connection)) in (0, visitor) or not visitor:
                     self._process = found or visitor
-                    return greeting
-                greeting.close()
+                    return connection
+                connection.close()
                 reason = f"process {found} listens there"
             select.select([], [], [], _KNOCK)
         self._say(f"somebody connected (process {visitor}), but the joystick's socket {self._answers} cannot be reached: {reason}")
@@ -175,7 +176,7 @@ class Joystick:
                 self._refuse(letter, str(error))
 
     def command(self, until: float = math.inf) -> JoystickWord | PlannerName | Commands | None:
-        """As `next`; where time waits for the joystick, its silence ends the conversation."""
+        """Return the next message as `next` does; where time waits for the joystick, its silence ends the conversation."""
         if self.meeting.asynchronous:
             return self.next(until)
         said = self.next(time.monotonic() + self.meeting.patience)
@@ -238,6 +239,6 @@ class Joystick:
 
     def close(self) -> None:
         """Listen no more."""
-        if self._greeting is not None:
-            self._greeting.close()
+        if self._socket is not None:
+            self._socket.close()
         self._mailbox.close()

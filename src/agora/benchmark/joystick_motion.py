@@ -1,4 +1,4 @@
-"""How SocNavBench's robot takes a joystick's commands (CMU-TBD/SocNavBench 2724ea85): clipped, then done at once.
+"""The motion of SocNavBench's robot under a joystick's commands (CMU-TBD/SocNavBench 2724ea85): clipped, then done at once.
 
 Velocities move a unicycle by Euler steps (``systems/dubins_3d.py``); positions are jumped to (``execute_position_cmds``). Poses are
 float32, and what that code computes in float64 under its NumPy 1 is float64 here.
@@ -11,8 +11,6 @@ import math
 import numpy as np
 
 from agora.core.state import Floats
-
-__all__ = ["follow"]
 
 TOLERANCE = 0.01
 """Speed by which a position may be too far, m/s (``clip_posn: epsilon``)."""
@@ -40,11 +38,14 @@ def clip_position(dt: float, old: Floats, new: Floats, fastest: float) -> Floats
 def follow(
     command: Floats, pose: Floats, dt: float, v: tuple[float, float], w: tuple[float, float]
 ) -> tuple[Floats, tuple[float, float, float], bool]:
-    """Do what a command says for one step.
+    """Apply a command for one step.
 
     Args:
-        command: (2,) v, w or (4,) x, y, heading, v. pose: (3,) of the robot; its heading counts turns.
-        dt: s. v, w: lowest and highest, m/s and rad/s.
+        command: (2,) v and w, or (4,) x, y, heading and v.
+        pose: (3,) pose of the robot; its heading counts turns.
+        dt: step, s.
+        v: lowest and highest speed, m/s.
+        w: lowest and highest turn rate, rad/s.
 
     Returns:
         The pose (3,) after it, the twist in the robot's frame, m/s and rad/s, and whether the command was clipped.

@@ -1,4 +1,5 @@
-"""What a joystick of SocNavBench is told of an episode, and what that simulator counts beside Agora's rules: cooldowns and causes.
+"""An episode in the messages to a joystick of SocNavBench, with that simulator's own counts besides Agora's rules: cooldowns and
+causes.
 
 Sources: CMU-TBD/SocNavBench 2724ea85, ``agents/agent_base.py`` (``check_collisions``), ``agents/humans/recorded_human.py``. There
 pedestrians are a step behind the robot in a state; here all are where they are at its time. Radii are those that count in contacts.
@@ -25,16 +26,18 @@ COOLDOWN = 1.0
 
 
 class JoystickScene:
-    """An episode as it is told: zero is the corner of the map, poses are float32.
+    """An episode in SocNavBench's frame: zero is the corner of the map, poses are float32.
 
     Args:
-        start: of the episode, its pedestrians all recorded. read: the same as SocNavBench has it. period: of control, s.
+        start: start of the episode; all its pedestrians are recorded.
+        read: the same episode as SocNavBench has it.
+        period: control period, s.
 
     Attributes:
-        corner: (2,) of the map, m. pose: (3,) of the robot in the map frame, m and rad; its heading counts turns.
-        time: since the episode began, s, summed up step by step as there.
-        cause: what the end would be called if it came by time: "Timeout", or "Pedestrian Collision" where the robot just touched
-            somebody.
+        corner: (2,) corner of the map, m.
+        pose: (3,) pose of the robot in the map frame, m and rad; its heading counts turns.
+        time: time since the episode began, s, summed up step by step as in SocNavBench.
+        cause: name of the end if it came by time: "Timeout", or "Pedestrian Collision" where the robot just touched somebody.
     """
 
     def __init__(self, start: Start, read: SocnavbenchEpisode, period: float) -> None:
@@ -62,7 +65,7 @@ class JoystickScene:
         return self._state(poses).text(opening(self._start.map, self._read.map_name, self._read.name))
 
     def see(self, world: World) -> None:
-        """Take in where everybody is: who came, who went, and whether something held the robot."""
+        """Take in the present places: new people, people who have gone, and whether something held the robot."""
         here = world.pedestrians.active[0, : self._tracks.count]
         self._present = {slot: None for slot in self._present if here[slot]}
         self._present |= dict.fromkeys(map(int, np.flatnonzero(here)))
@@ -114,7 +117,7 @@ class JoystickScene:
 
 
 def ends_of(tracks: Trajectories) -> tuple[Floats, Floats]:
-    """Return the first and last poses (n, 3) of recorded pedestrians; who has one knot looks along x."""
+    """Return the first and last poses (n, 3) of recorded pedestrians; one with a single knot looks along x."""
     first, last = tracks.first[:-1], tracks.first[1:] - 1
     second, before = np.minimum(first + 1, last), np.maximum(last - 1, first)
     x, y = tracks.knot_x, tracks.knot_y

@@ -1,4 +1,4 @@
-"""What a run kept: its recordings with their maps, and the report made of them."""
+"""The recordings that a run kept, with their maps, and the report made of them."""
 
 from __future__ import annotations
 
@@ -30,15 +30,19 @@ REPLAYS = 24
 """Episodes that a report embeds."""
 
 
-def recordings(folder: Path, keys: Iterable[str]) -> dict[str, Recording]:
+def recordings(folder: Path, keys: Iterable[str] | None = None) -> dict[str, Recording]:
     """Return recordings by key, as far as they were kept, with the map that the suite gives the episode.
 
-    Where the suite's worlds are not on this machine, recordings have no map, and the log says so.
+    Without ``keys`` these are all that were kept. Where the suite's worlds are not on this machine, recordings have no map, and the
+    log says so.
 
     Raises:
         ResultsError: the folder holds no run.
     """
-    wanted, run = list(keys), RunFolder.read(folder)
+    run = RunFolder.read(folder)
+    if keys is None:
+        keys = [row["key"] for shard in run.shards("trajectories", ["key"]) for row in shard.rows]
+    wanted = list(keys)
     found: dict[str, Recording] = {}
     for read in run.shards("trajectories", ["key"]) if wanted else ():
         if read.problem:
@@ -71,7 +75,8 @@ def report(folder: Path, found: Account | None = None) -> Path:
     """Write ``report.html`` of a run and return its path.
 
     Args:
-        folder: of the run. found: what it has of what it planned; None to look.
+        folder: folder of the run.
+        found: account of the run; made here where None.
 
     Raises:
         ResultsError: the folder holds no run, or the page cannot be written.
@@ -112,7 +117,9 @@ def figures(folder: Path, names: Iterable[str], kind: str) -> list[Path]:
     """Write the outcomes of a run, the distributions of metrics, and all of these side by side, as figures; return their paths.
 
     Args:
-        folder: of the run. names: of metrics. kind: png, pdf or svg.
+        folder: folder of the run.
+        names: names of metrics.
+        kind: png, pdf or svg.
 
     Raises:
         ResultsError: the folder holds no run. UnknownNameError: no such metric.

@@ -21,7 +21,6 @@ from agora.benchmark import tables
 from agora.benchmark.bench import with_seed
 from agora.benchmark.entry import CHECK, ENTRY, TIMING, Check, Posted, read_check, read_entry, read_replays, read_shard
 from agora.benchmark.headline import headline
-from agora.benchmark.job import metrics
 from agora.benchmark.report import ARROWS, rank_lines
 from agora.benchmark.statistics import Row
 from agora.config import dump
@@ -29,7 +28,8 @@ from agora.core.recording import Recording
 from agora.core.state import Array
 from agora.errors import InputError, ResultsError
 from agora.files import write_whole
-from agora.share import folder as shared
+from agora.metrics.registered import metrics
+from agora.share import checkout
 from agora.tasks.suite import Suite, load_suite, suite_names
 from agora.viewer.replay import embed, replay_html, source, templates
 
@@ -54,8 +54,11 @@ class _Shown:
     """An entry on the page.
 
     Attributes:
-        name: its own, with a number where several of a table have it. posted, check: the entry, and what its check says.
-        number: on the page. wrong: why it is not ranked; empty where it is.
+        name: name of the entry, with a number where several of a table have it.
+        posted: the entry.
+        check: its check, where there is one.
+        number: number on the page.
+        wrong: reason why the entry is not ranked; empty where it is.
     """
 
     name: str
@@ -75,7 +78,7 @@ class _Shown:
 
     @property
     def known(self) -> tuple[str, str, str]:
-        """What the filters ask: pedestrians, map, and whether it was checked."""
+        """The values for the page's filters: pedestrians, map, and "checked" or "unchecked"."""
         knows = self.posted.entry.pins.knows
         return knows.pedestrians, knows.map, "checked" if self.check is not None else "unchecked"
 
@@ -84,12 +87,17 @@ def write(folders: Sequence[Path], path: Path, *, with_own: bool = True) -> Path
     """Write the page of all entries in some folders, at any depth, and return its path.
 
     Args:
-        folders: where to look. path: of the page. with_own: whether the entries that come with Agora are on it, too.
+        folders: folders to look in.
+        path: path of the page.
+        with_own: whether the entries that come with Agora's source are on it, too.
 
     Raises:
         InputError: a folder is not there or holds no entry, or an entry is damaged. ResultsError: the page cannot be written.
     """
-    entries = [one for folder in ([own_entries()] if with_own else []) + list(folders) for one in _found(folder)]
+    own = own_entries() if with_own else None
+    if not (own or folders):
+        raise InputError("no folder with entries was named; the entries of Agora's own planners come with its source alone")
+    entries = [one for folder in [*([own] if own else []), *folders] for one in _found(folder)]
     page = render([read_entry(place) for place in dict.fromkeys(entries)])
     try:
         write_whole(path, page)
@@ -98,9 +106,10 @@ def write(folders: Sequence[Path], path: Path, *, with_own: bool = True) -> Path
     return path
 
 
-def own_entries() -> Path:
-    """The folder of the entries that come with Agora."""
-    return shared("configs") / "leaderboard"
+def own_entries() -> Path | None:
+    """Return the folder of the entries of Agora's own planners, which come with its source; None where Agora was installed."""
+    root = checkout()
+    return None if root is None else root / "docs" / "leaderboard"
 
 
 def render(posted: Sequence[Posted]) -> str:
@@ -156,7 +165,7 @@ def _found(folder: Path) -> list[Path]:
 
 
 def _named(members: Sequence[Posted], numbers: Iterable[int]) -> list[_Shown]:
-    """The entries of one table with names of their own, and what is wrong with them."""
+    """Return the entries of one table with names of their own, and their problems."""
     taken: set[str] = set()
     shown = []
     for one, number in zip(members, numbers, strict=False):
@@ -248,7 +257,7 @@ def _calls(one: _Shown) -> Mapping[str, Array]:
 
 
 def _replays(one: _Shown, suite: Suite | None) -> dict[str, Recording]:
-    """The entry's recordings by what the page calls them, with their maps where the suite is here."""
+    """Return the entry's recordings by their names on the page, with their maps where the suite is here."""
     found, rows, drawn = {}, {row["key"]: row for row in one.posted.rows}, one.posted.entry.suite
     then = "" if suite is not None else f", version {drawn.version}, Agora {one.posted.entry.pins.agora}"
     for key, recording in read_replays(one.posted).items():
@@ -263,7 +272,7 @@ def _replays(one: _Shown, suite: Suite | None) -> dict[str, Recording]:
 
 
 def _details(one: _Shown) -> dict[str, Any]:
-    """What the page says of an entry beside its numbers."""
+    """Return the details of an entry on the page besides its numbers."""
     entry, check = one.posted.entry, one.check
     pins, label = entry.pins, entry.planner.label
     facts = {
@@ -308,7 +317,7 @@ def _colours(posted: Sequence[Posted]) -> dict[str, str]:
 
 
 def _lead(lines: Sequence[Mapping[str, Any]], suites: int, wrong: int) -> str:
-    """How many entries there are, in a sentence."""
+    """Return the sentence that counts the entries."""
     checked = sum(line["checked"] == "checked" for line in lines)
     words = f"{len(lines)} entr{'y' if len(lines) == 1 else 'ies'} on {suites} suite{'' if suites == 1 else 's'}; {checked} checked"
     return f"{words}, and {wrong} that are not ranked." if wrong else f"{words}."

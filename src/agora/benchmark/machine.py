@@ -1,4 +1,4 @@
-"""What results were made on."""
+"""The machine on which results were made."""
 
 from __future__ import annotations
 
@@ -15,11 +15,14 @@ _PACKAGES = ("numpy", "numba", "scipy", "pyarrow")
 
 @dataclass(frozen=True)
 class Machine:
-    """A machine and what is installed there.
+    """A machine and its software.
 
     Attributes:
-        commit: of Agora's clone; "unknown" where there is none. cpu: its model. system, python: names with versions.
-        packages: versions by name, of those on which numbers depend.
+        commit: commit of Agora's clone; "unknown" where there is none.
+        cpu: model of the CPU.
+        system: name and version of the operating system.
+        python: name and version of Python.
+        packages: versions by name, of packages on which numbers depend.
     """
 
     commit: str

@@ -1,4 +1,4 @@
-"""What tuning makes as large as it can: a metric, or a weighted sum of metrics."""
+"""The objective that tuning maximizes: a metric, or a weighted sum of metrics."""
 
 from __future__ import annotations
 

@@ -19,8 +19,6 @@ from agora.benchmark.run_folder import RunFolder
 from agora.benchmark.store import Keep
 from agora.errors import ResultsError
 
-__all__ = ["OpenRun", "opened"]
-
 _LOG = logging.getLogger(__name__)
 _FREE = 64 * 2**20  # bytes that must be free beyond the estimate
 _PER_EPISODE: Mapping[Keep, int] = {"all": 2**18, "failed": 2**18, "none": 2**13}  # bytes, a generous estimate
@@ -31,7 +29,8 @@ class OpenRun(RunFolder):
     """The folder of a run that this process alone is at work in.
 
     Attributes:
-        finished: keys of the rows that are there. lost: why episodes have no row, by key, those of earlier parts too.
+        finished: keys of the rows that are there.
+        lost: why episodes have no row, by key, those of earlier parts too.
     """
 
     finished: set[str] = field(default_factory=set)
@@ -57,7 +56,7 @@ class OpenRun(RunFolder):
             self.write_interrupted(self.lost)
 
     def check_unchanged(self, now: Mapping[str, str]) -> None:
-        """Make sure at the end that the files are those that the run began with; else ``run.yaml`` keeps it from being resumed.
+        """Make sure at the end that the files are the same as at the beginning; else ``run.yaml`` keeps the run from being resumed.
 
         Args:
             now: digests of the files (`agora.benchmark.inputs`).
@@ -90,8 +89,10 @@ def opened(path: Path, record: RunRecord, *, episodes: int, resume: bool = False
     episodes are run again.
 
     Args:
-        path: of the folder, made here. record: what decides the results.
-        episodes: of the run in all, for which there must be room. resume: whether the folder may hold the run already.
+        path: path of the folder, made here.
+        record: record of the run: everything that decides its results.
+        episodes: number of episodes in all, for which there must be room.
+        resume: whether the folder may hold the run already.
         repeats: whether an episode that is run again is the same; if not, rows that have lost something stay, and the log says so.
 
     Raises:
@@ -120,7 +121,9 @@ def check_space(folder: Path, episodes: int, keep: Keep = "all") -> None:
     """Make sure that a disk has room for the results.
 
     Args:
-        folder: of the results. episodes: that are to be run. keep: whose recordings.
+        folder: folder of the results.
+        episodes: number of episodes to run.
+        keep: choice of the recordings that are kept.
 
     Raises:
         ResultsError: it has not, or nobody can say.
@@ -151,11 +154,13 @@ def _begun(path: Path, record: RunRecord, resume: bool) -> RunFolder:
 
 @dataclass(frozen=True)
 class _Read:
-    """Everything that the shards of a folder hold, each read once: rows without their values, and keys of the other parts.
+    """The contents of a folder's shards, each read once: rows without their values, and keys of the other parts.
 
     Attributes:
-        run: that they are of. rows: of each shard that is whole, by its name.
-        keys_of: of the other parts, by name of the part and of the shard. names: of all shards, whole or not.
+        run: run that the shards are of.
+        rows: rows of each whole shard, by its name.
+        keys_of: keys in the other parts, by name of the part and of the shard.
+        names: names of all shards, whole or not.
     """
 
     run: RunFolder

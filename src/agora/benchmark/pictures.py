@@ -1,4 +1,4 @@
-"""Pictures of stages for the report, as inline SVG: a map, who walked there, and the way of each planner in the same episode."""
+"""Pictures of stages for the report, as inline SVG: a map, its pedestrians, and the way of each planner in the same episode."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _FINEST = 0.05
 
 
 def pictured(rows: Sequence[Row], planners: Sequence[str]) -> list[str]:
-    """Return the keys of what is drawn of each stage: the first episode that most of the first planners have, under each."""
+    """Return the keys of the recordings that each stage's picture shows: the first episode that most of the first planners have."""
     keys, rows = [], [row for row in rows if row["planner"] in planners[:MOST_PLANNERS]]
     for stage in list(dict.fromkeys(row["stage"] for row in rows))[:MOST_STAGES]:
         episodes: dict[Any, list[str]] = {}
@@ -42,7 +42,9 @@ def stage_pictures(rows: Sequence[Row], recordings: Mapping[str, Recording], pla
     """Return, for each stage of which there are recordings, its name, the episode, the picture and a line for each planner.
 
     Args:
-        rows: of the run. recordings: by key, of one episode a stage. planners: whose order decides their colours.
+        rows: rows of the run.
+        recordings: recordings by key, of one episode a stage.
+        planners: labels of planners; their order decides their colours.
     """
     planners = planners[:MOST_PLANNERS]
     colours = dict(zip(planners, _COLOURS, strict=False))

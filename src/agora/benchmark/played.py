@@ -11,7 +11,6 @@ from typing import Any
 from agora import __version__
 from agora.benchmark import store
 from agora.benchmark.begun import alone
-from agora.benchmark.job import metrics
 from agora.benchmark.machine import Machine
 from agora.benchmark.open_run import check_space
 from agora.benchmark.record import RunRecord
@@ -23,6 +22,7 @@ from agora.errors import InputError, ResultsError
 from agora.interfaces import Metric
 from agora.maps.exact import write_exact
 from agora.maps.grid import Map
+from agora.metrics.registered import metrics
 
 _LOG = logging.getLogger(__name__)
 
@@ -33,8 +33,8 @@ def write_played(folder: Path, episodes: Sequence[PlayedEpisode]) -> list[dict[s
     Of several that are one episode under one planner the last that ended counts; what has no end is listed as interrupted.
 
     Args:
-        folder: of the results, made here; it must hold no run.
-        episodes: at least one.
+        folder: folder of the results, made here; it must hold no run.
+        episodes: episodes, at least one.
 
     Raises:
         InputError: there is no episode, or they are of several suites. ResultsError: the folder cannot be used.
@@ -106,7 +106,7 @@ def _digest(place: Map) -> str:
 
 
 def _described(suite: str, episodes: Sequence[PlayedEpisode], maps: dict[str, str]) -> RunRecord:
-    """What the run is of: as far as the episodes say what decided them."""
+    """Return the record of the run, as far as the episodes say what decided them."""
     stages = {played.stage: played.conditions for played in episodes}
     seeds = sorted({played.seed for played in episodes})
     return RunRecord(

@@ -24,14 +24,14 @@ class PublishedRow:
     """A row of a published table.
 
     Attributes:
-        planner: as the source names it.
-        table: where it stands in the source.
-        episodes: how many the numbers stand on; 0 where the source does not say.
-        values: by metric the mean, and the standard deviation over episodes where it is published.
-        suite: on which Agora compares; empty where it has none.
-        stages: of the suite; all where empty.
+        planner: name of the planner in the source.
+        table: place of the table in the source.
+        episodes: number of episodes behind the numbers; 0 where the source does not say.
+        values: mean by metric, and the standard deviation over episodes where it is published.
+        suite: suite on which Agora compares; empty where there is none.
+        stages: stages of the suite; all where empty.
         ours: the planner as after ``-p`` of ``agora bench``; empty where Agora has none.
-        why: what is known of differences, in a sentence or two.
+        why: known differences, in a sentence or two.
     """
 
     planner: str
@@ -53,11 +53,11 @@ class PublishedRow:
 
 @dataclass(frozen=True)
 class PublishedNumbers:
-    """What a paper or its code publishes.
+    """The numbers that a paper or its code publishes.
 
     Attributes:
-        title: of the source, with authors and year.
-        rows: of its tables.
+        title: title of the source, with authors and year.
+        rows: rows of the source's tables.
     """
 
     title: str
@@ -70,9 +70,9 @@ class PublishedComparison:
 
     Attributes:
         source: name of the file in ``configs/published``.
-        row: of the published table.
-        metric: compared.
-        published: the number.
+        row: row of the published table.
+        metric: metric that is compared.
+        published: published number.
         ours: the mean over a run's episodes with its 95 % interval.
         difference: ours less the published one, with its 95 % interval.
     """
@@ -86,7 +86,7 @@ class PublishedComparison:
 
     @property
     def agrees(self) -> bool:
-        """Whether the interval of the difference holds 0, so that both can be the same."""
+        """True where the interval of the difference holds 0, so that both can be the same."""
         low, high = self.difference.low, self.difference.high
         return low is not None and high is not None and low <= 0.0 <= high
 
@@ -101,13 +101,14 @@ def published() -> dict[str, PublishedNumbers]:
 
 
 def compared(suite: str, rows: Sequence[Row]) -> Iterator[PublishedComparison]:
-    """Compare the rows of a run with what is published of its suite.
+    """Compare the rows of a run with the published numbers of its suite.
 
     Two rates are compared by Newcombe's interval, two means by the normal one. A mean without a published deviation gets ours.
     A number of unknown episodes counts as exact.
 
     Args:
-        suite: name. rows: of the run, with ``planner``, ``stage`` and metrics.
+        suite: name of the suite.
+        rows: rows of the run, with ``planner``, ``stage`` and metrics.
 
     Raises:
         InputError: a published file is wrong, or names a metric that rows do not have.

@@ -1,4 +1,4 @@
-"""Who is best, how sure that is, and which planners the same episodes tell apart.
+"""The ranks of planners with their certainty, and the pairs that the same episodes tell apart.
 
 Planners are compared on the episodes that all of them have a value for, and reached where failing flatters the metric. An episode
 is one observation: where it has several robots, their mean counts. So neither the number of robots nor an easy draw of episodes
@@ -34,10 +34,12 @@ class Pair:
     """Two planners on the same episodes.
 
     Attributes:
-        first, second: planners, the better mean first.
+        first: planner with the better mean.
+        second: the other planner.
         difference: mean of first minus second.
-        p: two-sided, of the sign-flip test; adjusted by Holm over all pairs.
-        wins, losses: share of episodes in which the first has the better and the worse value; the rest are ties.
+        p: two-sided p-value of the sign-flip test, adjusted by Holm over all pairs.
+        wins: share of episodes in which the first has the better value; episodes in neither share are ties.
+        losses: share of episodes in which the first has the worse value.
         needed: number of episodes that would show this difference with a power of 0.8 (`agora.benchmark.statistics.needed`), before
             the adjustment; None where there is no difference.
     """
@@ -52,7 +54,7 @@ class Pair:
 
     @property
     def apart(self) -> bool:
-        """Whether the episodes tell them apart."""
+        """True where the episodes tell the two apart."""
         return self.p < LEVEL
 
 
@@ -61,8 +63,10 @@ class Ranked:
     """The place of a planner.
 
     Attributes:
-        planner: its name. mean: of the metric.
-        low, high: ranks, 1 for the best, between which 95 % of resamples of the episodes put it.
+        planner: label of the planner.
+        mean: mean of the metric.
+        low: best rank, 1 for the best; 95 % of resamples of the episodes give ranks from ``low`` to ``high``.
+        high: worst rank of the same interval.
         best: share of resamples in which it has the best mean; ties share.
         beats: planners that it is better than and told apart from.
     """

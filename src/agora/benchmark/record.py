@@ -1,4 +1,4 @@
-"""``run.yaml``: what a run is of, what it was made on, and what there should be in its folder.
+"""``run.yaml``: the subject of a run, the machines that ran it, and the planned contents of its folder.
 
 Suite and planners are kept as plain data: they may be of components that this machine does not have.
 """
@@ -31,7 +31,7 @@ _DECIDES = ("suite", "planners", "version", "pedestrians", "record", "inputs", "
 
 @dataclass(frozen=True)
 class _StageOutline:
-    """What of a stage can be read whatever made it."""
+    """The part of a stage that can be read in every record."""
 
     name: str
     seed: int | None = None
@@ -39,7 +39,7 @@ class _StageOutline:
 
 @dataclass(frozen=True)
 class _SuiteOutline:
-    """What of a suite can be read whatever made it."""
+    """The part of a suite that can be read in every record."""
 
     name: str
     seed: int | None = None
@@ -51,15 +51,22 @@ class RunRecord:
     """The contents of ``run.yaml``. A field that is None is not in the file: the run was made by something that does not say it.
 
     Attributes:
-        suite: the resolved suite, plain data. planners: with their parameters, plain data, by label; or labels alone.
-        version: of Agora. pedestrians: what planners are told of them, by label; of others the stages say it.
+        suite: resolved suite, plain data.
+        planners: planners with their parameters, plain data, by label; or labels alone.
+        version: version of Agora.
+        pedestrians: level of perception of planners, by label; the stages' own for other planners.
         record: names of channels whose readings the recordings keep.
-        inputs: digests of the files that enter the episodes, by name. packages: versions of those that components come from.
-        tuning: what decides a search for parameters, whose trials are the run's planners.
-        planned: episodes of each planner, by stage. trajectories: whose recordings are kept.
-        id: digest of all of these, which its shards are marked with.
-        made_on: where it was begun. resumed_on: other machines on which it went on.
-        sources: files of episodes that were played elsewhere. notes: on them. maps: names of their files of maps, by episode.
+        inputs: digests of the files that enter the episodes, by name.
+        packages: versions of the packages that hold the components.
+        tuning: settings of a search for parameters, whose trials are the run's planners.
+        planned: number of episodes of each planner, by stage.
+        trajectories: choice of the recordings that are kept.
+        id: digest of all of these, the mark of the run's shards.
+        made_on: machine on which the run was begun.
+        resumed_on: other machines on which it went on.
+        sources: files of episodes that were played elsewhere.
+        notes: notes on these episodes.
+        maps: names of the maps' files, by episode.
     """
 
     suite: dict[str, Any]
@@ -86,7 +93,7 @@ class RunRecord:
 
     @staticmethod
     def read(folder: Path) -> RunRecord:
-        """Read the record of a run's folder; what else stands in the file is passed over.
+        """Read the record of a run's folder; other keys in the file are passed over.
 
         Raises:
             ResultsError: the folder holds no run.
@@ -108,7 +115,7 @@ class RunRecord:
         write_whole(folder / _FILE, dump(self._said([field.name for field in fields(self)])))
 
     def decides(self) -> dict[str, Any]:
-        """Return what decides the results and what there should be of them, plain data by name."""
+        """Return the data that decides the results, and the planned episodes, as plain data by name."""
         return self._said(_DECIDES)
 
     def mark(self) -> str:
@@ -130,7 +137,7 @@ class RunRecord:
 
     @property
     def episodes(self) -> int:
-        """How many episodes it has in all; 0 where it does not say."""
+        """The number of episodes in all; 0 where the record does not say."""
         return sum((self.planned or {}).values()) * len(self.planners)
 
     @property
@@ -140,7 +147,7 @@ class RunRecord:
         return {label: name_of(label, levels.get(label)) for label in self.planners}
 
     def has(self, label: str, planner: Named) -> bool:
-        """Whether a planner of this name runs with these parameters."""
+        """Return whether a planner of this name runs with these parameters."""
         return isinstance(self.planners, dict) and any(
             self.names[one] == label and values == plain(planner) for one, values in self.planners.items()
         )
@@ -167,12 +174,12 @@ class _Outlined:
 
 
 def _of(kind: type, values: Any) -> Any:
-    """Those of some values that a dataclass has fields for."""
+    """Return the values that a dataclass has fields for."""
     return {f.name: values[f.name] for f in fields(kind) if f.name in values} if isinstance(values, Mapping) else values
 
 
 def _outline_of(suite: Any) -> Any:
-    """What of a plain suite is in its outline."""
+    """Return the outline of a plain suite."""
     values = _of(_SuiteOutline, suite)
     if isinstance(values, dict) and isinstance(values.get("stages"), list):
         values["stages"] = [_of(_StageOutline, stage) for stage in values["stages"]]

@@ -69,7 +69,7 @@ def render(
             ``interrupted`` and ``problems`` are shown where given; where it is ``incomplete``, no planner is named best; ``names``
             are those of planners by label, where a planner has another label at each level of perception.
         rows: a row for each episode and robot, with ``key``, ``stage``, ``planner``, ``robot``, ``outcome``, ``seed`` and metrics.
-        metrics: to show, as far as rows have them.
+        metrics: metrics to show, as far as rows have them.
         recordings: episodes to replay, by key.
         baseline: planner that others are compared with; None for the first.
         timing: wall time of control calls, s, by key; None to take it from the recordings.
@@ -188,7 +188,7 @@ def _lead(rows: Sequence[Row], planners: Sequence[str], incomplete: bool, ranks:
 
 
 def _told(best: Sequence[str], ranks: Mapping[str, Any]) -> str:
-    """Whether the episodes tell the best planner from the others, in a sentence."""
+    """Say in a sentence whether the episodes tell the best planner from the others."""
     line = next((line for line in ranks.get("lines", ()) if [line["planner"]] == list(best)), None)
     if line is None:
         return ""
@@ -200,7 +200,9 @@ def _told(best: Sequence[str], ranks: Mapping[str, Any]) -> str:
 
 
 def rank_lines(rows: Sequence[Row], planners: Sequence[str]) -> dict[str, Any]:
-    """The planners by the share that reached the goal, and whom the same episodes tell apart; nothing without two planners."""
+    """Return the planners by the share that reached the goal, and the pairs that the same episodes tell apart; nothing without two
+    planners.
+    """
     marked = [{**row, tables.REACHED.name: float(row["outcome"] == "reached")} for row in rows]
     ranked, pairs, count = ranking(marked, tables.REACHED, planners)
     if not ranked:
@@ -229,12 +231,12 @@ def rank_lines(rows: Sequence[Row], planners: Sequence[str]) -> dict[str, Any]:
 
 
 def _published(suite: str, rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """What is published of the planners on this suite, beside the rows' numbers."""
+    """Return the published numbers of the planners on this suite, beside the rows' numbers."""
     return [{"line": one.row, "metric": tables.described(one.metric), **words(one)} for one in compared(suite, rows)]
 
 
 def _facts(run: Mapping[str, Any], rows: Sequence[Row], planners: Sequence[str]) -> list[tuple[str, str]]:
-    """What was run, for the head of the page."""
+    """Return the facts for the head of the page: suite, planners, stages, seeds, versions."""
     seeds = sorted({row["seed"] for row in rows if row.get("seed") is not None})
     drawn = f"{len(seeds)}, from {seeds[0]} to {seeds[-1]}" if len(seeds) > 1 else ", ".join(map(str, seeds))
     facts = {
@@ -262,7 +264,7 @@ def _words(value: Any) -> str:
 
 
 def _grouped(lines: Sequence[Any]) -> list[tuple[str, list[Any]]]:
-    """Lines or cards by the group of their metric, in the order of `GROUPS`; what has none of these comes last."""
+    """Return lines or cards by the group of their metric, in the order of `GROUPS`; other groups come last."""
     groups: dict[str, list[Any]] = {words: [] for words in (*GROUPS.values(), OTHER)}
     for line in lines:
         metric = line["metric"] if isinstance(line, dict) else line.metric
@@ -343,7 +345,7 @@ def _cards(
 
 
 def _pictured(rows: Sequence[Row], recordings: Mapping[str, Recording], planners: Sequence[str]) -> dict[str, Recording]:
-    """Of recordings by key those of one episode a stage."""
+    """Return the recordings of one episode a stage."""
     return {key: recordings[key] for key in pictured([row for row in rows if row["key"] in recordings], planners)}
 
 
@@ -373,7 +375,7 @@ def _failures(rows: Sequence[Row], recordings: Mapping[str, Recording]) -> dict[
 
 
 def _blame(row: Row) -> tuple[str, str]:
-    """Of a row that ended with a pedestrian: who closed the gap, and whether the robot could have avoided it; empty where unknown.
+    """Return who closed the gap and whether the robot could have avoided it, for a row that ended with a pedestrian; else empty.
 
     Where a robot went on after contacts, the row knows them by their number.
     """

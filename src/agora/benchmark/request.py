@@ -1,4 +1,4 @@
-"""What is asked of a benchmark: episodes, planners, a folder, and how to go about it."""
+"""A request to a benchmark: episodes, planners, a folder, and options of the run."""
 
 from __future__ import annotations
 
@@ -25,13 +25,17 @@ _LEAST = {"workers": 0, "batch": 1, "worlds": 0, "threads": 1, "slots": 0}
 
 @dataclass(frozen=True)
 class Options:
-    """How a suite is run; none of it changes a result.
+    """The options of a run; none of them changes a result.
 
     Attributes:
-        workers: processes; 0 runs in this one. batch: most episodes of a job. worlds: most side by side, 0 for all of a job.
-        threads: over worlds, in each worker. slots: pedestrian slots a world, 0 for the least. trajectories: whose are kept.
+        workers: number of processes; 0 runs in this one.
+        batch: most episodes of a job.
+        worlds: most worlds side by side, 0 for all of a job.
+        threads: threads over worlds, in each worker.
+        slots: pedestrian slots a world, 0 for the least.
+        trajectories: choice of the recordings that are kept.
         record: names of channels whose readings the recordings keep.
-        deadline: s that one call of a planner, one step of the world or one metric may take.
+        deadline: longest time of one call of a planner, one step of the world or one metric, s.
         executor: runs the jobs, instead of ``workers`` processes with this ``deadline``.
 
     Raises:
@@ -57,7 +61,7 @@ class Options:
 
     @property
     def runs(self) -> Executor:
-        """Who runs the jobs."""
+        """The executor of the jobs."""
         return self.executor or (Processes(self.workers, self.deadline) if self.workers else InProcess())
 
 
@@ -66,9 +70,12 @@ class Request:
     """A suite that is to be run under planners.
 
     Attributes:
-        suite: the episodes. planners: by label. folder: of the results, made when the run is opened; an absolute path.
-        options: how it is run. resume: go on with a run that was begun in the folder.
-        pedestrians: what planners are told of them; each runs at each of these levels. As the stages say where there is none.
+        suite: suite of the run.
+        planners: planners by label.
+        folder: folder of the results, made when the run is opened; an absolute path.
+        options: options of the run.
+        resume: go on with a run that was begun in the folder.
+        pedestrians: levels of perception at which each planner runs; the stages' own where empty.
 
     Raises:
         InputError: there is no planner, a label is none, or there is no such level.
@@ -94,10 +101,13 @@ class Request:
 
     @staticmethod
     def outside(suite: Suite, label: str, folder: Path, executor: Outside, *, resume: bool = False) -> Request:
-        """The request that a suite is played by whatever drives the robots outside of this process.
+        """Return the request to have a suite played by a planner outside of this process.
 
         Args:
-            suite: the episodes. label: of what drives. folder: of the results. executor: has an episode played.
+            suite: suite of the run.
+            label: label of the planner outside.
+            folder: folder of the results.
+            executor: executor that has an episode played.
             resume: go on with a run that was begun in the folder.
         """
         return Request(suite, {label: Named("external", External())}, folder, Options(batch=1, executor=executor), resume=resume)
@@ -109,17 +119,17 @@ class Request:
 
     @property
     def levels(self) -> dict[str, Level]:
-        """What entrants are told of pedestrians, by label; as the stages say where one is not there."""
+        """The level of perception of entrants, by label; the stages' own where a label is missing."""
         return at_levels(self.planners, self.pedestrians)[1]
 
     @property
     def episodes(self) -> int:
-        """How many there are in all, of all entrants."""
+        """The number of episodes of all entrants together."""
         return len(self.suite.entries()) * len(self.entrants)
 
     @property
     def repeats(self) -> bool:
-        """Whether an episode that is run again is the same: nobody knows it of planners outside of this process."""
+        """True where a repeated episode is sure to be the same; False with planners outside of this process."""
         return not any(isinstance(planner.part, External) for planner in self.planners.values())
 
 

@@ -14,8 +14,6 @@ from agora.interfaces import Metric
 from agora.metrics.efficiency import TIMING
 from agora.metrics.notes import main_reason
 
-__all__ = ["EndedEpisode"]
-
 BESIDE = ("model", "pedestrians", "outcome", "duration", "clipped", "failure", "reason")
 """Columns of rows beside their identity and the metrics; the last one may be missing."""
 
@@ -25,8 +23,12 @@ class EndedEpisode:
     """An episode that has ended.
 
     Attributes:
-        suite, stage, episode, seed: which one it is. robots: of it, with who drove them and their recordings.
-        pedestrians: what planners were told of them; None where nobody knows.
+        suite: name of the suite.
+        stage: name of the stage.
+        episode: number of the episode.
+        seed: seed of the stage.
+        robots: robots of the episode, with their planners and recordings.
+        pedestrians: level of perception; None where unknown.
         beside: texts that stand in every row, by column.
     """
 
@@ -54,10 +56,11 @@ class EndedEpisode:
         return episode | {"planner": self.robots[number].planner, "robot": number}
 
     def row(self, number: int, measures: Iterable[Metric]) -> dict[str, Any]:
-        """Return the row of a robot; None stands for what nobody recorded.
+        """Return the row of a robot; None stands for values that nobody recorded.
 
         Args:
-            number: of the robot. measures: metrics to compute.
+            number: number of the robot.
+            measures: metrics to compute.
         """
         robot, identity = self.robots[number], self._identity(number)
         recording = robot.recording
@@ -79,10 +82,13 @@ class ShardRows:
     """The rows, the timing and the recordings of a shard, while its episodes end.
 
     Args:
-        measures: every metric. keep: whose recordings are kept. run: what the shard is marked with; empty for nothing.
+        measures: every metric.
+        keep: choice of the recordings that are kept.
+        run: mark of the run's shards; empty for none.
 
     Attributes:
-        rows: so far. episodes: numbers of those that have ended.
+        rows: rows so far.
+        episodes: numbers of episodes that have ended.
     """
 
     def __init__(self, measures: Sequence[Metric], keep: Keep, run: str = "") -> None:
@@ -107,7 +113,7 @@ class ShardRows:
         self.episodes.append(ended.episode)
 
     def files(self) -> dict[str, bytes]:
-        """The bytes of the shard's files by part, in the order of keys, whatever the order in which episodes ended."""
+        """Return the bytes of the shard's files by part, in the order of keys, not of the episodes' ends."""
         rows, timing = (sorted(some, key=lambda row: row["key"]) for some in (self.rows, self._timing))
         files = {"timing": store.encode_rows(timing, self._run), "episodes": store.encode_rows(rows, self._run)}
         if self._kept:

@@ -1,4 +1,4 @@
-"""What the rows of an entry must be, whoever made them: those of the plan, with all columns, and values that fit each other.
+"""The rules that the rows of an entry must keep: rows of the plan, all columns, and values that fit each other.
 
 Nothing is run for it. Rows that keep these rules may still be invented; `agora.benchmark.verification` runs some of them again.
 """
@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agora.benchmark import store
-from agora.benchmark.job import metrics
 from agora.benchmark.rows import BESIDE
 from agora.benchmark.statistics import Row
 from agora.core.recording import Outcome, Reason
 from agora.interfaces import Metric
 from agora.metrics.efficiency import TIMING
+from agora.metrics.registered import metrics
 from agora.perception.perception import LEVELS
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ _REACHED = 1e-4  # m, by which a place in single precision may be off
 
 
 def of_plan(rows: Sequence[Row], suite: EntrySuite, label: str) -> Iterator[str]:
-    """Yield what is wrong with which rows there are: one is missing, of something else, there twice, or of a robot too many."""
+    """Yield the problems of the set of rows: one is missing, of something else, there twice, or of a robot too many."""
     lost = set(suite.episodes) - {(row["stage"], row["episode"]) for row in rows}
     if lost:
         yield f"{len(lost)} episodes of the suite have no row"
@@ -98,10 +98,11 @@ def _broken(rows: Sequence[Row], some: Iterable[_Rule]) -> Iterator[str]:
 
 
 def of_starts(rows: Sequence[Row], start: Callable[[str, int], Start]) -> Iterator[str]:
-    """Yield what is wrong with rows beside the starts of their episodes: how many robots, of which model, how far from the goal.
+    """Yield the contradictions between rows and the starts of their episodes: number of robots, model, distance of the goal.
 
     Args:
-        rows: whose stages and episodes are those of the suite. start: the start of an episode, by stage and number.
+        rows: rows whose stages and episodes are those of the suite.
+        start: the start of an episode, by stage and number.
     """
     episodes: dict[tuple[str, int], list[Row]] = {}
     for row in rows:
@@ -117,7 +118,7 @@ def of_starts(rows: Sequence[Row], start: Callable[[str, int], Start]) -> Iterat
 
 
 def _beside(row: Row, begun: Start, robot: RobotStart) -> str:
-    """What is wrong with a row beside the start of its episode."""
+    """Return the contradiction between a row and the start of its episode; empty for none."""
     if row["model"] != robot.model.name:
         return f"model is {row['model']!r}, the robot is a {robot.model.name}"
     if row["duration"] > begun.timeout + _ROUNDING:
@@ -135,11 +136,12 @@ def _beside(row: Row, begun: Start, robot: RobotStart) -> str:
 
 @dataclass(frozen=True)
 class _Rule:
-    """What must be so in a row.
+    """A rule for a row.
 
     Attributes:
-        words: what is wrong where it is not. columns: that it reads; where one is not there, or empty, it says nothing.
-        holds: whether it is so.
+        words: message where the rule is broken.
+        columns: columns that the rule reads; the rule says nothing where one is missing or empty.
+        holds: returns whether a row keeps the rule.
     """
 
     words: str
@@ -147,7 +149,7 @@ class _Rule:
     holds: Callable[[Row], bool]
 
     def keeps(self, row: Row) -> bool:
-        """Whether a row keeps it."""
+        """Return whether a row keeps the rule."""
         return any(row.get(column) is None for column in self.columns) or self.holds(row)
 
 
@@ -247,14 +249,14 @@ def _in_order(measured: Iterable[Metric]) -> Iterator[_Rule]:
 
 
 def _fits(row: Row, suite: EntrySuite, label: str) -> bool:
-    """Whether a row is of an episode of a suite, under a planner."""
+    """Return whether a row is of an episode of a suite, under a planner."""
     stage = suite.stages.get(row["stage"])
     mine = row["suite"] == suite.name and row["planner"] == label and row["key"] == store.episode_key(row)
     return mine and stage is not None and 0 <= row["episode"] < stage.episodes and row["seed"] == stage.seed and row["robot"] >= 0
 
 
 def _words(metric: Metric) -> str:
-    """Which values a metric can have, in words."""
+    """Return the values that a metric can have, in words."""
     kinds: Mapping[str, str] = {
         "amount": "cannot be below 0",
         "share": "must be from 0 to 1",

@@ -1,4 +1,4 @@
-"""The folder of a run, for whoever reads it; `agora.benchmark.open_run` opens it to run.
+"""The folder of a run, for readers; `agora.benchmark.open_run` opens it to run.
 
 ``run.yaml`` says what the run is of (`agora.benchmark.record`). ``episodes``, ``timing`` and ``trajectories`` hold shards
 (`agora.benchmark.store`), ``interrupted.txt`` the episodes that were given up, with the reason.
@@ -29,7 +29,8 @@ class RunFolder:
     """The folder of a run.
 
     Attributes:
-        path: of the folder. record: what the run is of.
+        path: path of the folder.
+        record: record of the run.
     """
 
     path: Path
@@ -46,7 +47,7 @@ class RunFolder:
 
     @staticmethod
     def is_at(path: Path) -> bool:
-        """Whether a folder holds a run."""
+        """Return whether a folder holds a run."""
         return RunRecord.path_in(path).is_file()
 
     def suite(self) -> Suite:
@@ -74,14 +75,16 @@ class RunFolder:
             yield read._replace(rows=[row for row in read.rows if row["key"] not in strange])
 
     def strangers(self, read: Shard) -> list[dict[str, Any]]:
-        """Return the rows of a shard that are not of the run: all where another's mark is on it, else those that nobody planned."""
+        """Return the rows of a shard that are not of the run: all where it has another run's mark, else those that nobody
+        planned.
+        """
         record = self.record
         if read.run and record.id is not None:
             return read.rows if read.run != record.id else []
         return [row for row in read.rows if not self._is_own(row)] if record.planned else []
 
     def _is_own(self, row: Mapping[str, Any]) -> bool:
-        """Whether a row of an unmarked shard is of a planned episode."""
+        """Return whether a row of an unmarked shard is of a planned episode."""
         name, stage, number, planner, _ = row["key"].split("/")
         record, planned = self.record, self.record.planned or {}
         if name != record.outline.name or planner not in record.planners or int(number) >= planned.get(stage, 0):

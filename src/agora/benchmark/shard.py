@@ -39,10 +39,10 @@ def encode(table: pyarrow.Table, smooth: Sequence[str] = (), run: str = "", vers
     """Return the bytes of a shard.
 
     Args:
-        table: what it holds.
+        table: rows of the shard.
         smooth: Parquet's names of columns of float32 that change little from value to value: their bytes are stored apart.
-        run: that it is of (`run_of`); empty for none.
-        version: of the layout of its columns (`version_of`).
+        run: mark of the shard's run (`run_of`); empty for none.
+        version: version of the layout of the columns (`version_of`).
     """
     # The metadata of the Parquet file end in `_DIGEST` and the digest of the file with zeros in the digest's place.
     import pyarrow as pa
@@ -79,7 +79,7 @@ def _digest(head: bytes, tail: bytes) -> bytes:
 
 
 def read(path: Path, columns: Sequence[str] | None = None) -> pyarrow.Table | str:
-    """Return the table of a shard, all its columns or some, or what is wrong with it."""
+    """Return the table of a shard, all its columns or some, or its problem in words."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -98,10 +98,13 @@ def read(path: Path, columns: Sequence[str] | None = None) -> pyarrow.Table | st
 
 
 class ShardSize(NamedTuple):
-    """How large the table of a shard says that it is.
+    """The size of a shard's table, as the shard states it.
 
     Attributes:
-        rows, columns: how many; of a list of structures each part is a column. values: in all of them. size: decoded, bytes.
+        rows: number of rows.
+        columns: number of columns; each part of a list of structures is a column.
+        values: number of values in all columns.
+        size: decoded size, bytes.
     """
 
     rows: int

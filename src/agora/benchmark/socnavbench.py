@@ -44,8 +44,6 @@ if TYPE_CHECKING:
     from agora.world.start import Start
     from agora.world.world import World
 
-__all__ = ["bench_by_joystick"]
-
 
 def bench_by_joystick(
     suite: Suite,
@@ -56,12 +54,15 @@ def bench_by_joystick(
     say: Callable[[str], None] = lambda line: None,
     token: StopToken | None = None,
 ) -> Iterator[RunEvent]:
-    """Wait for a joystick, have it drive through every episode of a suite that has no row yet, and yield what happens.
+    """Wait for a joystick, have it drive through every episode of a suite that has no row yet, and yield the events.
 
     Args:
-        suite: episodes of SocNavBench. folder: of the results, which are those of the planner that the joystick names.
-        meeting: where and how the joystick is met. resume: go on with a run that was begun in ``folder``.
-        say: told what is to be seen by whoever looks on. token: by which another thread can stop it between two episodes.
+        suite: episodes of SocNavBench.
+        folder: folder of the results, which are those of the planner that the joystick names.
+        meeting: sockets and rules of the conversation.
+        resume: go on with a run that was begun in ``folder``.
+        say: told what is to be seen by whoever looks on.
+        token: stops the run from another thread between two episodes.
 
     Raises:
         InputError: the suite is none of SocNavBench, an address cannot be listened at, or the results are of another planner.
@@ -89,13 +90,13 @@ def bench_by_joystick(
 
 
 def name_of(stage: Stage, episode: int) -> str:
-    """What SocNavBench calls an episode of a stage."""
+    """Return SocNavBench's name of an episode of a stage."""
     names = stage.world.part.names()
     return str(names[episode % len(names)])
 
 
 def _check(stage: Stage) -> None:
-    """Refuse a stage that a joystick cannot play. Raises: InputError: says what it needs."""
+    """Refuse a stage that a joystick cannot play. Raises: InputError: names the condition."""
     periods = stage.periods
     needs = {
         "world: socnavbench": stage.world.name == "socnavbench",
@@ -125,7 +126,7 @@ def _left(suite: Suite, folder: Path, resume: bool) -> tuple[str, list[tuple[str
 
 
 def _warm(suite: Suite, stage: str, episode: int) -> None:
-    """Run two steps of an episode, so that no joystick waits until what it needs is compiled."""
+    """Run two steps of an episode, so that no joystick waits for the compiler."""
     place = suite.stage(stage)
     conditions = replace(Conditions.of(place), simulator=_Led.of(place))
     start = replace(suite.start(stage, episode), timeout=2 * conditions.periods.control)
@@ -137,7 +138,9 @@ class Player:
     """Plays episodes whose robot a joystick drives.
 
     Args:
-        suite: the episodes. joystick: one that was told their names. say: told what is to be seen.
+        suite: the episodes.
+        joystick: one that was told their names.
+        say: told what is to be seen.
     """
 
     def __init__(self, suite: Suite, joystick: Joystick, say: Callable[[str], None]) -> None:
@@ -169,7 +172,7 @@ class Player:
         return [recording]
 
     def _scene(self, stage: str, episode: int) -> tuple[Start, JoystickScene]:
-        """An episode's start, and what a joystick is told of it."""
+        """Return an episode's start, and the scene for a joystick."""
         place = self._suite.stage(stage)
         start = self._suite.start(stage, episode)
         read = read_episode(name_of(place, episode), real_speed=place.world.part.real_speed)
@@ -193,7 +196,8 @@ class _Led:
     """Robots that are led.
 
     Attributes:
-        centre: walls stop their centres alone. made: the bodies of the batches so far.
+        centre: walls stop their centres alone.
+        made: the bodies of the batches so far.
     """
 
     can: ClassVar[frozenset[Ability]] = frozenset({"step", "exact_contacts"})
@@ -273,13 +277,13 @@ class _Driver(_Still):
             self._answer()
             if self._queue:
                 return self._taken()
-            self._hear(self._joystick.command())
+            self._receive(self._joystick.command())
 
     def _due_now(self) -> Floats | None:
         """The next command when the period is over, or the last one once more; None where there is none, or after all repeats."""
         self._answer()
         while (said := self._joystick.command(self._due)) is not None:
-            self._hear(said)
+            self._receive(said)
             self._answer()
         now = time.monotonic()
         self.late += now > self._due + self._period
@@ -303,7 +307,7 @@ class _Driver(_Still):
             self._queue.popleft()
             self._joystick.answer(self._scene.state(self._world))
 
-    def _hear(self, said: JoystickWord | PlannerName | Commands | None) -> None:
+    def _receive(self, said: JoystickWord | PlannerName | Commands | None) -> None:
         match said:
             case Commands(each):
                 self._queue.extend(each)

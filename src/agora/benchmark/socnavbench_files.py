@@ -47,9 +47,10 @@ def write_socnavbench_files(
     """Write the files of each episode of a run, and return the episodes' folders.
 
     Args:
-        folder: where the folders ``test_ALGO`` come; ``tests/socnav`` of a checkout there.
-        source: folder of a run. keys: of episodes, as `agora.benchmark.exchange.write_mcap_files`; all that were kept by default.
-        progress: is told how many episodes of how many are done.
+        folder: folder of the folders ``test_ALGO``; ``tests/socnav`` of a checkout there.
+        source: folder of a run.
+        keys: keys of episodes, as `agora.benchmark.exchange.write_mcap_files`; all that were kept by default.
+        progress: called with the number of episodes that are done, and of all.
 
     Raises:
         InputError: the run is none of a suite of SocNavBench. UnknownNameError: no such key.
@@ -74,11 +75,16 @@ class _Told:
     """An episode as SocNavBench tells it.
 
     Attributes:
-        algorithm: name of the planner. recording: of the robot. read: the episode as it has it.
-        poses: (T, 1 + P, 3) of the robot, then of the pedestrians; float32, from the map's corner.
-        names: of them. ends: (1 + P, 2, 3) starts and goals.
-        cooldown: (T, 1 + P) steps until somebody may collide again. last: (T, 1 + P) moment of the last collision, s.
-        colliders: whom the robot touched, one name a collision. cause: of the end.
+        algorithm: name of the planner.
+        recording: recording of the robot.
+        read: the episode as SocNavBench has it.
+        poses: (T, 1 + P, 3) poses of the robot, then of the pedestrians; float32, from the map's corner.
+        names: names of the robot and the pedestrians.
+        ends: (1 + P, 2, 3) starts and goals.
+        cooldown: (T, 1 + P) steps until somebody may collide again.
+        last: (T, 1 + P) moment of the last collision, s.
+        colliders: name of the party that the robot touched, one for each collision.
+        cause: cause of the end.
     """
 
     algorithm: str
@@ -114,7 +120,7 @@ class _Told:
 
     @property
     def _present(self) -> Any:
-        """(T, 1 + P) who is there."""
+        """(T, 1 + P) whether the robot and each pedestrian are there."""
         return np.column_stack([np.ones(len(self.recording.time), np.bool_), self.recording.pedestrian_present])
 
     def write(self, place: Path) -> None:
@@ -137,7 +143,7 @@ class _Told:
         return {"robot_on": True, **first, "pedestrians": agents, "robots": robot, **times}
 
     def _agent(self, k: int, i: int) -> dict[str, Any]:
-        """Somebody at a sample, with the poses since it came."""
+        """Return the robot or a pedestrian at a sample, with its poses since it came."""
         begin, end = self.ends[i].tolist()
         radius = self.recording.radius if i == 0 else float(self.recording.pedestrian_radius[i - 1])
         said = (radius, int(self.cooldown[k, i]), float(self.last[k, i]))
@@ -180,7 +186,7 @@ class _Told:
         }
 
     def _log(self) -> str:
-        """What there is said of the episode; the wall time of all is not recorded."""
+        """Return the log of the episode; wall times are not recorded."""
         recording, loaded = self.recording, self.read.trajectories.count
         gone = int((recording.pedestrian_present.any(0) & ~recording.pedestrian_present[-1]).sum())
         steps = np.diff(recording.time)[:, None]
@@ -233,7 +239,9 @@ def _from_corner(recording: Recording) -> Recording:
 
 
 def _collisions(recording: Recording, names: list[str]) -> tuple[Ints, Doubles, list[str], str]:
-    """Cooldowns and last collisions at each sample, who was touched, and the cause of the end (``AgentBase.check_collisions``)."""
+    """Return cooldowns and last collisions at each sample, the touched parties, and the cause of the end
+    (``AgentBase.check_collisions``).
+    """
     time, count = recording.time, len(names)
     cooldown: Ints = np.zeros((len(time), count), np.int32)
     last: Doubles = np.full((len(time), count), NEVER)

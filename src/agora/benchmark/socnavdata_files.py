@@ -25,7 +25,7 @@ from agora.errors import InputError
 from agora.maps.grid import Map
 from agora.metrics.outline import corners
 
-__all__ = ["trajectory", "write_socnavdata_files"]
+__all__ = ["write_socnavdata_files"]
 
 _DIGITS = 5  # of a number, behind the point
 _SIDES = 16  # of the polygon that stands for a disc
@@ -45,7 +45,7 @@ def write_socnavdata_files(
         folder: folder of the files, made here.
         source: folder of a run.
         keys: episodes, as in `agora.benchmark.exchange.write_mcap_files`; all that were kept by default.
-        context: what the robot is about, in English; none is written by default.
+        context: task of the robot, in English; none is written by default.
         progress: called with the number of episodes done and of all.
 
     Raises:
@@ -143,7 +143,7 @@ def _shape(recording: Recording) -> dict[str, Any]:
 
 
 def _sequence(recording: Recording) -> list[dict[str, Any]]:
-    """What there was at each sample."""
+    """Return the robot and the people at each sample."""
     x, y, angle = _rounded(recording.goal)
     goal = {"type": "go-to", "human": None, "x": x, "y": y, "angle": angle}
     goal |= {"pos_threshold": recording.goal_tolerance, "angle_threshold": math.pi}

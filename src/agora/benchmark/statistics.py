@@ -42,9 +42,10 @@ class Estimate:
     """A value with its interval.
 
     Attributes:
-        n: how many values it stands on.
+        n: number of values behind it.
         value: None for n = 0.
-        low, high: ends of the interval; None where it is undefined (n < 2, but for rates).
+        low: lower end of the interval; None where it is undefined (n < 2, but for rates).
+        high: upper end of the interval; None where ``low`` is.
     """
 
     n: int
@@ -59,8 +60,9 @@ class Summary(Estimate):
 
     Attributes:
         group: values of the columns that rows were grouped by, in their order.
-        metric: name.
-        unit, direction: of the metric.
+        metric: name of the metric.
+        unit: unit of the metric.
+        direction: direction of the metric.
         episodes: rows in the group; ``n`` of them have a value.
         success: share of the group's rows with ``success``; None where rows do not say.
     """
@@ -100,7 +102,7 @@ def bootstrap(
 
     Args:
         values: (N,) finite.
-        statistic: what to estimate.
+        statistic: statistic to estimate, "mean" or "median".
         confidence: share of such intervals that hold the truth.
         resamples: number of resamples.
 
@@ -179,7 +181,7 @@ def _episode(row: Row) -> tuple[Any, ...]:
 
 
 def has_reached(row: Row) -> bool:
-    """Whether the robot of a row reached its goal, as far as the row says how it ended."""
+    """Return whether the robot of a row reached its goal, as far as the row says how it ended."""
     return bool(row.get("outcome", "reached") == "reached")
 
 
@@ -235,10 +237,10 @@ def summarise(
     """Return a table row for every group and metric: rates with Wilson's interval, all else with the mean's bootstrap interval.
 
     Args:
-        rows: of results.
-        metrics: whose columns to summarise; one with the unit `RATE` is a rate.
+        rows: rows of results.
+        metrics: metrics whose columns to summarise; one with the unit `RATE` is a rate.
         by: columns to group by; groups stand in the order of their first row.
-        confidence: of the intervals.
+        confidence: confidence of the intervals.
 
     Raises:
         InputError: a metric or a column that no row has.

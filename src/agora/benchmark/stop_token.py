@@ -1,4 +1,4 @@
-"""How one thread asks a run in another to stop."""
+"""A token by which one thread asks a run in another to stop."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["StopToken"]
 
 
 class StopToken:
-    """Asks a run to stop, from any thread and at any time; whoever runs looks at it.
+    """Asks a run to stop, from any thread and at any time; the run looks at it.
 
     It stays in its process: where it is pickled, its copy is a token that nobody has asked anything of.
     """
@@ -32,5 +32,5 @@ class StopToken:
             raise StoppedError("stopped")
 
     def __reduce__(self) -> tuple[type[StopToken], tuple[()]]:
-        """What comes out of a pickle is a token of its own."""
+        """A pickle of a token makes a new one, which nobody else can stop."""
         return StopToken, ()

@@ -61,8 +61,10 @@ class Shard(NamedTuple):
     """A shard as it was read.
 
     Attributes:
-        path: of it. rows: all, or some columns of them; none where there is a problem. problem: what is wrong with it, in words.
-        run: that it is of; empty where it does not say.
+        path: path of the shard.
+        rows: all, or some columns of them; none where there is a problem.
+        problem: problem of the shard in words, or "".
+        run: mark of its run; empty where it does not say.
     """
 
     path: Path
@@ -77,7 +79,8 @@ def encode_rows(rows: Sequence[Mapping[str, Any]], run: str = "", where: str = "
     Args:
         rows: at least one, each with the columns of `IDENTITY` but the key; values are texts, booleans, numbers, arrays (K,) of
             numbers, or None.
-        run: that they are of; empty for none. where: names the shard in messages.
+        run: mark of the run; empty for none.
+        where: names the shard in messages.
 
     Raises:
         InputError: an identity is missing, a key comes twice, or a column holds values of different kinds.
@@ -107,7 +110,9 @@ def keep(folder: Path, name: str, files: Mapping[str, bytes]) -> None:
     """Write a shard of a run, its rows last, so that it is there whole or not at all.
 
     Args:
-        folder: of the run. name: of the shard. files: bytes of its files, by their part (`PARTS`).
+        folder: folder of the run.
+        name: name of the shard.
+        files: bytes of its files, by their part (`PARTS`).
 
     Raises:
         ResultsError: it cannot be written.
@@ -123,7 +128,8 @@ def read_rows(folder: Path, columns: Sequence[str] | None = None) -> list[dict[s
     Damaged shards are named in the log and left out (`damaged`).
 
     Args:
-        folder: of one part of a run, or the path of one shard. columns: to read, ``key`` among them; all where None.
+        folder: folder of one part of a run, or the path of one shard.
+        columns: columns to read, ``key`` among them; all where None.
 
     Raises:
         ResultsError: two shards hold the same key.
@@ -150,7 +156,8 @@ def shards(folder: Path, columns: Sequence[str] | None = None) -> Iterator[Shard
     """Yield the shards of a folder in the order of their names.
 
     Args:
-        folder: of one part of a run, or the path of one shard. columns: to read, ``key`` among them; all where None.
+        folder: folder of one part of a run, or the path of one shard.
+        columns: columns to read, ``key`` among them; all where None.
     """
     for path in _paths(folder):
         read = shard.read(path, columns)
@@ -170,7 +177,7 @@ def finished(folder: Path) -> set[str]:
 
 
 def is_kept(row: Mapping[str, Any], keep: Keep) -> bool:
-    """Whether a run keeps the recording of a row."""
+    """Return whether a run keeps the recording of a row."""
     return keep == "all" or (keep == "failed" and row["outcome"] != "reached")
 
 
@@ -181,7 +188,7 @@ def remove(folder: Path, name: str) -> None:
 
 
 def damaged(folder: Path) -> dict[Path, str]:
-    """Return what is wrong with each shard of a folder that cannot be read whole."""
+    """Return the problem of each shard of a folder that cannot be read whole."""
     return {read.path: read.problem for read in shards(folder, ["key"]) if read.problem}
 
 

@@ -1,4 +1,4 @@
-"""The search for better parameters of a component: which may be tried, and what Optuna asks for next.
+"""The search for better parameters of a component: their ranges, and Optuna's next trials.
 
 The search is the tree-structured Parzen estimator (Bergstra et al., NeurIPS 2011). What it asks for depends on its seed and on what
 it was told, so that a run that was killed asks for the same sets again.
@@ -25,8 +25,8 @@ def space(component: Named, kind: str = "planner") -> dict[str, Span]:
     """The parameters to try: those that the component declares as ``tunable`` but those that it leaves open (None).
 
     Args:
-        component: what is tuned.
-        kind: what it is called in messages.
+        component: component to tune.
+        kind: kind of the component in messages.
 
     Raises:
         InputError: it has none, or one lies outside its span.
@@ -43,7 +43,7 @@ def space(component: Named, kind: str = "planner") -> dict[str, Span]:
 
 
 def rounded(values: Mapping[str, float]) -> dict[str, float]:
-    """Four digits: what a file shows is what was tried."""
+    """Round parameters to four digits, so that a file shows the tried values."""
     return {name: value if isinstance(value, int) else float(f"{value:.4g}") for name, value in values.items()}
 
 
@@ -56,10 +56,10 @@ class Study:
     """Optuna's study over a component's parameters; the first set asked for is the component's own.
 
     Args:
-        component: what is tuned.
-        seed: of the search.
+        component: component to tune.
+        seed: seed of the search.
         direction: whether a large or a small value is good.
-        kind: what the component is called in messages.
+        kind: kind of the component in messages.
 
     Raises:
         InputError: Optuna is not installed, or there is nothing to tune.
@@ -94,7 +94,7 @@ class Study:
         return self._study.ask(self._axes)
 
     def tell(self, trial: Any, value: float | None) -> None:
-        """Say what a trial is worth; None where it was given up."""
+        """Report the value of a trial; None where it was given up."""
         if value is None:
             self._study.tell(trial, state=self._given_up)
         else:

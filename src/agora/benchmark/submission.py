@@ -32,7 +32,6 @@ from agora.benchmark.entry import (
     located,
 )
 from agora.benchmark.inputs import difference, inputs, named_file
-from agora.benchmark.job import metrics
 from agora.benchmark.kept import recordings
 from agora.benchmark.packages import change, packages
 from agora.benchmark.report import choose
@@ -40,6 +39,7 @@ from agora.benchmark.run_folder import RunFolder
 from agora.benchmark.statistics import Row
 from agora.config import build_component, dump, plain
 from agora.errors import InputError, ResultsError, UnknownNameError
+from agora.metrics.registered import metrics
 from agora.tasks.suite import Suite, load_suite, suite_names
 
 __all__ = ["Words", "submit"]
@@ -49,10 +49,12 @@ _ELSEWHERE = "was not played by Agora's own benchmark, so nobody can run its epi
 
 @dataclass(frozen=True)
 class Words:
-    """What an entry says of itself for the page.
+    """The name, author and description of an entry on the page.
 
     Attributes:
-        name: of the entry; the planner's label where empty. author, description: free.
+        name: name of the entry; the planner's label where empty.
+        author: author, any text.
+        description: description, any text.
     """
 
     name: str = ""
@@ -68,8 +70,11 @@ def submit(
     Of a run with ``--counterfactual`` it holds what the run without would have: not what robots did to people.
 
     Args:
-        results: of the run. folder: of the leaderboard. planners: their labels; all where empty.
-        words: for the page. replays: recordings of each that are kept, at most; first one of every outcome.
+        results: folder of the run.
+        folder: folder of the leaderboard.
+        planners: labels of planners; all where empty.
+        words: name, author and description on the page.
+        replays: recordings of each that are kept, at most; first one of every outcome.
 
     Raises:
         ResultsError: the folder holds no run, the run is not whole, or an entry is there already or cannot be written.
@@ -106,7 +111,7 @@ def submit(
 
 @dataclass(frozen=True)
 class _Made:
-    """What an entry is made of."""
+    """The parts of an entry."""
 
     run: RunFolder
     suite: Suite

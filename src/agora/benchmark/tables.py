@@ -30,8 +30,8 @@ class Cell:
     Attributes:
         value: the number in words; None where there is none.
         sort: the number itself.
-        interval: in words.
-        note: what must stand beside the number.
+        interval: interval in words.
+        note: note beside the number.
         best: whether it is the best of its row.
     """
 
@@ -44,7 +44,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Line:
-    """A row of a table of metrics: what the metric is, and a cell for each planner."""
+    """A row of a table of metrics: the metric, and a cell for each planner."""
 
     metric: Mapping[str, Any]
     cells: Sequence[Cell]
@@ -59,7 +59,7 @@ def by_planner(rows: Sequence[Row], planners: Sequence[str]) -> dict[str, list[R
 
 
 def same_episodes(groups: Mapping[str, Sequence[Row]]) -> bool:
-    """Whether all planners have rows of the same episodes, so that their means can be ranked."""
+    """Return whether all planners have rows of the same episodes, so that their means can be ranked."""
     return len({frozenset((row["stage"], row["episode"]) for row in members) for members in groups.values()}) < 2
 
 
@@ -75,7 +75,7 @@ def share(rows: Sequence[Row], outcome: str = "reached") -> Estimate:
 
 
 def outcome_names(rows: Sequence[Row]) -> list[str]:
-    """Outcomes that need a column: the usual ones, and whatever else there is."""
+    """Return the outcomes that need a column: the usual ones, and all others that occur."""
     found = sorted({row["outcome"] for row in rows} - set(OUTCOMES))
     return [*OUTCOMES, *found]
 
@@ -100,7 +100,7 @@ def summaries(rows: Sequence[Row], metrics: Sequence[Metric]) -> dict[tuple[str,
 
 
 def metric_lines(rows: Sequence[Row], metrics: Sequence[Metric], planners: Sequence[str]) -> list[Line]:
-    """A line for each metric: means with intervals, and what must stand beside them."""
+    """Return a line for each metric: means with intervals, and the notes beside them."""
     groups, found = by_planner(rows, planners), summaries(rows, metrics)
     lines = []
     for metric in metrics:
@@ -122,7 +122,7 @@ _CLEAN = ("success.socnavbench", "reached", "timeout", "failure_pedestrian_colli
 
 
 def clean_lines(rows: Sequence[Row], planners: Sequence[str]) -> list[dict[str, Any]]:
-    """A line for each planner with its episodes by what `_CLEAN` counts; none where no episode went on after a contact."""
+    """Return a line for each planner with its episodes by the counts of `_CLEAN`; none where no episode went on after a contact."""
     known = bool(rows) and all(row.get(name) is not None for row in rows for name in _CLEAN)
     if not known or not any(row["reached"] and row["failure_pedestrian_collision"] for row in rows):
         return []
@@ -158,7 +158,7 @@ def difference_lines(rows: Sequence[Row], metrics: Sequence[Metric], others: Seq
 
 
 def levels_of(rows: Sequence[Row]) -> list[str]:
-    """What planners were told of pedestrians, from the most to the least."""
+    """Return the levels of perception in the rows, from the most knowledge to the least."""
     told = {row.get("pedestrians") for row in rows}
     return [level for level in LEVELS if level in told]
 
@@ -167,7 +167,9 @@ def price_lines(rows: Sequence[Row], levels: Sequence[str], names: Mapping[str, 
     """A line for each planner: the share that reached the goal at each level, and the paired differences from the first.
 
     Args:
-        rows: of any levels. levels: the columns. names: of planners by label, where their rows have another label at each level.
+        rows: rows at any levels.
+        levels: levels of perception, the columns.
+        names: names of planners by label, where their rows have another label at each level.
     """
     groups: dict[str, dict[str, list[Row]]] = {}
     for row in rows:
@@ -197,7 +199,7 @@ def planning_lines(seconds: Mapping[str, Array]) -> list[dict[str, Any]]:
 
 
 def described(metric: Metric) -> dict[str, Any]:
-    """What a metric is, with its rate as a percentage."""
+    """Return a metric's description, with its rate as a percentage."""
     fields = ("name", "unit", "direction", "formula", "source", "version", "group")
     return {name: getattr(metric, name) for name in fields} | ({"unit": "%"} if metric.unit == RATE else {})
 

@@ -57,5 +57,5 @@ def print_rows(rows: Sequence[Row]) -> None:
 
 
 def _touched(row: Row) -> bool:
-    """Whether a robot reached its goal without success."""
+    """Return whether a robot reached its goal without success."""
     return bool(row["outcome"] == "reached" and row["success"] != 1)

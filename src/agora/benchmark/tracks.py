@@ -51,7 +51,7 @@ def write_recordings(path: Path, items: Mapping[str, Recording], run: str = "") 
 
 
 def encode_recordings(items: Mapping[str, Recording], run: str = "") -> bytes:
-    """Return the bytes of a shard of recordings by key, of a run. What absent pedestrians' values are is not kept."""
+    """Return the bytes of a shard of recordings by key, of a run. Values of absent pedestrians are discarded."""
     import pyarrow as pa
 
     optional = [name for name, one in _ARRAYS.items() if one.optional] + [*_MAYBE, "robot"]
@@ -66,8 +66,8 @@ def read_recordings(path: Path, maps: Mapping[str, Map] | None = None) -> dict[s
     """Return the recordings of a shard by key.
 
     Args:
-        path: of the shard.
-        maps: by name, to attach; without it recordings have none.
+        path: path of the shard.
+        maps: maps to attach, by name; recordings have none without it.
 
     Raises:
         ResultsError: the shard cannot be read whole, or is of a later version. InputError: it holds other things than recordings.
@@ -85,7 +85,7 @@ def read_recordings(path: Path, maps: Mapping[str, Map] | None = None) -> dict[s
 
 
 def _check_types(columns: Mapping[str, pyarrow.Array]) -> None:
-    """Make sure that numbers are numbers and texts are texts, whatever wrote the file."""
+    """Make sure that numbers are numbers and texts are texts in any file."""
     schema = _schema(_MAYBE)
     for name in ("key", "outcome", "map_name", *_SCALARS, *(name for name in _MAYBE if name in columns)):
         column, wanted = columns[name], schema.field(name).type
@@ -94,7 +94,9 @@ def _check_types(columns: Mapping[str, pyarrow.Array]) -> None:
 
 
 def _schema(given: Collection[str]) -> pyarrow.Schema:
-    """The columns of recordings, in the order of the fields; what only some have is there only where ``given`` names it."""
+    """Return the columns of recordings, in the order of the fields; columns that only some have are there only where ``given``
+    names them.
+    """
     import pyarrow as pa
 
     single, double, whole = pa.list_(pa.float32()), pa.float64(), pa.int32()
@@ -154,7 +156,7 @@ def _stored(one: Axes, values: Any, recording: Recording) -> Any:
 
 
 def _offset(recording: Recording) -> list[float] | None:
-    """Where the map frame's zero lies in the frame of the map's file, m; None where they are the same."""
+    """Return the map frame's zero in the frame of the map's file, m; None where they are the same."""
     return list(recording.map.offset) if recording.map is not None and any(recording.map.offset) else None
 
 
@@ -171,13 +173,13 @@ def _unpack_contact(fields: dict[str, Any]) -> Contact:
 
 
 def _pack_robot(robot: RobotTraits, command_delay: float) -> dict[str, Any]:
-    """How a robot can move and its outline: numbers by name, and the coordinates of its corners."""
+    """Return a robot's traits as numbers by name, and its outline as coordinates of its corners."""
     fields = {name: value[0, 0].tolist() for name, value in robot._asdict().items()}
     return {**fields, "command_delay": command_delay}
 
 
 def _unpack_robot(fields: dict[str, Any]) -> dict[str, Any]:
-    """What `_pack_robot` packed, as fields of a recording."""
+    """Return the values of `_pack_robot` as fields of a recording."""
     delay = fields.pop("command_delay")
     arrays: dict[str, Any] = {
         name: np.array([[value]], np.int32 if name in _WHOLE else np.float32) for name, value in fields.items()

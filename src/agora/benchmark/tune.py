@@ -24,7 +24,7 @@ from agora.benchmark.bench import bench, check, jobs_for, rows_of
 from agora.benchmark.conductor import conduct
 from agora.benchmark.events import GivenUp, Kept, RunEvent
 from agora.benchmark.inputs import inputs
-from agora.benchmark.job import RunPlan, key_of, metrics
+from agora.benchmark.job import RunPlan, key_of
 from agora.benchmark.objective import DEFAULT, Objective
 from agora.benchmark.open_run import OpenRun, opened
 from agora.benchmark.packages import packages
@@ -37,6 +37,7 @@ from agora.benchmark.tuned import Trial, Tried, Tuned
 from agora.config import dump, plain
 from agora.errors import InputError, ResultsError, StoppedError
 from agora.files import write_whole
+from agora.metrics.registered import metrics
 from agora.registry import Named
 from agora.tasks.suite import Suite
 
@@ -53,10 +54,13 @@ class Tuning:
     """Planner, suite and budget of a search: all values that decide the result.
 
     Attributes:
-        label: of the planner. planner: where the search begins, and what the result is compared with.
-        suite: to tune on; its split must be training. held_out: to compare on.
-        objective: what to make large.
-        trials: sets of parameters to try, the first is the planner's own. seed: of the search.
+        label: label of the planner.
+        planner: planner at which the search begins, and with which the result is compared.
+        suite: suite to tune on; its split must be training.
+        held_out: suite to compare on.
+        objective: objective to maximize.
+        trials: sets of parameters to try, the first is the planner's own.
+        seed: seed of the search.
         prune: whether sets that begin badly are given up.
     """
 
@@ -113,7 +117,9 @@ def tune(
     ``token.stop()`` from another thread; ``resume`` goes on to the same result.
 
     Args:
-        tuning: what decides the result. folder: of the results, made here. options: how; the trajectories of trials are not kept.
+        tuning: planner, suites and budget.
+        folder: folder of the results, made here.
+        options: options of the runs; the trajectories of trials are not kept.
         resume: go on with a run that was begun in ``folder``.
         minutes: no further sets are asked for after that long; the result is then that of as many trials as there are.
         token: by which another thread can stop it.
@@ -156,10 +162,12 @@ def _tune(
 
 
 class _Search:
-    """Optuna's study, and what its trials are worth.
+    """Optuna's study, and the values of its trials.
 
     Attributes:
-        folder: of the search, opened before the first trial is asked for. rows: that are there. trials: that are done.
+        folder: folder of the search, opened before the first trial is asked for.
+        rows: rows so far.
+        trials: trials that are done.
     """
 
     folder: OpenRun
@@ -171,7 +179,7 @@ class _Search:
         self.study = Study(tuning.planner, tuning.seed)
 
     def try_next(self, count: int, options: Options) -> Iterator[RunEvent]:
-        """Ask for some sets, run their episodes, whose events are yielded, and tell what they are worth."""
+        """Ask for some sets, run their episodes, whose events are yielded, and report their values."""
         numbers = range(len(self.trials), len(self.trials) + count)
         asked = {f"trial_{number:04d}": self.study.ask() for number in numbers}
         sets = {label: rounded(trial.params) for label, trial in asked.items()}

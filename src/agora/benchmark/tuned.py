@@ -1,4 +1,4 @@
-"""What tuning found: its trials, the comparison on the held-out suite, and the preset that keeps the parameters."""
+"""The result of tuning: its trials, the comparison on the held-out suite, and the preset that keeps the parameters."""
 
 from __future__ import annotations
 
@@ -19,13 +19,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Trial:
-    """One set of parameters.
+    """A set of parameters that was tried.
 
     Attributes:
-        number: 0 is the planner as it was given. parameters: that were tried.
-        value: of the objective, over all episodes or, where it was given up, the first; None where some were interrupted.
-        episodes: rows that the value stands on.
-        whole: whether all episodes were run; only then it can be the best.
+        number: 0 is the planner as it was given.
+        parameters: parameters by name.
+        value: value of the objective, over all episodes or, where it was given up, the first; None where some were interrupted.
+        episodes: number of rows behind the value.
+        whole: whether all episodes were run; only then the trial can be the best.
     """
 
     number: int
@@ -52,10 +53,12 @@ class Tried:
 
 @dataclass(frozen=True)
 class TunedComparison:
-    """One quantity on the held-out suite, with intervals of 95 %.
+    """A quantity on the held-out suite, with intervals of 95 %.
 
     Attributes:
-        name: of the quantity. before, after: its mean for the planner as it was and as it was tuned.
+        name: name of the quantity.
+        before: mean of the planner as it was.
+        after: mean of the planner as it was tuned.
         difference: after less before, paired by episode.
     """
 
@@ -66,7 +69,7 @@ class TunedComparison:
 
     @property
     def worse(self) -> bool:
-        """Whether the interval of the difference lies below 0."""
+        """True where the interval of the difference lies below 0."""
         return self.difference.high is not None and self.difference.high < 0
 
 
@@ -75,8 +78,10 @@ class Tuned:
     """The result of a tuning.
 
     Attributes:
-        trials: all, by number. best: a whole one with the largest value. planner: with its parameters.
-        rows: on the held-out suite, of the planner as it was and as it was tuned, whose labels are ``before`` and ``after``.
+        trials: all trials, by number.
+        best: whole trial with the largest value.
+        planner: planner with the best parameters.
+        rows: rows on the held-out suite, of the planner as it was and as it was tuned, whose labels are ``before`` and ``after``.
     """
 
     trials: list[Trial]
@@ -88,7 +93,7 @@ class Tuned:
 
     @property
     def better(self) -> bool:
-        """Whether any trial was better than the planner as it was, on the suite that it was tuned on."""
+        """True where a trial was better than the planner as it was, on the suite that it was tuned on."""
         return self.best.number > 0
 
     def comparisons(self, objective: Objective) -> list[TunedComparison]:

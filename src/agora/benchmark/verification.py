@@ -42,17 +42,18 @@ from agora.files import write_whole
 from agora.seeds import Stream
 from agora.tasks.suite import Suite, load_suite
 
-__all__ = ["Sample", "check", "missed"]
+__all__ = ["Sample", "check"]
 
 _MOST_DIFFERENCES = 100
 
 
 @dataclass(frozen=True)
 class Sample:
-    """Which episodes are run again.
+    """The draw of the episodes that are run again.
 
     Attributes:
-        episodes: how many are drawn; all where there are no more. seed: of the draw; None for one that nobody can foresee.
+        episodes: number of episodes; all where there are no more.
+        seed: seed of the draw; None for one that nobody can foresee.
     """
 
     episodes: int = 10
@@ -68,7 +69,9 @@ def check(
     """Check an entry's rows by rules; if they keep them, run a sample of the episodes again, and those of the replays.
 
     Args:
-        folder: of the entry; ``check.yaml`` is written there. sample: which episodes. options: how they are run.
+        folder: folder of the entry; ``check.yaml`` is written there.
+        sample: draw of the episodes.
+        options: options of the run.
         progress: called with the number of finished episodes and of all.
 
     Raises:
@@ -118,7 +121,7 @@ def missed(altered: int, episodes: int, of: int) -> float:
 
 
 def one_cpu_only(entry: Entry, cpu: str) -> bool:
-    """Whether the CPU is none that the rows were made on, and the results are promised on that one alone.
+    """Return whether the results are promised only on the CPUs that the rows were made on, and this CPU is none of these.
 
     Agora's own planners give the same on every x86-64-v3 CPU; for others nobody knows.
     """
@@ -193,7 +196,7 @@ def _run(
 def _compared(
     posted: Posted, suite: Suite, episode: tuple[str, int], rows: Mapping[str, Mapping[str, Any]]
 ) -> Iterable[Difference]:
-    """What differs between the rows of an episode there and here."""
+    """Yield the differences between the rows of an episode in the entry and here."""
     theirs = {row["key"]: row for row in posted.rows if (row["stage"], row["episode"]) == episode}
     start = key_of(suite, *episode, posted.entry.planner.label, 0).removesuffix("0")
     ours = {key: row for key, row in rows.items() if key.startswith(start)}

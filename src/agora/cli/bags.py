@@ -129,7 +129,7 @@ def demonstrations(
 
 def _say(played: PlayedEpisode, full: bool) -> None:
     """Print how an episode went: its outcome, or all that is known of it."""
-    from agora.benchmark.job import metrics
+    from agora.metrics.registered import metrics
 
     for number, robot in enumerate(played.robots):
         outcome = "unknown" if "outcome" in robot.missing else robot.recording.outcome.label

@@ -92,7 +92,7 @@ def bench(
 
 
 def _played(form: RequestForm) -> Path:
-    """Run what is asked for in this process and its workers, and return the folder of the results."""
+    """Run the request in this process and its workers, and return the folder of the results."""
     from agora.benchmark.bench import bench as events_of
     from agora.benchmark.run_folder import episodes_kept
     from agora.cli.stopping import stoppable
@@ -107,7 +107,7 @@ def _played(form: RequestForm) -> Path:
 
 
 def _form(**fields: Any) -> RequestForm:
-    """What is asked for; what is wrong with a field is said of its option."""
+    """Return the request; the error about a field names its option."""
     from agora.benchmark.form import RequestForm
     from agora.errors import InputError
 

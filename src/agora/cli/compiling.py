@@ -1,4 +1,4 @@
-"""What a terminal says while kernels compile: at once that they do, and from time to time how far they are."""
+"""The notice of a terminal while kernels compile: at once that they do, and from time to time their progress."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def submit(
 
 
 def _check(folder: Path, episodes: int, seed: int | None, workers: int) -> bool:
-    """Check one entry, say what came out, and return whether all agrees."""
+    """Check one entry, print the result, and return whether all agrees."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
     from agora.benchmark.entry import read_entry
@@ -80,7 +80,7 @@ def _check(folder: Path, episodes: int, seed: int | None, workers: int) -> bool:
 
 
 def _say(folder: Path, check: Check) -> None:
-    """Say what came out of a check."""
+    """Print the result of a check."""
     from agora.benchmark.verification import missed
 
     drawn = f"{check.episodes} of {check.of} episodes, drawn with seed {check.seed}"
@@ -106,7 +106,7 @@ def _say(folder: Path, check: Check) -> None:
 def leaderboard(
     folder: Annotated[list[Path] | None, typer.Argument(help="Folders with entries in them, at any depth.")] = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="The page.")] = Path("leaderboard.html"),
-    alone: Annotated[bool, typer.Option("--alone", help="Without the entries that come with Agora.")] = False,
+    alone: Annotated[bool, typer.Option("--alone", help="Without the entries that come with Agora's source.")] = False,
 ) -> None:
     """Write all entries as one page that needs no network: a table for each suite, with intervals, ranks, filters and replays."""
     from agora.benchmark.leaderboard import write

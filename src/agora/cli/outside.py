@@ -17,7 +17,9 @@ def run_outside(context: typer.Context, form: RequestForm, ros_launch: str) -> P
     """Run a suite under a planner outside of this process, if one is named; return the folder of the results, None where none was.
 
     Args:
-        context: of the command. form: what is asked for. ros_launch: of the command.
+        context: context of the command.
+        form: request of the command.
+        ros_launch: option of the command.
     """
     if "ros" in form.planners:
         from agora.cli.bags import bench_in_ros
@@ -48,8 +50,10 @@ def _refuse_unused(context: typer.Context, planner: str, why: str, *used: str) -
     """Refuse options that a planner outside of this process leaves unused.
 
     Args:
-        context: of the command. planner: NAME of ``--planner NAME``. why: it is so. used: the options that it uses beside
-            ``--output``, ``--resume`` and ``--video``.
+        context: context of the command.
+        planner: NAME of ``--planner NAME``.
+        why: reason for it.
+        used: options that it uses beside ``--output``, ``--resume`` and ``--video``.
     """
     known = {"suite", "planner", "output", "resume", "video", *used}
     given = [name for name in context.params if (source := context.get_parameter_source(name)) and source.name != "DEFAULT"]

@@ -11,7 +11,7 @@ import typer
 if TYPE_CHECKING:
     from agora.core.state import Floats
     from agora.learning.card import PolicyCard
-    from agora.policies.load import AnyPolicy
+    from agora.policies.policy import Policy
 
 policies = typer.Typer(help="Trained policies: show what they see and do, export them as ONNX.", no_args_is_help=True)
 
@@ -25,58 +25,50 @@ def export(
 ) -> None:
     """Write a policy and its post-processing as an ONNX file, for programs without Agora."""
     from agora.errors import InputError
-    from agora.policies.load import load_any
     from agora.policies.onnx_file import export_onnx
+    from agora.policies.policy import load_policy
 
     if output.suffix.lower() != ".onnx":
         raise InputError(f"--output {output}: expected a name that ends in .onnx")
-    export_onnx(load_any(policy), output)
+    export_onnx(load_policy(policy), output)
     typer.echo(output)
 
 
 @policies.command()
 def show(policy: PolicyName) -> None:
     """Print what a policy sees, what it does and what it was trained on, with the results of its card if there is one."""
-    from agora.policies.load import load_any
+    from agora.policies.policy import load_policy
 
-    lines = [*_described(load_any(policy)), *_of_card(_card(policy))]
+    lines = [*_described(load_policy(policy)), *_of_card(_card(policy))]
     width = max(len(name) for name, _ in lines)
     for name, text in lines:
         typer.echo(f"{name:{width}s}  {text}")
 
 
-def _described(policy: AnyPolicy) -> Iterator[tuple[str, str]]:
+def _described(policy: Policy) -> Iterator[tuple[str, str]]:
     """Lines of a policy: a name and a text each."""
-    from dataclasses import fields
+    from agora.config import plain
+    from agora.registry import name_of
 
-    from agora.policies.ga3c import CHOICES, Ga3c
-    from agora.policies.policy import Policy
-    from agora.policies.value import ValuePolicy
-
-    if isinstance(policy, Policy):
-        sizes = [policy.observe.length, *(len(layer.bias) for layer in policy.layers)]
-        yield "kind", f"layers of {' - '.join(map(str, sizes))} values"
-        yield "does", f"{'vx, vy and omega' if sizes[-1] == 3 else 'vx and omega'}, from limit to limit of the robot"
-        if policy.body is not None:
-            yield "robot", _listed({one.name: getattr(policy.body, one.name) for one in fields(policy.body)})
-    elif isinstance(policy, ValuePolicy):
-        yield "kind", f"value network {policy.network}, {_weights(policy.arrays)} weights"
-        yield "does", f"the best of {len(policy.ahead.velocities)} velocities by a look-ahead of {policy.ahead.step:g} s"
-        yield "look-ahead", _listed({one.name: getattr(policy.ahead, one.name) for one in fields(policy.ahead)})
-    elif isinstance(policy, Ga3c):
-        yield "kind", f"network ga3c, {_weights(policy.arrays)} weights"
-        yield "does", f"the best of {len(CHOICES)} speeds and changes of heading every {policy.observe.period:g} s"
-    else:
-        yield "kind", f"network {policy.network} with a memory of {policy.state_size} values, {_weights(policy.arrays)} weights"
-        yield "does", f"a velocity in the goal frame every {policy.period:g} s"
-    sees = {one.name: getattr(policy.observe, one.name) for one in fields(policy.observe) if one.name != "sensors"}
-    yield "sees", f"{policy.observe.length} values of {type(policy.observe).__name__}: {_listed(sees)}"
+    network, encoding = name_of("networks", policy.network), name_of("encodings", policy.observe)
+    yield "network", f"{network} of {_weights(policy.arrays)} weights: {_listed(plain(policy.network))}"
+    if policy.state_size:
+        yield "memory", f"{policy.state_size} values"
+    yield "sees", f"{policy.observe.length} values of {encoding}: {_listed(plain(policy.observe))}"
+    yield "does", f"{policy.observe.notes().get('actions', 'actions of its encoding')}{_often(policy.period)}"
+    if policy.body is not None:
+        yield "robot", _listed(plain(policy.body))
     yield "label", policy.label
     yield from ((name, text) for name, text in policy.about.items() if name != "label")
 
 
+def _often(period: float) -> str:
+    """Return the period of a policy in words, if it has one."""
+    return f"; every {period:g} s" if period else ""
+
+
 def _weights(arrays: Mapping[str, Floats]) -> str:
-    """How many weights a network has."""
+    """Return the number of a network's weights."""
     return f"{sum(array.size for array in arrays.values()):,}"
 
 
@@ -108,6 +100,7 @@ def _of_card(card: PolicyCard | None) -> Iterator[tuple[str, str]]:
         yield "published", f"{said['test']}/{number['stage']}: success {number['success']:.3f} ({number['source']})"
 
 
-def _listed(values: dict[str, object]) -> str:
+def _listed(values: Mapping[str, object]) -> str:
     """Parameters in one line."""
-    return ", ".join(f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}" for name, value in values.items())
+    texts = {name: f"{value:g}" if isinstance(value, float) else value for name, value in values.items()}
+    return ", ".join(f"{name}=({_listed(v)})" if isinstance(v, dict) else f"{name}={v}" for name, v in texts.items())

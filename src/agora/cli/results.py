@@ -1,4 +1,4 @@
-"""How the commands that make results show how far they are and how they end; imports are made when they run."""
+"""The progress and the end of commands that make results, on a terminal; imports are made when they run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def follow(events: Iterator[RunEvent], title: str) -> None:
-    """Run to the end, and show on a terminal how far it is; what is raised in between stops the run."""
+    """Run to the end, and show the progress on a terminal; an exception in between stops the run."""
     from contextlib import closing
 
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn

@@ -39,9 +39,9 @@ def run(
 
     from agora.benchmark.bench import with_seed
     from agora.benchmark.form import read_benchmark
-    from agora.benchmark.job import metrics
     from agora.episode import Conditions, Episodes
     from agora.errors import InputError
+    from agora.metrics.registered import metrics
     from agora.planners.presets import named_planner
 
     _check_outputs(live, picture=(picture, (".png", ".pdf", ".svg")), video=(video, (".mp4",)), replay=(replay, (".html",)))
@@ -86,7 +86,7 @@ def _level(text: str) -> Level:
 
 
 def _check_outputs(live: bool, **files: tuple[Path | None, tuple[str, ...]]) -> None:
-    """Make sure that what is to be shown can be written or opened, before anything is run."""
+    """Make sure that all outputs can be written or opened, before anything is run."""
     from agora.errors import InputError
 
     for option, (path, endings) in files.items():

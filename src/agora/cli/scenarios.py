@@ -196,7 +196,7 @@ def _describe(card: Card, suite: Suite, seed: int) -> None:
 
 
 def _unsolved(card: Card, suite: Suite, situation: Situation) -> list[Fault]:
-    """What the oracle says: that nobody can get through, or that what the card is about cannot come about."""
+    """Return the oracle's faults: nobody can get through, or the interaction of the card cannot come about."""
     from agora.tasks.faults import Fault
     from agora.testing.oracle import solve
 

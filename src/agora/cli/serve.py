@@ -63,8 +63,10 @@ def bench_by_sockets(suite: Suite, planner: str, folder: Path, resume: bool) -> 
     """Have a joystick of SocNavBench drive through a suite.
 
     Args:
-        suite: the episodes. planner: ``socnavbench``, behind a colon with fields of `agora.benchmark.joystick.Meeting`.
-        folder: of the results. resume: go on with a run that was begun there.
+        suite: suite to play.
+        planner: ``socnavbench``, behind a colon with fields of `agora.benchmark.joystick.Meeting`.
+        folder: folder of the results.
+        resume: go on with a run that was begun there.
     """
     from agora.config import parse_parameters
 

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM while a command is at work: what is kept is said, and how to go on.
+"""Ctrl-C and SIGTERM while a command is at work: it reports the kept results, and how to go on.
 
 A signal is raised in the main thread, whatever that does. There it closes the iterator of a run,
 which stops it (`agora.benchmark.bench`).
@@ -21,7 +21,7 @@ _STOPS = {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "SIGTERM"}
 
 @contextmanager
 def stoppable(kept: Callable[[], str]) -> Iterator[None]:
-    """Turn Ctrl-C and SIGTERM within into an error that says what is kept; a second signal ends the process at once.
+    """Turn Ctrl-C and SIGTERM within into an error that names the kept results; a second signal ends the process at once.
 
     Args:
         kept: returns what is kept, in words, when a signal has come. Call this in the main thread.

@@ -65,7 +65,7 @@ def validate(
 
 
 def _validate_one(name: str, crowd: object, output: Path, seed: int) -> None:
-    """Every experiment on one model."""
+    """Run every experiment on one model."""
     from rich.console import Console
     from rich.table import Table
 
@@ -186,7 +186,7 @@ def _instrument(parts: Mapping[str, Sequence[str]], quick: bool, threads: int) -
 
 
 class _Told:
-    """Says what is done next, on a terminal in one line."""
+    """Shows the next work on a terminal in one line."""
 
     def __init__(self) -> None:
         self._terminal = sys.stderr.isatty()

@@ -25,9 +25,11 @@ class Cells(NamedTuple):
     """A grid of cells over one world.
 
     Attributes:
-        x, y: lower-left corner, m.
+        x: lower-left corner, x, m.
+        y: lower-left corner, y, m.
         size: edge of a cell, m.
-        columns, rows: number of cells.
+        columns: number of columns.
+        rows: number of rows.
     """
 
     x: np.float32
@@ -65,7 +67,7 @@ def sort_into_cells(box, x, y, active, count, size, starts, order):
     """Sort the active slots below ``count`` of one world into cells.
 
     Args:
-        box: their `extent`.
+        box: `extent` of the slots.
         x: (P,) positions, m.
         y: (P,) positions, m.
         active: (P,) which slots are in use.
@@ -132,7 +134,7 @@ def select_nearest(keys, found, nearest):
 
     Args:
         keys: (N,) int64, the first ``found`` in use; the rest of the last 16 is overwritten, so N has room for 15 more.
-        found: how many.
+        found: number of keys.
         nearest: (K,) int64, written.
 
     Returns:

@@ -1,4 +1,4 @@
-"""Numba's compiling in this process: how long it took, which is no part of a planner's time, and a log of what is compiled.
+"""Numba's compiling in this process: its time, which is no part of a planner's, and a log of the compiled functions.
 
 Each function that Numba begins to compile is a line of this module's log, at level INFO. A first run on a machine compiles for a
 minute or two; a client that shows the log, as the command line does, is not silent meanwhile. Functions that come out of the cache

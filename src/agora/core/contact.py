@@ -1,4 +1,5 @@
-"""When a moving footprint touches something: swept discs and polygons. Times are fractions of the step; `NEVER` means not in it.
+"""The time at which a moving footprint touches something: swept discs and polygons. Times are fractions of the step; `NEVER` means
+not in it.
 
 Discs are swept exactly, in closed form; polygons are tested at poses no further apart than
 half a cell, or a fortieth of the radius where there is no grid.
@@ -92,7 +93,7 @@ def _swept_box(x, y, dx, dy, radius, low_x, low_y, side):
 
 @hidden
 def _swept_segment(x, y, dx, dy, radius, x0, y0, x1, y1):
-    """The same for a segment, in its own frame: a rectangle and a disc at each end."""
+    """Return the time for a segment, in its own frame: a rectangle and a disc at each end."""
     gap = segment_distance(x, y, x0, y0, x1, y1) - radius
     if gap <= _TOUCH:
         return ZERO if segment_distance(x + dx, y + dy, x0, y0, x1, y1) - radius < gap else NEVER
@@ -108,7 +109,7 @@ def _swept_segment(x, y, dx, dy, radius, x0, y0, x1, y1):
 
 @hidden
 def inside(maps, m, x, y):
-    """Whether a point lies on map m."""
+    """Return whether a point lies on map m."""
     u = (x - maps.origin_x[m]) / maps.resolution[m]
     v = (y - maps.origin_y[m]) / maps.resolution[m]
     return u >= ZERO and v >= ZERO and u < np.float32(maps.columns[m]) and v < np.float32(maps.rows[m])
@@ -124,7 +125,7 @@ def _cell_range(low, high, origin, resolution, count):
 
 @hidden
 def _far_from_cells(maps, m, x, y, reach):
-    """Whether the distance field says that no occupied cell is within ``reach`` of a point on the map."""
+    """Return whether the distance field says that no occupied cell is within ``reach`` of a point on the map."""
     if not inside(maps, m, x, y):
         return False
     resolution = maps.resolution[m]
@@ -170,7 +171,7 @@ def _corner(traits, w, r, k, x, y, s, c):
 
 @hidden
 def _edges_cross(ax, ay, bx, by, cx, cy, dx, dy):
-    """Whether segments ab and cd cross."""
+    """Return whether segments ab and cd cross."""
     p = (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)
     q = (bx - ax) * (dy - ay) - (by - ay) * (dx - ax)
     u = (dx - cx) * (ay - cy) - (dy - cy) * (ax - cx)
@@ -214,16 +215,20 @@ def _nearest_on_polygon(traits, w, r, x, y, heading, px, py):
 
 @lean
 def closing_speeds(traits, w, r, from_centre, here, there, fraction, dt):
-    """How fast robot r and the party that it touches came nearer to each other, from what both moved in the step of the contact.
+    """Return the speeds at which robot r and the party that it touches came nearer to each other, from their motion in the step of
+    the contact.
 
     The contact's normal points from the robot's touching point to the party's centre. A disc touches on the line between the
     centres; the outline of a polygon moves with its rotation, too.
 
     Args:
-        traits: of the robots. w, r: world and robot.
+        traits: traits of the robots.
+        w: number of the world.
+        r: number of the robot.
         from_centre: take the line between the centres for a polygon too, as between two robots.
-        here, there: (6,) x, y, heading of the robot and of the party at both ends of the step, m and rad.
-        fraction: of the step at which they touched.
+        here: (6,) x, y, heading of the robot at both ends of the step, m and rad.
+        there: (6,) x, y, heading of the party at both ends of the step, m and rad.
+        fraction: fraction of the step at which they touched.
         dt: the step, s.
 
     Returns:
@@ -246,12 +251,18 @@ def closing_speeds(traits, w, r, from_centre, here, there, fraction, dt):
 def closing(
     traits: RobotTraits, w: int, r: int, kind: ContactKind, here: Floats, there: Floats, fraction: float, dt: float
 ) -> Closing | None:
-    """Who closed the gap, from what robot ``r`` of world ``w`` and the party moved in the step of their contact; None of a wall.
+    """Return who closed the gap, from the motion of robot ``r`` of world ``w`` and the party in the step of their contact; None for
+    a wall.
 
     Args:
-        traits: of the robots. w, r: world and robot. kind: of the party.
-        here, there: (6,) x, y, heading of the robot and of the party at both ends of the step.
-        fraction: of the step at which they touched. dt: the step, s.
+        traits: traits of the robots.
+        w: number of the world.
+        r: number of the robot.
+        kind: kind of the party.
+        here: (6,) x, y, heading of the robot at both ends of the step, m and rad.
+        there: (6,) x, y, heading of the party at both ends of the step, m and rad.
+        fraction: fraction of the step at which they touched.
+        dt: the step, s.
     """
     if kind == ContactKind.WALL:
         return None
@@ -262,7 +273,7 @@ def closing(
 
 @hidden
 def disc_in_walls(maps, m, x, y, radius):
-    """Whether a disc meets a cell, a segment or a static disc of map m."""
+    """Return whether a disc meets a cell, a segment or a static disc of map m."""
     if not _far_from_cells(maps, m, x, y, radius):
         resolution, columns = maps.resolution[m], maps.columns[m]
         c0, c1 = _cell_range(x - radius, x + radius, maps.origin_x[m], resolution, columns)
@@ -287,7 +298,7 @@ def disc_in_walls(maps, m, x, y, radius):
 
 @lean
 def polygon_in_walls(maps, m, traits, w, r, x, y, heading):
-    """Whether the polygon footprint of robot r at a pose meets a cell, a segment or a static disc of map m."""
+    """Return whether the polygon footprint of robot r at a pose meets a cell, a segment or a static disc of map m."""
     radius = traits.radius[w, r]
     s, c = sincos(heading)
     n = traits.vertices[w, r]
@@ -330,7 +341,7 @@ def polygon_in_walls(maps, m, traits, w, r, x, y, heading):
 
 @lean
 def polygons_meet(traits, w, a, ax, ay, a_heading, b, bx, by, b_heading):
-    """Whether the footprints of robots a and b of world w meet; a robot without corners is its disc."""
+    """Return whether the footprints of robots a and b of world w meet; a robot without corners is its disc."""
     if traits.vertices[w, a] == 0:
         return point_to_polygon(traits, w, b, bx, by, b_heading, ax, ay) <= traits.radius[w, a]
     if traits.vertices[w, b] == 0:

@@ -1,4 +1,4 @@
-"""What the arrays of a record are, said once, at the field: allocation, checks, codecs and files follow from it.
+"""Arrays of a record, declared once, at the field: allocation, checks, codecs and files follow from the declaration.
 
 ``pose: Doubles = field(metadata=axes("T 3", stored=np.float32))`` says it; `declared` reads it, `empty` allocates by it,
 `agora.benchmark.store` makes Parquet columns of it, and `agora.wire` checks by it what came over a wire.
@@ -26,10 +26,12 @@ class Axes:
     """The axes of an array, and the types of its numbers.
 
     Attributes:
-        names: of the axes: a number is the length; a name is a length that all fields of the record share; ``T-1`` is one less.
-        kind: type in memory. stored: type in files.
+        names: axes: a number is the length; a name is a length that all fields of the record share; ``T-1`` is one less.
+        kind: type in memory.
+        stored: type in files.
         masked: whether values mean nothing, and are not stored, where the record's ``pedestrian_present`` is False.
-        kept: whether files hold it. optional: whether a record may have None instead.
+        kept: whether files hold it.
+        optional: whether a record may have None instead.
     """
 
     names: tuple[str, ...]

@@ -36,7 +36,9 @@ def distance_at(maps, m, x, y):
 
 @hidden
 def _along(maps, m, x0, y0, x1, y1):
-    """How to read the distance field along a line: its length; in cells its beginning, its direction and the field's end."""
+    """Return the numbers for reading the distance field along a line: its length; in cells its beginning, its direction and the
+    field's end.
+    """
     inverse = ONE / maps.resolution[m]
     right, top = np.float32(maps.columns[m]) - _EDGE, np.float32(maps.rows[m]) - _EDGE
     u0, v0 = (x0 - maps.origin_x[m]) * inverse - HALF, (y0 - maps.origin_y[m]) * inverse - HALF
@@ -48,7 +50,8 @@ def _along(maps, m, x0, y0, x1, y1):
 
 @hidden
 def is_clear(maps, m, x0, y0, x1, y1, least):
-    """Whether the distance to the nearest obstacle is at least ``least`` all along a straight line from (x0, y0) to (x1, y1).
+    """Return whether the distance to the nearest obstacle is at least ``least`` all along a straight line from (x0, y0) to (x1,
+    y1).
 
     The line is walked in steps as long as the distance there allows, and no shorter than half a cell.
     """

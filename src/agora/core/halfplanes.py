@@ -1,4 +1,4 @@
-"""Half-planes of velocities and the velocity nearest to a wish inside all of them: what ORCA is made of.
+"""Half-planes of velocities and the velocity nearest to a wish inside all of them: the parts of ORCA.
 
 van den Berg, Guy, Lin, Manocha, "Reciprocal n-body collision avoidance", ISRR 2009; the order of operations and the tolerance are
 those of the authors' RVO2 library. A line is a row (x, y, ex, ey) of an (L, 4) array: a point, m/s, and a unit direction;
@@ -32,17 +32,17 @@ def disc_line(lines, k, px, py, ux, uy, vx, vy, reach, inverse_horizon, inverse_
 
     Args:
         lines: (L, 4).
-        k: which one to write.
-        px: centre of the other disc as seen from this one, m.
-        py: y of it.
-        ux: velocity of this one minus that of the other, m/s.
-        uy: y of it.
-        vx: velocity of this one, m/s.
-        vy: y of it.
+        k: number of the line to write.
+        px: centre of the other disc as seen from this one, x, m.
+        py: centre of the other disc as seen from this one, y, m.
+        ux: velocity of this one minus that of the other, x, m/s.
+        uy: velocity of this one minus that of the other, y, m/s.
+        vx: velocity of this one, x, m/s.
+        vy: velocity of this one, y, m/s.
         reach: sum of the radii, m.
         inverse_horizon: 1 / time for which to avoid, 1/s.
         inverse_dt: 1 / time in which to part if they overlap, 1/s.
-        share: of the change that this one makes: 1/2 reciprocal, 1 alone.
+        share: share of the change that this one makes: 1/2 reciprocal, 1 alone.
     """
     squared, r2 = px * px + py * py, reach * reach
     overlap = squared <= r2
@@ -70,7 +70,7 @@ def disc_line(lines, k, px, py, ux, uy, vx, vy, reach, inverse_horizon, inverse_
 
 @part
 def violation(lines, i, x, y):
-    """By how much the velocity (x, y) is on the wrong side of line i, m/s; negative on the right side."""
+    """Return the distance of the velocity (x, y) beyond line i, on its wrong side, m/s; negative on the right side."""
     return lines[i, 2] * (lines[i, 1] - y) - lines[i, 3] * (lines[i, 0] - x)
 
 
@@ -82,14 +82,14 @@ def segment_lines(lines, made, ax, ay, bx, by, vx, vy, radius, inverse):
 
     Args:
         lines: (L, 4).
-        made: how many lines there are.
-        ax: ends of the wall, a and b, as seen from the centre of the disc, m.
-        ay: of a.
-        bx: of b.
-        by: of b.
-        vx: velocity of the disc, m/s.
-        vy: y of it.
-        radius: of the disc, m.
+        made: number of lines so far.
+        ax: end a of the wall as seen from the centre of the disc, x, m.
+        ay: end a of the wall as seen from the centre of the disc, y, m.
+        bx: end b of the wall as seen from the centre of the disc, x, m.
+        by: end b of the wall as seen from the centre of the disc, y, m.
+        vx: velocity of the disc, x, m/s.
+        vy: velocity of the disc, y, m/s.
+        radius: radius of the disc, m.
         inverse: 1 / time for which to avoid, 1/s.
 
     Returns:
@@ -219,17 +219,17 @@ def _plane(lines, count, limit, tx, ty, farthest):
 
 @part
 def nearest_velocity(lines, count, hard, limit, tx, ty, spare):
-    """The velocity within ``limit`` that is nearest to (tx, ty) inside all half-planes, m/s.
+    """Return the velocity within ``limit`` that is nearest to (tx, ty) inside all half-planes, m/s.
 
     Where there is none, the one whose largest violation of lines ``hard..count-1`` is smallest; the first ``hard`` lines are kept.
 
     Args:
         lines: (L, 4) half-planes, the first ``count`` in use.
-        count: how many.
-        hard: how many of them never give way.
+        count: number of half-planes.
+        hard: number of half-planes that never give way.
         limit: largest speed, m/s.
-        tx: preferred velocity, m/s.
-        ty: y of it.
+        tx: preferred velocity, x, m/s.
+        ty: preferred velocity, y, m/s.
         spare: (L, 4) scratch.
 
     Returns:

@@ -1,4 +1,4 @@
-"""How kernels are compiled: one place, one set of options.
+"""The compilation of kernels: one place, one set of options.
 
 No ``fastmath=True``: reassociation would change results with padding and CPU. ``contract`` allows fused multiply-add only.
 Threads do not enter here: a kernel takes the range of worlds ``first <= w < last``, releases the GIL, and the engine runs
@@ -69,7 +69,7 @@ class _PartLibrary(JITCodeLibrary):  # type: ignore[misc]
         self._finalized = True
 
     def get_pointer_to_function(self, name: str) -> Any:
-        """Where a call from Python goes: to a function that takes the same arguments and raises `TypeError`."""
+        """Return the address for calls from Python: a function that takes the same arguments and raises `TypeError`."""
         return ctypes.cast(ctypes.pythonapi.PyObject_Call, ctypes.c_void_p).value
 
     @property
@@ -91,7 +91,7 @@ class _PartLowering(NativeLowering):  # type: ignore[misc]
 
 
 class _PartCompiler(CompilerBase):  # type: ignore[misc]
-    """Numba's own, but that it leaves what it compiles in a `_PartLibrary`."""
+    """Numba's own compiler, but that compiled functions go to a `_PartLibrary`."""
 
     def define_pipelines(self) -> list[Any]:
         passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
@@ -171,7 +171,7 @@ def _unbox(kind: Any, address: Any, c: Any) -> Any:
 
 
 def _write(argument: Any, words: list[int], kinds: list[Any]) -> None:
-    """Write an argument down: as numbers of eight bytes, of an array its place, shape and strides, and as what tells its type."""
+    """Write an argument down: as numbers of eight bytes (of an array its place, shape and strides), and as the key of its type."""
     if isinstance(argument, tuple):
         kinds += type(argument), len(argument)
         for part in argument:
@@ -204,7 +204,7 @@ def _read(context: Any, builder: Any, kind: Any, words: Iterator[Any]) -> Any:
 
 @intrinsic
 def _unpacked(context: Any, box: Any) -> Any:
-    """The tuple of arguments in a box; who uses it keeps them alive."""
+    """Return the tuple of arguments in a box; its user keeps them alive."""
 
     def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         first = builder.bitcast(values[0], context.get_value_type(numba.int64).as_pointer())

@@ -1,4 +1,4 @@
-"""How robots move: limits of twist and acceleration, then exact integration of a constant twist over dt.
+"""The motion of robots: limits of twist and acceleration, then exact integration of a constant twist over dt.
 
 Differential, holonomic, car-like (Ackermann with steering rate: the rear axle is the base) and legged bases. All scalar functions.
 A legged base moves like a holonomic one, each axis within its own limits: so Arena's go1 does, and so the gait of CHAMP (``champ``:
@@ -41,7 +41,7 @@ def approach(current, target, acceleration, deceleration, dt):
 
 @lean
 def exceeds(traits, w, r, vx, vy, omega):
-    """Whether a command is beyond the limits of robot r of world w."""
+    """Return whether a command is beyond the limits of robot r of world w."""
     sideways = ZERO if traits.kinematics[w, r] == DIFFERENTIAL or traits.kinematics[w, r] == ACKERMANN else traits.max_vy[w, r]
     return (
         vx > traits.max_vx[w, r] + _SLACK

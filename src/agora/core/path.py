@@ -1,4 +1,4 @@
-"""Where on its path a robot is, and what it aims at there."""
+"""The place of a robot on its path, and the point that it aims at there."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _FAR = np.float32(3e38)
 
 @lean
 def point_ahead(path, count, x, y, lookahead):
-    """The point ``lookahead`` m along the path from its point nearest to (x, y).
+    """Return the point ``lookahead`` m along the path from its point nearest to (x, y).
 
     Args:
         path: (K, 2) m.
-        count: how many of the points are in use.
-        x: of the robot, m.
-        y: of the robot, m.
-        lookahead: m.
+        count: number of points in use.
+        x: x of the robot, m.
+        y: y of the robot, m.
+        lookahead: distance along the path, m.
 
     Returns:
         Whether the path goes on beyond it; x and y of it, of the last point where not (of the robot without a path); the way from

@@ -1,4 +1,4 @@
-"""One robot's recorded episode: what metrics, plots and replays are computed from."""
+"""One robot's recorded episode: the data of metrics, plots and replays."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["Contact", "ContactKind", "Outcome", "Reason", "Recording"]
 
 
 class Outcome(enum.IntEnum):
-    """How an episode of a robot ended; the value is the number used in files and ROS messages."""
+    """The end of a robot's episode; the value is the number used in files and ROS messages."""
 
     REACHED = 0
     PEDESTRIAN_COLLISION = 101
@@ -35,7 +35,8 @@ class Outcome(enum.IntEnum):
 
 
 class Reason(enum.IntEnum):
-    """Why a robot does not just go on along its path, as its planner says; the value is the number in memories and files.
+    """The reason why a robot does not just go on along its path, as its planner says; the value is the number in memories and
+    files.
 
     What a planner notes is `agora.interfaces.NOTES`.
     """
@@ -59,7 +60,7 @@ class Reason(enum.IntEnum):
 
 
 class ContactKind(enum.IntEnum):
-    """What a robot touched."""
+    """The kind of the party that a robot touched."""
 
     PEDESTRIAN = 1
     WALL = 2
@@ -67,7 +68,7 @@ class ContactKind(enum.IntEnum):
 
 
 class Closer(enum.StrEnum):
-    """Who closed the gap before a contact: the robot, whom it touched (a pedestrian or another robot), or both."""
+    """The party that closed the gap before a contact: the robot, the other one (a pedestrian or another robot), or both."""
 
     ROBOT = "robot"
     PERSON = "person"
@@ -82,7 +83,7 @@ EVEN = 0.1
 
 
 class Closing(NamedTuple):
-    """How fast a robot and the party that it touched came nearer to each other, in the step of their contact.
+    """The speeds at which a robot and the party that it touched came nearer to each other, in the step of their contact.
 
     Attributes:
         robot: speed of the robot's touching point along the contact's normal towards the party, m/s; negative where it moved away.
@@ -96,27 +97,30 @@ class Closing(NamedTuple):
 
     @property
     def share(self) -> float:
-        """The robot's share of the closing speed, from 0 to 1; who moved away has none, and 0 where neither came nearer."""
+        """The robot's share of the closing speed, from 0 to 1; a party that moved away has none, and 0 where neither came
+        nearer.
+        """
         robot, party = max(self.robot, 0.0), max(self.party, 0.0)
         return robot / (robot + party) if robot > 0.0 else 0.0
 
     @property
     def closer(self) -> Closer:
-        """Who had the larger part of the closing speed (Tsoi et al. 2022, SEAN 2.0); never a robot that stood."""
+        """The party with the larger part of the closing speed (Tsoi et al. 2022, SEAN 2.0); never a robot that stood."""
         if self.standing or self.share < 0.5 - EVEN:
             return Closer.PERSON
         return Closer.ROBOT if self.share > 0.5 + EVEN else Closer.BOTH
 
 
 class Contact(NamedTuple):
-    """One contact event: the rising edge of touching one party.
+    """A contact: the rising edge of touching one party.
 
     Attributes:
-        time: s since the start of the episode, at physics rate, interpolated to the moment of touching.
-        kind: what was touched.
+        time: time since the start of the episode, s, at physics rate, interpolated to the moment of touching.
+        kind: kind of the party.
         party: id of the pedestrian, number of the robot, -1 for a wall.
-        x, y: place of the robot's centre, m.
-        closing: who came nearer how fast; None of a wall, and where nobody recorded it.
+        x: place of the robot's centre, x, m.
+        y: place of the robot's centre, y, m.
+        closing: speeds at which they came nearer; None for a wall, and where nobody recorded it.
     """
 
     time: float
@@ -145,41 +149,44 @@ class Recording:
     Files hold its fields in their order, with the axes and types that they say here (`agora.core.declared`).
 
     Attributes:
-        time: (T,) s.
-        pose: (T, 3) x, y, heading.
-        twist: (T, 3) vx, vy, omega in the robot's frame.
-        goal: (3,) pose to reach.
-        goal_tolerance: m.
-        radius: of the disc about the robot's footprint, m.
-        max_speed: of the robot, m/s.
-        pedestrian_position: (T, P, 2) m; pedestrian_velocity: (T, P, 2) m/s; pedestrian_heading: (T, P) rad.
-        pedestrian_present: (T, P); values of absent ones mean nothing.
-        pedestrian_radius: (P,) m; pedestrian_id: (P,).
+        time: (T,) time of the samples, s.
+        pose: (T, 3) x, y, heading, m and rad, map frame.
+        twist: (T, 3) vx, vy, omega in the robot's frame, m/s and rad/s.
+        goal: (3,) pose to reach, m and rad.
+        goal_tolerance: distance at which the goal counts as reached, m.
+        radius: radius of the disc about the robot's footprint, m.
+        max_speed: largest speed of the robot, m/s.
+        pedestrian_position: (T, P, 2) positions, m.
+        pedestrian_velocity: (T, P, 2) velocities, m/s.
+        pedestrian_heading: (T, P) headings, rad.
+        pedestrian_present: (T, P) whether a pedestrian is there; values of absent ones mean nothing.
+        pedestrian_radius: (P,) radii, m.
+        pedestrian_id: (P,) ids.
         pedestrian_group: (T, P) number of the group that each is in, -1 for none.
-        undisturbed: (T, P, 2) where the pedestrians would have been without robots (`agora.engine.undisturbed`), m; None where
-            nobody asked.
+        undisturbed: (T, P, 2) positions that the pedestrians would have had without robots (`agora.engine.undisturbed`), m; None
+            where nobody asked.
         pedestrian_state: (T, P) numbers in `agora.core.state.SOCIAL_STATES`; None where no behaviour decided them.
         contacts: events at physics rate, in time order.
-        outcome: how it ended.
+        outcome: end of the episode.
         timeout: time limit, s.
-        shortest_path: length of a shortest way of this robot from start to goal, m; infinite where there is none. How it is found:
-            `agora.tasks.budget.shortest_way`.
+        shortest_path: length of a shortest way of this robot from start to goal, m; infinite where there is none.
+            `agora.tasks.budget.shortest_way` finds it.
         map: static surroundings, None for an empty plane.
         planning_time: (C,) wall time of each control call, less what Numba compiled in it, s; outside the byte-identity promise.
-        clipped: how many twists were beyond the limits.
-        failure: what the planner raised, if it failed.
+        clipped: number of twists beyond the limits.
+        failure: exception of the planner in words, if it failed.
         command: (T - 1, 3) the twist that the planner asked for at each call, in the robot's frame, before limits and delay. None
             where nobody recorded it.
         reason: (T - 1,) numbers of a `Reason` at each call of the planner; None where nobody said them, as in bags of a real robot.
-        speed_limit: (T - 1,) how fast an interplanner let the local planner be, in its top speeds. danger: (T - 1,) from 0 to 1, as
-            an interplanner saw it. None without one.
-        robot: (1, 1) how the robot can move and its outline; None where nobody recorded it.
+        speed_limit: (T - 1,) speed limit that an interplanner gave the local planner, in its top speeds. None without one.
+        danger: (T - 1,) danger from 0 to 1, as an interplanner saw it. None without one.
+        robot: (1, 1) traits of the robot: its limits and its outline; None where nobody recorded it.
         command_delay: time from a command to its effect, s.
         reference_path: length of the path that was published with the world, m; None where none was.
         shortest_turn: sum of the turns along a shortest way, the first one from the heading at the start, rad; None where there is
             no way or nobody recorded it.
-        door: (T,) how far the door of the map is open, 0 to 1; None of a map without a door that moves.
-        sensors: what the robot's channels read at each call of the planner, by channel and field: (T - 1, ...), of the field's
+        door: (T,) opening of the map's door, 0 to 1; None for a map without a door that moves.
+        sensors: readings of the robot's channels at each call of the planner, by channel and field: (T - 1, ...), of the field's
             type. Only of channels that were to be recorded. The channel "scan" has the field ``ranges``.
     """
 

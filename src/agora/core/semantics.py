@@ -1,4 +1,4 @@
-"""Semantic attributes: what is known of pedestrians, a number at a place, in Arena's words (crowdsim's ``semantic/<attribute>``).
+"""Semantic attributes: facts about pedestrians, a number at a place, in Arena's words (crowdsim's ``semantic/<attribute>``).
 
 Where Arena's own code differs: its velocities are forces, and its moving pedestrians are those that a force above 0.05 acts on.
 Here both are of the velocity. ``social_state.<state>`` is 1 for those who are in that state, which a number of a list cannot say.

@@ -16,7 +16,7 @@ class Slots(Generic[T]):
     What nobody holds any more stays in its slot until that is needed, so that who takes it up again finds it there.
 
     Args:
-        count: of slots.
+        count: number of slots.
         fill: puts a thing into a slot; called when it is not in one.
     """
 

@@ -27,10 +27,6 @@ __all__ = [
     "STAY",
     "TYPES",
     "Traits",
-    "minds",
-    "pedestrians",
-    "robots",
-    "traits",
 ]
 
 Floats = NDArray[np.float32]
@@ -47,10 +43,10 @@ DIFFERENTIAL, HOLONOMIC, ACKERMANN, LEGGED = 0, 1, 2, 3
 
 
 class Each(NamedTuple):
-    """What a record's field says of its array, once: allocation, reset and carrying over follow from it.
+    """A declaration of a record's field and its array: allocation, reset and carrying over follow from it.
 
     Attributes:
-        axes: their letters, and numbers, with blanks between them.
+        axes: letters of the axes, and numbers, with blanks between them.
         default: value in slots that are not in use.
     """
 
@@ -76,7 +72,7 @@ def allocate(record: type[Record], **lengths: int) -> Record:
 
     Args:
         record: a `NamedTuple` whose fields are ``Annotated`` with `Each`.
-        **lengths: of the axes, by letter.
+        **lengths: lengths of the axes, by letter.
     """
 
     def shape(axes: Sequence[str]) -> tuple[int, ...]:
@@ -92,28 +88,33 @@ def clear(record: tuple[Any, ...], world: int) -> None:
             array[world] = default
 
 
-def carry(source: Record, target: Record, robots: Sequence[int] = ()) -> None:
+def carry(source: Record, target: Record, robots: Sequence[int] = (), pedestrians: Sequence[int] | None = None) -> None:
     """Copy a record into one of other lengths, as far as there is room.
 
     Args:
-        source: where the values come from.
-        target: where they go; slots that the source has not stay as they are.
+        source: record of the values.
+        target: record to write; slots that the source has not stay as they are.
         robots: numbers of the source's robots that become the first robots of the target.
+        pedestrians: slots whose pedestrians are copied, into slots of the same number; all where None.
     """
     for old, new, (_, axes, _) in zip(source, target, _fields(type(source)).values(), strict=True):
         taken = old
         for number, axis in enumerate(axes):
             taken = np.take(taken, robots, number) if axis == "R" else taken
-        room = tuple(slice(min(lengths)) for lengths in zip(taken.shape, new.shape, strict=True))
-        new[room] = taken[room]
+        room: list[Any] = [slice(min(lengths)) for lengths in zip(taken.shape, new.shape, strict=True)]
+        if pedestrians is not None and "P" in axes:
+            room[axes.index("P")] = np.asarray(pedestrians, np.intp)
+        new[tuple(room)] = taken[tuple(room)]
 
 
 class Pedestrians(NamedTuple):
-    """One generation of the pedestrians of W worlds.
+    """A generation of the pedestrians of W worlds.
 
     Attributes:
-        x, y: (W, P) centre, m.
-        vx, vy: (W, P) velocity, m/s.
+        x: (W, P) centre, x, m.
+        y: (W, P) centre, y, m.
+        vx: (W, P) velocity, x, m/s.
+        vy: (W, P) velocity, y, m/s.
         heading: (W, P) direction of the last motion, rad in (-pi, pi].
         active: (W, P) whether the slot is in use.
     """
@@ -127,10 +128,10 @@ class Pedestrians(NamedTuple):
 
 
 class Traits(NamedTuple):
-    """What a pedestrian is like while it is in the world.
+    """The traits of pedestrians while they are in the world.
 
     Attributes:
-        radius: (W, P) m.
+        radius: (W, P) body radius, m.
         speed: (W, P) preferred speed, m/s; behaviours change it.
         group: (W, P) number of the walking group, -1 for none.
         id: (W, P) identity; never a slot.
@@ -175,13 +176,15 @@ REACTIONS = ("regular", "impassive", "surprised", "curious", "scared", "threaten
 
 
 class Minds(NamedTuple):
-    """What behaviours decide of pedestrians, and what they decide it from.
+    """The decisions of behaviours about pedestrians, and the data behind them.
 
     Attributes:
         type: (W, P) number in `TYPES`.
         reaction: (W, P) number in `REACTIONS`.
         state: (W, P) number in `SOCIAL_STATES`.
-        stress, energy, social: (W, P) in [0, 1].
+        stress: (W, P) stress, in [0, 1].
+        energy: (W, P) energy, in [0, 1].
+        social: (W, P) need of company, in [0, 1].
         partner: (W, P) id of the pedestrian whom one talks or listens to, -1 for none.
         speed: (W, P) preferred speed when walking undisturbed, m/s; `Traits.speed` is the present one.
         taken: (W, P) whether a behaviour has taken a pedestrian's mind over: until it gives it back, the others leave its state,
@@ -204,16 +207,18 @@ LOOP, RANDOM, STAY, LEAVE = 0, 1, 2, 3
 
 
 class Waypoints(NamedTuple):
-    """Where pedestrians go.
+    """The waypoints of pedestrians.
 
     Attributes:
-        x, y: (W, P) the current waypoint, m.
-        list_x, list_y: (W, P, K) all of them, m.
-        count: (W, P) how many of the K are in use.
+        x: (W, P) current waypoint, x, m.
+        y: (W, P) current waypoint, y, m.
+        list_x: (W, P, K) all waypoints, x, m.
+        list_y: (W, P, K) all waypoints, y, m.
+        count: (W, P) number of the K in use.
         index: (W, P) number of the current one.
         mode: (W, P) `LOOP`, `RANDOM`, `STAY` or `LEAVE`.
         tolerance: (W, P) distance at which the next one becomes current, m.
-        enters: (W, P) when a pedestrian who is not there yet comes into the world, s; 0 for everybody else.
+        enters: (W, P) time at which a pedestrian who is not there yet comes into the world, s; 0 for everybody else.
     """
 
     x: Annotated[Floats, WP]
@@ -228,12 +233,17 @@ class Waypoints(NamedTuple):
 
 
 class Robots(NamedTuple):
-    """One generation of the robots of W worlds.
+    """A generation of the robots of W worlds.
 
     Attributes:
-        x, y, heading: (W, R) pose of the base, m and rad.
-        vx, vy, omega: (W, R) twist in the robot's frame, m/s and rad/s.
-        world_vx, world_vy: (W, R) velocity in the map frame, m/s.
+        x: (W, R) pose of the base, x, m.
+        y: (W, R) pose of the base, y, m.
+        heading: (W, R) pose of the base, heading, rad.
+        vx: (W, R) twist in the robot's frame, ahead, m/s.
+        vy: (W, R) twist in the robot's frame, to the left, m/s.
+        omega: (W, R) twist, turning rate, rad/s.
+        world_vx: (W, R) velocity in the map frame, x, m/s.
+        world_vy: (W, R) velocity in the map frame, y, m/s.
         steering: (W, R) steering angle of a car-like robot, rad; 0 for others.
         active: (W, R) False once a robot has ended and been removed.
     """
@@ -251,7 +261,7 @@ class Robots(NamedTuple):
 
 
 class Maps(NamedTuple):
-    """M maps of different size in flat arrays, and which world uses which.
+    """The maps of W worlds: M maps of different size in flat arrays, and the number of each world's map.
 
     Cell [row, column] of map m is at ``start[m] + row * columns[m] + column``; its lower-left corner is
     ``origin + resolution * (column, row)``. Static discs and segments are exact; cells hold what came from an image.
@@ -260,15 +270,20 @@ class Maps(NamedTuple):
         index: (W,) map of each world.
         start: (M,) offset of the map's first cell in ``occupied`` and ``distance``.
         clearance_start: (M,) offset of its first cell in ``clearance``.
-        rows, columns: (M,) size in cells.
-        resolution: (M,) m per cell.
-        origin_x, origin_y: (M,) lower-left corner, m.
+        rows: (M,) number of rows.
+        columns: (M,) number of columns.
+        resolution: (M,) length of a cell, m.
+        origin_x: (M,) lower-left corner, x, m.
+        origin_y: (M,) lower-left corner, y, m.
         occupied: cells from the image, 1 where occupied, uint8.
         distance: from a cell's centre to the nearest occupied cell's centre, m (cells from the image only).
         clearance: the same with discs, segments and polygons drawn into the cells.
         segments: (S, 4) x0, y0, x1, y1, m.
         discs: (D, 3) x, y, radius, m.
-        segment_start, disc_start: (M,) first segment, disc of each map. segment_end, disc_end: one more than its last.
+        segment_start: (M,) first segment of each map.
+        disc_start: (M,) first disc of each map.
+        segment_end: (M,) one more than the last segment of each map.
+        disc_end: (M,) one more than the last disc of each map.
     """
 
     index: Ints  # type: ignore[assignment]
@@ -291,17 +306,25 @@ class Maps(NamedTuple):
 
 
 class RobotTraits(NamedTuple):
-    """What does not change while a robot is in the world.
+    """The traits of robots, which do not change while they are in the world.
 
     Attributes:
         kinematics: (W, R) DIFFERENTIAL, HOLONOMIC, ACKERMANN or LEGGED.
-        radius: (W, R) of the smallest disc about the base that holds the footprint, m.
+        radius: (W, R) radius of the smallest disc about the base that holds the footprint, m.
         vertices: (W, R) corners of the polygon footprint, 0 for a disc.
-        footprint_x, footprint_y: (W, R, V) corners in the robot's frame, counter-clockwise, m.
-        min_vx, max_vx, max_vy, max_omega: (W, R) limits of the twist, m/s and rad/s (``vy`` and ``omega`` symmetric).
-        max_ax, max_ay, max_alpha: (W, R) limits of its change, m/s2 and rad/s2.
+        footprint_x: (W, R, V) corners in the robot's frame, counter-clockwise, x, m.
+        footprint_y: (W, R, V) corners in the robot's frame, counter-clockwise, y, m.
+        min_vx: (W, R) lowest speed along the heading, m/s.
+        max_vx: (W, R) largest speed along the heading, m/s.
+        max_vy: (W, R) largest speed sideways, m/s, either way.
+        max_omega: (W, R) largest turning rate, rad/s, either way.
+        max_ax: (W, R) largest acceleration along the heading, m/s2.
+        max_ay: (W, R) largest acceleration sideways, m/s2.
+        max_alpha: (W, R) largest acceleration of the turning rate, rad/s2.
         max_deceleration: (W, R) limit of braking along the heading, m/s2.
-        wheelbase, max_steering, max_steering_rate: (W, R) of a car-like robot, m, rad, rad/s.
+        wheelbase: (W, R) wheelbase of a car-like robot, m.
+        max_steering: (W, R) largest steering angle of a car-like robot, rad.
+        max_steering_rate: (W, R) largest rate of that angle, rad/s.
     """
 
     kinematics: Annotated[Ints, WR]
@@ -338,7 +361,7 @@ def read_only(array: Array) -> Array:
 
 
 def frozen(array: Array) -> Array:
-    """Return a read-only, contiguous view: one type for the compiler, whoever calls."""
+    """Return a read-only, contiguous view: one type for the compiler from every caller."""
     return read_only(np.ascontiguousarray(array))
 
 

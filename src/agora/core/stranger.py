@@ -1,4 +1,4 @@
-"""The boundary about a call of a stranger's code in this process: what it raises is its own, a signal is the user's."""
+"""The boundary about a call of a stranger's code in this process: its exceptions are its own, a signal is the user's."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from contextlib import suppress
 from types import FrameType
 from typing import NoReturn, TypeVar
 
-__all__ = ["Apart", "Signalled", "forget_signals", "interrupt", "stranger", "within"]
-
 _Item = TypeVar("_Item")
 
 
@@ -20,7 +18,7 @@ class Signalled(KeyboardInterrupt):
     """A signal that ends the work. A `KeyboardInterrupt` of another type was raised by somebody's code.
 
     Attributes:
-        number: of the signal.
+        number: number of the signal.
     """
 
     def __init__(self, number: int) -> None:
@@ -48,7 +46,9 @@ _RESERVE = 64
 
 
 class Apart:
-    """Tells signals from exceptions, and ends a process that was forked within it; what lies within another asks for no handler."""
+    """Tells signals from exceptions, and ends a process that was forked within it; a boundary inside another asks for no
+    handler.
+    """
 
     _outermost = True
 
@@ -74,7 +74,7 @@ class Apart:
 
 
 class stranger(Apart):  # noqa: N801 - used like a function
-    """Call a stranger's code within this, and catch what it raises outside: all but `Signalled` is the code's own.
+    """Call a stranger's code within this, and catch its exceptions outside: all but `Signalled` are the code's own.
 
     A signal that the code caught is raised again when the call has ended. A process that the code forked ends there: it would go on
     as a second one of this process. The code may open fewer files than the process, so that one whose files leak fails by itself.

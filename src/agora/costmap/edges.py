@@ -20,7 +20,9 @@ _LETHAL = np.uint8(LETHAL)
 
 @spliced
 def most_edges(cells):
-    """How many edges a window of ``cells`` cells a side has at most: on a line between cells every other side of a cell is one."""
+    """Return the largest number of edges in a window of ``cells`` cells a side: on a line between cells every other side of a cell
+    is one.
+    """
     return 2 * max(cells - 1, 0) * ((cells + 1) // 2) + PADDING
 
 
@@ -30,16 +32,16 @@ def _along(cost, across, corner, side, resolution, near, far, reach, keys, edges
 
     Args:
         cost: (rows, columns) uint8; transposed for the edges along y.
-        across: 0 for edges along x, 1 along y: at which of (x, y) an edge's ends begin.
-        corner: of the window along the edges, as seen from the robot, m.
+        across: axis that the edges cross: 0 for edges along x, 1 along y; at this of (x, y) an edge's ends begin.
+        corner: corner of the window along the edges, as seen from the robot, m.
         side: the same across them.
-        resolution: m per cell.
+        resolution: length of a cell, m.
         near: first line.
         far: one after the last.
-        reach: from which distance on edges do not count, m.
-        keys: (room,) int64 out.
+        reach: distance from which on edges do not count, m.
+        keys: (room,) int64, out.
         edges: (room, 4) out.
-        found: how many there are.
+        found: number of edges so far.
     """
     columns = cost.shape[1]
     for i in range(near, far):
@@ -64,16 +66,16 @@ def _along(cost, across, corner, side, resolution, near, far, reach, keys, edges
 
 @hidden
 def nearest_edges(cost, origin_x, origin_y, resolution, x, y, reach, keys, nearest, edges):
-    """Write the straight edges of lethal cells, as seen from (x, y), and return how many.
+    """Write the straight edges of lethal cells, as seen from (x, y), and return their number.
 
     Args:
         cost: (rows, columns) uint8 of the window; none where it has no cells.
-        origin_x: of its lower-left corner, m.
-        origin_y: see there.
-        resolution: m per cell.
-        x: of the robot, m.
-        y: see there.
-        reach: from which distance on edges do not count, m.
+        origin_x: x of its lower-left corner, m.
+        origin_y: y of its lower-left corner, m.
+        resolution: length of a cell, m.
+        x: x of the robot, m.
+        y: y of the robot, m.
+        reach: distance from which on edges do not count, m.
         keys: (most_edges,) int64, scratch.
         nearest: (most_edges,) int64, out: ``index_in`` of the first ones are rows of ``edges``, the nearest first.
         edges: (most_edges, 4) out, ends x0, y0, x1, y1, m.

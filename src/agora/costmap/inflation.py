@@ -34,9 +34,9 @@ def cost_of(
     """Return the costs of distances to the nearest obstacle; they are compared with the radii in float32, as the fields are.
 
     Args:
-        distance: m, any shape.
+        distance: distances of any shape, m.
         inscribed: radius of the disc inside the robot's footprint, m.
-        inflation_radius: beyond it the cost is 0, m.
+        inflation_radius: distance beyond which the cost is 0, m.
         scaling: k, 1/m ("cost_scaling_factor").
         touch: distance up to which a place counts as in the obstacle, m: half a cell for cells' centres.
     """
@@ -53,7 +53,7 @@ def inflate(map: Map, inscribed: float, inflation_radius: float = 0.55, scaling:
     Args:
         map: cells and shapes.
         inscribed: radius of the disc inside the robot's footprint, m.
-        inflation_radius: beyond it the cost is 0, m.
+        inflation_radius: distance beyond which the cost is 0, m.
         scaling: k, 1/m.
     """
     cost = cost_of(map.clearance, inscribed, inflation_radius, scaling, touch=0.5 * map.resolution)

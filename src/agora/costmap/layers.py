@@ -34,15 +34,15 @@ def bind_layers(
     """Return the functions of (first, last) that put every layer, one after the other, on the costmaps of these rows.
 
     Args:
-        layers: in their order.
-        position: (N, Q, 2) of the pedestrians, m.
-        velocity: (N, Q, 2) m/s.
-        heading: (N, Q) rad.
-        evidence: (A, N, Q) of the attributes `attributes_of` lists.
-        present: (N, Q) whether somebody is there.
-        cost: (N, H, W) uint8, raised.
+        layers: layers in their order.
+        position: (N, Q, 2) positions of the pedestrians, m.
+        velocity: (N, Q, 2) velocities, m/s.
+        heading: (N, Q) headings, rad.
+        evidence: (A, N, Q) evidence of the attributes that `attributes_of` lists.
+        present: (N, Q) whether a slot holds a pedestrian.
+        cost: (N, H, W) uint8 costs, raised.
         origin: (N, 2) lower-left corners, m.
-        cell: m per cell.
+        cell: length of a cell, m.
     """
     names = attributes_of(layers)
     calls = []

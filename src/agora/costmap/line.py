@@ -29,18 +29,18 @@ def stepped(column, row, error, line):
 
 @hidden
 def spans(corners_x, corners_y, x, y, sine, cosine, inverse, rows, columns, west, east):
-    """The cells under a convex polygon, those of its outline too; what is off the grid counts as on its edge.
+    """Write the cells under a convex polygon, those of its outline too; parts off the grid count as on its edge.
 
     Args:
-        corners_x: (V,) in the polygon's frame, m.
-        corners_y: see there.
-        x: of the frame's origin in the grid's frame, m.
-        y: see there.
-        sine: of the frame's heading.
-        cosine: see there.
+        corners_x: (V,) x of the corners in the polygon's frame, m.
+        corners_y: (V,) y of the corners in the polygon's frame, m.
+        x: x of the frame's origin in the grid's frame, m.
+        y: y of the frame's origin in the grid's frame, m.
+        sine: sine of the frame's heading.
+        cosine: cosine of the frame's heading.
         inverse: cells per m.
-        rows: of the grid.
-        columns: see there.
+        rows: number of rows of the grid.
+        columns: number of columns of the grid.
         west: out, (rows,) first column of each row.
         east: out, (rows,) last column.
 

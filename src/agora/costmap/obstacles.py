@@ -1,4 +1,4 @@
-"""The obstacle layer: what the robot's own lidar has seen, in a grid that rolls with the window.
+"""The obstacle layer: obstacles that the robot's own lidar has seen, in a grid that rolls with the window.
 
 Source: costmap_2d of ROS navigation (obstacle_layer.cpp, costmap_2d.h, noetic-devel 9ad6441), whose parameter names `Window` keeps.
 Of every scan first all beams clear the cells on their way, as far as ``raytrace_range``; then the places that they hit nearer than
@@ -26,12 +26,18 @@ _UNKNOWN = np.uint8(NO_INFORMATION)
 
 
 class TrustedBeams(NamedTuple):
-    """The lidar as the layer takes it, and how far it is trusted.
+    """The lidar as the layer takes it, with the ranges in which it is trusted.
 
     Attributes:
-        dx, dy: (B,) directions of the beams in the robot's frame. x, y: of the sensor on the robot, m.
-        range_min, range_max: of a reading, m.
-        obstacle_range, raytrace_range, inf_is_valid: see `agora.costmap.window.Window`.
+        dx: (B,) directions of the beams in the robot's frame, x.
+        dy: (B,) directions of the beams in the robot's frame, y.
+        x: place of the sensor on the robot, x, m.
+        y: place of the sensor on the robot, y, m.
+        range_min: smallest reading, m.
+        range_max: largest reading, m.
+        obstacle_range: as in `agora.costmap.window.Window`.
+        raytrace_range: as in `agora.costmap.window.Window`.
+        inf_is_valid: as in `agora.costmap.window.Window`.
     """
 
     dx: Floats
@@ -46,13 +52,15 @@ class TrustedBeams(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """What N robots have seen.
+    """The obstacles that N robots have seen.
 
     Attributes:
         grid: (N, H, H) uint8: 1 where something stands.
         corner: (N, 2) column and row of the grid's first cell on the map's lattice.
-        ranges: (N, B) of the last scan, m. pose: (N, 3) of the robots when it was taken.
-        fresh: (N,) whether it is not in the grid yet. begun: (N,) whether the grid holds anything of this episode.
+        ranges: (N, B) ranges of the last scan, m.
+        pose: (N, 3) poses of the robots when it was taken.
+        fresh: (N,) whether it is not in the grid yet.
+        begun: (N,) whether the grid holds anything of this episode.
         blind: (N,) whether no beam of the last scan said anything.
     """
 
@@ -66,7 +74,9 @@ class Seen(NamedTuple):
 
     @staticmethod
     def of(rows: int, cells: int, ranges: Floats) -> Seen:
-        """Nothing seen yet, by ``rows`` robots with windows of ``cells`` cells a side; ``ranges`` (N, B) are their scans'."""
+        """Return the records of ``rows`` robots that have seen nothing, with windows of ``cells`` cells a side; ``ranges`` (N, B)
+        are their scans'.
+        """
         flags = (np.zeros(rows, np.bool_) for _ in range(3))
         grid, corner = np.zeros((rows, cells, cells), np.uint8), np.zeros((rows, 2), np.int32)
         return Seen(grid, corner, ranges, np.zeros((rows, 3), np.float32), *flags)
@@ -87,7 +97,7 @@ def _clear(grid, column, row, to_column, to_row, longest):
 
 @spliced
 def _rolled(grid, right, up):
-    """Move the window over the lattice by whole cells: what stays in it keeps its place on the map, what is new is free."""
+    """Move the window over the lattice by whole cells: cells that stay in it keep their place on the map, new cells are free."""
     side = grid.shape[0]
     for i in range(side):
         row = i if up >= 0 else side - 1 - i
@@ -154,16 +164,16 @@ def _raise(grid, cost, stamp):
 
 @kernel
 def put(filling, maps, map_index, pose, inscribed, corners_x, corners_y, beams, seen, cost, origin, first, last):
-    """Bring what the rows ``first <= n < last`` have seen up to date, and put it on their windows.
+    """Bring the seen obstacles of rows ``first <= n < last`` up to date, and put them on the windows.
 
     Args:
-        filling: of the `agora.costmap.window.Window`.
+        filling: filling of the `agora.costmap.window.Window`.
         maps: `agora.core.state.Maps`, for the lattices' origins.
         map_index: (N,) map of each row.
-        pose: (N, 3) of the robots now.
+        pose: (N, 3) present poses of the robots.
         inscribed: (N,) radius of the disc inside the footprint, m.
-        corners_x: (N, V) of the footprints in the robots' frames, m.
-        corners_y: see there.
+        corners_x: (N, V) x of the footprints' corners in the robots' frames, m.
+        corners_y: (N, V) y of the footprints' corners in the robots' frames, m.
         beams: `TrustedBeams`.
         seen: `Seen`, changed in place.
         cost: (N, H, H) uint8, raised.

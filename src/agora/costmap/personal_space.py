@@ -1,4 +1,4 @@
-"""Costs of the personal space of pedestrians: asymmetric Gaussians that reach ahead of those who walk.
+"""Costs of the personal space of pedestrians: asymmetric Gaussians that reach ahead of walking people.
 
 Source: R. Kirby, Social Robot Navigation (thesis, Carnegie Mellon University, 2010), appendix A: deviation ahead max(2 v, 0.5), to
 the side 2/3 of it, behind 1/2 of it; used by the social navigation layers of ROS (Lu 2014).
@@ -27,13 +27,13 @@ _SIDE, _BEHIND = np.float32(SIDE), np.float32(BEHIND)
 
 
 class _Parameters(NamedTuple):
-    """What the kernel takes.
+    """The parameters of the kernel.
 
     Attributes:
         amplitude: cost at the pedestrian.
         least: deviation ahead of one who stands, m.
-        seconds: by which it grows with the speed, s.
-        reach: of the Gaussians, in deviations.
+        seconds: time by which it grows with the speed, s.
+        reach: reach of the Gaussians, in deviations.
     """
 
     amplitude: float
@@ -74,9 +74,9 @@ class PersonalSpace:
     """Asymmetric Gaussians about pedestrians, longer ahead the faster they walk.
 
     Attributes:
-        cost: at the pedestrian, on costmap_2d's scale, at most 252.
-        least_deviation: of the Gaussian ahead of one who stands, m.
-        seconds: by which the deviation grows with the speed, s.
+        cost: cost at the pedestrian, on costmap_2d's scale, at most 252.
+        least_deviation: deviation of the Gaussian ahead of one who stands, m.
+        seconds: time by which the deviation grows with the speed, s.
         cutoff: cost below which nothing is written.
     """
 
@@ -98,6 +98,6 @@ class PersonalSpace:
         return _personal_space
 
     def parameters(self) -> _Parameters:
-        """Return what the kernel takes."""
+        """Return the parameters of the kernel."""
         reach = math.sqrt(2.0 * math.log(self.cost / self.cutoff))
         return in_float32(_Parameters(self.cost, self.least_deviation, self.seconds, reach))

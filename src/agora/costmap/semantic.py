@@ -1,4 +1,4 @@
-"""Costs of a semantic attribute of pedestrians: discs about those who have it.
+"""Costs of a semantic attribute of pedestrians: discs about the pedestrians who have it.
 
 Arena's SemanticLayer keeps the latest message of each source and can mark with it, by ``combination_method`` 0 (overwrite), 1
 (maximum) or 99 (nothing); as Arena ships it, it marks nothing. Here the cost grows with the evidence.
@@ -20,11 +20,11 @@ from agora.errors import nearest
 
 
 class _Parameters(NamedTuple):
-    """What the kernel takes.
+    """The parameters of the kernel.
 
     Attributes:
         most: cost of the whole evidence.
-        radius: of the discs, m.
+        radius: radius of the discs, m.
         full: evidence of the whole cost.
         marks: whether anything is written.
         overwrite: whether the mark replaces the cost that is there.
@@ -63,14 +63,15 @@ def _semantic(parameters, position, velocity, heading, evidence, present, cost, 
 
 @dataclass(frozen=True)
 class Semantic:
-    """Discs about the pedestrians with an attribute, the dearer the larger its evidence: who is on the phone, who is under stress.
+    """Discs about the pedestrians with an attribute, the dearer the larger its evidence, such as the phone or stress.
 
     Attributes:
-        attribute: a name in `agora.core.semantics.ATTRIBUTES`, such as "stress" or "social_state.phone".
-        cost: where the evidence is ``full`` or more, on costmap_2d's scale, at most 252; in proportion below.
+        attribute: name in `agora.core.semantics.ATTRIBUTES`, such as "stress" or "social_state.phone".
+        cost: cost where the evidence is ``full`` or more, on costmap_2d's scale, at most 252; in proportion below.
         full: evidence of the whole cost.
-        radius: of the discs, m.
-        combination: with the costs that are there: "max", "overwrite" (but for obstacles and what is inscribed), or "nothing".
+        radius: radius of the discs, m.
+        combination: combination with the costs that are there: "max", "overwrite" (but for obstacles and inscribed cells), or
+            "nothing".
     """
 
     attribute: str
@@ -92,6 +93,6 @@ class Semantic:
         return _semantic
 
     def parameters(self) -> _Parameters:
-        """Return what the kernel takes."""
+        """Return the parameters of the kernel."""
         marks, overwrite = np.bool_(self.combination != "nothing"), np.bool_(self.combination == "overwrite")
         return _Parameters(np.float32(self.cost), np.float32(self.radius), np.float32(self.full), marks, overwrite)

@@ -1,4 +1,4 @@
-"""The cells about a point: what the layers that draw pedestrians on costmaps have in common."""
+"""The cells about a point: the common part of the layers that draw pedestrians on costmaps."""
 
 from __future__ import annotations
 

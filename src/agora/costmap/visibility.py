@@ -24,7 +24,7 @@ _TINY = np.float32(1e-12)
 
 
 class _Parameters(NamedTuple):
-    """What the kernel takes: cost right behind the pedestrian, 1 / deviation, 1/m, and reach, m."""
+    """The parameters of the kernel: cost right behind the pedestrian, 1 / deviation, 1/m, and reach, m."""
 
     amplitude: float
     inverse: float
@@ -57,8 +57,8 @@ class Visibility:
     """Half Gaussians behind pedestrians, who do not see a robot there.
 
     Attributes:
-        cost: right behind the pedestrian, on costmap_2d's scale, at most 252.
-        deviation: of the Gaussian, m.
+        cost: cost right behind the pedestrian, on costmap_2d's scale, at most 252.
+        deviation: deviation of the Gaussian, m.
         cutoff: cost below which nothing is written.
     """
 
@@ -79,6 +79,6 @@ class Visibility:
         return _visibility
 
     def parameters(self) -> _Parameters:
-        """Return what the kernel takes."""
+        """Return the parameters of the kernel."""
         reach = self.deviation * math.sqrt(2.0 * math.log(self.cost / self.cutoff))
         return in_float32(_Parameters(self.cost, 1.0 / self.deviation, reach))

@@ -29,22 +29,22 @@ def window_of(costmap: Costmap | None, rows: int) -> tuple[Array, Floats, np.flo
 
 @spliced
 def room(cells):
-    """How many keys `nearest_walls` needs for a window of ``cells`` cells a side."""
+    """Return the number of keys that `nearest_walls` needs for a window of ``cells`` cells a side."""
     return (2 * (cells // _BLOCK + 1) + 1) ** 2 + PADDING
 
 
 @hidden
 def nearest_walls(cost, origin_x, origin_y, resolution, x, y, reach, keys, nearest, points):
-    """Write the middles of the nearest lethal cells, as seen from (x, y), and return how many.
+    """Write the middles of the nearest lethal cells, as seen from (x, y), and return their number.
 
     Args:
         cost: (rows, columns) uint8 of the window; none where it has no cells.
-        origin_x: of its lower-left corner, m.
-        origin_y: see there.
-        resolution: m per cell.
-        x: of the robot, m.
-        y: see there.
-        reach: from which distance on cells do not count, m.
+        origin_x: x of its lower-left corner, m.
+        origin_y: y of its lower-left corner, m.
+        resolution: length of a cell, m.
+        x: x of the robot, m.
+        y: y of the robot, m.
+        reach: distance from which on cells do not count, m.
         keys: (room,) int64, scratch.
         nearest: (K,) int64, scratch.
         points: out, (K, 2) m, the nearest first.

@@ -1,4 +1,4 @@
-"""The local costmap: a window that rolls with the robot, with walls and pedestrians in it, or what its lidar has seen."""
+"""The local costmap: a window that rolls with the robot, with walls and pedestrians in it, or obstacles that its lidar has seen."""
 
 from __future__ import annotations
 
@@ -36,19 +36,19 @@ def disc_inside(corners: Array) -> Floats:
 
 
 def corners_again(outline: Array, count: int) -> Array:
-    """An outline (..., V, 2) with ``count`` corners: the last stands for those that it has not."""
+    """Return an outline (..., V, 2) with ``count`` corners: the last stands for missing ones."""
     return outline[..., np.minimum(np.arange(count), outline.shape[-2] - 1), :]
 
 
 class Filling(NamedTuple):
-    """What the kernels take of a `Window`.
+    """The settings of a `Window` for the kernels.
 
     Attributes:
-        cell: m.
-        reach: beyond it an obstacle costs nothing, m.
-        scaling: how fast the cost decays, 1/m.
+        cell: length of a cell, m.
+        reach: distance beyond which an obstacle costs nothing, m.
+        scaling: rate at which the cost decays, 1/m.
         people: whether pedestrians and other robots are marked.
-        walls: whether the map's are.
+        walls: whether the map's walls are marked.
     """
 
     cell: np.float32
@@ -103,11 +103,11 @@ def fill(maps, map_index, filling, pose, inscribed, position, radius, present, c
         maps: `agora.core.state.Maps`.
         map_index: (N,) map of each row.
         filling: `Filling`.
-        pose: (N, 3) of the robots.
+        pose: (N, 3) poses of the robots.
         inscribed: (N,) radius of the disc inside the footprint, m.
-        position: (N, Q, 2) of moving discs, m; ``radius`` (N, Q) m; ``present`` (N, Q).
-        radius: see there.
-        present: see there.
+        position: (N, Q, 2) positions of moving discs, m.
+        radius: (N, Q) radii of moving discs, m.
+        present: (N, Q) whether a slot holds a disc.
         cost: out, (N, H, H) uint8.
         origin: out, (N, 2) lower-left corners, m.
         first: first row.
@@ -180,17 +180,17 @@ class Window:
     Cells outside the map are 255; without the source "map" there is no outside.
 
     Attributes:
-        size: of a side, m.
-        resolution: m per cell.
-        inflation_radius: beyond it an obstacle costs nothing, m.
-        cost_scaling: how fast the cost decays, 1/m.
-        sources: of obstacles: "map", the known walls; "people", pedestrians as far as the robot knows of them, and other robots;
-            "scan", what the robot's own lidar has seen (`agora.costmap.obstacles`).
-        obstacle_range: to which a beam of the scan marks obstacles, m.
-        raytrace_range: to which it clears them, m.
+        size: length of a side, m.
+        resolution: length of a cell, m.
+        inflation_radius: distance beyond which an obstacle costs nothing, m.
+        cost_scaling: rate at which the cost decays, 1/m.
+        sources: sources of obstacles: "map", the known walls; "people", pedestrians as far as the robot knows of them, and other
+            robots; "scan", obstacles that the robot's own lidar has seen (`agora.costmap.obstacles`).
+        obstacle_range: range up to which a beam of the scan marks obstacles, m.
+        raytrace_range: range up to which it clears them, m.
         inf_is_valid: whether a beam that meets nothing clears.
         footprint: corners of a convex polygon in the robot's frame that stands for the robot, m; its own outline where empty.
-        footprint_padding: by which the footprint's corners move outwards along x and y, m.
+        footprint_padding: length by which the footprint's corners move outwards along x and y, m.
     """
 
     channel: ClassVar[str] = "costmap"
@@ -227,12 +227,12 @@ class Window:
 
     @property
     def needs(self) -> frozenset[str]:
-        """The channels from which it is filled, beyond what the simulation knows anyway."""
+        """The channels from which it is filled, besides the simulation's own data."""
         return frozenset({"scan"} & set(self.sources))
 
     @property
     def filling(self) -> Filling:
-        """What the kernels take."""
+        """The settings for the kernels."""
         people, walls = (np.bool_(name in self.sources) for name in ("people", "map"))
         cell, reach, scaling = (np.float32(v) for v in (self.resolution, self.inflation_radius, self.cost_scaling))
         return Filling(cell, reach, scaling, people, walls)

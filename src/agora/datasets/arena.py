@@ -28,11 +28,11 @@ _DEEPEST = 5
 
 @dataclass
 class Report:
-    """What an import did.
+    """The report of an import.
 
     Attributes:
         taken: names by kind: worlds, scenarios, robots, obstacles, suites, contests.
-        skipped: what was left out, each with the reason, or done in another way than might be expected.
+        skipped: things that were left out, each with the reason, or done in another way than might be expected.
     """
 
     taken: dict[str, list[str]] = field(
@@ -169,7 +169,7 @@ def _entity(read: Callable[[Path], object], source: Path, target: Path, kind: st
 
 
 def _benchmark(source: Path, target: Path, report: Report) -> None:
-    """Take the suites and contests with what can be played of them, and the choice between them if it is among these."""
+    """Import the suites and contests that can be played, in part or whole, and the choice between them if it is among these."""
     kinds: dict[str, Callable[[Path], Playable]] = {"suites": playable_suite, "contests": playable_contest}
     for kind, read in kinds.items():
         for path in sorted((source / kind).glob("*.yaml")):

@@ -17,11 +17,11 @@ from agora.tasks.suite import Suite
 
 @dataclass
 class Playable:
-    """What can be played of a file.
+    """The part of a file that can be played.
 
     Attributes:
-        text: the file with the entries that can; empty if none.
-        reasons: why others cannot, a line for those that have the same reason.
+        text: the file with the entries that can be played; empty if none.
+        reasons: reasons of the other entries, a line for those that have the same reason.
     """
 
     text: str
@@ -71,7 +71,7 @@ def _playable(path: Path, kind: str, key: str, entries: Sequence[Any], check: Ca
 
 
 def _check(stage: Stage, path: Path) -> None:
-    """Place what a scenario says, which is the same in every episode.
+    """Place the robots and people of a scenario, which are the same in every episode.
 
     Raises:
         InputError: a file is wrong, or somebody would stand in a wall or in another.

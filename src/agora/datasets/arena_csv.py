@@ -42,7 +42,7 @@ def read_folder(folder: Path, robot: RobotModel | None = None) -> list[PlayedEpi
     Args:
         folder: with ``odom.csv``, ``episode.csv`` and, where they are, ``start_goal.csv``, ``pedsim_agents_data.csv`` and
             ``params.yaml``.
-        robot: its model, instead of the one that ``params.yaml`` names.
+        robot: model of the robot, instead of the one that ``params.yaml`` names.
 
     Raises:
         InputError: a file is missing, or a line is wrong.
@@ -199,7 +199,7 @@ def _planner(params: dict[str, Any]) -> str:
 
 
 def _place(params: dict[str, Any]) -> tuple[Map | None, list[str]]:
-    """The map of a world that is known here, and what is to be said."""
+    """Return the map of a world that is known here, and remarks."""
     notes = ["Arena's recorder does not know contacts, outcomes and time limits; metrics about contacts are missing"]
     name = str(params.get("map_file", ""))
     try:

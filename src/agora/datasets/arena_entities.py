@@ -40,7 +40,7 @@ class Continuous:
 
 @dataclass(frozen=True)
 class ModelParams:
-    """What is used of ``model_params.yaml``."""
+    """The used part of ``model_params.yaml``."""
 
     robot_radius: float
     laser: Laser

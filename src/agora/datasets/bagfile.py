@@ -35,7 +35,7 @@ def stem(path: Path) -> str:
 
 
 class Connection(NamedTuple):
-    """Where messages come from: their topic, type (``package/Name``) and its definition."""
+    """The source of messages: their topic, type (``package/Name``) and its definition."""
 
     topic: str
     type: str
@@ -69,9 +69,9 @@ class Bag:
     """A bag, whole or cut off.
 
     Attributes:
-        path: of the file.
-        connections: by number, as far as the bag was read.
-        cut: what is wrong with it, as far as it was read; empty for nothing.
+        path: path of the file.
+        connections: connections by number, as far as the bag was read.
+        cut: problem of the bag, as far as it was read; empty for none.
     """
 
     path: Path
@@ -84,7 +84,7 @@ class Bag:
         return stem(self.path)
 
     def messages(self, topics: Collection[str] | None = None) -> Iterator[Message]:
-        """The messages of some topics, or of all, in the order in which they were written; afterwards `cut` says what is wrong.
+        """Yield the messages of some topics, or of all, in the order in which they were written; afterwards `cut` names the damage.
 
         Raises:
             InputError: the file cannot be read, or is no bag.
@@ -211,7 +211,7 @@ def _no_rosbags() -> InputError:
 
 @functools.lru_cache(maxsize=256)
 def _decoder(name: str, definition: str) -> tuple[Any, str]:
-    """What decodes a type of this definition, and its name there."""
+    """Return the decoder of a type of this definition, and the type's name there."""
     try:
         from rosbags.typesys import Stores, TypesysError, get_types_from_msg, get_typestore
     except ImportError as error:

@@ -47,12 +47,13 @@ class BarnWorld:
     """A world of BARN; poses are x, y, heading, m and rad.
 
     Attributes:
-        number: 0 to 299.
+        number: number, 0 to 299.
         grid: (30, 30) cells with a cylinder, [row along x, column along y].
         map: the cylinders and the corridor of cylinders in front of them.
-        start, goal: of the robot.
+        start: start of the robot.
+        goal: goal of the robot.
         path: (K, 2) reference path from start to goal, to drive or draw, m.
-        scored_path: (K, 2) the same where the challenge's score puts it, m.
+        scored_path: (K, 2) the reference path as the challenge's score places it, m.
     """
 
     number: int
@@ -89,11 +90,11 @@ def read_world(
     """Read a world.
 
     Args:
-        number: one of `world_numbers`.
-        folder: of the data set; None for where it was imported to.
+        number: number of the world, one of `world_numbers`.
+        folder: folder of the data set; None for the one it was imported to.
         obstacles: the cylinders as exact discs of radius 0.075 m, or as cells of 0.15 m.
-        start_x: of start and goal, m; -2.25, or -2 as in the challenge of 2022.
-        resolution: of the distance field about discs, m.
+        start_x: x of start and goal, m; -2.25, or -2 as in the challenge of 2022.
+        resolution: resolution of the distance field about discs, m.
 
     Raises:
         UnknownNameError: no such world.
@@ -136,7 +137,7 @@ def _map(grid: Bools, name: str, obstacles: str, resolution: float) -> Map:
 
 
 def free_space(grid: Bools) -> Bools:
-    """Return the cells (30, 30) where the data set's robot, a block of 5 x 5 cells, fits: its C-space; what is outside is free."""
+    """Return the cells (30, 30) where the data set's robot, a block of 5 x 5 cells, fits: its C-space; cells outside are free."""
     blocked = np.zeros((_CELLS + 4, _CELLS + 4), np.bool_)
     for row in range(5):
         for column in range(5):

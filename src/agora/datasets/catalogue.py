@@ -1,4 +1,4 @@
-"""Which data sets there are, where they lie, and how they get there.
+"""The catalogue of data sets, their folders, and their import.
 
 The folder is the one that the environment variable ``AGORA_DATA`` names, else ``~/.local/share/agora``; each data set is a folder
 in it.
@@ -23,10 +23,10 @@ class DataSet:
     """A data set that Agora can read but does not ship.
 
     Attributes:
-        name: of its folder and of its module in `agora.datasets`, which has ``check(folder)``.
-        title: what it is, in a line.
-        origin: where it comes from and its terms.
-        files: expected, relative to its folder.
+        name: name of its folder and of its module in `agora.datasets`, which has ``check(folder)``.
+        title: description in a line.
+        origin: origin and terms.
+        files: expected files, relative to its folder.
         elsewhere: folders of the original distribution by ours, where `import_folder` also looks for files.
     """
 
@@ -39,12 +39,13 @@ class DataSet:
 
 @dataclass(frozen=True)
 class DataStatus:
-    """What is there of a data set.
+    """The state of a data set on this machine.
 
     Attributes:
-        name, folder: of the data set, and where it is looked for.
+        name: name of the data set.
+        folder: folder in which it is looked for.
         state: whether all, some or none of the files are there.
-        missing: files that are not.
+        missing: files that are not there.
     """
 
     name: str
@@ -124,7 +125,7 @@ def data_set(name: str) -> DataSet:
 
 
 def status(name: str) -> DataStatus:
-    """Return what is there of a data set; opens no file.
+    """Return the state of a data set on this machine; opens no file.
 
     Raises:
         UnknownNameError: there is none of that name.
@@ -158,7 +159,7 @@ def import_folder(name: str, source: str | Path) -> Path:
     """Copy a data set to the data folder once it is checked; a copy that was interrupted goes on where it stopped.
 
     Args:
-        name: of the data set.
+        name: name of the data set.
         source: folder with its files, laid out as here or as in the original distribution.
 
     Returns:

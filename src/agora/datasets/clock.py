@@ -6,8 +6,6 @@ import numpy as np
 
 from agora.core.state import Array, Bools, Ints
 
-__all__ = ["GAP", "stretches"]
-
 GAP = 60.0
 """Time between two messages above which they are of two drives, s."""
 _FAST, _FAR = 20.0, 1.0  # m/s and m: what is farther away than this after that is not driven
@@ -21,7 +19,9 @@ def stretches(stamps: Array, places: Array | None = None, gap: float = GAP) -> l
     each other and not with it. So is one with the stamp of the message before.
 
     Args:
-        stamps: (N,) s, in the order of their coming. places: (N, 2) m. gap: s.
+        stamps: (N,) s, in the order of their coming.
+        places: (N, 2) m.
+        gap: longest time between two messages of a stretch, s.
     """
     if not len(stamps):
         return []

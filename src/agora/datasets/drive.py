@@ -1,4 +1,4 @@
-"""A robot's drive that knows nothing of Agora as a recording: what can be computed is, and what nobody recorded is missing."""
+"""A recording of a robot's drive that knows nothing of Agora: fields that cannot be computed are missing."""
 
 from __future__ import annotations
 
@@ -15,8 +15,6 @@ from agora.maps.grid import Map
 from agora.robots.model import RobotModel
 from agora.tasks.budget import Way, shortest_way
 
-__all__ = ["TOLERANCE", "drive"]
-
 TOLERANCE = 0.3
 """How near to the goal counts as reached, m."""
 _OF_THE_WAY = frozenset({"shortest_path", "shortest_turn"})
@@ -30,7 +28,7 @@ _NOBODY_SAID = frozenset(
 def drive(
     robot: RobotModel | None, time: Array, pose: Array, twist: Array, goal: Array | None, place: Map | None, **known: Any
 ) -> PlayedRobot:
-    """What is known of a drive; ``known`` are fields of the recording that are, too.
+    """Return a drive as a recording, as far as it is known; ``known`` are further fields of the recording that are.
 
     Places are in the frame of the files; the recording's are in the map frame (`agora.maps.frame`). The end of the recording is its
     time limit: it was reached if the robot was within `TOLERANCE` of the goal then.

@@ -23,7 +23,7 @@ _COLUMNS = 9
 
 
 def read_annotations(path: Path) -> Rows:
-    """Read who walks, in pixels with y up: the middle of the box of each pedestrian who is not lost.
+    """Read the pedestrians, in pixels with y up: the middle of the box of each who is not lost.
 
     Bikers, skaters, carts, cars and buses are left out. The place is that of the box: the videos look straight down.
 

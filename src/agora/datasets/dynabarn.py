@@ -72,11 +72,13 @@ class DynabarnWorld:
     """A world of DynaBARN; poses are x, y, heading, m and rad.
 
     Attributes:
-        name, difficulty: of the world.
+        name: name of the world.
+        difficulty: difficulty of the world.
         map: the arena's walls; it is open towards the start.
-        start, goal: of the robot.
+        start: start of the robot.
+        goal: goal of the robot.
         obstacles: the cylinders, each with its period; ids count from 0 in the order of the world.
-        radius: of the cylinders, m.
+        radius: radius of the cylinders, m.
     """
 
     name: str
@@ -109,7 +111,7 @@ def read_world(
 
     Args:
         name: one of `world_names`.
-        folder: of the data set; None for where it was imported to.
+        folder: folder of the data set; None for the one it was imported to.
         phases: (n,) share in [0, 1) of its period that each obstacle is ahead at time 0; None for all at their first waypoint, as
             in the data.
         motion: straight lines at constant speed between waypoints, as the paper says, or a uniform Catmull-Rom spline through them
@@ -170,8 +172,8 @@ def arena_map(name: str, arena: tuple[float, float, float, float] = (-10.0, 10.0
     """Return walls half a metre thick on three sides; room for the start on the fourth.
 
     Args:
-        name: of the map.
-        arena: x from, x to, y from, y to, m.
+        name: name of the map.
+        arena: least x, largest x, least y and largest y, m.
     """
     x0, x1, y0, y1 = arena
     h = _THICKNESS / 2

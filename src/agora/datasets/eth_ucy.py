@@ -61,9 +61,10 @@ class RecordedScene:
     """A scene in metres.
 
     Attributes:
-        name, source: of the scene, and what it was read from.
-        map: its walls; free space as far as people walk where none are known.
-        trajectories: its pedestrians; time 0 is frame 0.
+        name: name of the scene.
+        source: kind of file that its pedestrians were read from.
+        map: walls of the scene; free space as far as people walk where none are known.
+        trajectories: pedestrians of the scene; time 0 is frame 0.
         destinations: (D, 2) goals that the authors assumed, m; D = 0 where they gave none.
     """
 
@@ -85,11 +86,11 @@ def read_scene(
     """Read a scene.
 
     Args:
-        name: of a folder of the data set (`scene_sources`).
-        source: what its pedestrians are read from; None for the usual one.
-        walls: of eth and hotel, from the authors' image of obstacles, or the lines and pillars that OpenTraj drew; the others have
-            lines only.
-        folder: of the data set; None for where it was imported to.
+        name: name of a folder of the data set (`scene_sources`).
+        source: kind of file that its pedestrians are read from; None for the usual one.
+        walls: source of eth's and hotel's walls: the authors' image of obstacles, or the lines and pillars that OpenTraj drew; the
+            others have lines only.
+        folder: folder of the data set; None for the one it was imported to.
         said: frame rate and scale, before what the scene says of itself.
 
     Raises:
@@ -121,7 +122,7 @@ def read_scene(
 
 
 def scene_sources(name: str, folder: Path | None = None) -> tuple[Source, ...]:
-    """Return what the pedestrians of a scene can be read from, the default first.
+    """Return the kinds of files from which the pedestrians of a scene can be read, the default first.
 
     A scene that is not in `SOURCES`, such as UCY's zara03 and uni_examples, is a folder of the data set with ``obsmat.txt``,
     ``<name>.txt``, a file ``.ndjson`` of TrajNet++ (`agora.datasets.trajnet`), Stanford Drone's ``annotations.txt``
@@ -129,8 +130,8 @@ def scene_sources(name: str, folder: Path | None = None) -> tuple[Source, ...]:
     place.
 
     Args:
-        name: of the scene.
-        folder: of the data set; None for where it is looked for.
+        name: name of the scene.
+        folder: folder of the data set; None for the usual one.
 
     Raises:
         UnknownNameError: the data set has no such scene.
@@ -145,7 +146,7 @@ def scene_sources(name: str, folder: Path | None = None) -> tuple[Source, ...]:
 
 
 def scenes_folder(name: str) -> Path:
-    """Where a scene is looked for: among those of the data set, which is whole for one of its own.
+    """Return the folder in which a scene is looked for: the data set's, which must be whole for a scene of its own.
 
     Raises:
         InputError: the data set is not there.
@@ -280,10 +281,10 @@ def map_of_image(path: Path, homography: Doubles, *, name: str, resolution: floa
     A cell takes the pixel at its centre; what the picture does not show is unknown.
 
     Args:
-        path: of the image.
+        path: path of the image.
         homography: (3, 3) from pixels (row, column) to metres.
-        name: of the map.
-        resolution: m per cell.
+        name: name of the map.
+        resolution: length of a cell, m.
 
     Raises:
         InputError: the image cannot be read, or its homography makes no map of it.

@@ -19,8 +19,6 @@ from agora.datasets.drive import TOLERANCE
 from agora.datasets.messages import seconds
 from agora.datasets.transforms import Transforms, frame_name
 
-__all__ = ["Aim", "End", "GoalSpan", "StampedPose", "GoalDone", "goal_of", "is_goal", "is_word", "spans", "word_of"]
-
 _LEAVES = ("goal", "current_goal", "goal_pose")
 _LATE = 1.0  # s: a stamp that is farther from the record's is of another clock
 _SETTLED = 0.02  # m that a robot may still come nearer once it has arrived
@@ -35,8 +33,13 @@ class StampedPose(NamedTuple):
     """A pose as somebody sent it: a goal, or a localisation's estimate.
 
     Attributes:
-        number: of its message in the bag. topic: it came on. recorded, stamp: s. frame: of the pose, empty where nobody says.
-        pose: (1, 3) and (1, 4). name: of the action's goal, empty for none.
+        number: number of its message in the bag.
+        topic: topic of the message.
+        recorded: time of the record, s.
+        stamp: stamp of the message, s.
+        frame: frame of the pose, empty where unknown.
+        pose: position (1, 3), m, and quaternion (1, 4).
+        name: name of the action's goal, empty for none.
     """
 
     number: int
@@ -49,7 +52,7 @@ class StampedPose(NamedTuple):
 
     @staticmethod
     def of(number: int, topic: str, recorded: float, header: Any, pose: Any) -> StampedPose:
-        """That of a ``std_msgs/Header`` and a ``geometry_msgs/Pose``; a rotation of zeros is none."""
+        """Return the pose of a ``std_msgs/Header`` and a ``geometry_msgs/Pose``; a rotation of zeros is none."""
         at, turned = pose.position, pose.orientation
         rotation = np.array([[turned.x, turned.y, turned.z, turned.w]])
         length = float(np.linalg.norm(rotation))
@@ -58,16 +61,23 @@ class StampedPose(NamedTuple):
         return StampedPose(number, topic, recorded, seconds(header.stamp), frame_name(header.frame_id), there)
 
     def time(self, shift: float) -> float:
-        """When it was sent on the robot's clock, which is ``shift`` ahead of the record's: its stamp, if that is of this clock."""
+        """Return the time of sending, s, on the robot's clock, which is ``shift`` ahead of the record's: its stamp, if that is of
+        this clock.
+        """
         return _moment(self.stamp, self.recorded + shift)
 
 
 class GoalDone(NamedTuple):
-    """Word that a goal of an action is done with: its result, or that somebody cancels it.
+    """A message that a goal of an action is done with: its result, or its cancellation.
 
     Attributes:
-        number: of its message in the bag. topic: it came on. recorded, stamp: s. says: what, in a word.
-        name: of the goal; empty for all. sent: when the goal was, s by the clock of who sent it; 0 where nobody says.
+        number: number of its message in the bag.
+        topic: topic of the message.
+        recorded: time of the record, s.
+        stamp: stamp of the message, s.
+        says: the end in a word.
+        name: name of the goal; empty for all.
+        sent: time at which the goal was sent, s, by the clock of its sender; 0 where unknown.
     """
 
     number: int
@@ -79,7 +89,7 @@ class GoalDone(NamedTuple):
     sent: float
 
     def time(self, shift: float) -> float:
-        """When it came, on the robot's clock (`StampedPose.time`)."""
+        """Return the time of the message, s, on the robot's clock (`StampedPose.time`)."""
         return _moment(self.stamp, self.recorded + shift)
 
 
@@ -89,7 +99,7 @@ def _moment(stamp: float, recorded: float) -> float:
 
 
 def is_goal(topic: str, kind: str) -> bool:
-    """Whether a topic of a type is one of goals: poses on ``.../goal``, and the actions of move_base and Move Base Flex."""
+    """Return whether a topic of a type is one of goals: poses on ``.../goal``, and the actions of move_base and Move Base Flex."""
     return kind.endswith("/MoveBaseActionGoal") or (kind == "geometry_msgs/PoseStamped" and topic.rpartition("/")[2] in _LEAVES)
 
 
@@ -101,7 +111,9 @@ def goal_of(number: int, topic: str, recorded: float, message: Any) -> StampedPo
 
 
 def is_word(topic: str, kind: str) -> bool:
-    """Whether a topic of a type says that goals are done with: results of move_base and Move Base Flex, and cancels of these."""
+    """Return whether a topic of a type says that goals are done with: results of move_base and Move Base Flex, and cancels of
+    these.
+    """
     return kind.endswith("/MoveBaseActionResult") or (kind == "actionlib_msgs/GoalID" and topic.endswith("move_base/cancel"))
 
 
@@ -124,7 +136,7 @@ class Aim(NamedTuple):
 
 
 class End(NamedTuple):
-    """When a goal was done with, s, what was said, the goal's name, and when it was sent (`GoalDone`)."""
+    """The end of a goal: its time, s, the end in a word, the goal's name, and the time at which it was sent (`GoalDone`)."""
 
     time: float
     says: str
@@ -133,7 +145,7 @@ class End(NamedTuple):
 
 
 class GoalSpan(NamedTuple):
-    """An episode: its goal (3,), None for none, its times on the robot's clock, s, and what was said if that ended it."""
+    """An episode: its goal (3,), None for none, its times on the robot's clock, s, and the word that ended it, if any."""
 
     goal: Array | None
     begin: float
@@ -156,7 +168,10 @@ def spans(time: Array, pose: Array, goals: Iterable[Aim], ends: Sequence[End] = 
     A goal that is sent again, on the same topic or on another, is the same while the robot is on its way to it or stands on it.
 
     Args:
-        time: (T,) s. pose: (T, 3). goals: in the same frame, in the order of time. ends: of goals, in the order of time.
+        time: (T,) times, s.
+        pose: (T, 3) poses of the robot, m and rad.
+        goals: goals in the same frame, in the order of time.
+        ends: ends of goals, in the order of time.
     """
     chosen: list[_Chosen] = []
     for aim in goals:
@@ -180,7 +195,7 @@ def spans(time: Array, pose: Array, goals: Iterable[Aim], ends: Sequence[End] = 
 
 
 def _is_again(time: Array, pose: Array, aim: Aim, chosen: Sequence[_Chosen], ends: Sequence[End]) -> bool:
-    """Whether a goal is the last chosen one, which the robot is on its way to, or on which it stands."""
+    """Return whether a goal is the last chosen one, which the robot is on its way to, or on which it stands."""
     last = chosen[-1]
     if np.hypot(*(aim.goal[:2] - last.goal[:2])) >= _SAME:
         return False
@@ -193,7 +208,7 @@ def _is_again(time: Array, pose: Array, aim: Aim, chosen: Sequence[_Chosen], end
 
 
 def _end_of(k: int, chosen: Sequence[_Chosen], ends: Sequence[End]) -> End | None:
-    """What ends goal number k; None for nothing.
+    """Return the end of goal number k; None for none.
 
     A result names its goal. Where nobody has told the goal's name, it is the last one that was sent by then, or the one under way.
     """
@@ -218,7 +233,8 @@ def arrival(pose: Array, goal: Array) -> int | None:
     A robot that begins within the tolerance and comes back to it later has arrived when it comes back.
 
     Args:
-        pose: (T, 2 or more) m. goal: (2 or more,) m.
+        pose: (T, 2 or more) m.
+        goal: (2 or more,) m.
     """
     distance = np.hypot(*(pose[:, :2] - goal[:2]).T)
     near = np.flatnonzero(distance < TOLERANCE)

@@ -1,4 +1,4 @@
-"""Where a robot was in the map, sample by sample, by what transforms, odometry and estimates of its pose say together."""
+"""The poses of a robot in the map, sample by sample, from transforms, odometry and estimates of its pose together."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ from agora.datasets.odometry import Odometry, OdometryStretch, derived
 from agora.datasets.transforms import TransformLog, Transforms, TransformTree
 from agora.ranges import LARGEST
 
-__all__ = ["MAP", "Frames", "located"]
-
 MAP = "map"
 """The map's frame where no map says its own."""
 _HELD = 2.0  # s for which a correction may hold without a word
@@ -26,9 +24,10 @@ class Frames:
     """The frames of a robot over a stretch.
 
     Attributes:
-        tree: what transforms say, and odometry and estimates where transforms say nothing.
-        target: the map's frame. body: the robot's.
-        notes: what was assumed.
+        tree: transforms, and odometry and estimates where there are no transforms.
+        target: frame of the map.
+        body: frame of the robot.
+        notes: assumptions that were made.
     """
 
     tree: TransformTree
@@ -45,11 +44,14 @@ class Frames:
         target: str = MAP,
         name: str = "",
     ) -> Frames:
-        """Put them together.
+        """Join the frames of transforms, odometry and estimates.
 
         Args:
-            odometry: of the robot, ``stretch`` of it. logs: of transforms. estimates: of its pose in the map, of all stretches.
-            target: the map's frame. name: of the robot, which may stand before its frames.
+            odometry: odometry of the robot, of which ``stretch`` is a part.
+            logs: logs of transforms.
+            estimates: estimates of its pose in the map, of all stretches.
+            target: frame of the map.
+            name: name of the robot, which may stand before its frames.
         """
         tree, notes = TransformTree(logs, stretch.begin, stretch.end, stretch.shift), []
         known, space = tree.frames, odometry.child.rpartition("/")[0] or name
@@ -85,7 +87,7 @@ class Frames:
 
 
 def _localise(tree: TransformTree, target: str, body: str, estimates: Sequence[StampedPose], stretch: OdometryStretch) -> None:
-    """Add what estimates of a robot's pose say: where the root of its frames lies in the map, the first also before its time."""
+    """Add the estimates of a robot's pose: the place of its frames' root in the map; the first counts also before its time."""
     root, sent = tree.root(body), sorted(estimates, key=lambda one: one.time(stretch.shift))
     times = np.array([one.time(stretch.shift) for one in sent])
     place = np.concatenate([one.pose.place for one in sent])

@@ -1,4 +1,4 @@
-"""Recordings as messages of MCAP: what is said once of an episode, and a sample of each robot at each control step.
+"""Recordings as messages of MCAP: one message of an episode's constants, and a sample of each robot at each control step.
 
 The fields of the messages are those of `agora.core.recording.Recording`, with their axes after time. Numbers are JSON's doubles, so
 every float comes back exactly. JSON has no word for an infinite number: arrays then hold the text ``Infinity``, and a
@@ -72,7 +72,7 @@ def _episode_schema() -> dict[str, Any]:
 
 
 def _robot_schema() -> dict[str, Any]:
-    """The schema of what is said once of a robot."""
+    """Return the schema of the message that is written once for a robot."""
     number, text, whole = {"type": "number"}, {"type": "string"}, {"type": "integer"}
     closing = _schema(
         "agora.Closing", {"robot": number, "party": number, "standing": {"type": "boolean"}}, ["robot", "party", "standing"]
@@ -114,7 +114,7 @@ def map_of(played: PlayedEpisode) -> dict[str, tuple[str, bytes]]:
 
 
 def _robot(robot: PlayedRobot) -> dict[str, Any]:
-    """What is said once of a robot."""
+    """Return the message that is written once for a robot."""
     recording = robot.recording
     said = {"planner": robot.planner, "model": robot.model, "missing": sorted(robot.missing), "samples": len(recording.time)}
     said |= {name: getattr(recording, name) for name in _SCALARS} | {"outcome": int(recording.outcome)}
@@ -136,7 +136,7 @@ def _contact(contact: Contact) -> dict[str, Any]:
 
 
 def _sample(recording: Recording, t: int) -> dict[str, Any]:
-    """What is said of a robot at one control step."""
+    """Return the message of a robot's state at one control step."""
     said = {}
     for name, one in _SAMPLED.items():
         values = getattr(recording, name)
@@ -197,7 +197,7 @@ def read_recording(file: McapFile) -> PlayedEpisode | None:
 
 
 def _check(file: McapFile, where: str, said: dict[str, Any], schema: dict[str, Any]) -> None:
-    """Make sure that a message has what its schema asks for, each of its type.
+    """Make sure that a message has the fields of its schema, each of its type.
 
     Raises:
         InputError: something is missing, or of another type.
@@ -211,7 +211,7 @@ def _check(file: McapFile, where: str, said: dict[str, Any], schema: dict[str, A
 
 
 def _played(file: McapFile, number: int, said: dict[str, Any], samples: list[dict[str, Any]]) -> PlayedRobot:
-    """One robot, from what is said once and its samples."""
+    """Return one robot, from its first message and its samples."""
     where = f"robot {number} of {EPISODE}"
     _check(file, where, said, _robot_schema())
     if len(samples) != said["samples"] or not samples:

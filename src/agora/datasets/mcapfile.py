@@ -20,8 +20,6 @@ from agora.documents import refuse_what_is_no_file
 from agora.errors import InputError, reading
 from agora.extras import missing
 
-__all__ = ["McapFile", "encode_mcap", "opened"]
-
 MAGIC = b"\x89MCAP0\r\n"
 ROS1, JSON = "ros1", "json"
 """Encodings of messages; those of their definitions are ``ros1msg`` and ``jsonschema``."""
@@ -30,7 +28,7 @@ _LARGEST = 1 << 28  # bytes of an unpacked chunk, above any that a recorder writ
 
 
 class McapChannel(NamedTuple):
-    """Where messages come from: their topic, type, its definition and how they are encoded."""
+    """The source of messages: their topic, type, its definition and their encoding."""
 
     topic: str
     type: str
@@ -65,10 +63,11 @@ class McapFile:
     """A file of MCAP.
 
     Attributes:
-        path: of the file.
-        connections: those of ROS 1 by number, as far as the file was read.
-        channels: all of them. attachments: by name.
-        cut: always empty: what was cut off is refused.
+        path: path of the file.
+        connections: connections of ROS 1 by number, as far as the file was read.
+        channels: all channels by number.
+        attachments: attachments by name.
+        cut: always empty: a file that is cut off is refused.
     """
 
     path: Path
@@ -168,7 +167,7 @@ def opened(path: Path) -> Bag | McapFile:
 
 
 def is_mcap(path: Path) -> bool:
-    """Whether a file is one of MCAP, by its first bytes or its name.
+    """Return whether a file is one of MCAP, by its first bytes or its name.
 
     Raises:
         InputError: the file cannot be read.
@@ -185,7 +184,8 @@ def encode_mcap(entries: Iterable[McapMessage], attachments: Mapping[str, tuple[
     """Return the bytes of a file.
 
     Args:
-        entries: its messages, in their order. attachments: media type and bytes by name.
+        entries: messages of the file, in their order.
+        attachments: media type and bytes by name.
 
     Raises:
         InputError: the package mcap is missing.
@@ -214,7 +214,7 @@ def encode_mcap(entries: Iterable[McapMessage], attachments: Mapping[str, tuple[
 
 
 def _reader() -> tuple[Any, Any]:
-    """What reads records, and what unpacks chunks."""
+    """Return the reader of records, and the function that unpacks chunks."""
     try:
         from mcap.stream_reader import StreamReader, breakup_chunk
     except ImportError as error:

@@ -16,8 +16,6 @@ from agora.datasets.messages import seconds
 from agora.datasets.transforms import Transforms, frame_name
 from agora.ranges import LARGEST
 
-__all__ = ["Odometry", "OdometryStretch", "preferred", "robots_of"]
-
 _COLUMNS = 13
 _FUSED = re.compile("filter|ekf|ukf|fused|combined")
 _OF_A_ROBOT = frozenset({"geometry_msgs/Twist", "geometry_msgs/PoseStamped", "sensor_msgs/LaserScan", "tf2_msgs/TFMessage"})
@@ -29,9 +27,12 @@ class OdometryStretch:
     """Odometry over which the clock goes on, T samples.
 
     Attributes:
-        begin, end: number of the message after the stretch before, and of the one after this; infinite for none.
-        time: (T,) stamps, s. shift: by how much they are ahead of the time of the record, s.
-        body: the robot in the odometry's frame. twist: (T, 3) vx, vy, omega in the robot's frame.
+        begin: number of the message after the stretch before; infinite for none.
+        end: number of the message after this stretch; infinite for none.
+        time: (T,) stamps, s.
+        shift: time by which the stamps are ahead of the record's, s.
+        body: pose of the robot in the odometry's frame.
+        twist: (T, 3) vx, vy, omega in the robot's frame.
     """
 
     begin: float
@@ -47,7 +48,9 @@ class Odometry:
     """The messages of a topic of ``nav_msgs/Odometry``.
 
     Attributes:
-        topic: its name. frame: that of its poses. child: the robot's frame, empty where nobody says.
+        topic: name of the topic.
+        frame: frame of its poses.
+        child: frame of the robot, empty where unknown.
     """
 
     topic: str
@@ -57,7 +60,7 @@ class Odometry:
 
     @staticmethod
     def of(topic: str, message: Any) -> Odometry:
-        """That of a first message, which `add` takes, too."""
+        """Return the empty odometry of a topic, from its first message, which `add` takes, too."""
         return Odometry(topic, frame_name(message.header.frame_id) or "odom", frame_name(message.child_frame_id))
 
     def __len__(self) -> int:
@@ -70,7 +73,7 @@ class Odometry:
         self._rows.extend((turned.x, turned.y, turned.z, turned.w, twist.linear.x, twist.linear.y, twist.angular.z))
 
     def stretches(self) -> tuple[list[OdometryStretch], list[str]]:
-        """Return the stretches of two samples or more, and what is to be said of the messages."""
+        """Return the stretches of two samples or more, and remarks on the messages."""
         rows = np.frombuffer(self._rows).reshape(-1, _COLUMNS)
         finite = (np.abs(rows[:, 3:]) <= LARGEST).all(1)
         notes = [f"{np.sum(~finite)} of {len(rows)} messages of {self.topic} hold no numbers; they are left out"] * (
@@ -108,7 +111,8 @@ def robots_of(odometry: Mapping[str, Odometry], topics: Mapping[str, str]) -> di
     scans, goals or transforms, too, or are numbered. All other odometry is one robot's.
 
     Args:
-        odometry: by topic. topics: the types of all topics of the bag.
+        odometry: odometry by topic.
+        topics: the types of all topics of the bag.
     """
     by_frame = {topic: one.child.rpartition("/")[0] for topic, one in odometry.items()}
     split = {topic: topic.strip("/").partition("/")[::2] for topic in odometry}
@@ -135,7 +139,8 @@ def preferred(odometry: Sequence[Odometry], connected: Collection[str]) -> tuple
     It is one whose frame transforms connect to the map, if there is one; then a filter's; then the one of the shortest name.
 
     Args:
-        odometry: of one robot. connected: the frames that are connected to the map.
+        odometry: odometry of one robot.
+        connected: the frames that are connected to the map.
     """
 
     def rank(one: Odometry) -> tuple[bool, bool, bool, int, str]:

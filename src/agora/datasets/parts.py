@@ -11,8 +11,6 @@ from pathlib import Path
 from agora.datasets.bagfile import Bag, Connection, Message
 from agora.datasets.mcapfile import McapFile, opened
 
-__all__ = ["Parts", "Source", "joined"]
-
 _NAME = re.compile(r"(?P<name>.*?)(?:_?(?P<date>\d{4}(?:-\d\d){5}))?_(?P<number>\d+)\.bag(?:\.active)?")
 _PAUSE = 5.0  # s between the last message of a part and the first of the next, at most
 _FIRST = 3  # messages among which the recorder's own is
@@ -23,7 +21,7 @@ class Parts:
     """A recording in several files.
 
     Attributes:
-        files: in their order.
+        files: files in their order.
     """
 
     files: tuple[Bag | McapFile, ...]
@@ -35,12 +33,12 @@ class Parts:
 
     @property
     def name(self) -> str:
-        """What the names of the files have in common."""
+        """The common part of the files' names."""
         return re.sub(r"_\d+$", "", self.files[0].name)
 
     @property
     def cut(self) -> str:
-        """What is wrong with the files, as far as they were read; empty for nothing."""
+        """The problems of the files, as far as they were read; empty for none."""
         return "; ".join(f"{file.path.name} {file.cut}" for file in self.files if file.cut)
 
     @property
@@ -91,7 +89,7 @@ def _order(path: Path) -> tuple[str, int]:
 
 
 def _goes_on(path: Path, after: Path) -> bool:
-    """Whether one bag is the next part of another one's recording."""
+    """Return whether one bag is the next part of another one's recording."""
     first, last = Bag(path), None
     if _order(after)[1] != _order(path)[1] + 1 or any(_is_recorders(m) for m in itertools.islice(first.messages(), _FIRST)):
         return False

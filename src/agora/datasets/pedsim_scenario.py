@@ -51,12 +51,12 @@ _MOST = 1000
 
 @dataclass
 class Imported:
-    """What a scenario file of pedsim_ros says.
+    """The contents of a scenario file of pedsim_ros.
 
     Attributes:
-        map: its obstacles.
-        scenario: its robots and people.
-        notes: what was taken otherwise than pedsim_ros takes it, a line each.
+        map: map of its obstacles.
+        scenario: robots and people.
+        notes: differences from pedsim_ros's reading, a line each.
     """
 
     map: Map
@@ -68,7 +68,9 @@ def import_pedsim(source: str | Path, output: str | Path, seed: int = 0) -> Impo
     """Write a world folder with the obstacles of a scenario file as its map, and its people and robots as ``scenarios/NAME.json``.
 
     Args:
-        source: the XML. output: folder of the world, which must not be there or be empty. seed: of the people's places.
+        source: path of the XML file.
+        output: folder of the world, which must not be there or be empty.
+        seed: seed of the people's places.
 
     Raises:
         InputError: the file cannot be read or holds something else, or the folder cannot be written.
@@ -197,7 +199,7 @@ class _Reader:
 
 
 class _Drawn:
-    """Map and scenario of what was read, with everybody's place."""
+    """Map and scenario of the file, with everybody's place."""
 
     def __init__(self, read: _Reader, name: str, seed: int) -> None:
         self.read, self.name, self.notes = read, name, list(read.notes)

@@ -1,4 +1,4 @@
-"""Episodes that were played elsewhere: in a ROS graph, by Arena, by a real robot; and what is not known of them."""
+"""Episodes that were played elsewhere: in a ROS graph, by Arena, by a real robot; and the fields that are missing."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from agora.interfaces import Metric
 
 @dataclass(frozen=True, eq=False)
 class PlayedRobot:
-    """One robot of an episode that was played elsewhere.
+    """A robot of an episode that was played elsewhere.
 
     Attributes:
-        planner: what drove it, for tables. model: its name.
-        recording: of it; fields named in ``missing`` hold what means nothing.
+        planner: label of its planner, for tables.
+        model: name of its model.
+        recording: recording of the robot; fields named in ``missing`` hold what means nothing.
         missing: names of the recording's fields that nobody recorded.
     """
 
@@ -27,7 +28,7 @@ class PlayedRobot:
     missing: frozenset[str] = frozenset()
 
     def measure(self, metric: Metric) -> float | None:
-        """A metric of it; None where it is undefined or looks at what nobody recorded."""
+        """Return a metric of it; None where it is undefined or reads a missing field."""
         if not self.missing:
             return metric(self.recording)
         try:
@@ -42,12 +43,15 @@ class PlayedEpisode:
 
     Attributes:
         source: file or folder that it was read from.
-        suite, stage, episode, seed: which one it is.
-        robots: of it.
-        interrupted: why it has no end; empty where it has one.
-        conditions: of the episode; None where nobody recorded them.
-        notes: what is missing or was made up, for people.
-        began: time of the source's record at which it began, ns.
+        suite: name of the suite.
+        stage: name of the stage.
+        episode: number of the episode.
+        seed: seed of the stage.
+        robots: robots of the episode.
+        interrupted: reason why it has no end; empty where it has one.
+        conditions: conditions of the episode; None where nobody recorded them.
+        notes: missing and made-up values, in words for people.
+        began: time of the source's record at the beginning, ns.
     """
 
     source: Path

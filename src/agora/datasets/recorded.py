@@ -1,4 +1,4 @@
-"""Episodes out of whatever recorded them: bags and MCAP files of Agora's recorder or of a robot, folders of Arena's recorder."""
+"""Episodes from recordings: bags and MCAP files of Agora's recorder or of a robot, folders of Arena's recorder."""
 
 from __future__ import annotations
 
@@ -24,10 +24,13 @@ ENDINGS = (".bag", ".bag.active", ".mcap")
 
 @dataclass(frozen=True, eq=False)
 class Unsaid:
-    """What a recording may leave unsaid.
+    """The facts that a recording may leave unsaid.
 
     Attributes:
-        robot: its model. goal: (2,) m. planner: what drove it. odometry: the topic that is read, where a bag has several.
+        robot: model of the robot.
+        goal: (2,) goal, m.
+        planner: label of its planner.
+        odometry: the topic that is read, where a bag has several.
     """
 
     robot: RobotModel | None = None
@@ -37,7 +40,7 @@ class Unsaid:
 
     @staticmethod
     def of(robot: str, goal: str, planner: str, odometry: str = "") -> Unsaid:
-        """From the words of a command line; empty for nothing.
+        """Return the facts from the words of a command line; empty words say nothing.
 
         Raises:
             InputError: no such robot, or a goal that is no x,y.

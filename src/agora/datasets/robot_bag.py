@@ -1,4 +1,4 @@
-"""Bags of robots, real or not, that know nothing of Agora: odometry, and what else there is of transforms, goals and map.
+"""Bags of robots, real or not, that know nothing of Agora: odometry, and transforms, goals and a map where there are any.
 
 Each goal is an episode (`agora.datasets.goals`); a bag without goals is one. What can be computed is computed; what nobody recorded
 (pedestrians, contacts) is missing, and metrics that look at it are undefined. Positions are those that the transforms say of the
@@ -40,8 +40,8 @@ _OCCUPIED = 65  # per cent, as map_server draws the line
 
 
 @dataclass
-class _Heard:
-    """What a bag says, but for its maps, of which it knows where they are."""
+class _Messages:
+    """The contents of a bag, but for its maps, of which it holds the message numbers."""
 
     odometry: dict[str, Odometry] = field(default_factory=dict)
     logs: dict[str, TransformLog] = field(default_factory=dict)
@@ -57,9 +57,14 @@ class _Robot:
     """A robot of a bag.
 
     Attributes:
-        name: of it; empty for the only one. odometry: of it that is read. logs: of the transforms that it is in.
-        goals, estimates: sent to it. words: of the ends of its goals.
-        maps: numbers of the messages with maps. notes: what is to be said.
+        name: name of the robot; empty for the only one.
+        odometry: odometry that is read.
+        logs: logs of the robot's transforms.
+        goals: goals sent to it.
+        estimates: estimates of its pose.
+        words: messages about the ends of its goals.
+        maps: numbers of the messages with maps.
+        notes: remarks for the user.
     """
 
     name: str
@@ -76,56 +81,57 @@ def read_drives(bag: Source, robot: RobotModel | None = None, goal: Array | None
     """Return the episodes of a bag with odometry, those of each robot in the order of time.
 
     Args:
-        bag: that is read. robot: model of its robots, where it is known.
+        bag: bag to read.
+        robot: model of its robots, where it is known.
         goal: (2,) m, instead of the goals in the bag: the whole bag is on the way to it.
         odometry: topic that is read, where the bag has several.
 
     Raises:
         InputError: the file cannot be read, or has no odometry, or none of this topic.
     """
-    heard = _hear(bag)
-    if not heard.odometry:
-        kinds = sorted(set(heard.topics.values()))
+    read = _read_messages(bag)
+    if not read.odometry:
+        kinds = sorted(set(read.topics.values()))
         raise InputError(
             f"{bag.path}: expected at least two messages of {_ODOMETRY}, got topics of {', '.join(kinds) or 'nothing'}"
         )
     name = bag.path.name
     always = [f"{name}: no word of pedestrians and contacts; metrics about them are missing"]
     always += [f"{name}: {bag.cut}; what was written before is read"] * bool(bag.cut)
-    episodes = [played for one in _robots(bag.path, heard, odometry) for played in _episodes(bag, one, robot, goal)]
+    episodes = [played for one in _robots(bag.path, read, odometry) for played in _episodes(bag, one, robot, goal)]
     return [replace(played, notes=(*(f"{name}: {note}" for note in played.notes), *always)) for played in episodes]
 
 
-def _hear(bag: Source) -> _Heard:
-    heard = _Heard()
+def _read_messages(bag: Source) -> _Messages:
+    read = _Messages()
     for number, message in enumerate(bag.messages()):
         topic, kind, recorded = message.connection.topic, message.connection.type, message.nanoseconds * 1e-9
         space, _, leaf = topic.rpartition("/")
-        heard.topics[topic] = kind
+        read.topics[topic] = kind
         if kind == _ODOMETRY:
             content = message.decode()
-            if topic not in heard.odometry:
-                heard.odometry[topic] = Odometry.of(topic, content)
-            heard.odometry[topic].add(number, recorded, content)
+            if topic not in read.odometry:
+                read.odometry[topic] = Odometry.of(topic, content)
+            read.odometry[topic].add(number, recorded, content)
         elif kind in _TF:
-            log = heard.logs.setdefault(space.strip("/"), TransformLog())
+            log = read.logs.setdefault(space.strip("/"), TransformLog())
             for transform in message.decode().transforms:
                 log.add(number, recorded, transform, static=leaf == "tf_static")
         elif kind == _GRID and leaf == "map":
-            heard.maps.append((number, topic))
+            read.maps.append((number, topic))
         elif kind == _ESTIMATE and leaf == "amcl_pose":
             content = message.decode()
-            heard.estimates.append(StampedPose.of(number, topic, recorded, content.header, content.pose.pose))
+            read.estimates.append(StampedPose.of(number, topic, recorded, content.header, content.pose.pose))
         elif is_goal(topic, kind):
-            heard.goals.append(goal_of(number, topic, recorded, message.decode()))
+            read.goals.append(goal_of(number, topic, recorded, message.decode()))
         elif is_word(topic, kind) and (word := word_of(number, topic, recorded, message.decode())):
-            heard.words.append(word)
-    return heard
+            read.words.append(word)
+    return read
 
 
-def _robots(path: Path, heard: _Heard, asked: str) -> Iterator[_Robot]:
+def _robots(path: Path, read: _Messages, asked: str) -> Iterator[_Robot]:
     """The robots of a bag; the one whose odometry is asked for, where a topic is."""
-    known, groups = heard.odometry, robots_of(heard.odometry, heard.topics)
+    known, groups = read.odometry, robots_of(read.odometry, read.topics)
     wanted = next((topic for topic in known if topic.strip("/") == asked.strip("/")), "") if asked else ""
     if asked and not wanted:
         raise InputError(f"--odometry {asked}: {path} has no such topic of {_ODOMETRY}; {nearest(asked, known)}")
@@ -137,16 +143,16 @@ def _robots(path: Path, heard: _Heard, asked: str) -> Iterator[_Robot]:
         def is_its(topic: str, spaces: set[str] | None = spaces) -> bool:
             return spaces is None or topic.strip("/").partition("/")[0] in spaces
 
-        logs = [log for space, log in heard.logs.items() if space and is_its(space)]
-        logs += [log for space, log in heard.logs.items() if not space]
+        logs = [log for space, log in read.logs.items() if space and is_its(space)]
+        logs += [log for space, log in read.logs.items() if not space]
         tree = TransformTree(logs)
         connected = {known[topic].frame for topic in topics if tree.connects(MAP, known[topic].frame)}
         best, why = (known[wanted], "is asked for") if asked else preferred([known[topic] for topic in topics], connected)
         others = ", ".join(topic for topic in topics if topic != best.topic)
         notes = [f"odometry is read from {best.topic}, which {why}; there is {others}, too: --odometry chooses"] * bool(others)
-        maps = [number for number, topic in heard.maps if topic.strip("/") == MAP or is_its(topic)]
-        goals, estimates = ([one for one in sent if is_its(one.topic)] for sent in (heard.goals, heard.estimates))
-        words = [one for one in heard.words if is_its(one.topic)]
+        maps = [number for number, topic in read.maps if topic.strip("/") == MAP or is_its(topic)]
+        goals, estimates = ([one for one in sent if is_its(one.topic)] for sent in (read.goals, read.estimates))
+        words = [one for one in read.words if is_its(one.topic)]
         yield _Robot(name, best, tuple(logs), goals, estimates, words, maps, notes)
 
 

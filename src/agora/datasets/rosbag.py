@@ -37,7 +37,7 @@ _LATE = 60.0  # s after the time limit, of which samples may be
 
 
 def is_episode(bag: Source) -> bool:
-    """Whether a bag holds episodes as Agora's graph publishes them.
+    """Return whether a bag holds episodes as Agora's graph publishes them.
 
     Raises:
         InputError: the file cannot be read, or is no bag.
@@ -58,7 +58,7 @@ def read_episode(path: Path) -> PlayedEpisode:
 
 
 def read_episodes(bag: Source) -> list[PlayedEpisode]:
-    """Return the episodes of a bag; of a bag that was cut off, what is there of the last, as interrupted.
+    """Return the episodes of a bag; of a bag that was cut off, the part of the last one, as interrupted.
 
     Raises:
         InputError: the file cannot be read, or holds no episode.
@@ -109,7 +109,7 @@ def _last_step(path: Path, start: Start, dt: float) -> int:
 
 
 def _interrupted(said: Said, bag: Source) -> str:
-    """Why the episode has no end, empty where it has."""
+    """Return the reason why the episode has no end, empty where it has one."""
     status = said.status
     if status is not None and status.done and not status.interrupted:
         return ""
@@ -119,7 +119,8 @@ def _interrupted(said: Said, bag: Source) -> str:
 
 
 def planner_label(robot: Any) -> str:
-    """What drove a robot, for tables: the local planner, with the interplanner and whose navigation it was where they matter.
+    """Return the label of a robot's driver, for tables: the local planner, with the interplanner and the navigation where they
+    matter.
 
     Of a robot that somebody outside drove the planners are not known; those of its setup drove nobody.
     """
@@ -187,7 +188,7 @@ def _goal(robot: RobotStart, status: Any) -> Array:
 
 
 def _traits(model: RobotModel) -> RobotTraits:
-    """How a robot can move and its outline, (1, 1)."""
+    """Return the traits of a robot model, with its outline, (1, 1)."""
     traits = robot_traits(1, 1, len(model.footprint))
     model.fill(traits, 0, 0)
     return traits
@@ -203,11 +204,16 @@ def _contacts(said: Said, model: RobotModel, name: str, r: int, dt: float) -> tu
 
 
 def _closing(said: Said, traits: RobotTraits, r: int, kind: ContactKind, party: int, moment: float, dt: float) -> Closing | None:
-    """Who closed the gap before a contact, from the messages before and after it; None where one of them is missing.
+    """Return who closed the gap before a contact, from the messages before and after it; None where one of them is missing.
 
     Args:
-        said: the messages. traits: of the robot. r: its number. kind, party: whom it touched.
-        moment: of the contact, in steps. dt: the physics step, s.
+        said: the messages.
+        traits: traits of the robot.
+        r: number of the robot.
+        kind: kind of the party that the robot touched.
+        party: number or id of that party.
+        moment: time of the contact, in steps.
+        dt: physics step, s.
     """
     steps = _around(said.robots, moment)
     if steps is None:
@@ -251,13 +257,13 @@ def _walked(said: Said, party: int, moment: float, steps: tuple[int, int]) -> tu
 
 
 def _place(pedestrians: Any, party: int) -> tuple[float, float] | None:
-    """Where the pedestrian of an id is; None where it is absent."""
+    """Return the place of the pedestrian of an id; None where it is absent."""
     slots = np.flatnonzero((np.asarray(pedestrians.id) == party) & np.asarray(pedestrians.present, bool))
     return (float(pedestrians.x[slots[0]]), float(pedestrians.y[slots[0]])) if slots.size else None
 
 
 def _noted(said: Said, name: str, kept: list[int]) -> dict[str, Any]:
-    """What was noted of one robot at these steps, by name: what was said last up to each; nothing of what nobody noted."""
+    """Return the notes on one robot at these steps, by name: the last note up to each step; empty where there are none."""
     began = time_of(said.robots[0]) - SAME  # what an earlier episode left behind is older
     own = sorted((m for m in said.notes if name in m.name and time_of(m) > began), key=time_of)
     if not own or not kept:

@@ -1,4 +1,4 @@
-"""What Agora's graph says of each of its episodes, taken apart out of the messages of a bag.
+"""The messages of Agora's graph in a bag, taken apart by episode.
 
 Step 0 of the robots is an episode's beginning. Stamps of the graph only grow, so all messages from its stamp on, up to that of the
 next one's step 0, are of this episode. The message that describes an episode comes before its step 1.
@@ -15,8 +15,6 @@ from agora.datasets.messages import seconds
 from agora.datasets.parts import Source
 from agora.errors import InputError
 
-__all__ = ["EPISODE", "ROBOTS", "SAME", "Said", "collect", "time_of", "topics_of"]
-
 EPISODE = "task_generator_server/episode"
 ROBOTS = "simulator/robots"
 _PEDESTRIANS, _STATUS = "pedsim_simulator/pedestrians", "simulator/status"
@@ -28,7 +26,7 @@ SAME = 1e-6
 
 @dataclass
 class Said:
-    """What the graph said of an episode: ``robots`` and ``pedestrians`` by physics step; ``began`` is the record's time, ns."""
+    """The messages of an episode: ``robots`` and ``pedestrians`` by physics step; ``began`` is the record's time, ns."""
 
     episode: Any = None
     status: Any = None
@@ -50,7 +48,7 @@ class _Run:
 
 
 def topics_of(bag: Source) -> dict[str, str]:
-    """The topics of episodes in a bag, in whatever namespace, and what each is.
+    """Return the topics of episodes in a bag, in any namespace, by their kind.
 
     Raises:
         InputError: the file cannot be read, or is no bag.
@@ -61,7 +59,7 @@ def topics_of(bag: Source) -> dict[str, str]:
 
 
 def collect(bag: Source) -> tuple[list[Said], list[str]]:
-    """Return what was said of each episode, in their order, and what is to be told of those that are not whole.
+    """Return the messages of each episode, in their order, and remarks on those that are not whole.
 
     Raises:
         InputError: no episode is in the bag, or none from its beginning.
@@ -88,7 +86,7 @@ def collect(bag: Source) -> tuple[list[Said], list[str]]:
 
 
 def _runs(robots: list[tuple[int, int, Any]]) -> list[_Run]:
-    """The runs of messages from a step 0 on; what an earlier one left behind is passed over."""
+    """Yield the runs of messages from a step 0 on; messages of an earlier run are passed over."""
     starts = [k for k, (_, _, content) in enumerate(robots) if content.step == 0]
     runs = []
     for begin, end in zip(starts, [*starts[1:], len(robots)], strict=True):
@@ -98,7 +96,7 @@ def _runs(robots: list[tuple[int, int, Any]]) -> list[_Run]:
 
 
 def _said(heard: dict[str, list[tuple[int, int, Any]]], run: _Run, episode: Any, since: float, until: float) -> Said:
-    """What was said of one episode, whose stamps are from ``since`` on and before ``until``."""
+    """Return the messages of one episode, whose stamps are from ``since`` on and before ``until``."""
     within = {name: [m for _, _, m in heard[name] if since <= time_of(m) < until] for name in _TOPICS[2:]}
     said = Said(episode=episode, robots=run.steps, contacts=within[_CONTACTS], notes=within[_NOTES], began=run.began)
     for content in within[_PEDESTRIANS]:

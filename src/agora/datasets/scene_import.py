@@ -15,12 +15,12 @@ _PARTS = ("obsmat.txt", "annotation.vsp", "annotations.txt", "H.txt", "groups.tx
 
 
 def import_scene(source: Path, name: str, said: SceneFile) -> Path:
-    """Copy one scene beside those of ETH and UCY, with a ``scene.yaml`` of what is said of it.
+    """Copy one scene beside those of ETH and UCY, with a ``scene.yaml`` of its given frame rate and scale.
 
     Args:
         source: folder of the scene, with files that `agora.datasets.eth_ucy.scene_sources` knows.
         name: under which it is found.
-        said: of the scene; what an own ``scene.yaml`` says besides is kept.
+        said: frame rate and scale of the scene; other keys of an own ``scene.yaml`` are kept.
 
     Returns:
         the folder it is in now.

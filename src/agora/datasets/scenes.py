@@ -1,4 +1,4 @@
-"""Scenes of recorded pedestrians: what a scene says of itself, and how rows of frame, pedestrian and place become people."""
+"""Scenes of recorded pedestrians: a scene's own file, and the step from rows of frame, pedestrian and place to people."""
 
 from __future__ import annotations
 
@@ -51,23 +51,23 @@ _LOG = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class SceneFile:
-    """What ``scene.yaml`` beside the files of a scene says of it.
+    """The contents of ``scene.yaml`` beside the files of a scene.
 
     Attributes:
         frame_rate: frames per second in the numbering of its files.
-        scale: m of a unit of its places, for those in pixels.
+        scale: length of a unit of its places, m, for those in pixels.
     """
 
     frame_rate: FrameRate | None = None
     scale: Scale | None = None
 
     def over(self, other: SceneFile) -> SceneFile:
-        """The same, and of the other what is not said here."""
+        """Return these values, and those of the other file where this one says nothing."""
         return SceneFile(self.frame_rate or other.frame_rate, self.scale or other.scale)
 
 
 def said_of(place: Path) -> SceneFile:
-    """What a scene's file says; nothing where it has none.
+    """Return the contents of a scene's file; nothing where it has none.
 
     Raises:
         InputError: the file is wrong.
@@ -80,8 +80,12 @@ class Rows:
     """Annotated places of pedestrians.
 
     Attributes:
-        path: of the file they were read from. line: (N,) in it.
-        frame, id, x, y: (N,) frame, pedestrian, and place in units of the file.
+        path: path of the file they were read from.
+        line: (N,) line of each row in the file.
+        frame: (N,) number of the frame.
+        id: (N,) number of the pedestrian.
+        x: (N,) place, x, in units of the file.
+        y: (N,) place, y, in units of the file.
         rate: frames per second as the file itself says; None where it does not.
     """
 
@@ -110,7 +114,7 @@ def rows_of_table(path: Path, columns: int) -> Rows:
 
 
 def _rate_of_velocities(frame: Doubles, who: Doubles, x: Doubles, y: Doubles, speed: Doubles) -> float | None:
-    """The frame rate at which most steps of those who walk are as long as their speed says; None where nobody walks."""
+    """Return the frame rate at which most steps of walking people are as long as their speed says; None where nobody walks."""
     order = np.lexsort((frame, who))
     step, way = np.diff(frame[order]), np.hypot(np.diff(x[order]), np.diff(y[order]))
     walks = (np.diff(who[order]) == 0) & (speed[order][:-1] > PLAUSIBLE[0]) & (way > 0) & (step > 0)
@@ -125,9 +129,9 @@ def people_of(rows: Rows, place: Path, said: SceneFile) -> Trajectories:
     An id that comes back after more than `LONGEST_GAP` is another person, whose id is the next that is free.
 
     Args:
-        rows: of the scene.
-        place: its folder.
-        said: of it by who asks; comes before what its file, its name, and what was read say.
+        rows: rows of the scene.
+        place: folder of the scene.
+        said: the caller's frame rate and scale; they come before those of the scene's file, its name, and the rows.
 
     Raises:
         InputError: an id is twice in a frame (names the line), or is none; or ``scene.yaml`` is wrong.
@@ -155,7 +159,7 @@ def rate_of(place: Path, known: SceneFile, read: float | None = None) -> float:
 
 
 def plausible(people: Trajectories, path: Path, rate: float) -> Trajectories:
-    """The same people; says so where they are slower or faster on average than people are."""
+    """Return the same people; report where they are slower or faster on average than people are."""
     speed = people.mean_speed()
     if people.count and not PLAUSIBLE[0] <= speed <= PLAUSIBLE[1]:
         _tell(

@@ -34,7 +34,7 @@ REAL_FRAME_RATE = {"eth": 15.0, "hotel": 25.0, "dhotel-top": 25.0, "dhotel-bot":
 
 @dataclass(frozen=True)
 class _Recording:
-    """How a recording is placed on a map (``dataset_params.ini``)."""
+    """The placement of a recording on a map (``dataset_params.ini``)."""
 
     knots_file: str
     fps: float
@@ -60,7 +60,7 @@ class _Recording:
 
 @dataclass(frozen=True)
 class _Segment:
-    """Which pedestrians of a recording an episode plays, and the counts that loading must give."""
+    """The pedestrians of a recording that an episode plays, and the counts that loading must give."""
 
     dataset: str
     ped_range: tuple[int, int]
@@ -115,12 +115,14 @@ class SocnavbenchEpisode:
     """An episode of SocNavBench; poses are x, y, heading in the map frame, m and rad.
 
     Attributes:
-        name: as in SocNavBench.
-        map: its map.
-        start, goal: of the robot.
+        name: name in SocNavBench.
+        map: map of the episode.
+        start: start of the robot.
+        goal: goal of the robot.
         budget: longest duration, s.
-        trajectories: its pedestrians; time 0 is the episode's start.
-        map_name: as in SocNavBench. names: of the pedestrians in the order of the trajectories, "prerec_0000" upward.
+        trajectories: recorded pedestrians; time 0 is the episode's start.
+        map_name: name of the map in SocNavBench.
+        names: names of the pedestrians in the order of the trajectories, "prerec_0000" upward.
     """
 
     name: str
@@ -147,7 +149,7 @@ def read_episode(name: str, folder: Path | None = None, *, real_speed: bool = Fa
 
     Args:
         name: one of `episode_names`.
-        folder: of the data set; None for where it was imported to.
+        folder: folder of the data set; None for the one it was imported to.
         real_speed: whether pedestrians walk as fast as they were filmed, not as the benchmark has it (`REAL_FRAME_RATE`); who is
             loaded then differs too, because a recording is loaded up to the budget.
 
@@ -184,7 +186,8 @@ def read_episode(name: str, folder: Path | None = None, *, real_speed: bool = Fa
 
 
 def _names(segments: Sequence[_Segment], parts: Sequence[Trajectories]) -> tuple[str, ...]:
-    """What SocNavBench calls pedestrians (``recorded_human.py: generate_humans``): "prerec_" and the id, counted from the first.
+    """Return SocNavBench's names of pedestrians (``recorded_human.py: generate_humans``): "prerec_" and the id, counted from the
+    first.
 
     There a second recording counts from 0 again, and who has a name that was given loses against the later one; here it counts on.
     """

@@ -38,10 +38,10 @@ def read_table(path: Path, columns: int, *, separator: str | None = None, header
     """Read rows of ``columns`` finite numbers; empty lines are passed over.
 
     Args:
-        path: the file.
-        columns: how many numbers a row has.
-        separator: between them; None for white space.
-        header: what the first line must be; None where there is none.
+        path: path of the file.
+        columns: number of numbers in a row.
+        separator: text between them; None for white space.
+        header: expected first line; None where there is none.
 
     Raises:
         InputError: the file cannot be read, or a row is wrong.

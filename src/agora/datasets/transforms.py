@@ -1,4 +1,4 @@
-"""Frames and how they lie in each other over time: what ``/tf`` and ``/tf_static`` say, looked up by the rules of tf2.
+"""Frames and their places in each other over time: ``/tf`` and ``/tf_static``, looked up by the rules of tf2.
 
 Between two stamps a transform is interpolated: its place on a straight line, its rotation by slerp. A static one holds for all
 time, and the latest counts. A chain of frames is followed up and down the tree. Before its first stamp a moving transform is
@@ -21,8 +21,6 @@ from agora.core.state import Array, Bools, Doubles
 from agora.datasets.clock import stretches
 from agora.datasets.messages import seconds
 
-__all__ = ["TransformLog", "TransformTree", "Transforms", "frame_name"]
-
 _LEAST = 1e-6  # length of a quaternion below which it is no rotation
 _PARALLEL = 0.9995  # cosine of half the angle between two rotations above which slerp is a straight line
 
@@ -31,7 +29,9 @@ class Transforms(NamedTuple):
     """Transforms at T moments.
 
     Attributes:
-        place: (T, 3) m. rotation: (T, 4) unit quaternions x, y, z, w. known: (T,) whether there is one.
+        place: (T, 3) m.
+        rotation: (T, 4) unit quaternions x, y, z, w.
+        known: (T,) whether there is one.
     """
 
     place: Doubles
@@ -40,7 +40,7 @@ class Transforms(NamedTuple):
 
     @staticmethod
     def same(count: int) -> Transforms:
-        """Those of a frame to itself."""
+        """Return the transforms of a frame to itself."""
         return Transforms(np.zeros((count, 3)), np.tile((0.0, 0.0, 0.0, 1.0), (count, 1)), np.ones(count, np.bool_))
 
     def after(self, first: Transforms) -> Transforms:
@@ -71,7 +71,9 @@ class TransformLog:
         """Take a ``geometry_msgs/TransformStamped``; one that is no rigid motion is passed over, as tf2 does.
 
         Args:
-            place: number of its message in the bag. recorded: time of the record, s. static: whether it holds for all time.
+            place: number of its message in the bag.
+            recorded: time of the record, s.
+            static: whether it holds for all time.
         """
         parent, child = frame_name(transform.header.frame_id), frame_name(transform.child_frame_id)
         move, turn = transform.transform.translation, transform.transform.rotation
@@ -91,9 +93,10 @@ class TransformTree:
     """A tree of frames over the time in which a clock goes on.
 
     Args:
-        logs: what is said of it; of a frame in several logs the first counts.
-        begin, end: messages by number, between which moving transforms are taken. Of static ones the last before ``end`` counts.
-        shift: by how much the clock is ahead of the time of the record, s, which is taken of frames whose stamps are all 0.
+        logs: transforms as published; of a frame in several logs the first counts.
+        begin: number of the first message of which moving transforms are taken.
+        end: number of the message after the last one. Of static transforms the last before ``end`` counts.
+        shift: time by which the clock is ahead of the record's, s; frames whose stamps are all 0 take the record's time with it.
     """
 
     def __init__(self, logs: Sequence[TransformLog] = (), begin: float = 0, end: float = math.inf, shift: float = 0.0) -> None:
@@ -118,7 +121,9 @@ class TransformTree:
         """Add a static transform; it holds before the first moving one of the same frames, too.
 
         Args:
-            parent, child: frames. row: (7,) x, y, z, m, and the unit quaternion x, y, z, w.
+            parent: parent frame.
+            child: child frame.
+            row: (7,) x, y, z, m, and the unit quaternion x, y, z, w.
         """
         self._static[child] = (parent, row)
 
@@ -130,7 +135,9 @@ class TransformTree:
         """Return the transforms that place ``source`` in ``target``; None where no chain leads from one to the other.
 
         Args:
-            target, source: frames. times: (T,) s.
+            target: frame to place in.
+            source: frame to place.
+            times: (T,) s.
             ends: whether the moving transform nearest to ``source`` is unknown after its last stamp, as in tf2; others hold.
         """
         above, below = self._line(target), self._line(source)
@@ -141,15 +148,17 @@ class TransformTree:
         return self._up(above[: above.index(common)], times, False).inverse().after(down)
 
     def connects(self, target: str, source: str) -> bool:
-        """Whether a chain leads from one frame to the other."""
+        """Return whether a chain leads from one frame to the other."""
         return self.root(target) == self.root(source)
 
     def moves(self, target: str, source: str) -> bool:
-        """Whether a moving transform is on the way from one frame to the other."""
+        """Return whether a moving transform is on the way from one frame to the other."""
         return any(frame in self._moving for frame in set(self._line(target)) ^ set(self._line(source)))
 
     def held(self, target: str, source: str, until: float) -> float:
-        """By how long transforms hold after their last stamps to reach a time, s; that of the robot's own motion does not."""
+        """Return the time for which transforms hold after their last stamps to reach ``until``, s; the robot's own motion
+        does not.
+        """
         line = set(self._line(target)) ^ set(self._line(source))
         moving = [frame for frame in self._line(source) if frame in line & set(self._moving)]
         return max((until - float(self._moving[frame][1][-1, 0]) for frame in moving[1:]), default=0.0)

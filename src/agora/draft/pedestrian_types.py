@@ -17,19 +17,23 @@ Normal = tuple[float, float]
 
 @dataclass(frozen=True)
 class PedestrianType:
-    """What pedestrians of one type are like; pairs are mean and deviation over the pedestrians.
+    """The traits of pedestrians of one type; pairs are mean and deviation over the pedestrians.
 
     Attributes:
-        speed, radius: factors of the crowd's.
+        speed: factor of the crowd's speed.
+        radius: factor of the crowd's radius.
         running: pace when running, in speeds when walking.
         stress_high: stress from which on it panics.
-        energy_low, energy_high: below the one it rests, above the other it may run.
-        social_low, social_high: below the one it has talked enough, above the other it looks for company.
+        energy_low: energy below which it rests.
+        energy_high: energy above which it may run.
+        social_low: social need below which it has talked enough.
+        social_high: social need above which it looks for company.
         minimum_time: least time in a state, s (cut at 1).
-        vision: how far it sees, m. half_angle: of the cone that it sees, degrees.
+        vision: range of sight, m.
+        half_angle: half the angle of the cone that it sees, degrees.
         personal_radius: distance of a robot's centre that stresses it, m (cut at 0.5).
         fear: stress a second from a robot inside that distance.
-        curiosity: how often it walks up to a robot that it sees, 1/s.
+        curiosity: rate of walking up to a robot that it sees, 1/s.
     """
 
     speed: float = 1.0

@@ -15,13 +15,15 @@ from agora.world.start import Habits
 
 @dataclass(frozen=True)
 class People:
-    """What simulated pedestrians are like.
+    """The sizes and speeds of simulated pedestrians.
 
     Attributes:
-        speed: mean preferred speed, m/s (1.34: Weidmann 1993); speed_deviation: of the normal distribution, cut at two deviations.
-        radius: m.
+        speed: mean preferred speed, m/s (1.34: Weidmann 1993).
+        speed_deviation: deviation of the normal distribution, cut at two deviations, m/s.
+        radius: body radius, m.
         tolerance: distance at which a waypoint counts as reached, m.
-        types, reactions: shares of `agora.core.state.TYPES` and ``REACTIONS`` among pedestrians at random places.
+        types: shares of `agora.core.state.TYPES` among pedestrians at random places.
+        reactions: shares of `agora.core.state.REACTIONS` among pedestrians at random places.
     """
 
     speed: WalkingSpeed = 1.34
@@ -72,22 +74,31 @@ def _one_of(shares: dict[str, float], order: tuple[str, ...], stream: Stream) ->
 
 @dataclass(frozen=True, eq=False)
 class Person:
-    """One simulated pedestrian while a task is put together.
+    """A simulated pedestrian while a task is put together.
 
     Attributes:
-        position: (2,) m. waypoints: (K, 2) m. speed: m/s. radius: m.
-        mode: 0 loop, 1 random order, 2 stay at the last, 3 leave the world at the last. group: -1 for none.
+        position: (2,) position at the start, m.
+        waypoints: (K, 2) waypoints, m.
+        speed: preferred speed, m/s.
+        radius: body radius, m.
+        mode: number of the mode: 0 loop, 1 random order, 2 stay at the last, 3 leave the world at the last.
+        group: number of the group, -1 for none.
         tolerance: distance at which a waypoint counts as reached, m; the crowd's where None.
-        heading: rad; towards the first waypoint where None.
+        heading: heading at the start, rad; towards the first waypoint where None.
         model: number of the crowd model among the stage's; drawn by their shares where None.
-        type, reaction, state: of `agora.core.state.TYPES`, ``REACTIONS`` and ``SOCIAL_STATES``.
-        waits: s, how long it stands before it sets out for each waypoint; none where fewer are given. company: distance at which it
-            stays with the nearest robot, m, and from when until when, s; 0 for nobody who does. Both need the behaviour ``cues``.
-        doing: of `agora.core.state.SOCIAL_STATES`, what it does while it stands before it sets out for each waypoint, empty for
-            what it did before; faces: heading in which it does so, rad.
-        enters: when it comes into the world, s.
-        name: of its own. look: what simulators show it as.
-        habits: what a scenario says of its social states.
+        type: name in `agora.core.state.TYPES`.
+        reaction: name in `agora.core.state.REACTIONS`.
+        state: name in `agora.core.state.SOCIAL_STATES`.
+        waits: time for which it stands before it sets out for each waypoint, s; none where fewer are given.
+        company: distance at which it stays with the nearest robot, m, and the first and last moment, s; 0 for pedestrians who do
+            not. This and ``waits`` need the behaviour ``cues``.
+        doing: name in `agora.core.state.SOCIAL_STATES` of its activity while it stands before it sets out for each waypoint, empty
+            for the activity before.
+        faces: heading in which it does so, rad.
+        enters: time at which it comes into the world, s.
+        name: unique name.
+        look: look in simulators.
+        habits: settings of a scenario for its social states.
     """
 
     position: Doubles

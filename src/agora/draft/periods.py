@@ -1,4 +1,4 @@
-"""How often things happen in an episode."""
+"""The periods of an episode."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ __all__ = ["Periods"]
 
 @dataclass(frozen=True)
 class Periods:
-    """How often things happen; all are integer multiples of the physics step.
+    """The periods of an episode; all are integer multiples of the physics step.
 
     Attributes:
-        physics: s. control: s between two calls of the planner. crowd: s between two calls of the crowd model.
-        sensor: s between two scans; a multiple of control, or a part of it (then a scan is taken when it is read).
+        physics: physics step, s.
+        control: time between two calls of the planner, s.
+        crowd: time between two calls of the crowd model, s.
+        sensor: time between two scans, s; a multiple of control, or a part of it (then a scan is taken when it is read).
     """
 
     physics: float = 0.05

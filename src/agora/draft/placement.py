@@ -62,17 +62,17 @@ def place(
     component for a disc of radius ``passage``, so that a global planner finds a path between any two of the points.
 
     Args:
-        stream: of random numbers.
-        map: the surroundings.
-        clearance: to walls, m.
-        count: how many points.
+        stream: stream of random numbers.
+        map: map of the surroundings.
+        clearance: clearance to walls, m.
+        count: number of points.
         apart: least distance between two of the points, m.
         keep_out: (K, 3) discs x, y, radius that no point may be in, m.
         region: polygon (V, 2), or a box by two opposite corners (2, 2), that the points must be in; or several, for any of them.
         forbidden: polygons (V, 2) from which the points keep the clearance too.
         connected_to: (2,) point whose component is to be used; without it, the largest in the region.
         passage: radius of the disc that must get from point to point, m; at most, and without it, ``clearance``.
-        attempts: draws per point before giving up.
+        attempts: number of draws per point before giving up.
 
     Raises:
         PlacementError: there is no room, or too little of it to be found; the message says what was asked and what is free.
@@ -116,7 +116,7 @@ class _Taken:
         self._squares: dict[tuple[int, int], list[Doubles]] = {}
 
     def take(self, point: Doubles) -> bool:
-        """Whether a point (2,) is far enough from all; if so, it is one of them from now on."""
+        """Add a point (2,) if it is far enough from all others; return whether it is."""
         if self._apart == 0.0:
             return True
         column, row = (int(cell) for cell in point // self._size)
@@ -129,7 +129,7 @@ class _Taken:
 
 
 def _asked(count: int, clearance: float, apart: float, discs: int, region: bool, forbidden: int) -> str:
-    """What was asked for, in words."""
+    """Return the request in words."""
     parts = [f"{count} points with {clearance:g} m clearance"]
     parts += [f"{apart:g} m apart"] * bool(apart) + [f"outside {discs} discs"] * bool(discs)
     return ", ".join(parts + ["in the region"] * region + [f"outside {forbidden} forbidden zones"] * bool(forbidden))
@@ -197,11 +197,11 @@ def _cells(map: Map, clearance: float, passage: float, number: int, boxes: tuple
 
 
 def have_room(map: Map, points: Doubles, clearance: float, areas: list[Doubles], forbidden: Sequence[Doubles]) -> Bools:
-    """Which points keep the clearance to everything static and forbidden, and are in an area."""
+    """Return which points keep the clearance to everything static and forbidden, and are in an area."""
     lower, upper = np.array(map.origin) + clearance, np.array(map.origin) + map.size - clearance
     allowed = np.asarray(((points >= lower) & (points <= upper)).all(axis=1))
     if areas:
-        allowed &= np.any([_inside(area, points) for area in areas], axis=0)
+        allowed &= np.any([inside_all(area, points) for area in areas], axis=0)
     if forbidden:
         gap = gap_to_shapes(points, edges_of(forbidden), np.zeros((0, 3)), tuple(forbidden))
         allowed &= (gap > 0) & (gap >= clearance)
@@ -210,9 +210,3 @@ def have_room(map: Map, points: Doubles, clearance: float, areas: list[Doubles],
     room &= map.clearance_at(points[kept]) >= np.float32(clearance)
     allowed[kept] = room
     return allowed
-
-
-def _inside(area: Doubles, points: Doubles) -> Bools:
-    within = np.empty(len(points), np.bool_)
-    inside_all(area, points, within)
-    return within

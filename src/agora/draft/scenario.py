@@ -42,10 +42,11 @@ def pose_of(key: str, values: Pose) -> Pose:
 
 @dataclass(frozen=True)
 class Robot:
-    """Where a robot begins and where it shall go.
+    """The start and the goal of a robot.
 
     Attributes:
-        start, goal: poses.
+        start: pose at the start.
+        goal: pose of the goal.
     """
 
     start: Pose
@@ -61,11 +62,11 @@ class Obstacle:
     """A thing that stands, or that pedestrians use (interactive).
 
     Attributes:
-        name: of its own.
-        model: its shape, e.g. "shelf".
-        pos: its pose.
-        type: what it is for pedestrians.
-        interaction_radius: within which pedestrians use it, m.
+        name: unique name.
+        model: shape, e.g. "shelf".
+        pos: pose.
+        type: type of the thing for pedestrians.
+        interaction_radius: distance within which pedestrians use it, m.
     """
 
     name: str
@@ -80,25 +81,33 @@ class Obstacle:
 
 @dataclass(frozen=True)
 class Pedestrian:
-    """A pedestrian; what is None is up to the crowd model.
+    """A pedestrian; values that are None are up to the crowd model.
 
     Attributes:
-        name: of its own.
-        pos: its pose at the start; who has waypoints looks to the first one, whatever the heading.
+        name: unique name.
+        pos: pose at the start; pedestrians with waypoints look to the first one, whatever the heading.
         waypoints: points to walk to, each x, y and a third number, which is documented as a radius but holds headings in many
             files: it is kept and means nothing.
         type: "adult", "child", "elder" ..., also as "human/adult".
-        model: its looks.
+        model: looks of the pedestrian.
         waypoint_mode: 0 in a loop, 1 in random order, 2 once and stay at the last.
-        id, yaml_file, configuration: as in the message.
-        number_of_peds: how many the entry is: NAME_0, NAME_1, ... side by side about the place; one where it says nothing or 0.
+        id: as in the message.
+        yaml_file: as in the message.
+        configuration: as in the message.
+        number_of_peds: number of pedestrians of the entry: NAME_0, NAME_1, ... side by side about the place; one where it says
+            nothing or 0.
         vmax: largest speed, m/s.
-        start_up_mode: what it waits for at first: nothing, some time, or a robot nearby.
-        wait_time: s, for "wait_timer". trigger_zone_radius: how near the robot, m, for "trigger_zone".
+        start_up_mode: condition on which it sets out: at once, after some time, or with a robot nearby.
+        wait_time: time to wait, s, for "wait_timer".
+        trigger_zone_radius: distance of the robot, m, for "trigger_zone".
         *_probability: of entering a social state, each time it is asked.
-        max_talking_distance, max_servicing_radius: m.
+        max_talking_distance: largest distance of a talk, m.
+        max_servicing_radius: largest distance of a service, m.
         *_base_time: typical duration of a social state, s.
-        force_factor_desired, force_factor_obstacle, force_factor_social, force_factor_robot: factors of the forces.
+        force_factor_desired: factor of the desired force.
+        force_factor_obstacle: factor of the obstacle force.
+        force_factor_social: factor of the social force.
+        force_factor_robot: factor of the robot's force.
     """
 
     name: str
@@ -146,10 +155,11 @@ class Pedestrian:
 
 @dataclass(frozen=True)
 class Obstacles:
-    """What stands and walks about.
+    """The things and pedestrians of a scenario.
 
     Attributes:
-        static, interactive: things.
+        static: static things.
+        interactive: things that pedestrians use.
         dynamic: pedestrians.
     """
 
@@ -167,13 +177,13 @@ class Obstacles:
 
 @dataclass(frozen=True)
 class Scenario:
-    """One start situation with goals.
+    """A start situation with goals.
 
     Attributes:
-        robots: one entry a robot.
+        robots: robots, one entry each.
         obstacles: things and pedestrians.
-        map: name of the world it is for.
-        resets: how often Arena once played it; not used.
+        map: name of its world.
+        resets: number of times that Arena once played it; not used.
     """
 
     robots: tuple[Robot, ...]
@@ -228,7 +238,7 @@ def read_scenario(path: str | Path) -> Scenario:
 
 
 def _older_format(path: str | Path) -> str:
-    """What a file that is no scenario was once; empty where it is just wrong."""
+    """Return the former format of a file that is no scenario; empty where it is just wrong."""
     try:
         keys = load(path, dict[str, Any]).keys()
     except InputError:
@@ -241,7 +251,7 @@ def _older_format(path: str | Path) -> str:
 
 
 def write_scenario(scenario: Scenario, path: str | Path) -> None:
-    """Write a scenario file that `read_scenario` and arena-rosnav read; what is None is left out.
+    """Write a scenario file that `read_scenario` and arena-rosnav read; fields that are None are left out.
 
     Raises:
         InputError: the file cannot be written, or a number is not finite.

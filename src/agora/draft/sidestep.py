@@ -1,4 +1,4 @@
-"""How recorded pedestrians keep out of a robot's way."""
+"""The way in which recorded pedestrians keep out of a robot's way."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ class Sidestep:
     """Recorded pedestrians step aside for a robot that is about to touch them, then come back (`agora.engine.sidestep`).
 
     Attributes:
-        horizon: s before a contact at which somebody steps aside.
-        margin: clearance to the robot that they want, m.
-        speed: at most, of stepping aside, m/s. back: of coming back, m/s.
-        most: from the recorded place, m.
-        share: of pedestrians, or of rigid bodies, who step aside at all; drawn once for an episode.
+        horizon: time before a contact at which somebody steps aside, s.
+        margin: wanted clearance to the robot, m.
+        speed: largest speed of stepping aside, m/s.
+        back: speed of coming back, m/s.
+        most: largest distance from the recorded place, m.
+        share: share of pedestrians, or of rigid bodies, who step aside at all; drawn once for an episode.
     """
 
     horizon: Annotated[float, Within(0.0, 10.0, above=True)] = 1.0

@@ -37,9 +37,10 @@ class Share:
     """A crowd model for a part of the pedestrians.
 
     Attributes:
-        model: crowd model. share: of the walking groups and of those who walk alone; in the sum of all shares.
-        minds_robots: when they mind a robot that they see: early, as the crowd model says; late, in the last step alone, so that
-            they do not step into it; or never, as if it were not there.
+        model: crowd model.
+        share: share of the walking groups and of single pedestrians; in the sum of all shares.
+        minds_robots: time at which they mind a robot that they see: early, as the crowd model says; late, in the last step alone,
+            so that they do not step into it; or never, as if it were not there.
     """
 
     model: Annotated[Named, Plug("crowd_models")]
@@ -53,19 +54,22 @@ class Share:
 
 @dataclass(frozen=True)
 class CrowdSettings:
-    """What moves pedestrians, and what they are like.
+    """The crowd models, behaviours and traits of pedestrians.
 
     Attributes:
-        model: crowd model of all; anticipation where neither is given. models: several, and how many pedestrians each moves; who
-            is drawn once an episode, and a walking group has one. Each computes everybody, so the time is that of all together.
-        sees_pedestrians, sees_robots: whom pedestrians react to. people: speeds and sizes.
-        behaviours: what decides where pedestrians want to go and how fast, one after the other.
-        routes: pedestrians find their way round walls and furniture; False where they walk straight at their waypoints.
-        faithful: crowd models do as published; else nobody steps into a wall, a robot or a pedestrian whom they see.
-        yields: those who are not faithful walk in steps, yield to who is ahead and turn their shoulders in a crowd; False for the
-            last step of suites whose numbers were published without.
-        sidestep: how recorded pedestrians step aside for robots, where they see them; not at all where not given.
-        unsteady: how the pace and the direction of simulated pedestrians fluctuate; not at all where not given.
+        model: crowd model of all; anticipation where neither is given.
+        models: several crowd models, and the share of pedestrians that each moves; drawn once an episode, and a walking group has
+            one. Each model computes everybody, so the time is that of all together.
+        sees_pedestrians: whether pedestrians react to each other.
+        sees_robots: whether pedestrians react to robots.
+        people: speeds and sizes.
+        behaviours: behaviours that decide where pedestrians want to go and how fast, one after the other.
+        routes: whether pedestrians find their way round walls and furniture; False where they walk straight at their waypoints.
+        faithful: whether crowd models do as published; else nobody steps into a wall, a robot or a pedestrian whom they see.
+        yields: whether pedestrians who are not faithful walk in steps, yield to people ahead and turn their shoulders in a crowd;
+            False for the last step of suites whose numbers were published without.
+        sidestep: way in which recorded pedestrians step aside for robots, where they see them; not at all where not given.
+        unsteady: fluctuation of the pace and the direction of simulated pedestrians; none where not given.
     """
 
     model: Annotated[Named, Plug("crowd_models")] | None = None
@@ -93,7 +97,7 @@ class CrowdSettings:
 
     @property
     def minding(self) -> tuple[Minding, ...]:
-        """When the pedestrians of each crowd model mind a robot."""
+        """The time at which the pedestrians of each crowd model mind a robot."""
         return tuple(share.minds_robots for share in self.models) or ("early",)
 
     def with_needed(self, behaviours: Sequence[str]) -> CrowdSettings:
@@ -103,7 +107,7 @@ class CrowdSettings:
         return replace(self, behaviours=(*self.behaviours, *more)) if more else self
 
     def share_out(self, people: list[Person], stream: Stream) -> list[Person]:
-        """Give a crowd model to everybody who has none yet: one draw for each walking group and each who walks alone."""
+        """Give a crowd model to everybody who has none yet: one draw for each walking group and each single pedestrian."""
         if len(self.models) < 2:
             return people
         bounds = np.cumsum([share.share for share in self.models])
@@ -119,12 +123,12 @@ class CrowdSettings:
 
 @dataclass(frozen=True)
 class NavigationSettings:
-    """How robots get their paths, the same for every planner.
+    """The way in which robots get their paths, the same for every planner.
 
     Attributes:
-        global_planner: makes the path.
-        layers: put costs about pedestrians on the global planner's map and on local costmaps, one after the other.
-        replan: s between two paths, a multiple of the control period; 0 for one path to every goal.
+        global_planner: global planner of the paths.
+        layers: layers that put costs about pedestrians on the global planner's map and on local costmaps, one after the other.
+        replan: time between two paths, s, a multiple of the control period; 0 for one path to every goal.
     """
 
     global_planner: Annotated[Named, Plug("global_planners")] = field(default_factory=lambda: Named.of("global_planners", "a_star"))
@@ -134,30 +138,36 @@ class NavigationSettings:
 
 @dataclass(frozen=True)
 class Stage:
-    """Episodes of one kind.
+    """The settings of episodes of one kind.
 
     Attributes:
-        name: unique in the suite. episodes: how many; 0 for one of each world.
-        world: source of the surroundings. robots, obstacles: task modes. crowd: of simulated pedestrians.
+        name: unique name in the suite.
+        episodes: number of episodes; 0 for one of each world.
+        world: source of the surroundings.
+        robots: robots mode.
+        obstacles: obstacles mode.
+        crowd: crowd of simulated pedestrians.
         robot: model of the robots, one name for all or one for each.
-        timeout: s; auto for what the robots' ways need (`agora.tasks.budget`). A world that sets its own has precedence.
-            goal_tolerance: m. heading_tolerance: rad, None for any heading.
+        timeout: time limit, s; auto for the time that the robots' ways need (`agora.tasks.budget`). A world that sets its own has
+            precedence.
+        goal_tolerance: distance at which a goal counts as reached, m.
+        heading_tolerance: deviation from the goal's heading at which it does, rad, None for any heading.
         safety: clearance beyond the radius that robots get at random places, m.
         ends: contacts that end a robot's episode; the others are counted.
         after_end: whether robots that have ended stay in the world.
-        periods: how often things happen.
-        modules: what changes the stage before each episode, or the task after; one after the other.
+        periods: periods of physics, control, crowd and sensors.
+        modules: modules that change the stage before each episode, or the task after; one after the other.
         forbidden: categories of zones in which nothing is placed at random.
-        seed: of every random stream, instead of the suite's.
+        seed: seed of every random stream, instead of the suite's.
         drawn_as: ``suite/stage`` of which it takes the random places, by number of the episode and seed, so that an episode of both
             differs in nothing but what the stages say; empty for places of its own.
-        navigation: how robots get their paths.
-        pedestrians: what planners are told of them: everybody's true state (truth), that of those in a cone ahead with belief about
-            those who have left it (view), that of those whom the robot's lidar reaches (visible), or the tracks that the robot
-            makes of its scans (tracked). A word, or a mapping of it as ``source`` and of parameters of ``view``, or of ``detector``
-            and ``tracker``, which count where planners are told so.
-        simulator: moves the robots.
-        counterfactual: every episode is run once more without robots, for the metrics of what robots did to people.
+        navigation: way in which robots get their paths.
+        pedestrians: level of perception: everybody's true state (truth), the state of people in a cone ahead with belief about
+            people who have left it (view), the state of people whom the robot's lidar reaches (visible), or the tracks that the
+            robot makes of its scans (tracked). A word, or a mapping of it as ``source`` and of parameters of ``view``, or of
+            ``detector`` and ``tracker``, which count at their level.
+        simulator: simulator that moves the robots.
+        counterfactual: whether every episode is run once more without robots, for the metrics of the effect of robots on people.
     """
 
     name: str
@@ -210,7 +220,7 @@ class Stage:
 
     @property
     def perception(self) -> Perception:
-        """How robots come to know of pedestrians."""
+        """The robots' way to know of pedestrians."""
         return self.pedestrians if isinstance(self.pedestrians, Perception) else Perception(self.pedestrians)
 
     @property
@@ -228,7 +238,7 @@ class Stage:
         return [*(robot_file(name) for name in self.models), types_file()]
 
     def conditions(self) -> Stage:
-        """The stage without what a `Start` has resolved: an open world, no modes and no modules."""
+        """Return the stage without the parts that a `Start` has resolved: an open world, no modes and no modules."""
         robots, obstacles = Named.of("robots_modes", "random"), Named.of("obstacles_modes", "none")
         return replace(self, world=Named.of("worlds", "open"), robots=robots, obstacles=obstacles, modules=())
 

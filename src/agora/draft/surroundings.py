@@ -1,4 +1,4 @@
-"""The static surroundings of an episode, and what comes with them."""
+"""The surroundings of an episode: the map, and its people, furniture and zones."""
 
 from __future__ import annotations
 
@@ -24,12 +24,15 @@ class Surroundings:
 
     Attributes:
         map: static surroundings.
-        scenario: robots' tasks and pedestrians that belong to it, for the modes ``scenario``; scenario_file: where it was read.
-        replay: recorded pedestrians, for the obstacles mode ``replay``; replay_radius: their radius, m.
-        timeout: s, where the world sets one.
-        people: pedestrians that belong to it, beside the scenario's, for the obstacles mode ``scenario``.
-        furniture: what stands in the map, whose cells it occupies; zones: parts of the map by category.
-        folder: of the world, where it has one; modes read their files there.
+        scenario: robots' tasks and pedestrians of the world, for the modes ``scenario``.
+        scenario_file: file of the scenario.
+        replay: recorded pedestrians, for the obstacles mode ``replay``.
+        replay_radius: radius of the recorded pedestrians, m.
+        timeout: time limit, s, where the world sets one.
+        people: pedestrians of the world, beside the scenario's, for the obstacles mode ``scenario``.
+        furniture: pieces that stand in the map, whose cells they occupy.
+        zones: parts of the map by category.
+        folder: folder of the world, where it has one; modes read their files there.
         reference_path: length of the path that was published with it and that its score compares with, m.
     """
 

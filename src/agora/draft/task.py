@@ -25,19 +25,25 @@ class Task:
     """An episode while it is put together: obstacles modes read the robots' places and write the rest.
 
     Attributes:
-        world: surroundings. map: static surroundings, to which an obstacles mode may add.
-        radius: of the largest robot, m. safety: clearance that robots are given beyond it at random places, m.
-        stream: for everything random.
-        crowd: what pedestrians are like.
+        world: surroundings of the episode.
+        map: static surroundings, to which an obstacles mode may add.
+        radius: radius of the largest robot, m.
+        safety: clearance that robots are given beyond it at random places, m.
+        stream: stream of everything random.
+        crowd: sizes and speeds of pedestrians.
         robots: start pose and goals of each robot, once placed.
-        pedestrians: simulated ones, once placed.
-        replay: recorded ones that appear, replay_radius: theirs, m; phase: (n,) s by which each is ahead, empty for none.
+        pedestrians: simulated pedestrians, once placed.
+        replay: recorded pedestrians that appear; ``replay_radius`` is theirs, m.
+        phase: (n,) time by which each is ahead, s, empty for none.
         things: furniture put into the map.
         forbidden: polygons (V, 2) in which `place` puts nothing.
-        timeout: s; None where it follows from the robots' ways. goal_tolerance: m. speed: of the fastest robot, m/s. control: s
-            between two calls of the planner. models: of the robots, one for all or one for each.
-        later: called one after the other when robots and obstacles are placed.
-        numbers: how many names there are of each beginning.
+        timeout: time limit, s; None where it follows from the robots' ways.
+        goal_tolerance: distance at which a goal counts as reached, m.
+        speed: largest speed of the fastest robot, m/s.
+        control: time between two calls of the planner, s.
+        models: models of the robots, one for all or one for each.
+        later: functions that are called one after the other when robots and obstacles are placed.
+        numbers: number of names of each beginning.
         kinds: stream of the pedestrians' types and reactions, so that other shares of them leave the places as they are.
     """
 
@@ -87,7 +93,7 @@ class Task:
         return place(self.stream, self.map, clearance, count, forbidden=self.forbidden, **conditions)
 
     def allows(self, points: Doubles, clearance: float) -> Bools:
-        """Which points (N, 2) are on the map, and keep a clearance to its border, its obstacles and forbidden zones."""
+        """Return which points (N, 2) are on the map, and keep a clearance to its border, its obstacles and forbidden zones."""
         return have_room(self.map, points, clearance, [], self.forbidden)
 
     def name(self, letter: Literal["S", "I", "D"], model: str) -> str:

@@ -1,4 +1,4 @@
-"""How unsteadily people walk."""
+"""The unsteadiness of walking people."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ _Time = Annotated[float, Within(0.0, 100.0, above=True)]
 
 @dataclass(frozen=True)
 class Unsteady:
-    """The pace and the direction of simulated pedestrians fluctuate about what they want (`agora.engine.unsteady`).
+    """The pace and the direction of simulated pedestrians fluctuate about the wanted ones (`agora.engine.unsteady`).
 
     Attributes:
-        pace: standard deviation of the speed that somebody wants, as a share of the preferred one.
-        pace_time: s in which such a deviation falls to 37 %.
-        direction: standard deviation of the direction in which somebody wants to walk, rad. direction_time: s, the same of it.
+        pace: standard deviation of the wanted speed, as a share of the preferred one.
+        pace_time: time in which such a deviation falls to 37 %, s.
+        direction: standard deviation of the wanted direction, rad.
+        direction_time: time in which such a deviation falls to 37 %, s.
     """
 
     pace: Annotated[float, Within(0.0, 0.5)] = 0.12

@@ -1,4 +1,5 @@
-"""Arrived is standing: whoever stays at a place and has come there stands, whatever the crowd model says, until somebody pushes.
+"""Arrived is standing: pedestrians who have come to the place where they stay stand, under every crowd model, until somebody
+pushes.
 
 Models that slow down on the way to a last waypoint come to rest there by themselves, and nothing changes for them. Some do not:
 they run past the place and turn back for ever, creep about, or press against somebody who stands on it. Who has been moving about
@@ -31,7 +32,7 @@ _TINY = np.float32(1e-6)
 
 @hidden
 def _stays(waypoints, w, i):
-    """Whether pedestrian i is on the way to a place at which it stays, or there, and is led nowhere else."""
+    """Return whether pedestrian i is at or on the way to a place at which it stays, and is led nowhere else."""
     k = waypoints.index[w, i]
     led = waypoints.x[w, i] != waypoints.list_x[w, i, k] or waypoints.y[w, i] != waypoints.list_y[w, i, k]
     return waypoints.mode[w, i] == STAY and k >= waypoints.count[w, i] - 1 and not led
@@ -39,28 +40,28 @@ def _stays(waypoints, w, i):
 
 @hidden
 def _is_within(people, waypoints, w, i, reach):
-    """Whether pedestrian i is within ``reach``, m, of its waypoint."""
+    """Return whether pedestrian i is within ``reach``, m, of its waypoint."""
     dx, dy = waypoints.x[w, i] - people.x[w, i], waypoints.y[w, i] - people.y[w, i]
     return dx * dx + dy * dy <= reach * reach
 
 
 @hidden
 def _has_settled(people, traits, waypoints, w, i):
-    """Whether pedestrian i is at the place where it stays, or beside it."""
+    """Return whether pedestrian i is at the place where it stays, or beside it."""
     beside = waypoints.tolerance[w, i] + traits.radius[w, i] + traits.radius[w, i]
     return _stays(waypoints, w, i) and _is_within(people, waypoints, w, i, beside)
 
 
 @hidden
 def _goes_to_the_same(waypoints, w, i, j, reach):
-    """Whether pedestrian j stays where pedestrian i does, or nearer to it than ``reach``, m."""
+    """Return whether pedestrian j stays at the same place as pedestrian i, or nearer to it than ``reach``, m."""
     dx, dy = waypoints.x[w, j] - waypoints.x[w, i], waypoints.y[w, j] - waypoints.y[w, i]
     return _stays(waypoints, w, j) and dx * dx + dy * dy <= reach * reach
 
 
 @hidden
 def _is_there(sees, people, traits, waypoints, robots, robot_traits, restless, w, i):
-    """Whether pedestrian i has come to the place where it stays, or as near to it as those let it come who are there."""
+    """Return whether pedestrian i has come to the place where it stays, or as near to it as people who are there let it come."""
     if not _stays(waypoints, w, i):
         return False
     tolerance, own = waypoints.tolerance[w, i], traits.radius[w, i]
@@ -90,7 +91,7 @@ def _is_there(sees, people, traits, waypoints, robots, robot_traits, restless, w
 
 @hidden
 def _comes(px, py, vx, vy, bodies):
-    """Whether a body at (px, py) m from one that stands, which goes at (vx, vy) m/s, soon comes near."""
+    """Return whether a moving body, at (px, py) m from one that stands and at (vx, vy) m/s, soon comes near."""
     speed2 = vx * vx + vy * vy
     if speed2 < STANDS * STANDS:
         return False
@@ -101,7 +102,7 @@ def _comes(px, py, vx, vy, bodies):
 
 @hidden
 def _is_pushed(sees, people, traits, waypoints, robots, robot_traits, w, i):
-    """Whether somebody whom pedestrian i sees comes near on the way to elsewhere."""
+    """Return whether somebody whom pedestrian i sees comes near on the way to elsewhere."""
     x, y, own = people.x[w, i], people.y[w, i], traits.radius[w, i]
     for j in range(traits.count[w] if sees & SEES_PEDESTRIANS else 0):
         if j == i or not people.active[w, j]:
@@ -123,14 +124,17 @@ def _is_pushed(sees, people, traits, waypoints, robots, robot_traits, w, i):
 def stand(
     dt, substeps, sees, people, traits, waypoints, replay, robots, robot_traits, clock, forced, restless, out_x, out_y, first, last
 ):  # fmt: skip
-    """Bring those to rest who have arrived and move about there: change the velocities (W, P) that were chosen for them.
+    """Bring pedestrians to rest who have arrived and move about there: change the velocities (W, P) that were chosen for them.
 
     Args:
-        dt: physics step, s; substeps: into which it is divided.
+        dt: physics step, s.
+        substeps: number of equal parts of the step.
         sees: bits as for crowd models (`agora.interfaces.CompiledCrowdModel`).
-        people: at the beginning of the substep. robots: at the beginning of the step.
+        people: pedestrians at the beginning of the substep.
+        robots: robots at the beginning of the step.
         forced: (W, P) not 0 where a force from outside acts (`agora.world.records.Fed`).
-        restless: (W, P) s for which one has moved about at the place where it stays; infinite for who was brought to rest.
+        restless: (W, P) time for which one has moved about at the place where it stays, s; infinite for pedestrians brought to
+            rest.
     """
     h = dt / np.float32(substeps)
     for w in range(first, last):

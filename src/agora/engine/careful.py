@@ -1,4 +1,4 @@
-"""The last step: nobody steps into a wall, a robot or a pedestrian whom they see, whatever their crowd model says.
+"""The last step: nobody steps into a wall, a robot or a pedestrian whom they see, under every crowd model.
 
 After the crowd models have said at which velocities everybody goes on, those parts are taken from them that would make bodies
 overlap at the end of the step. Among two pedestrians each gives up its share of the speed at which they close; for a robot and a
@@ -59,14 +59,19 @@ def _allowed(gap, inverse_h):
 
 
 class Sheet(NamedTuple):
-    """What a last step writes down about the P pedestrians of a world, and the K pairs of them that could touch.
+    """The notes of a last step about the P pedestrians of a world, and the K pairs of them that could touch.
 
     Attributes:
-        vx, vy: (P,) velocity, m/s. mind: (P,) whom it minds; NOTHING for who is recorded: nothing moves these off their way.
-        near: (P,) 1 where a wall is near, 2 a robot, 3 both. wall: (3, P) direction away from the wall, and distance, m.
+        vx: (P,) velocity, x, m/s.
+        vy: (P,) velocity, y, m/s.
+        mind: (P,) parties that a pedestrian minds; NOTHING for a recorded one: nothing moves these off their way.
+        near: (P,) 1 where a wall is near, 2 a robot, 3 both.
+        wall: (3, P) direction away from the wall, and distance, m.
         worst: (3, P) of `note`; 0 at the beginning of a round.
-        pairs: (2, K) who. normals: (3, K) direction from the first to the second, and gap, m.
-        cell, fields: scratch.
+        pairs: (2, K) slots of the two pedestrians.
+        normals: (3, K) direction from the first to the second, and gap, m.
+        cell: scratch.
+        fields: scratch.
     """
 
     vx: Floats
@@ -136,7 +141,7 @@ def _close_pairs(x, y, radius, active, count, reach, pairs, normals):
 
 @hidden
 def _among(pairs, normals, found, minds, vx, vy, inverse_h, worst):
-    """Note what pedestrians give up for each other."""
+    """Note the velocities that pedestrians give up for each other."""
     for k in range(found):
         i, j, nx, ny = pairs[0, k], pairs[1, k], normals[0, k], normals[1, k]
         mine, theirs = minds[i] == ALL, minds[j] == ALL
@@ -202,7 +207,7 @@ def _all_give_way(people, traits, goals, w, pairs, normals, found, mind, vx, vy)
 
 @hidden
 def stop(pairs, normals, found, minds, vx, vy, inverse_h):
-    """Have those who would still step into somebody give up all of that, and at last stand, until nobody does."""
+    """Have pedestrians who would still step into somebody give up all of that velocity, and at last stand, until nobody does."""
     turn, stopped = 0, True
     while stopped:
         stopped, keep = False, ONE if turn < _ROUNDS else ZERO
@@ -221,7 +226,7 @@ def stop(pairs, normals, found, minds, vx, vy, inverse_h):
 
 @hidden
 def _robot(people, traits, robots, robot_traits, w, i, r, vx, vy, inverse_h, worst):
-    """Note what pedestrian i gives up for robot r, which goes on as it does."""
+    """Note the velocity that pedestrian i gives up for robot r, which goes on as it does."""
     dx, dy = robots.x[w, r] - people.x[w, i], robots.y[w, r] - people.y[w, i]
     reach = traits.radius[w, i] + robot_traits.radius[w, r] + _MARGIN
     distance = math.sqrt(max(dx * dx + dy * dy, _TINY))
@@ -233,7 +238,7 @@ def _robot(people, traits, robots, robot_traits, w, i, r, vx, vy, inverse_h, wor
 
 @hidden
 def at_walls(radius, count, s, inverse_h):
-    """Note what pedestrians give up for the nearest wall."""
+    """Note the velocities that pedestrians give up for the nearest wall."""
     for i in range(count):
         if s.near[i] & 1:
             nx, ny = s.wall[0, i], s.wall[1, i]
@@ -256,7 +261,7 @@ def could_touch(people, traits, w, reach, s):
 
 @hidden
 def _near_robots(people, traits, robots, robot_traits, w, i, step):
-    """Whether a robot is within a pedestrian's step."""
+    """Return whether a robot is within a pedestrian's step."""
     for r in range(robots.x.shape[1]):
         dx, dy = robots.x[w, r] - people.x[w, i], robots.y[w, r] - people.y[w, i]
         reach = traits.radius[w, i] + robot_traits.radius[w, r] + _MARGIN + step
@@ -267,7 +272,7 @@ def _near_robots(people, traits, robots, robot_traits, w, i, step):
 
 @lean_inlined
 def begin(sees, minds, people, traits, replay, robots, robot_traits, maps, w, h, clearance, out_x, out_y, s):
-    """Write down everybody's velocity, whom they mind, and what is near; returns whether anything is.
+    """Write down everybody's velocity, the parties whom they mind, and near things; return whether anything is near.
 
     ``clearance`` says who is near a wall; what the wall takes is read at a point, where sums round otherwise than in loops.
     """
@@ -291,7 +296,7 @@ def begin(sees, minds, people, traits, replay, robots, robot_traits, maps, w, h,
 
 @hidden
 def hand_over(mind, vx, vy, count, out_x, out_y):
-    """Write the velocities of those who mind anything."""
+    """Write the velocities of pedestrians who mind anything."""
     for i in range(count):
         if mind[i] != NOTHING:
             out_x[i], out_y[i] = vx[i], vy[i]
@@ -299,7 +304,7 @@ def hand_over(mind, vx, vy, count, out_x, out_y):
 
 @hidden
 def give_up(worst, count, vx, vy):
-    """Take from the velocities what the worst contact of each asks for; returns whether there was one."""
+    """Reduce the velocities by the worst contact of each; return whether there was one."""
     taken = np.int32(0)
     for i in range(count):
         take = worst[0, i] > ZERO
@@ -333,13 +338,15 @@ def _settle(people, traits, robots, robot_traits, w, found, pressed, h, s):
 def hold_back(
     dt, substeps, sees, minds, people, traits, goals, replay, robots, robot_traits, maps, clock, out_x, out_y, first, last
 ):  # fmt: skip
-    """Take from the velocities (W, P) what would make bodies overlap at the end of a substep.
+    """Reduce the velocities (W, P) so that no bodies overlap at the end of a substep.
 
     Args:
-        dt: physics step, s; substeps: into which it is divided.
+        dt: physics step, s.
+        substeps: number of equal parts of the step.
         sees: bits as for crowd models.
         minds: (W, P) ALL, ROBOTS or NOTHING, with HEEDLESS added or not.
-        people: at the beginning of the substep. goals: the waypoints that crowd models read.
+        people: pedestrians at the beginning of the substep.
+        goals: waypoints that crowd models read.
     """
     h = dt / np.float32(substeps)
     s = sheet(people.x.shape[1], _PAIRS)

@@ -21,7 +21,7 @@ _TINY = np.float32(1e-6)
 
 @hidden
 def _has_room(after, traits, robots, robot_traits, w, i):
-    """Whether nobody stands where pedestrian i comes in."""
+    """Return whether nobody stands where pedestrian i comes in."""
     x, y, own = after.x[w, i], after.y[w, i], traits.radius[w, i] + ROOM
     for j in range(traits.count[w]):
         dx, dy, reach = after.x[w, j] - x, after.y[w, j] - y, own + traits.radius[w, j]
@@ -45,7 +45,7 @@ def _come(after, traits, waypoints, w, i):
 
 @hidden
 def _has_left(after, waypoints, w, i):
-    """Whether pedestrian i is at the last waypoint of a list at whose end it leaves."""
+    """Return whether pedestrian i is at the last waypoint of a list at whose end it leaves."""
     last = waypoints.count[w, i] - 1
     if waypoints.mode[w, i] != LEAVE or waypoints.index[w, i] < last:
         return False
@@ -59,9 +59,11 @@ def come_and_go(dt, visits, now, after, traits, waypoints, robots, robot_traits,
     """Let pedestrians of worlds ``first <= w < last`` come in and leave at the end of a physics step.
 
     Args:
-        dt: physics step, s. visits: (W,) whether anybody comes or leaves in a world.
-        now: pedestrians at the beginning of the step; after: at its end.
-        robots: at the beginning of the step.
+        dt: physics step, s.
+        visits: (W,) whether anybody comes or leaves in a world.
+        now: pedestrians at the beginning of the step.
+        after: pedestrians at its end.
+        robots: robots at the beginning of the step.
     """
     for w in range(first, last):
         if clock.done[w] or not visits[w]:

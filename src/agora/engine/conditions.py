@@ -26,11 +26,12 @@ class Conditions(Terms):
     """Values that all episodes of a batch share: the engine's terms, what moves robots, and what these know.
 
     Attributes:
-        lidar: of every robot; that of its own model where None.
-        global_planner: makes the path. replan: s between two paths, a multiple of the control period; 0 for one to every goal.
-        layers: put costs about pedestrians on the global planner's map and on local costmaps.
+        lidar: lidar of every robot; that of its own model where None.
+        global_planner: global planner that makes the paths.
+        replan: time between two paths, s, a multiple of the control period; 0 for one to every goal.
+        layers: layers that put costs about pedestrians on the global planner's map and on local costmaps.
         perception: the robots' knowledge of pedestrians.
-        simulator: moves the robots, or everybody.
+        simulator: simulator that moves the robots, or everybody.
     """
 
     lidar: Lidar | None = None

@@ -45,7 +45,7 @@ _ROUNDING = 1e-6
 
 
 class EngineCrowd:
-    """Behaviours, routes and crowd models of a world's pedestrians, and how they share a step.
+    """The behaviours, routes and crowd models of a world's pedestrians, and the order in which they work in a step.
 
     Every model computes every pedestrian, so that all are neighbours of all and the cost is the sum of the models'; then each
     pedestrian takes the answer of its own model, capped by that model's ``max_speed_factor``.
@@ -56,28 +56,32 @@ class EngineCrowd:
     know of substeps only their end: they are swept along the straight line between the generations, as without.
 
     Args:
-        world: whose pedestrians it moves.
-        models: of either form; a start says by number whom each of them moves. Without one they stay where they are.
-        behaviours: decide where pedestrians want to go and how fast, one after the other, before the models are called.
+        world: world whose pedestrians it moves.
+        models: models of either form; a start says by number whom each of them moves. Without one pedestrians stay where they are.
+        behaviours: behaviours that decide where pedestrians want to go and how fast, one after the other, before the models are
+            called.
         every: physics steps of the crowd period.
-        sees_pedestrians, sees_robots: whom simulated pedestrians react to.
-        is_fed: forces from outside may act on them.
+        sees_pedestrians: whether simulated pedestrians react to each other.
+        sees_robots: whether simulated pedestrians react to robots.
+        is_fed: whether forces from outside may act on them.
         routes: every episode that a world may be given, where pedestrians find their way round walls (`agora.engine.routes`); None
-            where they walk straight to their waypoints. drawn: these are examples of such episodes.
-        careful: nobody steps into a wall, a robot or a pedestrian whom they see. yields: they walk in steps, and yield to who is
-            ahead (`agora.engine.gait`, `agora.engine.yielding`); else the last step is the older one (`agora.engine.careful`).
-        sidestep: how recorded pedestrians step aside for robots (`agora.engine.sidestep`); None where they do not.
-        minding: when the pedestrians of each model mind robots (`agora.draft.stage.Share`); early where not given.
-        unsteady: how the pace and the direction of people fluctuate (`agora.engine.unsteady`); None where they do not.
+            where they walk straight to their waypoints.
+        drawn: whether ``routes`` are only examples of such episodes.
+        careful: whether nobody steps into a wall, a robot or a pedestrian whom they see.
+        yields: whether they walk in steps, and yield to people ahead (`agora.engine.gait`, `agora.engine.yielding`); else the last
+            step is the older one (`agora.engine.careful`).
+        sidestep: the way in which recorded pedestrians step aside for robots (`agora.engine.sidestep`); None where they do not.
+        minding: time at which the pedestrians of each model mind robots (`agora.draft.stage.Share`); early where not given.
+        unsteady: fluctuation of the pace and the direction of people (`agora.engine.unsteady`); None for none.
 
     Attributes:
         every: as given.
-        behaviours: at work.
-        routing: None where people walk straight.
+        behaviours: behaviours at work.
+        routing: routes of the pedestrians; None where they walk straight.
         fed: forces from outside, None where there cannot be any.
-        number: (W, P) which of the models moves a pedestrian.
-        substeps: of a physics step.
-        goals: the waypoints as crowd models read them: with routes, the current one is where somebody walks to now.
+        number: (W, P) number of the model that moves a pedestrian.
+        substeps: number of substeps of a physics step.
+        goals: waypoints as crowd models read them: with routes, the current one is the point to which a pedestrian walks now.
 
     Raises:
         InputError: something that is no crowd model, or a ``max_step`` that is no time.
@@ -138,7 +142,7 @@ class EngineCrowd:
 
     @property
     def _ahead(self) -> Ahead:
-        """Where ways lead; nowhere but to the goal where people walk straight."""
+        """The points to which ways lead; only the goal where people walk straight."""
         if self.routing is None:
             return self._nowhere
         routes = self.routing.routes
@@ -179,7 +183,7 @@ class EngineCrowd:
         return parts
 
     def _assign(self, world: int, crowd: PedestrianStarts) -> None:
-        """Say who in a world is moved by which model."""
+        """Assign the pedestrians of a world to the models."""
         self.number[world] = 0
         wrong = np.flatnonzero((crowd.model < 0) | (crowd.model >= max(len(self._models), 1)))
         if wrong.size:
@@ -193,7 +197,9 @@ class EngineCrowd:
         return list(self._calls(now, now, stiff=False))
 
     def move(self, now: int) -> list[Part]:
-        """What takes the pedestrians from generation ``now`` to the other one; in a chain over a third where there are substeps."""
+        """Return the parts that take the pedestrians from generation ``now`` to the other one; through a third one where there are
+        substeps.
+        """
         parts: list[Part] = []
         after, here = 1 - now, now
         for substep in range(1, self.substeps + 1):

@@ -34,11 +34,11 @@ class Engine:
     """Steps of a world.
 
     Args:
-        world: that is advanced.
-        crowd: moves its pedestrians; where None, somebody else writes `World.next_pedestrians` before every step.
-        bodies: its robots (`agora.interfaces.Bodies`); the library's own where None.
-        ends: sum of END bits (`agora.world.records`): which contacts end an episode; the others are counted.
-        remove: robots that have ended leave the world.
+        world: world that is advanced.
+        crowd: crowd that moves its pedestrians; where None, somebody else writes `World.next_pedestrians` before every step.
+        bodies: bodies of its robots (`agora.interfaces.Bodies`); the library's own where None.
+        ends: sum of END bits (`agora.world.records`) of contacts that end an episode; the others are counted.
+        remove: whether robots that have ended leave the world.
 
     Attributes:
         offers: channels that the simulator measures, by their names.
@@ -74,11 +74,12 @@ class Engine:
 
         Args:
             starts: every episode that a world may be given.
-            conditions: of all of them.
+            conditions: conditions of all of them.
             worlds: W; as many as starts where 0.
-            threads: that share the worlds. slots: pedestrian slots a world; the least where 0.
-            is_fed: forces from outside may act on pedestrians.
-            drawn: the starts are examples only; a world may be given any that the engine `holds`.
+            threads: number of threads that share the worlds.
+            slots: pedestrian slots a world; the least where 0.
+            is_fed: whether forces from outside may act on pedestrians.
+            drawn: whether the starts are examples only; a world may be given any that the engine `holds`.
 
         Raises:
             InputError: the simulator takes no single steps, or brings an engine of its own (`agora.engine.backends`).
@@ -106,7 +107,9 @@ class Engine:
         return Engine(world, crowd, simulator.bodies(world), ends=conditions.ends, remove=conditions.remove)
 
     def _calls_from(self, now: int) -> tuple[list[Callable[[], None]], list[Callable[[], None]]]:
-        """What a step from generation ``now`` does: where the crowd models are not due, and where they are."""
+        """Return the calls of a step from generation ``now``: those without crowd models, where these are not due, and those with
+        them.
+        """
         crowd, robots = self.crowd, [self._bodies.move(now), self._rules.judge(now, self._bodies.walls)]
         if crowd is None:
             calls = self._plan(robots)
@@ -125,7 +128,7 @@ class Engine:
         return calls
 
     def holds(self, start: Start) -> bool:
-        """Whether a world can be given an episode that is not among the starts that the engine was made for."""
+        """Return whether a world has room for an episode that is not among the starts that the engine was made for."""
         routing = None if self.crowd is None else self.crowd.routing
         return self.world.holds(start) and (routing is None or routing.holds(start))
 
@@ -161,7 +164,7 @@ class Engine:
         world.turn()
 
     def close(self) -> None:
-        """Stop the threads, and give back what the bodies opened."""
+        """Stop the threads, and close the bodies."""
         self._bodies.close()
         self.world.close()
 

@@ -1,4 +1,5 @@
-"""How people walk: where their way leads, what they do when they are kept from going on, and how fast they speed up and turn.
+"""The gait of people: the direction of their way, their conduct where they are kept from going on, and their acceleration and
+turns.
 
 Crowd models say velocities that nobody can walk: sideways, backwards, another way in every step. Here they become steps. Everybody
 faces somewhere and walks there. Speed and facing change no faster than those of 99 of 100 recorded people (ETH/UCY, over 0.4 s: 1.6
@@ -47,14 +48,17 @@ _TINY = np.float32(1e-12)
 
 
 class Gait(NamedTuple):
-    """How the pedestrians of W worlds walk.
+    """The gait of the pedestrians of W worlds.
 
     Attributes:
-        facing_x, facing_y: (W, P) direction in which somebody walks, or stands.
+        facing_x: (W, P) direction in which somebody walks, or stands, x.
+        facing_y: (W, P) direction in which somebody walks, or stands, y.
         held: (W, P) impatience, 0 to 1.
-        way_x, way_y: (W, P) direction of the way, to the goal or through the door in front; 0 for who is there or wants to stand.
-        door: (W, P) 1 for who is in front of a door or at a corner, 0 for everybody else.
-        steps: (W, P) 1 for who walks in steps, 0 for everybody else.
+        way_x: (W, P) direction of the way, x: to the goal or through the door in front; 0 for people who are there or want to
+            stand.
+        way_y: (W, P) direction of the way, y; 0 as ``way_x``.
+        door: (W, P) 1 for people in front of a door or at a corner, 0 for everybody else.
+        steps: (W, P) 1 for people who walk in steps, 0 for everybody else.
     """
 
     facing_x: Floats
@@ -67,10 +71,13 @@ class Gait(NamedTuple):
 
 
 class Ahead(NamedTuple):
-    """Where ways lead: the point to which the pedestrians of W worlds walk now, and how they go on there.
+    """The point to which the pedestrians of W worlds walk now, and the direction in which they go on there.
 
     Attributes:
-        x, y: (W, P) m. beyond_x, beyond_y: (W, P) direction of the way behind it; 0 where it is the end.
+        x: (W, P) the point, x, m.
+        y: (W, P) the point, y, m.
+        beyond_x: (W, P) direction of the way behind the point, x; 0 where it is the end.
+        beyond_y: (W, P) direction of the way behind the point, y; 0 where it is the end.
     """
 
     x: Floats
@@ -97,7 +104,8 @@ def _see_ways(people, traits, goals, ahead, gait, w):
 
 @lean_inlined
 def _look(people, traits, gait, w, i, ex, ey, lane, close):
-    """How many meet pedestrian i, how many are ahead of it to (ex, ey), and how many of these could be nearer than ``close``, m.
+    """Return how many people meet pedestrian i, how many are ahead of it to (ex, ey), and how many of these could be nearer than
+    ``close``, m.
 
     Who is ahead, near it, and goes another way or stands there meets it. (One loop that vectorises: most people are far off.)
     """
@@ -117,7 +125,7 @@ def _look(people, traits, gait, w, i, ex, ey, lane, close):
 
 @lean_inlined
 def _faces_robot(people, robots, gait, w, i):
-    """Whether a robot is ahead of pedestrian i, near it."""
+    """Return whether a robot is ahead of pedestrian i, near it."""
     for r in range(robots.x.shape[1]):
         px, py = robots.x[w, r] - people.x[w, i], robots.y[w, r] - people.y[w, i]
         if robots.active[w, r] and px * px + py * py < _ROBOT * _ROBOT and px * gait.way_x[w, i] + py * gait.way_y[w, i] > ZERO:
@@ -127,7 +135,7 @@ def _faces_robot(people, robots, gait, w, i):
 
 @lean_inlined
 def _room(people, traits, w, i, ex, ey, lane):
-    """How far pedestrian i can go to (ex, ey) until it touches who is ahead, m."""
+    """Return the distance that pedestrian i can go to (ex, ey) until it touches somebody ahead, m."""
     room = _LOOK
     for j in range(traits.count[w]):
         px, py = people.x[w, j] - people.x[w, i], people.y[w, j] - people.y[w, i]
@@ -171,7 +179,9 @@ def _close_up(h, sees, people, traits, goals, robots, gait, w, i, wx, wy):
 
 @inlined
 def _step(h, vx, vy, ax, ay, fastest, fx, fy):
-    """The velocity (2,) of who walks at (vx, vy) and is asked to walk at (ax, ay), and where it faces then (2,)."""
+    """Return the velocity (2,) after a step of one who walks at (vx, vy) and is asked to walk at (ax, ay), and the direction (2,)
+    in which it faces then.
+    """
     speed = math.sqrt(vx * vx + vy * vy + _TINY)
     walks = speed > _FACING
     fx, fy = vx / speed if walks else fx, vy / speed if walks else fy
@@ -197,12 +207,15 @@ def walk(
     """Make steps of the velocities (W, P) that were chosen for pedestrians who mind each other.
 
     Args:
-        dt: physics step, s; substeps: into which it is divided.
+        dt: physics step, s.
+        substeps: number of equal parts of the step.
         sees: bits as for crowd models (`agora.interfaces.CompiledCrowdModel`).
-        minds: (W, P) whom somebody minds, as in `agora.engine.careful`.
-        people: at the beginning of the substep. goals: the waypoints that crowd models read.
+        minds: (W, P) parties that somebody minds, as in `agora.engine.careful`.
+        people: pedestrians at the beginning of the substep.
+        goals: waypoints that crowd models read.
         forced: (W, P) not 0 where a force from outside acts, which moves people as it likes.
-        ahead: of `Ahead`. gait: of `Gait`, which is written.
+        ahead: record `Ahead`.
+        gait: record `Gait`, which is written.
     """
     h = dt / np.float32(substeps)
     for w in range(first, last):

@@ -1,4 +1,4 @@
-"""Behaviours at work: what they may write to, and that what they decided can be walked."""
+"""Behaviours at work: the fields that they may write to, and the check that their decisions can be walked."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _NOTHING, _SPEED, _WAYPOINT, _LIST, _MIND = range(5)
 
 @lean_kernel
 def _look(people, traits, waypoints, minds, clock, wrong, first, last):
-    """Write to ``wrong`` (W, 2) the first slot of each world whose pedestrian wants what it cannot do, and what that is."""
+    """Write to ``wrong`` (W, 2) the first slot of each world whose pedestrian has an impossible wish, and the kind of that."""
     room = waypoints.list_x.shape[2]
     for w in range(first, last):
         wrong[w, 0], wrong[w, 1] = -1, _NOTHING
@@ -51,14 +51,16 @@ def _look(people, traits, waypoints, minds, clock, wrong, first, last):
 
 
 class Heed:
-    """One behaviour at work on a world.
+    """A behaviour at work on a world.
 
     It is given a view of the world: of that it may write the current waypoints and how the lists are followed, preferred speeds,
     groups, minds and headings; the rest is read-only.
 
     Args:
-        behaviour: that decides. world: for whose pedestrians.
-        every, sees: as for `agora.interfaces.Behaviour.attach`.
+        behaviour: behaviour that decides.
+        world: world of the pedestrians.
+        every: as for `agora.interfaces.Behaviour.attach`.
+        sees: as for `agora.interfaces.Behaviour.attach`.
 
     Attributes:
         attached: the behaviour at work.
@@ -90,7 +92,7 @@ class Heed:
         return work
 
     def _error(self, world: int) -> InputError:
-        """What is wrong in a world."""
+        """Return the error about a world's first wrong value."""
         slot, what = self._wrong[world].tolist()
         goals, minds, traits = self._world.waypoints, self._world.minds, self._world.traits
 
@@ -127,7 +129,7 @@ class _View(World):
 
     @property
     def now(self) -> int:  # type: ignore[override]
-        """Which of the two generations is t."""
+        """The number of generation t, 0 or 1."""
         return self._of.now
 
     @property

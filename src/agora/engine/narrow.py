@@ -38,7 +38,9 @@ def gap(ax, ay, bx, by):
 
 @hidden
 def _is_narrow(maps, m, x, y, ux, uy, radius):
-    """Whether somebody who walks to (ux, uy) has no room beside for another one: not to the left, to the right, or off the wall."""
+    """Return whether somebody who walks to (ux, uy) has no room beside for another one: not to the left, to the right, or off the
+    wall.
+    """
     double = _DOUBLE * radius
     free, nx, ny = clearance_at(maps, m, x, y)
     if free >= double:
@@ -72,7 +74,9 @@ def _narrow_ahead(maps, m, routes, w, i, x, y, radius):
 
 @hidden
 def _meets(people, traits, routes, maps, m, w, i, ux, uy):
-    """Whom pedestrian i, who walks to (ux, uy), meets in a narrow place and has to step back for: smaller ids go first; or -1."""
+    """Return the pedestrian whom pedestrian i, walking to (ux, uy), meets in a narrow place and steps back for; smaller ids go
+    first; or -1.
+    """
     x, y = people.x[w, i], people.y[w, i]
     for j in range(traits.count[w]):
         dx, dy = people.x[w, j] - x, people.y[w, j] - y
@@ -89,7 +93,7 @@ def _meets(people, traits, routes, maps, m, w, i, ux, uy):
 
 @hidden
 def _must_wait(people, traits, routes, robots, sees_robots, maps, m, w, i, ux, uy):
-    """Whether somebody who comes the other way goes first through the narrow place ahead of pedestrian i, who walks to (ux, uy)."""
+    """Return whether an oncomer goes first through the narrow place ahead of pedestrian i, who walks to (ux, uy)."""
     x, y, nx, ny = people.x[w, i], people.y[w, i], routes.narrow_x[w, i], routes.narrow_y[w, i]
     mine = gap(x, y, nx, ny)
     for j in range(traits.count[w]):
@@ -142,7 +146,7 @@ def look_ahead(maps, people, traits, robots, sees_robots, routes, m, w, i):
 
 @hidden
 def waiting_place(routes, w, i, x, y):
-    """Where pedestrian i waits: off the narrow place, or whom it meets there, and a step aside."""
+    """Return the point where pedestrian i waits: off the narrow place, or off the person met there, and a step aside."""
     bx, by = x - routes.narrow_x[w, i], y - routes.narrow_y[w, i]
     mine = max(math.sqrt(bx * bx + by * by), _TINY)
     back = max(_ROOM - mine, ZERO) / mine

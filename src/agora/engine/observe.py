@@ -46,9 +46,11 @@ class Observer:
         offers: channels that the simulator measures, by their names.
 
     Attributes:
-        rows: N. limits: of the robots. wiring: as given.
-        bound: its channels at work, in the order of their needs.
-        now: s, on the clock of `receive_scan`; None where scans are those of the world.
+        rows: number of rows N.
+        limits: limits of the robots.
+        wiring: as given.
+        bound: channels of the wiring at work, in the order of their needs.
+        now: present time, s, on the clock of `receive_scan`; None where scans are those of the world.
     """
 
     def __init__(self, world: World, wiring: Wiring, control: float, offers: Mapping[str, Offer] | None = None) -> None:
@@ -75,14 +77,16 @@ class Observer:
         self._shown = [(name, self.bound[provider]) for name, provider in wiring.shown]
 
     def _measuring(self) -> list[Work]:
-        """What is done at the sensor period: channels that measure do, and what they need and is only read is read before."""
+        """Return the work of the sensor period: channels that measure, and before them the channels without measurement that they
+        need.
+        """
         measuring = [provider for provider, bound in self.bound.items() if bound.measure is not None]
         wanted = {one for provider in measuring for one in self.wiring.below(provider)}
         works = [bound.measure or bound.read for provider, bound in self.bound.items() if provider in wanted]
         return [work for work in works if work is not None]
 
     def part(self, kind: type[_Part]) -> _Part | None:
-        """What does the work of a channel, by its class; None where no such channel is needed."""
+        """Return the object that does the work of a channel, by its class; None where no such channel is needed."""
         return next((bound.part for bound in self.bound.values() if isinstance(bound.part, kind)), None)
 
     def everywhere(self, work: Callable[[int, int], Any]) -> None:
@@ -91,7 +95,9 @@ class Observer:
         self._world.threads.everywhere(lambda first, last: work(first * count, last * count))
 
     def layer_costs(self, world: int, robot: int, place: Map) -> Array:
-        """Return the costs (rows, columns) uint8 that layers put on the whole map, by what a robot knows of pedestrians now."""
+        """Return the costs (rows, columns) uint8 that layers put on the whole map, by a robot's present knowledge of
+        pedestrians.
+        """
         layered = self.wiring.layered
         assert layered is not None
         for provider in self.wiring.below(layered):
@@ -121,7 +127,9 @@ class Observer:
                 bound.begin(world, robot, model)
 
     def measure(self, worlds: Collection[int] | None = None) -> None:
-        """Measure now what is due at the sensor period, everywhere or in some worlds; it stays until the next time."""
+        """Measure the channels that are due at the sensor period, everywhere or in some worlds; readings stay until the next
+        time.
+        """
         if not self._measures:
             return
         self._gather_now()
@@ -148,7 +156,7 @@ class Observer:
             work(world, world + 1)
 
     def recorded(self, world: int, robot: int) -> dict[str, Reading]:
-        """Return copies of what a robot's recorded channels have read last, by their names."""
+        """Return copies of the last readings of a robot's recorded channels, by their names."""
         found = {name: self.bound[provider].reading for name, provider in self.wiring.recorded}
         return {name: {key: array[world, robot].copy() for key, array in reading.items()} for name, reading in found.items()}
 
@@ -157,7 +165,7 @@ class Observer:
         self._gather[self._world.now](0, self._world.layout.worlds)
 
     def observe(self) -> Observation:
-        """Return what every row knows now."""
+        """Return the present knowledge of every row."""
         self._gather_now()
         if self._heavy:
             self._world.threads.everywhere(*self._reads)

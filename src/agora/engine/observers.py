@@ -41,18 +41,19 @@ def recordable(names: Collection[str]) -> tuple[str, ...]:
 
 
 class Observers:
-    """One `Observer` for all robots that have the same channels, as the same lidar makes them; mostly there is one for all.
+    """An `Observer` for all robots that have the same channels, as the same lidar makes them; mostly there is one for all.
 
     Args:
         world: the worlds.
         needs: the channels that the planner reads.
-        conditions: of the episodes.
-        models: of the robots.
+        conditions: conditions of the episodes.
+        models: models of the robots.
         record: names of channels that are recorded (`recordable`).
         offers: channels that the simulator measures, by their names.
 
     Attributes:
-        record: as given, each once. kinds: the channels of each observer.
+        record: as given, each once.
+        kinds: the channels of each observer.
 
     Raises:
         InputError: a channel that is not there.
@@ -91,7 +92,7 @@ class Observers:
         return self._each[0]
 
     def number(self, robot: int) -> int:
-        """The number of a robot's observer, and of what it sees in `observe`."""
+        """Return the number of a robot's observer, and of its observation in `observe`."""
         return self._number[robot]
 
     def of(self, robot: int) -> Observer:
@@ -99,7 +100,7 @@ class Observers:
         return self._each[self._number[robot]]
 
     def of_robot(self, robot: int, seen: Sequence[Observation], memory: Memory) -> tuple[Observation, Memory]:
-        """The part of what was seen, and of the memory after `ask`, that is for robots like this one."""
+        """Return the part of the observations, and of the memory after `ask`, that is for robots like this one."""
         number = self.number(robot)
         return seen[number], memory if len(seen) == 1 else memory.get(str(number), {})
 
@@ -116,7 +117,7 @@ class Observers:
 
     @property
     def read_paths(self) -> bool:
-        """Whether anybody reads global paths."""
+        """True where a robot reads global paths."""
         return any(self._paths)
 
     @property
@@ -135,11 +136,15 @@ class Observers:
         return np.zeros((0, 2), np.float32) if held is None else held.of(world, robot)
 
     def layer_costs(self, world: int, robot: int, place: Map) -> Array:
-        """Return the costs (rows, columns) uint8 that layers put on the whole map, by what a robot knows of pedestrians now."""
+        """Return the costs (rows, columns) uint8 that layers put on the whole map, by a robot's present knowledge of
+        pedestrians.
+        """
         return self.of(robot).layer_costs(world, robot, place)
 
     def measure(self, worlds: Collection[int] | None = None) -> None:
-        """Measure now what is due at the sensor period, everywhere or in some worlds; it stays until the next time."""
+        """Measure the channels that are due at the sensor period, everywhere or in some worlds; readings stay until the next
+        time.
+        """
         for observer in self._each:
             observer.measure(worlds)
 
@@ -150,24 +155,26 @@ class Observers:
                 scans.ranges[...] = scans.lidar.range_max
 
     def read_at(self, time: float) -> None:
-        """Say what moment it is, s, on the clock of scans that come from elsewhere."""
+        """Set the present time, s, on the clock of scans that come from elsewhere."""
         for observer in self._each:
             observer.now = time
 
     def recorded(self, world: int, robot: int) -> dict[str, Reading]:
-        """Copies of what a robot's recorded channels have read last, by their names: arrays of its fields."""
+        """Return copies of the last readings of a robot's recorded channels, by their names: arrays of its fields."""
         return self.of(robot).recorded(world, robot)
 
     def observe(self) -> tuple[Observation, ...]:
-        """Return what every row knows now, for each kind of robot."""
+        """Return the present knowledge of every row, for each kind of robot."""
         return tuple(observer.observe() for observer in self._each)
 
     def ask(self, planner: Any, seen: Sequence[Observation], memory: Memory, active: Bools) -> tuple[Answer, dict[int, str]]:
-        """Return what a planner answers to `observe`, and why rows failed (`agora.planners.lift.call`).
+        """Return the planner's answer to `observe`, and the reasons of failed rows (`agora.planners.lift.call`).
 
         Args:
-            planner: of every robot. seen: as of `observe`.
-            memory: of the call before; {} at the start. active: (N,) rows that count.
+            planner: planner of every robot.
+            seen: observations of `observe`.
+            memory: memory of the call before; {} at the start.
+            active: (N,) rows that count.
         """
         ranges = self.one.everywhere if self._world.threads.several else None
         if len(seen) == 1:

@@ -20,7 +20,7 @@ class Paths:
 
     Args:
         world: the worlds.
-        observers: are told of the paths, and know what layers put on the map.
+        observers: observers, which take the paths, and know the layers on the map.
         conditions: the global planner, how often it plans, and the layers.
     """
 
@@ -42,7 +42,7 @@ class Paths:
         self._looked[w] = 0
 
     def due(self, step: Array) -> Bools:
-        """In which worlds (W,) the paths are to be made anew.
+        """Return the worlds (W,) whose paths are due to be made anew.
 
         Args:
             step: (W,) physics steps since the episodes began; the last call is at an earlier one.
@@ -54,7 +54,7 @@ class Paths:
         return late
 
     def place(self, w: int, r: int) -> Array:
-        """Where a robot is, (2,) m."""
+        """Return the position of a robot, (2,) m."""
         robots = self._world.robots
         return np.array([robots.x[w, r], robots.y[w, r]], float)
 

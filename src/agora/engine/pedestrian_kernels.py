@@ -30,7 +30,7 @@ def _next_velocity(vx, vy, ox, oy, acceleration, cap, dt):
 
 @hidden
 def _integrate(now, after, traits, w, vx, vy, dt):
-    """Semi-implicit Euler with the chosen velocities; whoever wants to stand does."""
+    """Semi-implicit Euler with the chosen velocities; pedestrians who want to stand do."""
     x, y, speed, cx, cy = now.x[w], now.y[w], traits.speed[w], vx[w], vy[w]
     next_x, next_y, next_vx, next_vy = after.x[w], after.y[w], after.vx[w], after.vy[w]
     for i in range(x.size):
@@ -49,10 +49,12 @@ def choose_velocities(dt, substep, substeps, acceleration, factor, number, now, 
     """Write the velocity at which each pedestrian's own crowd model would have it go at the end of a substep.
 
     Args:
-        dt: physics step, s; substep: of 1..substeps, its equal parts.
-        acceleration: (K,) whether a model answers with accelerations. factor: (K,) its cap of the speed, in preferred speeds.
-        number: (W, P) which of the K models moves a pedestrian.
-        answers: (K, 2, W, P) of the models.
+        dt: physics step, s.
+        substep: number of the substep, 1..substeps; all are equal parts of the step.
+        acceleration: (K,) whether a model answers with accelerations.
+        factor: (K,) cap of each model's speed, in preferred speeds.
+        number: (W, P) number of the model that moves a pedestrian.
+        answers: (K, 2, W, P) answers of the models.
     """
     h = dt / np.float32(substeps)
     for w in range(first, last):
@@ -80,8 +82,10 @@ def take_forces(dt, substeps, factor, number, now, traits, fed, out_x, out_y, fi
     """Change the velocities that crowd models chose as the forces from outside say (`agora.world.records.Fed`).
 
     Args:
-        dt: physics step, s; substeps: into which it is divided.
-        factor: (K,) each crowd model's cap of the speed, in preferred speeds. number: (W, P) whose cap counts.
+        dt: physics step, s.
+        substeps: into which it is divided.
+        factor: (K,) each crowd model's cap of the speed, in preferred speeds.
+        number: (W, P) whose cap counts.
     """
     h = dt / np.float32(substeps)
     for w in range(first, last):
@@ -108,7 +112,7 @@ def _keep(now, after, w):
 
 @hidden
 def _turn(now, after, w):
-    """Heading of those who move."""
+    """Set the headings of moving pedestrians."""
     heading, next_heading, vx, vy = now.heading[w], after.heading[w], after.vx[w], after.vy[w]
     for i in range(heading.size):
         moving = vx[i] * vx[i] + vy[i] * vy[i] > _WALKING * _WALKING
@@ -144,7 +148,7 @@ def _pass_reached(after, traits, waypoints, clock, w, substep):
 
 @lean_kernel
 def settle(traits, waypoints, minds, clock, first, last):
-    """What behaviours start from: everybody wants to go to the list's current waypoint, at the undisturbed speed."""
+    """Reset the wishes of pedestrians before behaviours: the list's current waypoint, at the undisturbed speed."""
     for w in range(first, last):
         if clock.done[w]:
             continue
@@ -160,9 +164,12 @@ def advance_pedestrians(dt, substep, substeps, now, after, traits, waypoints, re
     """Write the pedestrians of worlds ``first <= w < last`` at the end of a substep; worlds that are done stay as they are.
 
     Args:
-        dt: physics step, s; substep: of 1..substeps, its equal parts.
-        now: at the beginning of the substep; after: at its end.
-        vx, vy: (W, P) velocities at its end, m/s.
+        dt: physics step, s.
+        substep: number of the substep, 1..substeps; all are equal parts of the step.
+        now: pedestrians at the beginning of the substep.
+        after: pedestrians at its end.
+        vx: (W, P) velocities at its end, x, m/s.
+        vy: (W, P) velocities at its end, y, m/s.
     """
     h, share = dt / np.float32(substeps), np.float64(substep) / np.float64(substeps)
     for w in range(first, last):

@@ -62,7 +62,7 @@ def take_events(world: World) -> Iterator[tuple[int, int, Contact]]:
 
 
 def _stacked(arrays: Sequence[Array]) -> Array:
-    """Arrays as one; those that are shorter than others along an axis, as paths are, repeat their last."""
+    """Return arrays as one; arrays that are shorter than others along an axis, as paths are, repeat their last."""
     longest = np.max([array.shape for array in arrays], axis=0)
     short = (np.pad(array, [(0, most - own) for most, own in zip(longest, array.shape, strict=True)], "edge") for array in arrays)
     return np.stack(arrays if all(array.shape == arrays[0].shape for array in arrays) else list(short))
@@ -74,7 +74,7 @@ class Recorder:
     Args:
         world: the worlds.
         length: most samples of an episode.
-        notes: what the planner notes (`agora.interfaces.NOTES`).
+        notes: notes of the planner (`agora.interfaces.NOTES`).
         states: whether social states are kept.
     """
 
@@ -99,7 +99,7 @@ class Recorder:
         self._bound = [bind(_sample, robots, people, *arrays) for people, robots in map(world.generation, (0, 1))]
 
     def start(self, world: int) -> None:
-        """Forget what was recorded of a world and begin again."""
+        """Forget the records of a world and begin again."""
         self.cursor[world] = 0
         self._events[world] = []
         self._readings[world] = [[] for _ in self._readings[world]]
@@ -115,7 +115,7 @@ class Recorder:
             self._events[w].append((r, contact))
 
     def note(self, notes: Mapping[str, Array], active: Bools) -> None:
-        """Keep what the planner notes (N,) at the last sample, and what robots are told, in rows (N,) that are under way."""
+        """Keep the planner's notes (N,) at the last sample, and the robots' commands, in rows (N,) that are under way."""
         rows = np.flatnonzero(active)
         worlds, robots = np.divmod(rows, self._world.layout.robots)
         for name in self._notes.keys() & notes.keys():
@@ -123,17 +123,17 @@ class Recorder:
         self._commands[worlds, self.cursor[worlds] - 1, robots] = self._world.commands[worlds, robots]
 
     def noted(self, world: int, robot: int, samples: slice) -> dict[str, Array]:
-        """What was noted of one robot between these samples, by name, and its commands."""
+        """Return the notes on one robot between these samples, by name, and its commands."""
         noted = {name: kept[world, samples, robot][:-1] for name, kept in (self._notes | {"command": self._commands}).items()}
         return {name: kept.astype(np.int32 if kept.dtype == np.int8 else np.float64) for name, kept in noted.items()}
 
     def read(self, observers: Observers, active: Bools) -> None:
-        """Keep what the recorded channels of robots in rows (N,) that are under way have measured last."""
+        """Keep the last readings of recorded channels of robots in rows (N,) that are under way."""
         for w, r in zip(*np.divmod(np.flatnonzero(active), self._world.layout.robots), strict=True):
             self._readings[w][r].append(observers.recorded(int(w), int(r)))
 
     def readings(self, world: int, robot: int, calls: int) -> dict[str, Reading]:
-        """What the recorded channels of one robot read before its first ``calls`` calls of the planner, (calls, ...)."""
+        """Return the readings of one robot's recorded channels before its first ``calls`` calls of the planner, (calls, ...)."""
         kept = self._readings[world][robot][:calls]
         first = kept[0] if kept else {}
         return {name: {key: _stacked([one[name][key] for one in kept]) for key in reading} for name, reading in first.items()}

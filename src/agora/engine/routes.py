@@ -44,15 +44,22 @@ _INFINITE = np.float32(np.inf)
 
 
 class Routes(NamedTuple):
-    """On their way: the routes of the pedestrians of W worlds.
+    """The routes of the pedestrians of W worlds.
 
     Attributes:
         roads: (W, P) number of the roads that somebody uses, -1 for none.
-        wanted_x, wanted_y: (W, P) where the route leads, m.
-        hop, last: (W, P) the next and the last place of the route; hop is -1 where the wanted point is in sight.
-        x, y: (W, P) the point that one walks to, m. rest: (W, P) of the way beyond it, m. beyond_x, beyond_y: (W, P) direction of
-            that; 0 where it is not known or nothing is left.
-        narrow: (W, P) whether there is a narrow place ahead, or one is in it. narrow_x, narrow_y: (W, P) where, m.
+        wanted_x: (W, P) point to which the route leads, x, m.
+        wanted_y: (W, P) point to which the route leads, y, m.
+        hop: (W, P) the next place of the route; -1 where the wanted point is in sight.
+        last: (W, P) the last place of the route.
+        x: (W, P) point that one walks to, x, m.
+        y: (W, P) point that one walks to, y, m.
+        rest: (W, P) length of the way beyond that point, m.
+        beyond_x: (W, P) direction of the way beyond, x; 0 where it is not known or nothing is left.
+        beyond_y: (W, P) direction of the way beyond, y; 0 as ``beyond_x``.
+        narrow: (W, P) whether there is a narrow place ahead, or one is in it.
+        narrow_x: (W, P) the narrow place, x, m.
+        narrow_y: (W, P) the narrow place, y, m.
         waits: (W, P) whether one lets others through there.
         due: (W, P) number of the crowd model's call at which one looks along the route again.
         fresh: (W, P) whether there is no route yet.
@@ -78,7 +85,7 @@ class Routes(NamedTuple):
 
 @hidden
 def _is_free(maps, m, x, y, to_x, to_y, width):
-    """Whether the straight way is as wide as that, m, or as its ends are."""
+    """Return whether the straight way is at least ``width`` wide, m, or as wide as its ends are."""
     here, there = distance_at(maps, m, x, y), distance_at(maps, m, to_x, to_y)
     return is_clear_between(maps, m, x, y, to_x, to_y, min(width, min(here, there) * _SHARE), here)
 
@@ -95,7 +102,7 @@ def _cell(roads, q, x, y):
 
 @hidden
 def _foot(roads, q, maps, m, x, y, radius):
-    """Where the disc fits: the point itself, or the nearest one of the roads."""
+    """Return the point where the disc fits: the given point, or the nearest one of the roads."""
     if distance_at(maps, m, x, y) >= radius:
         return x, y
     cell = _cell(roads, q, x, y)
@@ -140,7 +147,7 @@ def _rest(roads, q, a, b, foot_x, foot_y):
 
 @hidden
 def _is_near_end(roads, routes, w, i):
-    """Whether a route has at most one more place after the next."""
+    """Return whether a route has at most one more place after the next."""
     q, hop, last = routes.roads[w, i], routes.hop[w, i], routes.last[w, i]
     return hop == last or roads.after[roads.pair_start[q] + np.int64(hop) * roads.places[q] + last] == last
 
@@ -241,7 +248,8 @@ def follow(
     """Write the points (W, P) to which the pedestrians of worlds ``first <= w < last`` walk now, m.
 
     Args:
-        look: calls between two looks along a route. every: physics steps between two calls.
+        look: calls between two looks along a route.
+        every: physics steps between two calls.
         sees: bits as for crowd models (`agora.interfaces.CompiledCrowdModel`).
     """
     for w in range(first, last):
@@ -312,14 +320,14 @@ class Routing:
     """The routes of a world's pedestrians.
 
     Args:
-        world: whose pedestrians are led.
+        world: world whose pedestrians are led.
         starts: every episode that a world may be given.
         every: physics steps of the crowd period.
-        drawn: the starts are examples only; a world may be given any that `holds`.
+        drawn: whether the starts are examples only; a world may be given any that `holds`.
 
     Attributes:
-        routes: where everybody is on the way.
-        goals: the world's waypoints with the points to which pedestrians walk now as the current ones: what crowd models read.
+        routes: present routes of everybody.
+        goals: waypoints of the world as crowd models read them; the current ones are the points to which pedestrians walk now.
     """
 
     def __init__(self, world: World, starts: Sequence[Start], every: int, drawn: bool = False) -> None:
@@ -350,13 +358,13 @@ class Routing:
         routes.roads[world, : len(start.pedestrians.radius)] = [numbers[radius] for radius in start.pedestrians.radius.tolist()]
 
     def holds(self, start: Start) -> bool:
-        """Whether there is room for the roads of an episode."""
+        """Return whether there is room for the roads of an episode."""
         found, store = _different(_roads(start).values()), self._store
         room = len(store.arrays.places) // self._world.layout.worlds
         return len(found) <= room and all(len(one.place) <= store.places and one.nearest.size <= store.cells for one in found)
 
     def part(self, generation: int, sees: int) -> Work:
-        """What writes the goals, reading a generation of pedestrians and robots."""
+        """Return the work that writes the goals, reading a generation of pedestrians and robots."""
         world = self._world
         people, robots = world.generation(generation)
         numbers = (np.int64(self._look), np.int64(self._every), np.int64(sees))

@@ -57,7 +57,7 @@ def _motion(motion, w, k, robots, r, x, y, heading):
 
 @hidden
 def _touches(robots, traits, maps, pedestrians, people, w, r):
-    """Whether robot r touches a wall, a pedestrian or another robot."""
+    """Return whether robot r touches a wall, a pedestrian or another robot."""
     m, round_one = maps.index[w], traits.vertices[w, r] == 0
     x, y, heading, radius = robots.x[w, r], robots.y[w, r], robots.heading[w, r], traits.radius[w, r]
     if disc_in_walls(maps, m, x, y, radius) and (round_one or polygon_in_walls(maps, m, traits, w, r, x, y, heading)):
@@ -86,7 +86,7 @@ def find_touching(robots, traits, maps, pedestrians, people, touching, first, la
 
 @hidden
 def _is_at(traits, w, r, x, y, heading, turn, dx, dy, body, share):
-    """Whether the polygon of robot r, after a share of a motion, is within ``body`` of the origin."""
+    """Return whether the polygon of robot r, after a share of a motion, is within ``body`` of the origin."""
     return point_to_polygon(traits, w, r, x + share * dx, y + share * dy, wrap(heading + share * turn), ZERO, ZERO) <= body
 
 
@@ -136,7 +136,7 @@ def _touch_body(now, after, traits, pedestrians, next_pedestrians, people, w, r,
 
 @hidden
 def _are_at(traits, w, a, b, x, y, heading_a, heading_b, turn_a, turn_b, dx, dy, share):
-    """Whether the footprints of robots a and b meet after a share of their motion, in the frame of b's place."""
+    """Return whether the footprints of robots a and b meet after a share of their motion, in the frame of b's place."""
     ha, hb = wrap(heading_a + share * turn_a), wrap(heading_b + share * turn_b)
     return polygons_meet(traits, w, a, x + share * dx, y + share * dy, ha, b, ZERO, ZERO, hb)
 
@@ -173,7 +173,7 @@ def _touch_robot(now, after, traits, w, a, b):
 
 @hidden
 def _place(now, after, w, r, t):
-    """Where robot r is at time t of the step."""
+    """Return the position of robot r at time t of the step."""
     return now.x[w, r] + t * (after.x[w, r] - now.x[w, r]), now.y[w, r] + t * (after.y[w, r] - now.y[w, r])
 
 
@@ -194,7 +194,9 @@ def _pedestrian_event(now, after, pedestrians, next_pedestrians, people, status,
 
 @hidden
 def _contacts(now, after, traits, pedestrians, next_pedestrians, people, status, w, r, wall):
-    """Events of robot r in this step; returns the END bits of what it touched first, at equal times pedestrians first."""
+    """Write the events of robot r in this step; return the END bits of the parties that it touched first, at equal times
+    pedestrians first.
+    """
     bits, earliest = 0, NEVER
     end = 0
     while end < people.count[w]:
@@ -286,9 +288,9 @@ class Rules:
     """Sweeps the contacts of every step, and ends episodes.
 
     Args:
-        world: whose robots are judged.
-        ends: sum of the END bits (`agora.world.records`): which contacts end an episode; the others are counted.
-        remove: robots that have ended leave the world; else they stay where they are.
+        world: world whose robots are judged.
+        ends: sum of the END bits (`agora.world.records`) of contacts that end an episode; the others are counted.
+        remove: whether robots that have ended leave the world; else they stay where they are.
     """
 
     def __init__(self, world: World, ends: int = EVERY_CONTACT, remove: bool = False) -> None:
@@ -310,7 +312,7 @@ class Rules:
 
 
 def touching(world: World, number: int) -> Bools:
-    """Which robots (R,) of one world touch a wall, a pedestrian or another robot now."""
+    """Return the robots (R,) of one world that touch a wall, a pedestrian or another robot now."""
     found = np.zeros((world.layout.worlds, world.layout.robots), np.bool_)
     find_touching(world.robots, world.robot_traits, world.maps, world.pedestrians, world.traits, found, number, number + 1)
     row: Bools = found[number]

@@ -24,14 +24,14 @@ __all__ = ["layer_costs", "semantic_points"]
 
 @dataclass(frozen=True, eq=False)
 class SemanticPoints:
-    """One attribute of the pedestrians of one world at one moment (Arena's message ``SemanticData``).
+    """An attribute of the pedestrians of one world at one moment (Arena's message ``SemanticData``).
 
     Attributes:
         attribute: a name in `agora.core.semantics.ATTRIBUTES`.
-        time: s since the start of the episode.
+        time: time since the start of the episode, s.
         location: (K, 2) m, map frame.
-        evidence: (K,).
-        id: (K,) of the pedestrians.
+        evidence: (K,) evidence for the attribute, or its value.
+        id: (K,) ids of the pedestrians.
     """
 
     attribute: str
@@ -60,11 +60,12 @@ def _evidence(attribute, people, minds, out, first, last):
 
 
 def semantic_points(world: World, number: int, attribute: str) -> SemanticPoints:
-    """Return what the pedestrians of a world are now.
+    """Return the points of an attribute of a world's pedestrians now.
 
     Args:
-        world: the worlds. number: of the one.
-        attribute: its name.
+        world: the worlds.
+        number: number of the world.
+        attribute: name of the attribute.
 
     Raises:
         UnknownNameError: no such attribute.
@@ -86,9 +87,10 @@ def layer_costs(world: World, number: int, layers: Sequence[CostmapLayer], map: 
     """Return the costs (rows, columns) uint8 that layers put on the whole map of a world now.
 
     Args:
-        world: the worlds. number: of the one.
-        layers: in their order.
-        map: of the world.
+        world: the worlds.
+        number: number of the world.
+        layers: layers in their order.
+        map: map of the world.
     """
     people, w = world.pedestrians, number
     position, velocity = np.stack([people.x[w], people.y[w]], -1)[None], np.stack([people.vx[w], people.vy[w]], -1)[None]

@@ -1,4 +1,4 @@
-"""Recorded pedestrians who step aside for a robot, and come back to where their recording says.
+"""Recorded pedestrians who step aside for a robot, and come back to their recorded places.
 
 The unaligned collision avoidance of C. Reynolds, "Steering behaviors for autonomous characters", GDC 1999: who is about to be
 touched looks where both will be when they are nearest, and moves away from there. How fast is of our own: so fast that they just
@@ -69,7 +69,7 @@ def _away(x, y, vx, vy, radius, robots, robot_traits, w, r, fastest, h):
 
 @hidden
 def _threat(people, after, traits, robots, robot_traits, w, i, end, cx, cy, margin, horizon):
-    """Who of ``i <= k < end`` a robot touches first where all move at (cx, cy) besides, and that robot; -1 where none does."""
+    """Return which of ``i <= k < end`` a robot touches first where all move at (cx, cy) besides, and that robot; -1 for none."""
     soonest, who, found = horizon, i, -1
     for k in range(i, end):
         vx, vy, reach = after.vx[w, k] + cx, after.vy[w, k] + cy, traits.radius[w, k] + margin
@@ -135,9 +135,17 @@ def step_aside(
     """Displace recorded pedestrians who are where their recording says at the end of a substep.
 
     Args:
-        dt: physics step, s; parts: substeps into which it is divided.
-        horizon, margin, fastest, back, most, share: of `agora.draft.sidestep.Sidestep`, s, m, m/s, m/s and m.
-        people: at the beginning of the substep. after: at its end. robots: at the beginning of the step.
+        dt: physics step, s.
+        parts: number of substeps of the step.
+        horizon: as in `agora.draft.sidestep.Sidestep`, s.
+        margin: as there, m.
+        fastest: as there, m/s.
+        back: as there, m/s.
+        most: as there, m.
+        share: as there.
+        people: pedestrians at the beginning of the substep.
+        after: pedestrians at its end.
+        robots: robots at the beginning of the step.
     """
     h = dt / np.float32(parts)
     for w in range(first, last):

@@ -27,14 +27,14 @@ _NEAR = np.float32(3.0)  # m, at most, from the waypoint
 
 @inlined
 def _is_in_the_way(tx, ty, tolerance, x, y, reach, jx, jy):
-    """Whether a body a step ahead of (x, y), to which nobody comes nearer than ``reach``, m, keeps who is there from (tx, ty)."""
+    """Return whether a body a step ahead of (x, y) bars the way to (tx, ty); nobody comes nearer to it than ``reach``, m."""
     dx, dy, ax, ay = jx - tx, jy - ty, jx - x, jy - y
     return (math.sqrt(dx * dx + dy * dy) + tolerance < reach) & (ax * ax + ay * ay < (reach + _STEP) * (reach + _STEP))
 
 
 @lean_inlined
 def _is_taken(sees, people, traits, waypoints, robots, robot_traits, w, i):
-    """Whether somebody whom pedestrian i sees stands on its waypoint. (The loop over people vectorises.)"""
+    """Return whether somebody whom pedestrian i sees stands on its waypoint. (The loop over people vectorises.)"""
     k = waypoints.index[w, i]
     tx, ty, tolerance = waypoints.list_x[w, i, k], waypoints.list_y[w, i, k], waypoints.tolerance[w, i]
     x, y, vx, vy, radius, active = people.x[w], people.y[w], people.vx[w], people.vy[w], traits.radius[w], people.active[w]
@@ -67,9 +67,10 @@ def pass_taken(substep, sees, people, traits, waypoints, robots, robot_traits, c
     """Make the next waypoint current where somebody stands on the current one.
 
     Args:
-        substep: the last of the step, from 1.
+        substep: the last substep of the step, from 1.
         sees: bits as for crowd models (`agora.interfaces.CompiledCrowdModel`).
-        people: at the end of the step. robots: at its beginning.
+        people: pedestrians at the end of the step.
+        robots: robots at its beginning.
     """
     for w in range(first, last):
         if clock.done[w]:

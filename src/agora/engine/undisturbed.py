@@ -1,4 +1,4 @@
-"""The same episodes without robots: where everybody would have walked."""
+"""Episodes without their robots: the ways that everybody would have walked."""
 
 from __future__ import annotations
 
@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from agora.engine.conditions import Conditions
     from agora.world.start import Start
 
-__all__ = ["undisturbed"]
-
 
 def undisturbed(
     starts: Sequence[Start],
@@ -28,17 +26,20 @@ def undisturbed(
     before: Callable[[], None] = lambda: None,
     after: Callable[[], None] = lambda: None,
 ) -> list[Doubles]:
-    """Return where the pedestrians of each start are in a world without robots: (T, P, 2), m, at the samples of its recording.
+    """Return the positions of the pedestrians of each start in a world without robots: (T, P, 2), m, at the samples of its
+    recording.
 
     All else is as with robots: who is there, where everybody wants to go, and every random stream. A pedestrian whom no robot has
     influenced, not even through others, is at the same place to the bit.
 
     Args:
         starts: the episodes.
-        conditions: what they have in common.
-        ends: when each ended with its robots, s. Samples are at control rate, the last one at the end, which may come between.
-        threads: that share the worlds. slots: pedestrian slots a world; the least where 0.
-        before, after: called around each step of the world (a watchdog's heartbeat).
+        conditions: conditions that the episodes have in common.
+        ends: end of each episode with its robots, s. Samples are at control rate, the last one at the end, which may come between.
+        threads: number of threads that share the worlds.
+        slots: pedestrian slots a world; the least where 0.
+        before: called before each step of the world (a watchdog's heartbeat).
+        after: called after each step of the world.
     """
     empty = [replace(start, robots=()) for start in starts]
     engine = backend_of(empty, conditions, threads=threads, slots=slots)

@@ -33,11 +33,12 @@ _TINY = np.float32(1e-12)
 
 
 class Deviations(NamedTuple):
-    """How far the pedestrians of W worlds are off what they want.
+    """The deviations of the pedestrians of W worlds from the speed and the direction that they want.
 
     Attributes:
         known: (W, P) whether somebody has deviations yet.
-        pace: (W, P) share of the speed. direction: (W, P) rad, to the left.
+        pace: (W, P) deviation of the speed, a share of it.
+        direction: (W, P) deviation of the direction, rad, to the left.
     """
 
     known: Bools
@@ -46,10 +47,12 @@ class Deviations(NamedTuple):
 
 
 class Process(NamedTuple):
-    """What a deviation does from one decision to the next.
+    """The random process of a deviation from one decision to the next.
 
     Attributes:
-        kept: share that stays. fresh: standard deviation of what is added. whole: that of the deviation itself.
+        kept: share of the deviation that stays.
+        fresh: standard deviation of the random part that is added.
+        whole: standard deviation of the deviation itself.
     """
 
     kept: np.float32
@@ -76,9 +79,10 @@ def waver(pace, direction, people, traits, waypoints, replay, clock, off, goal_x
     """Change the preferred speeds of worlds ``first <= w < last``, and write the points (W, P) that people steer for, m.
 
     Args:
-        pace, direction: `Process` of each.
-        waypoints: where they would go.
-        off: their `Deviations`, which are written.
+        pace: `Process` of the speed.
+        direction: `Process` of the direction.
+        waypoints: waypoints that people would go to.
+        off: `Deviations` of the people, which are written.
     """
     for w in range(first, last):
         if clock.done[w]:

@@ -1,4 +1,4 @@
-"""Which channels robots of one kind have, each after those that it needs."""
+"""The channels of robots of one kind, each after those that it needs."""
 
 from __future__ import annotations
 
@@ -21,9 +21,11 @@ class Wiring:
     """The channels of robots of one kind; kinds with the same channels are equal.
 
     Attributes:
-        shown: that the planner reads. recorded: that are measured for a recording; planners are not told of them.
-        layers: of costs about pedestrians. layered: the attributes that they read; None without layers.
-        order: every channel that is bound, after those that it needs, and these.
+        shown: channels that the planner reads.
+        recorded: channels that are measured for a recording; planners are not told of them.
+        layers: layers of costs about pedestrians.
+        layered: attributes that the layers read; None without layers.
+        order: every channel that is bound, after those that it needs, with its own needs.
     """
 
     shown: ByName
@@ -40,7 +42,9 @@ class Wiring:
         registered one.
 
         Args:
-            needs: of the planner. setting: of the robot. record: names.
+            needs: needs of the planner.
+            setting: setting of the robot.
+            record: names of channels to record.
 
         Raises:
             InputError: there is no such channel, or channels need each other in a circle.
@@ -69,7 +73,8 @@ class _Finder:
     """Finds channels and puts them in order.
 
     Args:
-        given: what the planner reads. setting: of the robot.
+        given: channels that the planner reads.
+        setting: setting of the robot.
 
     Attributes:
         order: channels that were added, with what each needs.

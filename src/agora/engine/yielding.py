@@ -1,4 +1,5 @@
-"""The last step of those who yield: nobody steps into a wall, a robot or a pedestrian whom they see, and no crowd stands for ever.
+"""The last step of yielding pedestrians: nobody steps into a wall, a robot or a pedestrian whom they see, and no crowd stands for
+ever.
 
 As in `agora.engine.careful`, those parts are taken from everybody's velocity that would make bodies overlap, in rounds over the
 worst contact of each. What is different is who gives up how much. Of two who go the same way the one behind yields, and steps back
@@ -108,14 +109,16 @@ def _ahead(people, traits, gait, w, i, j):
 
 @lean_inlined
 def _yields(gait, w, i, much, closing):
-    """What of the closing speed ``much`` pedestrian i gives up for who is ahead, when it comes nearer at ``closing``, m/s."""
+    """Return the share of the closing speed ``much`` that pedestrian i gives up for somebody ahead who comes nearer at ``closing``,
+    m/s.
+    """
     goes = gait.way_x[w, i] != ZERO or gait.way_y[w, i] != ZERO
     return min(much, max(closing + _RETREAT, ZERO) if goes else max(closing, ZERO))
 
 
 @lean_inlined
 def _among(gait, w, pairs, normals, order, found, minds, vx, vy, inverse_h, worst, shared):
-    """Note what pedestrians give up for each other; ``shared`` where all of them have to."""
+    """Note the velocities that pedestrians give up for each other; ``shared`` where all of them have to."""
     for k in range(found):
         i, j, nx, ny = pairs[0, k], pairs[1, k], normals[0, k], normals[1, k]
         mine, theirs = minds[i] == ALL, minds[j] == ALL
@@ -178,7 +181,7 @@ def _all_pass(people, traits, goals, gait, w, pairs, normals, found, mind, vx, v
 
 @hidden
 def _robot(people, traits, robots, robot_traits, w, i, r, vx, vy, inverse_h, worst):
-    """Note what pedestrian i gives up for robot r, which goes on as it does."""
+    """Note the velocity that pedestrian i gives up for robot r, which goes on as it does."""
     dx, dy = robots.x[w, r] - people.x[w, i], robots.y[w, r] - people.y[w, i]
     distance = math.sqrt(max(dx * dx + dy * dy, _TINY))
     nx, ny = dx / distance, dy / distance
@@ -211,13 +214,16 @@ def hold_apart(
     dt, substeps, sees, minds, people, traits, goals, replay, robots, robot_traits, maps, clock, gait, out_x, out_y,
     first, last
 ):  # fmt: skip
-    """Take from the velocities (W, P) what would make bodies overlap at the end of a substep.
+    """Reduce the velocities (W, P) so that no bodies overlap at the end of a substep.
 
     Args:
-        dt: physics step, s; substeps: into which it is divided.
+        dt: physics step, s.
+        substeps: number of equal parts of the step.
         sees: bits as for crowd models.
         minds: (W, P) ALL, ROBOTS or NOTHING, with HEEDLESS added or not.
-        people: at the beginning of the substep. goals: the waypoints that crowd models read. gait: of `agora.engine.gait`.
+        people: pedestrians at the beginning of the substep.
+        goals: waypoints that crowd models read.
+        gait: record of `agora.engine.gait`.
     """
     h = dt / np.float32(substeps)
     horizon, s = _FORESIGHT * h, sheet(people.x.shape[1], _PAIRS)

@@ -1,4 +1,4 @@
-"""What the author of a component reads: one file for each kind.
+"""The interfaces that the author of a component reads: one file for each kind.
 
 A component is a frozen dataclass: its fields are its parameters, and one entry point makes it known (`agora.registry`).
 Units are SI, the frame is the map's unless said otherwise, headings are radians in (-pi, pi]. What is given is read-only: copy what
@@ -14,15 +14,18 @@ from agora.interfaces.card import ROBOT, Card, Oracle, Range, Situation, card
 from agora.interfaces.channel import Bound, Channel, Field, Offer, Provider, Reading, Setting, Source
 from agora.interfaces.costmap_layer import CostmapLayer
 from agora.interfaces.crowd_model import AnyCrowdModel, CompiledCrowdModel, CrowdDeclaration, CrowdModel, CrowdRecord, CrowdScene
+from agora.interfaces.encoding import Encoding
 from agora.interfaces.executor import AnyJob, Done, Event, Executor, Finished, Lost, Progress, Waiting, Watch, Work
 from agora.interfaces.global_planner import GlobalPlanner
 from agora.interfaces.interplanner import Guidance, InterPlanner
 from agora.interfaces.map_generator import MapGenerator
 from agora.interfaces.metric import Compared, Direction, Metric, metric
 from agora.interfaces.module import Module, ResetPlan
+from agora.interfaces.network import Network, Shape
 from agora.interfaces.observation import Costmap, Observation, SemanticMaps, SemanticWindow
 from agora.interfaces.obstacles_mode import ObstaclesMode
 from agora.interfaces.planner import NOTES, SEEN, Answer, BatchPlanner, Declaration, Label, Memory, Planner
+from agora.interfaces.reward import Fact, Passed, Rewarding, Transition
 from agora.interfaces.robots_mode import RobotsMode
 from agora.interfaces.simulator import Ability, Bodies, Simulator
 from agora.interfaces.span import Span
@@ -56,8 +59,10 @@ __all__ = [
     "Declaration",
     "Direction",
     "Done",
+    "Encoding",
     "Event",
     "Executor",
+    "Fact",
     "Field",
     "Finished",
     "GlobalPlanner",
@@ -71,8 +76,10 @@ __all__ = [
     "Metric",
     "Module",
     "NOTES",
+    "Network",
     "Observation",
     "ObstaclesMode",
+    "Passed",
     "Offer",
     "Oracle",
     "People",
@@ -84,12 +91,14 @@ __all__ = [
     "ROBOT",
     "Range",
     "Reading",
+    "Rewarding",
     "RobotsMode",
     "SEEN",
     "Savable",
     "SemanticMaps",
     "SemanticWindow",
     "Setting",
+    "Shape",
     "Simulator",
     "Situation",
     "Source",
@@ -100,6 +109,7 @@ __all__ = [
     "Tracks",
     "Trainer",
     "TrainingRun",
+    "Transition",
     "Waiting",
     "Watch",
     "WholeSimulator",

@@ -26,17 +26,19 @@ class Terms:
     """The part of a batch's conditions that an engine has to keep.
 
     Attributes:
-        periods: how often things happen.
+        periods: periods of physics, control, crowd and sensors.
         crowd: the crowd model that moves simulated pedestrians, or several; None leaves them where they are.
-        behaviours: decide where pedestrians want to go and how fast, one after the other.
-        sees_pedestrians, sees_robots: whom simulated pedestrians react to.
-        ends: sum of END bits (`agora.world.records`): which contacts end an episode; the others are counted.
-        remove: robots that have ended leave the world.
-        routes: pedestrians find their way round walls (`agora.engine.routes`). careful: nobody steps into a wall, a robot or a
-            pedestrian whom they see. yields: how, of `agora.engine.crowd.EngineCrowd`.
-        sidestep: how recorded pedestrians step aside for robots whom they see; None where they do not.
-        minding: when the pedestrians of each crowd model mind a robot; early where not given.
-        unsteady: how the pace and the direction of simulated pedestrians fluctuate; None where they do not.
+        behaviours: behaviours that decide where pedestrians want to go and how fast, one after the other.
+        sees_pedestrians: whether simulated pedestrians react to each other.
+        sees_robots: whether simulated pedestrians react to robots.
+        ends: sum of END bits (`agora.world.records`) of contacts that end an episode; the others are counted.
+        remove: whether robots that have ended leave the world.
+        routes: whether pedestrians find their way round walls (`agora.engine.routes`).
+        careful: whether nobody steps into a wall, a robot or a pedestrian whom they see.
+        yields: as in `agora.engine.crowd.EngineCrowd`.
+        sidestep: the way in which recorded pedestrians step aside for robots whom they see; None where they do not.
+        minding: time at which the pedestrians of each crowd model mind a robot; early where not given.
+        unsteady: fluctuation of the pace and the direction of simulated pedestrians; None for none.
     """
 
     periods: Periods = field(default_factory=Periods)

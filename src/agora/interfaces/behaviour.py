@@ -10,7 +10,7 @@ from agora.world.world import World
 
 
 class AttachedBehaviour(Protocol):
-    """A behaviour at work on one world record; what it remembers of the pedestrians are arrays (W, P) of its own."""
+    """A behaviour at work on one world record; its memory of the pedestrians are arrays (W, P) of its own."""
 
     def reset(self, world: int, start: Start) -> None:
         """Begin an episode in one world."""
@@ -36,7 +36,7 @@ class Behaviour(Protocol):
         """Return the behaviour at work on the worlds of a batch.
 
         Args:
-            world: their records; the behaviour keeps them.
+            world: records of the worlds; the behaviour keeps them.
             every: physics steps between two decisions.
-            sees: whom pedestrians react to; bits as for a `CompiledCrowdModel`.
+            sees: parties that pedestrians react to; bits as for a `CompiledCrowdModel`.
         """

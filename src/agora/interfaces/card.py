@@ -32,12 +32,13 @@ ROBOT = "tiago"
 
 @dataclass(frozen=True)
 class Range:
-    """What a parameter may be.
+    """The range of a parameter.
 
     Attributes:
-        low, high: bounds; the value is drawn uniformly between them, and is ``low`` where they are equal.
-        unit: of the value, "" for a pure number.
-        meaning: in a few words.
+        low: lower bound; the value is drawn uniformly between the bounds, and is ``low`` where they are equal.
+        high: upper bound.
+        unit: unit of the value, "" for a pure number.
+        meaning: meaning in a few words.
         whole: whether it is an integer.
     """
 
@@ -61,11 +62,12 @@ class Situation:
 
     Attributes:
         map: static surroundings.
-        start, goal: poses (3,) of the robot.
-        people: who is there.
-        happened: whether the interaction that the card is about came about in a recording of the robot.
+        start: (3,) pose of the robot at the start.
+        goal: (3,) pose of its goal.
+        people: people of the situation.
+        happened: returns whether the interaction that the card is about came about in a recording of the robot.
         area: polygons (V, 2), m, where it is to come about, for pictures.
-        timeout: s.
+        timeout: time limit, s.
     """
 
     map: Map
@@ -87,20 +89,23 @@ class Card:
     """A scenario card.
 
     Attributes:
-        name: unique. title: for people.
+        name: unique name.
+        title: title for people.
         figure: its picture in Francis et al. 2025, "7a" of Figure 7; empty where the card is not theirs.
-        origin: where the situation comes from, if not from there.
-        tests: what it tests. leaves_out: what it does not.
-        intended: what a good robot, and the people, do.
-        happens: in words, when the interaction counts as having come about.
+        origin: source of the situation where it is not that paper.
+        tests: quality of a robot that the card tests.
+        leaves_out: qualities that it does not test.
+        intended: right conduct of a robot and of the people.
+        happens: condition, in words, on which the interaction counts as having come about.
         measures: names of the metrics that matter.
-        parameters: by name, in the order in which they are drawn.
-        build: the situation of a stream, for whatever the parameters leave open, and of the parameters by name.
-        model: crowd model of its people, name and parameters. sees_robots: whether they react to the robot.
+        parameters: parameters by name, in the order in which they are drawn.
+        build: returns the situation of a stream, for whatever the parameters leave open, and of the parameters by name.
+        model: crowd model of its people, name and parameters.
+        sees_robots: whether they react to the robot.
         conflict: whether the robot and somebody would come close if neither gave way.
-        oracle: how its solution is shown (`agora.testing.oracle`): a search in space and time that knows where everybody will be,
-            or driving behind, beside or ahead of the pedestrian with id 1.
-        family: the file it is in.
+        oracle: form of its solution (`agora.testing.oracle`): a search in space and time that knows where everybody will be, or
+            driving behind, beside or ahead of the pedestrian with id 1.
+        family: name of its file.
     """
 
     name: str
@@ -167,7 +172,7 @@ class Card:
 
     @property
     def behaviours(self) -> tuple[Named, ...]:
-        """What decides for its people."""
+        """The behaviours of its people."""
         return (Named.of("behaviours", "cues"),)
 
 

@@ -1,4 +1,4 @@
-"""Channels: what robots perceive, part by part."""
+"""Channels: the parts of a robot's perception."""
 
 from __future__ import annotations
 
@@ -29,14 +29,15 @@ observations; for one robot it has neither."""
 
 @dataclass(frozen=True)
 class Field:
-    """One array of a channel, as one robot reads it.
+    """An array of a channel, as one robot reads it.
 
     Attributes:
-        shape: of the array; () for a number. An axis that the batch decides has a name instead of a length.
-        unit: such as "m", "m/s", "rad"; "" for a plain number.
-        frame: in which places and directions are given; "" where there are none. In the frame "map" arrays in m are places and end
-            with x and y; arrays in m/s, and others, are directions and end so too; angles and lengths have the frame "".
-        low, high: the least and the largest value.
+        shape: shape of the array; () for a number. An axis that the batch decides has a name instead of a length.
+        unit: unit such as "m", "m/s", "rad"; "" for a plain number.
+        frame: frame of places and directions; "" where there are none. In the frame "map" arrays in m are places and end with x and
+            y; arrays in m/s, and others, are directions and end so too; angles and lengths have the frame "".
+        low: least value.
+        high: largest value.
         kind: type of the numbers.
         where: name of a field of flags, whose axes are the first of this one; where it is False, the numbers mean nothing.
     """
@@ -59,12 +60,12 @@ class Field:
 
     @property
     def is_fixed(self) -> bool:
-        """Whether every axis has the same length in every batch."""
+        """True where every axis has the same length in every batch."""
         return not any(isinstance(axis, str) for axis in self.shape)
 
 
 class Channel(Protocol):
-    """What a planner's ``needs`` may hold in place of a name: a frozen dataclass whose fields are the channel's parameters."""
+    """A channel in a planner's ``needs`` in place of a name: a frozen dataclass whose fields are the channel's parameters."""
 
     @property
     def channel(self) -> str:
@@ -79,12 +80,13 @@ class Bound:
     those of a channel after those of the channels that it needs.
 
     Attributes:
-        reading: (W, R, ...) of each field, which the functions write.
-        measure: at the stage's sensor period; what it writes stays until the next time. None where nothing is measured.
-        read: whenever somebody asks what the robots know. None where nothing changes in between.
-        begin: of (world, robot, model): an episode begins, and nothing is remembered of the robot that was there.
+        reading: (W, R, ...) array of each field, which the functions write.
+        measure: called at the stage's sensor period; the values that it writes stay until the next time. None where nothing is
+            measured.
+        read: called before the robots' knowledge is asked for. None where nothing changes in between.
+        begin: called with (world, robot, model) when an episode begins; nothing is remembered of the robot that was there.
         views: fields of an `agora.interfaces.Observation` that show it; where None, its ``sensors`` hold the reading.
-        part: what does the work, for who knows the channel.
+        part: object that does the work, for code that knows the channel.
         heavy: whether ``read`` takes so long that threads are worth it; else one thread reads all worlds.
     """
 
@@ -99,16 +101,17 @@ class Bound:
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """What a channel may read: the world, the channels that it needs, and what the simulator measures.
+    """The sources that a channel may read: the world, the channels that it needs, and the channels that the simulator measures.
 
     All of it is read-only.
 
     Attributes:
-        world: the worlds. Where everybody is now is in ``world.robots`` and ``world.pedestrians``.
-        readings: of the channels that it needs, by their names.
-        pose: (W, R, 3) of the robots, m and rad.
+        world: the worlds. ``world.robots`` and ``world.pedestrians`` hold the present positions.
+        readings: readings of the channels that it needs, by their names.
+        pose: (W, R, 3) poses of the robots, m and rad.
         time: gives the moment (W, R), s since each episode began; of robots driven from outside, on the clock of their scans.
-        measured: (W, R) s, when each robot's sensors have measured last; NaN where they have not. It is written before ``measure``.
+        measured: (W, R) time of the last measurement of each robot's sensors, s; NaN where there is none. It is written before
+            ``measure``.
         offers: channels that the simulator measures, by their names.
     """
 
@@ -158,7 +161,7 @@ class Provider(Protocol):
 
     @property
     def fields(self) -> Mapping[str, Field]:
-        """What one robot reads, by name."""
+        """The fields that one robot reads, by name."""
 
     @property
     def needs(self) -> Collection[str | Channel]:
@@ -174,13 +177,13 @@ class Provider(Protocol):
 
 @dataclass(frozen=True)
 class Setting:
-    """What a robot and its stage say of channels.
+    """The sensors of a robot and the perception of its stage, from which channels are made.
 
     Attributes:
-        lidar: of the robot; None where it has none.
+        lidar: lidar of the robot; None where it has none.
         own: the robot's other sensors, by the names of their channels.
-        perception: how it comes to know of pedestrians.
-        layers: put costs about pedestrians on its costmaps.
+        perception: its way to know of pedestrians.
+        layers: layers that put costs about pedestrians on its costmaps.
     """
 
     lidar: Lidar | None = None
@@ -198,8 +201,8 @@ class FromSetting(Protocol):
         """Return the channel for a robot.
 
         Args:
-            given: parameters, as a planner's ``needs`` or a robot's model hold them; None where it is only named.
-            setting: of the robot.
+            given: parameters, as a planner's ``needs`` or a robot's model hold them; None where the channel is only named.
+            setting: setting of the robot.
         """
 
 

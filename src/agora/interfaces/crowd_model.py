@@ -19,19 +19,28 @@ class CrowdScene:
     """Generation t of the crowd, as a user-written model sees it.
 
     Attributes:
-        position, velocity, waypoint: (W, P, 2) m and m/s.
-        radius, preferred_speed: (W, P) m and m/s. The speed falls with the distance to a last waypoint at which to stay (1 m/s a
-            metre), so that who keeps to it comes to rest there.
+        position: (W, P, 2) positions, m.
+        velocity: (W, P, 2) velocities, m/s.
+        waypoint: (W, P, 2) current waypoints, m.
+        radius: (W, P) body radii, m.
+        preferred_speed: (W, P) preferred speeds, m/s. The speed falls with the distance to a last waypoint at which to stay (1 m/s
+            a metre), so that a pedestrian who keeps to it comes to rest there.
         active: (W, P) whether the slot is in use; rows of others mean nothing.
-        group: (W, P) number of the walking group, -1 for none. id: (W, P) identity.
+        group: (W, P) number of the walking group, -1 for none.
+        id: (W, P) identity.
         heading: (W, P) direction of the last motion, rad.
-        type, state: (W, P) numbers in `agora.core.state.TYPES` and ``SOCIAL_STATES``.
-        wall_distance: (W, P) distance to the nearest wall, m. wall_direction: (W, P, 2) unit vector away from it.
-        clearance: the same of any points (W, K, 2), m: a function that returns distances (W, K) and directions (W, K, 2).
-        robot_position, robot_velocity: (W, R, 2) m and m/s. robot_radius: (W, R) m.
+        type: (W, P) number in `agora.core.state.TYPES`.
+        state: (W, P) number in `agora.core.state.SOCIAL_STATES`.
+        wall_distance: (W, P) distance to the nearest wall, m.
+        wall_direction: (W, P, 2) unit vector away from it.
+        clearance: function that returns the distance (W, K), m, and the direction (W, K, 2) from the nearest wall at any points (W,
+            K, 2), m.
+        robot_position: (W, R, 2) positions of the robots, m.
+        robot_velocity: (W, R, 2) velocities of the robots, m/s.
+        robot_radius: (W, R) m.
         robot_active: (W, R) False where robots are not seen.
         sees_pedestrians: whether the suite lets pedestrians see each other.
-        dt: s until the model is called again: the crowd period, or less for a model with a ``max_step``.
+        dt: time until the model is called again, s: the crowd period, or less for a model with a ``max_step``.
     """
 
     position: Floats
@@ -62,16 +71,17 @@ LastStep = Literal["all", "robots", "nothing"]
 
 @dataclass(frozen=True)
 class CrowdDeclaration:
-    """What a crowd model says of itself, in its attribute ``declares``.
+    """The properties that a crowd model declares in its attribute ``declares``.
 
     Attributes:
-        output: what it answers, m/s2 or m/s.
+        output: kind of its answer: accelerations, m/s2, or velocities, m/s.
         max_speed_factor: cap of the speed, in preferred speeds.
         max_step: longest step that it may be called with, s. With a shorter one than the suite's crowd period it is called more
             often, and ``dt`` is that step (`agora.engine.crowd`).
-        last_step: whom its pedestrians do not step into where the suite's crowd is not ``faithful`` (`agora.engine.careful`):
-            "robots" where the model's own forces act between bodies that touch, "nothing" where it moves people who mind nobody.
-        tunable: what `agora calibrate` may try for its fields, by their names.
+        last_step: parties that its pedestrians do not step into where the suite's crowd is not ``faithful``
+            (`agora.engine.careful`): "robots" where the model's own forces act between bodies that touch, "nothing" where it moves
+            people who mind nobody.
+        tunable: span of each field that `agora calibrate` may try, by its name.
     """
 
     output: Output
@@ -93,21 +103,23 @@ class CrowdModel(Protocol):
 
     @property
     def declares(self) -> CrowdDeclaration:
-        """What it says of itself."""
+        """The properties of the model."""
 
     def compute(self, scene: CrowdScene) -> Floats:
         """Return accelerations or velocities (W, P, 2), as it declares; rows that are not active are ignored."""
 
 
 class CrowdRecord(NamedTuple):
-    """What a kernel of a crowd model reads: records of W worlds (`agora.core.state`).
+    """The records that a kernel of a crowd model reads, of W worlds (`agora.core.state`).
 
     Attributes:
         dt: step, s.
         sees: bit 1 where pedestrians see each other, bit 2 where they see robots.
-        pedestrians, traits: generation t of them, and what does not change.
-        waypoints: where they walk to now.
-        robots, robot_traits: the same of robots.
+        pedestrians: pedestrians in generation t.
+        traits: unchanging traits of the pedestrians.
+        waypoints: waypoints to which they walk now.
+        robots: robots in generation t.
+        robot_traits: unchanging traits of the robots.
         maps: surroundings.
     """
 
@@ -131,13 +143,13 @@ class CompiledCrowdModel(Protocol):
 
     @property
     def declares(self) -> CrowdDeclaration:
-        """What it says of itself."""
+        """The properties of the model."""
 
     def kernel(self) -> Any:
         """Return the compiled function."""
 
     def parameters(self) -> tuple[Any, ...]:
-        """Return what the kernel takes as its parameters: a `NamedTuple` of float32 numbers, and arrays of them."""
+        """Return the parameters of the kernel: a `NamedTuple` of float32 numbers, and arrays of them."""
 
 
 AnyCrowdModel = CrowdModel | CompiledCrowdModel

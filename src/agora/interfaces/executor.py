@@ -1,4 +1,4 @@
-"""What runs the jobs of a benchmark: the page that the author of an executor reads.
+"""Executors of a benchmark's jobs: the page that the author of an executor reads.
 
 A benchmark gives an executor jobs and gets events. An executor knows neither what a job is of nor where results go: it takes jobs
 from a queue, calls `Work` with each of them wherever it likes, and hands on what that yields. It assumes no shared disk: finished
@@ -16,10 +16,11 @@ from typing import Any, Protocol
 
 @dataclass(frozen=True)
 class Progress:
-    """Some episodes of a job have ended.
+    """Report that some episodes of a job have ended.
 
     Attributes:
-        job: its name. ended: how many so far; fewer than before where some are begun again.
+        job: name of the job.
+        ended: number of ended episodes so far; fewer than before where some are begun again.
     """
 
     job: str
@@ -31,7 +32,9 @@ class Finished:
     """A shard is finished, of all episodes of a job or of some.
 
     Attributes:
-        job: its name. name: of the shard. episodes: numbers of those whose rows it holds.
+        job: name of the job.
+        name: name of the shard.
+        episodes: numbers of the episodes whose rows it holds.
         files: the bytes of its files, by the part of the results that each belongs to (`agora.benchmark.store.PARTS`).
     """
 
@@ -46,7 +49,8 @@ class Done:
     """A job has come to its end.
 
     Attributes:
-        job: its name. given_up: why episodes have no row, by number.
+        job: name of the job.
+        given_up: reasons of episodes that have no row, by number.
     """
 
     job: str
@@ -55,11 +59,12 @@ class Done:
 
 @dataclass(frozen=True)
 class Lost:
-    """Who ran a job is gone: it hung, it died or it was killed. No event of this job follows.
+    """Report that the process that ran a job is gone: it hung, it died or it was killed. No event of this job follows.
 
     Attributes:
-        job: its name. reason: in words.
-        call: number of the planner's call that took it along, from 1; None where it was not the planner's.
+        job: name of the job.
+        reason: reason in words.
+        call: number, from 1, of the planner's call that ended the process; None where it was not the planner's.
     """
 
     job: str
@@ -69,7 +74,7 @@ class Lost:
 
 @dataclass(frozen=True)
 class Waiting:
-    """Nothing has happened for a while. A run that was asked to stop does so at the next event, of whatever kind."""
+    """Report that nothing has happened for a while. A run that was asked to stop does so at the next event, of whatever kind."""
 
 
 Event = Progress | Finished | Done | Lost | Waiting
@@ -77,10 +82,10 @@ Event = Progress | Finished | Done | Lost | Waiting
 
 @dataclass(frozen=True)
 class Watch:
-    """What is told before and after everything that may hang: a call of the planner, a step of the world, or a metric.
+    """Callbacks before and after everything that may hang: a call of the planner, a step of the world, or a metric.
 
     Attributes:
-        before: called with the name of what begins (`agora.episode.PLANNER`, ``WORLD``, or "metric" and its name).
+        before: called with the name of the work that begins (`agora.episode.PLANNER`, ``WORLD``, or "metric" and its name).
         after: called when it has ended.
     """
 
@@ -97,7 +102,7 @@ class AnyJob(Protocol):
 
 
 class Work(Protocol):
-    """What is done with jobs. It can be pickled, so that it can be sent once to each worker, and is the same for all jobs."""
+    """The work on jobs. It can be pickled, so that it can be sent once to each worker, and is the same for all jobs."""
 
     def __call__(self, job: Any, watch: Watch = ...) -> Iterator[Event]:
         """Run a job and yield its events, `Done` last.
@@ -125,10 +130,10 @@ class Executor(Protocol):
 
     @property
     def workers(self) -> int:
-        """How many jobs it runs at a time, at least 1; episodes are divided into jobs accordingly."""
+        """The number of jobs that it runs at a time, at least 1; episodes are divided into jobs accordingly."""
 
     def prepare(self) -> None:
-        """Begin what takes time, such as starting processes, while the benchmark reads its files; called once or never."""
+        """Begin slow work, such as starting processes, while the benchmark reads its files; called once or never."""
 
     def run(self, work: Work, jobs: deque[Any]) -> Iterator[Event]:
         """Take jobs from the left of the queue until it is empty and none is under way, and yield their events as they come.

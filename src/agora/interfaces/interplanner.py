@@ -13,18 +13,18 @@ from agora.world.tracks import Tracks
 
 @dataclass(frozen=True, eq=False)
 class Guidance:
-    """What an interplanner makes of the paths of N robots.
+    """The answer of an interplanner: the changed paths of N robots, and limits for their local planners.
 
     Attributes:
         path: (N, K, 2) m; after ``path_count`` points it repeats the last.
         path_count: (N,); 0 where there is no way: the robot stands, unless its local planner is recovering.
         goal: (N, 3) pose at the end of the path.
-        speed: (N,) how fast the local planner may be, in its own top speeds: 1 for no change, 0 for standing still.
+        speed: (N,) speed limit of the local planner, in its own top speeds: 1 for no change, 0 for standing still.
         danger: (N,) from 0, nobody about, to 1.
-        reason: (N,) int8, numbers of an `agora.core.recording.Reason`: why it is not the path; None for no reason anywhere.
-        pedestrians: whom the local planner is told of instead of those who are there; None for no change.
-        twist: (N, 3) what robots do instead of what the local planner says, in the rows that overrule it; None for none.
-        overrules: (N,) those rows.
+        reason: (N,) int8, numbers of an `agora.core.recording.Reason` why the path was changed; None for no reason anywhere.
+        pedestrians: pedestrians that the local planner is told of instead of the known ones; None for no change.
+        twist: (N, 3) twists that overrule the local planner, in the rows of ``overrules``; None for none.
+        overrules: (N,) rows in which ``twist`` overrules the local planner.
     """
 
     path: Floats
@@ -46,7 +46,7 @@ class InterPlanner(Protocol):
 
     @property
     def declares(self) -> Declaration:
-        """What it says of itself."""
+        """The properties of the interplanner."""
 
     def guide(self, observation: Observation, memory: Memory) -> tuple[Guidance, Memory]:
-        """Return what the local planner is to follow, and the memory for the next call."""
+        """Return the guidance of the local planner, and the memory for the next call."""

@@ -1,4 +1,4 @@
-"""What a metric is: a pure function of a recording, with its meaning as data on it."""
+"""Metrics: pure functions of a recording, each with its meaning as data on it."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ class Metric:
     """A metric; tables, documentation and the report are generated from its fields.
 
     Attributes:
-        name: unique; a definition that belongs to one source carries it, ``personal_space_compliance.igibson``.
+        name: unique name; a definition that belongs to one source carries it, ``personal_space_compliance.igibson``.
         unit: SI unit, "" for a pure number, "0/1" for an indicator, whose mean is a rate.
-        direction: which way is better.
+        direction: direction of better values.
         formula: definition in words or symbols, one line.
-        source: where it was published.
-        version: raised when the numbers change.
-        function: recording to value; None where it is undefined for that recording.
-        values: which numbers it can be: "any", "amount" (0 or more), "share" (0 to 1), "count" (0, 1, 2, ...) or "indicator" (0 or
-            1). Empty for what the unit says: an indicator for "0/1", any for "" and m, an amount for all others.
-        compared: over which episodes planners are compared; None is as `over` says.
+        source: publication of the definition.
+        version: number that is raised when the values change.
+        function: value of a recording; None where it is undefined for that recording.
+        values: range of its numbers: "any", "amount" (0 or more), "share" (0 to 1), "count" (0, 1, 2, ...) or "indicator" (0 or 1).
+            Empty for the range that the unit implies: an indicator for "0/1", any for "" and m, an amount for all others.
+        compared: episodes over which planners are compared; None is as `over` says.
     """
 
     name: str
@@ -58,21 +58,21 @@ class Metric:
 
     @property
     def group(self) -> str:
-        """What the metric is about: the name of the module that defines it, ``efficiency`` or ``proxemics``."""
+        """The subject of the metric: the name of the module that defines it, ``efficiency`` or ``proxemics``."""
         return self.function.__module__.rpartition(".")[2]
 
     @property
     def kind(self) -> Values:
-        """Which numbers it can be."""
+        """The range of its numbers."""
         return self.values or ("indicator" if self.unit == "0/1" else "any" if self.unit in _ANY else "amount")
 
     @property
     def total(self) -> bool:
-        """Whether it is defined for every recording: its function says that it returns a float, and not None."""
+        """True where the metric is defined for every recording: its function says that it returns a float, and not None."""
         return getattr(self.function, "__annotations__", {}).get("return") in ("float", float)
 
     def takes(self, value: float) -> bool:
-        """Whether a number can be its value."""
+        """Return whether a number can be its value."""
         if not math.isfinite(value):
             return False
         match self.kind:

@@ -1,4 +1,4 @@
-"""Modules: what changes a task before it is put together, or after.
+"""Modules: changes of a task before it is put together, or after.
 
 A module is a frozen dataclass whose fields are its parameters; it keeps nothing between resets, so that an episode depends on its
 plan alone. What has to count (episodes a map, the stage of a curriculum) is in the plan or is a parameter.
@@ -18,13 +18,13 @@ from agora.draft.task import Task
 
 @dataclass(frozen=True)
 class ResetPlan:
-    """What the next reset puts together.
+    """The plan of the next episode.
 
     Attributes:
         suite: name of the suite, or of the task generator.
-        stage: how the episode is made.
-        episode: its number in the stage.
-        seed: of every random stream.
+        stage: settings of the episode.
+        episode: number of the episode in the stage.
+        seed: seed of every random stream.
     """
 
     suite: str
@@ -44,7 +44,7 @@ class ResetPlan:
 
 
 class Module(Protocol):
-    """Changes what a reset puts together; subclasses override what they need.
+    """Changes a plan before a reset, or the task after it; subclasses override the methods that they need.
 
     The modules of a stage run one after the other, also those that one of them adds.
     """

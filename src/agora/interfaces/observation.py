@@ -1,4 +1,4 @@
-"""What robots know: the observation that planners and interplanners read, for N robots at once."""
+"""The robots' knowledge: the observation that planners and interplanners read, for N robots at once."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Costmap:
     Attributes:
         cost: (N, H, W) uint8.
         origin: (N, 2) lower-left corner, m.
-        resolution: m per cell.
+        resolution: length of a cell, m.
     """
 
     cost: Array
@@ -31,12 +31,12 @@ class Costmap:
 
 @dataclass(frozen=True)
 class SemanticWindow:
-    """Which semantic maps a planner reads: the channel "semantics".
+    """The semantic maps that a planner reads: the channel "semantics".
 
     Attributes:
         attributes: names in `agora.core.semantics.ATTRIBUTES`.
-        size: of a side, m.
-        resolution: m per cell.
+        size: length of a side, m.
+        resolution: length of a cell, m.
     """
 
     channel: ClassVar[str] = "semantics"
@@ -66,7 +66,7 @@ class SemanticMaps:
         evidence: (N, A, H, W): in a cell the evidence of the largest size among the pedestrians who are in it.
         attributes: the A names.
         origin: (N, 2) lower-left corner, m; the cells lie on a lattice through (0, 0).
-        resolution: m per cell.
+        resolution: length of a cell, m.
     """
 
     evidence: Floats
@@ -82,27 +82,31 @@ def _view(channel: str, shared: bool = False) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Observation:
-    """What N robots know at one moment; a planner declares which channels it needs, the rest is None.
+    """The knowledge of N robots at one moment; a planner declares which channels it needs, the rest is None.
 
     Attributes:
-        pose: (N, 3) x, y, heading.
-        twist: (N, 3) vx, vy, omega in the robot's frame.
+        pose: (N, 3) x, y and heading, m and rad, map frame.
+        twist: (N, 3) vx, vy and omega in the robot's frame, m/s and rad/s.
         goal: (N, 3) pose to reach.
-        radius: (N,) of the disc about the footprint, m.
+        radius: (N,) radius of the disc about the footprint, m.
         footprint: (N, V, 2) corners in the robot's frame, m, the last again where a robot has fewer; all zero for a disc, V = 0 for
             discs alone.
-        limits: of the robots.
+        limits: limits of the robots.
         dt: control period, s.
-        goal_tolerance, heading_tolerance: (N,) how near to the goal is enough, m and rad; the latter pi or more for any heading,
-            as where it is None.
+        goal_tolerance: (N,) distance to the goal that is near enough, m.
+        heading_tolerance: (N,) difference to the goal's heading that is near enough, rad; pi or more for any heading, as where it
+            is None.
         path: (N, K, 2) global path, m; after ``path_count`` points it repeats the last.
-        path_count: (N,).
-        pedestrians, robots: who is near (the channels "pedestrians" and "robots").
-        scan: (N, B) ranges, m. scan_angles: (B,) of the beams in the sensor's frame, rad.
-        scan_pose: (3,) of the sensor in the robot's frame. scan_range: largest range, m.
+        path_count: (N,) number of points of the path.
+        pedestrians: pedestrians near (the channel "pedestrians").
+        robots: other robots near (the channel "robots").
+        scan: (N, B) ranges, m.
+        scan_angles: (B,) angles of the beams in the sensor's frame, rad.
+        scan_pose: (3,) pose of the sensor in the robot's frame, m and rad.
+        scan_range: largest range, m.
         costmap: local window about the robot.
         semantics: semantic maps about the robot.
-        sensors: what is read by other channels, by their names: ``observation.sensors["depth_row"]["depth"]``.
+        sensors: readings of other channels, by their names: ``observation.sensors["depth_row"]["depth"]``.
     """
 
     pose: Floats

@@ -1,4 +1,4 @@
-"""Obstacles modes: who and what is in the way of the robots."""
+"""Obstacles modes: the people and things in the way of the robots."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from agora.draft.task import Task
 
 
 class ObstaclesMode(Protocol):
-    """Who and what is in the way; a frozen dataclass whose fields are its parameters.
+    """The pedestrians and obstacles in the way; a frozen dataclass whose fields are its parameters.
 
     A mode whose pedestrians do what behaviours have to see to names these in a class attribute ``needs``; every stage with the mode
     has them.

@@ -47,16 +47,16 @@ a smaller network or less training; one rebuilt from a publication that leaves m
 
 @dataclass(frozen=True)
 class Declaration:
-    """What a planner or an interplanner says of itself, in its attribute ``declares``.
+    """The properties that a planner or an interplanner declares in its attribute ``declares``.
 
     Attributes:
         needs: names of the channels that it reads, or channels with parameters of their own.
-        label: what it claims to be.
-        tunable: what may be tried for its fields, by their names.
-        notes: which of `NOTES` it answers at every call.
+        label: kind that it claims to be.
+        tunable: span of each field that may be tried, by its name.
+        notes: notes among `NOTES` that it answers at every call.
         concurrent: whether threads may ask it at the same time, each for some of the rows.
         turns_at_goal: whether it turns to the goal's heading itself; else the library does.
-        top_speed: how fast it drives at most where the robot may be faster, m/s. An interplanner's speed is a share of it.
+        top_speed: its largest speed where the robot may be faster, m/s. An interplanner's speed is a share of it.
         danger_threshold: danger above which an interplanner warns.
         period: control period that it was made for, s; 0 for any. It need not answer with a longer one.
         requires: extras of Agora's installation whose packages it needs, such as "learning".
@@ -86,18 +86,18 @@ class Declaration:
 
     @cached_property
     def channels(self) -> dict[str, Channel | None]:
-        """What it reads by the names of channels: with parameters of its own, or None."""
+        """The channels that it reads, by their names: with parameters of its own, or None."""
         return channels_of(self.needs)
 
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """What a planner says for N rows.
+    """The answer of a planner for N rows.
 
     Attributes:
         twists: (N, 3) vx, vy, omega in the robots' frames, m/s and rad/s.
-        memory: for the next call.
-        notes: (N,) of each that it declares, with the type in `NOTES`.
+        memory: memory for the next call.
+        notes: (N,) array of each declared note, with the type in `NOTES`.
     """
 
     twists: Floats
@@ -110,10 +110,10 @@ class BatchPlanner(Protocol):
 
     @property
     def declares(self) -> Declaration:
-        """What it says of itself."""
+        """The properties of the planner."""
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
-        """Return the twists, the memory for the next call, and what it notes."""
+        """Return the twists, the memory for the next call, and the notes."""
 
 
 class Planner(Protocol):
@@ -124,7 +124,7 @@ class Planner(Protocol):
 
     @property
     def declares(self) -> Declaration:
-        """What it says of itself."""
+        """The properties of the planner."""
 
     def plan(self, observation: Observation, memory: Any) -> tuple[tuple[float, float, float], Any]:
         """Return the twist (vx, vy, omega) in the robot's frame, and the memory for the next call."""

@@ -1,4 +1,4 @@
-"""Robots modes: where robots start and what they are to reach."""
+"""Robots modes: starts and goals of robots."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from agora.draft.task import Task
 
 
 class RobotsMode(Protocol):
-    """Where robots start and what they are to reach."""
+    """The starts and goals of robots."""
 
     def place(self, task: Task) -> list[tuple[Doubles, Doubles]]:
         """Return the start pose (3,) and the goals (G, 3) of each robot.

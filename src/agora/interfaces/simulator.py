@@ -1,4 +1,4 @@
-"""Simulators: what moves robots."""
+"""Simulators: they move robots."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ class Bodies(Protocol):
         """
 
     def sensors(self) -> Mapping[str, Offer]:
-        """Return what the simulator measures itself, such as the images of a camera, by the names of channels; nothing where {}.
+        """Return the channels that the simulator measures itself, such as the images of a camera, by their names; nothing where {}.
 
         A registered channel of the name says the parameters and fields, and its ``bind`` asks for the offer
         (`agora.interfaces.Source.offered`).
         """
 
     def close(self) -> None:
-        """Give back what was opened."""
+        """Close everything that was opened."""
 
 
 class Simulator(Protocol):

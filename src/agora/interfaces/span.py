@@ -1,4 +1,4 @@
-"""Spans: what tuning and calibration may try."""
+"""Spans: the values that tuning and calibration may try."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Span:
-    """What `agora tune` or `agora calibrate` may try for a parameter.
+    """The values that `agora tune` or `agora calibrate` may try for a parameter.
 
     Attributes:
-        low, high: least and largest value, whole numbers for a field of whole numbers.
+        low: least value, a whole number for a field of whole numbers.
+        high: largest value, a whole number for a field of whole numbers.
         log: whether all orders of magnitude are alike, for scales and weights.
     """
 

@@ -1,4 +1,4 @@
-"""What trains policies: the page that the author of a trainer reads.
+"""Trainers of policies: the page that the author of a trainer reads.
 
 `agora train` gives a trainer a run: the suite and stage to train on, the seed, and the last checkpoint, if there is one. The
 trainer plays episodes, keeps checkpoints, and lets the run validate policies. From a checkpoint it must come to the same curve as
@@ -25,9 +25,9 @@ class TrainingRun(Protocol):
     """A training at work in its folder.
 
     Attributes:
-        suite: `agora.tasks.suite.Suite`, whose split is training.
+        suite: suite, an `agora.tasks.suite.Suite` whose split is training.
         stage: name of its stage to train on.
-        seed: of everything random.
+        seed: seed of everything random.
     """
 
     suite: Any
@@ -45,7 +45,9 @@ class TrainingRun(Protocol):
         """Add a point to the curve.
 
         Args:
-            steps: environment steps so far. share: of the training that is done. values: by name.
+            steps: environment steps so far.
+            share: share of the training that is done.
+            values: values by name.
         """
 
     def save(self, steps: int, numbers: Mapping[str, float], arrays: Mapping[str, Array]) -> None:

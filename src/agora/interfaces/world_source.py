@@ -9,7 +9,7 @@ from agora.seeds import Stream
 
 
 class WorldSource(Protocol):
-    """Where the worlds of a stage come from; a frozen dataclass whose fields are its parameters."""
+    """The source of a stage's worlds; a frozen dataclass whose fields are its parameters."""
 
     def names(self) -> list[str]:
         """Return the names of its worlds; episode k of a stage uses number k modulo their count."""

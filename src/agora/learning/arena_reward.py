@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from agora.core.recording import Outcome
 from agora.core.state import Bools, Floats
 from agora.errors import InputError, UnknownNameError
-from agora.learning.rewards import Transition, added, collision, reached
+from agora.interfaces import Transition
+from agora.learning.rewards import added, collision, reached
 
 __all__ = ["BASE_SEMANTIC", "DEFAULT", "NOTHING", "WEIGHTS", "ArenaReward"]
 
@@ -59,7 +60,6 @@ class ArenaReward:
     """A weighted sum of Arena's reward units; a unit of weight 0 costs nothing.
 
     Attributes:
-        kind: tells it from `agora.learning.rewards.Reward` in files.
         reached: for reaching the last goal (goal_reached).
         collision: for an end by contact, or outside the map (collision).
         timeout: for an end by time-out (max_steps_exceeded).
@@ -98,7 +98,6 @@ class ArenaReward:
         only_safe: names of more weights whose units count nothing where it is breached.
     """
 
-    kind: Literal["arena"] = "arena"
     reached: float = 15.0
     collision: float = -20.0
     timeout: float = -10.0

@@ -34,7 +34,7 @@ class Unit:
         return {}
 
     def notes(self) -> Mapping[str, str]:
-        """What is not the same, by parameter; by "" what concerns the whole unit."""
+        """The differences in Agora, by parameter; by "" the ones that concern the whole unit."""
         return {}
 
 
@@ -314,11 +314,11 @@ _INSTEAD = {
 
 @dataclass(frozen=True)
 class Taken:
-    """What was read of a reward file.
+    """The reward that a reward file describes, and its differences.
 
     Attributes:
-        reward: with the units of the file, and no others.
-        notes: what is not the same in Agora, each ``file:line: unit.parameter: what``, in the order of the file.
+        reward: reward with the units of the file, and no others.
+        notes: differences in Agora, each ``file:line: unit.parameter: what``, in the order of the file.
     """
 
     reward: ArenaReward
@@ -329,7 +329,7 @@ class Taken:
         """YAML of the reward for the key ``reward`` of a training file; what it leaves out is as by default."""
         usual = plain(ArenaReward())
         values = {key: value for key, value in plain(self.reward).items() if value != usual[key]}
-        return dump({"reward": {"kind": "arena"} | values})
+        return dump({"reward": {"name": "arena"} | values})
 
 
 def read_arena_reward(path: str | Path, *, safe_distance: float = 0.5, subgoals: bool = False) -> Taken:

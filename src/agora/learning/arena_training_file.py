@@ -136,11 +136,11 @@ class _Config:
 
 @dataclass(frozen=True)
 class Taken:
-    """What was read of a configuration.
+    """The training that a configuration describes, and its differences.
 
     Attributes:
         text: YAML of the training.
-        notes: what is not the same in Agora, each ``file:line: key: what``; those of the reward file come last.
+        notes: differences in Agora, each ``file:line: key: what``; those of the reward file come last.
     """
 
     text: str
@@ -214,7 +214,7 @@ def _place(entry: tuple[str, tuple[int | None, str]]) -> int:
 
 
 def _off(node: Node) -> bool:
-    """Whether a key says nothing, or that something is not wanted."""
+    """Return whether a key says nothing, or that something is not wanted."""
     if not isinstance(node.value, dict):
         return node.value is None or node.value is False
     return any(node.value[switch].value is False for switch in ("enabled", "discrete") if switch in node.value)
@@ -268,7 +268,7 @@ def _trainer(config: _Config, worlds: int) -> dict[str, Any]:
 
 
 def _observe(agent: _Agent) -> dict[str, Any]:
-    """What is said of the observation: beams, earlier scans, and whether the goal or a point of the path is seen."""
+    """The keys of the observation: beams, earlier scans, and whether the goal or a point of the path is seen."""
     beams, stack = agent.laser.reduce_num_beams, agent.frame_stacking
     seen: dict[str, Any] = {"beams": beams.num_beams} if beams.enabled else {}
     return (

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
 from agora.core.scalar import F
 from agora.core.state import Floats
 from agora.errors import InputError
-from agora.learning.rewards import Transition, added, collision, reached
+from agora.interfaces import Transition
+from agora.learning.rewards import added, collision, reached
 from agora.world.records import RUNNING
 
 __all__ = ["CadrlReward"]
@@ -30,7 +30,6 @@ class CadrlReward:
     the end of the control period, as in the code, pedestrians by their smallest within it.
 
     Attributes:
-        kind: tells it from other rewards in files.
         reached: for reaching the last goal.
         collision: for an end by contact, or outside the map.
         close: where the clearance is at most ``distance`` and the episode goes on.
@@ -39,7 +38,6 @@ class CadrlReward:
         progress: for every metre nearer to the goal, in a straight line; 0 as published.
     """
 
-    kind: Literal["cadrl"] = "cadrl"
     reached: float = 1.0
     collision: float = -0.25
     close: float = -0.1
@@ -49,7 +47,7 @@ class CadrlReward:
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
-            if name != "kind" and not math.isfinite(value):
+            if not math.isfinite(value):
                 raise InputError(f"cadrl reward: {name} must be finite, got {value}")
         if self.distance < 0.0:
             raise InputError(f"cadrl reward: distance must be at least 0, got {self.distance}")

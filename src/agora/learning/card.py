@@ -27,17 +27,17 @@ CARD, PAGE, PICTURE, SEED = "card.yaml", "card.md", "curve.png", "seed.yaml"
 
 @dataclass(frozen=True)
 class Result:
-    """How the episodes of a stage ended.
+    """The outcomes of the episodes of a stage.
 
     Attributes:
-        stage: its name.
-        episodes: how many.
-        reached: how many of them reached the goal.
-        collided: how many ended in a collision.
-        late: how many ran out of time.
+        stage: name of the stage.
+        episodes: number of episodes.
+        reached: number of episodes that reached the goal.
+        collided: number of episodes that ended in a collision.
+        late: number of episodes that ran out of time.
         seconds: mean time of those that reached the goal, s; None where none did.
-        failed: how many ended because the planner failed.
-        left: how many ended outside the map; None where nobody counted them apart, and ``collided`` has them.
+        failed: number of episodes that ended because the planner failed.
+        left: number of episodes that ended outside the map; None where they were not counted apart, and ``collided`` has them.
     """
 
     stage: str

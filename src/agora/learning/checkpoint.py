@@ -24,7 +24,7 @@ V = TypeVar("V")
 
 
 class _Kept(dict[str, V]):
-    """What a checkpoint holds, by name."""
+    """The numbers or the arrays of a checkpoint, by name."""
 
     def __init__(self, values: Mapping[str, V], path: Path, kind: str) -> None:
         super().__init__(values)
@@ -38,7 +38,10 @@ def write_checkpoint(path: Path, training: str, numbers: Mapping[str, float], ar
     """Write a checkpoint, whole or not at all.
 
     Args:
-        path: of the file. training: that it is of, a digest. numbers: by name, `ALWAYS` among them. arrays: by name.
+        path: path of the file.
+        training: digest of the training.
+        numbers: numbers by name, `ALWAYS` among them.
+        arrays: arrays by name.
     """
     said = json.dumps(numbers)
     about = {"numbers": said, "training": training, "digest": _digest(training, said, arrays)}
@@ -49,7 +52,8 @@ def read_checkpoint(path: Path, training: str) -> tuple[Mapping[str, float], Map
     """Return the numbers and arrays of a checkpoint.
 
     Args:
-        path: of the file. training: that it must be of.
+        path: path of the file.
+        training: digest of the training that it must be of.
 
     Raises:
         ResultsError: the file is no checkpoint, was damaged, is of another training, or holds numbers that are not finite; or, when

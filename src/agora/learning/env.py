@@ -26,12 +26,12 @@ from agora.core.recording import Outcome
 from agora.core.state import Array, Bools, Floats, Ints
 from agora.episode import Conditions
 from agora.errors import InputError
-from agora.interfaces import Limits
+from agora.interfaces import Encoding, Limits, Rewarding
 from agora.learning.facts import channels_of, empty
 from agora.learning.part import Part
-from agora.learning.rewards import Reward, Rewarding
+from agora.learning.rewards import Reward
 from agora.planners.lift import declaration_of
-from agora.policies.encoding import Encoding, Observe
+from agora.policies.encoding import Observe
 from agora.registry import Named
 from agora.tasks.drawn import Drawn
 from agora.tasks.modules.staged import Staged
@@ -76,8 +76,8 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
             ``if __name__ == "__main__":``.
         seed: instead of the suite's; with another one every entry is another episode, those of the seeds of `reset` too.
         threads: threads over worlds; results do not depend on it.
-        observe: what is seen, and what actions mean.
-        reward: what is rewarded.
+        observe: encoding of observations and actions.
+        reward: of a control period.
         simulator: instead of the stage's, as a component or a text such as ``native``.
         teacher: a planner whose answers `teach` returns.
         autoreset: whether ended episodes are followed at once; if not, `reset` with ``options={"reset_mask": mask}`` does it.
@@ -174,7 +174,7 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
 
     @property
     def curriculum_stages(self) -> int:
-        """How many stages the curriculum has; raises as `curriculum_stage`."""
+        """Number of stages of the curriculum; raises as `curriculum_stage`."""
         return len(self._staged().stages())
 
     def change_stage(self, by: int = 1) -> int:
@@ -248,10 +248,11 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         if np.shape(actions) != self.action_space.shape:
             raise InputError(f"actions must be of shape {self.action_space.shape}, got {np.shape(actions)}")
         waiting = self._waiting() if self.robots > 1 else None
-        brought = empty(self.num_envs, self._conditions.periods.control, self.reward.asks)
+        facts: dict[str, Floats] = {}
+        brought = empty(self.num_envs, self._conditions.periods.control, facts)
         outcome = brought.outcome
         for part in self._parts:
-            part.step(actions, brought)
+            part.step(actions, brought, facts)
         rewards = self.reward(brought)
         self._before = self._seen
         observations = self._observe(np.zeros(self.num_envs, np.bool_))
@@ -299,7 +300,7 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         self._next[worlds] += self._worlds
         self.starts.soon([self._number(w) for w in worlds])
         for part in self._parts[began:]:
-            part.batch.look([w for w in worlds if part.mine[w]])
+            part.look([w for w in worlds if part.mine[w]])
         for part in [part for part in self._parts[:-1] if not part.mine.any()]:
             part.batch.close()
             self._parts.remove(part)
@@ -313,7 +314,7 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         return first + after % (OF_A_SEED if first and not self._episodes else len(self.starts))
 
     def _each(self, of_worlds: Array) -> Array:
-        """What holds of worlds (W,), for each of their robots (N,)."""
+        """Values of worlds (W,), for each of their robots (N,)."""
         return np.repeat(of_worlds, self.robots)
 
     def _leave(self, world: int) -> None:
@@ -349,7 +350,7 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         return next(part for part in self._parts if part.mine[world])
 
     def _observe(self, begins: Bools) -> Floats:
-        """What everybody sees now; where episodes begin, nothing is remembered."""
+        """Return the observations of all robots now; where episodes begin, nothing is remembered."""
         observations = np.zeros((self.num_envs, self.observe.length), np.float32)
         self._write(observations, begins)
         return observations
@@ -358,9 +359,10 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         """Write what the robots of worlds see, all or some of them, into their rows."""
         count = self.robots
         for part in self._parts:
-            seen = part.batch.observer.observe()
             here = np.flatnonzero(part.mine) if worlds is None else [w for w in worlds if part.mine[w]]
-            write = functools.partial(self.observe.write, seen, out)
+            if not len(here):
+                continue
+            write = functools.partial(self.observe.write, part.seen, out)
             part.batch.world.threads.at(here, lambda first, last, write=write: write(first * count, last * count))  # type: ignore[misc]
         self.observe.remember(out, self._before, begins)
         self._seen = out.copy()
@@ -370,7 +372,13 @@ class AgoraEnv(gymnasium.Env[Floats, Floats]):
     """One world with one robot, not several; `AgoraVectorEnv` says what the arguments, spaces and infos are.
 
     Args:
-        suite, stage, episodes, seed, observe, reward, simulator: as there.
+        suite: suite, its name or the path of its file.
+        stage: name of the stage in the suite.
+        episodes: as for `AgoraVectorEnv`.
+        seed: as for `AgoraVectorEnv`.
+        observe: encoding of observations, as for `AgoraVectorEnv`.
+        reward: reward of a control period, as for `AgoraVectorEnv`.
+        simulator: as for `AgoraVectorEnv`.
         render_mode: None; recordings are drawn by `agora.viewer`.
     """
 

@@ -1,185 +1,221 @@
-"""What rewards may ask about a control period, beside the outcome, the progress and the clearance."""
+"""Facts that rewards may ask about a control period, beside the outcome, the progress and the clearance.
+
+`agora.interfaces.reward.Fact` says how a reward brings its own.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from agora.core.jit import kernel
 from agora.core.path import point_ahead
 from agora.core.scalar import ONE, ZERO
-from agora.core.state import TYPES, Array, Bools, Floats, frozen
+from agora.core.state import TYPES, Array, Bools, Floats, Ints, frozen
 from agora.errors import UnknownNameError
-from agora.learning.rewards import Transition
+from agora.interfaces import Fact, Observation, Passed, Transition
 from agora.world.records import RUNNING
 
 if TYPE_CHECKING:
-    from agora.episode import Batch
+    from agora.interfaces import Channel
+    from agora.world.world import World
 
-FACTS = {
-    "command": "(N, 3) twist that the action asked for, m/s and rad/s",
-    "command_before": "(N, 3) that of the control period before; 0 in the first",
-    "nearest": "(N,) shortest range of the scan at the end, m",
-    "radius": "(N,) of the disc about the robot's footprint, m",
-    "robots": "(N,) smallest clearance to another robot of the world at the end, m; infinite where there is none",
-    "elder": "(N,) smallest clearance to an elder at the end, m; infinite where there is none",
-    "foreseen": "(N,) in how many control periods, at most 5, somebody who walks straight on is where the robot is; else infinite",
-    "path_distance": "(N,) distance to the global path at the end, m; 0 without a path",
-    "path_approach": "(N,) how much nearer the robot came to its path, m",
-    "way": "(N,) how much of the path it left behind, m",
-    "detour": "(N,) least turn to a heading that is free for the next seconds and near to the goal's, rad",
-}
-"""Names of facts, with what they are."""
-
-_CHANNELS = {"nearest": "scan", "path_distance": "path", "path_approach": "path", "way": "path"}
-_WIDE = {"command", "command_before"}
 _FAR = np.float32(3e38)
+_NOBODY = np.float32(np.inf)
 _ELDER = TYPES.index("elder")
 _PERIODS = 5
 _HEADINGS, _ROOM, _SEEN = 60, 0.9, 8.0  # of the velocity obstacles: how many; m; m
 
 
-def channels_of(facts: Collection[str]) -> set[str]:
-    """Return the channels that facts are read from.
+def facts_of(asks: Collection[str | Fact]) -> dict[str, Fact]:
+    """Return the facts that a reward asks for, by name.
 
     Raises:
         UnknownNameError: no such fact.
     """
-    for name in facts:
-        if name not in FACTS:
-            raise UnknownNameError("fact", name, FACTS)
-    return {_CHANNELS[name] for name in facts if name in _CHANNELS}
+    for one in asks:
+        if isinstance(one, str) and one not in FACTS:
+            raise UnknownNameError("fact", one, FACTS)
+    facts = [FACTS[one] if isinstance(one, str) else one for one in asks]
+    return {fact.name: fact for fact in facts}
 
 
-def empty(robots: int, dt: float, facts: Collection[str]) -> Transition:
-    """Return a transition of so many robots that goes on and brought nothing, to be filled in."""
-    held = {name: np.zeros((robots, 3) if name in _WIDE else robots, np.float32) for name in facts}
+def channels_of(asks: Collection[str | Fact]) -> set[str | Channel]:
+    """Return the channels that facts are read from; raises as `facts_of`."""
+    return {channel for fact in facts_of(asks).values() for channel in fact.needs}
+
+
+def empty(robots: int, dt: float, facts: Mapping[str, Floats]) -> Transition:
+    """Return a transition of so many robots that goes on and brought nothing, to be filled in, as its ``facts`` are."""
     progress, clearance = np.zeros((2, robots), np.float32)
-    return Transition(np.full(robots, RUNNING, np.int32), progress, clearance, dt, held)
+    return Transition(np.full(robots, RUNNING, np.int32), progress, clearance, dt, facts)
 
 
 class Facts:
     """Takes down facts of the robots of a batch.
 
     Args:
-        batch: the worlds.
-        names: facts that are wanted.
+        world: the worlds.
+        asks: facts that are wanted.
     """
 
-    def __init__(self, batch: Batch, names: Collection[str]) -> None:
-        self._batch, self._names = batch, frozenset(names)
-        layout = batch.world.layout
-        rows = layout.worlds * layout.robots
-        self._command = np.zeros((2, rows, 3), np.float32)
-        self._paths = np.zeros((2, rows, 2), np.float32)  # before and after: distance to the path, and the way left
-        self._on_paths = bool(self._names & {"path_distance", "path_approach", "way"})
+    def __init__(self, world: World, asks: Collection[str | Fact]) -> None:
+        self._world, self._facts = world, facts_of(asks)
+        layout = world.layout
+        self._command = np.zeros((2, layout.worlds * layout.robots, 3), np.float32)
+        self._kept: dict[str, object] = {}
 
-    def begin(self, twists: Floats) -> None:
-        """Begin a control period with the twists (N, 3) that are asked for."""
-        if not self._names:
+    def begin(self, twists: Floats, seen: Observation) -> None:
+        """Begin a control period with the twists (N, 3) that are asked for, and the observation by which the robots act."""
+        if not self._facts:
             return
-        world = self._batch.world
-        fresh = np.repeat(world.status.clock.step == 0, world.layout.robots)
+        fresh = np.repeat(self._world.status.clock.step == 0, self._world.layout.robots)
         self._command[0] = np.where(fresh[:, None], ZERO, self._command[1])
         self._command[1] = twists
-        if self._on_paths:
-            self._look_at_paths(0)
+        self._kept = {name: fact.begin(seen) for name, fact in self._facts.items()}
 
-    def end(self) -> None:
-        """End the control period, before the robots get new goals and paths."""
-        if self._on_paths:
-            self._look_at_paths(1)
+    def read(self, seen: Observation) -> dict[str, Floats]:
+        """Return the facts of the control period by name, by the observation at its end."""
+        passed = Passed(seen, self._world, self._command[1], self._command[0])
+        return {name: fact.read(passed, self._kept[name]) for name, fact in self._facts.items()}
 
-    def _look_at_paths(self, side: int) -> None:
-        o = self._batch.observer.observe()
-        if o.path is not None and o.path_count is not None:
-            out = self._paths[side]
-            _on_path(frozen(o.path), frozen(o.path_count), frozen(o.pose), out, 0, len(out))
 
-    def read(self) -> dict[str, Floats]:
-        """Return the facts of the control period by name."""
-        return {name: getattr(self, f"_{name}_")() for name in self._names}
+def _nearest(passed: Passed, kept: None) -> Floats:
+    scan = passed.observation.scan
+    if scan is None:
+        return np.full(len(passed.command), np.inf, np.float32)
+    nearest: Floats = np.fmin.reduce(scan, axis=1)
+    return np.where(np.isnan(nearest), _NOBODY, nearest)
 
-    def _command_(self) -> Floats:
-        command: Floats = self._command[1]
-        return command
 
-    def _command_before_(self) -> Floats:
-        before: Floats = self._command[0]
-        return before
+def _robots(passed: Passed, kept: None) -> Floats:
+    robots, radius = passed.world.robots, passed.world.robot_traits.radius
+    dx, dy = robots.x[:, :, None] - robots.x[:, None], robots.y[:, :, None] - robots.y[:, None]
+    gap = np.sqrt(dx * dx + dy * dy) - radius[:, :, None] - radius[:, None]
+    others = robots.active[:, None] & ~np.eye(robots.x.shape[1], dtype=np.bool_)
+    nearest: Floats = np.where(others, gap, _NOBODY).min(2).astype(np.float32)
+    return nearest.reshape(-1)
 
-    def _nearest_(self) -> Floats:
-        scan = self._batch.observer.observe().scan
-        if scan is None:
-            return np.full(len(self._paths[0]), np.inf, np.float32)
-        nearest: Floats = np.fmin.reduce(scan, axis=1)
-        return np.where(np.isnan(nearest), np.float32(np.inf), nearest)
 
-    def _radius_(self) -> Floats:
-        radius: Floats = self._batch.world.robot_traits.radius.reshape(-1)
-        return radius
+def _elder(passed: Passed, kept: None) -> Floats:
+    world = passed.world
+    people, robots = world.pedestrians, world.robots
+    gap = (
+        np.hypot(people.x[:, None] - robots.x[..., None], people.y[:, None] - robots.y[..., None])
+        - world.traits.radius[:, None]
+        - world.robot_traits.radius[..., None]
+    )
+    elders = (people.active & (world.minds.type == _ELDER))[:, None]
+    nearest: Floats = np.where(elders, gap, _NOBODY).min(2, initial=_NOBODY).astype(np.float32)
+    return nearest.reshape(-1)
 
-    def _robots_(self) -> Floats:
-        world = self._batch.world
-        robots, radius = world.robots, world.robot_traits.radius
-        dx, dy = robots.x[:, :, None] - robots.x[:, None], robots.y[:, :, None] - robots.y[:, None]
-        gap = np.sqrt(dx * dx + dy * dy) - radius[:, :, None] - radius[:, None]
-        others = robots.active[:, None] & ~np.eye(robots.x.shape[1], dtype=np.bool_)
-        nearest: Floats = np.where(others, gap, np.float32(np.inf)).min(2).astype(np.float32)
-        return nearest.reshape(-1)
 
-    def _elder_(self) -> Floats:
-        world = self._batch.world
-        people, robots = world.pedestrians, world.robots
-        gap = (
-            np.hypot(people.x[:, None] - robots.x[..., None], people.y[:, None] - robots.y[..., None])
-            - world.traits.radius[:, None]
-            - world.robot_traits.radius[..., None]
-        )
-        elders = (people.active & (world.minds.type == _ELDER))[:, None]
-        nearest: Floats = np.where(elders, gap, np.float32(np.inf)).min(2, initial=np.float32(np.inf)).astype(np.float32)
-        return nearest.reshape(-1)
+def _foreseen(passed: Passed, kept: None) -> Floats:
+    world, dt = passed.world, passed.observation.dt
+    people, robots = world.pedestrians, world.robots
+    dx, dy = (one[:, None] - own[..., None] for one, own in ((people.x, robots.x), (people.y, robots.y)))
+    reach = (world.traits.radius[:, None] + world.robot_traits.radius[..., None]) ** 2
+    soonest = np.full(robots.x.shape, np.inf, np.float32)
+    for k in range(_PERIODS, 0, -1):
+        ahead = np.float32(k * dt)
+        there = (dx + ahead * people.vx[:, None]) ** 2 + (dy + ahead * people.vy[:, None]) ** 2 < reach
+        soonest[(there & people.active[:, None]).any(2)] = k
+    return soonest.reshape(-1)
 
-    def _foreseen_(self) -> Floats:
-        world, dt = self._batch.world, self._batch.conditions.periods.control
-        people, robots = world.pedestrians, world.robots
-        dx, dy = (one[:, None] - own[..., None] for one, own in ((people.x, robots.x), (people.y, robots.y)))
-        reach = (world.traits.radius[:, None] + world.robot_traits.radius[..., None]) ** 2
-        soonest = np.full(robots.x.shape, np.inf, np.float32)
-        for k in range(_PERIODS, 0, -1):
-            ahead = np.float32(k * dt)
-            there = (dx + ahead * people.vx[:, None]) ** 2 + (dy + ahead * people.vy[:, None]) ** 2 < reach
-            soonest[(there & people.active[:, None]).any(2)] = k
-        return soonest.reshape(-1)
 
-    def _path_distance_(self) -> Floats:
-        distance: Floats = self._paths[1, :, 0]
-        return distance
+class _Route(NamedTuple):
+    """The paths of N robots at the beginning of a period, and where they stood on them."""
 
-    def _path_approach_(self) -> Floats:
-        nearer: Floats = self._paths[0, :, 0] - self._paths[1, :, 0]
-        return nearer
+    path: Floats
+    path_count: Ints
+    before: Floats
 
-    def _way_(self) -> Floats:
-        behind: Floats = self._paths[0, :, 1] - self._paths[1, :, 1]
-        return behind
+    @staticmethod
+    def of(seen: Observation) -> _Route | None:
+        """Keep the paths; None where nobody has one."""
+        if seen.path is None or seen.path_count is None:
+            return None
+        path, count = seen.path.copy(), seen.path_count.copy()
+        return _Route(path, count, _on_paths(path, count, seen.pose))
 
-    def _detour_(self) -> Floats:
-        world = self._batch.world
-        people, robots, goals = world.pedestrians, world.robots, world.status.goals
-        x, y, heading, vx, vy = (part.reshape(-1) for part in (robots.x, robots.y, robots.heading, robots.vx, robots.vy))
-        px, py, pvx, pvy = (np.repeat(part, world.layout.robots, 0) for part in (people.x, people.y, people.vx, people.vy))
-        there: Bools = np.repeat(people.active, world.layout.robots, 0)
-        c, s = np.cos(heading)[:, None], np.sin(heading)[:, None]
-        dx, dy = px - x[:, None], py - y[:, None]
-        place = np.stack([c * dx + s * dy, c * dy - s * dx], -1)
-        velocity = np.stack([c * pvx + s * pvy, c * pvy - s * pvx], -1)
-        gx, gy = goals.x.reshape(-1) - x, goals.y.reshape(-1) - y
-        goal = np.arctan2(c[:, 0] * gy - s[:, 0] * gx, c[:, 0] * gx + s[:, 0] * gy)
-        return free_heading(place, velocity, there, np.hypot(vx, vy), goal)
+    def after(self, passed: Passed) -> Floats:
+        """Return (N, 2) the distance to the same path at the end, and the way left on it."""
+        return _on_paths(self.path, self.path_count, passed.observation.pose)
+
+
+def _path_distance(passed: Passed, kept: _Route | None) -> Floats:
+    return np.zeros(len(passed.command), np.float32) if kept is None else kept.after(passed)[:, 0]
+
+
+def _path_approach(passed: Passed, kept: _Route | None) -> Floats:
+    return np.zeros(len(passed.command), np.float32) if kept is None else kept.before[:, 0] - kept.after(passed)[:, 0]
+
+
+def _way(passed: Passed, kept: _Route | None) -> Floats:
+    return np.zeros(len(passed.command), np.float32) if kept is None else kept.before[:, 1] - kept.after(passed)[:, 1]
+
+
+def _detour(passed: Passed, kept: None) -> Floats:
+    world = passed.world
+    people, robots, goals = world.pedestrians, world.robots, world.status.goals
+    x, y, heading, vx, vy = (part.reshape(-1) for part in (robots.x, robots.y, robots.heading, robots.vx, robots.vy))
+    px, py, pvx, pvy = (np.repeat(part, world.layout.robots, 0) for part in (people.x, people.y, people.vx, people.vy))
+    there: Bools = np.repeat(people.active, world.layout.robots, 0)
+    c, s = np.cos(heading)[:, None], np.sin(heading)[:, None]
+    dx, dy = px - x[:, None], py - y[:, None]
+    place = np.stack([c * dx + s * dy, c * dy - s * dx], -1)
+    velocity = np.stack([c * pvx + s * pvy, c * pvy - s * pvx], -1)
+    gx, gy = goals.x.reshape(-1) - x, goals.y.reshape(-1) - y
+    goal = np.arctan2(c[:, 0] * gy - s[:, 0] * gx, c[:, 0] * gx + s[:, 0] * gy)
+    return free_heading(place, velocity, there, np.hypot(vx, vy), goal)
+
+
+FACTS: dict[str, Fact] = {
+    fact.name: fact
+    for fact in (
+        Fact("command", lambda passed, _: passed.command, says="(N, 3) twist that the action asked for, m/s and rad/s"),
+        Fact(
+            "command_before",
+            lambda passed, _: passed.command_before,
+            says="(N, 3) that of the control period before; 0 in the first",
+        ),
+        Fact("nearest", _nearest, frozenset({"scan"}), says="(N,) shortest range of the scan at the end, m"),
+        Fact(
+            "radius",
+            lambda passed, _: passed.world.robot_traits.radius.reshape(-1),
+            says="(N,) of the disc about the robot's footprint, m",
+        ),
+        Fact(
+            "robots",
+            _robots,
+            says="(N,) smallest clearance to another robot of the world at the end, m; infinite where there is none",
+        ),
+        Fact("elder", _elder, says="(N,) smallest clearance to an elder at the end, m; infinite where there is none"),
+        Fact(
+            "foreseen",
+            _foreseen,
+            says="(N,) in how many control periods, at most 5, somebody who walks straight on is where the robot is; else infinite",
+        ),
+        Fact(
+            "path_distance",
+            _path_distance,
+            frozenset({"path"}),
+            _Route.of,
+            "(N,) distance to the global path at the end, m; 0 without a path",
+        ),
+        Fact("path_approach", _path_approach, frozenset({"path"}), _Route.of, "(N,) how much nearer the robot came to its path, m"),
+        Fact("way", _way, frozenset({"path"}), _Route.of, "(N,) how much of the path it left behind, m"),
+        Fact(
+            "detour",
+            _detour,
+            says="(N,) least turn to a heading that is free for the next seconds and near to the goal's, rad",
+        ),
+    )
+}
+"""The library's facts by name."""
 
 
 def free_heading(place: Array, velocity: Array, present: Bools, speed: Array, goal: Array) -> Floats:
@@ -206,6 +242,13 @@ def free_heading(place: Array, velocity: Array, present: Bools, speed: Array, go
     off = np.abs((headings - goal[:, None] + np.pi) % (2 * np.pi) - np.pi)
     best = np.argmin(np.where(taken, np.inf, off), 1)
     return np.where(taken.all(1), np.pi, np.abs(headings[best])).astype(np.float32)
+
+
+def _on_paths(path: Floats, path_count: Ints, pose: Floats) -> Floats:
+    """The distance of N robots to their paths (N, K, 2), and the way from there to the end, (N, 2) m."""
+    out = np.zeros((len(pose), 2), np.float32)
+    _on_path(frozen(path), frozen(path_count), frozen(pose), out, 0, len(out))
+    return out
 
 
 @kernel

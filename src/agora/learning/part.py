@@ -10,12 +10,11 @@ import numpy as np
 from agora.core.state import Array, Bools, Floats
 from agora.episode import Batch, Conditions
 from agora.learning.facts import Facts
-from agora.learning.rewards import Clearances, Transition
+from agora.learning.rewards import Clearances
 from agora.planners.memory import reset
 
 if TYPE_CHECKING:
-    from agora.interfaces import Channel, Memory
-    from agora.policies.encoding import Encoding
+    from agora.interfaces import Channel, Encoding, Fact, Memory, Observation, Transition
     from agora.world.start import Start
 
 
@@ -33,7 +32,10 @@ class Part:
 
     Attributes:
         batch: the worlds. mine: (W,) worlds whose episodes are played here.
+        seen: what the robots know, since the worlds moved or began last (`look`).
     """
+
+    seen: Observation
 
     def __init__(
         self,
@@ -44,12 +46,12 @@ class Part:
         worlds: int,
         threads: int,
         observe: Encoding,
-        asks: Collection[str] = (),
+        asks: Collection[str | Fact] = (),
     ) -> None:
         self.batch = Batch(starts, conditions, needs, worlds, threads=threads, examples=examples)
         self.mine: Bools = np.zeros(worlds, np.bool_)
         self._clearances = Clearances(self.batch.world)
-        self._facts = Facts(self.batch, asks)
+        self._facts = Facts(self.batch.world, asks)
         self._observe = observe
         self._memory: Memory = {}
 
@@ -70,6 +72,14 @@ class Part:
         began = np.arange(len(self.mine)) == world
         self._memory = reset(self._memory, np.repeat(began, self.batch.world.layout.robots))
 
+    def look(self, worlds: Collection[int] | None = None) -> None:
+        """Measure what is due, everywhere or in some worlds, and read what the robots know.
+
+        A step does this once, and once more where episodes begin with it.
+        """
+        self.batch.look(worlds)
+        self.seen = self.batch.observer.observe()
+
     def teach(self, teacher: Any, actions: Floats) -> None:
         """Write the actions that a planner takes in the worlds that are played here."""
         observers, rows = self.batch.observers, self.rows
@@ -77,24 +87,29 @@ class Part:
         self._memory = answer.memory
         actions[rows] = self._observe.actions(answer.twists, observers.one.limits, *self._ways())[rows]
 
-    def step(self, actions: Array, brought: Transition) -> None:
-        """Let one control period pass, and write what it brought to the robots under way that are played here."""
+    def step(self, actions: Array, brought: Transition, facts: dict[str, Floats]) -> None:
+        """Let one control period pass, and write what it brought to the robots under way that are played here.
+
+        Args:
+            actions: (N, A).
+            brought: (N,) arrays that are written.
+            facts: of the period by name, each (N, ...); those that are not there are added.
+        """
         batch, world = self.batch, self.batch.world
         rows = self.rows & world.under_way
         twists = self._observe.twists(actions, batch.observer.limits, *self._ways())
         failed = np.flatnonzero(~np.isfinite(twists).all(axis=1) & rows).tolist()
         batch.command(twists, rows, failed)
         self._clearances.restart()
-        self._facts.begin(twists)
+        self._facts.begin(twists, self.seen)
         before = self._goal_distance()
         batch.advance(self._clearances.follow)
         brought.outcome[rows] = world.status.ends.outcome.reshape(-1)[rows]
         brought.progress[rows] = (before - self._goal_distance())[rows]
         brought.clearance[rows] = self._clearances.values.reshape(-1)[rows]
-        self._facts.end()
-        batch.look()
-        for name, values in self._facts.read().items():
-            brought.facts[name][rows] = values[rows]
+        self.look()
+        for name, values in self._facts.read(self.seen).items():
+            facts.setdefault(name, np.zeros_like(values))[rows] = values[rows]
 
     def _ways(self) -> tuple[Floats, Floats]:
         """The poses (N, 3) and goals (N, 3) of the robots."""

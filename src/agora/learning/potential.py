@@ -144,7 +144,9 @@ def fit(samples: Samples, *, tau: float, units: int = 5, steps: int = 2000, rate
     Args:
         samples: to learn from.
         tau: relaxation time, s.
-        units: of the hidden layer. steps: of Adam. rate: its first step; it falls to 0 on a cosine.
+        units: units of the hidden layer.
+        steps: steps of Adam.
+        rate: first step of Adam; it falls to 0 on a cosine.
         seed: of the first weights.
     """
     import torch

@@ -1,19 +1,23 @@
-"""What a policy is rewarded for: named terms with weights, functions of what one control period brought."""
+"""A reward of named terms with weights, and the terms and clearances that other rewards share with it.
+
+`agora.interfaces.reward` is the page for authors of others.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from agora.core.jit import bind, lean_kernel
 from agora.core.recording import Outcome
 from agora.core.scalar import ONE, ZERO, F
-from agora.core.state import Floats, Ints
+from agora.core.state import Floats
 from agora.errors import InputError
+from agora.interfaces import Transition
 from agora.world.records import RUNNING
 
 if TYPE_CHECKING:
@@ -26,39 +30,6 @@ _COLLIDED = np.zeros(max(Outcome) + 2, np.float32)  # by number of the outcome; 
 _COLLIDED[list(COLLISIONS)] = ONE
 _REACHED = int(Outcome.REACHED)
 _NOBODY = F(np.inf)
-
-
-@dataclass(frozen=True, eq=False)
-class Transition:
-    """What one control period brought to N robots.
-
-    Attributes:
-        outcome: (N,) `RUNNING` or the number of an `Outcome`.
-        progress: (N,) how much nearer the robot came to its goal, m.
-        clearance: (N,) smallest clearance between robot and pedestrians during the period, m; infinite where there are none.
-        dt: control period, s.
-        facts: more that a reward asked for, by names in `agora.learning.facts.FACTS`, each (N, ...).
-    """
-
-    outcome: Ints
-    progress: Floats
-    clearance: Floats
-    dt: float
-    facts: Mapping[str, Floats] = field(default_factory=dict)
-
-
-class Rewarding(Protocol):
-    """A frozen dataclass that says what a control period is worth."""
-
-    @property
-    def asks(self) -> frozenset[str]:
-        """Names of the facts that it reads, of `agora.learning.facts.FACTS`."""
-
-    def terms(self, transition: Transition) -> dict[str, Floats]:
-        """Return the terms (N,), weighted, by name."""
-
-    def __call__(self, transition: Transition) -> Floats:
-        """Return the rewards (N,)."""
 
 
 @dataclass(frozen=True)
@@ -136,7 +107,7 @@ def collision(transition: Transition) -> Floats:
 
 
 def discomfort(transition: Transition, distance: float) -> Floats:
-    """How far the clearance was below a distance, times the period, m s; 0 in the period in which the episode ends (CrowdNav)."""
+    """The lack of clearance below a distance, times the period, m s; 0 in the period in which the episode ends (CrowdNav)."""
     lack: Floats = np.maximum(F(distance) - transition.clearance, ZERO) * F(transition.dt)
     lack *= transition.outcome == RUNNING
     return lack

@@ -50,7 +50,8 @@ def planner_with(text: str, file: str) -> Any:
     """Return the planner of a training that drives with a file of weights; the file is not read.
 
     Args:
-        text: a registered planner, with parameters. file: of the weights.
+        text: a registered planner, with parameters.
+        file: file of the weights.
 
     Raises:
         InputError: there is no such planner, or it drives with no file.
@@ -172,7 +173,7 @@ class Run:
 
     @property
     def seconds(self) -> float:
-        """How long the training has been at work, in all its parts, s."""
+        """Time that the training has been at work, in all its parts, s."""
         return self._before + time.perf_counter() - self._began
 
     def _cut_curve(self) -> None:

@@ -1,4 +1,4 @@
-"""What is trained, on which episodes, and how it is judged; files in ``configs/training``."""
+"""A training: the network, the episodes it is trained on, and the episodes that judge it; files in ``configs/training``."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from agora.core.jit import lean, lean_kernel, spliced
-from agora.core.state import Array, Bools, Doubles, Floats, Ints
+from agora.core.state import Bools, Doubles, Floats, Ints, frozen
 
 __all__ = ["steps_to"]
 
@@ -100,7 +100,7 @@ def steps_to(blocked: Bools) -> Ints:
 
 @lean
 def inside(polygon, x, y):
-    """Whether (x, y) is in a polygon (V, 2), closed, by the even-odd rule."""
+    """Return whether (x, y) is in a polygon (V, 2), closed, by the even-odd rule."""
     result = False
     j = len(polygon) - 1
     for i in range(len(polygon)):
@@ -113,8 +113,7 @@ def inside(polygon, x, y):
 
 
 @lean_kernel
-def inside_all(polygon, points, out):
-    """Write to ``out`` (N,) whether the points (N, 2) are in a polygon (V, 2)."""
+def _inside_all(polygon, points, out):
     for i in range(len(points)):
         out[i] = inside(polygon, points[i, 0], points[i, 1])
 
@@ -158,7 +157,7 @@ def with_shapes(
 
     Args:
         field: (rows, columns) m.
-        resolution: m per cell.
+        resolution: length of a cell, m.
         origin: lower-left corner, m.
         walls: (S, 4) segments, the edges of the polygons among them.
         discs: (D, 3).
@@ -224,6 +223,13 @@ def _gap_to_edges(points, walls, discs, out):
         out[i] = best
 
 
+def inside_all(polygon: Doubles, points: Doubles) -> Bools:
+    """Return which points (N, 2) are in a polygon (V, 2)."""
+    found: Bools = np.empty(len(points), np.bool_)
+    _inside_all(frozen(polygon), frozen(points), found)
+    return found
+
+
 def edges_of(polygons: Iterable[Doubles]) -> Doubles:
     """Return the edges (E, 4) of polygons, each (V, 2): x0, y0, x1, y1."""
     return np.concatenate([np.zeros((0, 4)), *(np.hstack((p, np.roll(p, -1, axis=0))) for p in polygons)])
@@ -232,11 +238,10 @@ def edges_of(polygons: Iterable[Doubles]) -> Doubles:
 def gap_to_shapes(points: Doubles, walls: Doubles, discs: Doubles, polygons: tuple[Doubles, ...]) -> Doubles:
     """Return the exact distance (N,) from points (N, 2) to the nearest shape: 0 inside, infinite without shapes."""
     best: Doubles = np.empty(len(points))
-    _gap_to_edges(points, walls, discs, best)
-    covered: Array = np.empty(len(points), np.bool_)
+    points = frozen(points)
+    _gap_to_edges(points, frozen(walls), frozen(discs), best)
     for polygon in polygons:
-        inside_all(polygon, points, covered)
-        best[covered] = 0.0
+        best[inside_all(polygon, points)] = 0.0
     return best
 
 
@@ -251,7 +256,7 @@ def _to_segment(x, y, x0, y0, x1, y1):
 
 @lean
 def _cross(ax, ay, bx, by, cx, cy, dx, dy):
-    """Whether segments ab and cd cross, each strictly on both sides of the other."""
+    """Return whether segments ab and cd cross, each strictly on both sides of the other."""
     p = (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)
     q = (bx - ax) * (dy - ay) - (by - ay) * (dx - ax)
     u = (dx - cx) * (ay - cy) - (dy - cy) * (ax - cx)

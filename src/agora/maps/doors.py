@@ -26,11 +26,11 @@ class Door:
 
     Attributes:
         ends: (2, 2) ends of the opening, m; the leaves of the closed door meet in its middle.
-        thickness: of the leaves, m.
-        opens: when it begins to open, s.
-        closes: when it begins to close, s; later where somebody is in it.
+        thickness: thickness of the leaves, m.
+        opens: time at which it begins to open, s.
+        closes: time at which it begins to close, s; later where somebody is in it.
         takes: time from closed to open, s.
-        reach: how far before and behind the opening somebody keeps it open, m.
+        reach: distance before and behind the opening at which somebody keeps it open, m.
     """
 
     ends: Doubles
@@ -54,7 +54,7 @@ class Door:
 
     @property
     def width(self) -> float:
-        """Of the opening, m."""
+        """The width of the opening, m."""
         return float(np.hypot(*(self.ends[1] - self.ends[0])))
 
     @cached_property
@@ -64,7 +64,7 @@ class Door:
         return np.array([along, (-along[1], along[0])])
 
     def leaves(self, share: float) -> list[Doubles]:
-        """Return the leaves, polygons (4, 2), of a door that is open to a share; what has slid into the walls is left out."""
+        """Return the leaves, polygons (4, 2), of a door that is open to a share; parts inside the walls are left out."""
         if share >= 1.0:
             return []
         along, across = self.axes

@@ -57,7 +57,8 @@ def decode_exact(stream: BinaryIO, where: str) -> Map:
     """Read a map from an open file that `write_exact` wrote.
 
     Args:
-        stream: the file, in which one can go back. where: names it in messages.
+        stream: the file, in which one can go back.
+        where: names it in messages.
 
     Raises:
         InputError: it is none.
@@ -81,7 +82,7 @@ def decode_exact(stream: BinaryIO, where: str) -> Map:
 
 
 def _check_size(stream: BinaryIO, where: str) -> None:
-    """Make sure that what is packed in a file is not more than a map can be."""
+    """Make sure that the packed size of a file is not more than a map can have."""
     with zipfile.ZipFile(stream) as packed:
         size = sum(part.file_size for part in packed.infolist())
     if size > _LARGEST:

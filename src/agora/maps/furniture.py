@@ -28,8 +28,12 @@ class Box:
     """A box on its bottom face.
 
     Attributes:
-        x, y, z: centre of the bottom face in the model's frame, m.
-        length, width, height: along x, y and z, m.
+        x: centre of the bottom face in the model's frame, x, m.
+        y: centre of the bottom face in the model's frame, y, m.
+        z: centre of the bottom face in the model's frame, z, m.
+        length: size along x, m.
+        width: size along y, m.
+        height: size along z, m.
         colour: red, green, blue in [0, 1].
     """
 
@@ -47,8 +51,11 @@ class Cylinder:
     """An upright cylinder.
 
     Attributes:
-        x, y, z: centre of the bottom face in the model's frame, m.
-        radius, height: m.
+        x: centre of the bottom face in the model's frame, x, m.
+        y: centre of the bottom face in the model's frame, y, m.
+        z: centre of the bottom face in the model's frame, z, m.
+        radius: radius, m.
+        height: height, m.
         colour: red, green, blue in [0, 1].
     """
 
@@ -62,11 +69,13 @@ class Cylinder:
 
 @dataclass(frozen=True)
 class Spot:
-    """Where a pedestrian uses a piece of furniture.
+    """A place at which a pedestrian uses a piece of furniture.
 
     Attributes:
-        x, y, heading: pose of the pedestrian in the model's frame, m and rad.
-        use: what it does there.
+        x: pose of the pedestrian in the model's frame, x, m.
+        y: pose of the pedestrian in the model's frame, y, m.
+        heading: pose of the pedestrian in the model's frame, heading, rad.
+        use: activity of the pedestrian there.
     """
 
     x: float
@@ -77,12 +86,12 @@ class Spot:
 
 @dataclass(frozen=True)
 class FurnitureModel:
-    """A kind of furniture; what stands at a wall has its back to -y and its front to +y, what is sat on alone faces +x.
+    """A kind of furniture; models at a wall have their back to -y and their front to +y, seats that stand alone face +x.
 
     Attributes:
-        name: as scenario files name it.
-        parts: what it is made of; those on the floor are in the way of robots and pedestrians, the others do not reach over them.
-        spots: where pedestrians use it.
+        name: name in scenario files.
+        parts: solids; those on the floor are in the way of robots and pedestrians, the others do not reach over them.
+        spots: places where pedestrians use it.
     """
 
     name: str
@@ -116,8 +125,10 @@ class Furniture:
     """A piece of furniture at its place.
 
     Attributes:
-        model: a name in `MODELS`.
-        x, y, heading: pose in the map frame, m and rad.
+        model: name in `MODELS`.
+        x: pose in the map frame, x, m.
+        y: pose in the map frame, y, m.
+        heading: pose in the map frame, heading, rad.
     """
 
     model: str
@@ -143,7 +154,7 @@ class Furniture:
         return np.array(rows, np.float64).reshape(-1, 3)
 
     def spots(self) -> list[tuple[Spot, Doubles]]:
-        """Where pedestrians use it, with the pose (3,) in the map frame."""
+        """Return the spots at which pedestrians use it, with the pose (3,) in the map frame."""
         c, s = math.cos(self.heading), math.sin(self.heading)
         return [
             (spot, np.array([self.x + c * spot.x - s * spot.y, self.y + s * spot.x + c * spot.y, self.heading + spot.heading]))
@@ -160,7 +171,7 @@ _SIT = Spot(0.0, 0.0, 0.0, "sit")
 def _block(
     name: str, length: float, width: float, height: float, colour: Colour, *more: Box | Cylinder, stand: bool = False
 ) -> FurnitureModel:
-    """A box, what is on it, and a spot in front of it."""
+    """Return a box, the parts on it, and a spot in front of it."""
     spots = (Spot(0.0, width / 2 + 0.35, _BACK, "stand"),) if stand else ()
     return FurnitureModel(name, (Box(0.0, 0.0, 0.0, length, width, height, colour), *more), spots)
 
@@ -176,7 +187,7 @@ def _bed(name: str, width: float, length: float, colour: Colour) -> FurnitureMod
 
 
 def _seats(name: str, length: float, width: float, seats: int, colour: Colour, *more: Box) -> FurnitureModel:
-    """A seat for some, who face +y."""
+    """Return a seat for some people, who face +y."""
     places = tuple(Spot(length * ((k + 0.5) / seats - 0.5), 0.05, math.pi / 2, "sit") for k in range(seats))
     return FurnitureModel(name, (Box(0.0, 0.0, 0.0, length, width, 0.45, colour), *more), places)
 
@@ -189,7 +200,7 @@ def _desk(name: str, length: float, width: float) -> FurnitureModel:
 
 
 def _jack(name: str, load: float, colour: Colour) -> FurnitureModel:
-    """A pallet jack: forks towards +x under a load of some height, the handle at -x, and who pulls it."""
+    """Return a pallet jack: forks towards +x under a load of some height, the handle at -x, and the person who pulls it."""
     body, handle = Box(-0.55, 0.0, 0.0, 0.4, 0.55, 0.6, colour), Box(-0.7, 0.0, 0.6, 0.06, 0.3, 0.65, DARK)
     forks: tuple[Box, ...] = tuple(Box(0.2, y, 0.0, 1.1, 0.16, 0.2, STEEL) for y in (-0.18, 0.18))
     loaded = (Box(0.2, 0.0, 0.0, 1.1, 0.8, 0.15 + load, WOOD),) if load else ()
@@ -263,9 +274,10 @@ class ModelFile:
     """The keys of a file ``obstacles/<name>.yaml`` in the data folder: a model of the user's own.
 
     Attributes:
-        name: as scenario files name it.
-        boxes, cylinders: what it is made of.
-        source: where its sizes are from.
+        name: name in scenario files.
+        boxes: boxes that it is made of.
+        cylinders: cylinders that it is made of.
+        source: source of its sizes.
     """
 
     name: str

@@ -61,16 +61,17 @@ class Map:
     """Static surroundings in the map frame; arrays are read-only, grids are indexed [row, column], row grows with y.
 
     Attributes:
-        name: for messages and tables.
-        resolution: m per cell.
+        name: name in messages and tables.
+        resolution: length of a cell, m.
         origin: lower-left corner of cell [0, 0], m.
         occupied: (rows, columns) cells of the image that are obstacles; at least 2 x 2 cells.
         unknown: (rows, columns) cells of which the image knows nothing; they do not block, but nothing is placed in them.
         segments: (S, 4) thin walls x0, y0, x1, y1, m.
         discs: (D, 3) x, y, radius, m.
         polygons: filled obstacles, each (V, 2) corners, m.
-        offset: where the map frame's zero lies in the frame of the files that the map was read from (`agora.maps.frame`), m.
-        door: a door that moves, which is open in this map. stages: the maps with its leaves, from closed on (`agora.maps.doors`).
+        offset: zero of the map frame in the frame of the files that the map was read from (`agora.maps.frame`), m.
+        door: a door that moves, which is open in this map.
+        stages: the maps with its leaves, from closed on (`agora.maps.doors`).
 
     Raises:
         InputError: a size, number or shape that makes no map, or a map that lies farther than ``FARTHEST`` from zero.
@@ -147,8 +148,8 @@ class Map:
             polygons: each (V, 2).
             bounds: lower-left x, y and upper-right x, y of the map, m; the last row and column may reach over them.
             margin: without ``bounds``, free space about the shapes, m.
-            resolution: of the distance field, m per cell.
-            name: of the map.
+            resolution: length of a cell of the distance field, m.
+            name: name of the map.
 
         Raises:
             InputError: bounds that are not a rectangle, or neither bounds nor shapes.
@@ -184,7 +185,7 @@ class Map:
 
     @property
     def has_shapes(self) -> bool:
-        """Whether there is anything but cells."""
+        """True where the map has segments, discs or polygons."""
         return bool(len(self.segments) or len(self.discs) or self.polygons)
 
     @cached_property
@@ -199,7 +200,9 @@ class Map:
 
     @cached_property
     def clearance(self) -> Floats:
-        """The same with the exact distance to segments, discs and polygons; `distance` itself where there are none."""
+        """The distance from each cell's centre with the exact distance to segments, discs and polygons, m; `distance` itself where
+        there are none.
+        """
         if not self.has_shapes:
             return self.distance
         return distance.with_shapes(self.distance, self.resolution, self.origin, self.walls, self.discs, self.polygons)
@@ -211,7 +214,7 @@ class Map:
 
     @cached_property
     def cells(self) -> Bools:
-        """(rows, columns) what is an obstacle as cells alone: those whose centre is within half a cell of a shape are, too."""
+        """(rows, columns) obstacles as cells alone: cells whose centre is within half a cell of a shape are obstacles, too."""
         return self.clearance <= np.float32(0.5 * self.resolution) if self.has_shapes else self.occupied
 
     @cached_property

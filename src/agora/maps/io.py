@@ -38,11 +38,12 @@ class MapFile:
 
     Attributes:
         image: path of the image, relative to the YAML's folder.
-        resolution: m per pixel.
+        resolution: length of a pixel, m.
         origin: x, y, yaw of the image's lower-left corner; yaw must be 0.
         negate: 1 where white is occupied.
-        occupied_thresh, free_thresh: darkness above, below which a pixel is occupied, free.
-        mode: how the rest is read: unknown (trinary), graded (scale), or the pixel is the value (raw).
+        occupied_thresh: darkness above which a pixel is occupied.
+        free_thresh: darkness below which a pixel is free.
+        mode: reading of the other pixels: unknown (trinary), graded (scale), or the pixel is the value (raw).
         type: "indoor" or "outdoor" in Arena's maps; not used.
     """
 
@@ -77,9 +78,9 @@ class ShapesFile:
         polygons: filled obstacles, corners x, y, m.
         discs: columns x, y, radius, m.
         bounds: x0, y0, x1, y1, m; without it the shapes and ``margin`` about them.
-        margin: m.
-        resolution: of the distance field, m.
-        name: of the map.
+        margin: free space about the shapes, m.
+        resolution: length of a cell of the distance field, m.
+        name: name of the map.
     """
 
     segments: tuple[tuple[float, float, float, float], ...] = ()
@@ -209,8 +210,8 @@ def write_map(map: Map, path: str | Path, *, image: Literal["pgm", "png"] = "pgm
     Exact shapes are not in an image: cells whose centre is within half a cell of one are written as occupied.
 
     Args:
-        map: to be written.
-        path: of the YAML file; the image gets its name with another ending.
+        map: map to write.
+        path: path of the YAML file; the image gets its name with another ending.
         image: format and ending of the image.
     """
     from PIL import Image

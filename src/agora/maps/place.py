@@ -1,4 +1,4 @@
-"""A place: a map, what stands in it, and what its parts are for; what map generators make, and world folders hold."""
+"""A place: a map, its furniture, and the use of its parts; made by map generators, and held by world folders."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Place:
 
     Attributes:
         map: static surroundings, with the furniture in it.
-        furniture: what stands in the map, for 3-D worlds, pictures and pedestrians who use it.
+        furniture: furniture in the map, for 3-D worlds, pictures and pedestrians who use it.
         zones: parts of the map.
     """
 
@@ -54,7 +54,7 @@ class Place:
 
 
 def _same_outline(a: Doubles, b: Doubles) -> bool:
-    """Whether two polygons have the same corners, from whichever on."""
+    """Return whether two polygons have the same corners, from whichever on."""
     return len(a) == len(b) and any(np.abs(np.roll(a, k, axis=0) - b).max() < _SAME for k in range(len(a)))
 
 

@@ -1,4 +1,4 @@
-"""What the roads of a map are made with: compiled loops over its cells and places (`agora.maps.roads`)."""
+"""The kernels that make the roads of a map: compiled loops over its cells and places (`agora.maps.roads`)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SLACK = np.float32(1e-3)  # m, more than the distance field's error in arithmet
 
 @hidden
 def _is_apart(point, chosen, count, cell):
-    """Whether a cell is not close by one that is chosen."""
+    """Return whether a cell is not close to a chosen one."""
     for k in range(count):
         dx, dy = point[chosen[k], 0] - point[cell, 0], point[chosen[k], 1] - point[cell, 1]
         if dx * dx + dy * dy < _APART * _APART:
@@ -32,7 +32,8 @@ def _is_apart(point, chosen, count, cell):
 
 @device
 def cover(maps, point, rows, columns, order, forced, least, reach, owner, chosen):
-    """Choose the forced cells and, in an order, cells that see all others; returns how many, writes who sees each cell first.
+    """Choose the forced cells and, in an order, cells that see all others; return their number, and write the first seer of each
+    cell.
 
     ``owner`` is -2 for cells that nobody can see, in which the disc does not fit, and -1 for others that nobody sees.
     """
@@ -88,7 +89,7 @@ def borders(maps, point, width, rows, columns, least, owner, chosen, first, seco
 
 @hidden
 def road(maps, m, x0, y0, x1, y1, radius):
-    """What a straight road on map ``m`` costs a disc, m: its length, and more where it is narrow."""
+    """Return the cost of a straight road on map ``m`` for a disc, m: its length, and more where it is narrow."""
     dx, dy = x1 - x0, y1 - y0
     length = math.sqrt(dx * dx + dy * dy)
     parts = max(int(length / _STEP), 1)

@@ -40,11 +40,12 @@ class Roads:
     """The roads of one map for a disc of one radius; L places, H x W cells of the roads' own grid.
 
     Attributes:
-        radius: of the disc, m.
-        place: (L, 2) m.
-        cost: (L, L) of the cheapest way between two places, m: its length, and more where it is narrow; infinite without any.
+        radius: radius of the disc, m.
+        place: (L, 2) places, m.
+        cost: (L, L) cost of the cheapest way between two places, m: its length, and more where it is narrow; infinite without any.
         after: (L, L) number of the place after the first on the way to the second, -1 where there is none.
-        origin: (2,) lower-left corner of the grid, m. cell: of its side, m.
+        origin: (2,) lower-left corner of the grid, m.
+        cell: length of a side of a cell, m.
         point: (H, W, 2) the point of each cell that is farthest from obstacles, m.
         nearest: (H, W) number, row * W + column, of the nearest cell in which the disc fits, -1 where it fits nowhere.
         seen: (H, W, SEEN) the places in sight of the cell's point, the nearest first, then -1.
@@ -68,7 +69,7 @@ class Roads:
         return int(self.nearest[row, column])
 
     def reaches(self, start: ArrayLike, end: ArrayLike) -> bool:
-        """Whether there is a way from near one point (2,) to near another, m.
+        """Return whether there is a way from near one point (2,) to near another, m.
 
         A point in which the disc does not fit stands for the nearest one in which it does, at most `_REACH` m away.
         """
@@ -88,10 +89,23 @@ class RoadArrays(NamedTuple):
     """Roads of several maps and radii in flat arrays, for kernels.
 
     Attributes:
-        place_start: (Q,) first place of each. pair_start: (Q,) its first element of ``cost`` and ``after``. places: (Q,) L.
-        cell_start: (Q,) first cell. rows, columns: (Q,). origin_x, origin_y, cell: (Q,) m.
-        place_x, place_y: of all places, m. cost, after: as in `Roads`. point_x, point_y, nearest: of all cells.
-        seen: (cells, SEEN).
+        place_start: (Q,) first place of each map and radius.
+        pair_start: (Q,) its first element of ``cost`` and ``after``.
+        places: (Q,) its number of places L.
+        cell_start: (Q,) its first cell.
+        rows: (Q,) number of rows of its grid.
+        columns: (Q,) number of columns of its grid.
+        origin_x: (Q,) lower-left corner of its grid, x, m.
+        origin_y: (Q,) lower-left corner of its grid, y, m.
+        cell: (Q,) length of a side of its cells, m.
+        place_x: x of all places, m.
+        place_y: y of all places, m.
+        cost: as in `Roads`.
+        after: as in `Roads`.
+        point_x: x of the points of all cells, m.
+        point_y: y of the points of all cells, m.
+        nearest: numbers of the nearest cells of all cells, as in `Roads`.
+        seen: (cells, SEEN) places in sight, as in `Roads`.
     """
 
     place_start: Array
@@ -122,7 +136,7 @@ def roads_of(map: Map, radius: float) -> Roads | None:
     """Return the roads of a map for a disc of a radius, m; None where there is nothing to walk round. The map keeps them.
 
     Args:
-        map: the surroundings.
+        map: map of the surroundings.
         radius: a `radius_class`.
     """
     if not map.has_shapes and not map.occupied.any():
@@ -173,8 +187,8 @@ def _points(map: Map, step: int) -> tuple[Floats, Floats]:
 
 
 def _necks(width: Floats) -> Bools:
-    """(H, W) the cells in the middle of a narrow place, narrower than those along it and wider than those across it, and those
-    that lie straight before and behind it: who goes through there goes through its middle.
+    """(H, W) the cells in the middle of a narrow place, narrower than those along it and wider than those across it, and the cells
+    straight before and behind it, so that ways lead through its middle.
     """
     found = np.zeros(width.shape, np.bool_)
     for (ar, ac), (br, bc) in (((0, 1), (1, 0)), ((1, 0), (0, 1)), ((1, 1), (1, -1)), ((1, -1), (1, 1))):
@@ -227,7 +241,9 @@ def _nearest(free: Bools) -> Ints:
 
 
 def _cheapest(straight: Floats) -> tuple[Floats, Ints]:
-    """Cost of the cheapest ways (L, L), and the place after the first on each, from what the straight roads (L, L) cost."""
+    """Return the cost of the cheapest ways (L, L), and the place after the first on each, from the costs of the straight roads (L,
+    L).
+    """
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import dijkstra
 
@@ -270,11 +286,14 @@ class RoadStore:
     """Roads of several maps and radii in flat arrays; those that no world uses make room for others.
 
     Args:
-        count: how many at once.
-        places, cells: most of one of them.
+        count: number of roads at once.
+        places: most places of one of them.
+        cells: most cells of one of them.
 
     Attributes:
-        places, cells: as given. arrays: the record that kernels take.
+        places: most places of one of them.
+        cells: most cells of one of them.
+        arrays: the record that kernels take.
     """
 
     def __init__(self, count: int, places: int, cells: int) -> None:

@@ -43,11 +43,11 @@ def write_world(place: Place, folder: Path, kinds: Sequence[str], *, height: flo
     """Write a place into a folder that is there, and 3-D files of some kinds into its folder ``worlds``.
 
     Args:
-        place: to be written.
-        folder: of the world.
-        kinds: of 3-D files (`agora.maps.world3d.export.KINDS`).
-        height: of walls, m.
-        name: of the 3-D files; the map's where empty.
+        place: place to write.
+        folder: folder of the world.
+        kinds: kinds of 3-D files (`agora.maps.world3d.export.KINDS`).
+        height: height of walls, m.
+        name: name of the 3-D files; the map's where empty.
 
     Raises:
         UnknownNameError: no such kind; nothing was written.

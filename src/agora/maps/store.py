@@ -19,14 +19,15 @@ _LEAST = 4  # cells of a slot to which nothing was written yet
 
 @dataclass(frozen=True)
 class MapRoom:
-    """How much room a store has.
+    """The room of a store.
 
     Attributes:
-        maps: in the store at once.
-        cells: most of one map with occupied cells.
-        shaped: most of one map with shapes.
-        bare: most of one map without occupied cells; all of these share one empty grid.
-        segments, discs: most of one map.
+        maps: number of maps in the store at once.
+        cells: most cells of one map with occupied cells.
+        shaped: most cells of one map with shapes.
+        bare: most cells of one map without occupied cells; all of these share one empty grid.
+        segments: most segments of one map.
+        discs: most discs of one map.
         stages: most maps with the leaves of a door that come with one map.
     """
 
@@ -54,7 +55,7 @@ class MapRoom:
         )
 
     def holds(self, map: Map) -> bool:
-        """Whether there is room for a map, once another one leaves."""
+        """Return whether there is room for a map, once another one leaves."""
         return len(map.stages) <= self.stages and all(
             one.occupied.size <= (self.cells if one.occupied.any() else self.bare)
             and (not one.has_shapes or one.occupied.size <= self.shaped)
@@ -65,15 +66,15 @@ class MapRoom:
 
 
 class MapStore:
-    """Maps of different size in flat arrays, and which world is on which.
+    """Maps of different size in flat arrays, and the number of each world's map.
 
     A map on which no world is any more makes room for another one. Memory that nothing was written to costs nothing yet. Bytes per
     cell: 5 for a map of cells alone (its clearance is its distance), 9 for cells with shapes, 4 for shapes alone. So 256 maps of
     400 x 400 cells take 164 to 369 MB.
 
     Args:
-        worlds: W.
-        room: for how many maps, and how large ones.
+        worlds: number of worlds W.
+        room: number of maps, and the largest sizes.
 
     Attributes:
         arrays: the record that kernels take.
@@ -136,12 +137,12 @@ class MapStore:
 
 
 def build_store(maps: Sequence[Map], index: ArrayLike) -> Maps:
-    """Return M maps in flat arrays, and which of them each world uses.
+    """Return M maps in flat arrays, and the number of each world's map.
 
     A map given twice is stored once.
 
     Args:
-        maps: at least one.
+        maps: maps, at least one.
         index: (W,) for each world the number of its map in ``maps``.
 
     Raises:

@@ -9,8 +9,6 @@ from agora.core.state import Doubles
 from agora.maps.grid import Map
 from agora.maps.roads import Roads, radius_class, roads_of
 
-__all__ = ["along", "length_of", "way"]
-
 _STEP = 0.1  # m
 
 
@@ -20,7 +18,10 @@ def way(map: Map, radius: float, start: ArrayLike, end: ArrayLike) -> Doubles | 
     Straight where that is free; else over the roads of the map (`agora.maps.roads`), which pedestrians follow too.
 
     Args:
-        map: the surroundings. radius: of the disc, m. start, end: m.
+        map: map of the surroundings.
+        radius: radius of the disc, m.
+        start: (2,) first point, m.
+        end: (2,) last point, m.
     """
     ends = np.array([start, end], np.float64)
     roads = roads_of(map, radius_class(radius))
@@ -31,7 +32,7 @@ def way(map: Map, radius: float, start: ArrayLike, end: ArrayLike) -> Doubles | 
 
 
 def _is_free(map: Map, radius: float, start: Doubles, end: Doubles) -> bool:
-    """Whether a disc fits all along a straight line."""
+    """Return whether a disc fits all along a straight line."""
     count = 2 + int(np.hypot(*(end - start)) / _STEP)
     return bool((map.clearance_at(start + np.linspace(0.0, 1.0, count)[:, None] * (end - start)) >= radius).all())
 

@@ -23,8 +23,8 @@ class Zone:
     """A part of a map.
 
     Attributes:
-        label: its name.
-        category: what it is: "room", "corridor", "forbidden", ...
+        label: name of the zone.
+        category: kinds of the zone: "room", "corridor", "forbidden", ...
         polygons: each (V, 2) corners, m.
     """
 
@@ -46,17 +46,15 @@ class Zone:
 
     @property
     def area(self) -> float:
-        """Of all its polygons, m2; what lies in two of them counts twice."""
+        """The area of all its polygons, m2; parts that lie in two of them count twice."""
         return sum(_area(p) for p in self.polygons)
 
     def contains(self, points: ArrayLike) -> Bools:
         """Return whether points (..., 2) lie in one of its polygons."""
         where = np.asarray(points, np.float64)
-        flat, within = np.ascontiguousarray(where.reshape(-1, 2)), np.zeros(where.size // 2, np.bool_)
-        one = np.empty_like(within)
+        flat, within = where.reshape(-1, 2), np.zeros(where.size // 2, np.bool_)
         for polygon in self.polygons:
-            inside_all(polygon, flat, one)
-            within |= one
+            within |= inside_all(polygon, flat)
         return within.reshape(where.shape[:-1])
 
 
@@ -65,9 +63,9 @@ class ZoneFile:
     """One entry of a file of zones.
 
     Attributes:
-        label: the zone's name.
-        category: what it is; one word or more.
-        polygon: its polygons, each three corners [x, y] or more, m.
+        label: name of the zone.
+        category: kinds of the zone; one word or more.
+        polygon: polygons of the zone, each three corners [x, y] or more, m.
     """
 
     label: str
@@ -85,7 +83,7 @@ class ZoneFile:
 
 
 def _area(corners: Doubles) -> float:
-    """Of one polygon (V, 2), m2 (Gauss's formula)."""
+    """Return the area of one polygon (V, 2), m2 (Gauss's formula)."""
     x, y = (corners - corners[0]).T
     return 0.5 * abs(float(x @ np.roll(y, -1) - y @ np.roll(x, -1)))
 

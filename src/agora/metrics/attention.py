@@ -1,4 +1,4 @@
-"""Who looks at whom: a cone about the heading, and a free line of sight where there is a map.
+"""Gazes between robot and pedestrians: a cone about the heading, and a free line of sight where there is a map.
 
 Arena 3.0's cone is 5 degrees to either side, without limit of distance; its code mirrors the bearing of pedestrians and looks
 through walls, which is corrected here. A person sees more than that: the ``.field_of_view`` variant takes the 190 degrees of SRPB,
@@ -33,10 +33,14 @@ clearance: it is only good to a cell, and a whole step could leap over a thin wa
 
 
 def _over(chart: Map, begin: Doubles, step: Doubles, distance: Doubles) -> tuple[Doubles, Doubles]:
-    """Where (N, 2) rays come over a map, and how far (N,) they go over it, m; nothing blocks the view beside the map.
+    """Return the points (N, 2) at which rays come over a map, and their lengths (N,) over it, m; nothing blocks the view beside the
+    map.
 
     Args:
-        chart: the map. begin: (N, 2) m. step: (N, 2) unit vectors. distance: (N,) of the rays, m.
+        chart: the map.
+        begin: (N, 2) m.
+        step: (N, 2) unit vectors.
+        distance: (N,) lengths of the rays, m.
     """
     size, offset = np.asarray(chart.size), begin - chart.origin
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -68,7 +72,7 @@ def _march(recording: Recording, sample: Array, pedestrian: Array) -> Bools:
 
 @once
 def _in_sight(recording: Recording) -> Bools:
-    """(T, P) whether there is a free line of sight to those whom the robot faces, or who face it."""
+    """(T, P) whether there is a free line of sight to the pedestrians whom the robot faces, or who face it."""
     seen = _faced(recording) | _facing(recording)
     sample, pedestrian = np.nonzero(seen)
     seen[sample, pedestrian] = _march(recording, sample, pedestrian)
@@ -101,17 +105,17 @@ def _within(recording: Recording, ahead: Doubles, half_angle: float, reach: floa
 
 
 def _faced(recording: Recording) -> Bools:
-    """(T, P) who is in the robot's cone."""
+    """(T, P) whether a pedestrian is in the robot's cone."""
     return _within(recording, _bearing_from_robot(recording), _CONE, math.inf)
 
 
 def _facing(recording: Recording) -> Bools:
-    """(T, P) in whose cone the robot is."""
+    """(T, P) whether the robot is in a pedestrian's cone."""
     return _within(recording, _bearing_from_pedestrian(recording), _CONE, math.inf)
 
 
 def _beheld(recording: Recording) -> Bools:
-    """(T, P) in whose field of view the robot is."""
+    """(T, P) whether the robot is in a pedestrian's field of view."""
     return _within(recording, _bearing_from_pedestrian(recording), _FIELD, _SIGHT)
 
 

@@ -1,4 +1,4 @@
-"""Who is to blame for a contact with a pedestrian: who closed the gap, and whether the robot could have kept clear.
+"""The blame for a contact with a pedestrian: the party that closed the gap, and whether the robot could have kept clear.
 
 Who closed the gap is on the contact (`agora.core.recording.Closing`).
 
@@ -45,7 +45,7 @@ _SEAN = "Tsoi et al. 2022, SEAN 2.0: by the larger velocity along the contact's 
 
 @hidden
 def _keeps_clear(traits, maps, state, people, present, radius, steps, command, dt):
-    """Whether robot 0 touches nobody and no wall for some steps under a command; see `_escapes`."""
+    """Return whether robot 0 touches nobody and no wall for some steps under a command; see `_escapes`."""
     x, y, heading, twist = state[0], state[1], state[2], (state[3], state[4], state[5])
     steering = ZERO
     if traits.kinematics[0, 0] == ACKERMANN:
@@ -85,7 +85,7 @@ def _escapes(traits, maps, states, people, present, radius, steps, commands, dt,
 
 
 def avoidable(recording: Recording, contact: Contact) -> bool | None:
-    """Whether the robot could have kept clear of a pedestrian whom it touched; never where it stood.
+    """Return whether the robot could have kept clear of a pedestrian whom it touched; never where it stood.
 
     None where nobody recorded who closed the gap or how the robot can move, and of other contacts.
     """
@@ -153,7 +153,9 @@ def _fan(traits: RobotTraits) -> Floats:
 
 
 def _people(recording: Recording, times: Doubles) -> tuple[Doubles, Bools]:
-    """Where pedestrians were, (..., P, 2), and which were there, (..., P), at times of any shape: straight on between samples."""
+    """Return the positions of pedestrians (..., P, 2), and which were there, (..., P), at times of any shape: straight on between
+    samples.
+    """
     time, position = recording.time, recording.pedestrian_position
     before = np.clip(np.searchsorted(time, times, "right") - 1, 0, len(time) - 1)
     after = np.minimum(before + 1, len(time) - 1)
@@ -164,7 +166,7 @@ def _people(recording: Recording, times: Doubles) -> tuple[Doubles, Bools]:
 
 
 def _closers(recording: Recording) -> list[Closer] | None:
-    """Who closed the gap before each contact with a pedestrian; None where nobody recorded it of one."""
+    """Return who closed the gap before each contact with a pedestrian; None where nobody recorded it of one."""
     closings = [contact.closing for contact in recording.contacts if contact.kind == ContactKind.PEDESTRIAN]
     known = [closing.closer for closing in closings if closing is not None]
     return known if len(known) == len(closings) else None
@@ -228,7 +230,9 @@ def collisions_by_both(recording: Recording) -> float | None:
     compared="all",
 )
 def collisions_avoidable(recording: Recording) -> float | None:
-    """Whoever closed the gap; undefined where nobody recorded how the robot can move."""
+    """The contacts that the robot could have avoided, whoever closed the gap; undefined where nobody recorded how the robot can
+    move.
+    """
     found = [avoidable(recording, contact) for contact in recording.contacts if contact.kind == ContactKind.PEDESTRIAN]
     known = [value for value in found if value is not None]
     return float(sum(known)) if len(known) == len(found) else None
@@ -243,7 +247,7 @@ def collisions_avoidable(recording: Recording) -> float | None:
     compared="all",
 )
 def collision_blame(recording: Recording) -> float | None:
-    """From 0 to 1; undefined without such contacts, and where nobody recorded who closed the gap."""
+    """The blame from 0 to 1; undefined without such contacts, and where nobody recorded who closed the gap."""
     closings = [contact.closing for contact in recording.contacts if contact.kind == ContactKind.PEDESTRIAN]
     shares = [0.0 if closing.standing else closing.share for closing in closings if closing is not None]
     return sum(shares) / len(shares) if shares and len(shares) == len(closings) else None

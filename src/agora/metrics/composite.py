@@ -26,7 +26,7 @@ __all__ = ["Penalty", "Snqi"]
     compared="all",
 )
 def robosense_total(recording: Recording) -> float | None:
-    """From 0 to 1; undefined where ``spl`` is."""
+    """The score from 0 to 1; undefined where ``spl`` is."""
     s, path, space = success(recording), spl(recording), personal_space_compliance_robosense(recording)
     return None if s is None or path is None or space is None else 0.4 * s + 0.3 * path + 0.3 * space
 
@@ -40,7 +40,7 @@ def robosense_total(recording: Recording) -> float | None:
     values="share",
 )
 def igibson_social(recording: Recording) -> float | None:
-    """From 0 to 1; undefined where ``stl`` is. A failure far from everybody still scores 0.5."""
+    """The score from 0 to 1; undefined where ``stl`` is. A failure far from everybody still scores 0.5."""
     time, space = stl(recording), personal_space_compliance_igibson(recording)
     return None if time is None or space is None else 0.5 * (time + space)
 

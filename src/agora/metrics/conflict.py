@@ -1,4 +1,4 @@
-"""How soon robot and pedestrians would have collided, had both gone on as they moved."""
+"""Times to a collision of robot and pedestrians, had both gone on as they moved."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from agora.core.jit import lean_kernel
 from agora.core.recording import Recording
-from agora.core.state import Doubles
+from agora.core.state import Doubles, frozen
 from agora.interfaces import metric
 from agora.metrics.outline import times_to_touch
 from agora.metrics.quantities import MOVING, anyone, average, closest, norm, offsets, once, velocities
@@ -107,7 +107,9 @@ def time_to_collision_average_socnavbench(recording: Recording) -> float | None:
     source="robot_sf, time_to_collision_min",
 )
 def time_to_collision_min_robot_sf(recording: Recording) -> float | None:
-    """Its defects: no radii, and who passes by counts as who collides. Undefined where nobody ever approached."""
+    """Defects of the original: no radii, and pedestrians who pass by count as those who collide. Undefined where nobody ever
+    approached.
+    """
     (x, y, distance), (vx, vy) = offsets(recording), _relative(recording)
     closing = recording.pedestrian_present & (x * vx + y * vy < 0.0)
     times = distance[closing] / np.sqrt(vx * vx + vy * vy)[closing]
@@ -164,8 +166,8 @@ def _encroach(time, place, people, present, reach, best, first, last):
     source="Allen, Shin and Cooper 1978, Transportation Research Record 667; of discs here",
 )
 def post_encroachment_time_min(recording: Recording) -> float | None:
-    """To a sample; whoever was first. 0 where they touched; undefined where their ways never met within 10 s."""
+    """The time to the nearest sample, whoever was first. 0 where they touched; undefined where their ways never met within 10 s."""
     best, reach = np.array([_LATE]), recording.radius + recording.pedestrian_radius
-    crowd = recording.pedestrian_position, recording.pedestrian_present
-    _encroach(recording.time, recording.pose[:, :2].copy(), *crowd, reach, best, 0, len(recording.time))
+    given = (recording.time, recording.pose[:, :2], recording.pedestrian_position, recording.pedestrian_present, reach)
+    _encroach(*(frozen(one) for one in given), best, 0, len(recording.time))
     return float(best[0]) if best[0] < _LATE else None

@@ -53,7 +53,9 @@ def _dangerous(recording: Recording) -> Bools:
     values="share",
 )
 def danger_frequency_crowdnav(recording: Recording) -> float | None:
-    """Of all steps, the last too. Its clearance is that of the reward: people go on as they did. Undefined without a step."""
+    """The share of all steps, the last too. Its clearance is that of the reward: people go on as they did. Undefined without a
+    step.
+    """
     return float(_dangerous(recording).mean()) if len(recording.time) > 1 else None
 
 
@@ -127,7 +129,7 @@ def _intruding(recording: Recording) -> Bools:
     values="share",
 )
 def intrusion_ratio_attngraph(recording: Recording) -> float | None:
-    """Of all steps. The future is the recorded one; the code's goes on beyond the end. Undefined without a step."""
+    """The share of all steps. The future is the recorded one; the code's goes on beyond the end. Undefined without a step."""
     return float(_intruding(recording).mean()) if len(recording.time) > 1 else None
 
 

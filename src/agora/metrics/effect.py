@@ -1,4 +1,4 @@
-"""What robots did to people: where they walked, beside where they would have walked without robots.
+"""The effect of robots on people: their ways beside the ways that they would have walked without robots.
 
 `Recording.undisturbed` comes of the same episode without robots (`agora.engine.undisturbed`). Both runs have the same pedestrians,
 goals and random streams. Whoever has not been influenced, not even through others, has a displacement of exactly 0; recorded
@@ -44,7 +44,7 @@ def _displacement(recording: Recording) -> Doubles:
 
 
 def _there(recording: Recording) -> Bools | None:
-    """(P,) who was there at all; None where nobody was or the episode was not run without robots."""
+    """(P,) whether a pedestrian was there at all; None where nobody was or the episode was not run without robots."""
     there: Bools = np.any(recording.pedestrian_present, axis=0)
     return there if recording.undisturbed is not None and there.any() else None
 
@@ -123,7 +123,7 @@ def pedestrian_displacement_average(recording: Recording) -> float | None:
     source=_SOURCE,
 )
 def pedestrian_displacement_max(recording: Recording) -> float | None:
-    """Of the pedestrian who was displaced most."""
+    """The displacement of the pedestrian who was displaced most."""
     return None if _there(recording) is None else float(_displacement(recording).max())
 
 
@@ -150,7 +150,7 @@ def pedestrians_affected(recording: Recording) -> float | None:
     source=_SOURCE,
 )
 def pedestrian_displacements(recording: Recording) -> float | None:
-    """Who comes back and is displaced again counts twice."""
+    """The number of displacements; a pedestrian who comes back and is displaced again counts twice."""
     if _there(recording) is None:
         return None
     noticed = _displacement(recording) > _NOTICED
@@ -167,7 +167,9 @@ def pedestrian_displacements(recording: Recording) -> float | None:
     version=2,
 )
 def pedestrian_delay_average(recording: Recording) -> float | None:
-    """0 of a pedestrian who came farther than without robots; of one who is held up, the time since it would have passed."""
+    """The delay is 0 for a pedestrian who came farther than without robots; for one held up, the time since it would have
+    passed.
+    """
     return None if _there(recording) is None else float(np.mean(_late(recording)[0]))
 
 
@@ -181,7 +183,7 @@ def pedestrian_delay_average(recording: Recording) -> float | None:
     version=2,
 )
 def pedestrian_delay_max(recording: Recording) -> float | None:
-    """Of the pedestrian who was delayed most."""
+    """The delay of the pedestrian who was delayed most."""
     return None if _there(recording) is None else float(np.max(_late(recording)[0]))
 
 

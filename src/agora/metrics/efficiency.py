@@ -1,4 +1,4 @@
-"""How directly and how fast the robot got to its goal.
+"""The directness and the speed of the robot's way to its goal.
 
 L* is the length of a shortest collision-free path. Of a robot with a polygon it is that of the disc about it; where this disc does
 not get through, it is that of the largest disc inside, so that no success is without a value.
@@ -74,7 +74,7 @@ def path_traversal_time(recording: Recording) -> float:
     values="amount",
 )
 def path_length(recording: Recording) -> float:
-    """Of the position alone; the heading is no coordinate."""
+    """The path of the position alone; the heading is no coordinate."""
     return path_metres(recording)
 
 
@@ -150,7 +150,7 @@ def spl_socnavgym(recording: Recording) -> float | None:
     compared="all",
 )
 def spl_social_jym(recording: Recording) -> float:
-    """The straight line for L*, whatever is in the way; 1 for a success that began on the goal."""
+    """The ratio has the straight line for L*, across all obstacles; 1 for a success that began on the goal."""
     if not succeeded(recording):
         return 0.0
     straight, length = float(goal_distances(recording)[0]), path_metres(recording)

@@ -36,7 +36,9 @@ class Encounters(NamedTuple):
     """E encounters.
 
     Attributes:
-        begin: (E,) first sample. end: (E,) sample after the last. column: (E,) slot of the pedestrian.
+        begin: (E,) first sample.
+        end: (E,) sample after the last.
+        column: (E,) slot of the pedestrian.
     """
 
     begin: Array
@@ -74,7 +76,7 @@ def kinds_of(recording: Recording) -> Array:
     values="count",
 )
 def encounters(recording: Recording) -> float:
-    """Of all kinds; what is under way at the beginning counts. 0 without pedestrians."""
+    """The encounters of all kinds; those under way at the beginning count. 0 without pedestrians."""
     return float(len(encounters_of(recording).begin))
 
 

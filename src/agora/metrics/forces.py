@@ -1,4 +1,5 @@
-"""What forces robot and pedestrians feel in the social force model, as HuNavSim and its social force window planner weigh robots.
+"""The forces that robot and pedestrians feel in the social force model, as HuNavSim and its social force window planner weigh
+robots.
 
 The law of `agora.pedestrians.moussaid` with the factors of `agora.pedestrians.pedsim`, which are HuNavSim's, without cutoff: forces
 are accelerations, m/s2. What the robot does to a pedestrian is minus what the pedestrian does to the robot. The nearest wall pushes
@@ -32,7 +33,7 @@ _ROBOT_SF = "robot_sf; of the robot's force alone, where there is that of everyt
 
 
 class _Law(NamedTuple):
-    """What `agora.pedestrians.moussaid.interaction` takes."""
+    """The parameters of `agora.pedestrians.moussaid.interaction`."""
 
     importance: float
     gamma: float

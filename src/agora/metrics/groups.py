@@ -1,4 +1,4 @@
-"""Whether the robot went through groups of people.
+"""The robot's ways through groups of people.
 
 A group is two or more pedestrians who are present with one group number. Its circle is TAGA's: about the mean of its members'
 places, to the farthest of them and 0.1 m beyond; the robot is inside where its centre is less than 0.05 m away from that (both of
@@ -17,8 +17,6 @@ from agora.interfaces import Metric, metric
 from agora.metrics.quantities import average, norm, once, pedestrians_facing
 from agora.metrics.space import band_words, in_band
 from agora.perception import spaces
-
-__all__ = ["inside_groups"]
 
 _TAGA = "Sarker Roy et al. 2025, TAGA"
 _MARGIN = 0.1 + 0.05
@@ -147,8 +145,8 @@ group_space_share_social = _share("social")
 
 @once
 def _relations(recording: Recording) -> tuple[Doubles, Doubles, Doubles, Bools]:
-    """Of each pair of members of a group, (T, C): the robot's side of their line, where it is along it, from 0 to 1, how
-    far beside it, m, and whether both are in the group.
+    """Return for each pair of members of a group, (T, C): the robot's side of their line, its place along it, from 0 to 1, its
+    distance from it, m, and whether both are in the group.
     """
     found = [(np.zeros((len(recording.time), 0)),) * 3 + (np.zeros((len(recording.time), 0), np.bool_),)]
     for position, present in members(recording):
@@ -189,6 +187,6 @@ def relation_disturbance(recording: Recording) -> float:
     values="count",
 )
 def relation_disturbance_navmet(recording: Recording) -> float:
-    """Of each pair of members; grows with the rate of the samples, as in its code. 0 without groups."""
+    """The disturbance of each pair of members; grows with the rate of the samples, as in its code. 0 without groups."""
     _, along, beside, both = _relations(recording)
     return float(np.count_nonzero(both & (along >= 0.0) & (along <= 1.0) & (beside < _BESIDE)))

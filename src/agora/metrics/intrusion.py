@@ -1,4 +1,4 @@
-"""How far the robot went into the spaces of people: Gaussians about them, as in SRPB (Karwowski and Szynkiewicz 2023).
+"""The robot's intrusions into the spaces of people: Gaussians about them, as in SRPB (Karwowski and Szynkiewicz 2023).
 
 Personal space: Kirby's asymmetric Gaussian (`agora.costmap.personal_space`) about each pedestrian, along the heading. SRPB's code
 takes the deviations for variances; the ``.srpb`` variants do so too. Formation space: a round Gaussian about the middle of a group,

@@ -1,4 +1,4 @@
-"""How smoothly the robot moved.
+"""The smoothness of the robot's motion.
 
 Speed is displacement over time. Acceleration and jerk are differences of the recorded velocity vector over time, because second and
 third differences of single-precision positions would be mostly rounding. Curvature is a property of the path: it is taken over
@@ -121,7 +121,7 @@ def acceleration_min(recording: Recording) -> float | None:
     source="robot_sf, rollover_lateral_accel_abs_max",
 )
 def lateral_acceleration_max(recording: Recording) -> float | None:
-    """What tips a robot over sideways. Undefined for a single sample."""
+    """The acceleration that tips a robot over sideways. Undefined for a single sample."""
     if len(recording.time) < 2:
         return None
     return float((norm(velocities(recording)) * np.abs(recording.twist[:, 2])).max())
@@ -191,7 +191,7 @@ def _spaced(points: Doubles) -> Doubles:
 
 @once
 def _bends(recording: Recording) -> tuple[Doubles, Doubles, Doubles, Doubles]:
-    """Of each three neighbouring points of the path: twice the area, the two sides' product and sum, the chord."""
+    """Return for each three neighbouring points of the path twice the area, the two sides' product and sum, and the chord."""
     sides = np.diff(_spaced(recording.pose[:, :2]), axis=0)
     before, after = sides[:-1], sides[1:]
     a, b = norm(before), norm(after)

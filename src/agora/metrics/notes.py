@@ -1,4 +1,4 @@
-"""What the planner itself noted on the way (`agora.interfaces.NOTES`); undefined where it notes nothing of the kind."""
+"""The planner's own notes on the way (`agora.interfaces.NOTES`); undefined where it notes nothing of the kind."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _AGORA = "Agora"
 
 
 def _mean(recording: Recording, noted: Array | None) -> float | None:
-    """The mean over time of what was noted at each call."""
+    """Return the mean over time of the notes at the calls."""
     return None if noted is None or not len(noted) else weighted_mean(noted, intervals(recording))
 
 

@@ -1,4 +1,4 @@
-"""How an episode ended and how it got there: success, contacts, failures, progress.
+"""The end of an episode and the way to it: success, contacts, failures, progress.
 
 Contacts are the recording's events at physics rate: one for each time a party begins to be touched. Of a real robot's bag, in which
 nobody recorded contacts, a success is what reached the goal, and the numbers of contacts are undefined.
@@ -78,7 +78,7 @@ def success_k2(recording: Recording) -> float:
     source="Arena 3.0's code; its text has 2",
 )
 def success_k3(recording: Recording) -> float:
-    """That the goal was reached is checked, not inferred as in its code."""
+    """Success is computed from the recorded end; its code infers it."""
     return float(at_goal(recording) and len(touched(recording)) < 3)
 
 
@@ -197,7 +197,7 @@ def final_goal_distance(recording: Recording) -> float:
     compared="all",
 )
 def goal_distance_min(recording: Recording) -> float:
-    """How near the robot ever came to its goal."""
+    """The least distance of the robot to its goal."""
     return float(goal_distances(recording).min())
 
 
@@ -298,7 +298,7 @@ def deadlocks(recording: Recording) -> float:
     source="robot_sf; the times and distances are ours",
 )
 def deadlock_time(recording: Recording) -> float:
-    """From their beginning on; 0 without pedestrians."""
+    """The time of deadlocks from their beginning on; 0 without pedestrians."""
     return float(_deadlocks(recording).sum())
 
 

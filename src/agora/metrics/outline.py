@@ -70,14 +70,16 @@ def wall_gaps(recording: Recording) -> Doubles | None:
 
 
 def times_to_touch(recording: Recording, vx: Doubles, vy: Doubles) -> Doubles:
-    """(T, P) time until the robot's outline touches pedestrians' discs, s: 0 where they overlap, infinite where they do not meet.
+    """Return the time (T, P) until the robot's outline touches pedestrians' discs, s: 0 where they overlap, infinite where they do
+    not meet.
 
     The disc's centre moves with a constant velocity relative to the robot, which keeps its heading; the outline grown by the disc's
     radius is bounded by the edges, moved outwards, and by a disc at each corner.
 
     Args:
-        recording: the episode.
-        vx, vy: (T, P) velocity of the pedestrians relative to the robot, map frame, m/s.
+        recording: recording of the episode.
+        vx: (T, P) velocity of the pedestrians relative to the robot, x, map frame, m/s.
+        vy: (T, P) velocity of the pedestrians relative to the robot, y, map frame, m/s.
     """
     polygon, (x, y, _), reach = corners(recording), offsets(recording), recording.pedestrian_radius
     if polygon is None:

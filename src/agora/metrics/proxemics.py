@@ -1,4 +1,4 @@
-"""How near the robot came to pedestrians and walls.
+"""The distances of the robot to pedestrians and walls.
 
 Centre distance D is between the centres. Surface distance d is between the robot's outline and the pedestrian's disc, and negative
 where they overlap; it is D - r_robot - r_pedestrian for a robot that is a disc. Zones are Hall's (1966): intimate to 0.45 m,
@@ -59,7 +59,7 @@ def closest_pedestrian_distance_average(recording: Recording) -> float | None:
     source=f"HuNavSim; radii and saturation of {_SOCNAVBENCH}",
 )
 def closest_pedestrian_distance_max(recording: Recording) -> float | None:
-    """How far away everybody once was; undefined where there never was a pedestrian."""
+    """The largest distance to the closest pedestrian; undefined where there never was a pedestrian."""
     return float(np.minimum(closest_surface(recording), _FAR).max()) if anyone(recording) else None
 
 
@@ -89,7 +89,7 @@ def closest_pedestrian_distance_min_hunavsim(recording: Recording) -> float | No
     source=f"{_HUNAVSIM}, maximum_distance_to_people",
 )
 def closest_pedestrian_distance_max_hunavsim(recording: Recording) -> float | None:
-    """Of the farthest pedestrian and not of the closest; undefined where there never was a pedestrian."""
+    """The distance of the farthest pedestrian and not of the closest; undefined where there never was a pedestrian."""
     return float(_from_outline(recording).max()) if anyone(recording) else None
 
 
@@ -192,7 +192,7 @@ def personal_space_compliance_robot_sf(recording: Recording) -> float | None:
 
 
 def _entries(recording: Recording, distance: float) -> float:
-    """How many times the surface distance to a pedestrian fell below ``distance``; beginning inside counts."""
+    """Count the times that the surface distance to a pedestrian fell below ``distance``; beginning inside counts."""
     inside = surface_distances(recording) < distance
     return float(np.count_nonzero(inside[0]) + np.count_nonzero(inside[1:] & ~inside[:-1]))
 

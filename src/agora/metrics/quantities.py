@@ -19,8 +19,6 @@ import numpy as np
 from agora.core.recording import Contact, Outcome, Recording
 from agora.core.state import Array, Bools, Doubles
 
-__all__ = ["path_metres"]
-
 MOVING = 0.01
 """Speed below which a robot has no direction of motion, m/s: rounding of its position would decide it."""
 
@@ -118,7 +116,7 @@ def closest(values: Array) -> Doubles:
 
 
 def at_goal(recording: Recording) -> bool:
-    """Whether the episode ended by reaching the goal, with or without contacts."""
+    """Return whether the episode ended by reaching the goal, with or without contacts."""
     return recording.outcome == Outcome.REACHED
 
 
@@ -129,7 +127,7 @@ def touched(recording: Recording) -> tuple[Contact, ...]:
 
 
 def succeeded(recording: Recording) -> bool:
-    """Whether the goal was reached and nothing touched, as far as anybody knows."""
+    """Return whether the goal was reached and nothing touched, as far as anybody knows."""
     return at_goal(recording) and not touched(recording)
 
 
@@ -155,7 +153,7 @@ def lowest(values: Array) -> Bools:
 
 
 def anyone(recording: Recording) -> bool:
-    """Whether there ever was a pedestrian."""
+    """Return whether there ever was a pedestrian."""
     return bool(recording.pedestrian_present.any())
 
 

@@ -1,4 +1,4 @@
-"""How smoothly and how plausibly the robot was driven: its twist, in its own frame, and what was asked of it."""
+"""The smoothness and the plausibility of the driving: the robot's twist, in its own frame, and its commands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How robot and pedestrians shared the space: shares of time in each zone, near misses, and who came too near to whom.
+"""The space that robot and pedestrians shared: shares of time in each zone, near misses, and who came too near to whom.
 
 Zones are Hall's (`agora.metrics.proxemics`), of the surface distance d to the nearest pedestrian. Who came too near is told as who
 closed the gap before a contact (`agora.core.recording.Closing`): by the parts of the velocities along the line between the centres.
@@ -62,7 +62,7 @@ def band_words(of: str, zone: str) -> str:
 
 def _share(zone: str) -> Metric:
     def share(recording: Recording) -> float:
-        """Nobody about is public space: the four shares add up to 1."""
+        """The share of time; nobody about is public space, so that the four shares add up to 1."""
         return average(recording, in_band(closest_surface(recording), zone))
 
     made = metric(
@@ -112,7 +112,7 @@ space_share_social_hunavsim = _hunavsim_share("social")
     values="count",
 )
 def near_misses(recording: Recording) -> float:
-    """Events of each pedestrian, whatever is under way at the beginning or the end counts; 0 without pedestrians."""
+    """The events of each pedestrian; those under way at the beginning or the end count; 0 without pedestrians."""
     return _near_misses(recording)
 
 
@@ -164,7 +164,7 @@ def near_misses_robot_sf(recording: Recording) -> float:
 
 @functools.lru_cache(maxsize=4)
 def closers(recording: Recording, limit: float) -> tuple[Closer, ...]:
-    """Who closed the gap each time that d to a pedestrian fell below ``limit``, in the first sample inside.
+    """Return who closed the gap each time that d to a pedestrian fell below ``limit``, in the first sample inside.
 
     A robot slower than `STANDING` closes none, and neither does who moves away.
     """

@@ -78,7 +78,7 @@ def time_to_goal_taga(recording: Recording) -> float | None:
     values="amount",
 )
 def path_length_taga(recording: Recording) -> float:
-    """Of all episodes, as in its code."""
+    """The path length of all episodes, as in its code."""
     inside = inside_groups(recording)
     end = int(np.argmax(inside)) if inside.any() else len(inside) - 1
     return float(step_lengths(recording)[:end].sum())

@@ -63,7 +63,8 @@ _OTHER_STATES = {
 
 
 def names_plugin(text: str) -> bool:
-    """Whether Arena's argument ``sfm`` names a plugin, ``module:name``, which has a node of its own; no crowd model is spelt so.
+    """Return whether Arena's argument ``sfm`` names a plugin, ``module:name``, which has a node of its own; no crowd model is spelt
+    so.
 
     ``helbing:relaxation_time=0.6`` and ``helbing(relaxation_time=0.6)`` are a crowd model with a parameter.
     """
@@ -84,7 +85,7 @@ def crowd_model(text: str) -> Named:
 
 
 def state_number(text: str) -> int | None:
-    """The number of the social state that Arena, or `STATE_NAMES`, calls so; None for what has no counterpart."""
+    """Return the number of the social state with this name in Arena, or in `STATE_NAMES`; None for names without a counterpart."""
     word = text.strip().strip('"').lower().removeprefix("state")
     if word.isdigit() and 1 <= int(word) <= len(_ANIMATIONS):
         word = _ANIMATIONS[int(word) - 1]
@@ -100,15 +101,15 @@ def type_name(number: int) -> str:
 def newcomers(
     pedestrians: Sequence[Pedestrian], crowd: People, stream: Stream, first_id: int
 ) -> tuple[PedestrianStarts, tuple[str, ...]]:
-    """Pedestrians that somebody spawns, and the name of each.
+    """Return pedestrians that somebody spawns, and the name of each.
 
     One entry is as many as in a suite (`agora.tasks.obstacles.scenario.people_from`).
 
     Args:
-        pedestrians: as the message ``pedsim_msgs/Ped`` says.
-        crowd: what is not said.
-        stream: of random speeds.
-        first_id: the others follow.
+        pedestrians: pedestrians as the message ``pedsim_msgs/Ped`` describes them.
+        crowd: values that the message does not give.
+        stream: stream of random speeds.
+        first_id: id of the first; the others follow.
 
     Raises:
         InputError: a type is not known.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from agora.core.state import Array, Bools, Doubles, Floats, Minds, Pedestrians, Robots, Traits, Waypoints
+from agora.core.state import Array, Bools, Doubles, Floats, Minds, Pedestrians, Robots, Traits, Waypoints, carry
 from agora.engine.conditions import Conditions
 from agora.engine.crowd import EngineCrowd
 from agora.engine.engine import Engine
@@ -39,12 +39,13 @@ class Crowd:
     everybody's minds, but begin anew what they remember besides (how long a talk still lasts).
 
     Args:
-        start: the episode.
-        stage: its conditions.
-        is_fed: forces from outside may act (`feed`).
+        start: start of the episode.
+        stage: conditions of the episode.
+        is_fed: whether forces from outside may act (`feed`).
 
     Attributes:
-        start: the episode as it stands after what was changed. stage: its conditions.
+        start: start of the episode with all changes so far.
+        stage: conditions of the episode.
     """
 
     def __init__(self, start: Start, stage: Stage, *, is_fed: bool = False) -> None:
@@ -101,27 +102,27 @@ class Crowd:
 
     @property
     def traits(self) -> Traits:
-        """What the pedestrians are like, (1, P)."""
+        """The traits of the pedestrians, (1, P)."""
         return self.world.traits
 
     @property
     def minds(self) -> Minds:
-        """What they are up to, (1, P)."""
+        """The minds of the pedestrians, (1, P)."""
         return self.world.minds
 
     @property
     def models(self) -> tuple[AnyCrowdModel, ...]:
-        """What moves them."""
+        """The crowd models."""
         return self._conditions.models
 
     @property
     def slots(self) -> Array:
-        """Slots of those who are present now."""
+        """The slots of present pedestrians."""
         return np.flatnonzero(self.pedestrians.active[0])
 
     @property
     def acceleration(self) -> Floats:
-        """(P, 2) what the crowd model alone had everybody do last, m/s2; 0 for who was not there before."""
+        """(P, 2) last acceleration of everybody by the crowd model alone, m/s2; 0 for new pedestrians."""
         world, fed = self.world, self._crowd.fed
         if fed is not None:
             return np.stack([fed.own_x[0], fed.own_y[0]], -1)
@@ -178,8 +179,8 @@ class Crowd:
         """Let pedestrians come into the world; they are in the next generation.
 
         Args:
-            people: who; their ids are new.
-            names: of each, for those who show them.
+            people: people with new ids.
+            names: name of each, for those who show them.
 
         Returns:
             Their slots. A slot in which somebody was is used again once a generation without anybody in it was returned.
@@ -225,8 +226,8 @@ class Crowd:
         """Put pedestrians somewhere else, standing; they are absent from one generation, so that no contact is swept on the way.
 
         Args:
-            slots: of simulated pedestrians.
-            poses: (K, 3) x, y, heading.
+            slots: slots of simulated pedestrians.
+            poses: (K, 3) x, y, heading, m and rad.
 
         Raises:
             InputError: a pose outside the map or that is not finite.
@@ -248,7 +249,7 @@ class Crowd:
         self._returning |= poses
 
     def _put_back(self) -> None:
-        """Put those back who were lifted, once a generation without them was returned."""
+        """Put lifted pedestrians back, once a generation without them was returned."""
         now, goals = self.pedestrians, self.world.waypoints
         for slot in [slot for slot in self._returning if not self._shown[slot]]:
             pose, anew = self._returning.pop(slot)
@@ -263,7 +264,7 @@ class Crowd:
         self._shown: Bools = self.pedestrians.active[0].copy()
 
     def set_map(self, place: Map) -> None:
-        """Let the pedestrians go on in other surroundings; what was added to the old ones is in these too."""
+        """Let the pedestrians go on in other surroundings; additions to the old ones are in these too."""
         self._map = place
         self._surround()
 
@@ -323,21 +324,11 @@ class Crowd:
         engine = self._build(start)
         old, world, was, crowd = self.world, engine.world, self._crowd, engine.crowd
         assert crowd is not None
-        world.tick, world.status.clock.step[0] = old.tick, old.status.clock.step[0]
-        count = int(old.traits.count[0])
-        stay = np.setdiff1d(np.arange(count), np.asarray(new, np.int64))
-        kept: list[tuple[Array, Array]] = [(was.number, crowd.number)]
-        kept += [*zip(old.pedestrians, world.pedestrians, strict=True), *zip(old.minds, world.minds, strict=True)]
-        kept += [*zip(old.traits[:-1], world.traits[:-1], strict=True), *zip(old.waypoints, world.waypoints, strict=True)]
-        kept += zip(was.fed or (), crowd.fed or (), strict=False)
-        for source, target in kept:
-            if source.ndim == 3:
-                target[0, stay, : source.shape[2]] = source[0, stay]
-            else:
-                target[0, stay] = source[0, stay]
-        world.traits.count[0] = max(int(world.traits.count[0]), count)
-        for source, target in zip(old.robots, world.robots, strict=True):
-            target[:, : source.shape[1]] = source
+        stay = np.setdiff1d(np.arange(int(old.traits.count[0])), np.asarray(new, np.int64)).tolist()
+        world.take_over(old, range(old.layout.robots), stay)
+        crowd.number[0, stay] = was.number[0, stay]
+        if was.fed is not None and crowd.fed is not None:
+            carry(was.fed, crowd.fed, pedestrians=stay)
         for part in ("last", "cursor", "aside_x", "aside_y"):
             getattr(world.replay, part)[0, stay] = getattr(old.replay, part)[0, stay]
         shown = np.zeros(world.slots, np.bool_)
@@ -374,5 +365,5 @@ def _wider(array: Array, width: int) -> Array:
 
 
 def open_start(place: Map, entry: str = "crowd/open/0", seed: int = 0) -> Start:
-    """An episode without robots or pedestrians on a map: what a crowd begins with where nobody gave it an episode."""
+    """Return an episode without robots or pedestrians on a map, with which a crowd begins where nobody gave it an episode."""
     return Start(entry, seed, place, (), PedestrianStarts.none(), timeout=60.0)

@@ -36,7 +36,10 @@ class People:
     """Pedestrians of one world at one physics step: records of width 1 world.
 
     Attributes:
-        step: physics steps since the episode began. now: where they are. traits: what they are like. minds: what they do.
+        step: physics steps since the episode began.
+        now: present positions and velocities.
+        traits: traits, which do not change.
+        minds: activities and moods.
     """
 
     step: int
@@ -46,7 +49,7 @@ class People:
 
     @property
     def slots(self) -> int:
-        """How many there is room for."""
+        """The number of pedestrians that there is room for."""
         return int(self.now.x.shape[1])
 
     @staticmethod
@@ -61,8 +64,11 @@ class Entity:
     """Something to put into the world.
 
     Attributes:
-        name: of its own. kind: what it is. pose: (3,) x, y, heading.
-        model: of a robot. furniture: name in `agora.maps.furniture.MODELS` of an obstacle.
+        name: name of the entity.
+        kind: kind of the entity.
+        pose: (3,) x, y, heading, m and rad.
+        model: model of a robot.
+        furniture: name of an obstacle in `agora.maps.furniture.MODELS`.
         description: URDF, SDF or YAML text for simulators that want one; empty for the one that belongs to the model.
     """
 
@@ -78,7 +84,10 @@ class Reading(NamedTuple):
     """A scan.
 
     Attributes:
-        robot: number of the robot. time: when it was taken, s since the episode began. ranges: (B,) m. lidar: what took it.
+        robot: number of the robot.
+        time: time of the scan, s since the episode began.
+        ranges: (B,) m.
+        lidar: lidar that took it.
     """
 
     robot: int
@@ -89,13 +98,17 @@ class Reading(NamedTuple):
 
 @dataclass(frozen=True)
 class RobotStanding:
-    """How a robot's episode stands.
+    """The state of a robot's episode.
 
     Attributes:
-        ended: whether it is over. goal: number of the goal that it is on its way to.
-        outcome: `agora.core.recording.Outcome` once it has ended, -1 before. end_time: s since the episode began.
-        clipped: commands beyond the limits. contacts: so far. failure: what the planner said, if it failed.
-        target: x, y, heading of that goal.
+        ended: whether it is over.
+        goal: number of the goal that the robot is on its way to.
+        outcome: `agora.core.recording.Outcome` once it has ended, -1 before.
+        end_time: time of the end, s since the episode began.
+        clipped: number of commands beyond the limits.
+        contacts: number of contacts so far.
+        failure: message of the planner, if it failed.
+        target: pose of that goal: x, y, heading, m and rad.
     """
 
     ended: bool = False
@@ -109,11 +122,11 @@ class RobotStanding:
 
 
 class Driver(Protocol):
-    """One world.
+    """A world with its robots.
 
     Attributes:
-        name: of the driver.
-        can: what it is able to do; where time passes by itself, it cannot ``step``.
+        name: name of the driver.
+        can: abilities; where time passes by itself, it cannot ``step``.
     """
 
     name: str
@@ -137,15 +150,15 @@ class Driver(Protocol):
 
     @property
     def models(self) -> tuple[RobotModel, ...]:
-        """What the robots are."""
+        """The models of the robots."""
 
     @property
     def robots(self) -> Robots:
-        """Where the robots are, one world (1, R)."""
+        """The robots of the world, (1, R)."""
 
     @property
     def done(self) -> bool:
-        """Whether every robot has ended."""
+        """True where every robot has ended."""
 
     def begin(self, start: Start, stage: Stage, names: Sequence[str], since: float) -> None:
         """Adopt an episode: map, robots with these names, furniture, pedestrians at the start; time stands afterwards.
@@ -204,7 +217,7 @@ class Driver(Protocol):
         """
 
     def wait(self, seconds: float) -> bool:
-        """Where time passes by itself: wait until the world has moved on, at most so long; whether it has.
+        """Wait until the world has moved on, at most so long, where time passes by itself; return whether it has.
 
         Raises:
             SimulatorLostError: it has gone.
@@ -220,13 +233,13 @@ class Driver(Protocol):
         """The scans since the last call that `begin`, `advance` or `wait` brought."""
 
     def standing(self) -> Sequence[RobotStanding]:
-        """How every robot's episode stands."""
+        """Return the state of every robot's episode."""
 
     def contacts(self) -> Sequence[tuple[int, Contact]]:
-        """Which robots began to touch something since the last call."""
+        """Return the robots that began to touch something since the last call."""
 
     def touching(self) -> Bools:
-        """Which robots touch something now (R,)."""
+        """Return which robots touch something now (R,)."""
 
     def close(self) -> None:
         """Give everything back; nothing is called afterwards."""

@@ -57,12 +57,7 @@ class _People(NamedTuple):
 
 
 class Led(NamedTuple):
-    """Guidance of an interplanner for one robot (`agora.interfaces.Guidance`).
-
-    Attributes:
-        path: (K, 2) m. goal: (3,) pose at its end; None without one. speed: share of the top speed. danger: from 0 to 1.
-        reason: number of an `agora.core.recording.Reason`: why it is not the path.
-    """
+    """The guidance of an interplanner for one robot, with the fields of `agora.interfaces.Guidance`: (K, 2), (3,) and numbers."""
 
     path: Floats
     goal: Array | None
@@ -76,12 +71,12 @@ class Decision:
     """Decision for the robots of a navigator.
 
     Attributes:
-        twists: (R, 3) in the robots' frames.
-        failures: what the planner of a robot said that failed, by its number; it stands.
-        standing: why a robot stands although its planner did not fail, or has no path to follow; by its number.
-        planning_time: s a robot that was planned for.
-        notes: what else is to be said.
-        noted: what the planner noted, (R,) by the names of `agora.interfaces.NOTES`; empty where nobody was planned for.
+        twists: (R, 3) vx, vy and omega in the robots' frames, m/s and rad/s.
+        failures: messages of planners that failed, by the robot's number; the robot stands.
+        standing: reasons of robots that stand although their planner did not fail, or have no path to follow, by number.
+        planning_time: time per robot that was planned for, s.
+        notes: other remarks.
+        noted: notes of the planner, (R,) by the names of `agora.interfaces.NOTES`; empty where nobody was planned for.
     """
 
     twists: Floats
@@ -93,19 +88,20 @@ class Decision:
 
 
 class Navigator:
-    """Drives the robots of one world from what is said of them.
+    """Drives the robots of one world by the messages about them.
 
     Args:
-        start: the episode; its robots and pedestrians stand as there until something else is seen.
-        conditions: of the stage.
-        planner: of every robot.
-        names: of the robots, for messages.
-        room: pedestrians that can be seen, where the episode has fewer.
-        patience: s after which a robot whose pose or scan is older stands still; infinite in lock step.
+        start: start of the episode; its robots and pedestrians stand there until something else is seen.
+        conditions: conditions of the stage.
+        planner: planner of every robot.
+        names: names of the robots, for messages.
+        room: number of pedestrians that can be seen, where the episode has fewer.
+        patience: age of a pose or a scan after which its robot stands still, s; infinite in lock step.
         has_goals: whether the robots are under way to the episode's first goals.
 
     Attributes:
-        names: of the robots. needs: what the planner reads, and what its costmap is made of.
+        names: as given, or made of the models.
+        needs: channels that the planner reads, and the sources of its costmap.
     """
 
     def __init__(
@@ -167,7 +163,7 @@ class Navigator:
 
     @property
     def robots(self) -> Robots:
-        """Where the robots are, one world; to be written into where everybody's state is known exactly (`observed`)."""
+        """The robots of the world; written into where everybody's state is known exactly (`observed`)."""
         return self._world.robots
 
     @property
@@ -201,7 +197,7 @@ class Navigator:
 
     @property
     def reads_pedestrians(self) -> bool:
-        """Whether it matters where pedestrians are."""
+        """True where the planner's channels depend on pedestrians."""
         return any(isinstance(one, KnownPedestrians) for kind in self._observers.kinds for one, _ in kind.order)
 
     def people(self, count: int) -> _People:
@@ -283,7 +279,7 @@ class Navigator:
         self._paths.replan(0, robot)
 
     def arrived(self, robot: int) -> bool:
-        """Whether a robot is at its goal, within the tolerances."""
+        """Return whether a robot is at its goal, within the tolerances."""
         goal = self.goal(robot)
         if goal is None:
             return False
@@ -293,14 +289,14 @@ class Navigator:
         return away <= start.goal_tolerance and (start.heading_tolerance >= math.pi or turned <= start.heading_tolerance)
 
     def forget(self) -> None:
-        """Begin afresh: what planners remember, what lidars have seen, who is tracked, and how old poses and scans are."""
+        """Begin afresh: the planners' memories, the seen obstacles, the tracks, and the ages of poses and scans."""
         self._memory, self._before = {}, {}
         self._place()
         self._paths.forget(0)
         self._placed[:], self._scanned[:], self._time = _NEVER, _NEVER, _NEVER
 
     def forget_obstacles(self, robot: int) -> None:
-        """Clear what a robot's lidar has put on its costmap, and what its planner remembers of it."""
+        """Clear the obstacles that a robot's lidar has put on its costmap, and the planner's memory of them."""
         if (costmaps := self._observers.of(robot).part(Costmaps)) is not None:
             costmaps.clear(0, robot)
         self._memory = without_seen(self._memory, np.arange(len(self.names)) == robot)
@@ -319,7 +315,7 @@ class Navigator:
         """Plan for the robots that are under way.
 
         Args:
-            time: s, on the clock of `see_robot`.
+            time: present time, s, on the clock of `see_robot`.
             step: physics steps since the episode began.
             active: (R,) robots that have not ended.
         """
@@ -355,7 +351,7 @@ class Navigator:
         return Decision(answer.twists, failures, standing, share, notes, dict(answer.notes))
 
     def _places(self) -> Doubles:
-        """Where the robots are, (R, 2) m."""
+        """Return the positions of the robots, (R, 2) m."""
         return np.array([self._paths.place(0, robot) for robot in range(len(self.names))]).reshape(-1, 2)
 
     def _set_down(self, time: float) -> Bools:
@@ -369,12 +365,12 @@ class Navigator:
         return moved
 
     def standing(self, time: float, active: Bools) -> dict[int, str]:
-        """Why robots that are under way must stand whatever their planner says, by their numbers."""
+        """Return the reasons of robots under way that must stand whatever their planner says, by their numbers."""
         going = np.flatnonzero(active & self._has_goal)
         return {int(r): reason for r in going if (reason := self._not_ready(int(r), time))}
 
     def _not_ready(self, robot: int, time: float) -> str:
-        """Why a robot must stand whatever its planner says; nothing where it need not."""
+        """Return the reason why a robot must stand whatever its planner says; empty where it need not."""
         checks = {"odometry": self._placed[robot]}
         if self.beams(robot):
             checks["the last scan"] = self._scanned[robot]
@@ -385,7 +381,7 @@ class Navigator:
         return ""
 
     def why_no_path(self, robot: int) -> str:
-        """Why there is no path to a robot's goal, in words."""
+        """Return the reason why there is no path to a robot's goal, in words."""
         goal, place, model = self.goal(robot), self._start.map, self._start.robots[robot].model
         if goal is None:
             return f"{self.names[robot]} has no goal"
@@ -427,7 +423,7 @@ class Navigator:
         return seen.cost[robot].copy(), seen.origin[robot].copy(), seen.resolution
 
     def global_costmap(self, robot: int) -> tuple[Array, Array, float]:
-        """The costs of the whole map (rows, columns) for a robot, with what layers put on it; else as the local one."""
+        """Return the costs of the whole map (rows, columns) for a robot, with those of the layers; else as the local one."""
         place = self._start.map
         cost = inflate(place, self._start.robots[robot].model.inscribed_radius)
         if self._conditions.layers:

@@ -38,23 +38,12 @@ _NO_LIMIT = 1e8  # s
 
 @dataclass
 class _Robot:
-    """What is known of a robot beside the engine's records."""
+    """The facts about a robot beside the engine's records."""
 
     name: str
     start: RobotStart
     contacts: int = 0
     failure: str = ""
-
-
-def _carry(before: World, after: World, kept: Sequence[int]) -> None:
-    """Take over time, pedestrians, and those robots, by their old numbers, which are the first of the new world."""
-    after.tick = before.tick
-    old, new = before.status, after.status
-    pairs = [(before.pedestrians, after.pedestrians), (before.traits, after.traits), (before.robots, after.robots)]
-    for source, target in (*pairs, *zip(old[:-1], new[:-1], strict=True)):  # events are of the old world alone
-        carry(source, target, kept)
-    after.commands[0, : len(kept)] = before.commands[0, list(kept)]
-    new.clock.done[0] = bool(new.ends.outcome.size) and bool((new.ends.outcome != RUNNING).all())
 
 
 class OneWorld:
@@ -95,17 +84,17 @@ class OneWorld:
 
     @property
     def models(self) -> tuple[RobotModel, ...]:
-        """What the robots are."""
+        """The models of the robots."""
         return tuple(robot.start.model for robot in self._fleet)
 
     @property
     def robots(self) -> Robots:
-        """Where the robots are, one world (1, R)."""
+        """The robots of the world, (1, R)."""
         return self._world.robots
 
     @property
     def done(self) -> bool:
-        """Whether every robot has ended."""
+        """True where every robot has ended."""
         return bool(self._world.status.clock.done[0])
 
     def begin(self, start: Start, stage: Stage, names: Sequence[str], since: float) -> None:
@@ -138,7 +127,7 @@ class OneWorld:
         self._scanners = {lidar: Scanner(self._world, lidar) for lidar in self._lidars if lidar is not None}
 
     def _backend(self, conditions: Conditions) -> Backend:
-        """The engine of the simulator, or the library's with its robots."""
+        """Return the engine of the simulator, or the library's with its robots."""
         simulator = self._simulator.part
         if isinstance(simulator, WholeSimulator):
             return simulator.backend(self._world, conditions, led=True)
@@ -152,7 +141,10 @@ class OneWorld:
         """Make the world again with the robots and the furniture of now; ``kept`` are the old numbers of robots that were there."""
         before = self._world
         self._make(max(pedestrians, before.slots))
-        _carry(before, self._world, list(kept))
+        world = self._world
+        world.take_over(before, list(kept))
+        outcomes = world.status.ends.outcome
+        world.status.clock.done[0] = bool(outcomes.size) and bool((outcomes != RUNNING).all())
         self._engine.adopt(0)
         self._goals = [self._goals[r] for r in kept] + [0] * (len(self._fleet) - len(kept))
         self._see()
@@ -272,7 +264,7 @@ class OneWorld:
             self._engine.adopt(0)
 
     def _move_pedestrians(self) -> None:
-        """Write their next generation: what came from outside, gone on with its velocity where that is of an earlier moment."""
+        """Write the pedestrians' next generation from outside, gone on with its velocity where it is of an earlier moment."""
         world, now = self._world, self._people.now
         after = world.next_pedestrians
         carry(now, after)
@@ -310,7 +302,7 @@ class OneWorld:
         return taken
 
     def standing(self) -> Sequence[RobotStanding]:
-        """How every robot's episode stands."""
+        """Return the state of every robot's episode."""
         status = self._world.status
         return [
             RobotStanding(
@@ -327,12 +319,12 @@ class OneWorld:
         ]
 
     def contacts(self) -> Sequence[tuple[int, Contact]]:
-        """Which robots began to touch something since the last call."""
+        """Return the robots that began to touch something since the last call."""
         taken, self._contacts = self._contacts, []
         return taken
 
     def touching(self) -> Bools:
-        """Which robots touch something now (R,)."""
+        """Return which robots touch something now (R,)."""
         status = self._world.status
         touched: Bools = status.touching.pedestrian[0].any(-1) | status.touching.wall[0] | status.touching.robot[0].any(-1)
         return touched

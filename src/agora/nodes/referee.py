@@ -24,13 +24,13 @@ __all__ = ["Referee"]
 
 
 class Referee(OneWorld):
-    """The library's engine whose robots are led along what was observed of them.
+    """The library's engine whose robots are led along their observed tracks.
 
     Between two observations everybody is taken to have moved evenly. A robot that physics holds at a wall is a little off it, so
     the outlines are wider by a skin.
 
     Args:
-        skin: by which the radius of robots is wider where contacts are judged, m.
+        skin: length by which the radius of robots is wider where contacts are judged, m.
     """
 
     def __init__(self, skin: float = 0.01) -> None:
@@ -40,7 +40,7 @@ class Referee(OneWorld):
 
     @property
     def models(self) -> tuple[RobotModel, ...]:
-        """What the robots are."""
+        """The models of the robots."""
         return self._told
 
     @property
@@ -103,7 +103,7 @@ class Referee(OneWorld):
         return np.asarray(there)
 
     def allowed(self, number: int, twist: Floats) -> Floats:
-        """A twist within a robot's limits; what was beyond them is counted."""
+        """Return a twist within a robot's limits; excess is counted."""
         limits = self._told[number].limits(1)
         low = np.array([limits.min_vx[0], -limits.max_vy[0], -limits.max_omega[0]], np.float32)
         high = np.array([limits.max_vx[0], limits.max_vy[0], limits.max_omega[0]], np.float32)

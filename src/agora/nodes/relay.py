@@ -39,19 +39,19 @@ class Elsewhere:
 
 
 class Relay:
-    """Asks an interplanner, again and again, what a controller is to follow.
+    """Asks an interplanner, again and again, for the path that a controller is to follow.
 
     Args:
-        model: of the robot.
-        interplanner: asked; one that retreats looks at the scan alone.
-        period: s between two questions.
-        room: pedestrians that can be seen.
+        model: model of the robot.
+        interplanner: interplanner; one that retreats looks at the scan alone.
+        period: time between two questions, s.
+        room: number of pedestrians that can be seen.
 
     Raises:
         InputError: the interplanner cannot do without a costmap: Move Base Flex has its own, and plans on it anew by itself.
 
     Attributes:
-        navigator: takes what is seen (`see_robot`, `see_scan`, `people`); robot 0 is the robot.
+        navigator: takes the observations (`see_robot`, `see_scan`, `people`); robot 0 is the robot.
     """
 
     def __init__(self, model: RobotModel, interplanner: Named, period: float = 0.2, room: int = 64) -> None:
@@ -73,19 +73,19 @@ class Relay:
         self._sent = None
 
     def guide(self, path: ArrayLike, time: float) -> Led:
-        """Ask the interplanner what it makes of a path (K, 2), at the moment ``time``, s."""
+        """Return the interplanner's guidance from a path (K, 2), at the moment ``time``, s."""
         self.navigator.lead(0, path)
         self.navigator.decide(time, 0, np.ones(1, np.bool_))
         return self.navigator.guidance(0)
 
     def is_news(self, led: Led) -> bool:
-        """Whether a controller that has what was said last must be told; what is asked of here counts as told."""
+        """Return whether a controller with the last guidance must be told the new one, which counts as told from now on."""
         sent, self._sent = self._sent, led
         if sent is None or len(sent.path) == 0 or len(led.path) == 0:
             return True
         return math.dist(sent.path[-1], led.path[-1]) > _NEAR
 
     def leads_to_goal(self, led: Led) -> bool:
-        """Whether the path ends at the goal, not at a place on the way or beside it."""
+        """Return whether the path ends at the goal, not at a place on the way or beside it."""
         goal = self.navigator.goal(0)
         return goal is None or len(led.path) == 0 or math.dist(goal[:2], led.path[-1]) <= _ROOM

@@ -1,4 +1,4 @@
-"""Where a robot was, and when: its odometry by the moments at which that was measured."""
+"""The track of a robot: its odometry by the moments at which it was measured."""
 
 from __future__ import annotations
 
@@ -15,10 +15,12 @@ _SAME = 1e-6  # s: two moments that are nearer are one
 
 
 class Sighting(NamedTuple):
-    """What was measured at one moment.
+    """A measurement at one moment.
 
     Attributes:
-        time: s. pose: (3,) x, y, heading. twist: (3,) in the robot's frame.
+        time: time, s.
+        pose: (3,) x, y, heading, m and rad.
+        twist: (3,) vx, vy, omega in the robot's frame, m/s and rad/s.
     """
 
     time: float
@@ -30,7 +32,8 @@ class Track:
     """The latest sightings of a robot; it begins with the robot at rest.
 
     Args:
-        time: s. pose: (3,) x, y, heading.
+        time: time of the first sighting, s.
+        pose: (3,) x, y, heading.
     """
 
     def __init__(self, time: float, pose: Doubles) -> None:
@@ -38,7 +41,7 @@ class Track:
 
     @property
     def last(self) -> Sighting:
-        """What was seen last."""
+        """The last sighting."""
         return self._seen[-1]
 
     def see(self, sighting: Sighting) -> None:
@@ -47,7 +50,9 @@ class Track:
             self._seen.append(sighting)
 
     def at(self, time: float) -> Sighting:
-        """Pose and twist at a moment, s: evenly between the sightings around it, else the nearest; what was before is forgotten."""
+        """Return pose and twist at a moment, s: evenly between the sightings around it, else the nearest; earlier sightings are
+        forgotten.
+        """
         while len(self._seen) > 1 and self._seen[1].time <= time + _SAME:
             self._seen.popleft()
         before = self._seen[0]

@@ -1,4 +1,4 @@
-"""Compiles what a ROS graph computes with, so that its first start on a machine waits for nothing."""
+"""Compiles the kernels of a ROS graph, so that its first start on a machine waits for nothing."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def warm(tell: Callable[[str], None] = print) -> None:
     Kernels are kept on disk, so that again it takes some seconds.
 
     Args:
-        tell: is told what there is to say while kernels compile.
+        tell: shows a line while kernels compile.
     """
     warm_episode(partial(_hall, "plain"), [named_planner("dwa", "bypass")[1]], tell)
     warm_episode(partial(_hall, "social"), [], tell)
@@ -56,10 +56,10 @@ def warm_episode(
     """Play the first steps of an episode as the parts of a graph do, in two processes.
 
     Args:
-        make: returns start and stage; called in another process, because what places robots and people is compiled too.
-        planners: that drive the robots, one after the other.
-        tell: is told what there is to say while kernels compile.
-        observed: whether another simulator moves the robots, and a referee of ours judges what it sees.
+        make: returns start and stage; called in another process, because the placing of robots and people is compiled too.
+        planners: planners that drive the robots, one after the other.
+        tell: shows a line while kernels compile.
+        observed: whether another simulator moves the robots, and a referee of ours judges them.
 
     Raises:
         InputError: what ``make`` or a part of the graph refuses.
@@ -82,7 +82,7 @@ class Compiled:
     """A mark beside the compiled kernels that all of something is among them: it goes when they go, or when Agora's code changes.
 
     Args:
-        what: was compiled, as a text.
+        what: name of the compiled thing.
     """
 
     def __init__(self, what: str) -> None:

@@ -1,4 +1,4 @@
-"""People who act on what is going to happen: they avoid collisions that they foresee, and keep a time gap to who is ahead.
+"""People who act on what they foresee: they avoid coming collisions, and keep a time gap to the person ahead.
 
 The model is ours, made of published parts:
 
@@ -26,11 +26,10 @@ from agora.core.jit import inlined, kernel, part
 from agora.core.scalar import HALF, ONE, ZERO, exp, in_float32
 from agora.interfaces import CrowdDeclaration, Span
 from agora.pedestrians import walls
-from agora.pedestrians.checks import above_zero, at_least_zero
 from agora.pedestrians.goal import set_out
 from agora.pedestrians.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS, lanes
 from agora.pedestrians.walls import clearances
-from agora.ranges import Distance, Duration
+from agora.ranges import Distance, Duration, Length, NotNegative, Period, Positive, check_fields
 
 _TINY = np.float32(1e-6)
 _FAR = np.float32(1e6)
@@ -42,14 +41,19 @@ _ROWS = 11
 
 @inlined
 def _meet(px, py, ux, uy, ex, ey, sx, sy, qx, qy, reach, body, together, right, law):
-    """Acceleration of a pedestrian by one neighbour, and the free distance to the neighbour along the desired direction.
+    """Return the acceleration of a pedestrian by one neighbour, and the free distance to the neighbour along the desired direction.
 
     Args:
-        px, py: from the pedestrian to the neighbour, m.
-        ux, uy: expected velocity of the pedestrian relative to that of the neighbour, m/s.
-        ex, ey: desired direction.
-        sx, sy: away from the wall, the longer the narrower the pedestrian's place; 0 in the open.
-        qx, qy: expected velocity of the neighbour, m/s.
+        px: place of the neighbour from the pedestrian, x, m.
+        py: place of the neighbour from the pedestrian, y, m.
+        ux: expected velocity of the pedestrian relative to the neighbour's, x, m/s.
+        uy: expected velocity of the pedestrian relative to the neighbour's, y, m/s.
+        ex: desired direction, x.
+        ey: desired direction, y.
+        sx: direction away from the wall, x, the longer the narrower the pedestrian's place; 0 in the open.
+        sy: direction away from the wall, y.
+        qx: expected velocity of the neighbour, x, m/s.
+        qy: expected velocity of the neighbour, y, m/s.
         reach: sum of the radii, m.
         body: distance of the centres that is kept in a queue, m.
         together: whether both walk in one group.
@@ -92,7 +96,7 @@ def _list_people(x, y, vx, vy, radius, body, tight, group, active, count, discs,
 
 @part
 def _list_robots(x, y, vx, vy, radius, margin, active, discs, groups, n):
-    """Append the active robots of a world, who always have the right of way; returns how many discs there are then."""
+    """Append the active robots of a world, which always have the right of way; return the number of discs then."""
     for r in range(x.size):
         if active[r]:
             discs[_X, n], discs[_Y, n], discs[_VX, n], discs[_VY, n] = x[r], y[r], vx[r], vy[r]
@@ -103,7 +107,7 @@ def _list_robots(x, y, vx, vy, radius, margin, active, discs, groups, n):
 
 
 class _Law(NamedTuple):
-    """How people act on each other: the fields of `Anticipation`, times and lengths as the kernel divides by them."""
+    """The law of how people act on each other: the fields of `Anticipation`, times and lengths as the kernel divides by them."""
 
     avoidance: float
     inverse_distance: float
@@ -214,10 +218,10 @@ class Anticipation:
     Attributes:
         relaxation_time: tau, s.
         intention: share of the desired velocity in the velocity that is expected of a pedestrian; the rest is its present one.
-        time_gap: to who is ahead, s: the speed is at most the free distance by it, also towards a wall.
+        time_gap: time gap to the person ahead, s: the speed is at most the free distance by it, also towards a wall.
         body: part of the radius that is kept in a queue.
         narrow: clearance from walls below which a place is narrow, and gives the right of way, m.
-        robot_margin: added to the radius of robots, m.
+        robot_margin: length added to the radius of robots, m.
         wall_repulsion: acceleration at contact with a wall, m/s2.
         wall_length: distance over which that falls to 1/e, m.
         max_acceleration: cap of all together, m/s2.
@@ -228,40 +232,37 @@ class Anticipation:
         behind: weight of a collision straight behind.
         push: acceleration by a metre of overlap, 1/s2.
         back: part of the push that drives straight back.
-        breadth: how much more metres to the side count than those ahead in the free distance.
-        wait: distance kept from who comes against one out of a narrow place, m, for a difference of 1 in narrowness.
+        breadth: factor of metres to the side against metres ahead in the free distance.
+        wait: distance kept from a person who comes out of a narrow place, m, for a difference of 1 in narrowness.
         max_speed_factor: cap of the speed, in preferred speeds.
     """
 
-    relaxation_time: Duration = 0.5
-    intention: float = 0.3
-    time_gap: Duration = 0.65
-    body: float = 0.7
-    narrow: float = 1.0
+    relaxation_time: Period = 0.5
+    intention: NotNegative = 0.3
+    time_gap: Period = 0.65
+    body: NotNegative = 0.7
+    narrow: Positive = 1.0
     robot_margin: Distance = 0.2
-    wall_repulsion: float = 5.0
-    wall_length: Distance = 0.1
-    max_acceleration: float = 3.0
-    avoidance: float = 2.0
-    distance: Distance = 0.4
-    horizon: Duration = 3.5
-    side: float = 0.08
-    behind: float = 0.6
-    push: float = 20.0
-    back: float = 0.1
-    breadth: float = 3.0
+    wall_repulsion: NotNegative = 5.0
+    wall_length: Length = 0.1
+    max_acceleration: Positive = 3.0
+    avoidance: NotNegative = 2.0
+    distance: Length = 0.4
+    horizon: Period = 3.5
+    side: NotNegative = 0.08
+    behind: NotNegative = 0.6
+    push: NotNegative = 20.0
+    back: NotNegative = 0.1
+    breadth: NotNegative = 3.0
     wait: Duration = 1.0
-    max_speed_factor: float = 1.3
+    max_speed_factor: Positive = 1.3
 
     def __post_init__(self) -> None:
-        above_zero(self, "relaxation_time", "time_gap", "narrow", "wall_length", "max_acceleration", "distance", "horizon")
-        above_zero(self, "max_speed_factor")
-        at_least_zero(self, "intention", "body", "robot_margin", "wall_repulsion", "avoidance", "side", "behind", "push", "back")
-        at_least_zero(self, "breadth", "wait")
+        check_fields(self)
 
     @property
     def declares(self) -> CrowdDeclaration:
-        """What it says of itself."""
+        """The properties of the model."""
         return CrowdDeclaration("acceleration", self.max_speed_factor, tunable=_TUNABLE)
 
     def kernel(self) -> Any:
@@ -269,7 +270,7 @@ class Anticipation:
         return _anticipation
 
     def parameters(self) -> _Parameters:
-        """Return what the kernel takes."""
+        """Return the parameters of the kernel."""
         own = (1.0 / self.relaxation_time, self.intention, 1.0 / self.time_gap, self.body, 1.0 / self.narrow, self.robot_margin)
         walls = (self.wall_repulsion, 1.0 / self.wall_length, self.max_acceleration)
         foreseen = (self.avoidance, 1.0 / self.distance, 1.0 / self.horizon, self.side, self.behind)

@@ -15,10 +15,9 @@ import numpy as np
 
 from agora.core.jit import kernel
 from agora.core.scalar import ONE, ZERO, exp, in_float32
-from agora.pedestrians.checks import above_zero, at_least_zero
 from agora.pedestrians.evacuation import Evacuation, Forces, evacuate
 from agora.pedestrians.neighbours import SEES_PEDESTRIANS, lanes
-from agora.ranges import Distance
+from agora.ranges import Distance, Length, NotNegative, check_fields
 
 _TINY = np.float32(1e-12)
 
@@ -75,21 +74,20 @@ class Bonding(Evacuation):
     """
 
     bond_distance: Distance = 0.8
-    bond_length: Distance = 0.8
-    bond_force: float = 20.0
-    bond_limit: float = 200.0
+    bond_length: Length = 0.8
+    bond_force: NotNegative = 20.0
+    bond_limit: NotNegative = 200.0
     bond_reach: Distance = 5.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        above_zero(self, "bond_length")
-        at_least_zero(self, "bond_distance", "bond_force", "bond_limit", "bond_reach")
+        check_fields(self)
 
     def kernel(self) -> Any:
         """Return the compiled function."""
         return _bond
 
     def parameters(self) -> _Bonds:
-        """Return what the kernel takes."""
+        """Return the parameters of the kernel."""
         forces = (self.bond_force / self.mass, self.bond_limit / self.mass)
         return in_float32(_Bonds(super().parameters(), self.bond_distance, 1.0 / self.bond_length, *forces, self.bond_reach))

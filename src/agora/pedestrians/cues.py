@@ -1,4 +1,4 @@
-"""Pedestrians that wait for their moment, or stay with a robot: what scripted situations ask for."""
+"""Pedestrians that wait for their moment, or stay with a robot, as scripted situations ask for."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _WALKING = SOCIAL_STATES.index("walking")
 
 
 class _Cues(NamedTuple):
-    """What was asked of pedestrians, and how far they are: arrays (W, P); waits in s, doing and facing in rad are (W, P, K)."""
+    """The cues of pedestrians and their progress: arrays (W, P); waits in s, doing, and facing in rad are (W, P, K)."""
 
     cued: Bools
     waits: Floats
@@ -42,7 +42,7 @@ class _Cues(NamedTuple):
 
 @hidden
 def _stops_at(cues, waypoints, w, i, k):
-    """Whether pedestrian i has something to do at its waypoint k."""
+    """Return whether pedestrian i has something to do at its waypoint k."""
     n = waypoints.count[w, i]
     after = (k + 1) % n if waypoints.mode[w, i] == LOOP else min(k + 1, n - 1)
     return after != k and cues.doing[w, i, after] >= 0 and cues.waits[w, i, after] > ZERO

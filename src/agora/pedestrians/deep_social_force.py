@@ -24,12 +24,11 @@ from agora.core.state import Floats
 from agora.errors import InputError
 from agora.interfaces import CrowdDeclaration
 from agora.pedestrians import walls
-from agora.pedestrians.checks import above_zero, at_least_zero
 from agora.pedestrians.goal import set_out
 from agora.pedestrians.neighbours import VX, VY, X, Y, append_people, append_robots, lanes
 from agora.pedestrians.potential import Potential, load_potential, potential_file
 from agora.pedestrians.walls import clearances
-from agora.ranges import Distance, Duration
+from agora.ranges import Duration, Length, NotNegative, Period, Positive, check_fields
 
 _TINY2 = np.float32(1e-8)
 _SAME2 = np.float32(1e-6)
@@ -38,7 +37,7 @@ _FOUR = np.float32(4.0)
 
 @inlined
 def _ellipse(dx, dy, step_x, step_y, ex, ey, cosine, behind):
-    """b, m, and what -V'(b) m is to be multiplied by; 0 for who is within 1 mm, above all for oneself."""
+    """Return b, m, and the factor of -V'(b) m; 0 for neighbours within 1 mm, above all for oneself."""
     qx, qy = dx - step_x, dy - step_y
     d2 = dx * dx + dy * dy
     d, e = math.sqrt(d2 + _TINY2), math.sqrt(qx * qx + qy * qy + _TINY2)
@@ -129,24 +128,23 @@ class DeepSocialForce:
         stride: time of a neighbour's step, s; a learned potential belongs to the stride it was learned with. 0.4 s is Kreiss'.
             Helbing and Molnar take 2 s: two who meet pass at 0.6 m, but where many cross, strangers come within a few millimetres.
         field_of_view: whole angle, degrees.
-        behind: weight of who is out of view.
-        wall_potential: of a wall at distance 0 of the centre, m2/s2.
+        behind: weight of neighbours out of view.
+        wall_potential: potential of a wall at distance 0 of the centre, m2/s2.
         wall_length: distance over which that falls to 1/e, m.
         max_speed_factor: cap of the speed, in preferred speeds.
     """
 
     potential: str = "deep_social_force"
-    relaxation_time: Duration = 0.5
+    relaxation_time: Period = 0.5
     stride: Duration = 0.4
-    field_of_view: float = 200.0
-    behind: float = 0.5
-    wall_potential: float = 10.0
-    wall_length: Distance = 0.2
-    max_speed_factor: float = 1.3
+    field_of_view: NotNegative = 200.0
+    behind: NotNegative = 0.5
+    wall_potential: NotNegative = 10.0
+    wall_length: Length = 0.2
+    max_speed_factor: Positive = 1.3
 
     def __post_init__(self) -> None:
-        above_zero(self, "relaxation_time", "wall_length", "max_speed_factor")
-        at_least_zero(self, "stride", "field_of_view", "behind", "wall_potential")
+        check_fields(self)
         if self.field_of_view > 360.0:
             raise InputError(f"DeepSocialForce.field_of_view is {self.field_of_view!r}; expected at most 360 degrees")
         self.learned()
@@ -161,7 +159,7 @@ class DeepSocialForce:
 
     @property
     def declares(self) -> CrowdDeclaration:
-        """What it says of itself."""
+        """The properties of the model."""
         return CrowdDeclaration("acceleration", self.max_speed_factor)
 
     def kernel(self) -> Any:
@@ -169,7 +167,7 @@ class DeepSocialForce:
         return _deep
 
     def parameters(self) -> _Parameters:
-        """Return what the kernel takes."""
+        """Return the parameters of the kernel."""
         learned = self.learned()
         view = math.cos(math.radians(self.field_of_view) / 2.0) if self.field_of_view < 360.0 else -2.0
         wall = (self.wall_potential / self.wall_length, 1.0 / self.wall_length)

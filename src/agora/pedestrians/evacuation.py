@@ -15,11 +15,10 @@ from agora.core.jit import inlined, kernel
 from agora.core.scalar import HALF, ONE, ZERO, exp, in_float32
 from agora.interfaces import CrowdDeclaration
 from agora.pedestrians import walls
-from agora.pedestrians.checks import above_zero, at_least_zero
 from agora.pedestrians.goal import set_out
 from agora.pedestrians.neighbours import RADIUS, VX, VY, X, Y, append_people, append_robots, lanes
 from agora.pedestrians.walls import clearances
-from agora.ranges import Distance, Duration
+from agora.ranges import Length, NotNegative, Period, Positive, check_fields
 
 __all__ = ["Evacuation"]
 
@@ -100,7 +99,7 @@ class Evacuation:
 
     Attributes:
         relaxation_time: tau, s.
-        mass: m, kg.
+        mass: mass m, kg.
         repulsion: A, N.
         length: B, m.
         body: k of the compression, N/m.
@@ -109,22 +108,21 @@ class Evacuation:
         max_speed_factor: cap of the speed, in preferred speeds; the paper has none, and by default it is out of reach.
     """
 
-    relaxation_time: Duration = 0.5
-    mass: float = 80.0
-    repulsion: float = 2000.0
-    length: Distance = 0.08
-    body: float = 1.2e5
-    friction: float = 2.4e5
-    max_step: float = 0.0025
-    max_speed_factor: float = 10.0
+    relaxation_time: Period = 0.5
+    mass: Positive = 80.0
+    repulsion: NotNegative = 2000.0
+    length: Length = 0.08
+    body: NotNegative = 1.2e5
+    friction: NotNegative = 2.4e5
+    max_step: Positive = 0.0025
+    max_speed_factor: Positive = 10.0
 
     def __post_init__(self) -> None:
-        above_zero(self, "relaxation_time", "mass", "length", "max_step", "max_speed_factor")
-        at_least_zero(self, "repulsion", "body", "friction")
+        check_fields(self)
 
     @property
     def declares(self) -> CrowdDeclaration:
-        """What it says of itself."""
+        """The properties of the model."""
         return CrowdDeclaration("acceleration", self.max_speed_factor, self.max_step, "robots")
 
     def kernel(self) -> Any:
@@ -132,6 +130,6 @@ class Evacuation:
         return evacuate
 
     def parameters(self) -> Any:
-        """Return what the kernel takes."""
+        """Return the parameters of the kernel."""
         per_mass = (self.repulsion / self.mass, 1.0 / self.length, self.body / self.mass, self.friction / self.mass)
         return in_float32(Forces(1.0 / self.relaxation_time, *per_mass))

@@ -1,4 +1,4 @@
-"""Where the members of a group stand or walk: F-formations and rows.
+"""Places at which the members of a group stand or walk: F-formations and rows.
 
 F-formations: A. Kendon, Conducting Interaction, 1990: people who talk stand about a common space, the o-space, and face it; two
 stand face to face, at a right angle, or side by side, more of them in a ring. Rows: M. Moussaid et al., "The walking behaviour of

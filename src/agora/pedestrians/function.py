@@ -24,7 +24,7 @@ def crowd_model(
     The result is a frozen dataclass with the function's name: an entry point may name it, suites may set its parameters.
 
     Args:
-        output: what the function returns, (W, P, 2): m/s2 or m/s.
+        output: kind of the function's result, (W, P, 2): accelerations, m/s2, or velocities, m/s.
         max_speed_factor: cap of the speed, in preferred speeds.
         max_step: longest step between two calls, s.
 

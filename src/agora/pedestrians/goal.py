@@ -1,4 +1,4 @@
-"""Where a pedestrian wants to go, and how fast: what the force models have in common."""
+"""The desired direction and speed of a pedestrian: the common part of the force models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the members of walking groups are: the sums that the group forces of Moussaid et al. 2010 are made of."""
+"""Sums over the members of walking groups, of which the group forces of Moussaid et al. 2010 are made."""
 
 from __future__ import annotations
 

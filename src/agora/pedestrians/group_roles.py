@@ -1,4 +1,4 @@
-"""Who is in which group, and which part each has in it: looked at anew when a group has changed."""
+"""The groups of pedestrians and the parts of their members, worked out anew when a group has changed."""
 
 from __future__ import annotations
 
@@ -20,23 +20,38 @@ _TINY = np.float32(1e-12)
 
 
 class GroupMemory(NamedTuple):
-    """What is remembered of each pedestrian and its group; arrays (W, P) unless said otherwise.
+    """The memory of each pedestrian and its group; arrays (W, P) unless said otherwise.
 
     Attributes:
         stale: (W,) whether the groups of a world are to be looked at anew.
         steered: whether the pedestrian is simulated; recorded ones walk as they did.
-        member: group that the pedestrian was last seen in, -1 for none; left: the last one it left.
-        leader: slot of the leader, or of who speaks; -1 for who is in no group of two or more.
-        number: members, in the leader's slot.
+        member: group that the pedestrian was last seen in, -1 for none.
+        left: last group that it left.
+        leader: slot of the leader, or of the speaker; -1 for pedestrians in no group of two or more.
+        number: number of members, in the leader's slot.
         hosted: whether the group moves the pedestrian, whose own way is kept in count and mode.
-        ahead, aside: place of a follower, m ahead of the leader and to its left; behind: m behind it, in file.
-        ux, uy: direction of travel. beside: 1 at its place in the row, 0 in file.
-        pace, gap, waited: of a leader: speed of the slowest, m/s; distance of who is farthest from its place, m; s.
-        newest, crumbs, trail_x, trail_y: of a leader: the last places on its way, (W, P, CRUMBS).
-        talks: whether it stands in a conversation, whose o-space is about centre_x, centre_y; place_x, place_y: where.
-        lean_x, lean_y: how far beyond its place a member aims, against who pushes it away, m; ahead and to the left of a walker.
-        bearing: of members from the centre, rad; for spacing them.
-        goal_x, goal_y, speed: what was decided last: waypoint, m, and preferred speed, m/s.
+        ahead: place of a follower, m ahead of the leader.
+        aside: place of a follower, m to the left of the leader.
+        behind: place of a follower in file, m behind the leader.
+        ux: direction of travel, x.
+        uy: direction of travel, y.
+        beside: 1 at its place in the row, 0 in file.
+        pace: in the leader's slot: speed of the slowest member, m/s.
+        gap: in the leader's slot: distance of the member who is farthest from its place, m.
+        waited: in the leader's slot: time for which it has waited, s.
+        newest: in the leader's slot: number of the newest place on its trail.
+        crumbs: in the leader's slot: number of places on its trail.
+        trail_x: in the leader's slot: the last places on its way, x, m, (W, P, CRUMBS).
+        trail_y: in the leader's slot: the last places on its way, y, m, (W, P, CRUMBS).
+        talks: whether it stands in a conversation, whose o-space is about ``centre_x``, ``centre_y``.
+        place_x: its place in the conversation, x, m.
+        place_y: its place in the conversation, y, m.
+        lean_x: distance by which a member aims beyond its place, against people who push it away, x, m; ahead for a walker.
+        lean_y: the same, y, m; to the left for a walker.
+        bearing: bearing of members from the centre, rad; for spacing them.
+        goal_x: waypoint that was decided last, x, m.
+        goal_y: waypoint that was decided last, y, m.
+        speed: preferred speed that was decided last, m/s.
     """
 
     stale: Bools
@@ -122,7 +137,7 @@ def _release(c, traits, minds, goals, w, i):
 
 @hidden
 def _choose(c, traits, key, w, first, count, number):
-    """The leader of a group: who led it last, else the member of the lowest draw; and its number of members."""
+    """Return the leader of a group, the last one or else the member of the lowest draw, and the number of its members."""
     members, leader, lowest, old = 0, -1, 2.0, -1
     for i in range(first, count):
         if c.member[w, i] == number:
@@ -201,7 +216,7 @@ def _part(c, people, traits, minds, goals, w, i):
 
 @hidden
 def regroup(c, people, traits, minds, goals, settings, key, w, count):
-    """Look at who is in which group, and give everybody a part in it."""
+    """Find the members of each group, and give everybody a part in it."""
     for i in range(count):
         group = traits.group[w, i] if people.active[w, i] and c.steered[w, i] else -1
         if group != c.member[w, i]:

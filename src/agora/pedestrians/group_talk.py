@@ -1,4 +1,4 @@
-"""Standing in a group that talks: places about the o-space, who comes and who goes."""
+"""Standing in a group that talks: places about the o-space, and members who come and go."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ELSEWHERE = np.float32(1.0)  # a member whose way ends this near has nowhere to
 
 @hidden
 def rank_of(c, traits, w, first, count, number, i):
-    """How many members of a group have a smaller bearing, or the same one and a smaller id."""
+    """Return the number of members of a group who have a smaller bearing, or the same one and a smaller id."""
     rank = 0
     for j in range(first, count):
         if c.member[w, j] == number:

@@ -29,7 +29,9 @@ _TINY = np.float32(1e-12)
 
 @hidden
 def visible(maps, m, x0, y0, x1, y1, clearance):
-    """Whether a thin strip from a point of known clearance to another is free of walls: steps as long as the clearance there."""
+    """Return whether a thin strip from a point of known clearance to another is free of walls: steps as long as the clearance
+    there.
+    """
     dx, dy = x1 - x0, y1 - y0
     length = math.sqrt(dx * dx + dy * dy + _TINY)
     done = clearance
@@ -100,7 +102,7 @@ def speed_of(people, w, i):
 
 @hidden
 def leaving(people, goals, w, leader):
-    """Whether a leader walks, or is about to: its waypoint is elsewhere."""
+    """Return whether a leader walks, or is about to: its waypoint is elsewhere."""
     dx, dy = goals.x[w, leader] - people.x[w, leader], goals.y[w, leader] - people.y[w, leader]
     return dx * dx + dy * dy > _ELSEWHERE * _ELSEWHERE
 
@@ -118,7 +120,7 @@ def lean_on(c, w, i, dx, dy, dt):
 
 @hidden
 def _is_in_the_way(c, people, traits, goals, w, i):
-    """Whether a follower in file is ahead of its leader, which is on its way and would touch it."""
+    """Return whether a follower in file is ahead of its leader, which is on its way and would touch it."""
     leader = c.leader[w, i]
     dx, dy = people.x[w, i] - people.x[w, leader], people.y[w, i] - people.y[w, leader]
     ahead = dx * c.ux[w, leader] + dy * c.uy[w, leader]
@@ -190,7 +192,7 @@ def follow(c, people, traits, minds, goals, maps, settings, w, i, dt):
 
 @hidden
 def wait(c, traits, settings, w, i, dt):
-    """Let a leader walk at the pace of its group, and wait for who has fallen behind, but not for ever."""
+    """Let a leader walk at the pace of its group, and wait for members who have fallen behind, but not for ever."""
     slack, torn = settings.slack[0], settings.torn[0]
     gap = c.gap[w, i]
     if gap <= slack:

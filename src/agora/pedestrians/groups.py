@@ -18,12 +18,11 @@ import numpy as np
 from agora.core.jit import bind, hidden, lean_kernel
 from agora.core.scalar import ZERO
 from agora.core.state import SOCIAL_STATES, Array
-from agora.pedestrians.checks import above_zero, at_least_zero
 from agora.pedestrians.formations import o_space_radius
 from agora.pedestrians.group_roles import GroupMemory, GroupParameters, regroup
 from agora.pedestrians.group_talk import come_and_go, stand
 from agora.pedestrians.group_walk import CRUMBS, follow, lead, wait
-from agora.ranges import Count, Distance, Duration
+from agora.ranges import Count, Distance, Duration, Length, NotNegative, Period, Positive, check_fields
 
 if TYPE_CHECKING:
     from agora.world.start import Start
@@ -37,7 +36,7 @@ _DRAWS = 1.0  # s between two draws of who comes and goes
 
 @hidden
 def _repeat(c, traits, goals, w, count):
-    """Members want what was decided last."""
+    """Repeat the last decisions of members."""
     for i in range(count):
         if c.leader[w, i] >= 0:
             traits.speed[w, i] = c.speed[w, i]
@@ -93,44 +92,46 @@ class Groups:
     recorded pedestrians are left alone.
 
     Attributes:
-        period: s between two decisions.
+        period: time between two decisions, s.
         abreast: most members in a row.
-        spacing: between neighbours in a row, m; row_gap: between rows, and between members in file, m.
+        spacing: distance between neighbours in a row, m.
+        row_gap: distance between rows, and between members in file, m.
         bend: metres ahead of the row's middle for every metre beside it: a row of three or more is a V.
         margin: free space that a place beside the leader needs beyond the follower's radius, m.
         early: distance at which a leader's waypoint counts as reached, m: those beside it keep it off the point.
         wheel: metres that a leader walks while the direction of travel follows by 63 %.
         gain: share of the way to its place that a follower wants to make up each second, 1/s.
         catch_up: largest speed of a follower, in its preferred speeds.
-        slack, torn: distance of a follower from its place at which its leader begins to slow down, and at which it nearly stops, m.
-        patience: s for which a leader waits before it walks on for as long.
+        slack: distance of a follower from its place at which its leader begins to slow down, m.
+        torn: distance of a follower from its place at which its leader nearly stops, m.
+        patience: time for which a leader waits before it walks on for as long, s.
         join_rate: chance a second with which a lone walker within ``notice`` m of a conversation joins it, if they are fewer than
             ``most`` and there is room; not the one it left last.
         leave_rate: chance a second with which a member leaves, if it has somewhere else to go.
-        notice: m. most: members up to which a conversation takes others in.
+        notice: distance from a conversation within which a lone walker may join it, m.
+        most: members up to which a conversation takes others in.
     """
 
-    period: Duration = 0.5
+    period: Period = 0.5
     abreast: Count = 4
-    spacing: Distance = 0.8
-    row_gap: Distance = 1.0
-    bend: float = 0.25
+    spacing: Length = 0.8
+    row_gap: Length = 1.0
+    bend: NotNegative = 0.25
     margin: Distance = 0.1
     early: Duration = 1.0
-    wheel: float = 1.0
-    gain: float = 0.8
+    wheel: Positive = 1.0
+    gain: Positive = 0.8
     catch_up: float = 1.5
-    slack: float = 1.5
+    slack: NotNegative = 1.5
     torn: float = 4.0
-    patience: Duration = 10.0
-    join_rate: float = 0.0
-    leave_rate: float = 0.0
+    patience: Period = 10.0
+    join_rate: NotNegative = 0.0
+    leave_rate: NotNegative = 0.0
     notice: Distance = 4.0
     most: Count = 6
 
     def __post_init__(self) -> None:
-        above_zero(self, "period", "spacing", "row_gap", "wheel", "gain", "patience")
-        at_least_zero(self, "early", "bend", "margin", "slack", "join_rate", "leave_rate", "notice")
+        check_fields(self)
         if not 1.0 <= self.catch_up < math.inf:
             raise ValueError(f"catch_up must be at least 1, got {self.catch_up}")
         if not self.slack < self.torn < math.inf:

@@ -21,11 +21,10 @@ from agora.core.jit import inlined, kernel, part
 from agora.core.scalar import HALF, ONE, ZERO, exp, in_float32
 from agora.interfaces import CrowdDeclaration, Span
 from agora.pedestrians import walls
-from agora.pedestrians.checks import above_zero, at_least_zero
 from agora.pedestrians.goal import set_out
 from agora.pedestrians.neighbours import RADIUS, SEES_PEDESTRIANS, X, Y, append_people, append_robots, lanes
 from agora.pedestrians.walls import clearances
-from agora.ranges import Distance, Duration
+from agora.ranges import Distance, Length, NotNegative, Period, Positive, check_fields
 
 _TINY = np.float32(1e-6)
 _FAR = np.float32(3e38)
@@ -50,7 +49,7 @@ def _repulsion(dx, dy, reach, ex, ey, law):
 
 @part
 def _near_pairs(x, y, radius, active, count, law, ex, ey, fx, fy, starts, order, tile):
-    """Add the forces among pedestrians: those of a row of cells, `_BLOCK` at a time, meet who is within the cutoff of the block."""
+    """Add the forces among pedestrians: those of a row of cells, `_BLOCK` at a time, meet others within the cutoff of the block."""
     reach = math.sqrt(law[4]) * _MARGIN
     cells = sort_into_cells(extent(x, y, active, count), x, y, active, count, reach, starts, order)
     bx, by, br, bex, bey, bfx, bfy = tile[0], tile[1], tile[2], tile[3], tile[4], tile[5], tile[6]
@@ -163,22 +162,21 @@ class Helbing:
         max_speed_factor: cap of the speed, in preferred speeds.
     """
 
-    relaxation_time: Duration = 0.5
-    repulsion: float = 3.0
-    length: Distance = 0.25
-    anisotropy: float = 0.6
-    wall_repulsion: float = 5.0
-    wall_length: Distance = 0.2
+    relaxation_time: Period = 0.5
+    repulsion: NotNegative = 3.0
+    length: Length = 0.25
+    anisotropy: NotNegative = 0.6
+    wall_repulsion: NotNegative = 5.0
+    wall_length: Length = 0.2
     cutoff: Distance = 0.0
-    max_speed_factor: float = 1.3
+    max_speed_factor: Positive = 1.3
 
     def __post_init__(self) -> None:
-        above_zero(self, "relaxation_time", "length", "wall_length", "max_speed_factor")
-        at_least_zero(self, "repulsion", "anisotropy", "wall_repulsion", "cutoff")
+        check_fields(self)
 
     @property
     def declares(self) -> CrowdDeclaration:
-        """What it says of itself."""
+        """The properties of the model."""
         return CrowdDeclaration("acceleration", self.max_speed_factor, tunable=_TUNABLE)
 
     def kernel(self) -> Any:
@@ -186,7 +184,7 @@ class Helbing:
         return _helbing
 
     def parameters(self) -> _Parameters:
-        """Return what the kernel takes."""
+        """Return the parameters of the kernel."""
         odd = (1.0 - self.anisotropy) / 2.0
         cutoff2 = self.cutoff**2 if self.cutoff else float(_FAR)
         wall = (self.wall_repulsion, 1.0 / self.wall_length)

@@ -15,10 +15,9 @@ import numpy as np
 from agora.core.jit import inlined, kernel
 from agora.core.scalar import HALF, ONE, ZERO, exp, in_float32
 from agora.interfaces import CrowdDeclaration
-from agora.pedestrians.checks import above_zero, at_least_zero
 from agora.pedestrians.goal import arriving, direction
 from agora.pedestrians.neighbours import RADIUS, X, Y, append_people, append_robots, lanes
-from agora.ranges import Distance
+from agora.ranges import Length, NotNegative, Positive, check_fields
 
 _TINY = np.float32(1e-12)
 
@@ -81,18 +80,17 @@ class HelbingSimple:
         max_speed_factor: cap of the speed, in preferred speeds.
     """
 
-    relaxation: float = 1.0
-    repulsion: float = 2.0
-    length: Distance = 1.0
-    max_speed_factor: float = 1.0
+    relaxation: Positive = 1.0
+    repulsion: NotNegative = 2.0
+    length: Length = 1.0
+    max_speed_factor: Positive = 1.0
 
     def __post_init__(self) -> None:
-        above_zero(self, "relaxation", "length", "max_speed_factor")
-        at_least_zero(self, "repulsion")
+        check_fields(self)
 
     @property
     def declares(self) -> CrowdDeclaration:
-        """What it says of itself."""
+        """The properties of the model."""
         return CrowdDeclaration("acceleration", self.max_speed_factor)
 
     def kernel(self) -> Any:
@@ -100,5 +98,5 @@ class HelbingSimple:
         return _helbing_simple
 
     def parameters(self) -> _Parameters:
-        """Return what the kernel takes."""
+        """Return the parameters of the kernel."""
         return in_float32(_Parameters(self.relaxation, self.repulsion, 1.0 / self.length))

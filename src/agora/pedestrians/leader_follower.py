@@ -15,9 +15,8 @@ import numpy as np
 from agora.core.jit import hidden, kernel
 from agora.core.scalar import ONE, ZERO, in_float32
 from agora.interfaces import CrowdDeclaration
-from agora.pedestrians.checks import above_zero, at_least_zero
 from agora.pedestrians.goal import direction
-from agora.ranges import Distance
+from agora.ranges import Distance, NotNegative, Positive, check_fields
 
 _TINY = np.float32(1e-12)
 
@@ -83,17 +82,16 @@ class LeaderFollower:
         max_speed_factor: cap of the speed, in preferred speeds.
     """
 
-    cohesion: float = 0.5
+    cohesion: NotNegative = 0.5
     reach: Distance = 0.0
-    max_speed_factor: float = 1.5
+    max_speed_factor: Positive = 1.5
 
     def __post_init__(self) -> None:
-        above_zero(self, "max_speed_factor")
-        at_least_zero(self, "cohesion", "reach")
+        check_fields(self)
 
     @property
     def declares(self) -> CrowdDeclaration:
-        """What it says of itself."""
+        """The properties of the model."""
         return CrowdDeclaration("velocity", self.max_speed_factor, last_step="nothing")
 
     def kernel(self) -> Any:
@@ -101,5 +99,5 @@ class LeaderFollower:
         return _leader_follower
 
     def parameters(self) -> _Parameters:
-        """Return what the kernel takes."""
+        """Return the parameters of the kernel."""
         return in_float32(_Parameters(self.cohesion, self.reach))

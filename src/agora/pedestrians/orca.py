@@ -20,9 +20,8 @@ from agora.core.scalar import ONE, ZERO, in_float32
 from agora.core.state import PADDING, STAY
 from agora.errors import InputError
 from agora.interfaces import CrowdDeclaration
-from agora.pedestrians.checks import above_zero, at_least_zero
 from agora.pedestrians.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS
-from agora.ranges import Count, Distance, Duration
+from agora.ranges import Count, Distance, Length, Period, Positive, check_fields
 
 _CROWDED = 96
 _PER_CELL = np.float32(0.45)
@@ -36,18 +35,18 @@ _PROBES = 4
 
 @dataclass(frozen=True)
 class Orca:
-    """Everybody takes the velocity nearest to the preferred one that avoids all others, if they do their share, for a while.
+    """Pedestrians take the velocity nearest to the preferred one that avoids all others, if they do their share, for a while.
 
     The preferred velocity points to the waypoint. Exactly symmetric encounters end in a deadlock at contact distance, as the theory
     says, unless rounding breaks the symmetry: nothing else here does.
 
     Attributes:
         neighbour_distance: others farther away are not seen, m.
-        max_neighbours: how many of the nearest are avoided.
+        max_neighbours: number of the nearest that are avoided.
         horizon: time for which others are avoided, s.
         horizon_obstacle: time for which walls are avoided, s (CrowdNav, where there are none, 5). Nobody goes faster towards a wall
             than the gap by it: with 5 people creep through doors and corridors.
-        padding: added to every radius, m (CrowdNav 0.01).
+        padding: length added to every radius, m (CrowdNav 0.01).
         max_speed_factor: cap of the speed, in preferred speeds (CrowdNav 1).
         reciprocal: share of an avoidance that falls to oneself.
         settle: the way to a last waypoint at which to stay takes no less than this, s: slows down near it (CrowdNav 1).
@@ -55,19 +54,18 @@ class Orca:
             about a pedestrian; False avoids the map's exact segments alone, each as a two-vertex obstacle of RVO2.
     """
 
-    neighbour_distance: Distance = 10.0
+    neighbour_distance: Length = 10.0
     max_neighbours: Count = 10
-    horizon: Duration = 5.0
-    horizon_obstacle: float = 0.5
+    horizon: Period = 5.0
+    horizon_obstacle: Positive = 0.5
     padding: Distance = 0.01
-    max_speed_factor: float = 1.0
+    max_speed_factor: Positive = 1.0
     reciprocal: float = 0.5
-    settle: Duration = 1.0
+    settle: Period = 1.0
     walls: bool = True
 
     def __post_init__(self) -> None:
-        above_zero(self, "neighbour_distance", "horizon", "horizon_obstacle", "max_speed_factor", "settle")
-        at_least_zero(self, "max_neighbours", "padding")
+        check_fields(self)
         if not 0.0 < self.reciprocal <= 1.0:
             raise InputError(f"Orca.reciprocal is {self.reciprocal!r}; expected a number in (0, 1]")
         if self.walls not in (True, False):
@@ -75,7 +73,7 @@ class Orca:
 
     @property
     def declares(self) -> CrowdDeclaration:
-        """What it says of itself."""
+        """The properties of the model."""
         return CrowdDeclaration("velocity", self.max_speed_factor)
 
     def kernel(self) -> Any:
@@ -83,7 +81,7 @@ class Orca:
         return step
 
     def parameters(self) -> _Parameters:
-        """Return what the kernel takes."""
+        """Return the parameters of the kernel."""
         return in_float32(
             _Parameters(
                 sight=self.neighbour_distance,

@@ -17,13 +17,12 @@ from agora.core.jit import inlined, kernel
 from agora.core.scalar import HALF, ONE, ZERO, atan2, exp, in_float32
 from agora.interfaces import CrowdDeclaration
 from agora.pedestrians import group_forces, walls
-from agora.pedestrians.checks import above_zero, at_least_zero
 from agora.pedestrians.goal import set_out
 from agora.pedestrians.group_forces import group_sums
 from agora.pedestrians.moussaid import add_interactions
 from agora.pedestrians.neighbours import append_people, append_robots, lanes
 from agora.pedestrians.walls import clearances
-from agora.ranges import Distance, Duration
+from agora.ranges import Distance, Length, NotNegative, Period, Positive, check_fields
 
 _TINY = np.float32(1e-12)
 
@@ -107,41 +106,46 @@ class Pedsim:
 
     Attributes:
         relaxation_time: tau, s.
-        desired_factor, social_factor, obstacle_factor: weights of the three forces (pedsim_ros' file sets the second to 5.1).
+        desired_factor: weight of the desired force.
+        social_factor: weight of the social force (pedsim_ros' file sets 5.1).
+        obstacle_factor: weight of the obstacle force.
         obstacle_sigma: distance over which the obstacle force falls to 1/e, m; with libpedsim's 0.8 people stand in offices.
-        importance, gamma, n, n_prime: lambda, gamma, n and n' of the social force.
+        importance: lambda of the social force.
+        gamma: gamma of the social force.
+        n: n of the social force.
+        n_prime: n' of the social force.
         cutoff: distance of the centres beyond which neighbours are not felt, m.
-        gaze_factor, coherence_factor, repulsion_factor: weights of the group terms.
+        gaze_factor: weight of the gaze term of groups.
+        coherence_factor: weight of the coherence term of groups.
+        repulsion_factor: weight of the repulsion term of groups.
         vision: angle between the way and the middle of the group from which on the head must be turned, rad.
         repulsion_distance: distance of the centres within which members push each other, m.
         max_speed_factor: cap of the speed, in preferred speeds.
     """
 
-    relaxation_time: Duration = 0.5
-    desired_factor: float = 1.0
-    social_factor: float = 2.1
-    obstacle_factor: float = 10.0
-    obstacle_sigma: float = 0.2
-    importance: float = 2.0
-    gamma: float = 0.35
-    n: float = 2.0
-    n_prime: float = 3.0
-    cutoff: Distance = 10.0
-    gaze_factor: float = 3.0
-    coherence_factor: float = 2.0
-    repulsion_factor: float = 1.0
-    vision: float = math.pi / 2
+    relaxation_time: Period = 0.5
+    desired_factor: NotNegative = 1.0
+    social_factor: NotNegative = 2.1
+    obstacle_factor: NotNegative = 10.0
+    obstacle_sigma: Positive = 0.2
+    importance: NotNegative = 2.0
+    gamma: Positive = 0.35
+    n: NotNegative = 2.0
+    n_prime: NotNegative = 3.0
+    cutoff: Length = 10.0
+    gaze_factor: NotNegative = 3.0
+    coherence_factor: NotNegative = 2.0
+    repulsion_factor: NotNegative = 1.0
+    vision: NotNegative = math.pi / 2
     repulsion_distance: Distance = 0.5
-    max_speed_factor: float = 1.0
+    max_speed_factor: Positive = 1.0
 
     def __post_init__(self) -> None:
-        above_zero(self, "relaxation_time", "obstacle_sigma", "gamma", "cutoff", "max_speed_factor")
-        at_least_zero(self, "desired_factor", "social_factor", "obstacle_factor", "importance", "n", "n_prime", "vision")
-        at_least_zero(self, "gaze_factor", "coherence_factor", "repulsion_factor", "repulsion_distance")
+        check_fields(self)
 
     @property
     def declares(self) -> CrowdDeclaration:
-        """What it says of itself."""
+        """The properties of the model."""
         return CrowdDeclaration("acceleration", self.max_speed_factor)
 
     def kernel(self) -> Any:
@@ -149,7 +153,7 @@ class Pedsim:
         return _pedsim
 
     def parameters(self) -> _Parameters:
-        """Return what the kernel takes."""
+        """Return the parameters of the kernel."""
         forces = (
             1.0 / self.relaxation_time,
             self.desired_factor,

@@ -28,8 +28,10 @@ class Potential:
     Every rate is below 0, so that V and the force vanish far away, whatever was learned near.
 
     Attributes:
-        rate: (H,) 1/m. offset: (H,). weight: (H,) m2/s2.
-        about: how it was made, text by text.
+        rate: (H,) rates, 1/m.
+        offset: (H,) offsets.
+        weight: (H,) weights, m2/s2.
+        about: its making, text by text.
 
     Raises:
         InputError: the arrays do not fit together, a number is not finite, or a rate is not below 0.
@@ -60,7 +62,7 @@ class Potential:
 
         Args:
             height: m2/s2.
-            length: m.
+            length: length of the decay, m.
         """
         low = -12.0
         rate, offset, weight = (np.array([value], np.float32) for value in (-1.0 / length, low, height * np.exp(-low)))

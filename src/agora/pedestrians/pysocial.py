@@ -26,13 +26,12 @@ from agora.core.jit import inlined, kernel
 from agora.core.scalar import HALF, ONE, TWO, ZERO, exp, in_float32
 from agora.interfaces import CrowdDeclaration
 from agora.pedestrians import group_forces, walls
-from agora.pedestrians.checks import above_zero, at_least_zero
 from agora.pedestrians.goal import direction
 from agora.pedestrians.group_forces import group_sums
 from agora.pedestrians.moussaid import add_interactions
 from agora.pedestrians.neighbours import append_people, append_robots, lanes
 from agora.pedestrians.walls import clearances
-from agora.ranges import Distance, Duration
+from agora.ranges import Distance, Length, NotNegative, Period, Positive, check_fields
 
 _FAR = np.float32(3e38)
 
@@ -121,44 +120,46 @@ class PySocial:
         desired_factor: weight of the desired force.
         speed_factor: speed that is driven towards, in preferred speeds; the package's is 1.3.
         goal_threshold: distance to the waypoint within which a pedestrian brakes, m.
-        social_factor, importance, gamma, n, n_prime: weight of the social force; its lambda, gamma, n and n'.
+        social_factor: weight of the social force.
+        importance: lambda of the social force.
+        gamma: gamma of the social force.
+        n: n of the social force.
+        n_prime: n' of the social force.
         obstacle_factor: weight of the obstacle force.
         obstacle_sigma: distance over which that falls to 1/e, m.
         obstacle_threshold: gap to the wall, less the radius, beyond which it is not felt, m.
-        coherence_factor, repulsion_factor, gaze_factor: weights of the group terms (the package's file names other values, but
-            for the forms that it uses all are 1).
+        coherence_factor: weight of the coherence term of groups (the package's file names other values for the three group terms,
+            but for the forms that it uses all are 1).
+        repulsion_factor: weight of the repulsion term of groups.
+        gaze_factor: weight of the gaze term of groups.
         repulsion_distance: distance of the centres within which members push each other, m.
         max_speed_factor: cap of the speed, in preferred speeds.
     """
 
-    relaxation_time: Duration = 0.5
-    desired_factor: float = 1.0
-    speed_factor: float = 1.0
-    goal_threshold: Distance = 0.2
-    social_factor: float = 5.1
-    importance: float = 2.0
-    gamma: float = 0.35
-    n: float = 2.0
-    n_prime: float = 3.0
-    obstacle_factor: float = 10.0
-    obstacle_sigma: float = 0.2
+    relaxation_time: Period = 0.5
+    desired_factor: NotNegative = 1.0
+    speed_factor: Positive = 1.0
+    goal_threshold: Length = 0.2
+    social_factor: NotNegative = 5.1
+    importance: NotNegative = 2.0
+    gamma: Positive = 0.35
+    n: NotNegative = 2.0
+    n_prime: NotNegative = 3.0
+    obstacle_factor: NotNegative = 10.0
+    obstacle_sigma: Positive = 0.2
     obstacle_threshold: Distance = 3.0
-    coherence_factor: float = 1.0
-    repulsion_factor: float = 1.0
-    gaze_factor: float = 1.0
+    coherence_factor: NotNegative = 1.0
+    repulsion_factor: NotNegative = 1.0
+    gaze_factor: NotNegative = 1.0
     repulsion_distance: Distance = 0.55
-    max_speed_factor: float = 1.3
+    max_speed_factor: Positive = 1.3
 
     def __post_init__(self) -> None:
-        above_zero(self, "relaxation_time", "goal_threshold", "gamma", "obstacle_sigma", "max_speed_factor", "speed_factor")
-        at_least_zero(
-            self, "desired_factor", "social_factor", "importance", "n", "n_prime", "obstacle_factor", "obstacle_threshold"
-        )
-        at_least_zero(self, "coherence_factor", "repulsion_factor", "gaze_factor", "repulsion_distance")
+        check_fields(self)
 
     @property
     def declares(self) -> CrowdDeclaration:
-        """What it says of itself."""
+        """The properties of the model."""
         return CrowdDeclaration("acceleration", self.max_speed_factor)
 
     def kernel(self) -> Any:
@@ -166,7 +167,7 @@ class PySocial:
         return _pysocial
 
     def parameters(self) -> _Parameters:
-        """Return what the kernel takes."""
+        """Return the parameters of the kernel."""
         desired = (1.0 / self.relaxation_time, self.desired_factor, self.speed_factor, self.goal_threshold)
         social = (self.social_factor, self.importance, self.gamma, self.n, self.n_prime)
         wall = (self.obstacle_factor, 1.0 / self.obstacle_sigma, self.obstacle_threshold)

@@ -43,8 +43,8 @@ class Restless:
     """Now and then a pedestrian gives up where it is going to and turns to the next waypoint of its list.
 
     Attributes:
-        period: s between two moments at which it may; rounded to steps of the crowd.
-        chance: that it does.
+        period: time between two moments at which it may give up, s; rounded to steps of the crowd.
+        chance: chance that it does.
     """
 
     period: Duration = 5.0

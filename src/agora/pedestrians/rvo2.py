@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from agora.pedestrians.orca import Orca
-from agora.ranges import Distance, Duration
+from agora.ranges import Distance, Duration, Positive
 
 
 @dataclass(frozen=True)
@@ -20,4 +20,4 @@ class Rvo2(Orca):
     neighbour_distance: Distance = 15.0
     horizon: Duration = 10.0
     padding: Distance = 0.0
-    max_speed_factor: float = 2.0
+    max_speed_factor: Positive = 2.0

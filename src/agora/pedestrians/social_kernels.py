@@ -1,4 +1,4 @@
-"""Who does what next: first everybody for itself, from generation t, then what takes two, the lowest id first."""
+"""The decisions of pedestrians: first each for itself, from generation t, then those that take two, the lowest id first."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def _drift(dt, rules, table, robots, character, minds, memory, top, w):
 
 @lean_inlined
 def _rates(rules, company, grouped, furniture, social, energy, idle, curious, limits, rates):
-    """Events a second of one who walks or stands idle, in the order of `_OUTCOMES`."""
+    """Return the events a second of a pedestrian who walks or stands idle, in the order of `_OUTCOMES`."""
     energy_low, energy_high, social_high = limits
     chat, story, group, stroll = rates
     lively = max(energy - energy_high, ZERO)
@@ -160,8 +160,8 @@ def _all_rates(rules, spots, sees, traits, minds, character, memory, w, i):
 
 
 @lean_inlined
-def _smoulder(dt, rules, spots, sees, traits, waypoints, minds, character, memory, top, w):
-    """Add up the rates of those who walk or stand idle, and mark who has something to decide."""
+def _add_hazards(dt, rules, spots, sees, traits, waypoints, minds, character, memory, top, w):
+    """Add up the rates of pedestrians who walk or stand idle, and mark those who have something to decide."""
     state, reaction, mode = minds.state[w], minds.reaction[w], waypoints.mode[w]
     stress, energy, social = minds.stress[w], minds.energy[w], minds.social[w]
     since, hazard, fuse, busy, left = memory.since[w], memory.hazard[w], memory.fuse[w], memory.busy[w], memory.left[w]
@@ -189,7 +189,7 @@ def _smoulder(dt, rules, spots, sees, traits, waypoints, minds, character, memor
 
 @lean_inlined
 def _at_end(people, waypoints, w, i):
-    """Whether one who stays at its last waypoint, and is led nowhere else, has got there."""
+    """Return whether a pedestrian who stays at its last waypoint, and is led nowhere else, has got there."""
     n, k = waypoints.count[w, i], waypoints.index[w, i]
     x, y = waypoints.list_x[w, i, k], waypoints.list_y[w, i, k]
     if waypoints.mode[w, i] != STAY or k < n - 1 or n < 1 or waypoints.x[w, i] != x or waypoints.y[w, i] != y:
@@ -200,7 +200,7 @@ def _at_end(people, waypoints, w, i):
 
 @lean_inlined
 def _finish(rules, people, waypoints, minds, robots, character, memory, w, i, r, distance):
-    """Leave the state where its time is up, its reason has gone or what it needs is used up."""
+    """Leave the state where its time is up, its reason has gone or its means are used up."""
     state, since, over = minds.state[w, i], memory.since[w, i], memory.left[w, i] <= ZERO
     low = minds.energy[w, i] <= character.energy_low[w, i]
     quiet = minds.social[w, i] <= character.social_low[w, i]
@@ -233,14 +233,14 @@ def _finish(rules, people, waypoints, minds, robots, character, memory, w, i, r,
 
 @lean_inlined
 def _closing(people, robots, w, i, r):
-    """Whether the robot comes nearer to the pedestrian by its own motion."""
+    """Return whether the robot comes nearer to the pedestrian by its own motion."""
     dx, dy = people.x[w, i] - robots.x[w, r], people.y[w, i] - robots.y[w, r]
     return dx * robots.world_vx[w, r] + dy * robots.world_vy[w, r] > ZERO
 
 
 @lean_inlined
 def _in_the_way(people, waypoints, robots, w, i, r):
-    """Whether the robot comes nearer, or is on the side that the pedestrian walks to."""
+    """Return whether the robot comes nearer, or is on the side that the pedestrian walks to."""
     if r < 0:
         return False
     dx, dy = robots.x[w, r] - people.x[w, i], robots.y[w, r] - people.y[w, i]
@@ -272,7 +272,7 @@ def _react(rules, people, traits, waypoints, minds, robots, memory, clock, w, i,
 
 @lean_inlined
 def _happen(rules, spots, sees, traits, minds, character, memory, clock, w, i):
-    """Let one of the things happen that may happen to one who walks or stands idle, in proportion to their rates."""
+    """Let one of the possible events of a pedestrian who walks or stands idle happen, in proportion to their rates."""
     rates = _all_rates(rules, spots, sees, traits, minds, character, memory, w, i)
     total = ZERO
     for rate in rates:
@@ -291,7 +291,7 @@ def _happen(rules, spots, sees, traits, minds, character, memory, clock, w, i):
 
 @lean_inlined
 def _one(rules, sees, people, traits, waypoints, minds, robots, clock, character, memory, spots, w, i):
-    """What one pedestrian decides for itself: end the state, take notice of a robot, begin something."""
+    """Decide for one pedestrian by itself: end the state, take notice of a robot, begin something."""
     r, distance = memory.robot[w, i], memory.near[w, i]
     if memory.trigger[w, i] > ZERO:
         if _triggered(people, robots, memory, w, i):
@@ -317,12 +317,14 @@ def _one(rules, sees, people, traits, waypoints, minds, robots, clock, character
 
 @lean_inlined
 def decide(dt, rules, table, sees, people, traits, waypoints, minds, robots, clock, character, memory, spots, w):
-    """Everybody of world w for itself: drift, end, react, begin; returns whether anybody wants, and has, something with others."""
+    """Decide for each pedestrian of world w by itself: drift, end, react, begin; return whether anybody wants, and has, something
+    with others.
+    """
     count, wishes, others = memory.count[w], False, False
     top = lanes(count)
     _notice(people, robots, character, minds, memory, sees, top, w)
     _drift(dt, rules, table, robots, character, minds, memory, top, w)
-    _smoulder(dt, rules, spots, sees, traits, waypoints, minds, character, memory, top, w)
+    _add_hazards(dt, rules, spots, sees, traits, waypoints, minds, character, memory, top, w)
     for i in range(count):
         memory.event[w, i] = NOTHING
         if memory.busy[w, i] and people.active[w, i]:
@@ -334,7 +336,7 @@ def decide(dt, rules, table, sees, people, traits, waypoints, minds, robots, clo
 
 @lean_inlined
 def _triggered(people, robots, memory, w, i):
-    """Whether a robot is within the trigger zone of one who waits for it."""
+    """Return whether a robot is within the trigger zone of a pedestrian who waits for it."""
     reach = memory.trigger[w, i] * memory.trigger[w, i]
     for r in range(robots.x.shape[1]):
         dx, dy = robots.x[w, r] - people.x[w, i], robots.y[w, r] - people.y[w, i]

@@ -1,4 +1,4 @@
-"""What pedestrians begin and do together: conversations, spots at furniture, queues. Ids decide, never slots."""
+"""The common actions of pedestrians: conversations, spots at furniture, queues. Ids decide, never slots."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _join(minds, memory, traits, w, i, host, state, left, kind):
 
 @lean_inlined
 def _free(people, minds, memory, w, j):
-    """Whether somebody can be talked to."""
+    """Return whether a pedestrian can be talked to."""
     rests = (minds.state[w, j] == WALKING or minds.state[w, j] == IDLE) and not minds.taken[w, j]
     return people.active[w, j] and rests and memory.trigger[w, j] <= ZERO
 
@@ -128,7 +128,7 @@ def _errand(rules, people, minds, character, memory, spots, w, i, length):
 
 @hidden
 def settle_wishes(rules, people, traits, minds, character, memory, spots, clock, w):
-    """Let what pedestrians of world w want to begin happen, the lowest id first."""
+    """Let the wishes of pedestrians of world w happen, the lowest id first."""
     while True:
         i, lowest = -1, _LAST
         for j in range(memory.count[w]):
@@ -149,14 +149,14 @@ def settle_wishes(rules, people, traits, minds, character, memory, spots, clock,
 
 @lean_inlined
 def _before(traits, memory, w, i, j):
-    """Whether i comes before j in the circle: conversation by conversation, and by ids in each."""
+    """Return whether i comes before j in the circle: conversation by conversation, and by ids in each."""
     a, b = memory.talk[w, i], memory.talk[w, j]
     return a < b or (a == b and traits.id[w, i] < traits.id[w, j])
 
 
 @lean_inlined
 def _form_circle(people, traits, minds, memory, w):
-    """List those who talk or queue; returns how many queue, who come first, and how many there are."""
+    """List the pedestrians who talk or queue; return the number that queue, who come first, and the number of all."""
     queueing, size = 0, 0
     for i in range(memory.count[w]):
         talks = memory.talk[w, i] >= 0
@@ -181,7 +181,7 @@ def _leave(minds, memory, w, i):
 
 @lean_inlined
 def _converse(rules, people, traits, minds, character, memory, w, first, members):
-    """Whose turn it is in a conversation, a stretch of the circle; over without its host, alone, out of time or earshot."""
+    """Give the turn in a conversation, a stretch of the circle; end it without its host, alone, out of time or earshot."""
     host = -1
     for k in range(first, first + members):
         j = memory.circle[w, k]
@@ -208,7 +208,7 @@ def _converse(rules, people, traits, minds, character, memory, w, first, members
 
 @lean_inlined
 def _hears(people, character, memory, w, i, host):
-    """Whether somebody is within earshot of the host."""
+    """Return whether a pedestrian is within earshot of the host."""
     dx, dy = people.x[w, host] - people.x[w, i], people.y[w, host] - people.y[w, i]
     reach = TWO * (character.talk_distance[w, i] if memory.kind[w, i] == STROLL else character.vision[w, i])
     return dx * dx + dy * dy <= reach * reach
@@ -216,7 +216,7 @@ def _hears(people, character, memory, w, i, host):
 
 @lean_inlined
 def _rank(traits, memory, w, size, i):
-    """How many of the ``size`` who queue stand before i in its queue."""
+    """Return the number of the ``size`` queueing pedestrians who stand before i in its queue."""
     rank, place, identity = 0, memory.place[w, i], traits.id[w, i]
     for k in range(size):
         j = memory.circle[w, k]

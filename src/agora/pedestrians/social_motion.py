@@ -1,4 +1,4 @@
-"""Where pedestrians in each social state go, how fast, and where those who stand look."""
+"""The motion of pedestrians in each social state: their points and paces, and the gazes of those who stand."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def _threat(people, robots, character, memory, sees, w, i):
 
 @lean_inlined
 def _evade(rules, people, waypoints, minds, robots, w, i, r):
-    """Direction of one who keeps away from a robot: aside, the more the nearer; straight away where scared."""
+    """Return the direction of a pedestrian who keeps away from a robot: aside, the more the nearer; straight away where scared."""
     ax, ay, distance = _unit(people.x[w, i] - robots.x[w, r], people.y[w, i] - robots.y[w, r])
     gx, gy, _ = _unit(waypoints.x[w, i] - people.x[w, i], waypoints.y[w, i] - people.y[w, i])
     if minds.reaction[w, i] == SCARED or minds.state[w, i] == PANICKING:
@@ -90,7 +90,9 @@ def _evade(rules, people, waypoints, minds, robots, w, i, r):
 
 @lean_inlined
 def _to_robot(rules, people, minds, robots, w, i, r):
-    """Point that one goes to who plays with a robot or steps into its way: x, y, pace there, and within what it is enough, m."""
+    """Return the point of a pedestrian who plays with a robot or steps into its way: x, y, pace there, and the distance that is
+    near enough, m.
+    """
     rx, ry = robots.x[w, r], robots.y[w, r]
     if minds.state[w, i] == THREATENING:
         sine, cosine = sincos(robots.heading[w, r])
@@ -119,7 +121,7 @@ def _go(people, memory, w, i, x, y, enough):
 
 @lean_inlined
 def _at_spot(people, traits, memory, spots, w, i):
-    """Pace of one who uses furniture, who looks there once it has arrived."""
+    """Return the pace of a pedestrian who uses furniture, and who looks there once it has arrived."""
     if memory.spot[w, i] < 0:
         return ZERO
     x, y, heading = _spot(people, traits, memory, spots, w, i)
@@ -151,7 +153,7 @@ def _talk(people, memory, w, i):
 
 @lean_inlined
 def _with_robot(rules, people, waypoints, minds, robots, character, memory, w, i, r):
-    """Pace of one who deals with a robot."""
+    """Return the pace of a pedestrian who deals with a robot."""
     state = minds.state[w, i]
     if r < 0:
         return character.running[w, i] if state == PANICKING else ONE
@@ -187,7 +189,9 @@ def _pace(rules, sees, people, traits, waypoints, minds, robots, character, memo
 
 @lean_inlined
 def _choose(rules, sees, people, traits, waypoints, minds, robots, character, memory, spots, w):
-    """What everybody of world w wants until the next look: a pace, and where they have one in mind, a point and a gaze."""
+    """Choose the wishes of everybody of world w until the next look: a pace, and where they have one in mind, a point and a
+    gaze.
+    """
     state, wanted, running = minds.state[w], memory.wanted[w], character.running[w]
     for i in range(memory.count[w]):
         memory.seeks[w, i], memory.gaze[w, i] = False, FOREVER
@@ -204,7 +208,7 @@ def _choose(rules, sees, people, traits, waypoints, minds, robots, character, me
 
 @lean_inlined
 def _move(dt, people, traits, waypoints, memory, w):
-    """Waypoints and speeds of world w; paces change, and those who stand turn, gradually."""
+    """Set the waypoints and speeds of world w; paces change, and standing pedestrians turn, gradually."""
     vx, vy, heading = people.vx[w], people.vy[w], people.heading[w]
     pace, wanted, speed, x, y = memory.pace[w], memory.wanted[w], traits.speed[w], waypoints.x[w], waypoints.y[w]
     goal_x, goal_y, seeks, gaze = memory.goal_x[w], memory.goal_y[w], memory.seeks[w], memory.gaze[w]

@@ -1,4 +1,4 @@
-"""What the social states of W worlds are computed from: rules, characters, memories and spots, as the kernels read them."""
+"""The data of the social states of W worlds: rules, characters, memories and spots, as the kernels read them."""
 
 from __future__ import annotations
 
@@ -54,14 +54,30 @@ class SocialParameters(NamedTuple):
 
 
 class Character(NamedTuple):
-    """What a pedestrian is like, drawn or given at the start; (W, P) each.
+    """The character of a pedestrian, drawn or given at the start; (W, P) each.
 
     Attributes:
-        stress_high, energy_low, energy_high, social_low, social_high: thresholds in [0, 1].
-        minimum_time: s. vision, personal_radius: m. cosine: of the half-angle of vision. running: pace.
-        fear, curiosity: 1/s.
-        chat_rate, story_rate, group_rate, stroll_rate: of beginning a conversation, 1/s.
-        chat_time, story_time, group_time, stroll_time: its typical duration, s. talk_distance: m.
+        stress_high: threshold of high stress, in [0, 1].
+        energy_low: threshold of low energy, in [0, 1].
+        energy_high: threshold of high energy, in [0, 1].
+        social_low: threshold of low social need, in [0, 1].
+        social_high: threshold of high social need, in [0, 1].
+        minimum_time: shortest time in a state, s.
+        vision: range of vision, m.
+        personal_radius: radius of the personal space, m.
+        cosine: cosine of the half-angle of vision.
+        running: pace of running.
+        fear: rate of fear, 1/s.
+        curiosity: rate of curiosity, 1/s.
+        chat_rate: rate of beginning a talk of two, 1/s.
+        story_rate: rate of beginning a story, 1/s.
+        group_rate: rate of beginning a talk of the walking group, 1/s.
+        stroll_rate: rate of beginning a talk while walking, 1/s.
+        chat_time: typical duration of a talk of two, s.
+        story_time: typical duration of a story, s.
+        group_time: typical duration of a talk of the walking group, s.
+        stroll_time: typical duration of a talk while walking, s.
+        talk_distance: distance of earshot, m.
     """
 
     stress_high: Floats
@@ -88,24 +104,35 @@ class Character(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """What changes from tick to tick; (W, P) each but the last two.
+    """The memory of social states, which changes from tick to tick; (W, P) each but the last two.
 
     Attributes:
-        since: time in the state, s. left: until it ends, s.
-        weary: until robots are interesting again, s. rested: until furniture is, s.
-        pace: present speed in undisturbed speeds; wanted: the one that it changes to.
-        goal_x, goal_y: where it wants to go, m, where it seeks: where that is not the waypoint that it has anyway.
+        since: time in the state, s.
+        left: time until the state ends, s.
+        weary: time until robots are interesting again, s.
+        rested: time until furniture is interesting again, s.
+        pace: present speed in undisturbed speeds.
+        wanted: speed that the pace changes to.
+        goal_x: point that it seeks instead of its waypoint, x, m.
+        goal_y: point that it seeks instead of its waypoint, y, m.
         gaze: angle to which it turns while it stands, rad; `FOREVER` where it does not.
         trigger: distance of a robot that ends the wait at the start, m; 0 for none.
         robot: number of the robot that it is aware of, -1 for none.
-        talk: id of who the conversation is about, -1 for none. kind: of conversation.
-        host, faces: slots of who it is about and of whom one looks at in it, -1 for none.
-        spot: number of the spot it uses, -1 for none. place: in the queue. arrived: whether it is there.
-        event: what it wants to begin, decided first and settled between all.
-        hazard: what its rates have added up to since the last event; fuse: at which the next one happens, -1 where to be drawn.
-        circle: slots of those who talk or queue, as many as there are. busy: whether there is something to decide.
+        talk: id of the pedestrian whom the conversation is about, -1 for none.
+        kind: kind of the conversation.
+        host: slot of the pedestrian whom the conversation is about, -1 for none.
+        faces: slot of the pedestrian whom one looks at in it, -1 for none.
+        spot: number of the spot it uses, -1 for none.
+        place: place in the queue.
+        arrived: whether it is at the spot.
+        event: thing that it wants to begin, decided first and settled between all.
+        hazard: sum of its rates since the last event.
+        fuse: sum at which the next event happens, -1 where to be drawn.
+        circle: slots of pedestrians who talk or queue, as many as there are.
+        busy: whether there is something to decide.
         near: distance of the robot that it is aware of, m.
-        count: (W,) slots that states are kept of. key: (W,) of the random numbers.
+        count: (W,) number of slots that states are kept of.
+        key: (W,) key of the random numbers.
     """
 
     since: Floats
@@ -138,10 +165,14 @@ class Memory(NamedTuple):
 
 
 class Spots(NamedTuple):
-    """Where furniture is used; (W, S) each but the last.
+    """The spots where furniture is used; (W, S) each but the last.
 
     Attributes:
-        x, y, heading: pose of who uses it, m and rad. use: number in `USES`. count: (W,) spots of each world.
+        x: pose of the user, x, m.
+        y: pose of the user, y, m.
+        heading: pose of the user, heading, rad.
+        use: number in `USES`.
+        count: (W,) number of spots of each world.
     """
 
     x: Floats

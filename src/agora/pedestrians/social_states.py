@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -18,11 +18,10 @@ from agora.core.jit import bind, kernel
 from agora.core.state import SOCIAL_STATES, Array, Doubles
 from agora.draft.pedestrian_types import pedestrian_types
 from agora.pedestrians import social_records as records
-from agora.pedestrians.checks import at_least_zero
 from agora.pedestrians.social_motion import think
 from agora.pedestrians.social_records import FOREVER, IDLE, WALKING, Character, SocialParameters
 from agora.pedestrians.spots import usable_spots
-from agora.ranges import Distance, Duration
+from agora.ranges import Distance, Duration, NotNegative, check_fields
 from agora.seeds import key_of, normal_at
 
 if TYPE_CHECKING:
@@ -42,7 +41,7 @@ def _normals(key, identities, out, first, last):
 
 
 class _Kinds(NamedTuple):
-    """Means and deviations (types, normals) of every type, and what does not differ within one."""
+    """Means and deviations (types, normals) of every type, and the values that are the same within one."""
 
     names: tuple[str, ...]
     mean: Doubles
@@ -52,71 +51,89 @@ class _Kinds(NamedTuple):
 
 @dataclass(frozen=True)
 class SocialStates:
-    """What pedestrians do besides walking: they idle, run, talk, tell, text, phone, use furniture, queue, panic, deal with robots.
+    """The activities of pedestrians besides walking: they idle, run, talk, tell, text, phone, use furniture, queue, panic, deal
+    with robots.
 
     Stress, energy and social lie in [0, 1], drift with the state and decide with thresholds of each pedestrian's own
     (`agora.draft.pedestrian_types`). Paces are factors of the preferred speed that the behaviours before this one leave: Arena's
     2 for running and 0.5 for the phone. A waypoint is replaced only while a state needs another.
 
     Attributes:
-        running_rate, phone_rate: events a second for each unit that energy or social is above its high threshold (Arena: 1).
-        texting_share: of those at the phone who text and do not talk.
-        seek_rate: of going to talk to somebody who is seen, with social above the high threshold, 1/s.
-        chat_rate, story_rate, group_rate, stroll_rate: of beginning a talk of two, a story, a talk of the walking group and a talk
-            while walking, 1/s (Arena: probability 0.01 every 0.5 s).
-        chat_time, story_time, group_time, stroll_time: their typical durations, s; one lasts half to one and a half of it.
-        turn_time: after which somebody else speaks, s. talk_distance: at which one is heard, m.
-        pause_rate, pause_time: of standing idle, 1/s and s.
-        errand_rate, rest_rate: of going to furniture, at any time and when energy is low, 1/s.
-        errand_reach: within which, m. errand_time, service_time: at it and at the head of a queue, s.
+        running_rate: events a second of running for each unit that energy is above its high threshold (Arena: 1).
+        phone_rate: events a second of the phone for each unit that social is above its high threshold (Arena: 1).
+        texting_share: share of the pedestrians at the phone who text and do not talk.
+        seek_rate: rate of going to talk to somebody who is seen, with social above the high threshold, 1/s.
+        chat_rate: rate of beginning a talk of two, 1/s (Arena: probability 0.01 every 0.5 s).
+        story_rate: rate of beginning a story, 1/s (Arena: as ``chat_rate``).
+        group_rate: rate of beginning a talk of the walking group, 1/s (Arena: as ``chat_rate``).
+        stroll_rate: rate of beginning a talk while walking, 1/s (Arena: as ``chat_rate``).
+        chat_time: typical duration of a talk of two, s; one lasts half to one and a half of it.
+        story_time: typical duration of a story, s, likewise.
+        group_time: typical duration of a talk of the walking group, s, likewise.
+        stroll_time: typical duration of a talk while walking, s, likewise.
+        turn_time: time after which somebody else speaks, s.
+        talk_distance: distance at which one is heard, m.
+        pause_rate: rate of standing idle, 1/s.
+        pause_time: duration of standing idle, s.
+        errand_rate: rate of going to furniture at any time, 1/s.
+        rest_rate: rate of going to furniture when energy is low, 1/s.
+        errand_reach: distance within which furniture is gone to, m.
+        errand_time: time at furniture, s.
+        service_time: time at the head of a queue, s.
         notice: distance within which reactions to a robot begin, m.
-        avoid_distance, avoid_pace: of keeping away from a robot that is in the way, m.
-        play_distance, play_pace, interest_time: of those who come to a robot and stay with it, m and s.
-        block_distance, block_pace, threat_time: of those who step in front of it, m from its centre, and s.
-        surprise_time: of stopping to look, s. indifference: until a robot or furniture is of interest again, s.
+        avoid_distance: distance kept from a robot that is in the way, m.
+        avoid_pace: pace of pedestrians who keep away from a robot.
+        play_distance: distance from a robot at which curious pedestrians stay, m.
+        play_pace: pace of curious pedestrians.
+        interest_time: time for which curious pedestrians stay, s.
+        block_distance: distance from a robot's centre at which threatening pedestrians step in front of it, m.
+        block_pace: pace of threatening pedestrians.
+        threat_time: time for which they threaten, s.
+        surprise_time: time for which surprised pedestrians stop to look, s.
+        indifference: time until a robot or furniture is of interest again, s.
         fear_of_speed: stress a second for each m/s above 0.7 of a robot that is too near.
-        phone_pace: of walking with the phone.
-        thinking_time: between two looks at what goes on, s, rounded to crowd periods; in between all do what they wanted then.
+        phone_pace: pace of walking with the phone.
+        thinking_time: time between two looks at what goes on, s, rounded to crowd periods; in between all do what they wanted then.
     """
 
-    running_rate: float = 1.0
-    phone_rate: float = 1.0
-    texting_share: float = 0.5
-    seek_rate: float = 0.5
-    chat_rate: float = 0.02
-    story_rate: float = 0.02
-    group_rate: float = 0.02
-    stroll_rate: float = 0.02
+    running_rate: NotNegative = 1.0
+    phone_rate: NotNegative = 1.0
+    texting_share: NotNegative = 0.5
+    seek_rate: NotNegative = 0.5
+    chat_rate: NotNegative = 0.02
+    story_rate: NotNegative = 0.02
+    group_rate: NotNegative = 0.02
+    stroll_rate: NotNegative = 0.02
     chat_time: Duration = 6.2
     story_time: Duration = 10.0
     group_time: Duration = 10.0
     stroll_time: Duration = 6.0
     turn_time: Duration = 3.0
     talk_distance: Distance = 1.5
-    pause_rate: float = 0.01
+    pause_rate: NotNegative = 0.01
     pause_time: Duration = 4.0
-    errand_rate: float = 0.02
-    rest_rate: float = 0.5
+    errand_rate: NotNegative = 0.02
+    rest_rate: NotNegative = 0.5
     errand_reach: Distance = 8.0
     errand_time: Duration = 15.0
     service_time: Duration = 6.0
     notice: Distance = 4.0
     avoid_distance: Distance = 2.0
-    avoid_pace: float = 0.6
+    avoid_pace: NotNegative = 0.6
     play_distance: Distance = 1.2
-    play_pace: float = 0.7
+    play_pace: NotNegative = 0.7
     interest_time: Duration = 15.0
     block_distance: Distance = 1.0
-    block_pace: float = 1.2
+    block_pace: NotNegative = 1.2
     threat_time: Duration = 10.0
     surprise_time: Duration = 4.0
-    indifference: float = 30.0
-    fear_of_speed: float = 1.0
-    phone_pace: float = 0.5
+    indifference: NotNegative = 30.0
+    fear_of_speed: NotNegative = 1.0
+    phone_pace: NotNegative = 0.5
     thinking_time: Duration = 0.25
 
     def __post_init__(self) -> None:
-        at_least_zero(self, *(field.name for field in fields(self)))
+        check_fields(self)
         if self.texting_share > 1:
             raise ValueError(f"texting_share must be at most 1, got {self.texting_share}")
         if self.turn_time == 0:
@@ -131,7 +148,9 @@ class AttachedSocialStates:
     """Social states on one world.
 
     Attributes:
-        memory: what changes from tick to tick. character: what pedestrians are like. spots: where furniture is used.
+        memory: memory, which changes from tick to tick.
+        character: characters of the pedestrians.
+        spots: spots where furniture is used.
     """
 
     def __init__(self, rules: SocialStates, world: World, every: int, sees: int) -> None:
@@ -204,7 +223,7 @@ class AttachedSocialStates:
         self.spots.use[w, : len(poses)] = uses
 
     def _duration(self, state: str) -> float:
-        """How long a state lasts in which an episode begins, s; for ever where its end is not a matter of time."""
+        """Return the duration of the state in which an episode begins, s; for ever where its end is not a matter of time."""
         rules = self._rules
         times = {"interested": rules.interest_time, "surprised": rules.surprise_time, "threatening": rules.threat_time}
         times |= dict.fromkeys(("interacting", "sitting", "working", "queueing"), rules.errand_time)
@@ -212,7 +231,7 @@ class AttachedSocialStates:
         return times.get(state, float(FOREVER))
 
     def _take_habits(self, w: int, i: int, habits: Habits) -> None:
-        """What a scenario says of one pedestrian."""
+        """Take over the habits that a scenario gives one pedestrian."""
         for name in Character._fields:
             probability = getattr(habits, name.replace("_rate", "_probability"), None)
             if name.endswith("_rate") and probability is not None:

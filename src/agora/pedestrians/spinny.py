@@ -16,7 +16,7 @@ from agora.core.jit import lean_kernel
 from agora.core.scalar import ZERO, in_float32, sincos
 from agora.errors import InputError
 from agora.interfaces import CrowdDeclaration
-from agora.pedestrians.checks import above_zero, at_least_zero
+from agora.ranges import NotNegative, Positive, check_fields
 
 _WALKING2 = np.float32(0.05**2)
 """Square of the speed below which a pedestrian stands and keeps its heading, as in the engine, m2/s2."""
@@ -63,19 +63,18 @@ class Spinny:
     """
 
     angle: float = math.pi / 6
-    rate: float = 1.0
-    push: float = 1.0
-    max_speed_factor: float = 1.0
+    rate: Positive = 1.0
+    push: NotNegative = 1.0
+    max_speed_factor: Positive = 1.0
 
     def __post_init__(self) -> None:
-        above_zero(self, "rate", "max_speed_factor")
-        at_least_zero(self, "push")
+        check_fields(self)
         if not 0.0 <= self.angle <= math.pi:
             raise InputError(f"Spinny.angle is {self.angle!r}; expected a number in [0, pi]")
 
     @property
     def declares(self) -> CrowdDeclaration:
-        """What it says of itself."""
+        """The properties of the model."""
         return CrowdDeclaration("acceleration", self.max_speed_factor)
 
     def kernel(self) -> Any:
@@ -83,6 +82,6 @@ class Spinny:
         return _spinny
 
     def parameters(self) -> _Parameters:
-        """Return what the kernel takes."""
+        """Return the parameters of the kernel."""
         along, across = math.cos(self.angle), math.sin(self.angle)
         return in_float32(_Parameters(self.rate * along, self.rate * across, self.push * along, self.push * across))

@@ -1,4 +1,4 @@
-"""Where pedestrians stand who use furniture: at its spots, or at the nearest free point where a spot is in the furniture itself."""
+"""Places at which pedestrians use furniture: its spots, or the nearest free point where a spot is in the furniture itself."""
 
 from __future__ import annotations
 
@@ -17,14 +17,16 @@ _FARTHEST, _STEP, _DIRECTIONS = 2.0, 0.05, 24
 
 @functools.lru_cache(maxsize=64)
 def usable_spots(furniture: tuple[Furniture, ...], map: Map, radius: float) -> tuple[Doubles, Ints]:
-    """Return the poses (S, 3) from which furniture is used, m and rad, and what for (S,), numbers in `social_records.USES`.
+    """Return the poses (S, 3) from which furniture is used, m and rad, and their uses (S,), numbers in `social_records.USES`.
 
     A seat is inside its chair, where no disc can be for the crowd models, so who sits on it is at the chair's edge. Of the points
     as near as possible the one that is farthest along the spot's heading is taken: one who sits looks away from the backrest. A
     spot with no free point within 2 m is left out.
 
     Args:
-        furniture: what stands in the map. map: with the furniture in it. radius: of the pedestrians, m.
+        furniture: furniture on the map.
+        map: map with the furniture on it.
+        radius: radius of the pedestrians, m.
     """
     poses, uses = [], []
     for piece in furniture:

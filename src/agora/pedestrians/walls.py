@@ -23,9 +23,9 @@ def clearances(maps, m, x, y, count, cell, scratch):
     Args:
         maps: `agora.core.state.Maps`.
         m: number of the map.
-        x: (P,) of the points, m.
-        y: (P,) of the points, m.
-        count: how many of them.
+        x: (P,) x of the points, m.
+        y: (P,) y of the points, m.
+        count: number of the points.
         cell: (P,) int32, overwritten.
         scratch: (ROWS, P) float32, overwritten.
 

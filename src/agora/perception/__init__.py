@@ -1,1 +1,1 @@
-"""What can be told of people from where they are and how they move."""
+"""Perception of people from their places and motion."""

@@ -1,4 +1,4 @@
-"""Who is who: the assignment of rows to columns with the least sum of costs, compiled.
+"""The assignment of rows to columns with the least sum of costs, compiled.
 
 Shortest augmenting paths after R. Jonker and A. Volgenant, "A shortest augmenting path algorithm for dense and sparse linear
 assignment problems", Computing 38, 1987, in the form of D. F. Crouse, "On implementing 2D rectangular assignment algorithms", IEEE
@@ -51,16 +51,16 @@ def assign(cost, rows, columns, partner, holder, u, v, shortest, path, seen_row,
 
     Args:
         cost: (R, C) float32, finite; the first ``rows`` and ``columns`` count.
-        rows: how many rows, at most ``columns``.
-        columns: how many columns.
+        rows: number of rows, at most ``columns``.
+        columns: number of columns.
         partner: (R,) out, int32.
         holder: (C,) out, int32.
         u: (R,) duals of the rows.
         v: (C,) duals of the columns.
         shortest: (C,) lengths of ways to columns.
         path: (C,) the row before a column on its way, int32.
-        seen_row: (R,) bool.
-        seen_column: (C,) bool.
+        seen_row: (R,) bool, scratch.
+        seen_column: (C,) bool, scratch.
     """
     for i in range(rows):
         partner[i], u[i] = -1, ZERO

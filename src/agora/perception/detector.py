@@ -40,14 +40,14 @@ class Detector:
     """Finds pedestrians in a scan.
 
     Attributes:
-        radius: of a body, m.
-        reach: from the sensor, as far as people are looked for, m.
-        margin: from what the map shows, within which a point is of the map, m; a cell more where its cells are coarse.
-        misfit: root mean square distance of points from their disc, at most, m; twice the noise of the lidar more.
+        radius: radius of a body, m.
+        reach: distance from the sensor up to which people are looked for, m.
+        margin: distance from the map's obstacles within which a point is of the map, m; a cell more where its cells are coarse.
+        misfit: largest root mean square distance of points from their disc, m; twice the noise of the lidar more.
         legs: whether the lidar sees legs; as `Lidar.legs` says where None.
-        leg_width: of what may be one leg, at most, m; what is wider, up to ``both_width``, is both legs of a person.
-        both_width: see there, m.
-        stride: between the legs of one person, at most, m.
+        leg_width: largest width of one leg, m; wider clusters, up to ``both_width``, are both legs of a person.
+        both_width: largest width of both legs of a person, m.
+        stride: largest distance between the legs of one person, m.
     """
 
     radius: float = 0.3
@@ -67,7 +67,7 @@ class Detector:
             raise ValueError(f"margin must be a finite number, at least 0, got {self.margin}")
 
     def record(self, lidar: Lidar) -> Search:
-        """Return what `detect` takes."""
+        """Return the parameters of `detect`."""
         return Search(
             radius=F(self.radius),
             reach=F(min(self.reach, lidar.range_max)),
@@ -98,12 +98,13 @@ class Search(NamedTuple):
 
 
 class Detections(NamedTuple):
-    """Where N rows see somebody, D at most.
+    """The pedestrians that N rows see, D at most.
 
     Attributes:
-        x, y: (N, D) m, map frame.
-        variance: (N, D) of either coordinate, m2.
-        count: (N,) how many.
+        x: (N, D) x, m, map frame.
+        y: (N, D) y, m, map frame.
+        variance: (N, D) variance of either coordinate, m2.
+        count: (N,) number of pedestrians.
     """
 
     x: Floats
@@ -120,7 +121,7 @@ class Detections(NamedTuple):
 
 @hidden
 def on_map(maps, m, x, y, margin):
-    """Whether (x, y) is on something that map ``m`` shows."""
+    """Return whether (x, y) is on an obstacle of map ``m``."""
     cell = maps.resolution[m]
     column, row = np.int64(np.floor((x - maps.origin_x[m]) / cell)), np.int64(np.floor((y - maps.origin_y[m]) / cell))
     if not (0 <= column < maps.columns[m] and 0 <= row < maps.rows[m]):
@@ -141,7 +142,7 @@ def _on_robot(x, y, margin, position, radius, present):
 
 @spliced
 def _middle(points, near, start, end, radius, increment):
-    """Where the centre of a disc of which beams start..end - 1 are seen is to be expected, from the sensor.
+    """Return the expected centre of a disc of which beams start..end - 1 are seen, from the sensor.
 
     Where something nearer covers one side, the other is the rim, and the centre is half a body from there; else in the middle.
     """
@@ -217,7 +218,7 @@ def _cut(points, near, start, end, radius, noise, increment):
 
 @spliced
 def _is_wall(points, start, end, longest):
-    """Whether a cluster is long and straight."""
+    """Return whether a cluster is long and straight."""
     ex, ey = points[end - 1, 0] - points[start, 0], points[end - 1, 1] - points[start, 1]
     length = math.sqrt(ex * ex + ey * ey)
     if length <= longest:
@@ -332,19 +333,19 @@ def _join(found, count, apart):
 
 @kernel
 def detect(search, beams, ranges, pose, due, maps, map_index, position, radius, present, out, first, last):
-    """Write where rows ``first <= n < last`` see pedestrians.
+    """Write the pedestrians that rows ``first <= n < last`` see.
 
     Args:
         search: `Search`.
         beams: `agora.sensors.lidar.Beams`.
-        ranges: (N, B) m.
-        pose: (N, 3) of the robots at the moment of the scan.
-        due: (N,) which rows have a new scan; the others are left as they are.
+        ranges: (N, B) ranges, m.
+        pose: (N, 3) poses of the robots at the moment of the scan.
+        due: (N,) whether a row has a new scan; the others are left as they are.
         maps: `agora.core.state.Maps`.
         map_index: (N,) map of each row, -1 for none.
-        position: (N, R, 2) of other robots, m; ``radius`` (N, R) m; ``present`` (N, R).
-        radius: see there.
-        present: see there.
+        position: (N, R, 2) positions of other robots, m.
+        radius: (N, R) radii of other robots, m.
+        present: (N, R) whether a slot holds a robot.
         out: `Detections`.
         first: first row.
         last: one more than the last row.

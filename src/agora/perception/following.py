@@ -1,4 +1,4 @@
-"""The trackers of several robots, and what they tell."""
+"""The trackers of several robots, and their tracks."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ class Following:
     """Trackers of N robots; rows share nothing.
 
     Args:
-        tracker: parameters.
-        detections: what the rows see, kept.
-        pose: (N, 3) of the robots when they saw it, kept.
-        lidar: by whose scans places are seen to be empty.
-        ranges: (N, B) of these scans, m, kept; (N, 0) where there are none: then who is not seen counts as hidden.
-        reach: as far as people are looked for, m.
+        tracker: parameters of the trackers.
+        detections: detections of the rows, kept.
+        pose: (N, 3) poses of the robots at the detections, kept.
+        lidar: lidar by whose scans places are seen to be empty.
+        ranges: (N, B) ranges of these scans, m, kept; (N, 0) where there are none: people who are not seen count as hidden then.
+        reach: distance up to which people are looked for, m.
 
     Attributes:
-        tracks: who is believed to be where; written by `tell`.
-        filters: what the trackers know.
+        tracks: tracks of the believed pedestrians; written by `tell`.
+        filters: states of the trackers.
     """
 
     def __init__(
@@ -48,7 +48,9 @@ class Following:
         self._dt[rows] = dt
 
     def tell(self, age: Floats | float, rows: slice = ALL) -> Tracks:
-        """Return who is believed to be where, ``age`` (K,) s after some rows have seen them last; overwritten by the next call."""
+        """Return the tracks of believed pedestrians, ``age`` (K,) s after some rows have seen them last; overwritten by the next
+        call.
+        """
         self._age[rows] = age
         self._tell(*rows.indices(len(self._age))[:2])
         return self.tracks

@@ -1,4 +1,4 @@
-"""Who belongs together, from places, velocities and headings.
+"""Groups of people, found from places, velocities and headings.
 
 Walking: pairs that stay near each other at the same velocity, after K. Yamaguchi et al., "Who are you with and where are you
 going?", CVPR 2011 (distance, difference of velocity, overlap in time), joined where they share somebody, as the clustering of
@@ -48,10 +48,11 @@ class GroupDetector:
             raise ValueError(f"overlap must be at least 1, got {self.overlap}")
 
     def detect(self, position: Doubles, velocity: Doubles, heading: Doubles | None, present: Bools) -> Ints:
-        """Return the number of each pedestrian's group (n,), from 0 in the order of the first members; -1 for who is alone.
+        """Return the number of each pedestrian's group (n,), from 0 in the order of the first members; -1 for one alone.
 
         Args:
-            position: (T, n, 2) over a window of time, m. velocity: (T, n, 2) m/s.
+            position: (T, n, 2) over a window of time, m.
+            velocity: (T, n, 2) m/s.
             heading: (T, n) rad; that of the last sample in which somebody is present counts. None where it is not known:
                 then who stands is judged like who walks.
             present: (T, n).
@@ -80,7 +81,7 @@ class GroupDetector:
         return np.asarray(near & (both >= self.overlap))
 
     def talk(self, position: Doubles, heading: Doubles, last: Array, stands: Bools) -> Bools:
-        """Return which pairs (n, n) of those who stand look at one o-space."""
+        """Return which pairs (n, n) of standing pedestrians look at one o-space."""
         who = np.arange(len(stands))
         place, look = position[last, who], heading[last, who]
         votes = place + self.stride * np.stack((np.cos(look), np.sin(look)), -1)
@@ -109,7 +110,8 @@ def pair_scores(found: Ints, truth: Ints) -> tuple[float, float]:
     """Return precision and recall of the pairs of people in one group; 1 where there is nothing to be wrong about.
 
     Args:
-        found: (n,) group numbers, -1 for none. truth: (n,).
+        found: (n,) group numbers, -1 for none.
+        truth: (n,).
     """
     upper = np.triu_indices(len(truth), 1)
     pairs = [((g[:, None] == g) & (g >= 0)[:, None])[upper] for g in (found, truth)]
@@ -124,7 +126,8 @@ def group_scores(found: Ints, truth: Ints, share: float = 2 / 3) -> tuple[float,
     Of a group of n, at least k = ceil(share n) members must be in the found group, and at most n - k others.
 
     Args:
-        found: (n,) group numbers, -1 for none. truth: (n,).
+        found: (n,) group numbers, -1 for none.
+        truth: (n,).
         share: 2/3 as in Setti et al., or 1 for groups without a fault.
     """
     groups = [np.unique(g[g >= 0]) for g in (found, truth)]

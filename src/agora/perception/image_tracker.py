@@ -23,18 +23,18 @@ __all__ = ["ImageTracker", "Locator"]
 
 @dataclass(frozen=True)
 class Locator:
-    """Says where the people in boxes are.
+    """The places of people in boxes of an image.
 
     Somebody is as far away as the median of the depths in the middle of their box, and half a body more.
 
     Attributes:
         core: share of a box's width and height, in its middle, that is looked at.
-        least: share of these pixels that must have a depth; else nobody is told of.
-        reach: depth up to which one counts, m.
-        half_body: from the front of somebody to their axis, m.
-        deviation: of the middle of a box from the axis of a body, m.
-        noise: of a depth of 1 m, m; it grows with the square of the depth. 0.0016 is the 4 cm at 5 m of K. Khoshelham and
-            S. O. Elberink, "Accuracy and resolution of Kinect depth data for indoor mapping applications", Sensors 12, 2012.
+        least: least share of these pixels with a depth; without it nobody is reported.
+        reach: largest depth that counts, m.
+        half_body: distance from the front of a body to its axis, m.
+        deviation: deviation of the middle of a box from the axis of a body, m.
+        noise: noise of a depth of 1 m, m; it grows with the square of the depth. 0.0016 is the 4 cm at 5 m of K. Khoshelham and S.
+            O. Elberink, "Accuracy and resolution of Kinect depth data for indoor mapping applications", Sensors 12, 2012.
     """
 
     core: float = 0.5
@@ -56,12 +56,12 @@ class Locator:
                 raise ValueError(f"{name} must be a finite number, at least 0, got {getattr(self, name)}")
 
     def locate(self, boxes: Boxes, depth: Array, camera: Camera) -> Doubles:
-        """Return (K, 3) place, m, in the robot's frame, and variance of either coordinate, m2, of those whose depth is seen.
+        """Return (K, 3) place, m, in the robot's frame, and variance of either coordinate, m2, of the people whose depth is seen.
 
         Args:
-            boxes: in px of the depth image.
-            depth: (rows, columns) m along the optical axis; not finite or 0 where it is not known.
-            camera: that took it.
+            boxes: boxes in px of the depth image.
+            depth: (rows, columns) depths along the optical axis, m; not finite or 0 where unknown.
+            camera: camera of the depth image.
         """
         found = [
             ((left + right) / 2 - 0.5, (top + bottom) / 2 - 0.5, away)  # the middle of the first pixel is the origin
@@ -93,14 +93,16 @@ class ImageTracker:
     """Finds people in the images of one robot's camera, with depth, and follows them.
 
     Args:
-        detector: finds them in an image.
-        camera: of both images.
-        locator, tracker: parameters.
+        detector: detector of people in an image.
+        camera: camera of both images.
+        locator: parameters of the locator.
+        tracker: parameters of the tracker.
 
     Attributes:
-        camera: may be another one for every image, where its mount moves.
-        boxes: what was seen in the last image. detections: where that was.
-        filters: what the tracker knows.
+        camera: camera of the next images; another one may be set for every image, where its mount moves.
+        boxes: boxes in the last image.
+        detections: places of these boxes.
+        filters: state of the tracker.
     """
 
     def __init__(
@@ -115,13 +117,13 @@ class ImageTracker:
         self.filters = self._following.filters
 
     def see(self, image: Array, depth: Array, pose: ArrayLike, dt: float) -> Tracks:
-        """Take an image and its depth, and return who is believed to be where, one row, in the map's frame.
+        """Take an image and its depth, and return the tracks of believed pedestrians, one row, in the map's frame.
 
         Args:
             image: (rows, columns, 3) uint8, red, green and blue.
             depth: (rows, columns) m along the optical axis, of the same view pixel by pixel; not finite or 0 where it is not known.
             pose: (3,) of the robot in the map.
-            dt: s after the image before; 0 for the first.
+            dt: time after the image before, s; 0 for the first.
 
         Raises:
             InputError: the images are not of one size, or as `ImageDetector.detect`.
@@ -144,7 +146,7 @@ class ImageTracker:
         return self.tell(0.0)
 
     def tell(self, age: float) -> Tracks:
-        """Return who is believed to be where ``age`` s after the last image; overwritten by the next call."""
+        """Return the tracks of believed pedestrians ``age`` s after the last image; overwritten by the next call."""
         return self._following.tell(age)
 
     def forget(self) -> None:

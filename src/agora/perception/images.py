@@ -39,7 +39,7 @@ _STRIDES = ((8, 16, 32), (8, 16, 32, 64))  # px of the family's grids, and of it
 
 
 class Boxes(NamedTuple):
-    """What is seen in an image, the most certain first.
+    """The objects in an image, the most certain first.
 
     Attributes:
         corners: (K, 4) left, top, right and bottom edge, px; the corner of the first pixel is (0, 0).
@@ -52,12 +52,12 @@ class Boxes(NamedTuple):
     label: Ints
 
     def at(self, which: Array) -> Boxes:
-        """Those of some indices."""
+        """Return the boxes of some indices."""
         return Boxes(self.corners[which], self.confidence[which], self.label[which])
 
 
 class Fit(NamedTuple):
-    """Where an image lies in a model's input, px."""
+    """The place of an image in a model's input, px."""
 
     left: int
     top: int
@@ -78,12 +78,12 @@ class ImageDetector:
 
     Attributes:
         file: model of the YOLO family, made by its programs' export to ONNX; detection, not segmentation or poses.
-        classes: which are people: names, where the file tells those of its classes, or numbers.
-        confidence: least that counts, in 0..1.
-        overlap: of two boxes of a class that share more than this of their union the less certain one goes.
-        most: boxes of an image.
+        classes: classes that are people: names, where the file names its classes, or numbers.
+        confidence: least confidence that counts, in 0..1.
+        overlap: share of their union from which on the less certain of two boxes of a class is dropped.
+        most: most boxes of an image.
         size: side of the model's input where the file leaves it open, px.
-        threads: that the model may use.
+        threads: number of threads that the model may use.
     """
 
     file: str | Path
@@ -137,8 +137,10 @@ class YoloModel:
     """A model of the YOLO family, checked and run once.
 
     Attributes:
-        room: (rows, columns) of its input. image: (3, rows, columns) float32, to be written before `run`.
-        names: of its classes, () where the file does not tell them. chosen: numbers of those that are asked for.
+        room: (rows, columns) of its input.
+        image: (3, rows, columns) float32, to be written before `run`.
+        names: names of its classes, () where the file does not name them.
+        chosen: numbers of those that are asked for.
     """
 
     def __init__(self, file: Path, classes: Sequence[str | int], size: int, threads: int) -> None:
@@ -155,7 +157,7 @@ class YoloModel:
         self.chosen = [self._number(label, count) for label in classes]
 
     def run(self) -> Floats:
-        """The output (1, ?, ?) for what is in ``image``.
+        """Return the model's output (1, ?, ?) for an image.
 
         Raises:
             InputError: the model fails, or has no such output.
@@ -240,12 +242,12 @@ def _first_line(error: Exception) -> str:
 
 
 def candidates(output: Floats, classes: int | None, room: tuple[int, int]) -> Boxes:
-    """Return everything that a model says, whatever its confidence, in px of its input.
+    """Return all boxes of a model's output, whatever their confidence, in px of its input.
 
     Args:
         output: (1, ?, ?) in one of the three forms.
-        classes: how many, None where it is not known.
-        room: (rows, columns) of the input.
+        classes: number of classes, None where unknown.
+        room: (rows, columns) size of the input.
 
     Raises:
         InputError: the shape is of no form, or of one with another number of classes.
@@ -298,7 +300,7 @@ def _onto_image(corners: Floats, fit: Fit, shape: tuple[int, int]) -> Floats:
 
 @lean_kernel
 def letterbox(image, fit, out, first, last):
-    """Write rows ``first <= r < last`` of a model's input: the image, between whose pixels is interpolated, and grey around it.
+    """Write rows ``first <= r < last`` of a model's input: the image, interpolated between its pixels, and grey around it.
 
     Args:
         image: (rows, columns, 3) uint8.

@@ -1,4 +1,4 @@
-"""What a robot knows of pedestrians: the truth, those in its view or in sight of its lidar, or what it makes of its scans."""
+"""A robot's knowledge of pedestrians: the truth, those in its view or in sight of its lidar, or tracks from its scans."""
 
 from __future__ import annotations
 
@@ -30,12 +30,13 @@ LEVELS: tuple[Level, ...] = ("truth", "view", "visible", "tracked")
 
 @dataclass(frozen=True)
 class Perception:
-    """How a robot comes to know of pedestrians.
+    """The way in which a robot comes to know of pedestrians.
 
     Attributes:
-        source: what planners are told.
-        detector, tracker: where that is ``tracked``.
-        view: where that is ``view``.
+        source: level of perception.
+        detector: detector, for the level ``tracked``.
+        tracker: tracker, for the level ``tracked``.
+        view: cone, for the level ``view``.
     """
 
     source: Level
@@ -48,17 +49,17 @@ class ScanTracker:
     """Detector and tracker of N robots with the same lidar; rows share nothing.
 
     Args:
-        lidar: of every robot.
-        perception: parameters.
-        rows: N.
-        maps: what is known of walls; nothing where None.
+        lidar: lidar of every robot.
+        perception: parameters of detector and tracker.
+        rows: number of rows N.
+        maps: known walls; none where None.
         map_index: (N,) map of each row, kept, so that it may be changed; the first of all where None.
         robots: other robots that each row knows of, kept; nobody where None.
 
     Attributes:
-        tracks: who is believed to be where; written by `tell`.
-        detections: what was seen in the last scan.
-        filters: what the trackers know.
+        tracks: tracks of the believed pedestrians; written by `tell`.
+        detections: detections in the last scan.
+        filters: states of the trackers.
         ranges: (N, B) m and pose: (N, 3), of the last scan, to be written before `work`.
     """
 
@@ -94,7 +95,9 @@ class ScanTracker:
         self._following.work(first, last)
 
     def see(self, ranges: ArrayLike, pose: ArrayLike, dt: float) -> Tracks:
-        """Take scans (N, B) of robots at poses (N, 3), ``dt`` s after the ones before, and return who is believed to be where."""
+        """Take scans (N, B) of robots at poses (N, 3), ``dt`` s after the ones before, and return the tracks of believed
+        pedestrians.
+        """
         self.ranges[...] = ranges
         self.pose[...] = pose
         self.prepare(np.ones(len(self.pose), np.bool_), dt)
@@ -102,7 +105,9 @@ class ScanTracker:
         return self.tell(0.0)
 
     def tell(self, age: Floats | float, rows: slice = ALL) -> Tracks:
-        """Return who is believed to be where, ``age`` (K,) s after the last scan of some rows; overwritten by the next call."""
+        """Return the tracks of believed pedestrians, ``age`` (K,) s after the last scan of some rows; overwritten by the next
+        call.
+        """
         return self._following.tell(age, rows)
 
     def forget(self, rows: Array | slice) -> None:

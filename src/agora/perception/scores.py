@@ -1,4 +1,4 @@
-"""How good tracks are against the truth: the CLEAR MOT measures.
+"""The scores of tracks against the truth: the CLEAR MOT measures.
 
 K. Bernardin and R. Stiefelhagen, "Evaluating multiple object tracking performance: the CLEAR MOT metrics", EURASIP Journal on Image
 and Video Processing, 2008: a track that was somebody's a moment ago stays theirs while it is near enough; the others are assigned
@@ -21,10 +21,14 @@ class Scores:
     """Counts over moments; `add` one after the other.
 
     Attributes:
-        distance: of a track from the place of the person whom it follows, at most, m.
-        people: persons to be found, moment by moment. found: of them. tracks: moment by moment. false: tracks of nobody.
-        switches: times at which a person's track was another than the one before.
-        place_errors, velocity_errors: distances from the truth of the tracks that follow somebody, m and m/s.
+        distance: largest distance of a track from the place of the person whom it follows, m.
+        people: number of persons to be found, moment by moment.
+        found: number of persons found.
+        tracks: number of tracks, moment by moment.
+        false: number of tracks of nobody.
+        switches: number of times at which a person's track was another than the one before.
+        place_errors: distances from the truth of the places of tracks that follow somebody, m.
+        velocity_errors: distances from the truth of the velocities of tracks that follow somebody, m/s.
     """
 
     distance: float = 0.5
@@ -50,8 +54,13 @@ class Scores:
         """Count one moment.
 
         Args:
-            person: (n,) ids of the persons there are. place: (n, 2) m. velocity: (n, 2) m/s. in_sight: (n,) who is to be found.
-            track: (k,) ids of the tracks. track_place: (k, 2) m. track_velocity: (k, 2) m/s.
+            person: (n,) ids of the persons there are.
+            place: (n, 2) m.
+            velocity: (n, 2) m/s.
+            in_sight: (n,) who is to be found.
+            track: (k,) ids of the tracks.
+            track_place: (k, 2) m.
+            track_velocity: (k, 2) m/s.
         """
         from scipy.optimize import linear_sum_assignment
 
@@ -81,7 +90,7 @@ class Scores:
 
     @property
     def recall(self) -> float:
-        """Share of those in sight who are found; 1 where there is nobody."""
+        """The share of the pedestrians in sight who are found; 1 where there is nobody."""
         return self.found / self.people if self.people else 1.0
 
     @property

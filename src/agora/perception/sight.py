@@ -1,4 +1,4 @@
-"""Whom a robot has in sight: a true disc that at least one beam of its lidar reaches."""
+"""The pedestrians in a robot's sight: true discs that at least one beam of its lidar reaches."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ def see(beams, slack, ranges, pose, due, position, radius, present, seen, first,
 
     Args:
         beams: `agora.sensors.lidar.Beams`.
-        slack: that a beam may be short by, m: noise.
-        ranges: (N, B) m.
-        pose: (N, 3) of the robots.
-        due: (N,) which rows have a new scan; the others are left as they are.
-        position: (N, Q, 2) of the discs, m; ``radius`` (N, Q) m; ``present`` (N, Q).
-        radius: see there.
-        present: see there.
-        seen: (N, Q) out.
+        slack: length that a beam may be short by, m: noise.
+        ranges: (N, B) ranges, m.
+        pose: (N, 3) poses of the robots.
+        due: (N,) whether a row has a new scan; the others are left as they are.
+        position: (N, Q, 2) positions of the discs, m.
+        radius: (N, Q) radii of the discs, m.
+        present: (N, Q) whether a slot holds a disc.
+        seen: (N, Q) whether a disc is in sight, out.
         first: first row.
         last: one more than the last row.
     """

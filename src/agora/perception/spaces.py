@@ -94,9 +94,9 @@ def o_space(position: Doubles, heading: Doubles, stride: float = 0.75) -> tuple[
     they stand, is the ring from there to the farthest.
 
     Args:
-        position: (n, 2) m.
-        heading: (n,) rad.
-        stride: how far each looks, m.
+        position: (n, 2) positions, m.
+        heading: (n,) headings, rad.
+        stride: distance at which each looks, m.
     """
     centre = (position + stride * np.stack((np.cos(heading), np.sin(heading)), -1)).mean(0)
     away = position - centre

@@ -1,4 +1,4 @@
-"""Tracks of pedestrians from what is seen of them, scan by scan.
+"""Tracks of pedestrians from detections, scan by scan.
 
 Each coordinate of a track is a Kalman filter of constant velocity whose acceleration is white noise (Y. Bar-Shalom, X. R. Li and
 T. Kirubarajan, Estimation with Applications to Tracking and Navigation, 2001, section 6.2.2): with spectral density q, Q = q
@@ -32,18 +32,18 @@ class Tracker:
     """Follows pedestrians.
 
     Attributes:
-        deviation: of where somebody is seen from where they are, beyond what the detector says, m.
+        deviation: deviation of a detection from the true place, beyond the detector's own, m.
         acceleration: spectral density q of the acceleration, m2/s3.
-        speed: deviation of the velocity of somebody new, m/s.
-        gate: squared Mahalanobis distance of what is seen from a track, at most (9.21: 99 % of a plane's).
-        farthest: distance of the two, at most, m.
-        confirm: scans, one after the other, after which somebody new is believed.
-        misses: scans, one after the other, in which the place is seen to be empty, after which somebody is not believed any more.
-        keep: s that somebody is kept who is hidden, or outside of the sensor's view.
-        radius: of a body, m.
-        most: tracks of a robot.
-        groups: who walks together; its ``overlap`` samples of the last ``window`` scans must be there.
-        window: scans.
+        speed: deviation of the velocity of a new track, m/s.
+        gate: largest squared Mahalanobis distance of a detection from a track (9.21: 99 % of a plane's).
+        farthest: largest distance of the two, m.
+        confirm: number of scans in a row after which a new track is believed.
+        misses: number of scans in a row, in which the place is seen to be empty, after which a track is not believed any more.
+        keep: time for which a track is kept that is hidden, or outside of the sensor's view, s.
+        radius: radius of a body, m.
+        most: most tracks of a robot.
+        groups: detector of groups; its ``overlap`` samples of the last ``window`` scans must be there.
+        window: number of scans.
     """
 
     deviation: float = 0.03
@@ -72,7 +72,7 @@ class Tracker:
             raise ValueError(f"window must be at least groups.overlap = {self.groups.overlap} scans, got {self.window}")
 
     def record(self) -> TrackerParameters:
-        """Return what `track` takes."""
+        """Return the parameters of `track`."""
         return TrackerParameters(
             variance=F(self.deviation**2),
             acceleration=F(self.acceleration),
@@ -107,19 +107,27 @@ class TrackerParameters(NamedTuple):
 
 
 class Filters(NamedTuple):
-    """What N trackers of T slots know at the moment of their last scan.
+    """The state of N trackers of T slots at the moment of their last scan.
 
     Attributes:
-        x, y, vx, vy: (N, T) m and m/s, map frame.
-        place, cross, motion: (N, T) variance of either coordinate, m2, its covariance with its velocity, m2/s, and the variance
-            of that, m2/s2.
-        hits: (N, T) scans, one after the other, in which somebody new was seen; they stop counting when believed.
-        misses: (N, T) scans, one after the other, in which the place was empty.
-        unseen: (N, T) s since somebody was seen last.
-        used: (N, T) whether the slot holds a track. believed: (N, T) whether somebody is believed to be there.
-        id: (N, T) identity, from 1; never a slot. group: (N, T) number of the group, -1 for none.
-        born: (N,) how many ids are given away.
-        past: (N, K, T, 4) x, y, vx, vy after the last K scans. there: (N, K, T) whether believed then. scans: (N,) how many.
+        x: (N, T) place, x, m, map frame.
+        y: (N, T) place, y, m, map frame.
+        vx: (N, T) velocity, x, m/s, map frame.
+        vy: (N, T) velocity, y, m/s, map frame.
+        place: (N, T) variance of either coordinate, m2.
+        cross: (N, T) covariance of either coordinate with its velocity, m2/s.
+        motion: (N, T) variance of that velocity, m2/s2.
+        hits: (N, T) scans in a row in which a new track was seen; they stop counting when believed.
+        misses: (N, T) scans in a row in which the place was empty.
+        unseen: (N, T) time since the track was seen last, s.
+        used: (N, T) whether the slot holds a track.
+        believed: (N, T) whether a person is believed to be there.
+        id: (N, T) identity, from 1; never a slot.
+        group: (N, T) number of the group, -1 for none.
+        born: (N,) number of ids given away.
+        past: (N, K, T, 4) x, y, vx, vy after the last K scans.
+        there: (N, K, T) whether the track was believed then.
+        scans: (N,) number of scans.
     """
 
     x: Floats
@@ -199,7 +207,7 @@ def _correct(f, n, i, x, y, variance):
 
 @hidden
 def _is_empty(x, y, radius, beams, ranges, reach, x0, y0, heading):
-    """Whether a place is seen to be empty: three beams about it end behind it."""
+    """Return whether a place is seen to be empty: three beams about it end behind it."""
     total = ranges.size
     dx, dy = x - x0, y - y0
     away = math.sqrt(dx * dx + dy * dy)
@@ -218,7 +226,7 @@ def _is_empty(x, y, radius, beams, ranges, reach, x0, y0, heading):
 
 @hidden
 def _groups(rules, f, n, link):
-    """Number the groups of a row: who is near each other at the same velocity, in the mean over the window; see `GroupDetector`."""
+    """Number the groups of a row: tracks near each other at the same velocity, in the mean over the window; see `GroupDetector`."""
     slots, window = f.used.shape[1], f.there.shape[1]
     for i in range(slots):
         link[i] = i
@@ -257,7 +265,7 @@ def _groups(rules, f, n, link):
 
 @hidden
 def _weigh(rules, f, n, own, known, seen, turned, cost):
-    """Squared distances of what is seen from the tracks, those beyond the gate alike."""
+    """Write the squared distances of detections from the tracks, those beyond the gate alike."""
     beyond = rules.farthest * rules.farthest
     for k in range(known):
         i = own[k]
@@ -271,15 +279,15 @@ def _weigh(rules, f, n, own, known, seen, turned, cost):
 
 @spliced
 def _forget_lost(rules, f, n, i):
-    """Forget somebody who was not seen if that is enough."""
+    """Delete a track that was not seen if that is enough."""
     if not f.believed[n, i] or f.misses[n, i] >= rules.misses or f.unseen[n, i] > rules.keep:
         f.used[n, i] = f.believed[n, i] = False
         f.there[n, :, i] = False
 
 
 @hidden
-def _welcome(rules, f, n, seen, taken):
-    """Begin tracks of what no track explains."""
+def _begin_tracks(rules, f, n, seen, taken):
+    """Begin tracks of detections that no track explains."""
     slots = f.used.shape[1]
     for j in range(seen.count[n]):
         if taken[j]:
@@ -315,17 +323,18 @@ def _remember(f, n):
 
 @kernel
 def track(rules, dt, due, seen, beams, ranges, reach, pose, f, first, last):
-    """Take what is seen into the tracks of rows ``first <= n < last``.
+    """Take detections into the tracks of rows ``first <= n < last``.
 
     Args:
         rules: `TrackerParameters`.
-        dt: (N,) s since the scan before; 0 for the first.
-        due: (N,) which rows have a new scan; the others are left as they are.
-        seen: `agora.perception.detector.Detections`.
+        dt: (N,) time since the scan before, s; 0 for the first.
+        due: (N,) whether a row has a new scan; the others are left as they are.
+        seen: detections, `agora.perception.detector.Detections`.
         beams: `agora.sensors.lidar.Beams`.
-        ranges: (N, B) of the scan, by which places are seen to be empty; (N, 0) where there is none, and who is not seen is hidden.
-        reach: as far as people are looked for, m.
-        pose: (N, 3) of the robots.
+        ranges: (N, B) ranges of the scan, by which places are seen to be empty, m; (N, 0) where there is none, and unseen people
+            are hidden.
+        reach: distance up to which people are looked for, m.
+        pose: (N, 3) poses of the robots.
         f: `Filters`.
         first: first row.
         last: one more than the last row.
@@ -371,14 +380,14 @@ def track(rules, dt, due, seen, beams, ranges, reach, pose, f, first, last):
             empty = _is_empty(f.x[n, i], f.y[n, i], rules.radius, beams, ranges[n], reach, x0, y0, pose[n, 2])
             f.misses[n, i] = f.misses[n, i] + 1 if empty else 0
             _forget_lost(rules, f, n, i)
-        _welcome(rules, f, n, seen, taken)
+        _begin_tracks(rules, f, n, seen, taken)
         _remember(f, n)
         _groups(rules, f, n, link)
 
 
 @lean_kernel
 def tell(f, age, radius, position, velocity, sizes, present, identity, group, first, last):
-    """Write who is believed to be where, ``age`` (N,) s after the last scan, as `agora.interfaces.Tracks`."""
+    """Write the tracks of believed pedestrians, ``age`` (N,) s after the last scan, as `agora.interfaces.Tracks`."""
     for n in range(first, last):
         for i in range(present.shape[1]):
             here = f.believed[n, i]

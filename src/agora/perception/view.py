@@ -1,4 +1,4 @@
-"""A limited field of view: the true states of people in a cone ahead, and belief about those who have left it.
+"""A limited field of view: the true states of people in a cone ahead, and belief about people who have left it.
 
 DS-RNN's "FoV environment": S. Liu, P. Chang, W. Liang, N. Chakraborty, K. Driggs-Campbell, "Decentralized structural-RNN for robot
 crowd navigation with deep reinforcement learning", ICRA 2021, and its code (Shuijing725/CrowdNav_DSRNN, ``crowd_sim.py``:
@@ -35,15 +35,15 @@ class View:
     unknown. Who has left the world is forgotten.
 
     Attributes:
-        angle: of the whole cone, rad; all around from 6.283.
-        range: between the outlines of robot and pedestrian, m; None for any.
+        angle: angle of the whole cone, rad; all around from 6.283.
+        range: largest gap between the outlines of robot and pedestrian, m; None for any.
     """
 
     angle: Annotated[float, Within(0.0, 6.2832, above=True)] = math.tau
     range: Length | None = 5.0
 
     def cone(self) -> Cone:
-        """The same for the kernel."""
+        """Return the cone for the kernel."""
         cosine = -2.0 if self.angle >= _WHOLE else math.cos(0.5 * self.angle)
         return Cone(F(cosine), F(math.inf if self.range is None else self.range))
 
@@ -56,11 +56,13 @@ class Cone(NamedTuple):
 
 
 class Belief(NamedTuple):
-    """What N robots remember of Q pedestrians.
+    """The memory of N robots of Q pedestrians.
 
     Attributes:
-        begun: (N,) whether a robot has looked anywhere. ahead: (N, 2) where it looks, a unit vector.
-        known: (N, Q) whether it has seen them. when: (N, Q) s, and place: (N, Q, 2) m, where it last did.
+        begun: (N,) whether a robot has looked anywhere.
+        ahead: (N, 2) direction of its gaze, a unit vector.
+        known: (N, Q) whether it has seen a pedestrian.
+        when: (N, Q) time of the last sight, s; ``place`` (N, Q, 2) is the place, m.
     """
 
     begun: Bools
@@ -71,7 +73,7 @@ class Belief(NamedTuple):
 
     @staticmethod
     def room(rows: int, slots: int) -> Belief:
-        """Nobody is known."""
+        """Return the memory of robots that know nobody."""
         known, ahead = np.zeros((rows, slots), np.bool_), np.zeros((rows, 2), np.float32)
         return Belief(np.zeros(rows, np.bool_), ahead, known, np.zeros(known.shape), np.zeros((*known.shape, 2), np.float32))
 
@@ -84,24 +86,24 @@ class Belief(NamedTuple):
 def watch(
     cone, people, traits, minds, robots, models, time, belief, position, velocity, radius, present, id_, group, kind, first, last
 ):
-    """Write whom the robots of worlds ``first <= w < last`` know of, and where they believe them to be; N = W R rows.
+    """Write the pedestrians that the robots of worlds ``first <= w < last`` know of, and their believed places; N = W R rows.
 
     Args:
         cone: `Cone`.
-        people: of W worlds; ``traits`` and ``minds`` of them.
-        traits: see there.
-        minds: see there.
-        robots: of W worlds; ``models`` their traits.
-        models: see there.
-        time: (N,) s.
+        people: pedestrians of W worlds.
+        traits: traits of the pedestrians.
+        minds: minds of the pedestrians.
+        robots: robots of W worlds.
+        models: traits of the robots.
+        time: (N,) times, s.
         belief: `Belief`, changed.
-        position: as `Tracks` has it, out; so are the following.
-        velocity: see there.
-        radius: see there.
-        present: see there.
-        id_: see there.
-        group: see there.
-        kind: see there.
+        position: as in `Tracks`, out.
+        velocity: as in `Tracks`, out.
+        radius: as in `Tracks`, out.
+        present: as in `Tracks`, out.
+        id_: ``id`` of `Tracks`, out.
+        group: as in `Tracks`, out.
+        kind: ``type`` of `Tracks`, out.
         first: first world.
         last: one more than the last world.
     """

@@ -1,4 +1,6 @@
-"""What is said of a planner's call that failed: the error, the line of the planner's own code, and what it did not declare."""
+"""The report on a planner's call that failed: the error, the line of the planner's own code, and the channel that it did not
+declare.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +21,9 @@ def failure(error: BaseException, declares: Declaration, observation: Observatio
     """Say in one line why a planner's call failed.
 
     Args:
-        error: what was raised, in the file that calls this or in what that called.
-        declares: what the planner says of itself. observation: that it was given.
+        error: exception that was raised, in the file that calls this or in code called from there.
+        declares: properties of the planner.
+        observation: observation that it was given.
 
     Returns:
         The error; the file, the line and the text of the planner's code that raised it, or that called what raised it, unless it

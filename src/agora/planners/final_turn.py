@@ -36,9 +36,9 @@ def turn_at_goal(observation: Observation, twists: Floats, rows: Bools) -> tuple
     """Return the twists (N, 3) with the last turn in them, and the rows (N,) that make it; float32.
 
     Args:
-        observation: of N rows.
-        twists: (N, 3) of the planner.
-        rows: (N,) that count.
+        observation: observation of N rows.
+        twists: (N, 3) twists of the planner.
+        rows: (N,) rows that count.
     """
     o, turning = observation, np.zeros(len(twists), np.bool_)
     if o.heading_tolerance is None or o.goal_tolerance is None or not (rows & (o.heading_tolerance < PI)).any():
@@ -54,7 +54,7 @@ def turn_at_goal(observation: Observation, twists: Floats, rows: Bools) -> tuple
 
 @hidden
 def _free(window, n, x, y, heading, angle, corners):
-    """Whether the outline of a robot is free on its turn by an angle."""
+    """Return whether the outline of a robot is free on its turn by an angle."""
     cost, origin, resolution = window
     steps = np.int64(np.ceil(abs(angle) / _STEP))
     for k in range(1, steps + 1):

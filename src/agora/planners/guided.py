@@ -17,11 +17,11 @@ from agora.registry import Named, Plug
 
 @dataclass(frozen=True)
 class GuidedPlanner:
-    """A local planner that follows the path of an interplanner, at most as fast as that allows.
+    """A local planner that follows the path of an interplanner, at most as fast as the interplanner allows.
 
     Attributes:
         planner: the local planner.
-        interplanner: what it follows.
+        interplanner: interplanner that makes its path.
     """
 
     planner: Annotated[Named, Plug("planners")]
@@ -29,7 +29,7 @@ class GuidedPlanner:
 
     @cached_property
     def declares(self) -> Declaration:
-        """What the local planner says of itself, with what the interplanner reads and what both note.
+        """The properties of the local planner, with the channels that the interplanner reads and the notes of both.
 
         A channel that both read has the local planner's parameters.
         """
@@ -47,7 +47,7 @@ class GuidedPlanner:
         )
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
-        """Return the twists (N, 3) of the local planner, the memory of both, and what they note."""
+        """Return the twists (N, 3) of the local planner, the memory of both, and their notes."""
         part = self.planner.part
         guidance, own = self.guidance(observation, memory)
         answer = lift.rows(part).act(guided(observation, guidance, part.declares.top_speed), memory.get("planner", {}))
@@ -64,13 +64,13 @@ class GuidedPlanner:
         return Answer(twists, {"planner": answer.memory, "interplanner": own}, notes)
 
     def guidance(self, observation: Observation, memory: Memory) -> tuple[Guidance, Memory]:
-        """Return what the interplanner says, and its part of the memory."""
+        """Return the guidance of the interplanner, and its part of the memory."""
         found: tuple[Guidance, Memory] = self.interplanner.part.guide(observation, memory.get("interplanner", {}))
         return found
 
 
 def guided(observation: Observation, guidance: Guidance, top_speed: float) -> Observation:
-    """Return what a local planner with this top speed, m/s, is told: path and goal, pedestrians, limits that slow it down."""
+    """Return the observation of a local planner with this top speed, m/s: path and goal, pedestrians, limits that slow it down."""
     o, g = observation, guidance
     people = o.pedestrians if g.pedestrians is None else g.pedestrians
     limits = _slowed(o.limits, g.speed, top_speed)

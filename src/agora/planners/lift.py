@@ -29,7 +29,7 @@ _LONGEST = 100  # characters of a value in a message
 
 
 def one(observation: Observation, row: int) -> Observation:
-    """Return what the robot of one row knows: read-only views without the leading axis, scalars for arrays (N,)."""
+    """Return the observation of the robot of one row: read-only views without the leading axis, scalars for arrays (N,)."""
     taken: Observation = _take(observation, row)
     return taken
 
@@ -43,7 +43,7 @@ def batch_of_one(observation: Observation, row: int) -> Observation:
 def call(
     planner: Planner | BatchPlanner, observation: Observation, memory: Memory, active: Bools, ranges: Ranges | None = None
 ) -> tuple[Answer, dict[int, str]]:
-    """Return the answer of a planner of either form, and why rows failed.
+    """Return the answer of a planner of either form, and the reasons of failed rows.
 
     A batched call that raises, or whose arrays have the wrong shape, is repeated row by row. Rows that fail or are not active
     stand still. Whatever a planner raises is its failure, ``SystemExit`` and ``KeyboardInterrupt`` too; what ends the process is
@@ -52,11 +52,11 @@ def call(
     itself. Reasons are noted in any case.
 
     Args:
-        planner: of either form.
-        observation: of N rows.
-        memory: of the call before; {} at the start.
+        planner: planner of either form.
+        observation: observation of N rows.
+        memory: memory of the call before; {} at the start.
         active: (N,) rows that count.
-        ranges: where given, a planner that is ``concurrent`` is asked for ranges of rows, by several threads.
+        ranges: has a ``concurrent`` planner asked for ranges of rows, by several threads; None for all rows at once.
     """
     declares, observation = planner.declares, told(observation)
     lost, none = _lost(declares, observation), np.zeros(len(active), np.int8)
@@ -88,7 +88,7 @@ def told(record: Any) -> Any:
 
 
 def declaration_of(planner: Any) -> Declaration:
-    """Return what a planner or an interplanner says of itself.
+    """Return the declared properties of a planner or an interplanner.
 
     Raises:
         InputError: it says nothing.
@@ -100,7 +100,7 @@ def declaration_of(planner: Any) -> Declaration:
 
 
 def notes_of(planner: Planner | BatchPlanner) -> frozenset[str]:
-    """What is noted of a planner's rows: what it declares, and reasons in any case."""
+    """Return the notes of a planner's rows: those that it declares, and reasons in any case."""
     return frozenset(planner.declares.notes) | {"reason"}
 
 
@@ -119,7 +119,7 @@ def _lost(declares: Declaration, observation: Observation) -> Bools:
 def _call(
     planner: Any, declares: Declaration, observation: Observation, memory: Memory, active: Bools, ranges: Ranges | None
 ) -> tuple[Answer, dict[int, str]]:
-    """What a planner of either form says of the active rows."""
+    """Return the answer of a planner of either form for the active rows, and the failures."""
     if hasattr(planner, "plan"):
         return _row_by_row(planner, observation, memory, active)
     try:
@@ -144,7 +144,8 @@ class Unmade:
     """Stands in for a planner at a call that must not be made: every row fails.
 
     Attributes:
-        declares: of the planner. reason: why the rows fail.
+        declares: properties of the planner.
+        reason: reason for which the rows fail.
     """
 
     declares: Declaration
@@ -161,17 +162,17 @@ class Unmade:
 
 @dataclass(frozen=True)
 class Lifted:
-    """A planner for one robot as one for a batch.
+    """A planner for one robot as a planner for a batch.
 
     Attributes:
-        planner: that is called once a row.
+        planner: planner that is called once a row.
     """
 
     planner: Planner
 
     @property
     def declares(self) -> Declaration:
-        """What the planner says of itself."""
+        """The properties of the planner."""
         return self.planner.declares
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
@@ -207,7 +208,7 @@ def in_ranges(planner: BatchPlanner, observation: Observation, memory: Memory, r
 
 
 def _take(record: Any, index: Any) -> Any:
-    """A record with ``index`` taken of every array with rows; floats, None and what rows share stay."""
+    """Return a record with ``index`` taken of every array with rows; floats, None and values that rows share stay."""
     taken = {}
     for one_field in dataclasses.fields(record):
         value = getattr(record, one_field.name)
@@ -231,8 +232,9 @@ def checked(answer: Any, count: int, declares: Declaration) -> Answer:
     """Return a batch planner's answer for ``count`` rows with float32 twists.
 
     Args:
-        answer: what it returned. count: of rows.
-        declares: says what it is to note.
+        answer: answer that the planner returned.
+        count: number of rows.
+        declares: properties of the planner, with its notes.
 
     Raises:
         PlannerError: a shape or a type is not as it must be, or a note is missing.

@@ -1,4 +1,4 @@
-"""What is done to memories as a whole: arrays by name, among them the memories of planners inside planners."""
+"""Operations on whole memories: arrays by name, among them the memories of planners inside planners."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def each(do: Callable[..., Any], memory: Memory, *others: Memory) -> Memory:
 
 
 def parts(memory: Memory, inside: str = "") -> Iterator[tuple[str, Any]]:
-    """The arrays of a memory, or what stands in their place, by names with dots."""
+    """Yield the arrays of a memory, or the values in their place, by names with dots."""
     for name, part in memory.items():
         if isinstance(part, dict):
             yield from parts(part, f"{inside}{name}.")
@@ -52,7 +52,7 @@ def reset(memory: Memory, rows: Bools) -> Memory:
 
 
 def without_seen(memory: Memory, rows: Bools) -> Memory:
-    """Return a memory in which ``rows`` (N,) have forgotten what their robots have seen: the parts called `SEEN`."""
+    """Return a memory in which ``rows`` (N,) have forgotten the seen obstacles of their robots: the parts called `SEEN`."""
     return {
         name: part if not isinstance(part, dict) else reset(part, rows) if name == SEEN else without_seen(part, rows)
         for name, part in memory.items()
@@ -60,7 +60,7 @@ def without_seen(memory: Memory, rows: Bools) -> Memory:
 
 
 def put(memory: Memory, row: int, one: Memory, count: int) -> None:
-    """Write the memory of one row, a batch of one, into one of ``count`` rows, in place; what is new there is 0 elsewhere."""
+    """Write the memory of one row, a batch of one, into one of ``count`` rows, in place; new arrays are 0 in other rows."""
     for name, part in one.items():
         if isinstance(part, dict):
             put(memory.setdefault(name, {}), row, part, count)

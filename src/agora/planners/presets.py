@@ -11,7 +11,7 @@ from agora.errors import InputError, UnknownNameError, in_words
 from agora.extras import lacking
 from agora.planners.guided import GuidedPlanner
 from agora.planners.lift import declaration_of
-from agora.registry import Named, available
+from agora.registry import Named, available, required
 from agora.registry import load as load_component
 from agora.share import folder
 
@@ -36,8 +36,8 @@ def named_planner(text: str, interplanner: str = "", agent: str = "") -> tuple[s
     an episode's key.
 
     Args:
-        text: as above.
-        interplanner: for a text that names none.
+        text: text of the planner, as above.
+        interplanner: interplanner for a text that names none.
         agent: policy of a planner that drives with a file of weights, where the text names none; other planners ignore it.
 
     Raises:
@@ -61,14 +61,21 @@ def runnable() -> tuple[list[str], dict[str, str]]:
     here, reasons = [], {}
     for name in available("planners"):
         try:
-            absent = lacking(_local(name, "").part.declares.requires)
+            reason = _missing(name)
         except ImportError as error:
-            absent = in_words(error)
-        if absent:
-            reasons[name] = absent
+            reason = in_words(error)
+        if reason:
+            reasons[name] = reason
         else:
             here.append(name)
     return here, reasons
+
+
+def _missing(name: str) -> str:
+    """Say which parameters or extras a registered planner needs that are not here; empty where it needs none."""
+    if needed := required("planners", name):
+        return f"it has no default for {' and '.join(needed)}; name it with --planner {name}:{needed[0]}=..."
+    return lacking(_local(name, "").part.declares.requires)
 
 
 def named_interplanner(text: str) -> Named:

@@ -1,4 +1,4 @@
-"""What move_base does about a local planner that finds no command: it waits, turns on the spot, and at last gives up.
+"""The recovery of move_base from a local planner that finds no command: it waits, turns on the spot, and at last gives up.
 
 Marder-Eppstein, Berger, Foote, Gerkey, Konolige, "The office marathon: robust navigation in an indoor office environment", ICRA
 2010. The states and their order are those of move_base (ROS navigation, noetic-devel 9ad6441: ``MoveBase::executeCycle``), the turn
@@ -52,13 +52,15 @@ class Recovering:
 
     Attributes:
         planner: the local planner, which must note why the robot stands; on the command line and in presets it may be a preset.
-        controller_patience: for how long to find no command, s.
-        oscillation_timeout: for how long to stay within ``oscillation_distance``, s; 0 for ever.
-        oscillation_distance: m.
-        rotations: turns to try before giving up.
-        acc_lim_theta, max_vel_theta, min_in_place_vel_theta: of a turn, rad/s2 and rad/s; the robot's where None.
-        yaw_goal_tolerance: how near half a turn, and then a whole one, is enough, rad.
-        sim_granularity: between two headings at which the footprint must be free before the robot turns on, rad.
+        controller_patience: time without a command before it recovers, s.
+        oscillation_timeout: time within ``oscillation_distance`` before it recovers, s; 0 for ever.
+        oscillation_distance: distance that counts as motion, m.
+        rotations: number of turns to try before giving up.
+        acc_lim_theta: acceleration of a turn, rad/s2; the robot's where None.
+        max_vel_theta: largest turning rate, rad/s; the robot's where None.
+        min_in_place_vel_theta: slowest turning rate, rad/s.
+        yaw_goal_tolerance: deviation from half a turn, and then from a whole one, that is near enough, rad.
+        sim_granularity: angle between two headings at which the footprint must be free before the robot turns on, rad.
     """
 
     planner: Annotated[Named, Plug("planners")] = field(default_factory=lambda: Named.of("planners", "trajectory_rollout"))
@@ -84,7 +86,7 @@ class Recovering:
 
     @cached_property
     def declares(self) -> Declaration:
-        """What the local planner says of itself, and the costmap that shows whether there is room to turn."""
+        """The properties of the local planner, with the costmap that shows whether there is room to turn."""
         mine: Declaration = self.planner.part.declares
         channels = {"path": None} | mine.channels | {"costmap": self._window}
         needs = tuple(name if one is None else one for name, one in channels.items())
@@ -97,7 +99,7 @@ class Recovering:
         return own if isinstance(own, Window) else Window()
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
-        """Return the twists (N, 3), and the memory of the local planner and of what is done about it."""
+        """Return the twists (N, 3), and the memory of the local planner and of the recovery."""
         o, rows, before = observation, len(observation.pose), memory.get("planner", {})
         answer = lift.rows(self.planner.part).act(o, before)
         twists, reasons = np.array(answer.twists, np.float32), np.array(answer.notes["reason"], np.int8)
@@ -145,20 +147,20 @@ class Parameters(NamedTuple):
 
 
 class Recall(NamedTuple):
-    """What a row remembers; all zero is the start of an episode.
+    """The memory of the rows; all zero is the start of an episode.
 
     Attributes:
-        goal: (N, 3) the goal it is on its way to.
+        goal: (N, 3) goal that the robot is on its way to.
         waited: (N,) periods since its last command.
-        stuck: (N,) periods since it was ``place`` (N, 2), m, or turned round there.
-        place: see there.
+        stuck: (N,) periods since it was at ``place``, or turned round there.
+        place: (N, 2) place from which motion is measured, m.
         tried: (N,) turns since then or, where finding no command was the reason, since its last command.
         oscillated: (N,) whether the reason was that it stayed in one place.
         clearing: (N,) whether the next period begins a turn, or gives up.
-        turning: (N,) whether it turns; from which heading: ``begun`` (N,), rad; ``half`` (N,) whether half of it is done.
-        begun: see there.
-        half: see there.
-        gave_up: (N,).
+        turning: (N,) whether it turns.
+        begun: (N,) heading at which the turn began, rad.
+        half: (N,) whether half of the turn is done.
+        gave_up: (N,) whether it has given up.
     """
 
     goal: Floats
@@ -214,7 +216,7 @@ def _notice_motion(p, recall, n, pose):
 
 @hidden
 def _free(p, scene, n, left):
-    """Whether the footprint is free at every heading on the rest of a turn, ``left`` rad."""
+    """Return whether the footprint is free at every heading on the rest of a turn, ``left`` rad."""
     x, y = scene.pose[n, 0] - scene.origin[n, 0], scene.pose[n, 1] - scene.origin[n, 1]
     for i in range(np.int32(np.ceil(left / p.granularity))):
         sine, cosine = sincos(scene.pose[n, 2] + np.float32(i) * p.granularity)
@@ -285,8 +287,8 @@ def _supervise(p, scene, recall, no_command, twists, reasons, asked, first, last
         twists: (N, 3) the local planner's, changed in place.
         reasons: (N,) likewise.
         asked: out, (N,) whether the local planner was asked at all: False in those rows.
-        first: of the rows.
-        last: behind them.
+        first: first row.
+        last: row behind the last.
     """
     for n in range(first, last):
         pose, goal = scene.pose[n], scene.goal[n]

@@ -1,4 +1,4 @@
-"""From a point to drive to, or a velocity to have, to a twist that the robot can drive: what planners that think in them share."""
+"""Steering: the twist of a robot towards a point, or for a velocity; shared by planners that answer with points or velocities."""
 
 from __future__ import annotations
 
@@ -24,13 +24,14 @@ _LETHAL = np.uint8(LETHAL)
 
 @lean
 def stopping_speed(distance, deceleration, dt):
-    """The speed from which braking by ``deceleration * dt`` a step ends exactly after ``distance``, in the least number of steps.
+    """Return the speed from which braking by ``deceleration * dt`` a step ends exactly after ``distance``, in the least number of
+    steps.
 
     With n steps left: distance = n v dt - deceleration dt^2 n (n - 1) / 2, and no step brakes harder than it may.
 
     Args:
-        distance: what is left, m (or rad); below 0 as 0.
-        deceleration: m/s2 (or rad/s2).
+        distance: distance that is left, m (or rad); below 0 as 0.
+        deceleration: deceleration, m/s2 (or rad/s2).
         dt: control period, s.
     """
     left = max(distance, ZERO)
@@ -66,7 +67,8 @@ def steer(x, y, speed, holonomic, min_vx, max_vx, max_vy, max_omega, max_alpha, 
 
 @hidden
 def room_ahead(cost, origin_x, origin_y, resolution, x, y, cosine, sine, radius, reach, least):
-    """How far a disc at (x, y) gets in the direction (cosine, sine) before it touches a cell of ``least`` cost or more, m.
+    """Return the distance that a disc at (x, y) gets in the direction (cosine, sine) before it touches a cell of ``least`` cost or
+    more, m.
 
     ``reach`` at most; unknown cells cost 255. A cell is the disc about its corners.
     """
@@ -153,7 +155,7 @@ def velocity_to_twist(velocity: Floats, observation: Observation, gain: float | 
 
 
 def _touched(o: Observation) -> Bools:
-    """Which robots (N,) with a turning radius somebody touches, or a lethal cell of the costmap."""
+    """Return which robots (N,) with a turning radius touch somebody or a lethal cell of the costmap."""
     cars, touched = o.limits.turning_radius > 0, np.zeros(len(o.pose), np.bool_)
     for seen in (o.pedestrians, o.robots) if cars.any() else ():
         if seen is not None:

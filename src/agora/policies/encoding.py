@@ -1,75 +1,61 @@
 """Encodings of policies: an `Observation` as a vector of fixed length and physical scale, and actions as twists.
 
-Nothing here knows Gymnasium: a trained policy uses the same functions as a planner.
+`agora.interfaces.encoding` is the page for authors of others. Nothing here knows Gymnasium: a trained policy uses the same
+functions as a planner.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
 from agora.core.jit import hidden, kernel, spliced
 from agora.core.scalar import HALF, ONE, ZERO, F, sincos
-from agora.core.state import Array, Bools, Floats
+from agora.core.state import Array, Bools, Floats, frozen
 from agora.errors import InputError
-from agora.interfaces import Channel, Limits, Observation, Provider, Tracks
+from agora.interfaces import Channel, Encoding, Limits, Observation, Provider, Tracks
 from agora.policies.subgoal import subgoals
+from agora.registry import Plug
 
 if TYPE_CHECKING:
     from agora.robots.model import RobotModel
 
-__all__ = ["Encoding", "Observe"]
+__all__ = ["EncodingBase", "FromLimitToLimit", "Observe"]
 
 _TINY, _NOTHING = F(1e-6), F(np.inf)
 _GOAL, _TWIST, _PEDESTRIAN = 3, 3, 5
 
+ROBOT_FRAME = "origin at the robot, x axis ahead, y axis to the left"
 
-class Encoding(Protocol):
-    """What a policy sees: a frozen dataclass whose fields are its parameters."""
 
-    @property
-    def needs(self) -> frozenset[str | Channel]:
-        """Channels that it reads."""
+class EncodingBase(Encoding):
+    """A base for encodings that remember nothing, see no scan, and suit every robot."""
 
-    @property
-    def length(self) -> int:
-        """D, how many values."""
+    beams: int = 0
 
-    @property
-    def low(self) -> Floats:
-        """(D,) the smallest values."""
-
-    @property
-    def high(self) -> Floats:
-        """(D,) the largest values."""
+    def __call__(self, observation: Observation) -> Floats:
+        """Return the vectors (N, D) of N robots."""
+        out = np.empty((len(observation.pose), self.length), np.float32)
+        self.write(observation, out, 0, len(out))
+        return out
 
     def check(self, robot: RobotModel) -> None:
-        """Raise an `InputError` for a robot that cannot see this."""
-
-    def write(self, observation: Observation, out: Floats, first: int, last: int) -> None:
-        """Write the vectors of the rows ``first <= n < last`` into ``out`` (N, D)."""
+        """Accept every robot."""
 
     def remember(self, seen: Floats, before: Floats, begins: Bools) -> None:
-        """Write into what N robots see (N, D) what they remember of ``before`` (N, D), which they saw a control period ago.
+        """Remember nothing."""
 
-        Where an episode ``begins`` (N,), nothing was seen before. To do so twice changes nothing.
-        """
-
-    def action_size(self, limits: Limits) -> int:
-        """Return A, how many values an action has."""
-
-    def twists(self, actions: Array, limits: Limits, pose: Floats, goal: Floats) -> Floats:
-        """Return the twists (N, 3) of actions (N, A) in [-1, 1] of robots with these poses (N, 3) and goals (N, 3)."""
-
-    def actions(self, twists: Array, limits: Limits, pose: Floats, goal: Floats) -> Floats:
-        """Return the actions (N, A) whose twists are the given ones (N, 3), as near as they can be."""
+    def notes(self) -> Mapping[str, Any]:
+        """Return no notes."""
+        return {}
 
 
-class FromLimitToLimit:
-    """Actions that go from limit to limit of the robot's twists: `to_twists`."""
+class FromLimitToLimit(EncodingBase):
+    """A base for encodings whose actions go from limit to limit of the robot's twists: `to_twists`."""
 
     def action_size(self, limits: Limits) -> int:
         """Return how many values an action has."""
@@ -83,10 +69,14 @@ class FromLimitToLimit:
         """Return the actions (N, A) of twists (N, 3)."""
         return to_actions(twists, limits)
 
+    def notes(self) -> Mapping[str, Any]:
+        """Return the meaning of an action."""
+        return {"actions": "vx, vy where the robot has it, omega; each from -1, the robot's lowest, to 1, its highest"}
+
 
 @dataclass(frozen=True)
 class Observe(FromLimitToLimit):
-    """Which values a policy sees; all lie in [-1, 1], and no scale is learned from data.
+    """A scan, the goal, the twist, pedestrians and readings of sensors; all lie in [-1, 1], and no scale is learned from data.
 
     In this order: the scan; distance of the goal or sub-goal, and cosine and sine of its bearing; vx, vy and omega; and for each of
     the nearest pedestrians, nearest first, x, y, vx, vy and 1, or five zeros where there are not so many. Places and velocities are
@@ -112,7 +102,7 @@ class Observe(FromLimitToLimit):
     pedestrians: int = 0
     pedestrian_range: float = 10.0
     pedestrian_speed: float = 2.0
-    sensors: tuple[Provider, ...] = ()
+    sensors: tuple[Annotated[Provider, Plug("channels")], ...] = ()
     lookahead: float = 0.0
     scans: int = 1
 
@@ -152,7 +142,7 @@ class Observe(FromLimitToLimit):
 
     @property
     def parts(self) -> dict[str, slice]:
-        """Where the values of each part stand."""
+        """The slice of the vector that each part takes, by name."""
         sizes = {"scan": self.beams, "goal": _GOAL, "twist": _TWIST, "pedestrians": _PEDESTRIAN * self.pedestrians}
         sizes |= {
             f"{sensor.channel}.{name}": math.prod(one.sized()) for sensor in self.sensors for name, one in sensor.fields.items()
@@ -164,7 +154,7 @@ class Observe(FromLimitToLimit):
 
     @property
     def length(self) -> int:
-        """D, how many values."""
+        """D, the number of values."""
         return int(max(part.stop for part in self.parts.values()))
 
     @property
@@ -182,12 +172,6 @@ class Observe(FromLimitToLimit):
         """(D,) the largest values."""
         return np.ones(self.length, np.float32)
 
-    def __call__(self, observation: Observation) -> Floats:
-        """Return the vectors (N, D) of N robots."""
-        out = np.empty((len(observation.pose), self.length), np.float32)
-        self.write(observation, out, 0, len(out))
-        return out
-
     def write(self, observation: Observation, out: Floats, first: int, last: int) -> None:
         """Write the vectors of the rows ``first <= n < last`` into ``out`` (N, D).
 
@@ -199,12 +183,12 @@ class Observe(FromLimitToLimit):
         if scan.shape[1] < self.beams:
             raise InputError(f"observe: beams must be at most those of the robot's lidar, {scan.shape[1]}, got {self.beams}")
         position, velocity, _, present = tracks_of(o.pedestrians if self.pedestrians else None, rows)
-        tracks = (position, velocity, present)
+        tracks = (frozen(position), frozen(velocity), frozen(present))
         scales = (self.scan_range, self.goal_range, self.pedestrian_range, self.pedestrian_speed)
         counts, m = (self.beams, self.pedestrians), o.limits
         goal = subgoals(o, self.lookahead, first, last) if self.lookahead else o.goal
-        robot = (o.pose, o.twist, goal, m.min_vx, m.max_vx, m.max_vy, m.max_omega)
-        _write(counts, tuple(np.float32(1.0 / s) for s in scales), robot, scan, tracks, out, first, last)
+        robot = tuple(frozen(one) for one in (o.pose, o.twist, goal, m.min_vx, m.max_vx, m.max_vy, m.max_omega))
+        _write(counts, tuple(np.float32(1.0 / s) for s in scales), robot, frozen(scan), tracks, out, first, last)
         parts = self.parts if self.sensors else {}
         for sensor in self.sensors:
             for name, one in sensor.fields.items():
@@ -223,6 +207,19 @@ class Observe(FromLimitToLimit):
         for k in range(self.scans - 1):
             at, of = first + k * self.beams, first + (k - 1) * self.beams if k else 0
             seen[:, at : at + self.beams] = np.where(begins[:, None], seen[:, : self.beams], before[:, of : of + self.beams])
+
+    def notes(self) -> Mapping[str, Any]:
+        """Return parts, units and frame of the values."""
+        shares = {
+            "scan": f"shortest range of each share of the beams / {self.scan_range:g} m, cut to [0, 1]",
+            "goal": f"distance / {self.goal_range:g} m, cut to [0, 1]; cosine and sine of the bearing",
+            "twist": "vx, vy and omega / largest of the robot (m/s, m/s, rad/s), cut to [-1, 1]",
+            "earlier": "scans of the control periods before, latest first, each like scan; at the start the first scan",
+            "pedestrians": f"x, y / {self.pedestrian_range:g} m; vx, vy over ground / {self.pedestrian_speed:g} m/s; 1 if there",
+        }
+        parts = {name: [part.start, part.stop] for name, part in self.parts.items()}
+        units = {name: shares.get(name, "from the least value of the field, 0, to the largest, 1") for name in parts}
+        return {**super().notes(), "parts": parts, "units": units, "frame": ROBOT_FRAME}
 
 
 def tracks_of(tracks: Tracks | None, rows: int) -> tuple[Floats, Floats, Floats, Bools]:

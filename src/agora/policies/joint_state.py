@@ -7,17 +7,18 @@ learning", ICRA 2017, section III A; C. Chen et al., "Crowd-robot interaction", 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from agora.core.jit import kernel
 from agora.core.scalar import ONE, ZERO, F, sincos
-from agora.core.state import Bools, Floats
+from agora.core.state import Array, Floats, frozen
 from agora.errors import InputError
 from agora.interfaces import Channel, Limits, Observation
-from agora.policies.encoding import FromLimitToLimit, nearest_tracks, tracks_of
+from agora.policies.encoding import EncodingBase, nearest_tracks, tracks_of
 from agora.ranges import Count, Distance
 
 if TYPE_CHECKING:
@@ -29,16 +30,20 @@ ROBOT, PERSON, PAIR, OWN = 7, 6, 13, 6
 GOAL, SPEED, RADIUS, VX, VY, COSINE, SINE = range(ROBOT)
 """Where the robot's values stand: distance to the goal, preferred speed, radius, velocity, and the direction it faces."""
 
+GOAL_FRAME = "origin at the robot, x axis towards the goal"
+
 _TINY, _SLOWEST = F(1e-6), F(0.01)
 
 
 @dataclass(frozen=True)
-class JointState(FromLimitToLimit):
+class JointState(EncodingBase):
     """The robot and the nearest people in the robot's goal frame. Other robots count as people.
 
     The frame has its origin at the robot and its x axis towards the goal. First come the distance to the goal, the preferred
     speed, the radius, the velocity (2), and cosine and sine of the robot's heading in the frame. Then, for each person, nearest
     first: place (2), velocity (2), radius, and 1; six zeros where there are not so many. Lengths are in m.
+
+    An action is a velocity in preferred speeds, in the same frame. A longer one than 1 is shortened to 1.
 
     A policy knows one preferred speed. For a robot that prefers another, all velocities are scaled so that it prefers that one, as
     if time ran faster or slower: the ways of everybody stay as they are.
@@ -88,10 +93,14 @@ class JointState(FromLimitToLimit):
         return np.full(self.length, np.inf, np.float32)
 
     def check(self, robot: RobotModel) -> None:
-        """Accept every robot."""
+        """Refuse robots that cannot take every velocity in training; planners drive those, too.
 
-    def remember(self, seen: Floats, before: Floats, begins: Bools) -> None:
-        """Remember nothing."""
+        Raises:
+            InputError: the robot does not move sideways or backwards.
+        """
+        limits = robot.limits(1)
+        if not limits.holonomic[0] or limits.min_vx[0] >= ZERO:
+            raise InputError(f"observe: actions are velocities, which robot {robot.name!r} cannot take in every direction")
 
     def scale(self, limits: Limits) -> Floats:
         """Return the factors (N,) from velocities in the states of N robots to velocities in m/s."""
@@ -99,27 +108,87 @@ class JointState(FromLimitToLimit):
         scale: Floats = (np.maximum(speed, _SLOWEST) / F(self.trained_speed)).astype(np.float32)
         return scale
 
-    def __call__(self, observation: Observation) -> Floats:
-        """Return the joint states (N, D) of N robots."""
-        out = np.empty((len(observation.pose), self.length), np.float32)
-        self.write(observation, out, 0, len(out))
-        return out
-
     def write(self, observation: Observation, out: Floats, first: int, last: int) -> None:
         """Write the joint states of the rows ``first <= n < last`` into ``out`` (N, D)."""
         o = observation
-        robot = (o.pose, o.twist, o.goal, ONE / self.scale(o.limits), o.radius)
+        robot = tuple(frozen(one) for one in (o.pose, o.twist, o.goal, ONE / self.scale(o.limits), o.radius))
         people, robots = (tracks_of(tracks, len(o.pose)) for tracks in (o.pedestrians, o.robots))
         position, velocity, radius, present = (
             np.concatenate(both, 1) if both[1].shape[1] else both[0] for both in zip(people, robots, strict=True)
         )
         ranges = (F(self.reach), F(self.goal_range), F(self.trained_speed))
-        others = (position, velocity, radius, present, self.marks(o, present.shape[1]))
+        marks = self.marks(o, present.shape[1])
+        others = tuple(frozen(one) for one in (position, velocity, radius, present, marks))
         _write(self.people, ranges, robot, others, out, first, last)
 
     def marks(self, observation: Observation, others: int) -> Floats:
         """Return the last value (N, P) of each of P people and other robots, for slots not in use, too."""
         return np.ones((len(observation.pose), others), np.float32)
+
+    def action_size(self, limits: Limits) -> int:
+        """Return 2."""
+        return 2
+
+    def velocities(self, actions: Array, limits: Limits, pose: Floats, goal: Floats) -> Floats:
+        """Return the velocities (N, 2) of actions (N, 2), m/s in the map's frame."""
+        wanted = np.asarray(actions, np.float32)
+        scale = self._speed(limits) / np.maximum(np.sqrt(wanted[:, 0] ** 2 + wanted[:, 1] ** 2), ONE)
+        along, across = wanted[:, 0] * scale, wanted[:, 1] * scale
+        ex, ey = _to_goal(pose, goal)
+        return np.stack([ex * along - ey * across, ey * along + ex * across], 1)
+
+    def twists(self, actions: Array, limits: Limits, pose: Floats, goal: Floats) -> Floats:
+        """Return the twists (N, 3) with which holonomic robots take the velocities of actions (N, 2)."""
+        velocity = self.velocities(actions, limits, pose, goal)
+        c, s = np.cos(pose[:, 2]), np.sin(pose[:, 2])
+        twists = (c * velocity[:, 0] + s * velocity[:, 1], c * velocity[:, 1] - s * velocity[:, 0], np.zeros_like(c))
+        return np.stack(twists, 1)
+
+    def actions(self, twists: Array, limits: Limits, pose: Floats, goal: Floats) -> Floats:
+        """Return the actions (N, 2) of the velocities of twists (N, 3)."""
+        c, s = np.cos(pose[:, 2]), np.sin(pose[:, 2])
+        vx, vy = c * twists[:, 0] - s * twists[:, 1], s * twists[:, 0] + c * twists[:, 1]
+        ex, ey = _to_goal(pose, goal)
+        speed = self._speed(limits)
+        along, across = (ex * vx + ey * vy) / speed, (ex * vy - ey * vx) / speed
+        scale = ONE / np.maximum(np.sqrt(along * along + across * across), ONE)
+        return np.stack([along * scale, across * scale], 1).astype(np.float32)
+
+    def _speed(self, limits: Limits) -> Floats:
+        return self.scale(limits) * F(self.trained_speed)
+
+    def notes(self) -> Mapping[str, Any]:
+        """Return parts, units and frame of the values."""
+        parts = {
+            "goal_distance": [GOAL, GOAL + 1],
+            "preferred_speed": [SPEED, SPEED + 1],
+            "radius": [RADIUS, RADIUS + 1],
+            "velocity": [VX, VY + 1],
+            "heading": [COSINE, ROBOT],
+            "people": [ROBOT, ROBOT + PERSON * self.people],
+        }
+        scaled = "m/s, scaled so that the preferred speed is trained_speed"
+        units = {
+            "goal_distance": f"m, at most {self.goal_range:g}",
+            "preferred_speed": f"m/s, always {self.trained_speed:g}",
+            "radius": "m",
+            "velocity": scaled,
+            "heading": "cosine and sine",
+            "people": f"{PERSON} values each, nearest first: x, y (m); vx, vy ({scaled}); radius (m); {self._mark()}",
+        }
+        return {"parts": parts, "units": units, "frame": GOAL_FRAME, "actions": "a velocity in preferred speeds, in the goal frame"}
+
+    def _mark(self) -> str:
+        """The meaning of a person's last value."""
+        return "1, or six zeros where nobody is"
+
+
+def _to_goal(pose: Floats, goal: Floats) -> tuple[Floats, Floats]:
+    """The directions (N,), (N,) to the goals; at a goal, the direction that the robot faces."""
+    dx, dy = goal[:, 0] - pose[:, 0], goal[:, 1] - pose[:, 1]
+    distance = np.sqrt(dx * dx + dy * dy)
+    away, length = distance > _TINY, np.maximum(distance, _TINY)
+    return np.where(away, dx / length, np.cos(pose[:, 2])), np.where(away, dy / length, np.sin(pose[:, 2]))
 
 
 @kernel

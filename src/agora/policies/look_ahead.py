@@ -1,4 +1,4 @@
-"""What a policy of the CrowdNav family tries, what a step is worth, and what its network reads of the state after the step.
+"""The look-ahead of the CrowdNav family: candidates, the value of a step, and the network's inputs for the state after it.
 
 The look-ahead and the action set are those of the CrowdNav code (vita-epfl/CrowdNav, crowd_nav/policy/multi_human_rl.py), with two
 differences. Headings are counted from the goal's direction, so that a policy does not depend on how a map is turned; the code
@@ -31,20 +31,20 @@ SIDES = {"right": 1.0, "left": -1.0}
 
 @dataclass(frozen=True)
 class LookAhead:
-    """What a policy tries, and how it rates the step itself; the defaults are those of the CrowdNav code.
+    """The candidates of a policy, and the reward of the step itself; the defaults are those of the CrowdNav code.
 
     Attributes:
-        speeds: how many, up to the preferred speed; slower ones are closer to each other.
-        headings: how many; standing is one more candidate.
-        step: how far ahead it looks, s.
-        discount: of a second at 1 m/s.
+        speeds: number of speeds, up to the preferred one; slower ones are closer to each other.
+        headings: number of headings; standing is one more candidate.
+        step: length of the step ahead, s.
+        discount: discount of a second at 1 m/s.
         reached: reward of a step that ends at the goal.
         collision: reward of a step with a contact.
         discomfort: reward of a second, for each metre by which the clearance is below ``discomfort_distance``.
         discomfort_distance: clearance to the nearest person below which there is discomfort, m.
         norm: cost of a second on the wrong side of the nearest person (`wrong_side`), as a share of the value that a second of
             driving straight to the goal gains; 0.5 in SA-CADRL's code.
-        side: where the norm has everybody keep, "right" or "left".
+        side: the side to which the norm has everybody keep, "right" or "left".
     """
 
     speeds: int = 5
@@ -86,7 +86,7 @@ class LookAhead:
 
 
 class _Rates(NamedTuple):
-    """What the kernel takes of a `LookAhead`; ``fading`` is the logarithm of the discount of a step at 1 m/s."""
+    """The numbers of a `LookAhead` for the kernel; ``fading`` is the logarithm of the discount of a step at 1 m/s."""
 
     step: np.float32
     fading: np.float32
@@ -138,7 +138,7 @@ def present_in(states: Floats) -> Bools:
 
 @hidden
 def _is_wrong(pair, side):
-    """Whether a robot passes a person on the wrong side; ``side`` is 1 where everybody keeps right and -1 where they keep left."""
+    """Return whether a robot passes a person on the wrong side; ``side`` is 1 where all keep right and -1 where they keep left."""
     goal, preferred, vx, vy = pair[0], pair[1], pair[4], side * pair[5]
     px, py, wx, wy = pair[6], side * pair[7], pair[8], side * pair[9]
     speed, theirs = math.sqrt(vx * vx + vy * vy), math.sqrt(wx * wx + wy * wy)

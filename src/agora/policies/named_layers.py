@@ -1,4 +1,4 @@
-"""Layers and recurrent units by the names of their weights, for networks that `agora.policies.actor` evaluates."""
+"""Layers and recurrent units by the names of their weights."""
 
 from __future__ import annotations
 
@@ -29,12 +29,6 @@ class NamedLayers:
         """Return the states (N, S) of a gated recurrent unit after inputs (N, I) and states (N, S)."""
         weights = (self._arrays[f"{name}.{part}"] for part in ("weight", "bias", "state_weight", "state_bias"))
         return gru(values, np.ascontiguousarray(before), *weights)
-
-
-def size_of(arrays: Mapping[str, Floats], name: str, axis: int) -> int:
-    """Return the length of an axis of an array, 1 if there is none."""
-    array = arrays.get(name)
-    return 1 if array is None or array.ndim <= axis else array.shape[axis]
 
 
 def shapes_of(layers: Mapping[str, tuple[int, int]], units: Mapping[str, tuple[int, int]]) -> dict[str, tuple[int, ...]]:

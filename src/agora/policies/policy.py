@@ -1,54 +1,44 @@
-"""A trained policy: the encoding of observations, the network, and the file that keeps both."""
+"""Policies: a network with its weights and its encoding, and the one format of their files.
+
+The header of a file names the network and the encoding with their parameters, as they are registered
+(`agora.interfaces.network`, `agora.interfaces.encoding`); behind it lie the weights.
+"""
 
 from __future__ import annotations
 
 import functools
+import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
+from agora.config import parse, plain
 from agora.core.state import Bools, Floats, Ints
-from agora.errors import InputError, UnknownNameError
-from agora.interfaces import Label, Limits, Observation
-from agora.policies.encoding import Observe
-from agora.policies.layers import ACTIVATIONS, dense
-from agora.policies.weights import check_names, label_of, loader, read_weights, write_weights
+from agora.documents import refuse_what_is_no_file
+from agora.errors import InputError, reading
+from agora.interfaces import Encoding, Label, Limits, Network, Observation
+from agora.policies.networks.mlp import Layer, layers_of_torch, mlp_of
+from agora.policies.weights import check_weights, label_of, read_weights, weights_file, write_weights
+from agora.registry import Plug
 
 if TYPE_CHECKING:
     from agora.robots.model import RobotModel
 
 __all__ = ["Body", "Layer", "Policy", "decides", "load_policy"]
 
-_FORMAT, _VERSION = "agora.policy", 1
 _PART = 1e-3  # of a period, by which periods may differ and still count as equal
 _A_BEAM, _CLOSE = 0.02, 1e-4  # rad
-_LATER = frozenset({"lookahead", "scans"})  # fields of `Observe` that files of before do not name
-
-
-@dataclass(frozen=True)
-class Layer:
-    """A layer of a network in which every output reads every input.
-
-    Attributes:
-        weight: (I, O). bias: (O,).
-        activation: name of one of `agora.policies.layers.ACTIVATIONS`.
-    """
-
-    weight: Floats
-    bias: Floats
-    activation: str = "none"
 
 
 @dataclass(frozen=True)
 class Body:
-    """The robot that a policy was trained with, and how often it decided.
+    """The robot that a policy was trained with.
 
     Attributes:
-        control: s between two decisions.
         min_vx: m/s.
         max_vx: m/s.
         max_vy: m/s.
@@ -57,7 +47,6 @@ class Body:
         last_beam: direction of its last beam, rad; 0 without a lidar.
     """
 
-    control: float
     min_vx: float
     max_vx: float
     max_vy: float
@@ -66,21 +55,19 @@ class Body:
     last_beam: float = 0.0
 
     @staticmethod
-    def of(control: float, robot: RobotModel) -> Body:
-        """Return the body of a robot that decides every ``control`` s."""
+    def of(robot: RobotModel) -> Body:
+        """Return the body of a robot."""
         limits, lidar = robot.limits(1), robot.lidar
         first, last = (0.0, 0.0) if lidar is None else (lidar.angle_min, lidar.angle_max)
         min_vx, max_vx, max_vy, max_omega = (
             float(limit[0]) for limit in (limits.min_vx, limits.max_vx, limits.max_vy, limits.max_omega)
         )
-        return Body(control, min_vx, max_vx, max_vy, max_omega, first, last)
+        return Body(min_vx, max_vx, max_vy, max_omega, first, last)
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
             if not math.isfinite(value):
                 raise InputError(f"body: {name} must be finite, got {value}")
-        if self.control <= 0.0:
-            raise InputError(f"body: control must be above 0, got {self.control}")
 
     def seen(self, observation: Observation, beams: int) -> Observation:
         """Return what robots would see with the limits and the lidar of the training.
@@ -90,7 +77,7 @@ class Body:
 
         Args:
             observation: of N robots.
-            beams: how many values of the scan the policy sees.
+            beams: number of values of the scan in the policy's observation.
         """
         o = replace(observation, limits=self.limits(observation.limits))
         if o.scan is None or o.scan_angles is None or not beams:
@@ -126,12 +113,14 @@ def decides(calls: Ints, trained: float, dt: float) -> Bools:
 
     Args:
         calls: (N,) calls so far in the episode.
-        trained: s between two decisions in training.
+        trained: s between two decisions in training; 0 decides at every call.
         dt: control period of the robots, s.
 
     Raises:
         InputError: the robots call less often than the policy was trained to decide.
     """
+    if not trained:
+        return np.ones(len(calls), np.bool_)
     if dt > (1.0 + _PART) * trained:
         raise InputError(
             f"the policy was trained with a control period of {trained:g} s, and the robot's is {dt:g} s: it decides too rarely"
@@ -141,128 +130,149 @@ def decides(calls: Ints, trained: float, dt: float) -> Bools:
     return due
 
 
-@dataclass(frozen=True)
-class _Said:
-    """What a file says of its policy beside the weights."""
-
-    observe: dict[str, float]
-    activations: tuple[str, ...]
-    about: dict[str, str] = field(default_factory=dict)
-    body: Body | None = None
-
-
 @dataclass(frozen=True, eq=False)
 class Policy:
-    """A network of layers from what a robot sees to what it does.
+    """A network with its weights, the encoding that it sees with, and the body and period of its training.
 
     Attributes:
-        observe: encoding of observations.
-        layers: one after the other; the first reads what `observe` writes, the last gives an action in [-1, 1].
+        observe: encoding of observations and actions.
+        network: computes a step.
+        arrays: its weights by name, float32; inputs first.
         about: notes for readers, such as steps of training.
         body: the robot that it was trained with; None drives any robot from limit to limit.
+        period: s between two decisions in training; 0 decides whenever it is asked.
 
     Raises:
-        InputError: layers that do not follow on each other, numbers that are not finite, or an unknown activation.
+        InputError: the weights do not make up the network, the network does not see with the encoding, or a number is not finite.
     """
 
-    observe: Observe
-    layers: tuple[Layer, ...]
+    observe: Encoding
+    network: Network
+    arrays: Mapping[str, Floats]
     about: Mapping[str, str] = field(default_factory=dict)
     body: Body | None = None
+    period: float = 0.0
 
     def __post_init__(self) -> None:
-        size = self.observe.length
-        if not self.layers:
-            raise InputError("a policy needs at least one layer")
-        for number, layer in enumerate(self.layers):
-            if layer.activation not in ACTIVATIONS:
-                raise UnknownNameError(f"activation of layer {number}:", layer.activation, ACTIVATIONS)
-            if layer.weight.ndim != 2 or layer.weight.shape[0] != size or layer.bias.shape != layer.weight.shape[1:]:
-                found = f"weight {layer.weight.shape} and bias {layer.bias.shape}"
-                raise InputError(f"layer {number}: expected a weight ({size}, O) and a bias (O,), got {found}")
-            if not (np.isfinite(layer.weight).all() and np.isfinite(layer.bias).all()):
-                raise InputError(f"layer {number}: a weight is not finite")
-            size = len(layer.bias)
-        if size not in (2, 3):
-            raise InputError(f"the last layer gives {size} values; an action has 2 (vx, omega) or 3 (vx, vy, omega)")
-
-    def __call__(self, seen: Floats) -> Floats:
-        """Return the actions (N, A) of what N robots see (N, D); a row does not depend on the others."""
-        values = np.ascontiguousarray(seen, np.float32)
-        for layer in self.layers:
-            values = ACTIVATIONS[layer.activation](dense(values, layer.weight, layer.bias))
-        return values
+        if not 0.0 <= self.period < math.inf:
+            raise InputError(f"period must be at least 0 s, got {self.period}")
+        check_weights(self.arrays, self.network.shapes(self.observe, self.arrays), type(self.network).__name__)
 
     @property
     def label(self) -> Label:
-        """What the policy claims to be, by its notes."""
+        """The claim of the policy, by its notes."""
         return label_of(self.about)
+
+    @functools.cached_property
+    def state_size(self) -> int:
+        """S, how many values the policy remembers; all zero at the start of an episode."""
+        return self.network.state_size(self.observe)
+
+    def see(self, observation: Observation) -> Floats:
+        """Return the vectors (N, D) that the policy sees of N robots, without what it keeps of earlier ones."""
+        seen = np.empty((len(observation.pose), self.observe.length), np.float32)
+        self.observe.write(observation, seen, 0, len(seen))
+        return seen
+
+    def step(self, seen: Floats, state: Floats) -> tuple[Floats, Floats]:
+        """Return the actions (N, A) of what N robots see (N, D) and remember (N, S), and what they remember then (N, S).
+
+        A row does not depend on the others.
+        """
+        return self.network.step(self.arrays, np.ascontiguousarray(seen, np.float32), state)
+
+    def __call__(self, seen: Floats) -> Floats:
+        """Return the actions (N, A) of what N robots see (N, D) at the start of an episode; later, too, without a memory."""
+        return self.step(seen, np.zeros((len(seen), self.state_size), np.float32))[0]
+
+    @staticmethod
+    def of_layers(
+        observe: Encoding,
+        layers: Sequence[Layer],
+        about: Mapping[str, str] | None = None,
+        body: Body | None = None,
+        period: float = 0.0,
+    ) -> Policy:
+        """Return the policy of layers, one after the other; `Policy` says the rest.
+
+        Args:
+            observe: encoding of observations, which the first layer reads.
+            layers: the layers; the last gives an action in [-1, 1].
+            about: notes, as in `Policy`.
+            body: robot of the training, as in `Policy`.
+            period: control period of the training, as in `Policy`.
+        """
+        network, arrays = mlp_of(layers)
+        return Policy(observe, network, arrays, about or {}, body, period)
 
     @staticmethod
     def of_torch(
-        observe: Observe, modules: Sequence[Any], about: Mapping[str, str] | None = None, body: Body | None = None
+        observe: Encoding,
+        modules: Sequence[Any],
+        about: Mapping[str, str] | None = None,
+        body: Body | None = None,
+        period: float = 0.0,
     ) -> Policy:
         """Return the policy of a sequence of PyTorch modules: ``Linear``, ``ReLU``, ``Tanh``, ``Sigmoid``, ``Flatten``.
 
         Args:
             observe: encoding of observations in training.
             modules: such as ``torch.nn.Sequential(...)``, or a list of several of these.
-            about: notes for readers.
-            body: the robot in training, if the policy is to drive no other.
+            about: notes, as in `Policy`.
+            body: robot of the training, as in `Policy`.
+            period: control period of the training, as in `Policy`.
 
         Raises:
             InputError: a module of another kind.
         """
-        layers: list[Layer] = []
-        for module in _flat(modules):
-            name = type(module).__name__.lower()
-            if name == "linear":
-                weight, bias = (tensor.detach().cpu().numpy().astype(np.float32) for tensor in (module.weight, module.bias))
-                layers.append(Layer(np.ascontiguousarray(weight.T), bias))
-            elif name in ACTIVATIONS and layers:
-                layers[-1] = Layer(layers[-1].weight, layers[-1].bias, name)
-            elif name not in ("flatten", "identity"):
-                raise InputError(f"a policy is made of Linear, ReLU, Tanh and Sigmoid, got {type(module).__name__}")
-        return Policy(observe, tuple(layers), about or {}, body)
+        return Policy.of_layers(observe, layers_of_torch(modules), about, body, period)
 
     def save(self, path: Path) -> None:
         """Write a safetensors file.
 
         Raises:
-            InputError: the file cannot be written, or the policy sees sensors, which a file does not name.
+            InputError: the file cannot be written, or the encoding or the network is not registered, so that no file can name it.
         """
-        if self.observe.sensors:
-            raise InputError(f"{path}: a file does not name sensors, and the policy sees {self.observe.sensors[0].channel}")
-        seen = {name: value for name, value in asdict(self.observe).items() if name != "sensors"}
-        said = _Said(seen, tuple(layer.activation for layer in self.layers), dict(self.about), self.body)
-        arrays = {f"{k}.{name}": getattr(layer, name) for k, layer in enumerate(self.layers) for name in ("weight", "bias")}
-        write_weights(path, _FORMAT, _VERSION, said, arrays)
+        said = _Said(self.network, self.observe, dict(self.about), self.body, self.period)
+        try:
+            text = json.dumps(plain(said))
+        except InputError as error:
+            raise InputError(f"{path}: {error}") from error
+        write_weights(path, text, self.arrays)
 
 
-def _flat(modules: Sequence[Any]) -> list[Any]:
-    """The modules in a sequence of modules and of sequences of them."""
-    return [m for module in modules for m in (_flat(module) if type(module).__name__ == "Sequential" else [module])]
+@dataclass(frozen=True)
+class _Said:
+    """The header of a file: everything of a policy but its weights."""
+
+    network: Annotated[Network, Plug("networks")]
+    observe: Annotated[Encoding, Plug("encodings")]
+    about: dict[str, str] = field(default_factory=dict)
+    body: Body | None = None
+    period: float = 0.0
 
 
-@loader
-def load_policy(path: Path) -> Policy:
-    """Return the policy of a name (``configs/policies/<name>.safetensors``) or of a file.
+def load_policy(name_or_path: str | Path) -> Policy:
+    """Return the policy of a name (``configs/policies/<name>.safetensors``) or of a file; one that stays as it is is read once.
 
     Args:
-        path: a name, or a path (a `Path`, or text with a folder or the ending .safetensors).
+        name_or_path: a name, or a path (a `Path`, or text with a folder or the ending .safetensors).
 
     Raises:
         UnknownNameError: no such policy.
-        InputError: the file is wrong.
+        InputError: the file is wrong, or names a network or an encoding that is not registered here.
     """
-    said, arrays = read_weights(path, _FORMAT, _VERSION, _Said)
-    check_names(path, arrays, (f"{k}.{name}" for k in range(len(said.activations)) for name in ("weight", "bias")))
-    known = {f.name for f in fields(Observe)} - {"sensors"}
-    if not known - _LATER <= set(said.observe) <= known:
-        raise InputError(f"{path}: observe: expected {', '.join(sorted(known))}, got {', '.join(sorted(said.observe))}")
-    counts = {name: int(said.observe[name]) for name in ("beams", "pedestrians", "scans") if name in said.observe}
-    layers = tuple(Layer(arrays[f"{k}.weight"], arrays[f"{k}.bias"], a) for k, a in enumerate(said.activations))
+    path = weights_file(name_or_path)
+    with reading(path, "a policy"):
+        refuse_what_is_no_file(path)
+        return _load(path, path.stat().st_mtime_ns)
+
+
+@functools.lru_cache(maxsize=16)
+def _load(path: Path, changed: int) -> Policy:
+    text, arrays = read_weights(path)
+    said = parse(text, _Said, f"{path}: policy", is_json=True)
     try:
-        return Policy(Observe(**(said.observe | counts)), layers, said.about, said.body)  # type: ignore[arg-type]
+        return Policy(said.observe, said.network, arrays, said.about, said.body, said.period)
     except InputError as error:
         raise InputError(f"{path}: {error}") from error

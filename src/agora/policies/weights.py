@@ -1,28 +1,23 @@
-"""Files of weights: safetensors with a name of their format, a version, and a JSON text that says what the weights are of."""
+"""The files of policies: safetensors with a name of their format, a version, and a header in JSON beside the weights."""
 
 from __future__ import annotations
 
-import functools
 import json
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, TypeVar, cast, get_args
+from typing import cast, get_args
 
 import numpy as np
 
-from agora.config import parse
 from agora.core.state import Array, Floats
-from agora.documents import refuse_what_is_no_file
-from agora.errors import InputError, UnknownNameError, reading
+from agora.errors import InputError, UnknownNameError
 from agora.files import write_whole
 from agora.interfaces import Label
 from agora.share import folder
 
-SUFFIX = ".safetensors"
-_SAID = "policy"
-
-T = TypeVar("T")
+SUFFIX, FORMAT = ".safetensors", "agora.policy"
+_VERSION, _SAID = "2", "policy"
+_OLDER = ("agora.actor 1", "agora.ga3c 1", "agora.policy 1", "agora.value 1")
 
 _STRANGERS: dict[str, Callable[[Path, bytes], bool]] = {
     "a zip archive, as Stable-Baselines3 and PyTorch save models": lambda path, head: head.startswith(b"PK\x03\x04"),
@@ -35,20 +30,20 @@ _STRANGERS: dict[str, Callable[[Path, bytes], bool]] = {
 """Files of other programs that people have networks in: their names, and how they are known."""
 
 
-def write_weights(path: Path, kind: str, version: int, said: Any, arrays: Mapping[str, Floats]) -> None:
-    """Write a file of weights.
+def write_weights(path: Path, said: str, arrays: Mapping[str, Floats]) -> None:
+    """Write the file of a policy.
 
     Args:
-        path: of the file. kind: name of its format. version: of the format.
-        said: dataclass of the values beside the weights. arrays: the weights by name, float32.
+        path: path of the file.
+        said: the rest of the policy, as JSON.
+        arrays: the weights by name, float32.
 
     Raises:
         InputError: the file cannot be written.
     """
-    about = {"format": kind, "version": str(version), _SAID: json.dumps(asdict(said))}
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, packed(arrays, about))
+        write_whole(path, packed(arrays, {"format": FORMAT, "version": _VERSION, _SAID: said}))
     except OSError as error:
         raise InputError(f"{path}: cannot be written: {error.strerror}") from error
 
@@ -66,32 +61,18 @@ def packed(arrays: Mapping[str, Array], about: Mapping[str, str]) -> bytes:
     return len(text).to_bytes(8, "little") + text + whole[end:]
 
 
-def read_weights(path: Path, kind: str, version: int, said: type[T]) -> tuple[T, dict[str, Array]]:
-    """Return what `write_weights` wrote: the values beside the weights, and the weights by name.
+def read_weights(path: Path) -> tuple[str, dict[str, Array]]:
+    """Return what `write_weights` wrote: the JSON beside the weights, and the weights by name.
 
     Raises:
-        InputError: the file is no safetensors file, or of another format or version, or its values are wrong.
+        InputError: the file is no safetensors file, or of another format or version.
     """
     about, arrays = read_safetensors(path)
-    if about.get("format") != kind or about.get("version") != str(version):
+    if about.get("format") != FORMAT or about.get("version") != _VERSION:
         found = f"{about.get('format', 'no format')} {about.get('version', '')}".strip()
-        raise InputError(f"{path}: expected a file of {kind} {version}, got {found}")
-    return parse(about.get(_SAID, ""), said, f"{path}: {_SAID}", is_json=True), arrays
-
-
-def format_of(path: Path) -> str:
-    """Return the name of the format of a file of weights; empty where the file names none.
-
-    Raises:
-        InputError: the file is no safetensors file.
-    """
-    from safetensors import SafetensorError, safe_open
-
-    try:
-        with safe_open(path, framework="numpy") as file:
-            return str((file.metadata() or {}).get("format", ""))
-    except SafetensorError as error:
-        raise _not_safetensors(path, error) from error
+        older = "; a file of an earlier Agora, whose header names no network: train it again" if found in _OLDER else ""
+        raise InputError(f"{path}: expected a file of {FORMAT} {_VERSION}, got {found}{older}")
+    return about.get(_SAID, ""), arrays
 
 
 def read_safetensors(path: Path) -> tuple[dict[str, str], dict[str, Array]]:
@@ -111,7 +92,7 @@ def read_safetensors(path: Path) -> tuple[dict[str, str], dict[str, Array]]:
 
 
 def _not_safetensors(path: Path, error: Exception) -> InputError:
-    """What a file is that is no safetensors file, and how a network in it is brought in."""
+    """The error for a file that is no safetensors file; it says its kind, and the way to bring in a network of that kind."""
     with path.open("rb") as file:
         head = file.read(8)
     for found, is_it in _STRANGERS.items():
@@ -121,18 +102,6 @@ def _not_safetensors(path: Path, error: Exception) -> InputError:
                 "Policy.of_torch(observe, layers).save(path), as the manual's page on training a policy shows"
             )
     return InputError(f"{path}: not a safetensors file: {error}")
-
-
-def check_names(path: Path, arrays: Mapping[str, Array], names: Iterable[str]) -> None:
-    """Refuse weights of other names or of another type than float32.
-
-    Raises:
-        InputError: says which were expected and which are there.
-    """
-    wanted = set(names)
-    if set(arrays) != wanted or any(array.dtype != np.float32 for array in arrays.values()):
-        found = ", ".join(f"{name} {array.dtype}" for name, array in sorted(arrays.items()))
-        raise InputError(f"{path}: expected float32 arrays {', '.join(sorted(wanted))}, got {found}")
 
 
 def check_weights(arrays: Mapping[str, Floats], shapes: Mapping[str, tuple[int, ...]], network: str) -> None:
@@ -190,29 +159,3 @@ def weights_file(name_or_path: str | Path) -> Path:
     if name_or_path not in policy_names():
         raise UnknownNameError("policy", str(name_or_path), policy_names())
     return folder("configs") / "policies" / f"{name_or_path}{SUFFIX}"
-
-
-def loader(read: Callable[[Path], T]) -> Callable[[str | Path], T]:
-    """Make a function that loads a policy by name or path out of one that reads its file.
-
-    A file is read once while it stays as it is.
-
-    Args:
-        read: takes the path of a file that is there.
-
-    Returns:
-        A function that raises UnknownNameError where there is no such policy, and InputError where the file is wrong.
-    """
-
-    @functools.lru_cache(maxsize=16)
-    def once(path: Path, changed: int) -> T:
-        return read(path)
-
-    @functools.wraps(read)
-    def load(name_or_path: str | Path) -> T:
-        path = weights_file(name_or_path)
-        with reading(path, "a policy"):
-            refuse_what_is_no_file(path)
-            return once(path, path.stat().st_mtime_ns)
-
-    return load

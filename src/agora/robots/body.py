@@ -29,10 +29,13 @@ class Part:
     """A box or a cylinder in the robot's frame, whose z is 0 on the ground.
 
     Attributes:
-        shape: a cylinder's axis is z where ``roll`` is 0, y where it is a quarter turn.
+        shape: kind of solid; a cylinder's axis is z where ``roll`` is 0, y where it is a quarter turn.
         size: length, width, height of a box; radius, length of a cylinder, m.
-        x, y, z: centre, m.
-        roll, heading: about x, then about z, rad.
+        x: centre, x, m.
+        y: centre, y, m.
+        z: centre, z, m.
+        roll: turn about x, rad.
+        heading: turn about z, after the roll, rad.
         colour: red, green, blue in [0, 1].
         solid: whether it has mass and touches; the others are seen only.
     """
@@ -71,14 +74,14 @@ class Part:
 
 @dataclass(frozen=True)
 class Body:
-    """What a robot is made of.
+    """The solids and the mass of a robot.
 
     Attributes:
-        parts: solid ones and those that are only seen.
-        mass: kg, spread evenly over the volume of the solid parts.
-        centre: of mass (3,), m.
-        inertia: about it, along the robot's axes (3, 3), kg m2.
-        scan_height: of the lidar's beams above the ground, m.
+        parts: solid parts and parts that are only seen.
+        mass: mass, kg, spread evenly over the volume of the solid parts.
+        centre: (3,) centre of mass, m.
+        inertia: (3, 3) inertia about it, along the robot's axes, kg m2.
+        scan_height: height of the lidar's beams above the ground, m.
     """
 
     parts: tuple[Part, ...]
@@ -109,7 +112,7 @@ def height_of(model: RobotModel) -> float:
 
 
 def _carriage(model: RobotModel, height: float) -> Iterator[Part]:
-    """What it stands on, and the hull above, from the ground to its height."""
+    """Yield the wheels or legs, and the hull above, from the ground to its height."""
     if model.kinematics == "legged":
         below, thick = 0.55 * height, 0.06 * height
         reach = (0.85 * model.inscribed_radius - thick) / math.sqrt(2)
@@ -195,7 +198,7 @@ def _walls(corners: Doubles, z: float, tall: float, colour: Colour) -> Iterator[
 
 
 def _marks(model: RobotModel, height: float) -> Iterator[Part]:
-    """What is only seen: a stripe towards the front, and the lidar."""
+    """Yield the parts that are only seen: a stripe towards the front, and the lidar."""
     box = _box(model)
     front = 0.85 * (box[0] + box[2] if box else model.inscribed_radius)
     size = (0.5 * front, 0.25 * model.inscribed_radius, 0.01)

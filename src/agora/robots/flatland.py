@@ -20,9 +20,9 @@ def robot_yaml(model: RobotModel, name: str, scan_period: float, *, fork: bool =
     the keys that say otherwise.
 
     Args:
-        model: of a robot that turns in place and cannot move sideways.
-        name: of the robot.
-        scan_period: s between two scans.
+        model: model of a robot that turns in place and cannot move sideways.
+        name: name of the robot.
+        scan_period: time between two scans, s.
         fork: whether it is for Arena's fork.
 
     Raises:

@@ -1,4 +1,4 @@
-"""What robots can do, as planners see it."""
+"""The limits of robots, as planners see them."""
 
 from __future__ import annotations
 
@@ -9,12 +9,17 @@ from agora.core.state import Bools, Floats
 
 @dataclass(frozen=True, eq=False)
 class Limits:
-    """What the robots of N rows can do; arrays (N,). A planner that exceeds them is clipped, and that is counted.
+    """The limits of the robots of N rows; arrays (N,). A planner that exceeds them is clipped, and that is counted.
 
     Attributes:
         holonomic: whether the robot can move sideways.
-        min_vx, max_vx, max_vy, max_omega: twist, m/s and rad/s.
-        max_ax, max_ay, max_alpha: change of the twist, m/s2 and rad/s2.
+        min_vx: lowest speed along the heading, m/s.
+        max_vx: largest speed along the heading, m/s.
+        max_vy: largest speed sideways, m/s.
+        max_omega: largest turning rate, rad/s.
+        max_ax: largest acceleration along the heading, m/s2.
+        max_ay: largest acceleration sideways, m/s2.
+        max_alpha: largest acceleration of the turning rate, rad/s2.
         turning_radius: smallest radius of a curve, m; 0 where it can turn in place.
     """
 

@@ -26,8 +26,8 @@ def mbf_parameters(model: RobotModel, name: str, controller: str = "dwa", people
     reached within 0.2 m and 0.3 rad.
 
     Args:
-        model: of a robot that is not a car.
-        name: of the robot, as its topics have it.
+        model: model of a robot that is not a car.
+        name: name of the robot, as its topics have it.
         controller: one of `CONTROLLERS`.
         people: one of `PEOPLE`.
 

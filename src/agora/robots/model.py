@@ -37,27 +37,31 @@ def radius_inside(footprint: tuple[tuple[float, float], ...]) -> float:
 
 @dataclass(frozen=True)
 class RobotModel:
-    """A robot: its outline, how it can move, what it sees. SI units; the base is the origin of the robot's frame.
+    """A robot: its outline, its limits, its sensors. SI units; the base is the origin of the robot's frame.
 
     Attributes:
-        name: as in ``load_robot``.
+        name: name in ``load_robot``.
         kinematics: differential and ackermann robots cannot move sideways, holonomic and legged ones may (``vy``).
-        radius: of a disc about the base that holds the robot, m; it is the footprint where there is no polygon.
+        radius: radius of a disc about the base that holds the robot, m; it is the footprint where there is no polygon.
         vx: smallest and largest forward velocity, m/s.
         omega: largest turning rate to either side, rad/s.
         vy: largest sideways velocity to either side, m/s.
-        ax, ay, alpha: largest change of the twist, each axis by itself, m/s2 and rad/s2; None for no limit.
+        ax: largest acceleration along the heading, m/s2; each axis by itself; None for no limit.
+        ay: largest acceleration sideways, m/s2; None for no limit.
+        alpha: largest acceleration of the turning rate, rad/s2; None for no limit.
         deceleration: largest braking along the heading, m/s2; None for the same as ``ax``.
         command_delay: time from a command to its effect, s.
         footprint: corners of a convex polygon in the robot's frame, counter-clockwise, m; empty for a disc.
         lidar: the scanner and where it is mounted; None for a robot without.
-        sensors: what else it measures with.
+        sensors: other sensors.
         wheelbase: distance of the axles of a car-like robot, m; the base is the middle of the rear axle.
-        max_steering, max_steering_rate: of a car-like robot, rad and rad/s; None for no limit of the rate.
-        base_frame, sensor_frame: names of the frames in ROS.
-        height: of what the lidar looks over, m, for 3-D bodies; None for one that fits the radius.
+        max_steering: largest steering angle of a car-like robot, rad.
+        max_steering_rate: largest rate of that angle, rad/s; None for no limit.
+        base_frame: name of the base's frame in ROS.
+        sensor_frame: name of the lidar's frame in ROS.
+        height: height of the body that the lidar looks over, m, for 3-D bodies; None for one that fits the radius.
         mass: kg; None for one that fits the size.
-        source: where the numbers come from, and which of them are a choice of ours.
+        source: source of the numbers, and which of them are a choice of ours.
     """
 
     name: str
@@ -84,7 +88,7 @@ class RobotModel:
     source: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse what no robot can be."""
+        """Refuse values that no robot can have."""
         if self.kinematics not in _CODES:
             raise ValueError(f"kinematics must be one of {', '.join(_CODES)}, not {self.kinematics!r}")
         if not self.vx[0] <= 0.0 <= self.vx[1]:
@@ -201,7 +205,7 @@ class RobotModel:
         )
 
     def limits(self, n: int) -> Limits:
-        """Return what a planner is told of this robot, for ``n`` rows."""
+        """Return the limits of this robot for planners, for ``n`` rows."""
         return Limits(*(value.repeat(n) for value in vars(self._limits).values()))
 
 

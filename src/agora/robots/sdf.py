@@ -23,11 +23,11 @@ def sdf(
 
     Args:
         model: the robot.
-        name: of this one, as ROS accepts it: namespace of its topics and prefix of its frames; the model's where empty.
-        namespace: of the graph that it is in; empty for the root.
+        name: name of this robot, as ROS accepts it: namespace of its topics and prefix of its frames; the model's where empty.
+        namespace: namespace of the graph that it is in; empty for the root.
         topics: namespace of its topics and odometry frame; ``<namespace>/<name>`` where empty.
         odometry_rate: Hz.
-        timeout: after which a command that is not repeated ends, s.
+        timeout: time after which a command that is not repeated ends, s.
     """
     name = name or model.name
     inside = topics.rstrip("/") or f"{namespace.rstrip('/')}/{name}"

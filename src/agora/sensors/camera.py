@@ -1,4 +1,4 @@
-"""A pinhole camera on a robot: where on the robot what a pixel shows is.
+"""A pinhole camera on a robot: the points on the robot that pixels show.
 
 Frames as ROS has them (REP 103): the camera's own looks along x, with y to the left and z up; its optical one looks along z, with x
 to the right and y down, as the columns and rows of an image go.
@@ -26,11 +26,16 @@ class Camera:
     """A pinhole camera whose images are rectified.
 
     Attributes:
-        fx, fy: focal lengths, px.
-        cx, cy: principal point, px; the middle of the first pixel is (0, 0).
-        x, y, z: place of the camera on the robot's base, m.
-        roll, pitch, yaw: of the camera's own frame on the base, rad, about the base's axes in this order, as in URDF; a camera that
-            looks down a little has a small positive pitch.
+        fx: focal length along the rows, px.
+        fy: focal length along the columns, px.
+        cx: principal point, x, px; the middle of the first pixel is (0, 0).
+        cy: principal point, y, px.
+        x: place of the camera on the robot's base, x, m.
+        y: place of the camera on the robot's base, y, m.
+        z: place of the camera on the robot's base, z, m.
+        roll: turn of the camera's own frame about the base's x, rad; roll, pitch and yaw in this order, as in URDF.
+        pitch: turn about the base's y, rad; a camera that looks down a little has a small positive pitch.
+        yaw: turn about the base's z, rad.
     """
 
     fx: float

@@ -37,13 +37,18 @@ class Beams(NamedTuple):
     """A lidar as the kernels take it; lengths in m, angles in rad.
 
     Attributes:
-        dx, dy: directions in the robot's frame, padded to whole blocks of `raycast.LANES` with the last one.
-        angle: of the first beam in the robot's frame.
-        increment: from beam to beam.
-        range_min, range_max: limits of the reading.
-        x, y: place of the sensor on the robot.
+        dx: directions in the robot's frame, x, padded to whole blocks of `raycast.LANES` with the last one.
+        dy: directions in the robot's frame, y, padded likewise.
+        angle: angle of the first beam in the robot's frame.
+        increment: angle from beam to beam.
+        range_min: smallest reading.
+        range_max: largest reading.
+        x: place of the sensor on the robot, x.
+        y: place of the sensor on the robot, y.
         legs: whether pedestrians are two legs instead of a body.
-        leg_radius, leg_gap, stride: see `Lidar`.
+        leg_radius: as in `Lidar`.
+        leg_gap: as in `Lidar`.
+        stride: as in `Lidar`.
     """
 
     dx: Floats
@@ -65,19 +70,22 @@ class Lidar:
     """A planar lidar.
 
     Attributes:
-        beams: B, how many.
-        angle_min, angle_max: first and last beam in the sensor's frame, rad. A full turn between them would make the last beam the
-            first again: then the increment is the turn divided by B, and the last beam is one increment short. A full turn may be
-            rounded to four digits (6.2832).
-        range_min: what is nearer reads this, m; also what a sensor inside an obstacle reads.
-        range_max: what is farther, or nothing, reads this, m.
-        x, y, heading: pose of the sensor on the robot's base, m and rad.
+        beams: number of beams B.
+        angle_min: first beam in the sensor's frame, rad.
+        angle_max: last beam in the sensor's frame, rad. A full turn between them would make the last beam the first again: then the
+            increment is the turn divided by B, and the last beam is one increment short. A full turn may be rounded to four digits
+            (6.2832).
+        range_min: smallest reading, m; nearer obstacles read this, and so does a sensor inside an obstacle.
+        range_max: largest reading, m; farther obstacles, or none, read this.
+        x: pose of the sensor on the robot's base, x, m.
+        y: pose of the sensor on the robot's base, y, m.
+        heading: pose of the sensor on the robot's base, heading, rad.
         rate: scans per second, Hz.
         noise: standard deviation of a reading, m; a beam that meets nothing has none.
         dropout: probability that a beam is lost and reads ``range_max``.
         legs: whether a pedestrian is two legs (discs) instead of one disc of the body.
-        leg_radius: of a leg, m.
-        leg_gap: between the axes of the legs, sideways, m.
+        leg_radius: radius of a leg, m.
+        leg_gap: distance between the axes of the legs, sideways, m.
         stride: way of two steps, m. A foot that stands while the body goes on lags by up to a quarter of it; the legs swing by
             that much along the heading at a walk (`WALK` m/s) or faster, in proportion to the speed below, and opposite to each
             other with the sine of the way: x cos(heading) + y sin(heading), one period a stride.
@@ -100,7 +108,7 @@ class Lidar:
     stride: Length = 1.3
 
     def __post_init__(self) -> None:
-        """Refuse what no lidar can have."""
+        """Refuse values that no lidar can have."""
         numbers = {name: value for name, value in vars(self).items() if name != "legs"}
         for name, value in numbers.items():
             if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not math.isfinite(value):
@@ -148,7 +156,7 @@ class Lidar:
         return bind(scan, self.record(), pedestrians, traits, robots, robot_traits, maps, out)
 
     def bind_noise(self, keys: NDArray[np.uint64], steps: Ints, ranges: Floats) -> list[Callable[[int, int], None]]:
-        """Return what does as `perturb` for the worlds of a range; nothing where there is no noise."""
+        """Return the function that does as `perturb` for the worlds of a range; nothing where there is no noise."""
         return [bind(perturb, keys, steps, *self._noise, ranges)] if self._is_noisy else []
 
     def perturb(self, keys: NDArray[np.uint64], steps: Ints, ranges: Floats) -> None:
@@ -165,7 +173,7 @@ class Lidar:
         return tuple(np.float32(v) for v in (self.noise, self.dropout, self.range_min, self.range_max))
 
     def record(self) -> Beams:
-        """Return what `scan` takes."""
+        """Return the parameters of `scan`."""
         angles = np.pad(self._angles() + self.heading, (0, -self.beams % raycast.LANES), mode="edge")
         f = np.float32
         return Beams(
@@ -308,8 +316,8 @@ def perturb(keys, steps, noise, dropout, range_min, range_max, out, first, last)
         steps: (W,) whole numbers, each world's step.
         noise: standard deviation, m, float32.
         dropout: probability, float32.
-        range_min: of the lidar, m, float32.
-        range_max: of the lidar, m, float32.
+        range_min: smallest reading of the lidar, m, float32.
+        range_max: largest reading of the lidar, m, float32.
         out: (W, R, B) ranges, m, float32.
         first: first world.
         last: one more than the last world.

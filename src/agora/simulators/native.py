@@ -171,10 +171,10 @@ class Native:
 
 
 class NativeBodies:
-    """Robots that do what they are commanded, within their limits.
+    """Robots that follow their commands, within their limits.
 
     Args:
-        world: whose robots they are.
+        world: world of the robots.
         centre: walls stop their centres alone.
 
     Attributes:
@@ -190,14 +190,14 @@ class NativeBodies:
         """Begin an episode in one world: nothing is remembered."""
 
     def sensors(self) -> Mapping[str, Offer]:
-        """Nothing is measured: the library's channels read the world."""
+        """Return nothing: the library's channels read the world."""
         return {}
 
     def close(self) -> None:
-        """Nothing was opened."""
+        """Do nothing: nothing was opened."""
 
     def move(self, now: int) -> Work:
-        """What takes the robots from generation ``now`` to the other one."""
+        """Return the work that takes the robots from generation ``now`` to the other one."""
         w = self._world
         robots, after = w.generation(now)[1], w.generation(1 - now)[1]
         return bind(
@@ -217,7 +217,7 @@ class LedBodies(NativeBodies):
         self.there: Floats = np.zeros((*self.walls.shape, 6), np.float32)
 
     def move(self, now: int) -> Work:
-        """What takes the robots from generation ``now`` to the other one."""
+        """Return the work that takes the robots from generation ``now`` to the other one."""
         w = self._world
         robots, after = w.generation(now)[1], w.generation(1 - now)[1]
         return bind(lead_robots, robots, after, w.robot_traits, w.maps, w.status, self.there, self.walls, self._centre)

@@ -25,10 +25,11 @@ _CROWD = CrowdSettings(Named.of("crowd_models", "helbing"), routes=False, faithf
 
 @dataclass(frozen=True)
 class SuiteChoice:
-    """Which suite.
+    """The choice of a suite.
 
     Attributes:
-        config: file in ``suites``. scale_episodes: factor of the numbers of episodes; each stage has at least one.
+        config: file in ``suites``.
+        scale_episodes: factor of the numbers of episodes; each stage has at least one.
     """
 
     config: str
@@ -41,7 +42,7 @@ class SuiteChoice:
 
 @dataclass(frozen=True)
 class ContestChoice:
-    """Which planners.
+    """The choice of a contest: the planners.
 
     Attributes:
         config: file in ``contests``.
@@ -55,7 +56,9 @@ class BenchmarkFile:
     """The keys of ``config.yaml``.
 
     Attributes:
-        suite, contest: files. general: ``simulator``; not used.
+        suite: choice of the suite.
+        contest: choice of the contest.
+        general: ``simulator``; not used.
     """
 
     suite: SuiteChoice
@@ -65,12 +68,18 @@ class BenchmarkFile:
 
 @dataclass(frozen=True)
 class StageEntry:
-    """One stage of a file in ``suites``.
+    """A stage of a file in ``suites``.
 
     Attributes:
-        name: unique in the file. episodes: how many. robot: its model. map: world, or "dynamic_map".
-        tm_robots, tm_obstacles: modes. config: values over those of ``task_generator.yaml``.
-        timeout: s, over theirs too. seed: of every random stream; that of the benchmark where not given, whoever runs it.
+        name: unique name in the file.
+        episodes: number of episodes.
+        robot: model of the robot.
+        map: world, or "dynamic_map".
+        tm_robots: robots mode.
+        tm_obstacles: obstacles mode.
+        config: values over those of ``task_generator.yaml``.
+        timeout: time limit, s, over theirs too.
+        seed: seed of every random stream; that of the benchmark where not given, whoever runs it.
     """
 
     name: str
@@ -101,10 +110,12 @@ class SuiteFile:
 
 @dataclass(frozen=True)
 class Contestant:
-    """One planner of a file in ``contests``.
+    """A planner of a file in ``contests``.
 
     Attributes:
-        name: its label. local_planner, inter_planner: names.
+        name: label of the planner.
+        local_planner: name of the local planner.
+        inter_planner: name of the interplanner.
     """
 
     name: str
@@ -133,8 +144,9 @@ class ArenaBenchmark:
     """A benchmark that was read.
 
     Attributes:
-        suite: its stages as Agora plays them.
-        contestants: its planners. contest_file: where they were read.
+        suite: stages as Agora plays them.
+        contestants: planners of the contest.
+        contest_file: file of the planners.
     """
 
     suite: Suite
@@ -147,7 +159,7 @@ def read_arena_benchmark(place: str | Path = "", settings: Settings | None = Non
 
     Args:
         place: folder with ``config.yaml``; the one that comes with Agora where empty.
-        settings: what the stages' values are put over; ``configs/task_generator.yaml`` with Arena's time-out where not given.
+        settings: settings under the stages' values; ``configs/task_generator.yaml`` with Arena's time-out where not given.
 
     Raises:
         InputError: a file is missing or wrong; names file, line and key.
@@ -178,8 +190,10 @@ def stage_of(path: Path, number: int, entry: StageEntry, base: Settings | None =
     """Return a stage as Agora plays it.
 
     Args:
-        path, number, entry: of the stage in its file.
-        base: what its values are put over; as in `read_arena_benchmark` where not given.
+        path: file of the stage.
+        number: number of the stage in its file.
+        entry: the stage's keys.
+        base: settings under the stage's values; as in `read_arena_benchmark` where not given.
         scale: factor of its number of episodes.
 
     Raises:

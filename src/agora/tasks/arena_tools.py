@@ -18,10 +18,10 @@ class StaticObject:
     """An obstacle of the file.
 
     Attributes:
-        name: of its own.
+        name: name of the obstacle.
         pos: x and y, m.
         angle: heading, rad.
-        model_path: of its flatland model, whose name names the model.
+        model_path: path of its flatland model, whose name names the model.
     """
 
     name: str
@@ -35,11 +35,13 @@ class ArenaToolsFile:
     """The keys of the file; its agents are the present ones, but that a model is named by the path of its flatland file.
 
     Attributes:
-        robot_position, robot_goal: of the one robot.
+        robot_position: start of the one robot.
+        robot_goal: goal of the one robot.
         pedsim_agents: pedestrians.
-        static_obstacles, interactive_obstacles: things.
-        map_path: of the map on the machine of whoever made it, whose folder names the world.
-        resets: kept.
+        static_obstacles: static obstacles.
+        interactive_obstacles: obstacles that pedestrians use.
+        map_path: path of the map on the machine of its author; the folder names the world.
+        resets: number of resets, kept.
         format: "arena-tools", or left out.
     """
 

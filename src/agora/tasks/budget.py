@@ -1,4 +1,4 @@
-"""How much time a task gives its robots where it does not say: what their way needs, and something to spare."""
+"""Time limits of tasks that state none: the time that the robots' ways need, and a reserve."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Way(NamedTuple):
     """A shortest way of a robot.
 
     Attributes:
-        length: m; infinite where there is no way.
+        length: length, m; infinite where there is no way.
         turn: sum of the sizes of its turns, the first one from the heading at the start, rad; None where there is no way.
     """
 
@@ -70,7 +70,8 @@ def time_budget(robots: Iterable[RobotStart]) -> float:
 
 
 def enough_goals(task: Task, spacing: float, routes: Sequence[tuple[Doubles, Doubles]]) -> int:
-    """How many goals no robot can use up before the time-out, where each is at least ``spacing`` m from the one before.
+    """Return a number of goals that no robot can use up before the time-out, where each is at least ``spacing`` m from the one
+    before.
 
     A time-out that is open is from now on the `time_budget` for ``routes``: start (3,) and goals (G, 3) of each robot, driven once.
     """
@@ -84,7 +85,7 @@ def enough_goals(task: Task, spacing: float, routes: Sequence[tuple[Doubles, Dou
 
 
 def _ride(robot: RobotStart) -> float:
-    """How long a robot drives at its top speed, and turns, s."""
+    """Return the time that a robot drives at its top speed, and turns, s."""
     assert robot.legs is not None
     straight = np.hypot(*np.diff(np.vstack([robot.pose[:2], robot.goals[:, :2]]), axis=0).T)
     way = float(np.where(np.isfinite(robot.legs), robot.legs, straight).sum())

@@ -1,4 +1,4 @@
-"""Where people of a place come from and go to: its entrances, the spots of its furniture, and places to stand."""
+"""Destinations of people in a place: its entrances, the spots of its furniture, and places to stand."""
 
 from __future__ import annotations
 
@@ -18,8 +18,6 @@ from agora.maps.zones import Zone
 from agora.pedestrians.social_records import USES
 from agora.pedestrians.spots import usable_spots
 
-__all__ = ["Destinations", "Stop", "destinations_of"]
-
 _ENTRANCES = ("entrance", "end")
 _NO_STOPS = {"door", "entrance", "end", "corridor", "crossing", "forbidden", "staff", "aisle"}
 _ROOM = 0.15  # m, to walls, beyond the radius, of who comes in or goes out
@@ -34,7 +32,9 @@ class Stop:
     """A place where one person does something.
 
     Attributes:
-        point: (2,) m. heading: rad. use: "sit", "work", "stand" or "queue".
+        point: (2,) m.
+        heading: heading of the person, rad.
+        use: "sit", "work", "stand" or "queue".
     """
 
     point: Doubles
@@ -47,10 +47,10 @@ class Destinations:
     """Places of one map for people of a radius; all of them can be reached from each other.
 
     Attributes:
-        entrances: for each the points (N, 2) at which people come in and go out, m.
-        stops: where furniture is used.
+        entrances: points (N, 2) of each entrance at which people come in and go out, m.
+        stops: spots where furniture is used.
         standing: (N, 2) points at which one stands in nobody's way, m.
-        area: that people can walk on, m2.
+        area: area that people can walk on, m2.
     """
 
     entrances: tuple[Doubles, ...]
@@ -71,8 +71,11 @@ def destinations_of(
     of no zones.
 
     Args:
-        map: the surroundings. furniture: in it. zones: parts of it.
-        radius: of the largest person, m. robot: of the largest robot, which passes who stands, m.
+        map: map of the surroundings.
+        furniture: furniture on the map.
+        zones: zones of the map.
+        radius: radius of the largest person, m.
+        robot: radius of the largest robot, which passes people who stand, m.
     """
     walked = (component_of(map, radius) == 1) & _inside(map, radius)
     clear = map.clearance
@@ -100,7 +103,7 @@ def destinations_of(
 
 
 def _inside(map: Map, margin: float) -> Bools:
-    """(rows, columns) the cells whose centre is farther than that from the map's border, m."""
+    """(rows, columns) cells whose centre is farther than ``distance`` from the map's border, m."""
     far = math.ceil(margin / map.resolution + 0.5)
     cells = np.zeros(map.shape, np.bool_)
     cells[far:-far, far:-far] = True
@@ -123,9 +126,7 @@ def _within(map: Map, zone: Zone) -> Bools:
         window = slice(low[0], high[0] + 1), slice(low[1], high[1] + 1)
         grid = np.indices(found[window].shape)
         centres = map.centre_of(grid[0] + low[0], grid[1] + low[1]).reshape(-1, 2)
-        inside = np.empty(len(centres), np.bool_)
-        inside_all(polygon, centres, inside)
-        found[window] |= inside.reshape(found[window].shape)
+        found[window] |= inside_all(polygon, centres).reshape(found[window].shape)
     return found
 
 

@@ -35,8 +35,9 @@ class Drawn(Sequence[Start]):
     A sequence of up to `KEPT` keeps its episodes; a longer one none, so that it may have any length.
 
     Args:
-        suite: of the stage. stage: its name.
-        count: of episodes; the stage's own where 0.
+        suite: suite of the stage.
+        stage: name of the stage.
+        count: number of episodes; the stage's own where 0.
         workers: processes that draw episodes ahead of time, when they are told of them (`soon`).
 
     Raises:

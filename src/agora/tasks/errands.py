@@ -23,8 +23,6 @@ from agora.tasks.population import robot_places
 if TYPE_CHECKING:
     from agora.tasks.obstacles.itineraries import Stays
 
-__all__ = ["Errands", "Party"]
-
 _STATES = {"sit": "sitting", "work": "working", "stand": "interacting", "queue": "queueing", "wait": "idle"}
 """Social state of who uses a place, by its use."""
 
@@ -43,7 +41,9 @@ class Party:
     """People who walk together.
 
     Attributes:
-        purpose: "passing", "visiting", "working" or "waiting". size: how many. group: number of the group, -1 for one alone.
+        purpose: "passing", "visiting", "working" or "waiting".
+        size: number of people.
+        group: number of the group, -1 for one alone.
     """
 
     purpose: str
@@ -53,7 +53,7 @@ class Party:
 
 @dataclass(frozen=True, eq=False)
 class _Visit:
-    """A place on an itinerary, how long one stays, s, what one does there, in which heading, rad; a way's end where stay is 0."""
+    """A place on an itinerary, the time of the stay, s, the activity there, and its heading, rad; a way's end where stay is 0."""
 
     point: Doubles
     stay: float = 0.0
@@ -65,10 +65,11 @@ class Errands:
     """Makes the people of one task.
 
     Args:
-        task: to add to.
-        places: where people can go.
-        stays: how long they stay. visits: least and most places of who visits.
-        keep_clear: of robots, m.
+        task: task to add to.
+        places: destinations of people.
+        stays: durations of stays.
+        visits: least and most places of a visitor.
+        keep_clear: distance to robots, m.
     """
 
     def __init__(self, task: Task, places: Destinations, stays: Stays, visits: tuple[int, int], keep_clear: float) -> None:
@@ -119,7 +120,7 @@ class Errands:
             self._add(person, entry.point, rest, enters=time + k * gap, last=LEAVE)
 
     def _members(self, party: Party) -> list[dict[str, Any]]:
-        """What the members of a party are like; they walk at the pace of the slowest type."""
+        """Return the traits of a party's members; they walk at the pace of the slowest type."""
         task, types = self._task, pedestrian_types()
         kinds = [task.crowd.draw_kind(task.kinds) for _ in range(party.size)]
         speed = task.crowd.draw_speed(task.stream) * min(types[kind].speed for kind, _ in kinds)
@@ -161,12 +162,10 @@ class Errands:
         return route
 
     def _allowed(self, points: Doubles) -> Bools:
-        """Which points (N, 2) are in no forbidden zone."""
+        """Return which points (N, 2) lie in no forbidden zone."""
         allowed = np.ones(len(points), np.bool_)
         for polygon in self._task.forbidden:
-            inside = np.empty(len(points), np.bool_)
-            inside_all(polygon, np.ascontiguousarray(points), inside)
-            allowed &= ~inside
+            allowed &= ~inside_all(polygon, points)
         return allowed
 
     def _leads(self, radius: float, start: Doubles, end: Doubles) -> bool:
@@ -244,7 +243,7 @@ class Errands:
         return self._walk(people, ways[leg], since * speed, rest)
 
     def _duration(self, party: Party, people: list[dict[str, Any]], route: list[_Visit]) -> float:
-        """How long an itinerary takes from coming in to leaving, s."""
+        """Return the time that an itinerary takes from coming in to leaving, s."""
         if party.purpose == "working" or not self._entrances:
             return math.inf
         found = [way(self._task.map, people[0]["radius"], a.point, b.point) for a, b in zip(route, route[1:], strict=False)]
@@ -268,7 +267,7 @@ class Errands:
         return True
 
     def _row(self, people: list[dict[str, Any]], middle: Doubles, ahead: Doubles) -> list[Doubles]:
-        """Where the members of a party walk beside each other, as the behaviour `groups` has them walk."""
+        """Return the places of a party's members beside each other, as the behaviour `groups` has them walk."""
         shape = (Groups.abreast, np.float32(Groups.spacing), np.float32(Groups.bend), np.float32(Groups.row_gap))
         places = [row_place(k, len(people), *shape) for k in range(len(people))]
         return [middle + float(front) * ahead + float(left) * np.array([-ahead[1], ahead[0]]) for front, left in places]
@@ -287,7 +286,7 @@ class Errands:
         return True
 
     def _have_room(self, people: list[dict[str, Any]], places: list[Doubles]) -> bool:
-        """Whether people can stand somewhere: on the map, off walls, robots and each other."""
+        """Return whether there is room for people at some places: on the map, off walls, robots and each other."""
         task = self._task
         points, radius = np.array(places), max(person["radius"] for person in people)
         others = [[*p.position, p.radius + radius + _APART] for p in task.pedestrians if p.enters <= 0]

@@ -1,4 +1,4 @@
-"""What is wrong with a situation before anything is run: who starts in a wall, and who cannot get where it is to go."""
+"""Faults of a situation, found before anything is run: starts in walls, and goals out of reach."""
 
 from __future__ import annotations
 
@@ -22,10 +22,12 @@ _NEAR = 2  # cells
 
 
 class Fault(NamedTuple):
-    """Something that is wrong.
+    """A fault of a situation.
 
     Attributes:
-        text: what. x, y: where, m.
+        text: the fault in words.
+        x: its place, x, m.
+        y: its place, y, m.
     """
 
     text: str
@@ -61,7 +63,7 @@ def task_of_file(path: Path, radius: float) -> Task:
 
 
 def faults(task: Task) -> list[Fault]:
-    """Everything that is wrong with the places of robots and pedestrians, in the order in which they are named."""
+    """Return all faults in the places of robots and pedestrians, in the order in which they are named."""
     found: list[Fault] = []
     for number, (start, goals) in enumerate(task.robots):
         name = "the robot" if len(task.robots) == 1 else f"robot {number}"
@@ -74,7 +76,7 @@ def faults(task: Task) -> list[Fault]:
 
 
 def _route(map: Map, who: str, start: Doubles, route: list[tuple[str, Doubles]], radius: float) -> list[Fault]:
-    """What is wrong with a start and the points to be reached from it by a disc."""
+    """Return the faults of a start and of the points that a disc is to reach from it."""
     problem = _blocked(map, start, radius)
     if problem:
         return [Fault(f"{who} starts at {map.place(start)}, {problem}", float(start[0]), float(start[1]))]
@@ -110,7 +112,7 @@ def _part(map: Map, point: Doubles, radius: float) -> int:
 
 
 def _overlaps(task: Task) -> list[Fault]:
-    """Who starts in somebody else."""
+    """Return the starts that overlap another one."""
     discs = [(f"robot {n}", start[:2], task.radius) for n, (start, _) in enumerate(task.robots)]
     discs += [(f"pedestrian {n}", person.position, person.radius) for n, person in enumerate(task.pedestrians)]
     found = []

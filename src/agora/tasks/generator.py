@@ -31,24 +31,26 @@ __all__ = ["TaskGenerator"]
 
 
 class TaskGenerator:
-    """Puts episodes together one after the other; what drives it, a ROS node, a page or a script, runs them.
+    """Puts episodes together one after the other; its caller, a ROS node, a page or a script, runs them.
 
     Episode n depends on the setup, the seed and n alone, whatever was played or switched before. It is put together as the episodes
     of suites are (`agora.tasks.suite.put_together`).
 
     Args:
         settings: Arena's ``task_generator.yaml``: a path, or its contents; the one that comes with Agora where not given.
-        tm_robots, tm_obstacles: robots mode and obstacles mode, by name or as components.
+        tm_robots: robots mode, by name or as a component.
+        tm_obstacles: obstacles mode, by name or as a component.
         tm_modules: modules, by name or as components; also a text with commas.
         world: name or path (with a slash) of a world folder, name of a world source, "dynamic_map", or a component.
         robot: model of the robots, one name for all or one for each.
         crowd: crowd model, behaviours and types of pedestrians.
-        periods: how often things happen. navigation: how robots get their paths.
-        seed: of every random stream; ``RANDOM.seed`` of the settings has precedence where it is not -1.
+        periods: periods of physics, control, crowd and sensors.
+        navigation: way in which robots get their paths.
+        seed: seed of every random stream; ``RANDOM.seed`` of the settings has precedence where it is not -1.
         name: beginning of the episodes' names.
 
     Attributes:
-        setup: what episodes are made of.
+        setup: settings, modes, world and robots of the episodes.
         episode: number of the next one.
 
     Raises:
@@ -89,7 +91,7 @@ class TaskGenerator:
 
     @property
     def finished(self) -> bool:
-        """Whether there have been as many episodes as the settings ask for."""
+        """True where the settings' number of episodes has been put together."""
         return 0 <= self.setup.settings.episodes <= self.episode
 
     def start(self, episode: int) -> Start:
@@ -101,7 +103,7 @@ class TaskGenerator:
         return put_together(self.plan(episode))
 
     def plan(self, episode: int) -> ResetPlan:
-        """What an episode is put together from (`agora.tasks.suite.resolve`); the generator stays where it is."""
+        """Return the plan of an episode (`agora.tasks.suite.resolve`); the generator stays where it is."""
         return ResetPlan(self._name, self._stage, episode, self.seed)
 
     def reset(self) -> Start:
@@ -113,7 +115,7 @@ class TaskGenerator:
         return put_together(self.next_plan())
 
     def next_plan(self) -> ResetPlan:
-        """What the next episode is put together from; the call after it goes on to the one after."""
+        """Return the plan of the next episode; the call after it goes on to the one after."""
         self.episode += 1
         return self.plan(self.episode - 1)
 
@@ -129,7 +131,7 @@ class TaskGenerator:
         navigation: NavigationSettings | None = None,
         settings: Settings | str | Path | None = None,
     ) -> None:
-        """Change what episodes are made of from the next reset on; what is not given stays.
+        """Change the setup of episodes from the next reset on; values that are not given stay.
 
         Raises:
             InputError: as for the class; nothing has changed then.
@@ -237,13 +239,13 @@ class TaskGenerator:
         return mode
 
     def teleport(self, start: Start, taken: ArrayLike = ()) -> tuple[RobotStart, ...]:
-        """Return new poses and goals for the robots of an episode that goes on: what ``explore`` does at a time-out.
+        """Return new poses and goals for the robots of an episode that goes on, as ``explore`` needs them at a time-out.
 
         Obstacles and pedestrians stay. Each call draws anew.
 
         Args:
-            start: of the episode.
-            taken: (K, 3) discs x, y, radius where somebody is now, m.
+            start: start of the episode.
+            taken: (K, 3) discs x, y, radius of present people and robots, m.
 
         Raises:
             PlacementError: there is no room.

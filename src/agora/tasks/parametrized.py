@@ -23,14 +23,15 @@ _KEYS = ("name", "min", "max", "type", "model")
 
 @dataclass(frozen=True)
 class ModelCount:
-    """One entry: ``min`` to ``max`` of a model.
+    """An entry: ``min`` to ``max`` of a model.
 
     Attributes:
         kind: static or interactive furniture, or pedestrians (dynamic).
-        name: of the entry; not used.
-        min, max: least and most of them.
-        model: of the furniture, or the pedestrians' looks.
-        type: of the pedestrians, "adult", "child" ...; of furniture not used.
+        name: name of the entry; not used.
+        min: least number.
+        max: largest number.
+        model: model of the furniture, or the pedestrians' looks.
+        type: type of the pedestrians, "adult", "child" ...; not used for furniture.
     """
 
     kind: Kind
@@ -81,7 +82,7 @@ class _Reader:
         return [entry for entry in found if entry is not None]
 
     def empty(self, element: Element, attributes: tuple[str, ...]) -> None:
-        """Nothing stands here but elements and the attributes that are known."""
+        """Make sure that an element holds nothing but elements and the attributes that are known."""
         if element.text.strip():
             self.wrong(element, f"expected elements, got the text {shown(element.text.strip())}")
         for name in element.attributes:

@@ -1,4 +1,4 @@
-"""Furniture and pedestrians at random places, with room for the robots: what several obstacles modes do."""
+"""Furniture and pedestrians at random places, with room for the robots: the common part of several obstacles modes."""
 
 from __future__ import annotations
 
@@ -29,10 +29,11 @@ _RING = 0.8  # distance of a group's members from its centre at the start, m
 
 
 def robot_places(task: Task, distance: float, *, goals: bool, body: float = 0.0) -> Doubles:
-    """Discs (K, 3) about the robots' starts, and goals where asked for, m.
+    """Return discs (K, 3) about the robots' starts, and goals where asked for, m.
 
     Args:
-        task: with the robots. distance: m, or what the robots' bodies need beside one of radius ``body``, m, where that is more.
+        task: task with the robots.
+        distance: distance, m, or the room that the robots' bodies need beside one of radius ``body``, m, where that is more.
         goals: whether they are kept clear too.
     """
     distance = max(distance, task.radius + task.safety + body)
@@ -45,7 +46,7 @@ def add_furniture(task: Task, wanted: Sequence[tuple[Literal["static", "interact
     """Put furniture, by kind and model, at random places into the map; robots can go round every piece.
 
     Args:
-        task: to add to.
+        task: task to add to.
         wanted: kind and model of each piece.
         keep_clear: distance between robots' starts or goals and furniture, m.
 
@@ -77,7 +78,7 @@ class _Room:
         self._parts = component_of(map, radius)
 
     def take(self, piece: Furniture) -> bool:
-        """Whether the piece leaves every part of the free space in one; if so, it is there from now on."""
+        """Add the piece if it leaves every part of the free space in one; return whether it does."""
         from scipy.ndimage import label
 
         reach = model_of(piece.model).radius + self._radius
@@ -113,14 +114,14 @@ def add_pedestrians(
     """Add one pedestrian, or a group that shares its waypoints and walks at the pace of its slowest type, at random.
 
     Args:
-        task: to add to.
-        looks: of each member.
-        waypoints: how many; the start is one more, the last.
-        clearance: of starts and waypoints to walls, m.
+        task: task to add to.
+        looks: look of each member.
+        waypoints: number of waypoints; the start is one more, the last.
+        clearance: distance of starts and waypoints to walls, m.
         keep_clear: distance between robots' starts and pedestrians' starts, m.
         group: number of the group, -1 for a pedestrian alone.
-        region: polygons in which starts and waypoints are.
-        type: of `agora.core.state.TYPES`; drawn by the crowd's shares where None.
+        region: polygons for starts and waypoints.
+        type: name in `agora.core.state.TYPES`; drawn by the crowd's shares where None.
 
     Raises:
         PlacementError: there is no room.

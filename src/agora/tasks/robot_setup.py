@@ -1,4 +1,4 @@
-"""Which robots there are, and what drives each: Arena 3.0's robot setup file, accepted unchanged."""
+"""The robots and their planners: Arena 3.0's robot setup file, accepted unchanged."""
 
 from __future__ import annotations
 
@@ -19,14 +19,17 @@ Driver = Literal["agora", "mbf", "external"]
 
 @dataclass(frozen=True)
 class RobotEntry:
-    """Some robots that are alike.
+    """A number of robots that are alike.
 
     Attributes:
-        model: of the robots. amount: how many.
+        model: model of the robots.
+        amount: number of robots.
         local_planner: name of the local planner, with parameters: ``dwa(max_samples=12)``; that of the launch file where empty.
-        planner: the same; Arena's shipped files call it so. inter_planner: name of the interplanner, likewise.
+        planner: the same as ``local_planner``; Arena's shipped files call it so.
+        inter_planner: name of the interplanner, likewise.
         agent: name of a learned agent; that of the model where empty.
-        navigation: whose planner drives: the library's, Move Base Flex, or whatever publishes ``cmd_vel``; as launched where None.
+        navigation: driver of the robots: the library's planner, Move Base Flex, or whatever publishes ``cmd_vel``; as launched
+            where None.
     """
 
     model: str
@@ -54,7 +57,7 @@ class RobotSetup:
     """The keys of a robot setup file.
 
     Attributes:
-        robots: at least one.
+        robots: robots, at least one.
     """
 
     robots: tuple[RobotEntry, ...]

@@ -1,4 +1,4 @@
-"""Who goes into which zones: Arena 3.0's files ``zones/<name>.yaml`` of a world, accepted unchanged."""
+"""The roles of pedestrians and robots in zones: Arena 3.0's files ``zones/<name>.yaml`` of a world, accepted unchanged."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ class PedestrianRole:
     """Pedestrians who have their waypoints in the same zones.
 
     Attributes:
-        name: of the role.
+        name: name of the role.
         zones: "waypoints in": categories of zones, or "*" for every zone.
-        waypoints: "number of waypoints": of each of them, or least and most.
-        amount: how many there are, or least and most.
+        waypoints: "number of waypoints": number for each pedestrian, or least and most.
+        amount: number of pedestrians, or least and most.
         type: "adult", "child", "elder" or "wheelchair", also as "human/adult".
-        model: their looks.
+        model: looks of the pedestrians.
     """
 
     name: str
@@ -65,7 +65,7 @@ class RobotRole:
     """A robot that has its start and its goals in the same zones.
 
     Attributes:
-        name: of the role.
+        name: name of the role.
         zones: "waypoints in": categories of zones, or "*" for every zone.
     """
 
@@ -81,7 +81,8 @@ class Roles:
     """The keys of the file.
 
     Attributes:
-        pedestrians, robots: roles.
+        pedestrians: roles of pedestrians.
+        robots: roles of robots.
     """
 
     pedestrians: tuple[PedestrianRole, ...] = ()

@@ -21,7 +21,7 @@ class ScenarioSettings:
     """For the modes ``scenario``.
 
     Attributes:
-        file: of the world's folder ``scenarios``, with or without ``.json``; or a path, which has a slash.
+        file: name of a file in the world's folder ``scenarios``, with or without ``.json``; or a path, which has a slash.
     """
 
     file: str = "default.json"
@@ -43,7 +43,8 @@ class StagedSettings:
     """For the module ``staged``.
 
     Attributes:
-        curriculum: a name in ``configs/training/curriculums``, or a path, which has a slash. index: number of the first stage.
+        curriculum: a name in ``configs/training/curriculums``, or a path, which has a slash.
+        index: number of the first stage.
     """
 
     curriculum: str = "default.yaml"
@@ -52,11 +53,13 @@ class StagedSettings:
 
 @dataclass(frozen=True)
 class RandomSettings:
-    """For the obstacles mode ``random``, and everything drawn.
+    """Settings of the obstacles mode ``random`` and of every random stream.
 
     Attributes:
-        seed: of every random stream; -1 for the one that the generator is given.
-        static, interactive, dynamic: how many, and which.
+        seed: seed of every random stream; -1 for the one that the generator is given.
+        static: number and models of static obstacles.
+        interactive: number and models of obstacles that pedestrians use.
+        dynamic: number and models of pedestrians.
     """
 
     seed: int = -1
@@ -75,7 +78,7 @@ class ZonesSettings:
 
     Attributes:
         file: not used: the zones of a world are those of its ``map/zones.yaml``.
-        scenario: of the world's folder ``zones``, with or without ``.yaml``.
+        scenario: name of a file in the world's folder ``zones``, with or without ``.yaml``.
     """
 
     file: str = "zones.yaml"
@@ -84,10 +87,11 @@ class ZonesSettings:
 
 @dataclass(frozen=True)
 class GuidedSettings:
-    """For the robots mode ``guided``; not in Arena's file, where waypoints come from RViz alone.
+    """Settings of the robots mode ``guided``; not in Arena's file, where waypoints come from RViz alone.
 
     Attributes:
-        waypoints: poses x, y, heading, or points x, y. file: with such a list, instead; a path.
+        waypoints: poses x, y, heading, or points x, y.
+        file: path of a file with such a list, instead.
     """
 
     waypoints: tuple[Pose, ...] = ()
@@ -99,14 +103,22 @@ class Settings:
     """The keys of the file.
 
     Attributes:
-        timeout: of an episode, s; below 0 for none, auto for what the robots' ways need (`agora.tasks.budget`).
-        episodes: after which the generator is done; below 0 for never.
+        timeout: time limit of an episode, s; below 0 for none, auto for the time that the robots' ways need (`agora.tasks.budget`).
+        episodes: number of episodes; below 0 for no end.
         goal_radius: distance at which a goal counts as reached, m.
-        goal_tolerance_angle: deviation from the goal's heading at which it does, degrees; 180 for any heading.
-        scenario, parametrized, staged, random, zones, guided: of modes and modules; upper case in the file.
+        goal_tolerance_angle: deviation from the goal's heading at which a goal counts as reached, degrees; 180 for any heading.
+        scenario: settings of the modes ``scenario``; upper case in the file.
+        parametrized: settings of the obstacles mode ``parametrized``; upper case in the file.
+        staged: settings of the module ``staged``; upper case in the file.
+        random: settings of the obstacles mode ``random``; upper case in the file.
+        zones: settings of the modes ``zones``; upper case in the file.
+        guided: settings of the robots mode ``guided``; upper case in the file.
         dynamicmap: keys of Arena's ``map_generator.yaml`` for the module ``dynamic_map``, over those of
             ``configs/map_generator/default.yaml``; Arena leaves it empty, and so can you.
-        autoreset, auto_reset, timeout_wait_for_service, max_reset_fail_times: Arena's; not used.
+        autoreset: key of Arena's; not used.
+        auto_reset: key of Arena's; not used.
+        timeout_wait_for_service: key of Arena's; not used.
+        max_reset_fail_times: key of Arena's; not used.
     """
 
     timeout: float | Literal["auto"] = "auto"

@@ -31,15 +31,18 @@ _NEVER = 36_000.0  # s, for a time-out below 0
 
 @dataclass(frozen=True)
 class Setup:
-    """Setup of a task generator.
+    """The setup of a task generator.
 
     Attributes:
-        settings: of modes and modules.
-        robots, obstacles, modules: names, or components.
+        settings: settings of modes and modules.
+        robots: robots mode, a name or a component.
+        obstacles: obstacles mode, a name or a component.
+        modules: modules, names or components.
         world: name or path (with a slash) of a world folder, name of a world source, "dynamic_map", or a component.
         robot: model of the robots, one name for all or one for each.
         crowd: crowd model, behaviours and types of pedestrians.
-        periods: how often things happen. navigation: how robots get their paths.
+        periods: periods of physics, control, crowd and sensors.
+        navigation: way in which robots get their paths.
     """
 
     settings: Settings = field(default_factory=Settings)

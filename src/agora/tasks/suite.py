@@ -33,8 +33,11 @@ class Suite:
     """A fixed list of episodes.
 
     Attributes:
-        name: of the suite. stages: its parts. seed: of every random stream.
-        version: raised when the numbers change. description: one paragraph.
+        name: name of the suite.
+        stages: stages in their order.
+        seed: seed of every random stream.
+        version: number that is raised when the values change.
+        description: description, one paragraph.
         split: ``training`` where planners may be tuned or trained on it; nothing else is tuned on.
     """
 
@@ -257,7 +260,7 @@ def pedestrian_starts(people: list[Person], crowd: People) -> PedestrianStarts:
 
 
 def _number_of(state: str) -> int:
-    """Of a social state; -1 for none."""
+    """Return the number of a social state; -1 for none."""
     return SOCIAL_STATES.index(state) if state else -1
 
 

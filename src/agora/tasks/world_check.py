@@ -1,4 +1,4 @@
-"""Is a world folder good for episodes: can it be read, and can a robot get about in it?"""
+"""The check of a world folder: can it be read, and can a robot get about in it?"""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from agora.tasks.obstacles.scenario import places_of
 
 @dataclass
 class Findings:
-    """What was found.
+    """The findings of a check.
 
     Attributes:
-        problems: what is wrong, each with file, line and key where there is one.
-        notes: what is good to know.
+        problems: problems, each with file, line and key where there is one.
+        notes: remarks that are good to know.
     """
 
     problems: list[str] = field(default_factory=list)
@@ -37,8 +37,8 @@ def check_world(folder: Path, radius: float) -> Findings:
     in an obstacle, and goals of a scenario that its robot cannot reach.
 
     Args:
-        folder: of the world.
-        radius: of the robot, m.
+        folder: folder of the world.
+        radius: radius of the robot, m.
     """
     found = Findings()
     if not folder.is_dir():

@@ -1,4 +1,4 @@
-"""Contract suites: what every component must keep, whoever wrote it. Call one from a test of your own:
+"""Contract suites: the rules that every component must keep. Call one from a test of your own:
 
 def test_my_planner_keeps_the_contract():
 check_planner(MyPlanner())

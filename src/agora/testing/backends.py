@@ -171,7 +171,7 @@ class _Check:
         raise self.fail(f"a robot that drives at its goals for {120 * _DT:g} s does not reach the last one")
 
     def times_out(self) -> None:
-        """Who does not arrive ends at the time limit."""
+        """A robot that does not arrive ends at the time limit."""
         driven = self.made([_start(timeout=1.0)])
         driven.run(30, (0.0, 0.0, 0.0))
         ends = driven.backend.world.status.ends
@@ -301,12 +301,12 @@ class _Driven:
         self.backend.adopt(w)
 
     def pose(self, w: int) -> Array:
-        """Where the first robot of a world is, (3,)."""
+        """Return the pose of the first robot of a world, (3,)."""
         robots = self.backend.world.robots
         return np.array([robots.x[w, 0], robots.y[w, 0], robots.heading[w, 0]], float)
 
     def state(self, w: int) -> tuple[Floats, ...]:
-        """Where everybody of a world is, and how its episode stands."""
+        """Return the state of the pedestrians and robots of a world, with the outcomes of the robots and their steps."""
         world = self.backend.world
         count = int(world.traits.count[w])
         people = (field[w, :count].copy() for field in world.pedestrians)

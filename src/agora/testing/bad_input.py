@@ -1,4 +1,4 @@
-"""A scene in which something is bad for each robot: what it can be given, and what must not be a surprise."""
+"""A scene in which something is bad for each robot: the possible inputs that must not be a surprise."""
 
 from __future__ import annotations
 
@@ -45,8 +45,9 @@ def bad_inputs(
     Those that touch something stand.
 
     Args:
-        window: of the costmap. semantics: of the semantic maps.
-        **kind: of the robots, as for `agora.testing.observation`.
+        window: window of the costmap.
+        semantics: window of the semantic maps.
+        **kind: kind of the robots, as for `agora.testing.observation`.
     """
     rows, window = len(INPUTS), window or Window(size=6.0)
     plain = observation(rows, _SLOTS, seed=4, window=dataclasses.replace(window, sources=("map",)), semantics=semantics, **kind)
@@ -67,7 +68,7 @@ def bad_inputs(
 
 
 def _before(pose: Floats) -> Array:
-    """The middle of what touches a robot from the front, a little to its left."""
+    """Return the middle of the thing that touches a robot from the front, a little to its left."""
     angle = float(pose[2]) + BEARING
     return pose[:2] + _INTO * np.array((math.cos(angle), math.sin(angle)))
 

@@ -35,8 +35,8 @@ def check_behaviour(behaviour: Behaviour, *, tolerance: float = 5e-3, agreement:
     refused.
 
     Args:
-        behaviour: to check.
-        tolerance: of waypoints in the moved scene, m, and of speeds, m/s.
+        behaviour: behaviour to check.
+        tolerance: tolerance of waypoints in the moved scene, m, and of speeds, m/s.
         agreement: share of the pedestrians who must agree in the moved scene: less than 1 for decisions at a threshold.
 
     Raises:
@@ -79,7 +79,7 @@ class _Check:
         return engine
 
     def step(self, engine: Engine, where: str) -> None:
-        """One step, and what can be checked of it."""
+        """Take a step, and check it."""
         assert engine.crowd is not None
         think = engine.crowd.behaviours[0].think(engine.world.now)
         people, given = engine.world.pedestrians, engine.world.traits
@@ -120,7 +120,7 @@ class _Check:
                 raise self.fail(f"{where}: minds.partner of world {w} names somebody who is not there")
 
     def decided(self, engine: Engine, world: int, start: Start) -> tuple[Array, ...]:
-        """Everything that the behaviour decides or moves, of the pedestrians of one world."""
+        """Return the values that the behaviour decides or moves, of the pedestrians of one world."""
         n, people = start.crowd_size, engine.world.pedestrians
         records = (people, engine.world.traits[:4], engine.world.waypoints, engine.world.minds)
         return tuple(array[world, :n].copy() for record in records for array in record)
@@ -141,7 +141,7 @@ class _Check:
             self.run(crowd(sizes, seed=2))
 
     def repeats(self) -> None:
-        """The same episodes give the same bits, also in an engine that was used before."""
+        """Check that the same episodes give the same bits, also in an engine that was used before."""
         starts = crowd()
         first = self.run(starts)
         again = self.run(starts)
@@ -173,7 +173,7 @@ class _Check:
                 raise self.fail(f"worlds are mixed: world {world} in the batch and alone")
 
     def empty_slots(self) -> None:
-        """What an empty slot holds means nothing."""
+        """Check that values in an empty slot mean nothing."""
         starts = crowd()
         results = []
         for seed in (3, 4):

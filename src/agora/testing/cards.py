@@ -32,7 +32,7 @@ def check_card(card: Card, *, attempts: int = 3) -> Solution:
     somebody in that draw, if the card says that this is a conflict.
 
     Args:
-        card: to check.
+        card: card to check.
         attempts: draws of which one must be solved.
 
     Raises:
@@ -80,7 +80,7 @@ def _check_draws(card: Card) -> None:
 
 
 def _check_predicate(card: Card, suite: Suite, episode: int, solution: Solution) -> None:
-    """The same drive without the people, or with somebody where there was nobody, is not the interaction."""
+    """Check that the drive without the people, or with somebody where there was nobody, is not the interaction."""
     situation, recording = situation_of(suite, card.name, episode), solution.recording
     if situation.people:
         start = replace(suite.start(card.name, episode), pedestrians=PedestrianStarts.none())

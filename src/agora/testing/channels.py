@@ -41,9 +41,9 @@ def check_channel(
     moved.
 
     Args:
-        channel: to check. The channels that it needs are there, made of the true pedestrians and of a lidar.
-        simulator: whose measurements it asks for.
-        tolerance: of readings in the moved scene, in the unit of the field.
+        channel: channel to check. The channels that it needs are there, made of the true pedestrians and of a lidar.
+        simulator: simulator whose measurements it asks for.
+        tolerance: tolerance of readings in the moved scene, in the unit of the field.
         agreement: share of the readings that must agree there: a ray along a corner may pass it or not.
 
     Raises:
@@ -72,7 +72,7 @@ class _Check:
 
     @property
     def channel(self) -> Provider:
-        """What is checked."""
+        """The channel to check."""
         return self.wiring.shown[0][1]
 
     def fail(self, clause: str) -> ContractError:
@@ -91,12 +91,12 @@ class _Check:
             bodies.close()
 
     def read(self, world: World, starts: Sequence[Start]) -> dict[str, Array]:
-        """What the channel reads in every world at the beginning of episodes, checked."""
+        """Return the checked readings of the channel in every world at the beginning of episodes."""
         with self.observer(world) as seen:
             return self.read_by(seen, world, starts)
 
     def read_by(self, seen: Observer, world: World, starts: Sequence[Start]) -> dict[str, Array]:
-        """What an observer's channel reads in every world at the beginning of episodes, checked."""
+        """Return the checked readings of an observer's channel in every world at the beginning of episodes."""
         _begin(seen, starts)
         bound = seen.bound[self.channel]
         with self._pure(seen, world):
@@ -181,7 +181,7 @@ class _Check:
                 raise self.fail(f"robots are mixed: {name} where the robots change places")
 
     def part(self, world: World, starts: Sequence[Start], number: int) -> dict[str, Array]:
-        """What it reads where it works in one world alone; what is not written holds a number of its own."""
+        """Return the readings of the channel where it works in one world alone; unwritten values hold a number of their own."""
         with self.observer(world) as seen:
             _begin(seen, starts)
             bound = seen.bound[self.channel]
@@ -213,7 +213,7 @@ def _begin(seen: Observer, starts: Sequence[Start]) -> None:
 
 
 def _work(bound: Bound, first: int, last: int) -> None:
-    """What a channel does in some worlds."""
+    """Do the work of a channel in some worlds."""
     for work in (bound.measure, bound.read):
         if work is not None:
             work(first, last)

@@ -38,7 +38,7 @@ def check_costmap_layer(layer: CostmapLayer) -> None:
     obstacles and unknown cells stay; nothing but the costs is written to.
 
     Args:
-        layer: to check.
+        layer: layer to check.
 
     Raises:
         ContractError: it breaks a clause.

@@ -53,8 +53,8 @@ def check_crowd_model(
     has come to its only waypoint, or to the last of a list that is followed once, stands there.
 
     Args:
-        model: to check.
-        tolerance: of answers in the moved scene, in the largest answer of the scene (and at least 1 m/s or m/s2).
+        model: model to check.
+        tolerance: tolerance of answers in the moved scene, in the largest answer of the scene (and at least 1 m/s or m/s2).
         agreement: share of the pedestrians who must agree in the moved scene: less than 1 for models whose answer can jump.
         handed: True for a model that prefers one side: it is not held against its mirror image.
 
@@ -109,7 +109,7 @@ class _Check:
             raise self.fail(f"{clause}: pedestrian {k[-1]} gets {one[tuple(k)].tolist()} and {other[tuple(k)].tolist()}")
 
     def declares(self) -> None:
-        """What it declares, and parameters that must be numbers."""
+        """Check the declaration, and that parameters must be numbers."""
         if not isinstance(getattr(self.model, "declares", None), CrowdDeclaration):
             raise self.fail("declares: expected a CrowdDeclaration")
         for field in dataclasses.fields(self.model) if dataclasses.is_dataclass(self.model) else ():
@@ -121,7 +121,7 @@ class _Check:
                 raise self.fail(f"parameter {field.name} may be NaN; raise ValueError in __post_init__")
 
     def answers(self) -> None:
-        """Finite answers, whoever is there and is seen."""
+        """Check that answers are finite, whoever is there and is seen."""
         for seed in (1, 2):
             world = standing(crowd(seed=seed))
             for sees in _SEEN:
@@ -138,7 +138,7 @@ class _Check:
         self.ask(world, "two at one place, at the waypoint, in a pillar")
 
     def repeats(self) -> None:
-        """The same scene gives the same bits."""
+        """Check that the same scene gives the same bits."""
         world = standing(crowd())
         first = self.ask(world, "first call")
         self.ask(standing(crowd((3, 2), seed=7)), "call in between")
@@ -156,7 +156,7 @@ class _Check:
             self.same(together[w], alone[0], f"worlds are mixed: world {w} in the batch and alone")
 
     def empty_slots(self) -> None:
-        """What an empty slot holds means nothing."""
+        """Check that values in an empty slot mean nothing."""
         world = standing(crowd())
         before = self.ask(world, "plain")
         people, robots, rng = world.pedestrians, world.robots, np.random.default_rng(3)
@@ -212,7 +212,7 @@ class _Check:
             )
 
     def walk(self, starts: tuple[Start, ...], models: tuple[CrowdModel | CompiledCrowdModel, ...], slots: int = 0) -> Floats:
-        """Where an engine takes the pedestrians (W, P, 2)."""
+        """Return the places to which an engine takes the pedestrians (W, P, 2)."""
         engine = Engine.of(starts, Conditions(Periods(DT, DT, DT, DT), models, ends=0), slots=slots)
         with pure(f"{self.name}: {len(models)} models in an engine"):
             for world, start in enumerate(starts):

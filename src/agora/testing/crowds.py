@@ -23,7 +23,7 @@ def hall(move: Move | None = None, *, walls: bool = True) -> Map:
     """Return a hall with two walls and a pillar.
 
     Args:
-        move: what it has been moved by; with walls, only quarter turns and steps of 0.1 m leave its distance field the same.
+        move: motion of the hall; with walls, only quarter turns and steps of 0.1 m leave its distance field the same.
         walls: whether there are any.
     """
     move = move or Move()
@@ -37,12 +37,12 @@ def hall(move: Move | None = None, *, walls: bool = True) -> Map:
 
 
 def crowd(sizes: tuple[int, ...] = SIZES, *, seed: int = 1, move: Move | None = None, walls: bool = True) -> tuple[Start, ...]:
-    """Return one start a world: so many pedestrians under way, some in groups, and two robots.
+    """Return one start a world: as many pedestrians as given under way, some in groups, and two robots.
 
     Args:
         sizes: pedestrians of each world.
-        seed: of the scene.
-        move: what the whole scene has been moved by.
+        seed: seed of the scene.
+        move: motion of the whole scene.
         walls: whether the hall has any.
     """
     move, here = move or Move(), hall()
@@ -104,10 +104,10 @@ def standing(starts: tuple[Start, ...], *, slots: int = 0, seed: int = 1, move: 
     """Return worlds at the starts, in which robots move, every third pedestrian slot is empty, and so is the second robot.
 
     Args:
-        starts: one a world.
+        starts: starts, one a world.
         slots: pedestrian slots; as many as the starts need where not given.
-        seed: of the robots' velocities.
-        move: what the whole scene has been moved by.
+        seed: seed of the robots' velocities.
+        move: motion of the whole scene.
     """
     world = World.of(starts, dt=DT, slots=slots)
     stand(world, starts, seed=seed, move=move)

@@ -1,4 +1,4 @@
-"""The contract of executors: every job is run once, what it yields comes back as it was, and nothing runs on when it is stopped."""
+"""The contract of executors: every job is run once, its events come back as they were, and nothing runs on when it is stopped."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def check_executor(executor: Executor) -> None:
 
 @dataclass(frozen=True)
 class _Errand:
-    """A job that runs no episode: so many episodes, or what it does instead."""
+    """A job that runs no episode: a number of episodes, or another action."""
 
     name: str
     episodes: int = 2
@@ -57,7 +57,7 @@ class _Errand:
 
 @dataclass(frozen=True)
 class _Errands:
-    """What is done with an errand."""
+    """The work on an errand."""
 
     def files(self) -> dict[str, str]:
         return {}

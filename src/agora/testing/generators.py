@@ -29,9 +29,9 @@ def check_map_generator(generator: MapGenerator, *, random: bool = True, passage
     from everywhere it fits to everywhere else; no global generator is drawn from.
 
     Args:
-        generator: to check.
+        generator: generator to check.
         random: whether other streams give other places.
-        passage: m; the generator's field of that name, or 0.3, where None.
+        passage: radius of the disc, m; the generator's field of that name, or 0.3, where None.
 
     Raises:
         ContractError: it breaks a clause.
@@ -88,14 +88,13 @@ def _samples(piece: Furniture) -> Doubles:
 
 
 def _within(piece: Furniture, points: Doubles) -> Bools:
-    """Which points (K, 2) are in a piece, a little inside its outline."""
-    result, one = np.zeros(len(points), np.bool_), np.empty(len(points), np.bool_)
+    """Return which points (K, 2) are in a piece, a little inside its outline."""
+    result = np.zeros(len(points), np.bool_)
     for corners in piece.polygons():
         middle = corners.mean(0)
         outward = corners - middle
         inner = middle + outward * np.maximum(1.0 - _INSIDE / np.maximum(np.hypot(*outward.T), _INSIDE), 0.0)[:, None]
-        inside_all(inner, np.ascontiguousarray(points), one)
-        result |= one
+        result |= inside_all(inner, points)
     for x, y, radius in piece.discs():
         result |= np.hypot(points[:, 0] - x, points[:, 1] - y) < radius - _INSIDE
     return result

@@ -26,7 +26,7 @@ def check_global_planner(planner: GlobalPlanner) -> None:
     given is written to; no global generator is drawn from; on a map that is moved by whole cells the path is as long.
 
     Args:
-        planner: to check.
+        planner: planner to check.
 
     Raises:
         ContractError: it breaks a clause.
@@ -62,7 +62,7 @@ class _Check:
         return ContractError(f"{self.name}: {clause}")
 
     def ask(self, clearance: Floats, origin: ArrayLike, start: ArrayLike, goal: ArrayLike, where: str) -> Floats | None:
-        """The path, and what can be checked of every call."""
+        """Return the path, checked as in every call."""
         field, corner, ends = clearance.copy(), np.array(origin, np.float32), np.array([start, goal], np.float64)
         with pure(f"{self.name}: {where}", clearance=field, origin=corner, ends=ends):
             path = self.planner.path(field, 0.1, corner, ends[0], ends[1], _RADIUS)

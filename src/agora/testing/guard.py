@@ -1,4 +1,4 @@
-"""What every contract looks at: a call that must not raise, write to what it is given, or draw from a global generator."""
+"""The guard of every contract: a call that must not raise, write to its arguments, or draw from a global generator."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from agora.testing.errors import ContractError
 
 
 def leaves(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
-    """Every array, number and text in nested records, tuples, lists and dicts, with its name."""
+    """Yield every array, number and text in nested records, tuples, lists and dicts, with its name."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         parts: Any = ((field.name, getattr(value, field.name)) for field in dataclasses.fields(value))
     elif isinstance(value, dict):
@@ -36,7 +36,7 @@ def arrays(value: Any) -> Iterator[tuple[str, Array]]:
 
 
 def identical(one: Any, other: Any) -> bool:
-    """Whether two nested records hold the same, to the bit."""
+    """Return whether two nested records hold the same, to the bit."""
     mine, its = dict(leaves(one)), dict(leaves(other))
     return mine.keys() == its.keys() and all(np.array_equal(mine[name], its[name]) for name in mine)
 
@@ -55,7 +55,7 @@ def _generators() -> tuple[Any, ...]:
 
 @contextmanager
 def pure(where: str, **given: Any) -> Iterator[None]:
-    """Check what is called inside.
+    """Check the code that is called inside.
 
     Args:
         where: beginning of the message.

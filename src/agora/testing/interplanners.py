@@ -27,8 +27,8 @@ def check_interplanner(interplanner: InterPlanner, *, tolerance: float = 1e-3, g
     moved as a whole it is the same in the robot's frame.
 
     Args:
-        interplanner: to check.
-        tolerance: in the moved scene, m, rad and shares.
+        interplanner: interplanner to check.
+        tolerance: tolerance in the moved scene, m, rad and shares.
         grid: whether it thinks in cells: then scenes are turned by quarters only, and nine of ten rows must agree.
 
     Raises:
@@ -44,7 +44,7 @@ def check_interplanner(interplanner: InterPlanner, *, tolerance: float = 1e-3, g
     lost = observation()
     _answers(interplanner, name, replace(lost, path_count=np.zeros_like(lost.path_count)))
     _answers(interplanner, f"{name}: bad input", bad_inputs()[0])
-    probes: tuple[Any, ...] = (_Whither(interplanner), _How(interplanner), _What(interplanner))
+    probes: tuple[Any, ...] = (_GoalProbe(interplanner), _SpeedProbe(interplanner), _TwistProbe(interplanner))
     for probe in probes:
         check_planner(probe, tolerance=tolerance, grid=grid, within_limits=False, gives_way=False, kinds=("differential",))
 
@@ -59,7 +59,7 @@ def _answers(interplanner: InterPlanner, name: str, whole: Observation, nobody: 
 
 
 def _wrong(found: Guidance, seen: Observation, rows: int) -> str:
-    """What is wrong with a guidance, in words; nothing where it is as it must be."""
+    """Return the fault of a guidance in words; empty for none."""
     for what, tail in {"path": found.path.shape[1:2] + (2,), "path_count": (), "goal": (3,), "speed": (), "danger": ()}.items():
         if unfit := _unfit(getattr(found, what), (rows, *tail)):
             return f"{what} {unfit}"
@@ -76,7 +76,7 @@ def _wrong(found: Guidance, seen: Observation, rows: int) -> str:
 
 
 def _wrong_twist(found: Guidance, seen: Observation, rows: int) -> str:
-    """What is wrong with what robots are to drive instead of what the local planner says."""
+    """Return the fault of the twists that overrule the local planner; empty for none."""
     twist, overrules = found.twist, found.overrules
     if twist is None or overrules is None:
         return "" if twist is None and overrules is None else "twist and overrules: one is given, the other is None"
@@ -89,7 +89,7 @@ def _wrong_twist(found: Guidance, seen: Observation, rows: int) -> str:
 
 
 def _wrong_tracks(told: Tracks | None, rows: int) -> str:
-    """What is wrong with whom the local planner is told of."""
+    """Return the fault of the tracks that the local planner is told of; empty for none."""
     if told is None:
         return ""
     slots = told.present.shape[1:2]
@@ -106,13 +106,13 @@ def _wrong_tracks(told: Tracks | None, rows: int) -> str:
 
 
 def _unfit(value: Array, shape: tuple[int, ...]) -> str:
-    """In what way an array is not finite or not of a shape."""
+    """Return the reason why an array is not finite or not of a shape; empty where it is."""
     fits = value.shape == shape and np.isfinite(value).all()
     return "" if fits else f"must be finite and of shape {shape}, is {value.shape}: {value}"
 
 
 @dataclass(frozen=True)
-class _Whither:
+class _GoalProbe:
     """A planner whose twist is the goal of an interplanner in the robot's frame."""
 
     inter: InterPlanner
@@ -128,7 +128,7 @@ class _Whither:
 
 
 @dataclass(frozen=True)
-class _How(_Whither):
+class _SpeedProbe(_GoalProbe):
     """A planner whose twist is made of speed, danger and the middle of the path in the robot's frame."""
 
     def act(self, seen: Observation, memory: Memory) -> Answer:
@@ -139,8 +139,8 @@ class _How(_Whither):
 
 
 @dataclass(frozen=True)
-class _What(_Whither):
-    """A planner whose twist is made of what robots are to drive, and of how near and how many those are whom they are told of."""
+class _TwistProbe(_GoalProbe):
+    """A planner whose twist is made of the guidance's twists, and of the number and the distance of its pedestrians."""
 
     def act(self, seen: Observation, memory: Memory) -> Answer:
         found, after = self.inter.guide(seen, memory)

@@ -26,9 +26,9 @@ def check_metric(metric: Metric, *, tolerance: float = 1e-6, moved: bool = True)
     gives the same value.
 
     Args:
-        metric: to check.
-        tolerance: of the value in the moved scene, relative and absolute.
-        moved: whether to check that clause; not of a peer's metric that measures from the map's origin.
+        metric: metric to check.
+        tolerance: tolerance of the value in the moved scene, relative and absolute.
+        moved: whether to check the last clause; not for a peer's metric that measures from the map's origin.
 
     Raises:
         ContractError: it breaks a clause.
@@ -43,7 +43,7 @@ def check_metric(metric: Metric, *, tolerance: float = 1e-6, moved: bool = True)
 
 
 def _short_and_odd() -> Iterator[tuple[str, Recording]]:
-    """Recordings at the edge of what there is."""
+    """Return recordings at the edge of the possible."""
     for outcome in Outcome:
         yield outcome.label, recording(outcome=outcome)
     yield "without pedestrians", recording(pedestrians=0)
@@ -98,13 +98,13 @@ class _Check:
             raise self.fail(f"version is {self.metric.version}, not 1 or more")
 
     def answers(self) -> None:
-        """None or a finite float, whatever was recorded."""
+        """Check that the value is None or a finite float for every recording."""
         for where, given in _short_and_odd():
             freeze(given)
             self.ask(given, where)
 
     def repeats(self) -> None:
-        """The same recording gives the same bits."""
+        """Check that the same recording gives the same bits."""
         first = self.ask(recording(), "first call")
         self.ask(recording(40, 2, seed=5), "call in between")
         again = self.ask(recording(), "repeated call")
@@ -112,7 +112,7 @@ class _Check:
             raise self.fail(f"not deterministic: {first} and then {again} for the same recording")
 
     def absent(self) -> None:
-        """What the slot of an absent pedestrian holds means nothing."""
+        """Check that values in the slot of an absent pedestrian mean nothing."""
         given, rng = recording(), np.random.default_rng(3)
         fields = ("pedestrian_position", "pedestrian_velocity", "pedestrian_heading")
         noise = {name: getattr(given, name).copy() for name in fields}

@@ -1,4 +1,4 @@
-"""The contract of modules: what changes a task before it is put together, or after."""
+"""The contract of modules: changes of a task before it is put together, or after."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def check_module(module: Module, *, stage: Stage | None = None) -> None:
     after it is the same for the same task; the world and its map are not written to; no global generator is drawn from.
 
     Args:
-        module: to check.
-        stage: that it is given; random robots among random pedestrians in a plane where None.
+        module: module to check.
+        stage: stage that it is given; random robots among random pedestrians in a plane where None.
 
     Raises:
         ContractError: it breaks a clause.
@@ -51,7 +51,7 @@ def _stage() -> Stage:
 
 
 def _planned(name: str, module: Module, plan: ResetPlan) -> ResetPlan:
-    """What the module makes of a plan."""
+    """Return the module's plan, made of another plan."""
     stage = replace(plan.stage, modules=(Named(name, module), *plan.stage.modules))
     before = replace(plan, stage=stage)
     with pure(f"{name}: before_reset of episode {plan.episode}", plan=before):
@@ -67,7 +67,7 @@ def _planned(name: str, module: Module, plan: ResetPlan) -> ResetPlan:
 
 
 def _after(name: str, module: Module, seed: int) -> dict[str, Any]:
-    """What a task is after the module."""
+    """Return the parts of a task after the module."""
     done: Task = task(seed)
     scenario = done.world.scenario
     assert scenario is not None

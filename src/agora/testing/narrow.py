@@ -1,4 +1,4 @@
-"""Whether a planner gets through narrow places, and starts from a wall: whole episodes, with nobody about."""
+"""The check of a planner in narrow places, and of its starts from a wall: whole episodes, with nobody about."""
 
 from __future__ import annotations
 
@@ -55,12 +55,14 @@ Way = tuple[tuple[float, float, float], tuple[float, float]]
 
 @dataclass(frozen=True)
 class Passage:
-    """One episode in a narrow place.
+    """An episode in a narrow place.
 
     Attributes:
-        place: name of the place. robot: name of the robot. number: of the start among the place's.
-        recording: of the episode.
-        limit: s in which it is to be done; infinite where the time-out of the episode is limit enough.
+        place: name of the place.
+        robot: name of the robot.
+        number: number of the start among the place's.
+        recording: recording of the episode.
+        limit: time limit, s; infinite where the time-out of the episode is limit enough.
     """
 
     place: str
@@ -71,7 +73,7 @@ class Passage:
 
     @property
     def passed(self) -> bool:
-        """Whether the robot came to its goal, in time."""
+        """True where the robot came to its goal in time."""
         return self.recording.outcome == Outcome.REACHED and self.recording.time[-1] <= self.limit
 
     def __str__(self) -> str:
@@ -84,9 +86,9 @@ class _Place:
     """A narrow place.
 
     Attributes:
-        robots: whether a robot has room there.
-        map: of a robot's place.
-        ways: starts and goals of a robot there.
+        robots: returns whether a robot has room there.
+        map: returns the map of a robot's place.
+        ways: returns the starts and goals of a robot there.
         timed: whether the robot is to be as fast as an empty hall allows.
     """
 
@@ -102,10 +104,10 @@ def check_narrow_places(
     """Check that a planner brings every robot through narrow places that has 0.15 m to spare on each side.
 
     Args:
-        planner: to check.
+        planner: planner to check.
         places: names in `PLACES`; all where none is given.
-        robots: those that come with Agora, and two that gain speed slowly, where none is given.
-        starts: at most so many of each place and robot, spread over all.
+        robots: robots to try; those that come with Agora, and two that gain speed slowly, where none is given.
+        starts: largest number of starts of each place and robot, spread over all.
 
     Raises:
         ContractError: a robot does not reach its goal in time; says which.
@@ -146,7 +148,7 @@ def _start(place: str, model: RobotModel, there: Map, way: Way, number: int, top
 
 
 def _limit(robot: RobotStart, top: float) -> float:
-    """Twice the time for the straight way: speeding up, braking, and turning by what the way asks for."""
+    """Return twice the time for the straight way: speeding up, braking, and the turns of the way."""
     model = robot.model
     assert robot.legs is not None and robot.turn is not None
     speed, gain = min(top, model.vx[1]), model.ax or math.inf
@@ -155,17 +157,17 @@ def _limit(robot: RobotStart, top: float) -> float:
 
 
 def half_width(model: RobotModel) -> float:
-    """How far a robot reaches to its side, m."""
+    """Return the distance that a robot reaches to its side, m."""
     return max((abs(y) for _, y in model.footprint), default=model.radius)
 
 
 def _passes(width: float) -> Callable[[RobotModel], bool]:
-    """Whether a robot that drives straight ahead has room in a passage, m."""
+    """Return the test whether a robot that drives straight ahead has room in a passage ``width`` m wide."""
     return lambda model: model.vx[1] > 0 and 2.0 * (half_width(model) + SPARE) <= width + 1e-9
 
 
 def _turns(width: float) -> Callable[[RobotModel], bool]:
-    """Whether a robot has room to turn round in a lane, m."""
+    """Return the test whether a robot has room to turn round in a lane ``width`` m wide."""
 
     def room(model: RobotModel) -> bool:
         side, nose = half_width(model), max((x for x, _ in model.footprint), default=model.radius)
@@ -190,7 +192,7 @@ def _door(model: RobotModel) -> list[Way]:
 
 
 def _corridor(model: RobotModel) -> list[Way]:
-    """From beside its mouth, or before it, to either side behind it."""
+    """Return the ways from beside the corridor's mouth, or before it, to either side behind it."""
     heading = 0.0 if model.turning_radius else 1.2
     return [((-3.0, -5.2 + 0.6 * k, -heading), (5.6, -1.2 if k % 2 else -4.8)) for k in range(8)]
 
@@ -214,7 +216,7 @@ def _before(model: RobotModel) -> list[Way]:
 
 
 def _round(model: RobotModel) -> list[Way]:
-    """From the middle to 5 m away in eight directions."""
+    """Return the ways from the middle to 5 m away in eight directions."""
     return [((0.3, -0.2, 0.0), (0.3 + 5.0 * math.cos(a), -0.2 + 5.0 * math.sin(a))) for a in np.arange(8) * math.pi / 4]
 
 
@@ -224,7 +226,7 @@ def _hall(model: RobotModel) -> list[Way]:
 
 
 def _slow(model: RobotModel) -> bool:
-    """Whether a robot needs many control periods to come to a speed at which roll-outs differ."""
+    """Return whether a robot needs many control periods to come to a speed at which roll-outs differ."""
     return model.ax is not None and model.ax <= 0.1
 
 

@@ -1,4 +1,4 @@
-"""Whether a situation can be solved: a robot that knows beforehand where everybody will be, and drives there in time.
+"""The oracle of situations: a robot that knows beforehand where everybody will be, and drives to the goal in time.
 
 The people of the episode do not see the robot, so where they are does not depend on what it does. A search over cells and moments
 (dynamic programming over the layers of time: every cell is entered from itself or one of its eight neighbours) finds a way that
@@ -74,10 +74,11 @@ class Timed:
 
 
 class Solution(NamedTuple):
-    """What the oracle did in one situation.
+    """The oracle's drive in one situation.
 
     Attributes:
-        recording: of its drive, the last one that was tried. solved: whether it reached the goal without a contact.
+        recording: recording of its drive, the last one that was tried.
+        solved: whether it reached the goal without a contact.
         conflict: least gap to anybody, m, of a robot that drives straight at constant speed; infinite where nobody is there.
     """
 
@@ -90,7 +91,9 @@ def solve(card: Card, suite: Suite, episode: int) -> Solution:
     """Let the oracle drive one episode of a card.
 
     Args:
-        card: the card. suite: whose first stage plays it. episode: number of the episode.
+        card: the card.
+        suite: suite whose first stage plays the card.
+        episode: number of the episode.
     """
     start = suite.start(suite.stages[0].name, episode)
     conditions = replace(Conditions.of(suite.stages[0]), sees_robots=False)
@@ -137,14 +140,14 @@ def straight_gap(start: Start, people: Recording) -> float:
 
 
 def foresee(start: Start, conditions: Conditions, drives: int = 24) -> Recording:
-    """Drive an episode until the goal is reached, each time with what people did in the drive before; return the last drive.
+    """Drive an episode until the goal is reached, each time knowing the people's motion of the drive before; return the last drive.
 
     A bound for planners: whoever knows the future, people's answers included, arrives where this does.
 
     Args:
-        start: the episode, whose first robot is driven.
-        conditions: of its stage.
-        drives: most that are tried.
+        start: start of the episode, whose first robot is driven.
+        conditions: conditions of its stage.
+        drives: largest number of drives.
     """
     dt, free = conditions.periods.control, replace(conditions, ends=0)
     home, track, since = start.robots[0].pose[None, :2], np.zeros((0, 2)), 0.0
@@ -182,13 +185,14 @@ def search(
     """Return a track (T, 2), a row a control period ``dt``, that keeps away from everybody; None where there is none.
 
     Args:
-        start: the episode, whose first robot is driven.
-        people: a recording of everybody in it, and of where the robot was.
-        dt: s.
-        margin, wall: beyond the radii, m, to people and to walls.
-        delay: how long to stay first, s.
-        since: when the track begins, s, from where the robot is in the recording then.
-        tick: of the search, s.
+        start: start of the episode, whose first robot is driven.
+        people: recording of everybody in it, and of the robot.
+        dt: control period, s.
+        margin: distance kept from people beyond the radii, m.
+        wall: distance kept from walls beyond the radius, m.
+        delay: time to stay first, s.
+        since: time at which the track begins, s, at the robot's place in the recording then.
+        tick: time step of the search, s.
     """
     then = min(int(np.searchsorted(people.time, since)), len(people.time) - 1)
     robot = np.asarray(people.pose[then, :2], np.float64)
@@ -310,6 +314,6 @@ def _escort(how: Oracle, start: Start, people: Recording, dt: float) -> Doubles:
 
 
 def _line(start: Doubles, end: Doubles, speed: float, dt: float) -> Doubles:
-    """From a point to another at constant speed, a row a control period."""
+    """Return the points from a place to another at constant speed, a row a control period."""
     count = max(2, math.ceil(float(np.hypot(*(end - start))) / (speed * dt)))
     return start + np.linspace(0.0, 1.0, count)[:, None] * (end - start)

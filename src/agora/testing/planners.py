@@ -55,12 +55,12 @@ def check_planner(
     Bad input is answered as `check_bad_input` says.
 
     Args:
-        planner: to check.
-        tolerance: of twists in the shifted and turned scene, m/s and rad/s.
+        planner: planner to check.
+        tolerance: tolerance of twists in the shifted and turned scene, m/s and rad/s.
         grid: whether the planner thinks in cells: then scenes are turned by quarters only, and nine of ten rows must agree.
         within_limits: whether twists beyond the robot's limits are an error (they are always clipped and counted).
         gives_way: as for `check_bad_input`.
-        kinds: of robots to try.
+        kinds: kinds of robots to try.
 
     Raises:
         ContractError: it breaks a clause.
@@ -86,17 +86,17 @@ def check_bad_input(
     gives_way: bool = True,
     kinds: tuple[str, ...] = ("differential", "holonomic", "car-like"),
 ) -> None:
-    """Check what a planner answers, called as episodes call it, where something is bad (`agora.testing.bad_input.INPUTS`).
+    """Check a planner's answers, called as episodes call it, to bad input (`agora.testing.bad_input.INPUTS`).
 
     Nothing fails, and twists are finite and, if asked for, within limits; a row alone gives the bits that it gives in the batch.
     Without a path a planner that needs one stands, and the reason is noted. It does not drive farther into a pedestrian or a wall
     in it, if it reads about them. Who notes reasons has one wherever it stands. What is remembered of all this does no harm later.
 
     Args:
-        planner: to check.
+        planner: planner to check.
         within_limits: as for `check_planner`.
         gives_way: whether driving farther into what the robot touches is an error.
-        kinds: of robots to try.
+        kinds: kinds of robots to try.
 
     Raises:
         ContractError: it breaks a clause.
@@ -114,7 +114,7 @@ def _checks(planner: Planner | BatchPlanner, kinds: tuple[str, ...]) -> list[_Ch
 
 
 def _says(planner: Planner | BatchPlanner) -> None:
-    """What a planner says of itself: its label, and what can be tuned."""
+    """Check the properties of a planner: its label, and its tunable fields."""
     declares, name = lift.declaration_of(planner), type(planner).__name__
     if declares.label not in get_args(Label):
         raise ContractError(f"{name}: label: expected one of {', '.join(get_args(Label))}, got {declares.label!r}")
@@ -131,13 +131,13 @@ def _says(planner: Planner | BatchPlanner) -> None:
 
 
 def needed(whole: Observation, needs: Collection[str]) -> Observation:
-    """An observation without what a planner does not ask for, as the episode gives it."""
+    """Return an observation without the channels that a planner does not ask for, as the episode gives it."""
     absent: dict[str, Any] = {name: None for name, channel in VIEWS.items() if channel not in needs}
     return dataclasses.replace(whole, **absent)
 
 
 def beyond(limits: Limits, twists: Floats) -> str:
-    """Which twist (N, 3) is beyond a robot's limits, in words; nothing where none is."""
+    """Return the first twist (N, 3) beyond a robot's limits, in words; empty for none."""
     vx, vy, omega = twists.T.astype(float)
     most = {
         "vx": (vx, limits.min_vx, limits.max_vx),
@@ -160,7 +160,7 @@ class _Check:
     scene: dict[str, Any]
 
     def observe(self, **changes: Any) -> Observation:
-        """A scene with what the planner needs."""
+        """Return a scene with the planner's channels."""
         arguments = {**self.scene, **changes}
         return needed(observation(**arguments), self.planner.declares.channels)
 
@@ -232,7 +232,7 @@ class _Check:
         return answer
 
     def stops(self, seen: Observation, answer: Answer, gives_way: bool) -> None:
-        """Standing without a path, going no farther into what is touched, and a reason for standing."""
+        """Check the standing without a path, the way no farther into touched things, and a reason for standing."""
         needs, window = self.planner.declares.channels, self.scene["window"]
         twists, noted = answer.twists, answer.notes["reason"]
         if "path" in needs and (twists[NO_PATH].any() or noted[NO_PATH] != Reason.NO_PATH):
@@ -252,7 +252,7 @@ class _Check:
             raise self.fail(wrong)
 
     def repeats(self) -> None:
-        """The same question gives the same bits, whatever was asked in between."""
+        """Check that the same question gives the same bits, whatever was asked in between."""
         seen = self.observe()
         first, memory = self.act(seen, {}, "first call")
         second, _ = self.act(seen, memory, "second call")
@@ -274,7 +274,7 @@ class _Check:
             )
 
     def on_threads(self) -> None:
-        """Where it says that threads may ask it at the same time, they get the bits of the whole batch."""
+        """Check that threads get the bits of the whole batch, if the planner says that they may ask it at the same time."""
         if not self.planner.declares.concurrent:
             return
         seen = self.observe(rows=2 * _PER_THREAD)
@@ -292,7 +292,7 @@ class _Check:
         self.same(after, second.twists, "concurrent: two threads and one, second step")
 
     def empty_slots(self) -> None:
-        """What an empty slot holds, and how many there are, means nothing."""
+        """Check that values in empty slots, and the number of these, mean nothing."""
         seen = self.observe()
         plain, _ = self.act(seen, {}, "plain")
         for name, tracks in _tracks(seen).items():

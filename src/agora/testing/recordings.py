@@ -23,12 +23,12 @@ def recording(
     """Return a winding drive through the hall among walking pedestrians, some of whom come late or leave.
 
     Args:
-        samples: at uneven times.
-        pedestrians: slots, of which one in four is empty all the time.
-        seed: of the scene.
-        move: what the whole scene has been moved by.
+        samples: number of samples, at uneven times.
+        pedestrians: number of slots, of which one in four is empty all the time.
+        seed: seed of the scene.
+        move: motion of the whole scene.
         walls: whether the hall has any.
-        outcome: how it ended; with contacts where it is a collision or a time-out.
+        outcome: outcome of the episode; with contacts where it is a collision or a time-out.
     """
     move, rng = move or Move(), np.random.default_rng(seed)
     time = np.concatenate(([0.0], np.cumsum(rng.uniform(0.05, 0.4, samples - 1))))

@@ -24,8 +24,9 @@ class Move:
     """A rigid motion of the whole plane: mirrored at the x axis where asked, turned about the origin, then shifted.
 
     Attributes:
-        dx, dy: m.
-        turn: rad.
+        dx: shift along x, m.
+        dy: shift along y, m.
+        turn: turn about the origin, rad.
         mirror: whether left becomes right.
     """
 
@@ -79,17 +80,18 @@ def observation(
     pedestrians' slots are empty ones, which hold numbers that mean nothing.
 
     Args:
-        rows: robots.
-        pedestrians: slots a row, at least one of three empty; 0 for none.
-        seed: of the scene.
-        move: what the whole scene has been moved by.
-        window: of the costmap. semantics: of the semantic maps; their evidence is 1 for everybody.
-        beams: of the scan.
-        max_vy: of the robots, m/s; holonomic if more than 0.
-        turning_radius: of the robots, m.
-        corners: of their footprint, 0 for discs.
+        rows: number of robots.
+        pedestrians: number of slots a row, at least one of three empty; 0 for none.
+        seed: seed of the scene.
+        move: motion of the whole scene.
+        window: window of the costmap.
+        semantics: window of the semantic maps; their evidence is 1 for everybody.
+        beams: number of beams of the scan.
+        max_vy: largest sideways speed of the robots, m/s; holonomic if more than 0.
+        turning_radius: turning radius of the robots, m.
+        corners: number of corners of their footprint, 0 for discs.
         dt: control period, s.
-        sensors: whose readings are numbers between the bounds of their fields.
+        sensors: channels whose readings are numbers between the bounds of their fields.
     """
     move, window = move or Move(), window or Window(size=6.0, resolution=0.05)
     scene = _Scene(np.random.default_rng(seed), rows)
@@ -129,7 +131,7 @@ def observation(
 
 @dataclass(frozen=True)
 class _Scene:
-    """Where things stand before the scene is moved."""
+    """The places of things before the scene is moved."""
 
     rng: np.random.Generator
     rows: int

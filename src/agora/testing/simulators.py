@@ -31,7 +31,7 @@ def check_simulator(simulator: Simulator) -> None:
     after a reset and whatever the other worlds do; worlds that are done stay as they are; a world without robots is no error.
 
     Args:
-        simulator: that can ``step``.
+        simulator: simulator that can ``step``.
 
     Raises:
         ContractError: it breaks a clause.
@@ -71,7 +71,7 @@ class _Check:
         return np.stack(drawn, 1).astype(np.float32)
 
     def run(self, engine: Engine, steps: int = _STEPS) -> Engine:
-        """The engine after some steps, and what can be checked of each."""
+        """Return the engine after some steps, each checked."""
         world, limits = engine.world, engine.world.robot_traits
         for step, twists in enumerate(self.commands(engine, steps)):
             now = world.pedestrians
@@ -131,7 +131,7 @@ class _Check:
             raise self.fail("robots drove at walls until they stood, and `walls` never said so")
 
     def repeats(self) -> None:
-        """The same commands give the same bits, also where an episode was before."""
+        """Check that the same commands give the same bits, also where an episode was before."""
         starts = crowd()
         first, again, used = self.run(self.engine(starts)), self.run(self.engine(starts)), self.run(self.engine(starts), 7)
         for world, start in enumerate(starts):

@@ -1,4 +1,4 @@
-"""Whether a planner drives as fast as it declares, and no faster than an interplanner lets it."""
+"""The check of a planner's speed: as fast as it declares, and no faster than an interplanner allows."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _nothing(sensor: Provider) -> Reading:
 
 
 def _open(planner: BatchPlanner, pose: np.ndarray, twist: Floats) -> Observation:
-    """What a robot on a straight way sees where there is nothing."""
+    """Return the observation of a robot on a straight way where there is nothing."""
     given = planner.declares.channels.get("costmap")
     window = given if isinstance(given, Window) else Window()
     sensors = sensors_of(planner.declares.channels)

@@ -1,4 +1,4 @@
-"""The contracts of what puts an episode together: world sources, robots modes, obstacles modes."""
+"""The contracts of components that put an episode together: world sources, robots modes, obstacles modes."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ def check_world_source(source: WorldSource, *, most: int = 3) -> None:
     is drawn from.
 
     Args:
-        source: to check.
-        most: worlds that are read.
+        source: source to check.
+        most: number of worlds that are read.
 
     Raises:
         ContractError: it breaks a clause.
@@ -72,7 +72,7 @@ def check_world_source(source: WorldSource, *, most: int = 3) -> None:
 
 
 def _check_world(world: Surroundings, where: str) -> None:
-    """What holds for every world."""
+    """Check the conditions of every world."""
     for number, robot in enumerate(world.scenario.robots if world.scenario is not None else ()):
         for what, pose in (("starts", robot.start), ("ends", robot.goal)):
             if _gap(world.map, np.array([pose[:2]]))[0] <= 0.0:
@@ -90,8 +90,8 @@ def task(seed: int = 1, *, map: Map | None = None) -> Task:
     places.
 
     Args:
-        seed: of its stream.
-        map: of its world, in place of the hall.
+        seed: seed of its stream.
+        map: map of its world, in place of the hall.
     """
     things = Obstacles(
         static=(Obstacle("a shelf", "shelf", (-2.6, 8.4, 0.0)),),
@@ -113,7 +113,7 @@ def check_robots_mode(mode: RobotsMode, *, random: bool = True) -> None:
     if the mode is random; where nothing is free it says so; nothing given is written to; no global generator is drawn from.
 
     Args:
-        mode: to check.
+        mode: mode to check.
         random: whether places are drawn; then they keep the task's safety beyond the robot's radius too, else those of the
             contract's scenario are taken to be given.
 
@@ -157,7 +157,7 @@ def check_obstacles_mode(mode: ObstaclesMode, *, random: bool = True) -> None:
     drawn from.
 
     Args:
-        mode: to check.
+        mode: mode to check.
         random: whether it draws.
 
     Raises:
@@ -195,7 +195,7 @@ def check_obstacles_mode(mode: ObstaclesMode, *, random: bool = True) -> None:
 
 
 def _result(done: Task) -> dict[str, Any]:
-    """What an obstacles mode decided."""
+    """Return the decisions of an obstacles mode."""
     return {"map": done.map, "things": done.things, "pedestrians": done.pedestrians, "replay": done.replay, "phase": done.phase}
 
 
@@ -218,7 +218,7 @@ class _Mode:
         return ContractError(f"{self.name}: {clause}")
 
     def robots(self, given: Task) -> list[tuple[Array, Array]]:
-        """What a robots mode places."""
+        """Return the starts and goals that a robots mode places."""
         with pure(f"{self.name}: place", mode=self.mode, world=given.world, map=given.map):
             given.robots = list(self.mode.place(given))
             for finish in given.later:
@@ -257,7 +257,7 @@ class _Mode:
                 raise self.fail(f"{where}: {here} and {there} overlap by {-gap.min():.3f} m")
 
     def chance(self, placed: list[Any], again: Any, random: bool) -> None:
-        """The same for the same stream; other places for another one where they are drawn."""
+        """Check that the same stream gives the same task, and another one other places where they are drawn."""
         if not identical(placed[0], again):
             raise self.fail("not deterministic: other places for the same stream")
         same = all(identical(placed[0], other) for other in placed[1:])

@@ -1,4 +1,4 @@
-"""The contract of trainers: what they tell the run, and that a training goes on from a checkpoint as if nothing had happened."""
+"""The contract of trainers: their reports to the run, and that a training goes on from a checkpoint as if nothing had happened."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class _KilledError(Exception):
 
 @dataclass
 class _Run:
-    """A run that keeps everything in memory; `agora.interfaces.TrainingRun` says what the methods do."""
+    """A run that keeps everything in memory; `agora.interfaces.TrainingRun` describes the methods."""
 
     suite: Any
     stage: str
@@ -62,10 +62,10 @@ def check_trainer(trainer: Trainer, suite: Any, stage: str, *, seed: int = 3) ->
     checkpoint and resumed comes to the same curve.
 
     Args:
-        trainer: with so few steps that it ends within seconds.
-        suite: `agora.tasks.suite.Suite` to train on.
-        stage: of the suite.
-        seed: of everything random.
+        trainer: trainer with so few steps that it ends within seconds.
+        suite: suite to train on, an `agora.tasks.suite.Suite`.
+        stage: stage of the suite.
+        seed: seed of everything random.
 
     Raises:
         ContractError: it breaks a clause.

@@ -1,1 +1,1 @@
-"""Crowd models against what is known of pedestrians: flows, the RiMEA guideline's cases, recorded crowds."""
+"""Crowd models against known facts about pedestrians: flows, the RiMEA guideline's cases, recorded crowds."""

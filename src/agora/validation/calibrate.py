@@ -56,8 +56,8 @@ class Trial:
     """One set of parameters.
 
     Attributes:
-        parameters: that were tried; those of number 0 are the model's own.
-        value: of the objective; None where people were nowhere.
+        parameters: tried parameters; those of number 0 are the model's own.
+        value: value of the objective; None where people were nowhere.
     """
 
     parameters: dict[str, float]
@@ -66,14 +66,14 @@ class Trial:
 
 @dataclass(frozen=True)
 class Calibration:
-    """What is calibrated and how long: all that decides the result, but the instrument.
+    """The settings of a calibration: all that decides the result, but the instrument.
 
     Attributes:
-        model: where the search begins.
-        beside: what the engine does beside the model; the crowd of another model.
+        model: model at which the search begins.
+        beside: crowd of another model: the engine's work beside the model.
         trials: sets of parameters to try, the first is the model's own.
-        seed: of the search.
-        weights: how much each distance counts, of those of `WEIGHTS`.
+        seed: seed of the search.
+        weights: weight of each distance, of those of `WEIGHTS`.
 
     Raises:
         InputError: the model has nothing to calibrate.
@@ -93,7 +93,9 @@ class Calibration:
         return replace(self.beside, model=(model or self.model).part)
 
     def describe(self, people: Recorded) -> dict[str, Any]:
-        """What decides the result, as plain data; the number of trials is left out, so that a run can be made longer."""
+        """Return the settings that decide the result, as plain data; the number of trials is left out, so that a run can be made
+        longer.
+        """
         beside = self.beside
         return {
             "version": __version__,
@@ -111,11 +113,11 @@ class Calibration:
 
 @dataclass(frozen=True)
 class Record:
-    """A file of what was tried.
+    """A file of trials.
 
     Attributes:
-        calibration: what decides the result.
-        trials: all so far, by number.
+        calibration: settings that decide the result.
+        trials: all trials so far, by number.
     """
 
     calibration: dict[str, Any]
@@ -124,13 +126,13 @@ class Record:
 
 @dataclass(frozen=True)
 class Calibrated:
-    """What a calibration found.
+    """The result of a calibration.
 
     Attributes:
-        trials: by number.
+        trials: trials by number.
         best: number of the best one; of equals the first.
-        model: with its parameters.
-        scene: that was left out; empty where none was.
+        model: model with its parameters.
+        scene: scene that was left out; empty where none was.
     """
 
     trials: list[Trial]
@@ -160,10 +162,10 @@ def objective(people: Recorded, crowd: SimulatedCrowd, weights: Mapping[str, flo
     """Return the weighted mean of a crowd's distances; None where people went nowhere finite.
 
     Args:
-        people: who were recorded.
-        crowd: who is compared with them.
-        weights: how much each distance counts; what was not recorded does not.
-        threads: over worlds.
+        people: recorded people.
+        crowd: crowd to compare with them.
+        weights: weight of each distance; distances that were not recorded do not count.
+        threads: threads over worlds.
     """
     walked = people.walked(crowd, threads)
     if not all(np.isfinite(way).all() for way in walked):
@@ -201,10 +203,10 @@ def calibrate(
     ``token.stop()`` from another thread: it stops when the trial at work is done, and ``resume`` goes on to the same result.
 
     Args:
-        calibration: what decides the result.
-        people: who were recorded.
-        folder: of ``calibration.yaml``, made here.
-        threads: over worlds.
+        calibration: settings that decide the result.
+        people: recorded people.
+        folder: folder of ``calibration.yaml``, made here.
+        threads: threads over worlds.
         resume: go on with a run that was begun in ``folder``.
         token: by which another thread can stop it.
 
@@ -276,8 +278,12 @@ def leave_one_out(
     """Calibrate as often as there are scenes, each time on all but one; yield every trial, and a result for each scene left out.
 
     Args:
-        calibration, people, threads, resume, token: as for `calibrate`.
-        folder: of a folder for each scene.
+        calibration: as for `calibrate`.
+        people: as for `calibrate`.
+        threads: as for `calibrate`.
+        resume: as for `calibrate`.
+        token: as for `calibrate`.
+        folder: folder of a folder for each scene.
 
     Raises:
         InputError, ResultsError, StoppedError: as for `calibrate`.

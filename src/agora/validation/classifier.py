@@ -1,4 +1,4 @@
-"""Whether a classifier can tell simulated people from recorded ones that it has not seen: 0.5 for not at all, 1 for always.
+"""A classifier that tells simulated people from recorded ones that it has not seen: 0.5 for not at all, 1 for always.
 
 A random forest (L. Breiman, Machine Learning 45, 2001) as scikit-learn has it. Both crowds' ways are replaced by the nearest cubics
 of time over their 7.6 s before anything is derived from them. Recorded people are off theirs by 0.05 m, about what annotation errs
@@ -40,13 +40,13 @@ def shown(stretch: Stretch, walked: Doubles | None = None) -> Doubles:
 
 
 def judge(training: tuple[Samples, Samples], test: tuple[Samples, Samples], *, seed: int = 0, threads: int = 1) -> Judged:
-    """Return how many walkers of each stretch (S, 2) of both crowds a forest takes for what they are, and how many there are.
+    """Return the number of walkers of each stretch (S, 2) of both crowds whom a forest takes for what they are, and their number.
 
     Args:
         training: features of both crowds, stretch by stretch, from which the forest learns.
-        test: of the stretches that it is asked about; nothing is returned where somebody is nobody.
-        seed: of the forest.
-        threads: of the forest.
+        test: features of the stretches that it is asked about; nothing is returned where a crowd is empty.
+        seed: seed of the forest.
+        threads: threads of the forest.
 
     Raises:
         InputError: scikit-learn is not installed.
@@ -79,5 +79,5 @@ def told_apart(judged: Iterable[Judged], *, resamples: int = 200) -> Estimate:
 
 
 def has_scikit_learn() -> bool:
-    """Whether the classifier's package is installed."""
+    """Return whether the classifier's package is installed."""
     return importlib.util.find_spec("sklearn") is not None

@@ -22,14 +22,14 @@ _TOGETHER = 256  # worlds of one batch
 
 @dataclass(frozen=True)
 class SimulatedCrowd:
-    """A crowd model with what the engine does beside it. This is the one place where experiments build an engine.
+    """A crowd model with the engine's settings beside it. This is the one place where experiments build an engine.
 
     Attributes:
-        model: a crowd model of either form.
-        behaviours: what decides where people want to go, before the model is called.
-        routes: the engine leads people round walls.
-        careful: the engine keeps everybody from stepping into a wall, a robot or a pedestrian.
-        unsteady: how pace and direction fluctuate; None where they do not.
+        model: crowd model of either form.
+        behaviours: behaviours that decide where people want to go, before the model is called.
+        routes: whether the engine leads people round walls.
+        careful: whether the engine keeps everybody from stepping into a wall, a robot or a pedestrian.
+        unsteady: fluctuation of pace and direction; None for none.
     """
 
     model: Any
@@ -80,17 +80,17 @@ class SimulatedCrowd:
 def simulate(
     crowd: SimulatedCrowd, starts: Sequence[Start], duration: float, *, dt: float = 0.05, every: int = 2, threads: int = 1
 ) -> list[Doubles]:
-    """Return what the simulated pedestrians of each start do: (T, P, 4) x, y, vx, vy every ``every`` steps from 0 on.
+    """Return the motion of the simulated pedestrians of each start: (T, P, 4) x, y, vx, vy every ``every`` steps from 0 on.
 
     Starts run in batches, each with those that need about as many slots; what a world does depends on no other.
 
     Args:
-        crowd: who walks.
-        starts: one a world.
-        duration: s.
+        crowd: crowd model with its settings.
+        starts: starts, one a world.
+        duration: duration, s.
         dt: physics step, s.
-        every: steps between two samples.
-        threads: over worlds.
+        every: number of steps between two samples.
+        threads: threads over worlds.
     """
     done: list[Doubles] = [np.zeros((0, 0, 4))] * len(starts)
     order = sorted(range(len(starts)), key=lambda k: starts[k].crowd_size)
@@ -121,12 +121,15 @@ def simulate_scenes(
     every: int = 2,
     threads: int = 1,
 ) -> list[Doubles]:
-    """Return what `simulate` does where each scene has a crowd of its own.
+    """Return the motion as `simulate` does, where each scene has a crowd of its own.
 
     Args:
-        crowds: one for all, or by scene.
-        scenes: that of each start.
-        starts, duration, every, threads: as for `simulate`.
+        crowds: a crowd for all scenes, or crowds by scene.
+        scenes: scene of each start.
+        starts: as for `simulate`.
+        duration: as for `simulate`.
+        every: as for `simulate`.
+        threads: as for `simulate`.
     """
     if isinstance(crowds, SimulatedCrowd):
         return simulate(crowds, starts, duration, every=every, threads=threads)

@@ -20,9 +20,9 @@ def wasserstein(recorded: Sequence[Doubles], simulated: Sequence[Doubles], *, re
     """Return the 1-Wasserstein distance of two crowds' samples with an interval of 95 %, in the samples' unit.
 
     Args:
-        recorded: one array of samples a stretch.
-        simulated: the same of the other crowd, stretch by stretch.
-        resamples: of the bootstrap; 0 for no interval.
+        recorded: samples of the recorded crowd, an array a stretch.
+        simulated: samples of the other crowd, stretch by stretch.
+        resamples: resamples of the bootstrap; 0 for no interval.
     """
     sizes = np.array([[len(values) for values in crowd] for crowd in (recorded, simulated)]).reshape(2, -1)
     if not sizes.sum(1).all():
@@ -48,8 +48,8 @@ def mean(sums: Doubles, counts: Doubles, *, resamples: int = RESAMPLES) -> Estim
 
     Args:
         sums: (S,) or (S, K) sum of the values of each stretch.
-        counts: the same shape, how many they are.
-        resamples: of the bootstrap; 0 for no interval.
+        counts: the same shape, numbers of these values.
+        resamples: resamples of the bootstrap; 0 for no interval.
     """
     if not len(sums) or not np.sum(counts, 0).all():
         return Estimate(0, None, None, None)

@@ -25,9 +25,10 @@ def evacuation(model: Any, door: float = 1.0, count: int = 60, *, seed: int = 0)
     """People leave a room of 10 x 8 m, or one with 2.2 people a square metre, by one door, to places up to 45 m away.
 
     Args:
-        model: a crowd model, or a `Crowd`.
-        door: its width, m. count: of people.
-        seed: of places and preferred speeds.
+        model: crowd model, or a `Crowd`.
+        door: width of the door, m.
+        count: number of people.
+        seed: seed of places and preferred speeds.
     """
     depth = max(_DEPTH, count / (0.6 * _FULL * (_SIDE - 0.8)) + 1.0)
     stream = Stream(f"evacuation/{count}/{door}", seed, "validation")
@@ -50,12 +51,13 @@ def evacuation(model: Any, door: float = 1.0, count: int = 60, *, seed: int = 0)
 
 
 def counterflow(model: Any, door: float = 1.0, count: int = 20, *, seed: int = 0) -> Case:
-    """As many people in each of two rooms of 10 x 8 m want to go to the places of the others, by one door, within 120 s.
+    """People in two rooms of 10 x 8 m, as many in each, want to go to the places of the others, by one door, within 120 s.
 
     Args:
-        model: a crowd model, or a `Crowd`.
-        door: its width, m. count: of people in each room.
-        seed: of places and preferred speeds.
+        model: crowd model, or a `Crowd`.
+        door: width of the door, m.
+        count: number of people in each room.
+        seed: seed of places and preferred speeds.
     """
     stream = Stream(f"counterflow/{count}/{door}", seed, "validation")
     low, high = np.array([0.5 - _DEPTH, 0.6 - _SIDE / 2]), np.array([-1.0, _SIDE / 2 - 0.6])
@@ -70,27 +72,27 @@ def counterflow(model: Any, door: float = 1.0, count: int = 20, *, seed: int = 0
 
 
 def _flow(out: Doubles, door: float) -> float:
-    """Persons per metre and second between the first and the last eighth of those who got out at the sorted times ``out``."""
+    """Return persons per metre and second between the first and the last eighth of the sorted times ``out`` of getting out."""
     out = out[np.isfinite(out)]
     skip = max(1, len(out) // 8)
     return 0.0 if len(out) < 8 else (len(out) - 2 * skip) / max(out[-1 - skip] - out[skip - 1], 1e-9) / door
 
 
 def _back(seen: Walk, line: float) -> Doubles:
-    """When each pedestrian (P,) first was at a smaller x than that, s; infinite where it never was."""
+    """Return the time at which each pedestrian (P,) first was at a smaller x than ``line``, s; infinite where it never was."""
     beyond = seen.position[..., 0] < line
     return np.where(beyond.any(0), seen.time[beyond.argmax(0)], np.inf)
 
 
 def _some(stream: Stream, low: Any, high: Any, count: int) -> Doubles:
-    """So many places in a box."""
+    """Return ``count`` places in a box."""
     area = float(np.prod(np.asarray(high) - np.asarray(low)))
     places = fill(stream, low, high, 1.3 * count / area)
     return places[np.argsort(stream.uniform(shape=(len(places),)))][:count]
 
 
 def _walls(door: float, x: tuple[float, float], half: float) -> Map:
-    """A wall at x = 0 with a door, 10 m of which end a room to the left; what is to the right ends at the map's edge."""
+    """Return a wall at x = 0 with a door; 10 m of it end a room to the left, the space to the right ends at the map's edge."""
     low, high = x
     side, jamb = _SIDE / 2, door / 2
     boxes = [

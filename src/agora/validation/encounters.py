@@ -1,4 +1,4 @@
-"""Encounters of two pedestrians: who overtakes, meets head on or crosses, how near they come, how far and when they step aside.
+"""Encounters of two pedestrians: overtaking, head on or crossing, their least distance, and the way and time of stepping aside.
 
 A walker has an encounter with another if both walk (0.3 m/s on average), belong to no common group and are there through the whole
 window, their distance is least strictly inside the window and at most 2 m, and the other is displaced by at least 1 m as seen from
@@ -23,14 +23,15 @@ _ASIDE = 0.2  # sidestep from which on it has a beginning, m
 
 
 class WalkerEncounters(NamedTuple):
-    """E encounters, each from the view of one walker.
+    """The encounters of a window, E of them, each from the view of one walker.
 
     Attributes:
-        walker, other: (E,) numbers in the window.
+        walker: (E,) number of the walker in the window.
+        other: (E,) number of the other one in the window.
         kind: (E,) number in `agora.metrics.encounters.KINDS`.
         distance: (E,) least distance of the centres, m.
         sidestep: (E,) the walker's distance, when they are nearest, from the line along which it walked at the beginning, m.
-        reaction: (E,) how long before they are nearest half of that is reached, s; NaN where it is less than 0.2 m.
+        reaction: (E,) time by which half of that is reached before they are nearest, s; NaN where it is less than 0.2 m.
     """
 
     walker: Ints

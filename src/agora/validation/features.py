@@ -1,4 +1,4 @@
-"""What a classifier is shown of one walker in a window: sums over the window, nothing that tells place, time or scene."""
+"""The features of one walker in a window for a classifier: sums over the window, nothing that tells place, time or scene."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What walking crowds are known to do together: speed falls with density, opposite streams form lanes, crossing ones stripes.
+"""The known joint behaviour of walking crowds: speed falls with density, opposite streams form lanes, crossing ones stripes.
 
 Speed and density: U. Weidmann, Transporttechnik der Fussgaenger, ETH Zuerich, 1993: ``v = 1.34 (1 - exp(-1.913 (1/rho - 1/5.4)))``.
 Lanes: D. Helbing and P. Molnar, Phys. Rev. E 51, 1995. Stripes: D. Helbing et al., Transportation Science 39, 2005. Both order
@@ -34,7 +34,9 @@ class FundamentalDiagram:
     """Mean speeds at densities.
 
     Attributes:
-        density: (D,) measured, 1/m2. speed: (D,) m/s. spread: (D,) standard deviation of the speed among pedestrians, m/s.
+        density: (D,) measured, 1/m2.
+        speed: (D,) m/s.
+        spread: (D,) standard deviation of the speed among pedestrians, m/s.
     """
 
     density: Doubles
@@ -53,9 +55,9 @@ def fundamental_diagram(model: Any, densities: Sequence[float] = DENSITIES, *, s
     Both are means over 5 to 12 s of an area of 8 x 4 m, 20 m behind the first ones, whom nothing hinders, and 20 m before the last.
 
     Args:
-        model: a crowd model.
-        densities: at the start, 1/m2.
-        seed: of places and preferred speeds.
+        model: crowd model.
+        densities: densities at the start, 1/m2.
+        seed: seed of places and preferred speeds.
     """
     corridor = _corridor(110.0, 4.0)
     found = []
@@ -77,8 +79,10 @@ class Streams:
     """Two streams that meet.
 
     Attributes:
-        walk: what the pedestrians did. second: (P,) who belongs to the second stream.
-        order: order parameter once the streams are in each other. blind: that of the same people if they see nobody.
+        walk: motion of the pedestrians.
+        second: (P,) whether a pedestrian belongs to the second stream.
+        order: order parameter once the streams are in each other.
+        blind: order parameter of the same people if they see nobody.
     """
 
     walk: Walk
@@ -91,9 +95,9 @@ def lanes(model: Any, density: float = 0.3, *, seed: int = 0) -> Streams:
     """Let two opposite streams meet in a corridor of 40 x 6 m; order: mean `lane_order` over its middle 20 m from 14 to 22 s.
 
     Args:
-        model: a crowd model.
-        density: of each stream at the start, 1/m2.
-        seed: of places and preferred speeds.
+        model: crowd model.
+        density: density of each stream at the start, 1/m2.
+        seed: seed of places and preferred speeds.
     """
     stream = Stream("lanes", seed, "validation")
     places = [fill(stream, (low, 0.4), (low + 20.0, 5.6), density) for low in (0.0, 20.0)]
@@ -118,7 +122,7 @@ def lane_order(lateral: Doubles, second: Bools, width: float = 0.75) -> float:
     Args:
         lateral: (P,) coordinates across the streams, m.
         second: (P,) stream of each.
-        width: of the strip, m.
+        width: width of the strip, m.
     """
     beside = np.abs(lateral[:, None] - lateral) < width / 2
     same = (beside & (second[:, None] == second)).sum(1)
@@ -130,9 +134,9 @@ def stripes(model: Any, density: float = 0.6, *, seed: int = 0) -> Streams:
     """Let two streams cross at a right angle; order: mean `stripe_order` in the 10 x 10 m where they cross, from 8 to 13 s.
 
     Args:
-        model: a crowd model.
-        density: of each stream at the start, 1/m2.
-        seed: of places and preferred speeds.
+        model: crowd model.
+        density: density of each stream at the start, 1/m2.
+        seed: seed of places and preferred speeds.
     """
     stream = Stream("stripes", seed, "validation")
     first, other = (fill(stream, (-14.0, 0.0), (2.0, 10.0), density) for _ in range(2))

@@ -1,4 +1,4 @@
-"""What recorded and simulated windows are compared in: one set of samples a window and quantity."""
+"""The quantities in which recorded and simulated windows are compared: one set of samples a window and quantity."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _FAR = 3.0  # distance from which on walls are equally far away, m
 
 
 def quantities(seen: TrackWindow) -> dict[str, Doubles]:
-    """Return the samples of each of `QUANTITIES` in a window; whoever is alone has no distance to people."""
+    """Return the samples of each of `QUANTITIES` in a window; a pedestrian alone has no distance to people."""
     distance, n = apart(seen), seen.walkers
     nearest = distance.min(-1) if distance.size else np.full(distance.shape[:2], np.inf)
     met = encounters(seen)
@@ -47,7 +47,7 @@ def quantities(seen: TrackWindow) -> dict[str, Doubles]:
 
 
 def formation(seen: TrackWindow) -> dict[str, Doubles]:
-    """Return the samples of each of `FORMATION`: of walkers who walk, and every other member that is there."""
+    """Return the samples of each of `FORMATION`: of walking walkers, and every other member that is there."""
     n = seen.walkers
     together = (seen.group[:n, None] == seen.group) & (seen.group[:n, None] >= 0)
     moves = np.hypot(*np.moveaxis(seen.velocity[:, :n], -1, 0)) > WALKS

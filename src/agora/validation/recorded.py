@@ -29,8 +29,9 @@ class PairedSamples:
     """Samples of both crowds, of the same people at the same times.
 
     Attributes:
-        recorded, simulated: by quantity, (S,).
-        moments: from how many moments they are.
+        recorded: samples of the recorded people by quantity, (S,).
+        simulated: samples of the simulated people by quantity, (S,).
+        moments: number of moments behind them.
     """
 
     recorded: dict[str, Doubles]
@@ -54,12 +55,12 @@ def against_recorded(
     everybody whom the recording shows through the whole stretch.
 
     Args:
-        model: a crowd model.
+        model: crowd model.
         scenes: names of scenes of ETH/UCY; all where empty.
-        seconds: length of a stretch.
-        every: s between the moments at which it takes over.
-        least: people who must be there and walk.
-        radius: of everybody, m.
+        seconds: length of a stretch, s.
+        every: time between the moments at which it takes over, s.
+        least: least number of people who are there and walk.
+        radius: radius of everybody, m.
 
     Raises:
         InputError: the data set is not there.
@@ -94,7 +95,7 @@ def _paces(people: Trajectories) -> Doubles:
 
 
 def _quantities(position: Doubles, velocity: Doubles, walks: Bools) -> dict[str, Doubles]:
-    """The quantities of those who walk, among everybody."""
+    """Return the quantities of walking people, among everybody."""
     apart = np.hypot(*(position[:, None] - position).transpose(2, 0, 1))
     np.fill_diagonal(apart, np.inf)
     return {

@@ -24,10 +24,11 @@ AHEAD = 12
 
 @dataclass(frozen=True)
 class Replaced:
-    """One walker of a stretch who is to be replaced.
+    """A walker of a stretch who is to be replaced.
 
     Attributes:
-        stretch: number of the stretch. walker: number of the walker in it.
+        stretch: number of the stretch.
+        walker: number of the walker in it.
     """
 
     stretch: int
@@ -59,10 +60,10 @@ def replaced_error(
     """Return the mean displacement error with an interval of 95 % over stretches, m.
 
     Args:
-        cut: stretches.
-        chosen: who is replaced, one at a time.
-        crowd: who walks instead, in all scenes or by scene; None for constant velocity.
-        threads: over worlds.
+        cut: stretches of the recordings.
+        chosen: pedestrians to replace, one at a time.
+        crowd: crowd that walks instead, in all scenes or by scene; None for constant velocity.
+        threads: threads over worlds.
     """
     if crowd is None:
         walked = [constant_velocity(cut[one.stretch], AHEAD + 1)[:, one.walker] for one in chosen]

@@ -1,4 +1,4 @@
-"""Everything about one crowd model: a table, the numbers as JSON, and one picture."""
+"""The report on one crowd model: a table, the numbers as JSON, and one picture."""
 
 from __future__ import annotations
 
@@ -28,12 +28,15 @@ _SEEDS = 6
 
 @dataclass(frozen=True, eq=False)
 class Validation:
-    """How a crowd model came out.
+    """The results of a crowd model.
 
     Attributes:
-        model: its name.
-        cases: one row each.
-        diagram: speed against density. lanes, stripes: streams that met. recorded: against ETH/UCY, None without the data.
+        model: name of the model.
+        cases: results of the cases, one row each.
+        diagram: speed against density.
+        lanes: opposite streams that met.
+        stripes: crossing streams that met.
+        recorded: comparison with ETH/UCY, None without the data.
     """
 
     model: str
@@ -51,8 +54,9 @@ def validate(name: str, model: Any, *, seed: int = 0, token: StopToken | None = 
     thread: it stops when the experiment at work is done.
 
     Args:
-        name: of the model. model: the model.
-        seed: of places and preferred speeds.
+        name: name of the model.
+        model: crowd model, or a `SimulatedCrowd`.
+        seed: seed of places and preferred speeds.
         token: by which another thread can stop it.
 
     Raises:

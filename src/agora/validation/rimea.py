@@ -1,4 +1,4 @@
-"""Cases of the RiMEA guideline that need no stairs: what a model of walking people must get right.
+"""Cases of the RiMEA guideline that need no stairs: the tests that a model of walking people must pass.
 
 Source: RiMEA e.V., Richtlinie fuer Mikroskopische Entfluchtungsanalysen, version 4, 2022: cases 1 (speed in a corridor), 4
 (fundamental diagram), 6 (corner), 9 (room with closed exits) and 12 (bottleneck), as each function's docstring restates them; where
@@ -26,13 +26,13 @@ _AWAY = 60.0  # how far those who are out walk on, m
 
 @dataclass(frozen=True)
 class Case:
-    """How one case came out.
+    """The result of one case.
 
     Attributes:
-        name: of the case.
-        expected: what the guideline wants.
-        found: what came out, with units.
-        met: whether it is what the guideline wants.
+        name: name of the case.
+        expected: result that the guideline wants.
+        found: result with units.
+        met: whether it is as the guideline wants.
         values: the numbers behind it.
     """
 
@@ -44,7 +44,7 @@ class Case:
 
 
 def case_1(model: Any) -> Case:
-    """One who wants to walk at 1.33 m/s, from rest, in a corridor of 40 x 2 m: 26 to 34 s."""
+    """A pedestrian wants to walk at 1.33 m/s, from rest, in a corridor of 40 x 2 m: 26 to 34 s."""
     place = _walled((0.0, 0.0, 40.0, 2.0), [])
     seen = walk(model, place, [(0.5, 1.0)], [[(60.0, 1.0)]], 45.0, speed=1.33)
     time = float(seen.passed(40.0)[0]) * 40.0 / 39.5
@@ -91,7 +91,7 @@ def case_9(model: Any, count: int = 1000, seed: int = 0, longest: float = 600.0)
 
 
 def _empty_room(model: Any, doors: Sequence[tuple[float, int]], count: int, seed: int, longest: float) -> float:
-    """When 95 % of the people in a room have left it through doors at (x, lower or upper wall), s."""
+    """Return the time at which 95 % of the people in a room have left it through doors at (x, lower or upper wall), s."""
     stream = Stream("rimea/9", seed, "validation")
     gaps = [(x - 0.5, x + 0.5, side) for x, side in doors]
     place = _room((0.0, 0.0, 30.0, 20.0), gaps)

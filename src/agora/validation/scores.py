@@ -1,4 +1,4 @@
-"""How far every crowd is from recorded people: distances, displacement errors, and whether a classifier can tell them apart.
+"""The scores of every crowd against recorded people: distances, displacement errors, and whether a classifier can tell them apart.
 
 A table has one part or several, each of some scenes. The classifier that is asked about a scene has been trained on all others.
 """
@@ -53,9 +53,10 @@ class Score:
     """A line of the table.
 
     Attributes:
-        name: of the crowd or the control. part: of the table.
-        values: by column; without those that were not measured or do not apply.
-        scenes: how well it is told apart in each scene.
+        name: name of the crowd or the control.
+        part: part of the table.
+        values: values by column; without those that were not measured or do not apply.
+        scenes: share that is told apart in each scene.
     """
 
     name: str
@@ -66,10 +67,10 @@ class Score:
 
 @dataclass(frozen=True, eq=False)
 class Recorded:
-    """The recorded people of some scenes, and what is derived from them once.
+    """The recorded people of some scenes, and the data derived from them once.
 
     Attributes:
-        cut: its stretches.
+        cut: stretches of the scenes.
         most: walkers who are replaced one at a time, at most.
     """
 
@@ -92,7 +93,7 @@ class Recorded:
 
     @cached_property
     def features(self) -> list[Doubles]:
-        """What a classifier is shown of each."""
+        """The features of each stretch for a classifier."""
         return [shown(stretch) for stretch in self.cut]
 
     @cached_property
@@ -107,7 +108,7 @@ class Recorded:
 
     @cached_property
     def replaced(self) -> list[Replaced]:
-        """Who is replaced, one at a time."""
+        """The pedestrians to replace, one at a time."""
         return draw(self.cut, self.most)
 
     def walked(self, crowd: Crowds, threads: int = 1) -> Walked:
@@ -143,8 +144,8 @@ class Instrument:
     """Recorded people, and everything that crowds are measured with.
 
     Attributes:
-        parts: of the table, by name.
-        threads: over worlds.
+        parts: parts of the table, by name.
+        threads: threads over worlds.
         classify: whether a classifier is trained; needs scikit-learn.
     """
 
@@ -159,9 +160,10 @@ class Instrument:
         """Read scenes.
 
         Args:
-            parts: of the table, and their scenes.
-            every: only each so many stretches are used. most: walkers who are replaced one at a time, of all parts together.
-            threads: over worlds.
+            parts: parts of the table, and their scenes.
+            every: only each so many stretches are used.
+            most: walkers who are replaced one at a time, of all parts together.
+            threads: threads over worlds.
             classify: whether a classifier is trained.
 
         Raises:
@@ -188,12 +190,12 @@ class Instrument:
         return self._lines("constant velocity", walked, errors)
 
     def jittered(self) -> list[Score]:
-        """The line of recorded people whose places err by another 0.05 m: what is only annotation."""
+        """Return the line of recorded people whose places err by another 0.05 m: the effect of annotation alone."""
         walked = {part: [_jittered(s) for s in people.cut] for part, people in self.parts.items()}
         return self._lines("recorded, jittered", walked, {part: {} for part in self.parts})
 
     def others(self) -> list[Score]:
-        """The line of recorded people against others recorded in the same scenes: what is chance.
+        """Return the line of recorded people against others recorded in the same scenes: the effect of chance.
 
         Distances are those of even stretches from odd ones; the classifier is asked about every other walker of a stretch.
         """
@@ -217,11 +219,13 @@ class Instrument:
         return lines
 
     def _judged(self, score: Score, own: Samples, other: Samples) -> Score:
-        """The same line with what classifiers say about the scenes of its part, each of which was trained on all other scenes.
+        """Return the line with the verdicts of classifiers on the scenes of its part, each of which was trained on all other
+        scenes.
 
         Args:
-            score: the line.
-            own, other: features of recorded people and of those who are compared with them, of the stretches of all parts.
+            score: line without them.
+            own: features of recorded people, of the stretches of all parts.
+            other: features of the people who are compared with them, of the same stretches.
         """
         if not self.classify:
             return score
@@ -240,8 +244,8 @@ def score_all(crowds: Mapping[str, Crowds], instrument: Instrument, token: StopT
     To stop it, close the iterator, or call ``token.stop()`` from another thread: it stops when the crowd at work is measured.
 
     Args:
-        crowds: by name.
-        instrument: what they are measured with.
+        crowds: crowds by name.
+        instrument: instrument of the measurements.
         token: by which another thread can stop it.
 
     Raises:
@@ -265,12 +269,12 @@ def _both(own: Samples, other: Samples, chosen: Bools) -> tuple[Samples, Samples
 
 
 def _paired(items: list[dict[str, Doubles]]) -> tuple[list[dict[str, Doubles]], list[dict[str, Doubles]]]:
-    """Even and odd ones, as many of both."""
+    """Return even and odd items, as many of both."""
     return items[: len(items) // 2 * 2 : 2], items[1::2]
 
 
 def _grouped(crowd: Crowds) -> Crowds:
-    """The same crowd with the behaviour `groups` where it has no behaviours."""
+    """Return the crowd with the behaviour `groups` where it has no behaviours."""
     if isinstance(crowd, SimulatedCrowd):
         return crowd if crowd.behaviours else crowd.with_behaviours(Groups())
     return {scene: one if one.behaviours else one.with_behaviours(Groups()) for scene, one in crowd.items()}

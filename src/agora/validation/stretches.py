@@ -1,4 +1,4 @@
-"""Stretches of recordings that a crowd model takes over: who is simulated from where to where, and who is replayed.
+"""Stretches of recordings that a crowd model takes over: simulated walkers with their goals, and replayed people.
 
 A stretch lasts 7.6 s at the recordings' own rate of 0.4 s. Those who walk and are there from its beginning to its end can be
 simulated; everybody else, who stands, comes or leaves, walks as recorded in the simulation too. A simulated pedestrian begins with
@@ -51,14 +51,15 @@ class Stretch:
     """A stretch of a scene; its N walkers come first among its P pedestrians.
 
     Attributes:
-        scene: its name. begin: time of the first sample, s.
-        map: of the scene.
+        scene: name of the scene.
+        begin: time of the first sample, s.
+        map: map of the scene.
         has_walls: whether anything is known of walls.
-        position: (T, P, 2) recorded, m; without meaning where not present.
-        present: (T, P).
+        position: (T, P, 2) recorded positions, m; without meaning where not present.
+        present: (T, P) whether a pedestrian is there.
         velocity: (N, 2) at the first sample, m/s.
-        speed: (N,) preferred, m/s.
-        goal: (N, 2) m.
+        speed: (N,) preferred speeds, m/s.
+        goal: (N, 2) goals, m.
         group: (P,) number of the walking group, -1 for none.
     """
 
@@ -102,7 +103,7 @@ class Stretch:
         return Start(f"{self.scene} {self.begin:.1f} s", 0, self.map, (), crowd, DURATION, 0.3, replay=replay, replay_radius=RADIUS)
 
     def _replay(self, others: Ints) -> Trajectories | None:
-        """The recorded tracks of others; who is there at the end stays for one more sample."""
+        """Return the recorded tracks of others; those who are there at the end stay for one more sample."""
         seen = others[self.present[:, others].any(0)]
         if not len(seen):
             return None

@@ -19,7 +19,9 @@ _COLOURS = "#c44e27", "#9aa5b1"
 
 
 def markdown(scores: Sequence[Score]) -> str:
-    """Return one table with a part for each part: values, and intervals of 95 % in brackets; then who is told apart where."""
+    """Return one table with a part for each part: values, and intervals of 95 % in brackets; then the shares told apart by
+    scene.
+    """
     titles = [f"{name} ({unit})" if unit else name for name, unit in COLUMNS.items()]
     lines = [f"| | {' | '.join(titles)} |", "|" + "---|" * (len(titles) + 1)]
     for part, rows in parts(scores).items():

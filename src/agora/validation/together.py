@@ -1,4 +1,4 @@
-"""Who walks together in a recording that does not say so.
+"""Companions in a recording that does not name them: the pedestrians who walk together.
 
 Two walk together if they are there at the same time for at least 3 s, both walk, their distance is at most 1.25 m half of the time
 and at most 2.5 m nine tenths of it, the difference of their velocities is at most 0.5 m/s half of the time and at most 0.2 m/s as a
@@ -23,7 +23,9 @@ def together(position: Doubles, velocity: Doubles, present: Bools) -> Ints:
     """Return the number (P,) of the group with which each of P people walks, -1 for none.
 
     Args:
-        position: (T, P, 2) m, every 0.4 s. velocity: (T, P, 2) m/s. present: (T, P).
+        position: (T, P, 2) m, every 0.4 s.
+        velocity: (T, P, 2) m/s.
+        present: (T, P).
     """
     count = present.shape[1]
     group = np.arange(count)

@@ -20,11 +20,12 @@ __all__ = ["fill", "walk"]
 
 @dataclass(frozen=True, eq=False)
 class Walk:
-    """What P pedestrians did.
+    """The motion of P pedestrians.
 
     Attributes:
-        time: (T,) s.
-        position: (T, P, 2) m. velocity: (T, P, 2) m/s.
+        time: (T,) times, s.
+        position: (T, P, 2) positions, m.
+        velocity: (T, P, 2) velocities, m/s.
     """
 
     time: Doubles
@@ -59,17 +60,17 @@ def walk(
     """Let pedestrians walk along their waypoints and stay at the last.
 
     Args:
-        model: a crowd model of either form, or a `SimulatedCrowd`.
+        model: crowd model of either form, or a `SimulatedCrowd`.
         map: static surroundings.
-        position: (P, 2) at the start, m.
-        waypoints: (P, K, 2) m.
-        duration: s.
+        position: (P, 2) positions at the start, m.
+        waypoints: (P, K, 2) waypoints, m.
+        duration: duration, s.
         speed: preferred speed, one or (P,), m/s.
-        velocity: (P, 2) at the start, m/s; everybody stands where not given.
-        radius: of everybody, m.
+        velocity: (P, 2) velocities at the start, m/s; everybody stands where not given.
+        radius: radius of everybody, m.
         tolerance: distance at which a waypoint counts as reached, m.
         dt: physics step, s.
-        every: steps between two samples.
+        every: number of steps between two samples.
     """
     places, routes = np.asarray(position, np.float64).reshape(-1, 2), np.asarray(waypoints, np.float64)
     count = len(places)
@@ -101,7 +102,7 @@ def fill(stream: Stream, low: ArrayLike, high: ArrayLike, density: float) -> Dou
     """Return places (P, 2) of a density, 1/m2, in a box: a triangular lattice, a fifth of whose distance is random.
 
     Args:
-        stream: of random numbers.
+        stream: stream of random numbers.
         low: (2,) lower-left corner, m.
         high: (2,) upper-right corner, m.
         density: pedestrians a square metre.

@@ -22,7 +22,9 @@ class TrackWindow:
     """T = 13 samples of P pedestrians, of whom the first N are compared.
 
     Attributes:
-        position: (T, P, 2) m. velocity: (T, P, 2) m/s. present: (T, P); places and velocities of others have no meaning.
+        position: (T, P, 2) m.
+        velocity: (T, P, 2) m/s.
+        present: (T, P); places and velocities of others have no meaning.
         wall: (T, N) distance of the centres to the nearest wall, m, 0 inside; T = 0 where no walls are known.
         group: (P,) number of the walking group, -1 for none.
     """
@@ -59,7 +61,7 @@ def window(stretch: Stretch, walked: Doubles | None = None) -> TrackWindow:
 
 
 def apart(seen: TrackWindow) -> Doubles:
-    """Return the distances (T, N, P) from each walker to everybody, m; infinite to oneself and to who is absent."""
+    """Return the distances (T, N, P) from each walker to everybody, m; infinite to oneself and to absent people."""
     difference = seen.position[:, None] - seen.position[:, : seen.walkers, None]
     distance: Doubles = np.hypot(difference[..., 0], difference[..., 1])
     distance[:, np.arange(seen.walkers), np.arange(seen.walkers)] = np.inf

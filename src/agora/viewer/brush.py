@@ -17,8 +17,9 @@ class Brush:
     """Lays colour over pixels; shapes of one call do not darken each other where they overlap.
 
     Args:
-        pixels: written to.
-        top, bottom: rows outside these stay as they are; None for all rows.
+        pixels: pixels to write.
+        top: first row that is drawn; None for all rows.
+        bottom: row after the last that is drawn; None for all rows.
         layer: shapes of all calls are one layer, as if drawn by one call; they must have one colour.
     """
 

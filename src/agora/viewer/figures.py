@@ -62,16 +62,16 @@ def trajectory_figure(
     width: float = 5.0,
     others: Sequence[Recording] = (),
 ) -> Figure:
-    """Return a picture of an episode: map, path, and who was about the robot at some moments, fainter the longer ago.
+    """Return a picture of an episode: map, path, and the people about the robot at some moments, fainter the longer ago.
 
     Of the moments before the last one only pedestrians within `NEAR` of the robot are shown.
 
     Args:
-        recording: the episode.
-        moments: how many moments to show, evenly spaced, the last one included.
+        recording: recording of the episode.
+        moments: number of moments to show, evenly spaced, the last one included.
         focus: show only this far around the robot's path and goal, m; None for everything.
         title: above the picture.
-        width: of the figure, inches.
+        width: width of the figure, inches.
         others: recordings of the episode's other robots.
 
     Raises:
@@ -117,7 +117,7 @@ def name_axes(axes: Axes, map_: Map | None) -> None:
 
 
 def draw_frame(axes: Axes, frame: Frame, radius: float, alpha: float = 1.0, *, trails: bool = True) -> list[Artist]:
-    """Add robot (``radius`` in m), other robots and pedestrians of one moment to the axes; return what was added."""
+    """Add robot (``radius`` in m), other robots and pedestrians of one moment to the axes; return the artists."""
     from matplotlib.collections import LineCollection, PatchCollection
     from matplotlib.patches import Circle
 
@@ -224,7 +224,7 @@ def _draw_goal(axes: Axes, recording: Recording) -> None:
 
 
 def _near(frame: Frame, distance: float) -> Frame:
-    """The same moment with those pedestrians alone whose centre is this close to the robot's, m."""
+    """Return the frame with only the pedestrians whose centre is this close to the robot's, m."""
     near = np.hypot(*(frame.position - frame.robot[:2]).T) < distance
     state = None if frame.state is None else frame.state[near]
     return frame._replace(
@@ -243,7 +243,7 @@ def _mark_time(axes: Axes, frame: Frame) -> None:
 
 
 def _legend(figure: Figure, scene: Scene) -> None:
-    """Below the axes: what the colours and letters mean, and how the episode ended."""
+    """Write below the axes the meaning of colours and letters, and the end of the episode."""
     from matplotlib.lines import Line2D
 
     recording = scene.recording

@@ -23,8 +23,6 @@ from agora.viewer.scene import COLOURS
 if TYPE_CHECKING:
     from agora.maps.grid import Map
 
-__all__ = ["scene_entries"]
-
 FRAME = "map"
 ROBOT_HEIGHT, PERSON_HEIGHT, GOAL_HEIGHT, THIN = 0.4, 1.7, 0.02, 0.03  # m, of what is drawn
 UNSAID = 0.3
@@ -99,10 +97,11 @@ LASER = McapChannel.json(
 
 
 def scene_entries(robots: Sequence[PlayedRobot], began: int = 0) -> list[McapMessage]:
-    """Return what Foxglove shows of an episode, in the order of time.
+    """Return Foxglove's messages about an episode, in the order of time.
 
     Args:
-        robots: of it, by their numbers. began: time of the episode's beginning, ns.
+        robots: robots of the episode, by their numbers.
+        began: time of the episode's beginning, ns.
     """
     recordings = [robot.recording for robot in robots]
     entries = [entry for n, robot in enumerate(robots) for entry in _of_robot(robot, n, began)]
@@ -170,7 +169,7 @@ def _outline(recording: Recording) -> list[dict[str, Any]]:
 
 
 def _of_people(recording: Recording, began: int) -> Iterator[McapMessage]:
-    """The pedestrians of each sample; who has left is deleted."""
+    """Yield the pedestrians of each sample; those who have left are deleted."""
     before: set[int] = set()
     for t, time in enumerate(recording.time):
         now = began + _nanoseconds(time)

@@ -28,11 +28,12 @@ class LiveWindow:
     """Shows one moment after another; closing the window is the user's way to stop.
 
     Args:
-        extent: what to show, m.
-        radius: of the robot, m.
-        goal: (2,) or a pose, m; goal_tolerance: m.
+        extent: rectangle to show, m.
+        radius: radius of the robot, m.
+        goal: (2,) goal, or a pose, m.
+        goal_tolerance: distance at which the goal counts as reached, m.
         map_: static surroundings, or None.
-        title: of the window.
+        title: title of the window.
 
     Raises:
         InputError: there is no screen, or nothing that opens windows on it.
@@ -57,13 +58,13 @@ class LiveWindow:
 
     @property
     def open(self) -> bool:
-        """Whether the user has not closed it."""
+        """True until the user closes the window."""
         import matplotlib.pyplot as plt
 
         return plt.fignum_exists(self._figure.number)
 
     def show(self, frame: Frame) -> None:
-        """Replace what is shown by this moment, and let the window answer the user; nothing once it is closed."""
+        """Show this moment instead of the last, and let the window answer the user; nothing once it is closed."""
         if not self.open:
             return
         for artist in self._drawn:

@@ -31,9 +31,9 @@ def place_figure(places: Sequence[Place], *, columns: int = 4, width: float = 10
     """Return pictures of places, each with its name, and a legend of the categories of zones.
 
     Args:
-        places: to draw.
-        columns: pictures side by side.
-        width: of the figure, inches.
+        places: places to draw.
+        columns: number of pictures side by side.
+        width: width of the figure, inches.
 
     Raises:
         InputError: no place.

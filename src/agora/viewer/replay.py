@@ -52,7 +52,7 @@ def replay_html(recordings: Mapping[str, Recording], *, rate: float = 10.0) -> M
     """Return a fragment of HTML with style, script and data that plays the episodes; the keys are their names.
 
     Args:
-        recordings: at least one.
+        recordings: recordings by name, at least one.
         rate: samples a second to keep at most; between samples the page draws straight lines.
 
     Raises:
@@ -198,7 +198,7 @@ def _door(recording: Recording, keep: Array) -> dict[str, Any] | None:
 
 
 def _blame(recording: Recording, contact: Contact) -> str:
-    """Who closed the gap before a contact, and whether the robot could have avoided it, in words; empty where nobody knows."""
+    """Say who closed the gap before a contact, and whether the robot could have avoided it; empty where nobody knows."""
     if contact.closing is None:
         return ""
     closer = contact.closing.closer

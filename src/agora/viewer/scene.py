@@ -1,4 +1,4 @@
-"""What a picture of an episode shows, whatever draws it: extent, moments, trails, colours, legend.
+"""The contents of a picture of an episode, whatever draws it: extent, moments, trails, colours, legend.
 
 The still figure, the video and the live window draw these records; the replay in the browser gets the same colours and lengths.
 """
@@ -117,11 +117,14 @@ class Frame(NamedTuple):
     """One moment of an episode; N pedestrians are present.
 
     Attributes:
-        time: s.
+        time: time, s.
         robot: (3,) pose.
-        position: (N, 2) m; heading: (N,) rad; radius: (N,) m; id: (N,).
+        position: (N, 2) m.
+        heading: (N,) rad.
+        radius: (N,) m.
+        id: (N,).
         trail: (K, 3) x, y of earlier places of pedestrians, m, and how faded, 0 now to 1 gone.
-        contacts: those that have happened.
+        contacts: contacts that have happened.
         state: (N,) numbers in `agora.core.state.SOCIAL_STATES`; None where the recording has none.
         others: (M, 4) x, y, heading and radius of the episode's other robots.
     """
@@ -160,7 +163,7 @@ class Scene:
 
     @cached_property
     def extent(self) -> Extent:
-        """What to show: the robot's path and goal, and without ``focus`` all walls and pedestrians, with a margin."""
+        """The extent of the picture: the robot's path and goal, and without ``focus`` all walls and pedestrians, with a margin."""
         recording = self.recording
         reach = max(recording.radius, recording.goal_tolerance)
         goal = np.asarray(recording.goal, float)[None, :2]
@@ -289,5 +292,5 @@ def _corners(map_: Map) -> list[Doubles]:
 
 
 def _wrap(angle: Doubles) -> Doubles:
-    """The same angle in (-pi, pi]."""
+    """Return the angle in (-pi, pi]."""
     return angle - 2 * np.pi * np.ceil((angle - np.pi) / (2 * np.pi))

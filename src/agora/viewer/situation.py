@@ -1,4 +1,4 @@
-"""The picture of a situation before anything is run: who starts where, where everybody is to go, and what is wrong."""
+"""The picture of a situation before anything is run: starts, goals and ways of everybody, and faults."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ def situation_figure(
     """Return a picture of a map with robots, goals, pedestrians and their ways.
 
     Args:
-        task: what is put together.
+        task: task that is put together.
         area: polygons (V, 2), m, where an interaction is to come about.
-        faults: to be marked.
+        faults: faults to mark.
         title: above the picture.
-        width: of the figure, inches.
+        width: width of the figure, inches.
     """
     (left, bottom), (across, up) = task.map.origin, task.map.size
     points = np.array([(f.x, f.y) for f in faults] + [(left, bottom), (left + across, bottom + up)])
@@ -95,7 +95,7 @@ def _draw_person(axes: Axes, person: Person) -> None:
 
 
 def _legend(figure: Figure, **there: bool) -> None:
-    """Below the axes: what the colours mean of what is there."""
+    """Write below the axes the meaning of the colours in use."""
     from matplotlib.lines import Line2D
 
     looks = {

@@ -39,7 +39,7 @@ class Painter:
     """Draws the frames of one scene; a frame depends on its time alone.
 
     Attributes:
-        scene: what to draw.
+        scene: scene to draw.
         size: width and height in pixels.
         title: words at the top left.
         colours: colour ``#rrggbb`` of each role.
@@ -71,7 +71,7 @@ class Painter:
 
     @property
     def _visible(self) -> Extent:
-        """What the picture has room for: the extent, widened to the picture's shape."""
+        """The visible extent, widened to the picture's shape."""
         extent, (wide, high) = self.scene.extent, (v / self.scale / 2 for v in self.size)
         x, y = (extent.left + extent.right) / 2, (extent.bottom + extent.top) / 2
         return Extent(x - wide, y - high, x + wide, y + high)
@@ -91,7 +91,7 @@ class Painter:
             yield self._frame(pixels, self.scene.at(time))
 
     def _frame(self, pixels: Pixels, moment: Frame) -> Pixels:
-        """Draw what moves over the ground and the path."""
+        """Draw the moving bodies over the ground and the path."""
         brush, colours, radius = Brush(pixels, *self._stage), self.colours, self.scene.recording.radius
         for near, far, beyond, other in map(self.pixel, self.scene.leaves(moment.time)):
             wide = max(0.5 * float(np.hypot(*(other - near))), 1.5)
@@ -128,7 +128,7 @@ class Painter:
 
     @cached_property
     def _ground(self) -> Pixels:
-        """Everything that never changes: walls, goal, start, title, scale and legend."""
+        """The background that never changes: walls, goal, start, title, scale and legend."""
         scene, colours = self.scene, self.colours
         big = Image.new("RGB", (self.size[0] * SMOOTH, self.size[1] * SMOOTH), colours["ground"])
         if scene.recording.map is not None:
@@ -214,10 +214,10 @@ def write_video(
         fps: frames a second.
         size: width and height in pixels, both even.
         speed: simulated seconds per second of video.
-        hold: how long the last moment with the outcome stays, s.
+        hold: time for which the last moment with the outcome stays, s.
         focus: show only this far around the robot's path and goal, m; None for everything.
         title: words at the top.
-        colours: of each role, `agora.viewer.scene.COLOURS` or ``DARK``.
+        colours: colour of each role, `agora.viewer.scene.COLOURS` or ``DARK``.
         progress: called with the number of frames written and of all frames.
         others: recordings of the episode's other robots.
 

@@ -13,7 +13,9 @@ class Episode:
     """An episode, ready to be run elsewhere.
 
     Attributes:
-        number: of the reset, for who follows several. start: resolved. stage: its conditions.
+        number: number of the reset, for readers that follow several.
+        start: the start, resolved.
+        stage: conditions of its stage.
     """
 
     number: int

@@ -1,4 +1,4 @@
-"""What SocNavBench's simulator and a joystick say to each other, as texts.
+"""The texts that SocNavBench's simulator and a joystick exchange.
 
 Keys, their order, types and numbers are those of CMU-TBD/SocNavBench 2724ea85: ``simulators/sim_state.py`` (``to_json``),
 ``agents/robot_agent.py`` (``manage_data``), ``agents/robot_utils.py`` (``establish_handshake``), ``utils/socnav_utils.py``
@@ -19,8 +19,6 @@ from agora.core.state import Floats
 from agora.documents import shown
 from agora.errors import InputError
 from agora.maps.grid import Map
-
-__all__ = ["Agent", "Commands", "State", "JoystickWord", "parse"]
 
 NEVER = 1e8
 """The time of the last collision of who has had none, s (``agents/agent_base.py: last_collision_t``)."""
@@ -46,9 +44,13 @@ class Agent:
     """A robot or a pedestrian in a message.
 
     Attributes:
-        name: of its own. pose: x, y, heading, m and rad; of float32. radius: m.
-        start, goal: poses.
-        cooldown: steps until it may collide again. last_collision: moment, s.
+        name: its name.
+        pose: x, y, heading, m and rad; of float32.
+        start: pose at the start.
+        goal: pose of the goal.
+        radius: radius, m.
+        cooldown: steps until it may collide again.
+        last_collision: moment of its last collision, s.
     """
 
     name: str
@@ -71,8 +73,11 @@ class State:
     """A moment of an episode.
 
     Attributes:
-        pedestrians: who are present, in the order in which they came. robot: the robot.
-        period: of the simulator, s. longest: time limit, s. time: since the episode began, s.
+        pedestrians: the pedestrians present, in the order in which they came.
+        robot: the robot.
+        period: period of the simulator, s.
+        longest: time limit, s.
+        time: time since the episode began, s.
     """
 
     pedestrians: Sequence[Agent]
@@ -97,7 +102,7 @@ class State:
 
 
 def opening(place: Map, map_name: str, episode: str) -> dict[str, Any]:
-    """What the first message of an episode says of it: environment and name. The map's corner is the zero of all poses."""
+    """The environment and name of an episode in its first message. The map's corner is the zero of all poses."""
     rows, columns = place.occupied.shape
     centre = np.array([columns * 0.5, rows * 0.5, 0.0]) * place.resolution
     environment = {
@@ -135,7 +140,7 @@ class PlannerName:
 
 @dataclass(frozen=True, eq=False)
 class Commands:
-    """What the robot is to do, one command a step: (2,) v, w or (4,) x, y, heading, v each; m, s and rad."""
+    """Commands for the robot, one a step: (2,) v, w or (4,) x, y, heading, v each; m, s and rad."""
 
     each: tuple[Floats, ...]
 

@@ -1,12 +1,11 @@
 """Texts between two processes of one machine, a connection for each: connect, send, close; the end of the stream ends the text.
 
 SocNavBench's framing (CMU-TBD/SocNavBench 2724ea85, ``agents/robot_utils.py`` and ``utils/utils.py: conn_recv``): UTF-8 without a
-length before it. Addresses are paths of Unix sockets, or ``HOST:PORT`` of this machine.
+length before it.
 """
 
 from __future__ import annotations
 
-import ipaddress
 import math
 import os
 import selectors
@@ -20,14 +19,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from agora.errors import AgoraError, InputError
-
-__all__ = ["Address", "Letter", "Mailbox", "deliver"]
+from agora.wire.address import Address, connect
 
 LONGEST = 1 << 20
 """Most bytes of a text that is taken."""
 _OPEN = 16  # connections that may be open at a time; the oldest is closed for another one
 _CHUNK = 1 << 16
-_PATH = 107  # bytes that Linux takes as the path of a Unix socket
 
 
 class SenderGoneError(AgoraError):
@@ -35,57 +32,13 @@ class SenderGoneError(AgoraError):
 
 
 @dataclass(frozen=True)
-class Address:
-    """Where texts go: the ``path`` of a Unix socket, or where that is empty a ``port`` of this machine's loopback ``host``."""
-
-    path: str = ""
-    host: str = ""
-    port: int = 0
-
-    @staticmethod
-    def of(text: str, where: str = "address") -> Address:
-        """Read an address; a text with a "/" is a path.
-
-        Raises:
-            InputError: a path that is too long, a host that is not this machine, or no port; ``where`` names the text.
-        """
-        host, colon, port = text.rpartition(":")
-        if "/" in text or not colon:
-            if not text or "\0" in text or len(os.fsencode(text)) > _PATH:
-                raise InputError(f"{where} {text!r}: expected a path of 1 to {_PATH} bytes, or HOST:PORT")
-            return Address(path=text)
-        if not (port.isascii() and port.isdigit() and 0 < int(port) < 65536):
-            raise InputError(f"{where} {text!r}: expected a port from 1 to 65535 behind the colon")
-        if host != "localhost" and not _is_loopback(host):
-            raise InputError(f"{where} {text!r}: nobody outside this machine is listened to; expected localhost or 127.0.0.1")
-        return Address(host="127.0.0.1" if host == "localhost" else host, port=int(port))
-
-    def __str__(self) -> str:
-        return self.path or f"{self.host}:{self.port}"
-
-    def socket(self) -> socket.socket:
-        """A new socket of its kind."""
-        return socket.socket(socket.AF_UNIX if self.path else socket.AF_INET, socket.SOCK_STREAM)
-
-    @property
-    def target(self) -> str | tuple[str, int]:
-        """What a socket binds or connects to."""
-        return self.path or (self.host, self.port)
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.IPv4Address(host).is_loopback
-    except ValueError:
-        return False
-
-
-@dataclass(frozen=True)
 class Letter:
-    """What came over one connection.
+    """A text that came over one connection.
 
     Attributes:
-        text: in UTF-8. sender: number of the process that sent it, 0 where nobody can say. problem: why it is none, or "".
+        text: the text.
+        sender: number of the process that sent it, 0 where it is unknown.
+        problem: the reason why there is no text, or "".
     """
 
     text: str
@@ -99,22 +52,6 @@ def peer(connection: socket.socket) -> int:
         return 0
     number: int = struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))[0]
     return number
-
-
-def connect(address: Address, patience: float) -> socket.socket:
-    """Return a connection; who does not take it, or what is sent over it, within ``patience``, s, is not there.
-
-    Raises:
-        OSError: nobody listens there.
-    """
-    connection = address.socket()
-    try:
-        connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", int(patience), int(patience % 1 * 1e6)))
-        connection.connect(address.target)
-    except OSError:
-        connection.close()
-        raise
-    return connection
 
 
 def deliver(address: Address, text: str, patience: float, to: int = 0) -> None:
@@ -246,7 +183,7 @@ class Mailbox:
 
     @property
     def begun(self) -> int:
-        """How many texts have begun and have no end."""
+        """Number of texts that have begun and have no end."""
         return sum(one.length > 0 for one in self._arriving)
 
     def close(self) -> None:

@@ -20,9 +20,11 @@ from safetensors.numpy import load, save
 from agora.core.recording import Recording
 from agora.documents import shown
 from agora.errors import InputError, UnknownNameError
+from agora.interfaces import Answer
 from agora.maps.grid import Map
 from agora.wire.episode import Episode
 from agora.wire.plain import from_plain, to_plain
+from agora.wire.question import Hello, Question
 from agora.wire.snapshot import Snapshot
 from agora.world.start import Start
 
@@ -36,6 +38,9 @@ FORMATS: dict[str, type] = {
     "agora.episode": Episode,
     "agora.recording": Recording,
     "agora.snapshot": Snapshot,
+    "agora.hello": Hello,
+    "agora.question": Question,
+    "agora.answer": Answer,
 }
 """The record of each format."""
 
@@ -124,7 +129,7 @@ def _without_arrays(value: Any, path: str, arrays: dict[str, Any]) -> Any:
 
 
 def _with_arrays(value: Any, arrays: Mapping[str, Any], where: str, depth: int = 0) -> Any:
-    """What `_without_arrays` was given."""
+    """Return the value that `_without_arrays` was given."""
     if depth > _DEEPEST:
         raise InputError(f"{where}: nested too deeply")
     if isinstance(value, dict) and value.keys() == {_ARRAY}:

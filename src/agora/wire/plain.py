@@ -126,7 +126,7 @@ class _RecordBuilder(Builder):
 
 @functools.cache
 def _fields(kind: Any) -> tuple[dict[str, Any], list[str], dict[str, str]] | None:
-    """What `agora.config` cannot say of a record: one that is a NamedTuple, has derived fields, or names types of `_LATER`."""
+    """The types by key, required keys, and names of a record that `agora.config` cannot read; None for other records."""
     if hasattr(kind, "_fields"):
         names, required = list(kind._fields), [name for name in kind._fields if name not in kind._field_defaults]
     elif kind in _DERIVED or kind is Recording:

@@ -1,4 +1,4 @@
-"""One moment of one world: where everybody is. What ROS publishes of pedestrians and robots, and what a viewer draws, is this."""
+"""One moment of one world: the places of everybody. ROS publishes it, and a viewer draws it."""
 
 from __future__ import annotations
 
@@ -21,11 +21,22 @@ class PedestriansNow:
     """One generation of a world's pedestrians, P slots; values of those who are not present mean nothing.
 
     Attributes:
-        present: (P,) whether the slot holds somebody. id: (P,).
-        x, y: (P,) m; vx, vy: (P,) m/s; heading: (P,) rad. radius: (P,) m; speed: (P,) preferred, m/s.
+        present: (P,) whether the slot holds somebody.
+        id: (P,) number of the pedestrian.
+        x: (P,) m.
+        y: (P,) m.
+        vx: (P,) m/s.
+        vy: (P,) m/s.
+        heading: (P,) rad.
+        radius: (P,) m.
+        speed: (P,) preferred speed, m/s.
         group: (P,) number of the walking group, -1 for none.
-        type, state: (P,) numbers in `agora.core.state.TYPES` and ``SOCIAL_STATES``.
-        stress, energy, social: (P,) in [0, 1]. partner: (P,) id of whom one talks or listens to, -1 for none.
+        type: (P,) number in `agora.core.state.TYPES`.
+        state: (P,) number in `agora.core.state.SOCIAL_STATES`.
+        stress: (P,) in [0, 1].
+        energy: (P,) in [0, 1].
+        social: (P,) in [0, 1].
+        partner: (P,) id of the pedestrian that one talks or listens to, -1 for none.
     """
 
     present: Bools = field(metadata=axes("P", np.bool_))
@@ -47,7 +58,7 @@ class PedestriansNow:
 
     @staticmethod
     def of(people: Pedestrians, traits: Traits, minds: Minds, world: int = 0) -> PedestriansNow:
-        """Those of a world, in the slots up to the last that is in use."""
+        """Return the pedestrians of a world, in the slots up to the last that is in use."""
         count = int(traits.count[world])
         found = {name: array[world, :count].copy() for name, array in _sources(people, traits, minds).items()}
         return PedestriansNow(present=people.active[world, :count].copy(), **found)
@@ -78,8 +89,15 @@ class RobotsNow:
 
     Attributes:
         active: (R,) False once a robot has ended and left the world.
-        x, y, heading: (R,) m and rad; vx, vy, omega: (R,) twist in the robot's frame, m/s and rad/s.
-        world_vx, world_vy: (R,) m/s in the map frame. steering: (R,) rad.
+        x: (R,) m.
+        y: (R,) m.
+        heading: (R,) rad.
+        vx: (R,) m/s, in the robot's frame.
+        vy: (R,) m/s, in the robot's frame.
+        omega: (R,) rad/s.
+        world_vx: (R,) m/s, in the map frame.
+        world_vy: (R,) m/s, in the map frame.
+        steering: (R,) rad.
     """
 
     active: Bools = field(metadata=axes("R", np.bool_))
@@ -95,7 +113,7 @@ class RobotsNow:
 
     @staticmethod
     def of(robots: Robots, world: int = 0) -> RobotsNow:
-        """Those of a world."""
+        """Return the robots of a world."""
         return RobotsNow(**{name: getattr(robots, name)[world].copy() for name in ("active", *ROBOTS)})
 
     def put(self, robots: Robots, world: int = 0) -> None:
@@ -113,8 +131,11 @@ class Snapshot:
     """One moment of one world.
 
     Attributes:
-        step: physics steps since the episode began. time: since then, s.
-        pedestrians, robots: who is where. names: of the robots, R of them.
+        step: physics steps since the episode began.
+        time: time since the episode began, s.
+        pedestrians: the pedestrians.
+        robots: the robots.
+        names: names of the robots, R of them.
     """
 
     step: int

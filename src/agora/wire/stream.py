@@ -6,7 +6,7 @@ Before each message stand four bytes with its length, little-endian. A file that
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from agora.errors import InputError
 from agora.wire.episode import Episode
@@ -19,7 +19,7 @@ LONGEST = 1 << 30
 _OF = {"agora.episode": Episode, "agora.snapshot": Snapshot}
 
 
-def frame(record: Episode | Snapshot) -> bytes:
+def frame(record: Any) -> bytes:
     """Return a message with its length before it."""
     data = encode(record)
     return len(data).to_bytes(4, "little") + data

@@ -1,1 +1,1 @@
-"""The state of a batch of worlds, apart from what moves it: records, where episodes begin, which maps they are on."""
+"""The state of a batch of worlds, apart from the code that moves it: records, starts of episodes, maps."""

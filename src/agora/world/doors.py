@@ -55,7 +55,7 @@ class Doors:
         self._world.maps.index[world] = whole if share >= 1.0 else whole + 1 + int(share * STAGES)
 
     def _held(self, world: int, door: Door) -> bool:
-        """Whether somebody is in the door."""
+        """Return whether somebody is in the door."""
         people, robots, sizes = self._world.pedestrians, self._world.robots, self._world.robot_traits
         there, ours = people.active[world], robots.active[world]
         x = np.concatenate([people.x[world, there], robots.x[world, ours]])

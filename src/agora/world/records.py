@@ -36,13 +36,13 @@ class WorldRules(NamedTuple):
 
 
 class Clock(NamedTuple):
-    """How far the episodes of W worlds are.
+    """The progress of the episodes of W worlds.
 
     Attributes:
         key: (W,) key of the world's stream of random numbers.
         step: (W,) physics steps since the start of the episode.
         time_limit: (W,) step at which it times out.
-        done: (W,) every robot has ended; the world is frozen.
+        done: (W,) whether every robot has ended; the world is frozen.
     """
 
     key: Annotated[NDArray[np.uint64], Each("W")]
@@ -52,14 +52,16 @@ class Clock(NamedTuple):
 
 
 class Goals(NamedTuple):
-    """Where robots go.
+    """The goals of robots.
 
     Attributes:
-        x, y, heading: (W, R) of the current goal, m and rad.
+        x: (W, R) current goal, x, m.
+        y: (W, R) current goal, y, m.
+        heading: (W, R) current goal, heading, rad.
         tolerance: (W, R) distance at which it is reached, m.
-        heading_tolerance: (W, R) rad, pi or more for any heading.
-        left: (W, R) goals after the current one.
-        arrived: (W, R) the current one is reached and the next is to be set.
+        heading_tolerance: (W, R) deviation from the heading at which it is reached, rad, pi or more for any heading.
+        left: (W, R) number of goals after the current one.
+        arrived: (W, R) whether the current one is reached and the next is to be set.
     """
 
     x: Annotated[Floats, WR]
@@ -72,7 +74,7 @@ class Goals(NamedTuple):
 
 
 class Ends(NamedTuple):
-    """How robots ended.
+    """The ends of robots.
 
     Attributes:
         outcome: (W, R) RUNNING or the number of an `Outcome`.
@@ -112,13 +114,19 @@ class Touching(NamedTuple):
 
 
 class Events(NamedTuple):
-    """Contacts that began, until they are collected.
+    """The contacts that began, until they are collected.
 
     Attributes:
-        count: (W,) how many since the last collection.
-        step, kind, robot, party: (W, E).
-        fraction, x, y: (W, E) moment within the step and place of the robot.
-        here, there: (W, E, 6) x, y, heading of the robot and of the party at both ends of the step, not of walls.
+        count: (W,) number of contacts since the last collection.
+        step: (W, E) number of the step.
+        kind: (W, E) kind of the party.
+        robot: (W, E) number of the robot.
+        party: (W, E) slot or number of the party.
+        fraction: (W, E) moment within the step.
+        x: (W, E) place of the robot, x, m.
+        y: (W, E) place of the robot, y, m.
+        here: (W, E, 6) x, y, heading of the robot at both ends of the step, not for walls.
+        there: (W, E, 6) x, y, heading of the party at both ends of the step, not for walls.
     """
 
     count: Annotated[Ints, Each("W")]  # type: ignore[assignment]
@@ -134,7 +142,7 @@ class Events(NamedTuple):
 
 
 class Status(NamedTuple):
-    """Where the episodes of W worlds with R robots stand."""
+    """The state of the episodes of W worlds with R robots."""
 
     clock: Clock
     goals: Goals
@@ -148,11 +156,16 @@ class ReplayTracks(NamedTuple):
     """Recorded trajectories of pedestrian slots; a slot with ``last < first`` is simulated.
 
     Attributes:
-        first, last: (W, P) index of the slot's first and last knot.
+        first: (W, P) index of the slot's first knot.
+        last: (W, P) index of the slot's last knot.
         cursor: (W, P) knot that was used last.
-        period: (W, P) s after which the trajectory starts again, 0 for once; phase: (W, P) s by which it is ahead.
-        aside_x, aside_y: (W, P) from the recorded place, of those who step aside (`agora.engine.sidestep`), m.
-        time, x, y: (N,) knots, s and m.
+        period: (W, P) time after which the trajectory starts again, s, 0 for once.
+        phase: (W, P) time by which it is ahead, s.
+        aside_x: (W, P) distance from the recorded place, of people who step aside (`agora.engine.sidestep`), x, m.
+        aside_y: (W, P) distance from the recorded place, y, m.
+        time: (N,) knots, time, s.
+        x: (N,) knots, x, m.
+        y: (N,) knots, y, m.
     """
 
     first: Annotated[NDArray[np.int64], WP]
@@ -171,9 +184,11 @@ class Fed(NamedTuple):
     """Forces per mass from outside on simulated pedestrians, held until they are replaced.
 
     Attributes:
-        how: (W, P) 0 for none, ADDED to what the crowd model says, or IN_PLACE of it.
-        x, y: (W, P) m/s2.
-        own_x, own_y: (W, P) what the crowd model alone said last, m/s2, its cap of the speed included.
+        how: (W, P) 0 for none, ADDED to the crowd model's answer, or IN_PLACE of it.
+        x: (W, P) force per mass, x, m/s2.
+        y: (W, P) force per mass, y, m/s2.
+        own_x: (W, P) last answer of the crowd model alone, x, m/s2, its cap of the speed included.
+        own_y: (W, P) last answer of the crowd model alone, y, m/s2, likewise.
     """
 
     how: Annotated[Ints, WP]

@@ -1,4 +1,4 @@
-"""Where recorded pedestrians are at a moment, and which of them are one body."""
+"""Recorded pedestrians at a moment: their places, and the slots that are one body."""
 
 from __future__ import annotations
 

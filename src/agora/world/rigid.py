@@ -23,7 +23,7 @@ def ride(way: Doubles, centres: Doubles, window: float) -> Doubles:
         way: (N, 3) time, x, y of the origin of the body's frame, s and m, in the map's frame. N is 2 or more, and times increase.
             Between two knots the origin moves on a straight line at constant speed.
         centres: (D, 2) of the discs in the body's frame, whose x axis points ahead, m.
-        window: s, 0.5 or more.
+        window: window of the mean direction, s, 0.5 or more.
 
     Returns:
         (D, M, 3) time, x, y of each disc, s and m, in the map's frame.

@@ -1,4 +1,4 @@
-"""Where an episode begins: everything about it that chance or a file decided, resolved."""
+"""The start of an episode: everything about it that chance or a file decided, resolved."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ WIDEST_GOAL = 5.0
 
 @dataclass(frozen=True, eq=False)
 class RobotStart:
-    """One robot at the start.
+    """A robot at the start.
 
     Attributes:
-        model: what it is.
-        pose: (3,) x, y, heading.
+        model: model of the robot.
+        pose: (3,) x, y, heading, m and rad.
         goals: (G, 3) poses to reach one after the other, G >= 1; the episode ends at the last.
         legs: (G,) geodesic length of the way to each goal from the one before, m; None where nobody has measured it.
         turn: sum of the turns on the way to the first goal, from the heading on, rad; None without a way or where ``legs`` is None.
@@ -48,9 +48,9 @@ class Thing:
     """A piece of furniture of an episode; the cells and shapes of its map have it already.
 
     Attributes:
-        name: of its own, e.g. "S_shelf_1".
+        name: unique name, e.g. "S_shelf_1".
         kind: whether pedestrians use it (interactive).
-        furniture: what it is, and where.
+        furniture: model and pose.
     """
 
     name: str
@@ -63,10 +63,17 @@ class Habits:
     """Settings of a scenario for one pedestrian's social states; None leaves the value to the behaviour.
 
     Attributes:
-        chat_probability, story_probability, group_probability, stroll_probability: of beginning a talk of two, a story, a talk of
-            the group and a talk while walking, every 0.5 s.
-        chat_time, story_time, group_time, stroll_time: their typical durations, s. talk_distance: m.
-        wait_time: how long it stands at first, s. trigger_radius: how near a robot must come before it moves, m; 0 for not at all.
+        chat_probability: probability of beginning a talk of two, every 0.5 s.
+        story_probability: probability of beginning a story, every 0.5 s.
+        group_probability: probability of beginning a talk of the group, every 0.5 s.
+        stroll_probability: probability of beginning a talk while walking, every 0.5 s.
+        chat_time: typical duration of a talk of two, s.
+        story_time: typical duration of a story, s.
+        group_time: typical duration of a talk of the group, s.
+        stroll_time: typical duration of a talk while walking, s.
+        talk_distance: distance of a talk, m.
+        wait_time: time for which it stands at first, s.
+        trigger_radius: distance of a robot from which on it moves, m; 0 for no such condition.
     """
 
     chat_probability: Chance | None = None
@@ -84,27 +91,33 @@ class Habits:
 
 @dataclass(frozen=True, eq=False)
 class PedestrianStarts:
-    """P simulated pedestrians at the start.
+    """The simulated pedestrians at the start, P of them.
 
     Attributes:
-        position: (P, 2) m.
-        speed: (P,) preferred speed, m/s; radius: (P,) m.
-        group: (P,) number of the walking group, -1 for none; id: (P,).
-        waypoints: (P, K, 2) m. waypoint_count: (P,) how many of each row count.
-        mode: (P,) 0 loop, 1 random order, 2 stay at the last, 3 leave the world at the last; who has `one_place` stays there in the
-            first two. tolerance: (P,) m.
-        velocity: (P, 2) m/s.
-        heading: (P,) rad; towards the first waypoint where not given.
+        position: (P, 2) positions, m.
+        speed: (P,) preferred speed, m/s.
+        radius: (P,) body radii, m.
+        group: (P,) number of the walking group, -1 for none.
+        id: (P,) ids.
+        waypoints: (P, K, 2) waypoints, m.
+        waypoint_count: (P,) number of waypoints of each row that count.
+        mode: (P,) number of the mode: 0 loop, 1 random order, 2 stay at the last, 3 leave the world at the last; pedestrians with
+            `one_place` stay there in the first two.
+        tolerance: (P,) distance at which a waypoint counts as reached, m.
+        velocity: (P, 2) velocities, m/s.
+        heading: (P,) headings, rad; towards the first waypoint where not given.
         model: (P,) number of the crowd model among the stage's; the first where not given.
-        type, reaction, state: (P,) numbers in `agora.core.state.TYPES`, ``REACTIONS`` and ``SOCIAL_STATES``; regular adults who
-            walk where not given.
-        habits: one a pedestrian; empty where nobody has any of its own.
-        waits: (P, K) s before setting out for each waypoint; company: (P, 3) distance to the nearest robot, m, first and last
-            moment, s; nothing of both where not given (`agora.pedestrians.cues`).
-        doing: (P, K) number in `agora.core.state.SOCIAL_STATES` of what one does who stands before setting out, -1 for nothing
-            that is said; facing: (P, K) heading in which one does it, rad.
-        enters: (P,) when each comes into the world, s, in rising order after those who are there at the start; nobody comes later
-            where not given.
+        type: (P,) numbers in `agora.core.state.TYPES`; adults where not given.
+        reaction: (P,) numbers in `agora.core.state.REACTIONS`; regular where not given.
+        state: (P,) numbers in `agora.core.state.SOCIAL_STATES`; walking where not given.
+        habits: habits, one a pedestrian; empty where nobody has any of its own.
+        waits: (P, K) time before setting out for each waypoint, s.
+        company: (P, 3) distance to the nearest robot, m, first and last moment, s; nothing of both where not given
+            (`agora.pedestrians.cues`).
+        doing: (P, K) number in `agora.core.state.SOCIAL_STATES` of the activity of one who stands before setting out, -1 for none.
+        facing: (P, K) heading of that activity, rad.
+        enters: (P,) time at which each comes into the world, s, in rising order after those who are there at the start; nobody
+            comes later where not given.
     """
 
     position: Doubles = field(metadata=axes("P 2"))
@@ -151,13 +164,13 @@ class PedestrianStarts:
 
     @property
     def one_place(self) -> Bools:
-        """(P,) whose waypoints are one place: none of them is farther from the first than counts as reached."""
+        """(P,) whether a pedestrian's waypoints are one place: none of them is farther from the first than counts as reached."""
         length, count = self.waypoints.shape[1], self.waypoint_count[:, None]
         apart = np.hypot(*np.moveaxis(self.waypoints - self.waypoints[:, :1], -1, 0))
         return np.asarray(((apart <= self.tolerance[:, None]) | (np.arange(length) >= count)).all(axis=1))
 
     def moved(self, ids: Ints, position: Doubles, velocity: Doubles, heading: Doubles) -> PedestrianStarts:
-        """The same pedestrians, those of some ``ids`` (K,) elsewhere: position and velocity (K, 2), heading (K,)."""
+        """Return the pedestrians, those of some ``ids`` (K,) elsewhere: position and velocity (K, 2), heading (K,)."""
         place = {int(i): k for k, i in enumerate(self.id)}
         mine = [(place[int(i)], k) for k, i in enumerate(ids) if int(i) in place]
         here, there = [a for a, _ in mine], [b for _, b in mine]
@@ -169,26 +182,29 @@ class PedestrianStarts:
 
     @staticmethod
     def none() -> PedestrianStarts:
-        """Nobody."""
+        """Return no pedestrians."""
         return PedestrianStarts(**empty(PedestrianStarts, tuple(declared(PedestrianStarts)), P=0, K=1))  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, eq=False)
 class Start:
-    """One episode, ready to run.
+    """An episode, ready to run.
 
     Attributes:
         entry: name of the suite entry, ``suite/stage/episode``; with the seed, the key of every random stream.
-        seed: of the suite entry.
+        seed: seed of the suite entry.
         map: static surroundings.
-        robots: R of them.
-        pedestrians: simulated ones.
-        timeout: s. goal_tolerance: m. heading_tolerance: rad, pi or more for any heading.
+        robots: robots, R of them.
+        pedestrians: simulated pedestrians.
+        timeout: time limit, s.
+        goal_tolerance: distance at which a goal counts as reached, m.
+        heading_tolerance: deviation from the goal's heading at which it does, rad, pi or more for any heading.
         replay: recorded pedestrians; they take the slots after the simulated ones.
-        replay_radius: of recorded pedestrians, m.
-        replay_phase: (n,) s by which each recording is ahead; empty for none.
+        replay_radius: radius of recorded pedestrians, m.
+        replay_phase: (n,) time by which each recording is ahead, s; empty for none.
         things: furniture that stands in the map for this episode.
-        names, looks: of the simulated pedestrians, e.g. "D_actor1_1" and "actor1"; for simulators that show them.
+        names: names of the simulated pedestrians, e.g. "D_actor1_1"; for simulators that show them.
+        looks: looks of the simulated pedestrians, e.g. "actor1"; for simulators that show them.
         furniture: pieces in the map, for pedestrians that use them.
         reference_path: length of the path that was published with the world, m.
     """

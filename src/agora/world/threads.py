@@ -18,7 +18,8 @@ class Threads:
     """Runs kernels on all worlds; no result depends on how many threads there are.
 
     Args:
-        worlds: W. threads: the calling one counts.
+        worlds: W.
+        threads: the calling one counts.
     """
 
     def __init__(self, worlds: int, threads: int = 1) -> None:
@@ -31,7 +32,7 @@ class Threads:
 
     @property
     def several(self) -> bool:
-        """Whether there are several."""
+        """True where there are several threads."""
         return self._pool is not None
 
     def everywhere(self, *kernels: Work) -> None:

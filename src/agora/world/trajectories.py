@@ -38,12 +38,13 @@ class Trajectories:
     """Knots of n pedestrians in flat arrays; those of pedestrian i are ``first[i]`` to ``first[i + 1]``. Arrays are read-only.
 
     Attributes:
-        knot_time: (K,) s, increasing within a pedestrian.
-        knot_x, knot_y: (K,) m.
+        knot_time: (K,) time, s, increasing within a pedestrian.
+        knot_x: (K,) place, x, m.
+        knot_y: (K,) place, y, m.
         first: (n + 1,) first knot of each pedestrian, then K.
         id: (n,) identity, each once.
         group: (n,) number of the walking group, -1 for none.
-        period: (n,) s, after which a trajectory starts again at its first knot, and so did before it; 0 for once.
+        period: (n,) time after which a trajectory starts again at its first knot, and so did before it, s; 0 for once.
         body: (n,) number of the rigid body of which this is a disc, -1 for a disc of its own. Its discs are neighbours here.
 
     Raises:
@@ -105,9 +106,12 @@ class Trajectories:
         """Return the trajectories of rows (time, id, x, y) in any order; ids ascend.
 
         Args:
-            time, id, x, y: (K,) s, whole numbers, m.
-            longest_gap: between two rows of one id, s. Who comes back later is another pedestrian, with the next id above all that
-                are there; they are given out in the order of the old ids and of time.
+            time: (K,) times, s.
+            id: (K,) ids, whole numbers.
+            x: (K,) places, x, m.
+            y: (K,) places, y, m.
+            longest_gap: longest time between two rows of one id, s. A pedestrian who comes back later is another one, with the next
+                id above all that are there; they are given out in the order of the old ids and of time.
 
         Raises:
             InputError: the same pedestrian twice at one time, ids that are not whole numbers, or numbers that are not finite.
@@ -146,7 +150,7 @@ class Trajectories:
         return self.knot_time[self.first[1:] - 1]
 
     def at(self, time: float) -> Moment:
-        """Return who is where at a time, s: present from the first knot on, no longer at the last."""
+        """Return the pedestrians and their places at a time, s: present from the first knot on, no longer at the last."""
         start, length = self.start, self.end - self.start
         once = self.period == 0
         turns = np.floor((time - start) / np.where(once, 1.0, self.period))
@@ -206,7 +210,7 @@ class Trajectories:
         return replace(self, group=np.where(number >= 0, np.searchsorted(used, number), -1))
 
     def overlapping(self, begin: float, end: float) -> Bools:
-        """Return who (n,) is present at some time of [begin, end], s."""
+        """Return which pedestrians (n,) are present at some time of [begin, end], s."""
         return (self.period > 0) | ((self.start <= end) & (self.end > begin))
 
     def mean_speed(self) -> float:

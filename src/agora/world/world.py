@@ -1,4 +1,4 @@
-"""The state of W worlds side by side, apart from what moves it.
+"""The state of W worlds side by side, apart from the code that moves it.
 
 Two generations of pedestrians and robots: everybody reads generation t while t + dt is written; `World.turn` swaps them. The
 engine, sensors, recorder, behaviours and rewards work on the world alone.
@@ -34,8 +34,13 @@ class Layout:
     """Sizes of a batch's arrays.
 
     Attributes:
-        worlds: W. robots: R in each. pedestrians: most in one world. waypoints: most of one pedestrian.
-        corners: most of a polygon footprint. knots: most of the recordings of one world. delay: longest command delay, steps.
+        worlds: number of worlds W.
+        robots: number of robots R in each.
+        pedestrians: most pedestrians in one world.
+        waypoints: most waypoints of one pedestrian.
+        corners: most corners of a polygon footprint.
+        knots: most knots of the recordings of one world.
+        delay: longest command delay, steps.
         maps: room for maps.
     """
 
@@ -72,21 +77,29 @@ class Layout:
 
 
 class World:
-    """W worlds of pedestrians and robots: records of arrays, and at which moment they are.
+    """The state of W worlds of pedestrians and robots: records of arrays, and the generation that is t.
 
     Args:
-        layout: sizes.
+        layout: sizes of the records.
         dt: physics step, s.
         slots: pedestrian slots a world, a multiple of `state.PADDING`; the least that hold the layout where not given.
-        threads: that share the worlds; results do not depend on it.
+        threads: number of threads that share the worlds; results do not depend on it.
 
     Attributes:
-        layout, dt, slots: as given.
-        tick: steps since the world was made. now: which of the two generations is t, 0 or 1.
-        traits, minds, waypoints: of the pedestrians. replay: their recordings.
-        robot_traits: of the robots. commands: (W, R, 3) twists that count until others are given, m/s and rad/s.
-        status: clocks, goals, outcomes and contacts. maps: of all worlds, and which world is on which.
-        doors: that move; None where no map has any.
+        layout: as given.
+        dt: as given.
+        slots: number of pedestrian slots a world.
+        tick: steps since the world was made.
+        now: number of generation t, 0 or 1.
+        traits: traits of the pedestrians.
+        minds: minds of the pedestrians.
+        waypoints: waypoints of the pedestrians.
+        replay: recordings of pedestrians.
+        robot_traits: traits of the robots.
+        commands: (W, R, 3) twists that count until others are given, m/s and rad/s.
+        status: clocks, goals, outcomes and contacts.
+        maps: maps of all worlds, and the number of each world's map.
+        doors: doors that move; None where no map has any.
         threads: run kernels over the worlds.
     """
 
@@ -144,8 +157,25 @@ class World:
         self.now = 1 - self.now
         self.tick += steps
 
+    def take_over(self, before: World, robots: Sequence[int], pedestrians: Sequence[int] | None = None) -> None:
+        """Go on where another world of other lengths is: its time, pedestrians, robots and goals. Contacts noted there stay there.
+
+        Args:
+            before: the other world.
+            robots: numbers of its robots that become the first ones here.
+            pedestrians: its slots whose pedestrians are taken over, in slots of the same number; all where None.
+        """
+        self.tick, own = before.tick, self.traits.count.copy()
+        for name in ("pedestrians", "traits", "minds", "waypoints"):
+            state.carry(getattr(before, name), getattr(self, name), pedestrians=pedestrians)
+        if pedestrians is not None:
+            np.maximum(own, before.traits.count, out=self.traits.count)
+        for source, target in ((before.robots, self.robots), *zip(before.status[:-1], self.status[:-1], strict=True)):
+            state.carry(source, target, robots)
+        self.commands[:, : len(robots)] = before.commands[:, list(robots)]
+
     def holds(self, start: Start) -> bool:
-        """Whether there is room for an episode in every world."""
+        """Return whether there is room for an episode in every world."""
         room, models = self.layout, [robot.model for robot in start.robots]
         return (
             len(models) == room.robots
@@ -259,8 +289,10 @@ class World:
         """Note that a robot begins to touch something in the physics step from this generation to the other, before they `turn`.
 
         Args:
-            world, robot: numbers.
-            kind: of what it touches. other: slot of the pedestrian, or number of the robot; -1 for a wall.
+            world: number of the world.
+            robot: number of the robot in its world.
+            kind: kind of what it touches.
+            other: slot of the pedestrian, or number of the robot; -1 for a wall.
             share: moment of the step, from 0 to 1.
         """
         w, events, is_person = world, self.status.events, kind is ContactKind.PEDESTRIAN

@@ -104,7 +104,7 @@ def test_demonstrations_that_cannot_be_learned_from_are_refused(tmp_path, rng):
 
 
 def test_the_steps_of_an_observation_hold_nothing_but_scan_goal_and_twist():
-    """What `read_samples` makes up (pose, radius, footprint, period) is not seen."""
+    """The values that `read_samples` makes up (pose, radius, footprint, period) are not seen."""
     robot = load_robot("jackal")
     pose, nobody = np.float32([[0, 0, 0]]), np.zeros((1, 4, 2), np.float32)
     given = {"twist": np.float32([[0.3, 0, 0.1]]), "goal": np.float32([[2, 1, 0]]), "limits": robot.limits(1)}

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
+from agora.learning.trainers.actor_critic import Shape
+from agora.learning.trainers.networks import network_of
 from tests.learning.trainers.runs import Notes
 
 from agora.errors import DivergedError
 from agora.learning.rewards import Reward
-from agora.learning.trainers.actor_critic import Shape
 from agora.learning.trainers.imitation import Lessons, _School
-from agora.learning.trainers.networks import network_of
 from agora.learning.trainers.ppo import Ppo
 from agora.policies.encoding import Observe
 from agora.tasks.suite import load_suite

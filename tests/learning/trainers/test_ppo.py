@@ -11,6 +11,7 @@ import gymnasium
 import numpy as np
 import pytest
 import torch
+from agora.learning.trainers.networks import ActorCritic, Mlp, Shape, network_of
 from gymnasium.spaces import Box
 from stable_baselines3 import PPO
 from stable_baselines3.common.buffers import RolloutBuffer
@@ -25,7 +26,6 @@ from agora.errors import DivergedError, InputError, UnknownNameError
 from agora.learning.env import AgoraVectorEnv
 from agora.learning.rewards import Reward
 from agora.learning.sb3 import Sb3VecEnv
-from agora.learning.trainers.networks import ActorCritic, Mlp, Shape, network_of
 from agora.learning.trainers.ppo import Batch, Ppo, _Worlds, advantages_of, log_density, losses_of
 from agora.policies.encoding import Observe
 

@@ -22,7 +22,7 @@ def generated(name, number=0, **parameters):
 
 
 def models(place):
-    """How often each model stands in a place."""
+    """Return how often each model stands in a place."""
     return Counter(piece.model for piece in place.furniture)
 
 

@@ -1,4 +1,4 @@
-"""What holds for the places of every generator, by other means than theirs: shapely, a flood fill, another corner of the world."""
+"""Properties of the places of every generator, by other means than theirs: shapely, a flood fill, another corner of the world."""
 
 import math
 from dataclasses import replace

@@ -50,7 +50,7 @@ def seen(robot, *persons, dt=0.1, top=1.25, scan=()):
 
 
 def asked(escort, *moments):
-    """What it says at the last of the moments."""
+    """Return its guidance at the last of the moments."""
     memory = {}
     for moment in moments:
         found, memory = escort.guide(moment, memory)

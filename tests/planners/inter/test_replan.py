@@ -41,7 +41,7 @@ def cells_of(found):
 
 
 def price(cost, points, share=0.8 / 50.0):
-    """What a path in cells costs, in cell lengths; infinite where it touches a closed cell."""
+    """Return the cost of a path in cells, in cell lengths; infinite where it touches a closed cell."""
     total = 0.0
     for p, q in zip(points[:-1], points[1:], strict=True):
         along = p + np.linspace(0.0, 1.0, 41)[:, None] * (q - p)

@@ -1,4 +1,4 @@
-"""What interplanners ask about, against a plain twin in double precision."""
+"""The surroundings of interplanners, against a plain twin in double precision."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from agora.testing import observation
 
 
 def places(o):
-    """Where pedestrians (N, Q) are in the robots' frames, m."""
+    """Return the places of pedestrians (N, Q) in the robots' frames, m."""
     dx, dy = (o.pedestrians.position.astype(float) - o.pose[:, None, :2]).transpose(2, 0, 1)
     cosine, sine = np.cos(o.pose[:, 2:].astype(float)), np.sin(o.pose[:, 2:].astype(float))
     return cosine * dx + sine * dy, cosine * dy - sine * dx

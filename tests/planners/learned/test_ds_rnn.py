@@ -9,14 +9,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from agora.learning.trainers.actor_critic import Shape
+from agora.learning.trainers.ds_rnn import DsRnn as Network
 
 from agora.core.recording import Outcome
 from agora.draft.periods import Periods
 from agora.episode import Conditions, Episodes
 from agora.errors import InputError
 from agora.learning.env import AgoraVectorEnv
-from agora.learning.trainers.actor_critic import Shape
-from agora.learning.trainers.ds_rnn import DsRnn as Network
 from agora.planners.learned.ds_rnn import DsRnn
 from agora.planners.memory import reset
 from agora.policies.policy import decides

@@ -10,15 +10,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from agora.learning.trainers.actor_critic import Shape
+from agora.learning.trainers.ga3c import Ga3cNetwork
+from agora.policies.ga3c import Agents
 
 from agora.episode import Conditions, Episodes
 from agora.errors import InputError
 from agora.learning.env import AgoraVectorEnv
-from agora.learning.trainers.actor_critic import Shape
-from agora.learning.trainers.ga3c import Ga3cNetwork
 from agora.planners.learned.ga3c_cadrl import Ga3cCadrl
 from agora.planners.memory import reset
-from agora.policies.ga3c import Agents
 from agora.robots.model import load_robot
 from agora.tasks.suite import load_suite
 from agora.testing import check_planner

@@ -34,7 +34,7 @@ def planner(tmp_path):
 
 
 def seen_by_robots(rows: int = 3, dt: float = 0.1, seed: int = 1) -> Any:
-    """What RLCA's robots know, with a scan of their own for each seed."""
+    """Return the observation of RLCA's robots, with a scan of their own for each seed."""
     o = observation(rows=rows, beams=ROBOT.lidar.beams)
     angles = np.linspace(ROBOT.lidar.angle_min, ROBOT.lidar.angle_max, ROBOT.lidar.beams).astype(np.float32)
     scan = np.random.default_rng(seed).uniform(0.3, 8.0, o.scan.shape).astype(np.float32)

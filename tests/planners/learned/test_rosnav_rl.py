@@ -39,7 +39,7 @@ def planner(policy, tmp_path):
 
 
 def seen_by_jackal(rows: int = 3, dt: float = 0.1, **other: float) -> Any:
-    """What Jackals know, some of whose limits may be others."""
+    """Return the observation of Jackals, some of whose limits may be others."""
     o = observation(rows=rows, beams=JACKAL.lidar.beams)
     angles = np.linspace(JACKAL.lidar.angle_min, JACKAL.lidar.angle_max, JACKAL.lidar.beams).astype(np.float32)
     limits = JACKAL.limits(rows)

@@ -27,7 +27,7 @@ def window(pose, discs, size, cell, radius, inflation=0.55):
 
 
 def look(pose, twist, goal, *, path=None, discs=(), dt=0.05, robot=None, radius=0.3, size=6.0, cell=0.05):
-    """What one robot sees, as a batch of one; the path is straight unless given."""
+    """Return the observation of one robot, as a batch of one; the path is straight unless given."""
     path = np.linspace(pose[:2], goal[:2], 80) if path is None else np.asarray(path, float)
     cost, origin = window(pose, discs, size, cell, radius)
 

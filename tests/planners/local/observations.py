@@ -38,7 +38,7 @@ def tracks(position, velocity=None, radius=0.3):
 
 
 def observe(pose, goal, *, twist=None, pedestrians=None, robots=None, path=None, path_count=None, dt=0.05, radius=0.25, **bounds):
-    """What robots at the poses (N, 3) observe; without a path they have the goal (N, 2) as its only point."""
+    """Return the observation of robots at the poses (N, 3); without a path they have the goal (N, 2) as its only point."""
     pose = np.asarray(pose, np.float32)
     n = len(pose)
     goal = np.concatenate([np.asarray(goal, np.float32), np.zeros((n, 1), np.float32)], axis=1)

@@ -28,7 +28,7 @@ def ahead(distance, aside=0.0, heading=0.6, start=START):
 
 
 def see(*args, people=(), **scene):
-    """What a robot sees of walls and of people (x, y, vx, vy, radius)."""
+    """Return a robot's observation of walls and of people (x, y, vx, vy, radius)."""
     people = np.array(people, np.float32).reshape(1, -1, 5)
     crowd = dataclasses.replace(tracks(people[:, :, :2], people[:, :, 2:4]), radius=people[:, :, 4].copy())
     scene = {"size": 9.0, "robot": ROBOT} | scene
@@ -378,7 +378,7 @@ QUICK = {"max_vel_x": 2.0, "max_vel_x_backwards": 0.5, "max_vel_theta": 1.57, "a
     ids=["at rest", "moving", "somebody leaves", "quick"],
 )
 def test_a_straight_band_is_that_of_the_package(speed, people, values, duration, twist):
-    """What TebOptimalPlanner of teb_local_planner (b68c328, with g2o) gives after ten plans along 3 m, measured outside."""
+    """The results of TebOptimalPlanner of teb_local_planner (b68c328, with g2o) after ten plans along 3 m, measured outside."""
     planner, memory = dataclasses.replace(ONE, **values), {}
     seen = see((0.0, 0.0, 0.0), (speed, 0.0, 0.0), (3.0, 0.0, 0.0), people=people, path=straight(3.0), robot=able(), dt=0.1)
     for _ in range(10):

@@ -1,4 +1,4 @@
-"""What the stand-ins read of SDF."""
+"""The part of SDF that the stand-ins read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What predicates say of made-up drives; pedestrian 7 is the first, 8 the second."""
+"""Predicates on made-up drives; pedestrian 7 is the first, 8 the second."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ class InProcess:
         return 1
 
     def prepare(self) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def run(self, work: Work, jobs: deque[Any]) -> Iterator[Event]:
         """Run every job; see `agora.interfaces.Executor.run`."""

@@ -1,4 +1,4 @@
-"""Episodes that are played outside of this process: in a ROS graph or over sockets, by whatever drives the robot there."""
+"""Episodes that are played outside of this process, in a ROS graph or over sockets, by the driver there."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from agora.benchmark.job import Job, RunPlan
 from agora.core.recording import Recording
 from agora.interfaces import Done, Event, Progress, Work
 
-__all__ = ["EpisodeLostError", "External", "Outside"]
+__all__ = ["EpisodeLostError", "Outside"]
 
 
 class EpisodeLostError(Exception):
@@ -20,14 +20,14 @@ class EpisodeLostError(Exception):
 
 @dataclass(frozen=True)
 class External:
-    """Whatever drives the robots outside: a planner that this process cannot call."""
+    """A planner outside, which this process cannot call."""
 
     graph: str = "ROS"
 
 
 @dataclass(frozen=True)
 class Outside:
-    """Has episodes played one after the other, and makes rows of what comes back.
+    """Has episodes played outside one after the other, and makes rows of their recordings.
 
     Attributes:
         play: plays an episode, by its stage and number, and returns a recording of each robot; raises `EpisodeLostError`.
@@ -43,7 +43,7 @@ class Outside:
         return 1
 
     def prepare(self) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def run(self, work: Work, jobs: deque[Any]) -> Iterator[Event]:
         """Have every job of a run's plan played; see `agora.interfaces.Executor.run`."""

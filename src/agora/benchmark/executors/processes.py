@@ -75,7 +75,7 @@ def serve(work: Work, pipe: Connection, began: Any, what: Any, calls: Any, compi
 
 
 def _open_files() -> int:
-    """How many files this process holds open; 0 where nobody can say."""
+    """Return the number of files that this process holds open; 0 where the system does not say."""
     try:
         return len(os.listdir("/proc/self/fd"))
     except FileNotFoundError:
@@ -97,7 +97,7 @@ class _Counter(logging.Handler):
 
 
 def _next(events: Iterator[Event]) -> Event | Exception | None:
-    """The next event of a job, or what it raised; None at its end."""
+    """Return the next event of a job, or the exception that it raised; None at its end."""
     try:
         return next(events, None)
     except BaseException as error:  # noqa: BLE001 - raised again by the run
@@ -105,7 +105,7 @@ def _next(events: Iterator[Event]) -> Event | Exception | None:
 
 
 def _watched(began: Any, what: Any, calls: Any) -> tuple[Callable[[str], None], Callable[[], None]]:
-    """What to call before and after a call, so that what is shared is right; ``began`` is 0 while Numba compiles or loads."""
+    """Return the two functions to call before and after a watched call; ``began`` is 0 while Numba compiles or loads."""
     from numba.core import event
 
     calling, compiling = False, 0
@@ -114,7 +114,7 @@ def _watched(began: Any, what: Any, calls: Any) -> tuple[Callable[[str], None], 
         began.value = time.monotonic() if calling and not compiling else 0.0
 
     class CompilerLock(event.Listener):  # type: ignore[misc]
-        """Counts what holds the compiler's lock, which may be held more than once."""
+        """Counts the holders of the compiler's lock, which may be held more than once."""
 
         def on_start(self, _: Any) -> None:
             nonlocal compiling
@@ -155,13 +155,13 @@ def _sendable(error: BaseException) -> Exception:
 
 
 class Waits:
-    """How long a call in another process has taken, less what the process waited for a processor.
+    """The time that a call in another process has taken, less the time in which the process waited for a processor.
 
     Linux tells of each thread how long it stood in the queue for a processor. Of threads that waited at the same time the longest
     wait counts. Elsewhere the time is that of the wall. A call is measured from the first look at it.
 
     Args:
-        process: its number.
+        process: number of the process.
     """
 
     def __init__(self, process: int | None) -> None:
@@ -170,14 +170,14 @@ class Waits:
         self._since, self._before = 0.0, dict[str, float]()
 
     def of(self, call: float) -> float:
-        """Return how long a call has taken since it was first asked for, s; what names it is when it began."""
+        """Return the time that a call has taken since it was first asked for, s; the time of its beginning names the call."""
         if call != self._call:
             self._call, self._since, self._before = call, time.monotonic(), self._waited()
         longest = max((now - self._before.get(thread, 0.0) for thread, now in self._waited().items()), default=0.0)
         return time.monotonic() - self._since - longest
 
     def _waited(self) -> dict[str, float]:
-        """How long each thread has waited for a processor since it began, s."""
+        """Return the time that each thread has waited for a processor since it began, s."""
         found = {}
         with suppress(OSError):
             for thread in self._threads.iterdir():
@@ -188,7 +188,7 @@ class Waits:
 
 @dataclass
 class _Worker:
-    """A process, the parent's end of its pipe, and what it is doing.
+    """A process, the parent's end of its pipe, and its present work.
 
     Attributes:
         ready: whether it has begun to listen.
@@ -207,7 +207,7 @@ class _Worker:
 
     @property
     def named(self) -> str:
-        """What it does, or did last, that is watched."""
+        """The name of the watched call that the worker makes or made last."""
         name: str = self.what.value.decode("utf-8", "replace")
         return name
 
@@ -215,8 +215,8 @@ class _Worker:
         began: float = self.began.value
         return began > 0.0 and self.waits.of(began) > deadline
 
-    def heard(self) -> Any:
-        """What it sends; the exception `EOFError` where it has ended."""
+    def received(self) -> Any:
+        """Return the event that the worker has sent; the exception `EOFError` where the worker has ended."""
         try:
             if self.pipe.poll():
                 event = self.pipe.recv()
@@ -227,19 +227,19 @@ class _Worker:
         return EOFError()
 
     def lost(self, reason: str, *, planner: bool = True) -> Lost:
-        """What is told of its job when it is gone: whether the planner did it is known by the call under way, if ``planner``."""
+        """Return the report on the worker's lost job; the planner is to blame if ``planner`` and its call was under way."""
         assert self.job is not None
         asked = self.began.value > 0.0 and self.named == PLANNER
         return Lost(self.job.name, reason, self.calls.value if asked and planner else None)
 
     def tell(self) -> None:
-        """Write to the log what was compiled since it was last told."""
+        """Log the functions that were compiled since the last log."""
         if functions := self.compiled.value - self.told:
             _COMPILING.info("compiling in a worker: %d functions", functions, extra={"functions": functions})
             self.told += functions
 
     def stop(self) -> None:
-        """End it, and all that planners have started in it, once what it compiled is told."""
+        """End the worker, and all that planners have started in it, once its compiled functions are logged."""
         self.tell()
         self.pipe.close()
         with suppress(ProcessLookupError, PermissionError):
@@ -266,12 +266,12 @@ def start_server() -> None:
 
 @dataclass(frozen=True)
 class Processes:
-    """Worker processes on this machine, forked from one that has imported what they need.
+    """Worker processes on this machine, forked from one that has imported their modules.
 
     Attributes:
-        workers: how many.
-        deadline: s that one call of a planner, one step of the world or one metric may take before its worker is killed. Time in
-            which the worker waits for a processor, or in which Numba compiles, does not count.
+        workers: number of workers.
+        deadline: longest time of one call of a planner, one step of the world or one metric, s, before its worker is killed. Time
+            in which the worker waits for a processor, or in which Numba compiles, does not count.
     """
 
     workers: Annotated[int, Within(1, 1024)] = 2
@@ -300,16 +300,16 @@ class Processes:
                             pool[k].stop()
                             pool[k] = _start(work)
                         pool[k].job = jobs.popleft()
-                        with suppress(BrokenPipeError, ConnectionResetError):  # it died: heard below
+                        with suppress(BrokenPipeError, ConnectionResetError):  # it died: received below
                             pool[k].pipe.send(pool[k].job)
                 busy = {handle: k for k, one in enumerate(pool) if one.job for handle in (one.pipe, one.process.sentinel)}
                 ready = {busy[handle] for handle in wait([*busy], timeout=poll)}
                 if not ready:
                     yield Waiting()
                 for k in ready:
-                    event = pool[k].heard()
+                    event = pool[k].received()
                     if isinstance(event, EOFError):
-                        lost = _mourned(pool[k])
+                        lost = _report_death(pool[k])
                         pool[k] = _start(work)
                         yield lost
                         continue
@@ -335,8 +335,8 @@ def _start(work: Work) -> _Worker:
     return _Worker(process, mine, *shared, Waits(process.pid))
 
 
-def _mourned(worker: _Worker) -> Lost:
-    """What is told of the job of a worker that died.
+def _report_death(worker: _Worker) -> Lost:
+    """Return the report on the job of a worker that died.
 
     Raises:
         InputError: it could not even begin.

@@ -1,12 +1,12 @@
 """Runs jobs on a Ray cluster, whose workers and nodes may die: each job is a Ray task that streams its events back.
 
 A Ray worker runs no episode itself. It keeps a process beside it and watches over that (`agora.benchmark.executors.processes`),
-so a planner that hangs or ends its process is told in the same words and by the same call as on one machine, and Ray never hears of
-it. What Ray does hear of, a worker or a node that is gone, is nobody's failure: the whole job is begun again elsewhere.
-Ray's own retries are off: they go on with the old stream of events, which need not fit what is told the second time.
+so a planner that hangs or ends its process is reported in the same words and by the same call as on one machine, and Ray does not
+notice it. Ray notices a worker or a node that is gone. No planner is to blame then, and the whole job is begun again elsewhere.
+Ray's own retries are off: they go on with the old stream of events, which need not fit the events of the second attempt.
 
-Jobs are sent without what is made from this machine's files, which costs the benchmark's own process more than all else. A worker
-that has not the same files says so; from then on jobs carry it.
+Jobs are sent without the data that is made from this machine's files: making it costs the benchmark's own process more than all
+else. A worker that has other files says so; from then on jobs carry the data.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ class Ray:
     The connection lasts until Python ends; where the program has connected to Ray already, that connection is used.
 
     Attributes:
-        address: of the cluster, ``HOST:PORT``; ``auto`` finds the one that runs on this machine, ``local`` starts one here.
-        workers: how many jobs are under way; those that find no free CPU wait in Ray's queue.
-        deadline: s that one call of a planner, one step of the world or one metric may take before its process is killed. Time in
-            which it waits for a processor, or in which Numba compiles, does not count.
-        retries: how often a job is begun again after the worker or the node that ran it has died.
+        address: address of the cluster, ``HOST:PORT``; ``auto`` finds the one that runs on this machine, ``local`` starts one here.
+        workers: number of jobs under way; those that find no free CPU wait in Ray's queue.
+        deadline: longest time of one call of a planner, one step of the world or one metric, s, before its process is killed. Time
+            in which it waits for a processor, or in which Numba compiles, does not count.
+        retries: number of times that a job is begun again after the worker or the node that ran it has died.
     """
 
     address: str = "auto"
@@ -57,7 +57,7 @@ class Ray:
     retries: Annotated[int, Within(0, 1000)] = 3
 
     def prepare(self) -> None:
-        """Connect to the cluster, and make sure that its nodes have what this machine has.
+        """Connect to the cluster, and make sure that its nodes have the same versions as this machine.
 
         Raises:
             InputError: Ray is not installed, there is no cluster, or its versions are others.
@@ -70,29 +70,30 @@ class Ray:
             return
         ray = _connected(self.address, self.workers)
         _check(ray)
-        task = ray.remote(num_cpus=1, num_returns="streaming", max_retries=0)(_told)
+        task = ray.remote(num_cpus=1, num_returns="streaming", max_retries=0)(_run_job)
         shared = [ray.put(work)]  # in a list, or Ray would unpickle it for every job
-        asked = _Asked(self.deadline, versions()(), work.files(), work.packages())
-        crew = _Crew(ray, lambda job, carried: task.remote(shared, job, carried, asked), work.carrying)
+        asked = _Conditions(self.deadline, versions()(), work.files(), work.packages())
+        under_way = _JobsUnderWay(ray, lambda job, carried: task.remote(shared, job, carried, asked), work.carrying)
         try:
-            while jobs or crew.running:
-                while jobs and len(crew.running) < self.workers:
-                    crew.begin(jobs.popleft())
-                if jobs and crew.carrying:
+            while jobs or under_way.running:
+                while jobs and len(under_way.running) < self.workers:
+                    under_way.begin(jobs.popleft())
+                if jobs and under_way.carrying:
                     jobs[0] = work.carrying(jobs[0])  # while the others run
-                yield from crew.hear(self.retries)
+                yield from under_way.next_events(self.retries)
         finally:
-            crew.stop()
+            under_way.stop()
 
 
 @dataclass(frozen=True)
-class _Asked:
-    """What a worker is to do, and to have.
+class _Conditions:
+    """The conditions on which a worker may run jobs.
 
     Attributes:
-        deadline: s that one call may take. versions: of the machine that began the run.
-        files: digests of those that enter the episodes there, by name.
-        packages: versions of those that components come from there, by name.
+        deadline: longest time of one call, s.
+        versions: versions on the machine that began the run.
+        files: digests of the files that enter the episodes there, by name.
+        packages: versions of the packages that hold the components there, by name.
     """
 
     deadline: float
@@ -110,11 +111,12 @@ class _Running:
     again: int = 0
 
 
-class _Crew:
+class _JobsUnderWay:
     """The jobs that are under way.
 
     Attributes:
-        running: they. carrying: whether jobs are sent with what is made from files, because some worker has not the same.
+        running: jobs under way.
+        carrying: whether jobs are sent with everything that is made from files, because some worker has other files.
     """
 
     def __init__(self, ray: Any, send: Callable[[Any, bool], Any], carry: Callable[[Any], Any]) -> None:
@@ -129,8 +131,8 @@ class _Crew:
     def _sent(self, job: Any) -> Any:
         return self._send(self._carry(job) if self.carrying else job, self.carrying)
 
-    def hear(self, retries: int) -> Iterator[Event]:
-        """Wait for what any worker tells next, and yield it; where who ran a job is gone, it is begun again `retries` times."""
+    def next_events(self, retries: int) -> Iterator[Event]:
+        """Wait for a worker, and yield its events; a job whose worker is gone is begun again, ``retries`` times at most."""
         ready, _ = self._ray.wait([one.stream for one in self.running], num_returns=1, timeout=_PERIOD)
         if not ready:
             yield Waiting()
@@ -143,19 +145,19 @@ class _Crew:
         except self._ray.exceptions.RayTaskError:
             raise
         except (self._ray.exceptions.RayError, StopIteration) as error:
-            told = self._mourn(one, retries, type(error).__name__)
+            told = self._again(one, retries, type(error).__name__)
         if not told:
             self.carrying = True
             one.stream = self._sent(one.job)
         if not (told and isinstance(told[-1], Done | Lost | Exception)):
-            self.running.append(one)  # the last in the row, so that all are heard
+            self.running.append(one)  # the last in the row, so that all get their turn
         for event in told:
             if isinstance(event, Exception):
                 raise event
             yield event
 
-    def _mourn(self, one: _Running, retries: int, how: str) -> list[Event | Exception]:
-        """Begin a job again whose worker is gone; or tell that this was too often."""
+    def _again(self, one: _Running, retries: int, how: str) -> list[Event | Exception]:
+        """Begin a job again whose worker is gone; or report that it is lost after too many attempts."""
         if one.again == retries:
             return [Lost(one.job.name, f"its Ray worker or node died {retries + 1} times ({how})")]
         one.again += 1
@@ -163,7 +165,7 @@ class _Crew:
         return [Progress(one.job.name, 0)]
 
     def stop(self) -> None:
-        """End what is under way."""
+        """Cancel the jobs under way."""
         for one in self.running:
             with suppress(self._ray.exceptions.RayError):
                 self._ray.cancel(one.stream, force=True)
@@ -184,7 +186,7 @@ def _connected(address: str, workers: int) -> Any:
                 os.environ.setdefault(name, value)
             ray.init(address, num_cpus=workers, include_dashboard=False, **_QUIET)
         else:
-            _knock(address)
+            _check_answers(address)
             ray.init(address, **_QUIET)
     except (OSError, RuntimeError, ValueError) as error:
         if "ersion mismatch" in str(error):
@@ -196,7 +198,7 @@ def _connected(address: str, workers: int) -> Any:
     return ray
 
 
-def _knock(address: str) -> None:
+def _check_answers(address: str) -> None:
     """Make sure that something listens at an address, of which Ray would be sure after a minute only."""
     host, _, port = address.rpartition(":")
     if port.isdigit():
@@ -204,7 +206,7 @@ def _knock(address: str) -> None:
 
 
 def versions() -> Callable[[], dict[str, str]]:
-    """What says on which versions results depend where it is called, by name; "none" of what is not there.
+    """Return a function that gives the versions on which results depend where it is called, by name; "none" if not installed.
 
     It is made here so that Ray sends its code, not its name: it answers where there is no Agora.
     """
@@ -231,7 +233,7 @@ def versions() -> Callable[[], dict[str, str]]:
 
 
 def _check(ray: Any) -> None:
-    """Make sure that all nodes which can run a job have what this machine has."""
+    """Make sure that all nodes which can run a job have the same versions as this machine."""
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy as On
 
     nodes = {node["NodeID"]: node for node in ray.nodes() if node["Alive"] and node["Resources"].get("CPU", 0) >= 1}
@@ -260,14 +262,14 @@ def refuse_others(where: str, theirs: Mapping[str, str]) -> None:
             raise InputError(f"{where}: {name} there is {theirs[name]}, here it is {mine}; results would differ: install the same")
 
 
-class _Seat:
+class _LocalWorker:
     """A worker process beside the Ray worker, which goes on to the next job of the same run.
 
     Attributes:
         sees: whether the files that episodes are made from are here, the same as where the run was begun.
     """
 
-    def __init__(self, work: Work, asked: _Asked) -> None:
+    def __init__(self, work: Work, asked: _Conditions) -> None:
         self._work, self._deadline = work, asked.deadline
         self._jobs: deque[Any] = deque()
         self._events: Iterator[Event] | None = None
@@ -291,12 +293,12 @@ class _Seat:
             yield event
 
 
-_SEATS: dict[str, _Seat] = {}
+_LOCAL_WORKERS: dict[str, _LocalWorker] = {}
 """Of this Ray worker, by run: one at most."""
 
 
-def _told(shared: list[Any], job: Any, carried: bool, asked: _Asked) -> Iterator[list[Event | Exception]]:
-    """Run a job in a Ray worker, and yield its events, or what was raised; or an empty list where it needs files that are missing.
+def _run_job(shared: list[Any], job: Any, carried: bool, asked: _Conditions) -> Iterator[list[Event | Exception]]:
+    """Run a job in a Ray worker, and yield its events, or its exception; an empty list where the worker lacks files.
 
     Events come in lists, at most one in `_PERIOD` but for those that finish something: each list costs Ray some milliseconds.
     """
@@ -305,14 +307,14 @@ def _told(shared: list[Any], job: Any, carried: bool, asked: _Asked) -> Iterator
     run, last = shared[0].hex(), float("-inf")
     waiting: list[Event | Exception] = []
     try:
-        if run not in _SEATS:
+        if run not in _LOCAL_WORKERS:
             refuse_others("the machine that began the run", asked.versions)
-            _SEATS.clear()
-            _SEATS[run] = _Seat(ray.get(shared[0]), asked)
-        if not (carried or _SEATS[run].sees):
+            _LOCAL_WORKERS.clear()
+            _LOCAL_WORKERS[run] = _LocalWorker(ray.get(shared[0]), asked)
+        if not (carried or _LOCAL_WORKERS[run].sees):
             yield []
             return
-        for event in _SEATS[run].run(job):
+        for event in _LOCAL_WORKERS[run].run(job):
             if isinstance(event, Waiting):
                 continue
             waiting.append(event)

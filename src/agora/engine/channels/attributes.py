@@ -1,4 +1,4 @@
-"""Semantic attributes of the pedestrians that each robot knows of: what semantic maps and costmap layers are made of."""
+"""Semantic attributes of the pedestrians that each robot knows of, from which semantic maps and costmap layers are made."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _of_people(attributes, people, minds, robots, heading, evidence, first, last
 
 @lean_kernel
 def _of_tracks(attributes, velocity, robots, heading, evidence, first, last):
-    """The same of tracks: what can be told from how somebody moves."""
+    """Compute attributes of tracks: only those that can be told from the motion of a pedestrian."""
     count = robots.x.shape[1]
     for n in range(first * count, last * count):
         for i in range(velocity.shape[1]):
@@ -49,12 +49,12 @@ def _of_tracks(attributes, velocity, robots, heading, evidence, first, last):
 
 @dataclass(frozen=True)
 class Attributes:
-    """Attributes of pedestrians; nobody registers it, other channels hold it among their needs.
+    """Attributes of pedestrians; nobody registers this channel, other channels hold it among their needs.
 
     Attributes:
-        names: in `agora.core.semantics.ATTRIBUTES`.
-        named: whether the slots are those of the world's pedestrians, whose attributes are known; else there are only those that
-            can be told from how somebody moves.
+        names: names in `agora.core.semantics.ATTRIBUTES`.
+        named: whether the slots are those of the world's pedestrians, whose attributes are known; else only attributes are computed
+            that can be told from the motion.
     """
 
     channel: ClassVar[str] = "attributes"
@@ -65,7 +65,7 @@ class Attributes:
 
     @staticmethod
     def under(setting: Setting, names: tuple[str, ...]) -> Attributes:
-        """Those that can be told where the stage's perception tells of pedestrians."""
+        """Return the attributes that can be told under the stage's perception of pedestrians."""
         return Attributes(names, setting.perception.source != "tracked")
 
     @property
@@ -74,7 +74,7 @@ class Attributes:
         return {"heading": Field(("pedestrians",), "rad"), "evidence": Field((len(self.names), "pedestrians"))}
 
     def bind(self, source: Source) -> Bound:
-        """Return what tells the attributes.
+        """Return the attributes at work.
 
         Raises:
             InputError: an attribute that cannot be told.
@@ -94,7 +94,7 @@ class Attributes:
             calls[world.now](first, last)
 
         def costs(row: int, layers: tuple[CostmapLayer, ...], place: Map) -> Array:
-            """The costs (rows, columns) uint8 that layers put on a whole map, by what the robot of a row knows."""
+            """Return the costs (rows, columns) uint8 that layers put on a whole map, by the knowledge of a row's robot."""
             n = slice(row, row + 1)
             return put_layers(layers, told.position[n], told.velocity[n], heading[n], evidence[:, n], told.present[n], place)
 

@@ -29,10 +29,10 @@ class LocalCostmap:
     """Local costmaps of windows of one kind.
 
     Attributes:
-        window: what is in it.
-        layers: put costs about pedestrians on it, as the stage says.
-        attributes: that layers read.
-        lidar: of the robot, where its scans fill the window.
+        window: size and filling of the window.
+        layers: layers that put costs about pedestrians on it, as the stage says.
+        attributes: attributes that the layers read.
+        lidar: lidar of the robot, where its scans fill the window.
     """
 
     channel: ClassVar[str] = Window.channel
@@ -52,12 +52,12 @@ class LocalCostmap:
 
     @property
     def shows_walls(self) -> bool:
-        """Whether the walls of the map are in it."""
+        """True where the window shows the walls of the map."""
         return bool(self.window.filling.walls)
 
     @property
     def needs(self) -> Collection[str | Channel]:
-        """What it is filled from, beyond the map."""
+        """The channels that fill the window, besides the map."""
         people = ("pedestrians", "robots") if self.window.filling.people else ()
         return (*self.window.needs, *people, *(() if self.attributes is None else ("pedestrians", self.attributes)))
 
@@ -84,11 +84,13 @@ class Costmaps:
     """Local costmaps at work; other robots are marked as pedestrians are.
 
     Args:
-        channel: what they are. source: the worlds, and the channels that it needs.
+        channel: settings of the costmaps.
+        source: the worlds, and the channels that it needs.
 
     Attributes:
-        reading: (W, R, ...) of the fields. shown: what observations show.
-        seen: what lidars have put on them; None where they do not.
+        reading: (W, R, ...) arrays of the fields.
+        shown: costmaps that observations show.
+        seen: obstacles that lidars have put on them; None where they do not.
     """
 
     def __init__(self, channel: LocalCostmap, source: Source) -> None:
@@ -121,7 +123,7 @@ class Costmaps:
             self._calls += bind_layers(channel.layers, *about, cost, origin, window.resolution)
 
     def begin(self, world: int, robot: int, model: RobotModel) -> None:
-        """Take the outline of the robot of a new episode, and forget what was seen."""
+        """Take the outline of the robot of a new episode, and forget the seen obstacles."""
         n = world * self._count + robot
         self._inscribed[n] = self._window.inscribed(model.inscribed_radius)
         if self.seen is not None:
@@ -134,7 +136,7 @@ class Costmaps:
             self.clear(world, robot)
 
     def clear(self, world: int, robot: int) -> None:
-        """Clear what a robot's lidar has put on its costmap."""
+        """Clear the obstacles that a robot's lidar has put on its costmap."""
         if self.seen is not None:
             n = world * self._count + robot
             self.seen.begun[n] = self.seen.fresh[n] = self.seen.blind[n] = False

@@ -1,4 +1,4 @@
-"""The channel "pedestrians": whom each robot knows of: all pedestrians, those in view, visible ones, or tracks."""
+"""The channel "pedestrians": the pedestrians that each robot knows of: all, those in view, visible ones, or tracks."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ class KnownPedestrians:
     """The pedestrians that a robot knows of.
 
     Attributes:
-        perception: how it comes to know of them, which the stage says.
-        lidar: of the robot, where that needs scans.
+        perception: the stage's way in which robots come to know of pedestrians.
+        lidar: lidar of the robot, where the perception needs scans.
     """
 
     channel: ClassVar[str] = "pedestrians"
@@ -56,12 +56,12 @@ class KnownPedestrians:
 
     @property
     def reads_scans(self) -> bool:
-        """Whether scans tell of them."""
+        """True where the knowledge comes from scans."""
         return self.perception.source in ("visible", "tracked")
 
     @property
     def names_slots(self) -> bool:
-        """Whether the slots are those of the world's pedestrians."""
+        """True where the slots are those of the world's pedestrians."""
         return self.perception.source != "tracked"
 
     @property
@@ -71,11 +71,11 @@ class KnownPedestrians:
 
     @property
     def fields(self) -> Mapping[str, Field]:
-        """Those of `agora.interfaces.Tracks`; scans do not show types."""
+        """The fields of `agora.interfaces.Tracks`; scans do not show types."""
         return track_fields("pedestrians", typed=self.names_slots)
 
     def bind(self, source: Source) -> Bound:
-        """Return what tells the robots of a batch of its pedestrians.
+        """Return the perceiver of a batch's pedestrians.
 
         Raises:
             InputError: scans are needed, and the robots have no lidar.
@@ -92,10 +92,10 @@ class Perceiver:
     Args:
         source: the worlds, and the channels that `KnownPedestrians` needs.
         perception: source and parameters of the knowledge.
-        lidar: of every robot; None is enough for the truth and for a view.
+        lidar: lidar of every robot; None is enough for the truth and for a view.
 
     Attributes:
-        tracks: of the pedestrians, written by `read`.
+        tracks: tracks of the pedestrians, written by `read`.
     """
 
     def __init__(self, source: Source, perception: Perception, lidar: Lidar | None = None) -> None:
@@ -155,7 +155,7 @@ class Perceiver:
         self._when[rows] = np.where(fresh, time, self._when[rows])
 
     def _see(self, first: int, last: int, fresh: Bools) -> None:
-        """Look whom a beam reaches in these worlds, in rows that are fresh."""
+        """Find the pedestrians whom a beam reaches in these worlds, in rows that are fresh."""
         self._gather[self._world.now](first, last)
         count, t, source = self._count, self.tracks, self._source
         lidar, rows = self._lidar, slice(first * count, last * count)
@@ -166,7 +166,7 @@ class Perceiver:
         see(lidar.record(), slack, *scans, fresh, t.position[rows], t.radius[rows], there, self._seen[rows], 0, len(fresh))
 
     def read(self, first: int, last: int) -> None:
-        """Write who is where now in these worlds."""
+        """Write the present tracks in these worlds."""
         rows = slice(first * self._count, last * self._count)
         if self._scans is not None:
             time = flat(self._source.time()[first:last])

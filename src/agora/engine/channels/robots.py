@@ -38,7 +38,7 @@ class OtherRobots:
 
     @property
     def fields(self) -> Mapping[str, Field]:
-        """Those of `agora.interfaces.Tracks`."""
+        """The fields of `agora.interfaces.Tracks`."""
         return track_fields("robots")
 
     def bind(self, source: Source) -> Bound:

@@ -24,7 +24,8 @@ def track_fields(slots: str, typed: bool = False) -> Mapping[str, Field]:
     """Fields of a channel of tracks.
 
     Args:
-        slots: name of the axis of Q slots. typed: whether types are told.
+        slots: name of the axis of Q slots.
+        typed: whether types are told.
     """
     there = "present"
     number = Field((slots,), low=-1.0, kind=np.int32, where=there)

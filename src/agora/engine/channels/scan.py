@@ -62,11 +62,13 @@ class HeldScans:
     """Scans that stay until the next.
 
     Args:
-        lidar: of every robot; None where they have none.
-        reading: (W, R, B), m.
+        lidar: lidar of every robot; None where they have none.
+        reading: (W, R, B) ranges, m.
 
     Attributes:
-        lidar, reading: as given. ranges: (N, B) the last scan, m.
+        lidar: lidar of every robot; None where they have none.
+        reading: (W, R, B) ranges, m.
+        ranges: (N, B) the last scan, m.
     """
 
     def __init__(self, lidar: Lidar | None, reading: Reading) -> None:
@@ -79,7 +81,7 @@ class HeldScans:
             self._shown |= {"scan_pose": read_only(pose), "scan_range": lidar.range_max}
 
     def views(self) -> Mapping[str, Any]:
-        """What observations show."""
+        """Return the fields that observations show."""
         return self._shown
 
 
@@ -87,8 +89,9 @@ class Scanner:
     """A lidar on every robot of a batch.
 
     Args:
-        world: the worlds. lidar: on every robot.
-        ranges: (W, R, B) where what it measures is written, m; an array of its own where not given.
+        world: the worlds.
+        lidar: lidar on every robot.
+        ranges: (W, R, B) array for the measured ranges, m; an array of its own where not given.
     """
 
     def __init__(self, world: World, lidar: Lidar, ranges: Floats | None = None) -> None:

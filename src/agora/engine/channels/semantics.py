@@ -17,7 +17,7 @@ from agora.interfaces import Bound, Channel, Field, SemanticMaps, SemanticWindow
 
 @lean_kernel
 def _rasterise(cell, robots, position, present, evidence, out, origin, first, last):
-    """Write the maps (N, A, H, H): in a cell the evidence of the largest size among those who are in it."""
+    """Write the maps (N, A, H, H): in a cell the evidence of the largest size among the pedestrians in it."""
     count, side = robots.x.shape[1], out.shape[2]
     for w in range(first, last):
         for r in range(count):
@@ -43,7 +43,7 @@ class Semantics:
     """Semantic maps.
 
     Attributes:
-        window: which maps, and how large.
+        window: attributes and size of the maps.
         named: see `agora.engine.channels.attributes.Attributes`; the stage says it.
     """
 
@@ -54,7 +54,7 @@ class Semantics:
 
     @staticmethod
     def from_setting(given: Any, setting: Setting) -> Semantics:
-        """The maps that are asked for, of whom the stage's perception tells."""
+        """Return the maps of the window, of the pedestrians that the stage's perception tells of."""
         window = given.window if isinstance(given, Semantics) else given or SemanticWindow()
         return Semantics(window, Attributes.under(setting, window.attributes).named)
 

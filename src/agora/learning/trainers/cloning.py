@@ -13,23 +13,25 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 import torch
 
 from agora.core.state import Array
 from agora.errors import InputError
-from agora.interfaces import TrainingRun
+from agora.interfaces import Encoding, Network, Shape, TrainingRun
 from agora.learning.demonstrations import read_samples
 from agora.learning.env import AgoraVectorEnv
 from agora.learning.rewards import Reward
-from agora.learning.trainers.actor_critic import ActorCritic
 from agora.learning.trainers.checkpoint import restore, state_of
 from agora.learning.trainers.imitation import Course, Lesson, Lessons, Progress
-from agora.learning.trainers.networks import Shape, network_of
 from agora.policies.encoding import Observe
+from agora.policies.learners.actor_critic import ActorCritic, actor_critic
+from agora.policies.networks.mlp import Mlp
 from agora.policies.policy import Body
 from agora.ranges import Count
+from agora.registry import Plug
 
 _RECORDED = 2  # use of random numbers
 
@@ -39,10 +41,8 @@ class Cloning:
     """Learns the actions of a driver.
 
     Attributes:
-        network: name of one of `agora.learning.trainers.networks.NETWORKS`.
-        sizes: of the network's hidden layers.
-        activation: of the hidden layers, "relu" or "tanh".
-        observe: what the robot sees.
+        network: that learns: any registered one with an actor and a critic.
+        observe: encoding of observations and actions; of demonstrations, ``observe`` alone.
         lessons: teacher and rounds; without ``mixing`` the teacher always drives. Its critic is of no use here: ``value_weight`` 0.
         demonstrations: folder of ``.npz`` files (`agora.learning.demonstrations`), learned from in place of the teacher; empty for
             the teacher.
@@ -51,10 +51,8 @@ class Cloning:
         threads: of PyTorch.
     """
 
-    network: str = "mlp"
-    sizes: tuple[int, ...] = (256, 256)
-    activation: str = "tanh"
-    observe: Observe = field(default_factory=lambda: Observe(90, scan_range=5.0))
+    network: Annotated[Network, Plug("networks", "mlp")] = field(default_factory=lambda: Mlp((256, 256), "tanh"))
+    observe: Annotated[Encoding, Plug("encodings", "observe")] = field(default_factory=lambda: Observe(90, scan_range=5.0))
     lessons: Lessons = field(default_factory=lambda: Lessons(mixing=0, value_weight=0.0))
     demonstrations: str = ""
     lap: Count = 10
@@ -69,7 +67,7 @@ class Cloning:
         """Give all rounds of lessons."""
         torch.set_num_threads(self.threads)
         torch.manual_seed(run.seed)
-        network = network_of(self.network, self._shape(run))
+        network = actor_critic(self.network, self._shape(run))
         course = self._course(network, run)
         number, steps = 0, 0
         if run.resumed:
@@ -90,11 +88,11 @@ class Cloning:
         course.close()
 
     def _shape(self, run: TrainingRun) -> Shape:
-        """What the network is made for."""
+        """The surroundings of the network."""
         env = AgoraVectorEnv(run.suite, run.stage, 1, seed=run.seed, observe=self.observe)
         robot, period, actions = env.starts[0].robots[0].model, env.period, self.observe.action_size(env.limits)
         env.close()
-        return Shape(self.observe, actions, self.sizes, self.activation, period=period, body=Body.of(period, robot))
+        return Shape(self.observe, actions, period, body=Body.of(robot))
 
     def _course(self, network: ActorCritic, run: TrainingRun) -> Course | _Recorded:
         if self.demonstrations:
@@ -120,6 +118,8 @@ class _Recorded:
         folder, horizon = Path(cloning.demonstrations).expanduser(), cloning.lessons.horizon
         seen: list[Array] = []
         wanted: list[Array] = []
+        if not isinstance(cloning.observe, Observe):
+            raise InputError(f"cloning: demonstrations are seen by the encoding observe, got {type(cloning.observe).__name__}")
         samples = read_samples(folder, cloning.observe, run.suite.start(run.stage, 0).robots[0].model)
         for looked, done in samples:
             last = len(done) - horizon

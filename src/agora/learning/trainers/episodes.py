@@ -31,10 +31,10 @@ def shares_of(ends: Counter[str]) -> dict[str, float]:
 
 
 class Results(NamedTuple):
-    """How a round went.
+    """The results of a round.
 
     Attributes:
-        ends: how many episodes ended with each outcome.
+        ends: number of episodes that ended with each outcome.
         gains: undiscounted sums of rewards of the episodes that ended.
         lengths: steps of the episodes that ended.
     """
@@ -54,7 +54,7 @@ class Tally:
     """Sums of rewards and numbers of steps of the episodes under way.
 
     Args:
-        count: N, how many are under way.
+        count: N, the number of episodes under way.
     """
 
     def __init__(self, count: int) -> None:

@@ -20,12 +20,11 @@ from torch import Tensor
 from agora.config import parse_component
 from agora.core.state import Array, Bools, Floats
 from agora.errors import DivergedError, InputError
-from agora.interfaces import TrainingRun
+from agora.interfaces import Rewarding, TrainingRun
 from agora.learning.env import AgoraVectorEnv
-from agora.learning.rewards import Rewarding
-from agora.learning.trainers.actor_critic import ActorCritic, look
-from agora.learning.trainers.distributions import Normal
 from agora.learning.trainers.episodes import WITHOUT_END, shares_of
+from agora.policies.learners.actor_critic import ActorCritic, look
+from agora.policies.learners.distributions import Normal
 from agora.ranges import Count, Number
 from agora.registry import Named
 
@@ -33,7 +32,7 @@ _LESSONS = 1  # use of random numbers
 
 
 class Lesson(NamedTuple):
-    """What was seen in T steps of N worlds, and what the teacher would have done.
+    """The observations of T steps of N worlds, and the actions that the teacher would have chosen.
 
     Attributes:
         seen: (T, N, D) encoded observations.
@@ -55,7 +54,7 @@ class Progress(NamedTuple):
 
     Attributes:
         steps: environment steps since the lessons began.
-        values: what to log, by name.
+        values: values for the log, by name.
     """
 
     steps: int

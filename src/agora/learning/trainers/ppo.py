@@ -16,7 +16,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import torch
@@ -24,22 +24,18 @@ from torch import Tensor
 
 from agora.core.state import Bools, Floats
 from agora.errors import DivergedError, InputError
-from agora.interfaces import TrainingRun
-from agora.learning.arena_reward import ArenaReward
-from agora.learning.cadrl_reward import CadrlReward
+from agora.interfaces import Encoding, Network, Rewarding, Shape, TrainingRun
 from agora.learning.env import AgoraVectorEnv
 from agora.learning.rewards import Reward
-from agora.learning.trainers.actor_critic import look
 from agora.learning.trainers.checkpoint import restore, state_of
-from agora.learning.trainers.distributions import log_density as log_density
 from agora.learning.trainers.episodes import WITHOUT_END, Results, Tally, seed_of_round
 from agora.learning.trainers.imitation import Lessons
-from agora.learning.trainers.networks import ActorCritic, Shape, network_of
 from agora.policies.encoding import Observe
-from agora.policies.ga3c import Agents
+from agora.policies.learners.actor_critic import ActorCritic, actor_critic, look
+from agora.policies.networks.mlp import Mlp
 from agora.policies.policy import Body
-from agora.policies.robot_and_people import RobotAndPeople
-from agora.ranges import Chance, Count, Number, Rate, Size, Steps, Weight
+from agora.ranges import Chance, Count, Number, Rate, Steps, Weight
+from agora.registry import Plug
 
 
 @dataclass(frozen=True)
@@ -47,14 +43,10 @@ class Ppo:
     """Plays with the newest policy, and improves it by clipped steps.
 
     Attributes:
-        network: name of one of `agora.learning.trainers.networks.NETWORKS`.
-        sizes: of the network's hidden layers.
-        activation: of the hidden layers, "relu" or "tanh".
-        width: of the layers of a network with published sizes, as a share of them.
+        network: that learns: any registered one with an actor and a critic.
         log_std: logarithm of the standard deviation of the actions at the beginning; an action goes from -1 to 1.
-        observe: what the robot sees; with the key ``kind: robot_and_people``, that of DS-RNN; with ``kind: agents``, that of
-            GA3C-CADRL.
-        reward: what it is rewarded for.
+        observe: encoding of observations and actions.
+        reward: of a control period.
         lessons: imitation of a planner before the first round; null for none.
         scale: that rewards are multiplied by before anything is learned from them; best so that returns are about 1.
         steps: environment steps of all robots, at least.
@@ -81,13 +73,10 @@ class Ppo:
         workers: processes that draw episodes ahead of time.
     """
 
-    network: str = "mlp"
-    sizes: tuple[int, ...] = (128, 128)
-    activation: str = "relu"
-    width: Size = 1.0
+    network: Annotated[Network, Plug("networks", "mlp")] = field(default_factory=Mlp)
     log_std: float = -0.5
-    observe: Observe | RobotAndPeople | Agents = field(default_factory=lambda: Observe(36, pedestrians=6))
-    reward: Reward | ArenaReward | CadrlReward = field(default_factory=Reward)
+    observe: Annotated[Encoding, Plug("encodings", "observe")] = field(default_factory=lambda: Observe(36, pedestrians=6))
+    reward: Annotated[Rewarding, Plug("rewards", "weighted")] = field(default_factory=Reward)
     lessons: Lessons | None = None
     scale: float = 1.0
     steps: Steps = 2_000_000
@@ -114,7 +103,7 @@ class Ppo:
     workers: Number = 0
 
     def __post_init__(self) -> None:
-        for name in ("steps", "rate", "gradient", "width", "scale"):
+        for name in ("steps", "rate", "gradient", "scale"):
             if not getattr(self, name) > 0:
                 raise InputError(f"ppo: {name} must be above 0, got {getattr(self, name)}")
         if self.up_at and self.down_at >= self.up_at:
@@ -127,7 +116,7 @@ class Ppo:
         torch.set_num_threads(self.threads)
         torch.manual_seed(run.seed)
         worlds = _Worlds(self, run)
-        network = network_of(self.network, worlds.shape(self))
+        network = actor_critic(self.network, worlds.shape(self))
         descent = torch.optim.Adam(network.parameters(), lr=self.rate, eps=1e-5)
         steps, laps, stage, ended = 0, 0, worlds.stage, False
         if run.resumed:
@@ -327,9 +316,9 @@ class _Worlds:
         return self._env.curriculum_stage if self._ppo.up_at else 0
 
     def shape(self, ppo: Ppo) -> Shape:
-        """What the network is made for."""
-        body = Body.of(self._env.period, self._env.starts[0].robots[0].model)
-        return Shape(ppo.observe, self._actions, ppo.sizes, ppo.activation, ppo.log_std, ppo.width, self._env.period, body)
+        """The surroundings of the network."""
+        body = Body.of(self._env.starts[0].robots[0].model)
+        return Shape(ppo.observe, self._actions, self._env.period, ppo.log_std, body)
 
     def close(self) -> None:
         """Stop threads and workers."""
@@ -380,7 +369,7 @@ class _Worlds:
 
 
 class _Late:
-    """What was seen at time-outs: an episode that ran out of time would have gone on, so what comes after has a value."""
+    """The observations at time-outs: an episode that ran out of time would have gone on, so the rest of it has a value."""
 
     def __init__(self) -> None:
         self._at: list[tuple[int, int]] = []
@@ -395,7 +384,7 @@ class _Late:
             self._states.append(state[w])
 
     def values(self, network: ActorCritic, shape: tuple[int, ...]) -> Floats:
-        """Return the values (T, N) of what was seen at time-outs, 0 elsewhere."""
+        """Return the values (T, N) of the observations at time-outs, 0 elsewhere."""
         out = np.zeros(shape, np.float32)
         if self._at:
             seen, states = torch.from_numpy(np.stack(self._seen)), torch.stack(self._states)

@@ -19,7 +19,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import torch
@@ -27,16 +27,16 @@ from torch import Tensor, nn
 
 from agora.core.state import Array, Bools, Floats, Ints
 from agora.errors import DivergedError, InputError
-from agora.interfaces import TrainingRun
-from agora.learning.arena_reward import ArenaReward
+from agora.interfaces import Encoding, Rewarding, TrainingRun
 from agora.learning.env import AgoraVectorEnv
 from agora.learning.rewards import Reward
 from agora.learning.trainers.checkpoint import restore, state_of
 from agora.learning.trainers.episodes import WITHOUT_END, Results, Tally, seed_of_round
-from agora.learning.trainers.networks import tower
 from agora.policies.encoding import Observe
+from agora.policies.learners.mlp import tower
 from agora.policies.policy import Body, Policy
 from agora.ranges import Chance, Count, Number, Rate, Steps
+from agora.registry import Plug
 
 
 @dataclass(frozen=True)
@@ -44,10 +44,10 @@ class Td3:
     """Plays with the newest policy and some noise, and learns from a memory of what was played.
 
     Attributes:
-        sizes: of the hidden layers of the actor and of both critics.
-        activation: of the hidden layers, "relu" or "tanh".
-        observe: what the robot sees.
-        reward: what it is rewarded for.
+        sizes: of the hidden layers of the actor, which is a network ``mlp``, and of both critics.
+        activation: of the hidden layers, "relu", "tanh" or "sigmoid".
+        observe: encoding of observations and actions.
+        reward: of a control period.
         scale: that rewards are multiplied by before anything is learned from them; best so that returns are about 1.
         steps: environment steps, at least.
         episodes: how many different ones are played, over and over; 0 draws new ones without end.
@@ -75,8 +75,8 @@ class Td3:
 
     sizes: tuple[int, ...] = (256, 256)
     activation: str = "relu"
-    observe: Observe = field(default_factory=lambda: Observe(90, scan_range=5.0))
-    reward: Reward | ArenaReward = field(default_factory=lambda: Reward(1.0, 20.0, -1.0, 0.0))
+    observe: Annotated[Encoding, Plug("encodings", "observe")] = field(default_factory=lambda: Observe(90, scan_range=5.0))
+    reward: Annotated[Rewarding, Plug("rewards", "weighted")] = field(default_factory=lambda: Reward(1.0, 20.0, -1.0, 0.0))
     scale: float = 0.05
     steps: Steps = 500_000
     episodes: Steps = 0
@@ -135,7 +135,7 @@ class Td3:
                     break
             laps += 1
             if laps % self.validate == 0 or steps >= self.steps:
-                policy = Policy.of_torch(self.observe, [learner.actor], run.about(steps), worlds.body)
+                policy = Policy.of_torch(self.observe, [learner.actor], run.about(steps), worlds.body, worlds.period)
                 run.validate(policy, steps, min(1.0, steps / self.steps))
             run.save(steps, {"laps": laps, "descents": learner.descents}, learner.arrays | memory.arrays)
         worlds.close()
@@ -227,7 +227,7 @@ class _Twins(nn.Module):
 
     def __init__(self, sizes: tuple[int, ...], activation: str) -> None:
         super().__init__()
-        self.one, self.other = (tower((*sizes, 1), activation, gain=1.0) for _ in range(2))
+        self.one, self.other = (tower((*sizes, 1), (*[activation] * (len(sizes) - 1), "none"), gain=1.0) for _ in range(2))
 
     def forward(self, seen: Tensor, actions: Tensor) -> tuple[Tensor, Tensor]:
         """Return both values (M,) of actions (M, A) where this is seen (M, D)."""
@@ -256,7 +256,8 @@ class Learner:
     def __init__(self, td3: Td3, actions: int) -> None:
         self._td3 = td3
         length = td3.observe.length
-        self.actor = nn.Sequential(*tower((length, *td3.sizes, actions), td3.activation, gain=0.01), nn.Tanh())
+        hidden = [td3.activation] * len(td3.sizes)
+        self.actor = tower((length, *td3.sizes, actions), (*hidden, "tanh"), gain=0.01)
         self.critics = _Twins((length + actions, *td3.sizes), td3.activation)
         self.older_actor, self.older_critics = (copy.deepcopy(one).requires_grad_(False) for one in (self.actor, self.critics))
         self._actor_descent = torch.optim.Adam(self.actor.parameters(), lr=td3.actor_rate, fused=True)
@@ -286,7 +287,7 @@ class Learner:
 
     @property
     def arrays(self) -> dict[str, Array]:
-        """What a checkpoint keeps."""
+        """The arrays of a checkpoint."""
         return {f"{half}.{name}": array for half, pair, descent in self._halves for name, array in state_of(pair, descent).items()}
 
     def restore(self, arrays: Mapping[str, Array]) -> None:
@@ -346,7 +347,7 @@ class _Memory:
 
     @property
     def arrays(self) -> dict[str, Array]:
-        """What a checkpoint keeps."""
+        """The arrays of a checkpoint."""
         kept = {f"memory.{name}": part[: self.filled].numpy() for name, part in self._parts._asdict().items()}
         return kept | {"memory.next": np.array([self._next])}
 
@@ -369,6 +370,7 @@ class _Worlds:
     Attributes:
         actions: A, values of an action.
         body: the robot.
+        period: control period, s.
     """
 
     def __init__(self, td3: Td3, run: TrainingRun) -> None:
@@ -377,7 +379,7 @@ class _Worlds:
         self._env = AgoraVectorEnv(run.suite, run.stage, td3.worlds, episodes=td3.episodes or WITHOUT_END, seed=run.seed, **chosen)
         self._env.refuse_several("td3")
         self.actions = self._env.observe.action_size(self._env.limits)
-        self.body = Body.of(self._env.period, self._env.starts[0].robots[0].model)
+        self.body, self.period = Body.of(self._env.starts[0].robots[0].model), self._env.period
         self._seen: Floats = np.zeros(0, np.float32)
         self._tally = Tally(0)
 

@@ -12,7 +12,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import torch
@@ -21,18 +21,20 @@ from torch import nn
 from agora.config import parse_component
 from agora.core.state import Array, Floats
 from agora.errors import DivergedError, InputError
-from agora.interfaces import TrainingRun
+from agora.interfaces import Network, Shape, TrainingRun
 from agora.learning.env import AgoraVectorEnv
 from agora.learning.rewards import Reward
 from agora.learning.trainers.checkpoint import restore, state_of
 from agora.learning.trainers.episodes import WITHOUT_END
-from agora.learning.trainers.value_networks import arrays_of, network_of
-from agora.policies.encoding import to_actions
+from agora.policies.encoding import FromLimitToLimit, to_actions
 from agora.policies.joint_state import SPEED, JointState
+from agora.policies.learners.values import ValueLearner
 from agora.policies.look_ahead import LookAhead, norm_rewards, pairs_of
-from agora.policies.value import ValuePolicy, to_robot_frame
-from agora.ranges import Chance, Count, Number, Rate, Size
-from agora.registry import Named
+from agora.policies.networks.sarl import SarlNetwork
+from agora.policies.networks.value import ValueNetwork, to_robot_frame
+from agora.policies.policy import Policy
+from agora.ranges import Chance, Count, Number, Rate
+from agora.registry import Named, Plug, name_of
 
 _IMITATION, _EXPLORATION, _SAMPLES = range(3)  # uses of random numbers
 
@@ -42,10 +44,8 @@ class ValueLearning:
     """Imitation of a teacher, then exploration.
 
     Attributes:
-        network: "cadrl", "lstm_rl", "sa_cadrl" or "sarl".
-        width: of its layers, as a share of the published one.
+        network: that learns: a registered one that values states, with candidates and reward in its ``ahead``.
         observe: the joint states.
-        ahead: candidates and reward.
         teacher: planner that is imitated.
         demonstrations: episodes of the teacher.
         epochs: passes over the demonstrations.
@@ -64,10 +64,8 @@ class ValueLearning:
         validate: rounds between two validations.
     """
 
-    network: str = "sarl"
-    width: Size = 1.0
+    network: Annotated[Network, Plug("networks", "sarl")] = field(default_factory=SarlNetwork)
     observe: JointState = field(default_factory=JointState)
-    ahead: LookAhead = field(default_factory=LookAhead)
     teacher: str = "orca:padding=0.16,follow_path=false,wall_horizon=0,preferred_speed=1"
     demonstrations: Number = 3000
     epochs: Count = 50
@@ -89,6 +87,14 @@ class ValueLearning:
         for name in ("demonstrations", "episodes", "updates", "memory"):
             if not getattr(self, name) > 0:
                 raise InputError(f"value_learning: {name} must be above 0, got {getattr(self, name)}")
+        if not isinstance(self.network, ValueNetwork):
+            raise InputError(f"network {name_of('networks', self.network)!r} values no states, so value_learning cannot improve it")
+
+    @property
+    def ahead(self) -> LookAhead:
+        """Candidates and reward."""
+        assert isinstance(self.network, ValueNetwork)
+        return self.network.ahead
 
     def named_parts(self) -> list[Named]:
         """The teacher."""
@@ -103,7 +109,7 @@ class ValueLearning:
         torch.set_num_threads(self.threads)
         seed, of = run.seed, self.demonstrations + self.episodes
         torch.manual_seed(seed)
-        network = network_of(self.network, self.width)
+        network: ValueLearner = self.network.learner(Shape(self.observe, 2))
         descent = torch.optim.SGD(network.parameters(), lr=self.rate, momentum=self.momentum)
         memory, episode, rounds, steps = _Memory(self.memory, self.observe.length), 0, 0, 0
         if run.resumed:
@@ -144,13 +150,14 @@ class ValueLearning:
         ahead = self.ahead
         reward = Reward(0.0, ahead.reached, ahead.collision, ahead.discomfort, ahead.discomfort_distance)
         [teacher] = self.named_parts()
-        chosen: dict[str, Any] = {"observe": self.observe, "reward": reward, "teacher": teacher.part, "episodes": WITHOUT_END}
+        observe = _Driven(**vars(self.observe))
+        chosen: dict[str, Any] = {"observe": observe, "reward": reward, "teacher": teacher.part, "episodes": WITHOUT_END}
         worlds = AgoraVectorEnv(run.suite, run.stage, self.worlds, seed=run.seed, **chosen)
         worlds.refuse_several("value_learning")
         return worlds
 
     def _episodes(
-        self, run: TrainingRun, worlds: AgoraVectorEnv, policy: ValuePolicy | None, first: int, count: int
+        self, run: TrainingRun, worlds: AgoraVectorEnv, policy: Policy | None, first: int, count: int
     ) -> Iterator[tuple[Floats, Floats, str]]:
         """Play the episodes ``first`` to ``first + count - 1`` with a policy, or with the teacher.
 
@@ -191,11 +198,11 @@ class ValueLearning:
             rewards[:-1] += norm_rewards(states[:-1], states[1:], self.ahead)
         return rewards
 
-    def _explore(self, policy: ValuePolicy, seen: Floats, epsilon: float, rng: np.random.Generator) -> Floats:
+    def _explore(self, policy: Policy, seen: Floats, epsilon: float, rng: np.random.Generator) -> Floats:
         """Return velocities (W, 2) in the goal frame, m/s: the best by the policy, or random ones."""
         ahead = self.ahead
         random, chosen = rng.random(len(seen)) < epsilon, rng.integers(0, len(ahead.velocities), len(seen))
-        chosen[~random] = np.argmax(policy.returns(seen[~random]), 1)
+        chosen[~random] = np.argmax(_network_of(policy).returns(policy.arrays, seen[~random]), 1)
         velocities: Floats = ahead.velocities[chosen] * seen[:, SPEED, None]
         return velocities
 
@@ -214,11 +221,11 @@ class ValueLearning:
             follows = returns[t] = rewards[t] + discount[t] * follows
         return returns
 
-    def _targets(self, states: Floats, rewards: Floats, older: ValuePolicy) -> Floats:
+    def _targets(self, states: Floats, rewards: Floats, older: Policy) -> Floats:
         """The reward and the discounted value of the next state, for every state of an episode (T,); the last has no next."""
         follows = np.zeros_like(rewards)
         if len(states) > 1:
-            follows[:-1] = older.values(*pairs_of(states[1:]))
+            follows[:-1] = _network_of(older).values(older.arrays, *pairs_of(states[1:]))
         return rewards + self._discount(states) * follows
 
     def _learn(
@@ -239,16 +246,26 @@ class ValueLearning:
             total += float(loss.detach())
         return total / max(batches, 1)
 
-    def _policy(self, network: nn.Module, run: TrainingRun, steps: int, episodes: int) -> ValuePolicy:
-        about = run.about(steps) | {"episodes": str(episodes)}
-        return ValuePolicy(self.network, arrays_of(network), self.observe, self.ahead, about)
+    def _policy(self, network: ValueLearner, run: TrainingRun, steps: int, episodes: int) -> Policy:
+        return network.policy(run.about(steps) | {"episodes": str(episodes)})
+
+
+class _Driven(FromLimitToLimit, JointState):
+    """Joint states of robots whose actions go from limit to limit: the teacher and the explorer drive any robot."""
+
+
+def _network_of(policy: Policy) -> ValueNetwork:
+    """The network of a policy that values states."""
+    assert isinstance(policy.network, ValueNetwork)
+    return policy.network
 
 
 class _Memory:
     """States with what they are worth; the newest replace the oldest.
 
     Args:
-        size: how many are kept. length: of a state.
+        size: number of states that are kept.
+        length: length of a state.
     """
 
     def __init__(self, size: int, length: int) -> None:
@@ -264,7 +281,7 @@ class _Memory:
 
     @property
     def arrays(self) -> dict[str, Array]:
-        """What a checkpoint keeps."""
+        """The arrays of a checkpoint."""
         kept = {"memory.states": self.states[: self.filled], "memory.values": self.values[: self.filled]}
         return kept | {"memory.next": np.array([self._next])}
 

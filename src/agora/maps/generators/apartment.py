@@ -33,8 +33,9 @@ class Apartment(Area):
     """Living room, kitchen, bathroom and bedrooms on both sides of a hallway, furnished along their walls.
 
     Attributes:
-        bedrooms: how many.
-        hallway: least width of the hallway, m. door: least width of the doors, m. Both are more where ``passage`` needs it.
+        bedrooms: number of bedrooms.
+        hallway: least width of the hallway, m.
+        door: least width of the doors, m. Both are more where ``passage`` needs it.
         furnished: share of the furniture that is tried to be placed.
     """
 

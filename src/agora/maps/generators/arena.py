@@ -28,8 +28,9 @@ class MapProperties:
     """Size of Arena's maps.
 
     Attributes:
-        width, height: cells.
-        resolution: m per cell.
+        width: number of columns.
+        height: number of rows.
+        resolution: length of a cell, m.
     """
 
     width: int = 60
@@ -43,9 +44,10 @@ class ArenaGenerator:
 
     Attributes:
         algorithm: ``barn``, ``rosnav``, ``rosmap``, or a name of the paper.
-        algorithm_config: its parameters; ``map_type`` for ``rosnav`` and ``rosmap``.
+        algorithm_config: parameters of the algorithm; ``map_type`` for ``rosnav`` and ``rosmap``.
         map_properties: size.
-        episode_per_map: episodes on one map. generation_timeout: s; not needed here.
+        episode_per_map: episodes on one map.
+        generation_timeout: longest time of a generation, s; not needed here.
     """
 
     algorithm: str

@@ -28,7 +28,7 @@ class Canteen(Area):
         obstacle_num: tables.
         obstacle_extra_radius: half the edge of the square that a table has for itself, m; more where its chairs and ``passage``
             need it.
-        chair_chance: that each of the four chairs of a table is there.
+        chair_chance: chance that each of the four chairs of a table is there.
         counter: whether there is a counter.
     """
 
@@ -73,7 +73,7 @@ class Canteen(Area):
         return plan.finish("canteen")
 
     def _counter(self, plan: FloorPlan) -> Rectangle:
-        """Stand the counter along the lower wall, with room behind it and before it; return what is left of the hall."""
+        """Stand the counter along the lower wall, with room behind it and before it; return the rest of the hall."""
         x0, y0, x1, y1 = plan.inner
         length = outline(row("counter"))[2] * 2
         count = min(int((x1 - x0 - 2 * self.lane) / length), _MOST_COUNTERS)

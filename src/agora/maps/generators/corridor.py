@@ -18,8 +18,9 @@ class Corridor(Area):
     """A straight corridor from left to right, with alcoves to step aside in and things along its walls.
 
     Attributes:
-        corridor_width: m.
-        alcoves: recesses in the walls, 1.5 m deep. alcove_width: m, more where ``passage`` needs it.
+        corridor_width: width of the corridor, m.
+        alcoves: recesses in the walls, 1.5 m deep.
+        alcove_width: width of the alcoves, m, more where ``passage`` needs it.
         obstacle_num: benches, cabinets, bookcases and plants along the walls, none opposite of another.
     """
 

@@ -14,9 +14,10 @@ class Crossing(Area):
     """Two corridors at right angles that cross at a random place.
 
     Attributes:
-        corridor_width: of the corridor from left to right, m. crossing_width: of the other, m.
+        corridor_width: width of the corridor from left to right, m.
+        crossing_width: width of the other corridor, m.
         arms: 4, or 3 for one that ends at the crossing.
-        offset: the crossing's largest distance from the centre, as a share of what the walls allow.
+        offset: largest distance of the crossing from the centre, as a share of the distance that the walls allow.
     """
 
     width: float = 16.0

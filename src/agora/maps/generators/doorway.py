@@ -14,9 +14,10 @@ class Doorway(Area):
     """Two rooms beside or above each other, with a wall between them that has doors.
 
     Attributes:
-        door: width of a door, m. doors: how many.
-        thickness: of the wall, m.
-        offset: the wall's largest distance from the centre, as a share of what the rooms allow.
+        door: width of a door, m.
+        doors: number of doors.
+        thickness: thickness of the wall, m.
+        offset: largest distance of the wall from the centre, as a share of the distance that the rooms allow.
     """
 
     width: float = 16.0

@@ -19,9 +19,10 @@ class HospitalWard(Area):
     """Rooms with beds on both sides of a corridor, and a place for nurses that is open to it.
 
     Attributes:
-        corridor_width: m.
+        corridor_width: width of the corridor, m.
         room_width: least width of a room, m; more where ``passage`` needs it.
-        beds: in a room. occupancy: chance that a bed is there.
+        beds: number of beds in a room.
+        occupancy: chance that a bed is there.
         door: least width of the doors, m; more where ``passage`` needs it.
     """
 

@@ -23,9 +23,10 @@ class IndustrialHall(Area):
     """Shelves in rows, all along or all across the hall, some with a rack at their back; pallets and pallet jacks before them.
 
     Attributes:
-        obstacle_num: shelves.
-        rack_chance: that a shelf has a rack at its back.
-        pallet_jacks, pallets: parked along the fronts of shelves.
+        obstacle_num: number of shelves.
+        rack_chance: chance that a shelf has a rack at its back.
+        pallet_jacks: number of pallet jacks parked along the fronts of shelves.
+        pallets: number of pallets parked along the fronts of shelves.
         aisle: least width of the aisle between rows, m; more where ``passage`` needs it.
     """
 

@@ -1,4 +1,4 @@
-"""How things are set out on a plan: at walls, in rows, at random."""
+"""Layouts of things on a plan: at walls, in rows, at random."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def at_wall(box: Rectangle, side: int, along: float) -> Pose:
     Args:
         box: rectangle.
         side: 0 the lower, 1 the right, 2 the upper, 3 the left.
-        along: of the set's origin from the side's first corner, counter-clockwise, m.
+        along: distance of the set's origin from the side's first corner, counter-clockwise, m.
     """
     x0, y0, x1, y1 = box
     x, y = ((x0, y0), (x1, y0), (x1, y1), (x0, y1))[side]
@@ -75,7 +75,7 @@ def grown(box: Rectangle, margin: float) -> Rectangle:
 
 
 def apart(box: Rectangle, others: ArrayLike) -> bool:
-    """Whether a rectangle overlaps none of some others (K, 4)."""
+    """Return whether a rectangle overlaps none of some others (K, 4)."""
     x0, y0, x1, y1 = np.reshape(np.asarray(others, np.float64), (-1, 4)).T
     slack = 1e-9
     return not bool(((x0 < box[2] - slack) & (box[0] < x1 - slack) & (y0 < box[3] - slack) & (box[1] < y1 - slack)).any())
@@ -83,11 +83,13 @@ def apart(box: Rectangle, others: ArrayLike) -> bool:
 
 @dataclass(frozen=True)
 class FurnitureRows:
-    """Where things stand in rows.
+    """The slots of things that stand in rows.
 
     Attributes:
-        along: x of the middle of each. lines: y of the lower side of each row.
-        aisles: y from and to of the free strips below, between and above the rows. crossings: the same in x.
+        along: x of the middle of each slot.
+        lines: y of the lower side of each row.
+        aisles: y from and to of the free strips below, between and above the rows.
+        crossings: x from and to of the free strips across the rows.
     """
 
     along: list[float]
@@ -101,10 +103,12 @@ def slots(box: Rectangle, length: float, depth: float, aisle: float, crossing: f
 
     Args:
         box: rectangle.
-        length, depth: of a thing and its place, m.
-        aisle: least width of an aisle between rows and beside the outer ones, m. crossing: of one across the rows, m.
-        block: things between crossings.
-        stream: divides what is left of the height.
+        length: length of a thing and its place, m.
+        depth: depth of a thing and its place, m.
+        aisle: least width of an aisle between rows and beside the outer ones, m.
+        crossing: width of an aisle across the rows, m.
+        block: number of things between crossings.
+        stream: divides the rest of the height.
     """
     x0, y0, x1, y1 = box
     whole = block * length + crossing
@@ -140,11 +144,11 @@ def scatter(stream: Stream, box: Rectangle, half: float, count: int, misses: int
     height divided at random.
 
     Args:
-        stream: of random numbers.
+        stream: stream of random numbers.
         box: rectangle that holds the squares.
-        half: half their edge, m.
-        count: how many; at most what `capacity` has room for.
-        misses: draws in a row without room before rows are formed.
+        half: half the edge of a square, m.
+        count: number of squares; at most the `capacity`.
+        misses: number of draws in a row without room before rows are formed.
     """
     low, high = np.array(box[:2]) + half, np.array(box[2:]) - half
     centres: Doubles = np.empty((count, 2))

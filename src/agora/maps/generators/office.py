@@ -81,7 +81,7 @@ class Office(Area):
         return plan.finish("office")
 
     def _meeting_rooms(self, plan: FloorPlan, stream: Stream) -> Rectangle:
-        """Part rooms from the lower side of the floor; return what is left of it."""
+        """Part rooms from the lower side of the floor; return the rest of it."""
         x0, y0, x1, y1 = plan.inner
         _, low, half, high = outline(_MEETING)
         cell, door = self.resolution, max(plan.snap(self.door), self.opening)

@@ -1,4 +1,4 @@
-"""What map generators have in common: the size of a place, and the plan on which it is drawn."""
+"""The common part of map generators: the size of a place, and the plan on which it is drawn."""
 
 from __future__ import annotations
 
@@ -34,9 +34,11 @@ class Area:
     """Size and grid of a generated place.
 
     Attributes:
-        width, height: m, with a wall of one cell all around; rounded up to whole cells.
-        resolution: m per cell.
-        x, y: lower-left corner, m.
+        width: size along x, m, with a wall of one cell all around; rounded up to whole cells.
+        height: size along y, m, likewise.
+        resolution: length of a cell, m.
+        x: lower-left corner, x, m.
+        y: lower-left corner, y, m.
         passage: radius of the robot that gets everywhere, m.
     """
 
@@ -80,7 +82,7 @@ class Area:
 
     @property
     def lane(self) -> float:
-        """Least gap between things at any angle that the robot gets through, whatever cells they touch, m."""
+        """The least gap between things at any angle that the robot gets through on the grid of cells, m."""
         return 2 * self.passage + 4 * self.resolution
 
     def fail(self, parameter: str, why: str) -> PlacementError:
@@ -94,10 +96,13 @@ class FloorPlan:
     It may be drawn turned: what is the lower side on the plan then is the right, the upper or the left side of the place.
 
     Attributes:
-        area: the place. turns: by how many quarters the finished plan is turned, counter-clockwise.
-        width, height: of the plan, whole cells, m. inner: what the outer wall leaves.
-        walls: (rows, columns) cells.
-        furniture: so far.
+        area: size and grid of the place.
+        turns: number of quarters by which the finished plan is turned, counter-clockwise.
+        width: width of the plan, whole cells, m.
+        height: height of the plan, whole cells, m.
+        inner: rectangle inside the outer wall.
+        walls: (rows, columns) cells of walls.
+        furniture: pieces so far.
         reached: (rows, columns) cells whose centre the robot can be at, once finished.
     """
 
@@ -151,8 +156,9 @@ class FloorPlan:
         """Name a strip along a side as one at which people come in and leave, as if there were a door in the wall.
 
         Args:
-            side: 0 the lower, 1 the right, 2 the upper, 3 the left.
-            low, high: from where to where along it, x or y, m.
+            side: number of the side: 0 the lower, 1 the right, 2 the upper, 3 the left.
+            low: beginning of the strip along the side, x or y, m.
+            high: end of the strip along the side, x or y, m.
             box: the rectangle whose side it is; the inner one where not given.
         """
         x0, y0, x1, y1 = box or self.inner
@@ -164,8 +170,8 @@ class FloorPlan:
         """Return the place.
 
         Args:
-            name: of the map.
-            fill: whether to fill what the robot cannot reach; else that there is some is a failure.
+            name: name of the map.
+            fill: whether to fill the cells that the robot cannot reach; without it, such cells are a failure.
 
         Raises:
             Blocked: the robot cannot get everywhere; with ``fill``, to less than half of what it fits in, or a tenth of the place.
@@ -282,7 +288,7 @@ def drawn(area: Area, draw: Callable[[], Place], blame: str, tries: int = 20) ->
 
 
 def either_way(stream: Stream, draw: Callable[[int], Place]) -> Place:
-    """Return a place drawn with a random number of quarter turns; what does not fit that way is drawn across.
+    """Return a place drawn with a random number of quarter turns; a place that does not fit that way is drawn across.
 
     Raises:
         PlacementError: it fits neither way; that of the first.

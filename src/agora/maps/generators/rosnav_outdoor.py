@@ -15,7 +15,7 @@ from agora.seeds import Stream
 
 @dataclass(frozen=True, kw_only=True)
 class RosnavOutdoor(Area):
-    """A walled yard with square blocks, which may overlap; what the robot cannot reach is filled.
+    """A walled yard with square blocks, which may overlap; areas out of the robot's reach are filled.
 
     Attributes:
         obstacle_num: blocks.

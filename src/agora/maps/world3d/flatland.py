@@ -1,4 +1,4 @@
-"""Models of Flatland (https://flatland-simulator.readthedocs.io): what stands on the floor, as one static body."""
+"""Models of Flatland (https://flatland-simulator.readthedocs.io): everything that stands on the floor, as one static body."""
 
 from __future__ import annotations
 

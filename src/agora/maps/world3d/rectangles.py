@@ -49,7 +49,9 @@ def run_count(cells: Bools) -> int:
 
 
 def _concave(padded: Bools) -> Bools:
-    """Which corners of the grid have three of their four cells in the region; corner [r, c] is above left of padded cell [r, c]."""
+    """Return which corners of the grid have three of their four cells in the region; corner [r, c] is above left of padded cell [r,
+    c].
+    """
     four = padded[:-1, :-1].astype(np.int8) + padded[1:, :-1] + padded[:-1, 1:] + padded[1:, 1:]
     return np.asarray(four == 3)
 
@@ -67,7 +69,7 @@ def _chords(concave: Bools, inside: Bools) -> _Chords:
 
 
 def _most_apart(level: _Chords, upright: _Chords) -> tuple[Bools, Bools]:
-    """Which chords to draw: as many as possible, no two of which meet (König: all but a minimum vertex cover)."""
+    """Return which chords to draw: as many as possible, no two of which meet (König: all but a minimum vertex cover)."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import breadth_first_order, maximum_bipartite_matching
 
@@ -126,7 +128,7 @@ def _read(padded: Bools, cut_x: Bools, cut_y: Bools) -> Ints:
 
 
 def _until(ends: Bools, lines: Array, starts: Array) -> Array:
-    """How many cells there are from ``starts`` to the next end on the same line, both included."""
+    """Return the number of cells from ``starts`` to the next end on the same line, both included."""
     count = ends.shape[1]
     numbers = np.where(ends, np.arange(count), count)
     after: Array = np.minimum.accumulate(numbers[:, ::-1], axis=1)[:, ::-1]

@@ -1,4 +1,4 @@
-"""Walls and furniture of a place as solids: what every file of a 3-D world is written from."""
+"""Walls and furniture of a place as solids, from which every file of a 3-D world is written."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Prism:
     Attributes:
         outline: (V, 2) corners of the bottom face in the body's frame, counter-clockwise, m.
         z: height of the bottom face, m.
-        height: m.
+        height: height, m.
         colour: red, green, blue in [0, 1].
     """
 
@@ -44,9 +44,11 @@ class SolidGroup:
     """Solids that belong together.
 
     Attributes:
-        name: of its own in its world.
-        x, y, heading: pose in the map frame, m and rad.
-        parts: in the body's frame.
+        name: unique name in its world.
+        x: pose in the map frame, x, m.
+        y: pose in the map frame, y, m.
+        heading: pose in the map frame, heading, rad.
+        parts: solids in the body's frame.
         model: the furniture model that it is; None for walls.
     """
 
@@ -63,10 +65,12 @@ class Solids:
     """A place in three dimensions, z up from the floor.
 
     Attributes:
-        name: of the world.
+        name: name of the world.
         bounds: x0, y0, x1, y1 of the floor, m.
-        walls, furniture: everything that stands on it.
-        boxes: how many boxes the occupied cells became; runs: how many they would be if cells were merged along one axis alone.
+        walls: bodies of the walls.
+        furniture: bodies of the furniture.
+        boxes: number of boxes that the occupied cells became.
+        runs: number of boxes if cells were merged along one axis alone.
     """
 
     name: str
@@ -90,9 +94,9 @@ def solids(place: Place, *, height: float = 2.5, thickness: float = 0.05, name: 
 
     Args:
         place: map and furniture.
-        height: of walls, m.
-        thickness: of segments, half of it to either side, m.
-        name: of the world; the map's by default.
+        height: height of walls, m.
+        thickness: thickness of segments, half of it to either side, m.
+        name: name of the world; the map's by default.
 
     Raises:
         InputError: a height or thickness that is not positive, a furniture model that is not known, or a polygon whose edges cross.

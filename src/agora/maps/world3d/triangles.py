@@ -77,7 +77,7 @@ def triangulate(polygon: Doubles) -> Ints:
 
 
 def _crosses(polygon: Doubles) -> bool:
-    """Whether two edges of a polygon have a point inside both in common."""
+    """Return whether two edges of a polygon have a point inside both in common."""
     a, b = polygon, np.roll(polygon, -1, axis=0)
     start = np.array([np.sign(_turn(*edge, a)) for edge in zip(a, b, strict=True)])
     apart = start * np.roll(start, -1, axis=1) < 0
@@ -85,7 +85,7 @@ def _crosses(polygon: Doubles) -> bool:
 
 
 def _is_ear(polygon: Doubles, ear: tuple[int, int, int], left: list[int]) -> bool:
-    """Whether a corner and its neighbours make a triangle inside the polygon that holds none of the corners left."""
+    """Return whether a corner and its neighbours make a triangle inside the polygon that holds none of the corners left."""
     a, b, c = polygon[list(ear)]
     turn = _turn(a, b, c)
     if turn < 0.0:

@@ -31,11 +31,11 @@ class AStar:
     Attributes:
         neutral: cost of a cell length far from obstacles.
         factor: weight of the inflated cost; 0 for the shortest path.
-        inflation_radius: beyond it an obstacle costs nothing, m.
-        cost_scaling: how fast its cost decays, 1/m.
+        inflation_radius: distance beyond which an obstacle costs nothing, m.
+        cost_scaling: rate at which its cost decays, 1/m.
         heuristic: whether the distance to the goal guides the search; without it this is Dijkstra's algorithm.
         smooth: whether the path is pulled taut.
-        spacing: of the points of the path, m.
+        spacing: distance between the points of the path, m.
     """
 
     neutral: float = 50.0
@@ -114,7 +114,7 @@ class Geodesic(NamedTuple):
     """A shortest path between two points.
 
     Attributes:
-        length: m.
+        length: length, m.
         corners: (K, 2) where it turns, with both ends, from the start on, m.
     """
 
@@ -136,10 +136,10 @@ def geodesic(map: Map, start: ArrayLike, goal: ArrayLike, radius: float) -> Geod
     the same sides; where two ways around an obstacle differ by a few percent, it may be the longer one.
 
     Args:
-        map: the surroundings.
+        map: map of the surroundings.
         start: (2,) m; may be too near to an obstacle.
         goal: (2,) m.
-        radius: of the disc, m.
+        radius: radius of the disc, m.
     """
     corner = np.asarray(map.origin) + 0.5 * map.resolution
     points = np.array([start, goal], np.float64)[:, :2]

@@ -1,4 +1,4 @@
-"""Dijkstra's algorithm over the cells of a map, what navfn does."""
+"""Dijkstra's algorithm over the cells of a map, as in navfn."""
 
 from __future__ import annotations
 

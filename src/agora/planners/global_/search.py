@@ -73,10 +73,10 @@ def _search(nodes, links, heads, columns, start, goal, exits, guided):
             LENGTH, of the way to it, out, infinite.
         links: (cells, 4) of the lists, SLOT -1 at first; PARENT, out.
         heads: first cells of the buckets, -1; their number is a power of two and more than keys in the queue can differ by.
-        columns: of the grid.
+        columns: number of columns of the grid.
         start: number of the first cell, row * columns + column; it may be blocked.
         goal: number of the last cell, or -1: the nearest cell of ``exits``.
-        exits: (cells,).
+        exits: (cells,) whether a cell ends the search.
         guided: whether the octile distance to the goal guides the search (A*), or nothing does (Dijkstra).
     """
     around = (-1, 1, -columns, columns, -columns - 1, -columns + 1, columns - 1, columns + 1)
@@ -133,7 +133,7 @@ def search(factor: Floats, start: int, goal: int, exits: Bools | None = None, *,
     Args:
         factor: (rows, columns) float32, at least 1, infinite where blocked. The start may be blocked.
         start: row * columns + column.
-        goal: the same; -1 for the nearest cell of ``exits``.
+        goal: number of the last cell; -1 for the nearest cell of ``exits``.
         exits: (rows, columns) where ``goal`` is -1.
         guided: A* with the octile distance, or Dijkstra.
     """
@@ -214,7 +214,7 @@ def straight(clearance: Floats, ends: Doubles, least: float) -> bool:
 
 @lean_kernel
 def _pull(clearance, layer, points, least, radius, share, inflation_radius, scaling, behind, keep):
-    """Mark in ``keep`` the points of a path that remain when straight lines replace what they are not dearer than."""
+    """Mark in ``keep`` the points of a path that remain when straight lines replace parts that are not cheaper."""
     count = len(points)
     behind[0] = _ZERO
     for i in range(1, count):
@@ -253,11 +253,11 @@ def pull(
     Args:
         clearance: (rows, columns) m.
         points: (K, 2) in cells from the centre of cell [0, 0], x before y.
-        least: that the clearance must exceed, m.
-        radius: inscribed, of the cost, m.
+        least: clearance that must be exceeded, m.
+        radius: inscribed radius of the cost, m.
         share: weight of the inflated cost against length; 0 for length alone.
-        inflation_radius: of the cost, m.
-        scaling: of the cost, 1/m.
+        inflation_radius: inflation radius of the cost, m.
+        scaling: scaling of the cost, 1/m.
         layer: (rows, columns) uint8 of further costs, or (0, 0).
     """
     behind, keep = np.empty(len(points), np.float32), np.zeros(len(points), np.bool_)

@@ -17,12 +17,11 @@ import numpy as np
 from agora.core.jit import device, kernel
 from agora.core.recording import Reason
 from agora.core.scalar import ONE, TWO_PI, ZERO, atan2, sincos
-from agora.core.state import Floats
+from agora.core.state import Floats, frozen
 from agora.interfaces import Declaration, Guidance, Memory, Observation, Tracks
-from agora.pedestrians.checks import above_zero, at_least_zero
 from agora.planners.inter.rings import Rings, linked, rings
 from agora.planners.inter.surroundings import company, unchanged
-from agora.ranges import Chance, Distance, Duration, Speed
+from agora.ranges import Chance, Distance, Duration, Length, TopSpeed, check_fields
 
 ARC = 16
 """Points on the circle of a way round."""
@@ -41,11 +40,12 @@ class AroundGroups:
 
     Attributes:
         detect: finds the groups from places and velocities; False believes the tracks.
-        link_distance, link_speed: of two who belong together, at most, m and m/s; with ``detect`` alone.
+        link_distance: largest distance of two who belong together, m; with ``detect`` alone.
+        link_speed: largest difference of their velocities, m/s; with ``detect`` alone.
         sensing_range: gap up to which members are seen, m.
-        margin: from the farthest member's place to the circle, which the robot's centre keeps out of, m.
+        margin: distance from the farthest member's place to the circle, which the robot's centre keeps out of, m.
         reach: length of the way within which it looks for groups, m.
-        hold: by how much shorter the other side must be, m.
+        hold: length by which the other side must be shorter, m.
         horizon: circles of walking groups are where they will be after so long at most, s.
         discs: whether groups are shown as discs.
         room: gap between the robot and a disc that is always left, by making the disc smaller, so that a planner that adds to radii
@@ -55,11 +55,11 @@ class AroundGroups:
     """
 
     detect: bool = False
-    link_distance: Distance = 1.5
-    link_speed: Speed = 0.5
-    sensing_range: Distance = 5.0
+    link_distance: Length = 1.5
+    link_speed: TopSpeed = 0.5
+    sensing_range: Length = 5.0
     margin: Distance = 0.4
-    reach: Distance = 5.0
+    reach: Length = 5.0
     hold: Duration = 0.5
     horizon: Duration = 2.0
     discs: bool = True
@@ -68,12 +68,11 @@ class AroundGroups:
     danger_threshold: Chance = 0.6
 
     def __post_init__(self) -> None:
-        above_zero(self, "link_distance", "link_speed", "sensing_range", "reach")
-        at_least_zero(self, "margin", "hold", "horizon", "room")
+        check_fields(self)
 
     @cached_property
     def declares(self) -> Declaration:
-        """What it says of itself."""
+        """The properties of the interplanner."""
         return Declaration(needs=("path", "pedestrians"), concurrent=True, danger_threshold=self.danger_threshold)
 
     def guide(self, observation: Observation, memory: Memory) -> tuple[Guidance, Memory]:
@@ -91,7 +90,8 @@ class AroundGroups:
         led = np.concatenate((plain.path, np.repeat(plain.path[:, -1:], ARC + 1, axis=1)), axis=1)
         count, circles = plain.path_count.copy(), (groups.centre, groups.velocity, groups.radius, groups.present)
         sizes = tuple(np.float32(size) for size in (self.margin, self.reach, self.hold, self.horizon))
-        _bend(o.pose, plain.path, plain.path_count, o.limits.max_vx, circles, sizes, side, led, count, 0, rows)
+        given = (frozen(one) for one in (o.pose, plain.path, plain.path_count, o.limits.max_vx))
+        _bend(*given, circles, sizes, side, led, count, 0, rows)
         reason = np.where(side != 0, np.int8(Reason.AVOIDING_GROUP), np.int8(Reason.NONE))
         return replace(plain, path=led, path_count=count, reason=reason), {"side": side}
 
@@ -119,7 +119,7 @@ class AroundGroups:
 
 
 def _straight(o: Observation) -> Observation:
-    """The same with straight paths of 16 points; none where there was none."""
+    """Return the observation with straight paths of 16 points; none where there was none."""
     assert o.path_count is not None
     share = np.linspace(0.0, 1.0, 16, dtype=np.float32)[:, None]
     path = o.pose[:, None, :2] + share * (o.goal[:, None, :2] - o.pose[:, None, :2])
@@ -135,7 +135,9 @@ def _apart(centre: Floats, point: Floats) -> Floats:
 
 @device
 def _cuts(ax, ay, bx, by, r):
-    """Whether the way from (ax, ay) to (bx, by) cuts the circle of radius r about the origin, and where first, as a share of it."""
+    """Return whether the way from (ax, ay) to (bx, by) cuts the circle of radius r about the origin, and where first, as a share of
+    it.
+    """
     ex, ey = bx - ax, by - ay
     square, along = ex * ex + ey * ey, -(ax * ex + ay * ey)
     across = along * along - square * (ax * ax + ay * ay - r * r)

@@ -11,10 +11,9 @@ from agora.core.recording import Reason
 from agora.core.state import Bools, Floats
 from agora.costmap.window import Window
 from agora.interfaces import Declaration, Guidance, Memory, Observation
-from agora.pedestrians.checks import above_zero, at_least_zero
 from agora.planners.inter.surroundings import unchanged
 from agora.planners.local.sampling import Sampling
-from agora.ranges import Distance, Duration
+from agora.ranges import Distance, Period, check_fields
 
 POINTS = 24
 """On the way to a checkpoint."""
@@ -45,25 +44,24 @@ class Checkpoint:
     window: Window = field(default_factory=lambda: Window(size=14.0, sources=("map",)))
     radius: Distance = 1.0
     goal_radius: Distance = 5.0
-    horizon: Duration = 6.0
+    horizon: Period = 6.0
 
     def __post_init__(self) -> None:
-        above_zero(self, "horizon")
-        at_least_zero(self, "radius", "goal_radius")
+        check_fields(self)
         _ = self._sampling
 
     @cached_property
     def declares(self) -> Declaration:
-        """What it says of itself."""
+        """The properties of the interplanner."""
         return Declaration(needs=("path", self.window), concurrent=True)
 
     @cached_property
     def _sampling(self) -> Sampling:
-        """Whose splines they are."""
+        """The sampling planner whose splines it takes."""
         return Sampling(window=self.window, max_final_time=self.horizon, min_final_time=min(1.5, self.horizon))
 
     def guide(self, observation: Observation, memory: Memory) -> tuple[Guidance, Memory]:
-        """Return the ways to the checkpoints; the memory holds these (N, 3), the ways (N, K, 2) and who is going (N,)."""
+        """Return the ways to the checkpoints; the memory holds these (N, 3), the ways (N, K, 2) and the rows under way (N,)."""
         o = observation
         assert o.path is not None and o.path_count is not None
         rows = len(o.pose)

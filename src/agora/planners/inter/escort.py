@@ -18,9 +18,8 @@ from agora.core.recording import Reason
 from agora.core.scalar import ONE, ZERO, sincos
 from agora.core.state import frozen
 from agora.interfaces import Declaration, Guidance, Memory, Observation
-from agora.pedestrians.checks import above_zero, at_least_zero
 from agora.planners.inter.surroundings import WALKING, company, unchanged
-from agora.ranges import Distance
+from agora.ranges import Distance, Length, Number, Positive, check_fields
 
 TRAIL, STEP = 64, np.float32(0.25)
 """Points of a trail, and the way between two of them, m: the last 16 m are remembered."""
@@ -70,18 +69,19 @@ class Escort:
     declares: ClassVar[Declaration] = Declaration(needs=("path", "pedestrians", "scan"), concurrent=True)
 
     role: Literal["lead", "follow", "accompany"] = "follow"
-    person: int = 0
-    distance: Distance = 1.4
-    lead: Distance = 2.4
-    gain: float = 1.0
+    person: Number = 0
+    distance: Length = 1.4
+    lead: Length = 2.4
+    gain: Positive = 1.0
     arrival: Distance = 1.0
 
     def __post_init__(self) -> None:
-        above_zero(self, "distance", "lead", "gain")
-        at_least_zero(self, "person", "arrival")
+        check_fields(self)
 
     def guide(self, observation: Observation, memory: Memory) -> tuple[Guidance, Memory]:
-        """Return the path and the pace; the memory holds whom the robot keeps company, and the trail of whoever is in front."""
+        """Return the path and the pace; the memory holds the person whom the robot keeps company, and the trail of the one in
+        front.
+        """
         o = observation
         assert o.pedestrians is not None and o.path is not None and o.path_count is not None
         rows, seen = len(o.pose), o.pedestrians
@@ -166,7 +166,7 @@ def _forgot(trail, count):
 
 @hidden
 def _gap(trail, count, front_x, front_y, x, y):
-    """From whoever is behind at (x, y) to whoever is in front, along the trail, whose passed points are dropped."""
+    """Return the distance from (x, y), behind, to the one in front, along the trail, whose passed points are dropped."""
     while count > 1 and _apart(trail[1, 0], trail[1, 1], x, y) <= _apart(trail[0, 0], trail[0, 1], x, y):
         count = _forgot(trail, count)
     length, done = ZERO, ZERO
@@ -221,7 +221,7 @@ def _side(mx, my, x, y, goal_x, goal_y):
 
 @hidden
 def _wall(pose, radius, path, scan, lidar, position, radii, present):
-    """Whether a return of the lidar that is nobody's lies on the first piece of the way."""
+    """Return whether a return of the lidar that is nobody's lies on the first piece of the way."""
     angles, mount, reach = lidar
     sine, cosine = sincos(pose[2])
     ex, ey = path[1, 0] - path[0, 0], path[1, 1] - path[0, 1]

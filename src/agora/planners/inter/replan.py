@@ -1,4 +1,4 @@
-"""The interplanner that makes the path anew, on what the local costmap shows."""
+"""The interplanner that makes the path anew, on the local costmap."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _LEAST = 0.8775  # of the interpolated: what is inside a cell near an obstacle i
 
 @dataclass(frozen=True)
 class Replan:
-    """At every step lead the robot on the cheapest way over the local costmap to a place on its path, and from there along it.
+    """Lead the robot, at every step, on the cheapest way over the local costmap to a place on its path, and from there along it.
 
     This is what move_base does with a rolling global costmap (Marder-Eppstein et al., ICRA 2010; ROS navigation, noetic-devel
     9ad6441, with ``planner_frequency`` that of the controller): what the costmap has not shown counts as free, cells cost as
@@ -55,9 +55,10 @@ class Replan:
             end whose end has vanished is entered again.
         memory: side of the square about the robot in which it remembers what the window has shown, m; nothing outside the window
             where it is not larger.
-        lookahead: how far along the path the place is, from the point of the path nearest to the robot, m; at most 50.
-        neutral: cost of a cell length far from obstacles. factor: weight of the costs of cells.
-        spacing: of the points of the new path, m.
+        lookahead: distance of the place along the path, from the point of the path nearest to the robot, m; at most 50.
+        neutral: cost of a cell length far from obstacles.
+        factor: weight of the costs of cells.
+        spacing: distance between the points of the new path, m.
     """
 
     window: Window = field(default_factory=Window)
@@ -76,7 +77,7 @@ class Replan:
 
     @cached_property
     def declares(self) -> Declaration:
-        """What it says of itself."""
+        """The properties of the interplanner."""
         return Declaration(needs=("path", self.window), concurrent=True)
 
     @property
@@ -85,7 +86,7 @@ class Replan:
         return AStar(neutral=self.neutral, factor=self.factor, inflation_radius=0.0, spacing=self.spacing)
 
     def guide(self, observation: Observation, memory: Memory) -> tuple[Guidance, Memory]:
-        """Return the new paths, and what the robots remember: costs (N, G, G), and where their windows were."""
+        """Return the new paths, and the robots' memory: costs (N, G, G), and the places of their windows."""
         o = observation
         assert o.path is not None and o.path_count is not None and o.costmap is not None
         shown, blind, remembered = remember(o.costmap, self.memory, memory)
@@ -151,17 +152,17 @@ class Replan:
 
 
 def _lengths(path: Array) -> Doubles:
-    """How far along a path (K, 2) its points are (K,), m."""
+    """Return the distances of a path's points (K, 2) along it, (K,), m."""
     return np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(path.astype(np.float64), axis=0), axis=1))])
 
 
 def remember(costmap: Costmap, side: float, memory: Memory) -> tuple[Costmap, Bools, Memory]:
-    """Return windows with what they have shown before about them, which are blind (N,), and what to remember.
+    """Return the windows with remembered cells about them, the rows (N,) whose windows are blind, and the new memory.
 
     Args:
-        costmap: the windows.
-        side: of the squares about them, m.
-        memory: what was remembered at the call before.
+        costmap: windows.
+        side: side of the squares about them, m.
+        memory: memory of the call before.
     """
     rows, high, wide = costmap.cost.shape
     blind: Bools = (costmap.cost == NO_INFORMATION).all(axis=(1, 2))
@@ -186,14 +187,14 @@ def remember(costmap: Costmap, side: float, memory: Memory) -> tuple[Costmap, Bo
 
 
 def _roll(old: Array, new: Array, right: int, up: int) -> None:
-    """Copy what two grids of one size share, of which the new one lies farther to the right and up, by so many cells."""
+    """Copy the common part of two grids of one size, of which the new one lies farther to the right and up, by so many cells."""
     (high, wide), (down, left) = old.shape, (max(-up, 0), max(-right, 0))
     part = old[max(up, 0) : max(high - down, 0), max(right, 0) : max(wide - left, 0)]
     new[down : down + part.shape[0], left : left + part.shape[1]] = part
 
 
 def _forget(remembered: Memory, row: int, costmap: Costmap) -> None:
-    """Leave of what one robot remembers its window alone."""
+    """Reduce one robot's memory to its window."""
     cost, (high, wide) = remembered[SEEN]["cost"][row], costmap.cost.shape[1:]
     above, beside = (cost.shape[0] - high) // 2, (cost.shape[1] - wide) // 2
     cost[...] = 0

@@ -1,4 +1,4 @@
-"""Retreats before pedestrians: what the polite, the sideways and the meta interplanner share.
+"""Retreats before pedestrians: the common part of the polite, the sideways and the meta interplanner.
 
 After PoliteInter and SidewaysInter of Arena 3.0 (Kästner et al. 2024, arXiv:2406.00837; its fork of move_base_flex). Three mistakes
 of the public code are not repeated; what is evidently meant is done: the speed that it sets collapses to 0 or 1 m/s, the bearing of
@@ -31,11 +31,12 @@ _POINTS = 21
 
 
 class Manner(NamedTuple):
-    """How robots back away: numbers, or arrays (N,).
+    """The manner in which robots back away: numbers, or arrays (N,).
 
     Attributes:
         careful: False where a robot drives on as an aggressive one instead.
-        stretch: distance of the temporary goal over ``temp_goal_distance``. turn: its direction from straight behind, rad.
+        stretch: distance of the temporary goal over ``temp_goal_distance``.
+        turn: direction of the temporary goal from straight behind, rad.
         margin: room beyond the robot's diameter within which a wall behind calls the retreat off, m.
     """
 
@@ -52,11 +53,11 @@ class Retreat:
     Attributes:
         window: local costmap where the local planner reads none; else that one's counts. None for the scan alone.
         caution_detection_range: distance to the nearest pedestrian from which on it slows down, m.
-        cautious_speed: share of the top speed that is left then.
+        cautious_speed: share of the top speed that is left near pedestrians.
         ped_minimum_distance: distance to a pedestrian ahead from which on it backs away, m.
-        temp_goal_distance: how far away the temporary goal is, m.
+        temp_goal_distance: distance of the temporary goal, m.
         temp_goal_tolerance: distance at which the temporary goal is reached, m.
-        fov: what counts as ahead, about the heading, rad.
+        fov: angle about the heading that counts as ahead, rad.
         danger_threshold: level of danger from which on it warns.
     """
 
@@ -87,7 +88,7 @@ class Retreat:
 
     @cached_property
     def declares(self) -> Declaration:
-        """What it says of itself."""
+        """The properties of the interplanner."""
         needs = ("path", "pedestrians", "scan", *(() if self.window is None else (self.window,)))
         return Declaration(needs=needs, concurrent=True, danger_threshold=self.danger_threshold)
 
@@ -122,7 +123,7 @@ class Retreat:
         return Guidance(path, count, goal, speed, seen.danger, reason), after
 
     def _manner(self, o: Observation, seen: Company) -> Manner:
-        """How each robot backs away now."""
+        """Return the manner in which each robot backs away now."""
         return Manner(np.bool_(True), np.float32(self.stretch), np.float32(self.turn), np.float32(self.margin))
 
     def _target(self, o: Observation, manner: Manner, turned: Doubles) -> Floats:

@@ -1,4 +1,4 @@
-"""Groups about robots as circles, at one moment: what planners that go round groups ask for.
+"""Groups about robots as circles, at one moment, for planners that go round groups.
 
 Who belongs together is believed of the tracks, or found: those who are near each other at about the same velocity, joined where
 they share somebody (as `agora.perception.groups`, of one sample, without headings).
@@ -13,7 +13,7 @@ import numpy as np
 
 from agora.core.jit import lean_kernel
 from agora.core.scalar import ONE, ZERO
-from agora.core.state import Bools, Floats, Ints
+from agora.core.state import Bools, Floats, Ints, frozen
 from agora.interfaces import Observation, Tracks
 
 
@@ -22,7 +22,8 @@ class Rings:
     """Circles about the members of each group that a robot sees, in the order of their first slots.
 
     Attributes:
-        centre: (N, G, 2) mean place of the members, m. velocity: (N, G, 2) their mean velocity, m/s.
+        centre: (N, G, 2) mean place of the members, m.
+        velocity: (N, G, 2) their mean velocity, m/s.
         radius: (N, G) distance of the farthest member from the centre, m.
         present: (N, G) False where there is no group; the others mean nothing there.
     """
@@ -37,11 +38,13 @@ def linked(tracks: Tracks, distance: float, speed: float) -> Ints:
     """Return for each slot (N, Q) the number of the group it is in: that of its first member's slot; alone, its own.
 
     Args:
-        tracks: of who is seen.
-        distance: of two who belong together, at most, m. speed: difference of their velocities, at most, m/s.
+        tracks: tracks of the seen pedestrians.
+        distance: largest distance of two who belong together, m.
+        speed: largest difference of their velocities, m/s.
     """
     label = np.empty(tracks.present.shape, np.int32)
-    _link(tracks.position, tracks.velocity, tracks.present, np.float32(distance), np.float32(speed), label, 0, len(label))
+    people = tuple(frozen(one) for one in (tracks.position, tracks.velocity, tracks.present))
+    _link(*people, np.float32(distance), np.float32(speed), label, 0, len(label))
     return label
 
 
@@ -49,8 +52,8 @@ def rings(o: Observation, label: Ints, sensing_range: float) -> Rings:
     """Return the circles of groups of two or more.
 
     Args:
-        o: with pedestrians.
-        label: (N, Q) number of the group that each is in, below 0 for none.
+        o: observation with pedestrians.
+        label: (N, Q) number of each pedestrian's group, below 0 for none.
         sensing_range: gap between robot and pedestrian up to which a member is seen, m.
     """
     seen = o.pedestrians
@@ -58,9 +61,10 @@ def rings(o: Observation, label: Ints, sensing_range: float) -> Rings:
     rows, most = len(o.pose), max(seen.present.shape[1] // 2, 1)
     centre, velocity = np.zeros((rows, most, 2), np.float32), np.zeros((rows, most, 2), np.float32)
     out = Rings(centre, velocity, np.zeros((rows, most), np.float32), np.zeros((rows, most), np.bool_))
-    tracks = (seen.position, seen.velocity, seen.radius, seen.present, label)
+    given = (o.pose, o.radius, seen.position, seen.velocity, seen.radius, seen.present, label)
     arrays = (out.centre, out.velocity, out.radius, out.present)
-    _rings(o.pose, o.radius, *tracks, np.zeros(label.shape, np.bool_), np.float32(sensing_range), *arrays, 0, rows)
+    here = np.zeros(label.shape, np.bool_)
+    _rings(*(frozen(one) for one in given), here, np.float32(sensing_range), *arrays, 0, rows)
     return out
 
 

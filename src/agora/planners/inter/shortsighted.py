@@ -21,7 +21,7 @@ class Shortsighted:
 
     Attributes:
         vision_limit: share of the points.
-        min_poses: how many at least.
+        min_poses: least number of points.
     """
 
     declares: ClassVar[Declaration] = Declaration(needs=("path",), concurrent=True)

@@ -1,4 +1,6 @@
-"""What interplanners ask about: pedestrians near and ahead, walls behind. Angles and distances are of the robot's base."""
+"""The surroundings that interplanners ask about: pedestrians near and ahead, walls behind. Angles and distances are of the robot's
+base.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ class Company:
     """The pedestrians about each robot; distances (N,) to the centre of the nearest, m, infinite where there is none.
 
     Attributes:
-        nearest: of all. ahead: of those in the field of view who walk, at 0.2 m/s or more. elder: of those known to be elderly.
+        nearest: (N,) distance to the nearest of all.
+        ahead: (N,) distance to the nearest in the field of view who walks, at 0.2 m/s or more.
+        elder: (N,) distance to the nearest known to be elderly.
         danger: (N,) Arena's level of danger, exp(-1 / sum (3 m / d)^2), d the distances to all.
     """
 
@@ -61,7 +65,7 @@ def company(o: Observation, fov: float = math.tau) -> Company:
 
 
 def wall_within(o: Observation, reach: Floats, behind: bool) -> Bools:
-    """Which rows (N,) have a return that is no pedestrian's at most ``reach`` (N,) m from the base, behind them or anywhere.
+    """Return which rows (N,) have a return that is no pedestrian's at most ``reach`` (N,) m from the base, behind them or anywhere.
 
     What the lidar does not cover is not seen; without a lidar there are no walls.
     """
@@ -77,7 +81,7 @@ def wall_within(o: Observation, reach: Floats, behind: bool) -> Bools:
 
 
 def room_on_way(o: Observation, direction: Floats, reach: Floats) -> Floats:
-    """How far robots (N,) get in a direction (N,) before they touch a wall of the costmap, or what it does not know, m.
+    """Return the distance that robots (N,) get in a direction (N,) before they touch a wall or an unknown cell of the costmap, m.
 
     At most ``reach`` (N,), which is the answer without a costmap too.
     """

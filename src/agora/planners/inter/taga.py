@@ -23,11 +23,10 @@ from agora.core.recording import Reason
 from agora.core.scalar import ONE, ZERO
 from agora.core.state import Bools, Floats
 from agora.interfaces import Declaration, Guidance, Memory, Observation
-from agora.pedestrians.checks import above_zero, at_least_zero
 from agora.planners.inter.rings import linked, rings
 from agora.planners.inter.surroundings import company, unchanged
 from agora.planners.steering import velocity_to_twist
-from agora.ranges import Chance, Distance, Speed
+from agora.ranges import Chance, Distance, Length, Positive, TopSpeed, check_fields
 
 
 @dataclass(frozen=True)
@@ -40,14 +39,15 @@ class Taga:
 
     Attributes:
         detect: finds the groups from places and velocities; False believes the tracks (the code's ground truth).
-        link_distance, link_speed: of two who belong together, at most, m and m/s; with ``detect`` alone.
+        link_distance: largest distance of two who belong together, m; with ``detect`` alone.
+        link_speed: largest difference of their velocities, m/s; with ``detect`` alone.
         sensing_range: gap up to which members are seen, m.
-        buffer: from the farthest member to the group's circle, m.
-        margin: from that circle outwards, within which it is at work, m.
-        goal_threshold: as above, m.
+        buffer: distance from the farthest member to the group's circle, m.
+        margin: distance from that circle outwards, within which it is at work, m.
+        goal_threshold: distance to the goal within which groups farther from it do not count, m.
         direct: drives that way itself, as the code does; False makes it a path, which the local planner follows, as the paper says.
-        speed: of driving itself, m/s.
-        turn_gain: of robots that cannot move sideways, driving itself (`agora.planners.steering`), 1/s.
+        speed: speed of driving itself, m/s.
+        turn_gain: turn gain of robots that cannot move sideways, driving itself (`agora.planners.steering`), 1/s.
         subgoal_distance: length of the path, m.
         danger_threshold: level of danger from which on it warns.
     """
@@ -55,24 +55,23 @@ class Taga:
     declares: ClassVar[Declaration] = Declaration(needs=("path", "pedestrians"), concurrent=True)
 
     detect: bool = False
-    link_distance: Distance = 1.5
-    link_speed: Speed = 0.5
-    sensing_range: Distance = 5.0
+    link_distance: Length = 1.5
+    link_speed: TopSpeed = 0.5
+    sensing_range: Length = 5.0
     buffer: Distance = 0.1
     margin: Distance = 0.25
     goal_threshold: Distance = 3.0
     direct: bool = True
-    speed: Speed = 1.0
-    turn_gain: float = 2.0
-    subgoal_distance: Distance = 1.0
+    speed: TopSpeed = 1.0
+    turn_gain: Positive = 2.0
+    subgoal_distance: Length = 1.0
     danger_threshold: Chance = 0.6
 
     def __post_init__(self) -> None:
-        above_zero(self, "link_distance", "link_speed", "sensing_range", "speed", "turn_gain", "subgoal_distance")
-        at_least_zero(self, "buffer", "margin", "goal_threshold")
+        check_fields(self)
 
     def guide(self, observation: Observation, memory: Memory) -> tuple[Guidance, Memory]:
-        """Return the path, and past a group what to drive instead, or the way past it."""
+        """Return the path, and past a group the twist to drive instead, or the way past it."""
         o = observation
         assert o.pedestrians is not None and o.path is not None and o.path_count is not None
         label = linked(o.pedestrians, self.link_distance, self.link_speed) if self.detect else o.pedestrians.group

@@ -4,7 +4,7 @@ M. Everett, Y. F. Chen, J. P. How, "Motion planning among dynamic, decision-maki
 IROS 2018, and its code (mit-acl/gym-collision-avoidance).
 
 Differences from the code: the robot turns evenly over the control period, where the code's turns at once and then drives straight
-(`agora.policies.ga3c.Agents`); all robots have one radius and one preferred speed in training. It sees no walls, and people are
+(`agora.policies.agents.Agents`); all robots have one radius and one preferred speed in training. It sees no walls, and people are
 others like robots.
 """
 
@@ -12,22 +12,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 
-import numpy as np
-
-from agora.core.state import Floats
-from agora.interfaces import Answer, Declaration, Memory, Observation
-from agora.pedestrians.checks import above_zero
+from agora.errors import InputError
+from agora.interfaces import Declaration
+from agora.planners.learned.policy import PolicyPlanner
 from agora.planners.limits import own
-from agora.policies.ga3c import Ga3c, load_ga3c
-from agora.policies.policy import decides
-from agora.policies.weights import weights_file
-from agora.ranges import Speed
+from agora.policies.agents import Agents
+from agora.policies.policy import Policy, load_policy
+from agora.ranges import TopSpeed, check_fields
 
 
 @dataclass(frozen=True)
-class Ga3cCadrl:
+class Ga3cCadrl(PolicyPlanner):
     """Takes the action of the highest score: it drives forwards and turns, also where the robot could move sideways.
 
     The policy answers once in every control period of its training; with a shorter control period speed and turning rate are held
@@ -35,52 +31,32 @@ class Ga3cCadrl:
     robot turns no tighter than it can. It does not turn in place, and may stand for ever where its goal lies behind it.
 
     Attributes:
-        file: name of a policy that comes with Agora, or path of a safetensors file (`agora.policies.ga3c.Ga3c.save`).
+        file: name of a policy that comes with Agora, or path of a safetensors file (`agora.policies.policy.Policy.save`), whose
+            encoding is ``agents``.
         preferred_speed: m/s; None for the robot's largest. Other velocities are seen in preferred speeds
             (`agora.policies.joint_state.JointState`), but turns stay as fast: near the 1 m/s of the training it drives best.
     """
 
     file: str = "ga3c_cadrl"
-    preferred_speed: Speed | None = 1.0
+    preferred_speed: TopSpeed | None = 1.0
 
     def __post_init__(self) -> None:
-        if self.preferred_speed is not None:
-            above_zero(self, "preferred_speed")
-
-    def files(self) -> list[Path]:
-        """The file of the policy."""
-        return [weights_file(self.file)]
+        check_fields(self)
 
     @cached_property
-    def policy(self) -> Ga3c:
-        """The policy of the file.
+    def policy(self) -> Policy:
+        """The policy of the file, with the preferred speed; any robot drives with it within its own limits.
 
         Raises:
-            InputError: there is no such file, or it is wrong.
+            InputError: there is no such file, or it is wrong, or of another encoding.
         """
-        read = load_ga3c(self.file)
-        return replace(read, observe=replace(read.observe, preferred_speed=self.preferred_speed))
+        read = load_policy(self.file)
+        if not isinstance(read.observe, Agents):
+            raise InputError(f"{self.file}: sees otherwise than 'agents'; the planner 'policy' drives with any policy")
+        return replace(read, observe=replace(read.observe, preferred_speed=self.preferred_speed), body=None)
 
     @cached_property
     def declares(self) -> Declaration:
-        """What it says of itself."""
-        read = self.policy
-        speed = float(own(self.preferred_speed))
-        return Declaration(needs=read.observe.needs, label=read.label, top_speed=speed, period=read.observe.period)
-
-    def act(self, observation: Observation, memory: Memory) -> Answer:
-        """Return twists (N, 3) in the robots' frames, and the memory.
-
-        Memory: ``twists`` (N, 3) that are held, and ``calls`` (N,) so far in the episode.
-
-        Raises:
-            InputError: the control period is longer than that of the training.
-        """
-        o, rows, observe = observation, len(observation.pose), self.policy.observe
-        twists: Floats = memory.get("twists", np.zeros((rows, 3), np.float32))
-        calls = memory.get("calls", np.zeros(rows, np.int64))
-        due = decides(calls, observe.period, o.dt)
-        if due.any():
-            answered = observe.twists(self.policy(observe(o)), o.limits, o.pose, o.goal)
-            twists = np.where(due[:, None], answered, twists)
-        return Answer(twists, {"twists": twists, "calls": calls + 1})
+        """Needs, label and period of the policy, and the preferred speed as its top speed."""
+        policy, speed = self.policy, float(own(self.preferred_speed))
+        return Declaration(needs=policy.observe.needs, label=policy.label, top_speed=speed, period=policy.period)

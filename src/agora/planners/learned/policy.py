@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
-from agora.core.state import Bools, Floats
+from agora.core.state import Array, Bools, Floats
 from agora.interfaces import Answer, Declaration, Memory, Observation
-from agora.policies.encoding import to_twists, within
+from agora.policies.encoding import within
 from agora.policies.policy import Policy, decides, load_policy
 from agora.policies.weights import weights_file
 
@@ -19,9 +20,10 @@ from agora.policies.weights import weights_file
 class PolicyPlanner:
     """Drive as a policy does that was trained in `agora.learning`; neither torch nor Gymnasium is needed.
 
-    An action goes from limit to limit of the robot at hand; a policy without sideways motion drives robots that have it, too. A
-    policy whose file names the robot that it was trained with (`agora.policies.policy.Body`) drives every robot within the limits
-    of that one, and within the robot's own, and reads another lidar in the directions of that one (`Body.seen`). Where the
+    Any policy drives, whatever its encoding and its network. A policy whose file names the robot that it was trained with
+    (`agora.policies.policy.Body`) drives every robot within the limits of that one, and within the robot's own, and reads another
+    lidar in the directions of that one (`Body.seen`). An action that goes from limit to limit is one of the robot at hand else; a
+    policy without sideways motion drives robots that have it, too. Where the file names the control period of the training and the
     robot decides more often, its last twist is held (`agora.policies.policy.decides`); a longer control period is refused.
 
     Attributes:
@@ -45,39 +47,38 @@ class PolicyPlanner:
 
     @cached_property
     def declares(self) -> Declaration:
-        """What it says of itself."""
-        body = self.policy.body
-        if body is None:
-            return Declaration(needs=self.policy.observe.needs, label=self.policy.label)
-        needs, label = self.policy.observe.needs, self.policy.label
-        return Declaration(needs=needs, label=label, period=body.control, top_speed=body.max_vx)
+        """Needs and label of the policy, and the period and top speed of its training."""
+        policy, body = self.policy, self.policy.body
+        speed = math.inf if body is None else body.max_vx
+        return Declaration(needs=policy.observe.needs, label=policy.label, top_speed=speed, period=policy.period)
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
         """Return the twists (N, 3), those of the last decision where the policy decides less often than the robots do.
+
+        Memory: ``calls`` (N,) so far in the episode, ``twists`` (N, 3) that are held, ``looked`` (N, D) when it decided last,
+        whether it has ``begun`` (N,), and ``state`` (N, S) of the network.
 
         Raises:
             InputError: the policy was trained with a shorter control period.
         """
         policy, o, count = self.policy, observation, len(observation.pose)
-        if policy.body is None:
-            looked, kept = self._look(o, memory, np.ones(count, np.bool_))
-            return Answer(to_twists(policy(looked), o.limits), kept)
         calls = memory.get("calls", np.zeros(count, np.int64))
-        due, seen = decides(calls, policy.body.control, o.dt), policy.body.seen(o, policy.observe.beams)
+        twists: Floats = memory.get("twists", np.zeros((count, 3), np.float32))
+        due = decides(calls, policy.period, o.dt)
+        if not due.any():
+            return Answer(twists, {**memory, "calls": calls + 1})
+        seen = o if policy.body is None else policy.body.seen(o, policy.observe.beams)
         looked, kept = self._look(seen, memory, due)
-        twists = within(to_twists(policy(looked), seen.limits), o.limits)
-        twists = np.where(due[:, None], twists, memory.get("twists", twists))
-        return Answer(twists, kept | {"calls": calls + 1, "twists": twists})
+        state: Floats = memory.get("state", np.zeros((count, policy.state_size), np.float32))
+        actions, after = policy.step(looked, state)
+        answered = within(policy.observe.twists(actions, seen.limits, o.pose, o.goal), o.limits)
+        twists = np.where(due[:, None], answered, twists)
+        kept |= {"state": np.where(due[:, None], after, state)} if policy.state_size else {}
+        return Answer(twists, {**kept, "calls": calls + 1, "twists": twists})
 
-    def _look(self, observation: Observation, memory: Memory, due: Bools) -> tuple[Floats, Memory]:
-        """What the policy sees (N, D), and the memory of it where it decides now: ``due`` (N,).
-
-        Memory, where the policy sees earlier scans: ``looked`` (N, D) when it decided last, and whether it has ``begun`` (N,).
-        """
-        observe = self.policy.observe
-        looked = observe(observation)
-        if observe.scans == 1:
-            return looked, {}
+    def _look(self, observation: Observation, memory: Memory, due: Bools) -> tuple[Floats, dict[str, Array]]:
+        """The vectors (N, D) that the policy sees, and the memory of them where it decides now: ``due`` (N,)."""
+        looked = self.policy.see(observation)
         before, begun = memory.get("looked", np.zeros_like(looked)), memory.get("begun", np.zeros(len(due), np.bool_))
-        observe.remember(looked, before, ~begun)
+        self.policy.observe.remember(looked, before, ~begun)
         return looked, {"looked": np.where(due[:, None], looked, before), "begun": begun | due}

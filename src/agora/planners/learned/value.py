@@ -1,4 +1,4 @@
-"""What the planners of the CrowdNav family share: how a value policy drives a robot."""
+"""The base of the planners of the CrowdNav family: a robot driven by a policy that values states."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ from agora.core.scalar import HALF, ONE, ZERO
 from agora.core.state import Array, Bools, Floats, frozen
 from agora.costmap.walls import nearest_walls, room, window_of
 from agora.costmap.window import Window
+from agora.errors import InputError
 from agora.interfaces import Answer, Declaration, Memory, Observation
-from agora.pedestrians.checks import above_zero, at_least_zero
 from agora.planners.limits import own
 from agora.planners.steering import velocity_to_twist
-from agora.policies.joint_state import SPEED
-from agora.policies.value import ValuePolicy, load_value_policy
+from agora.policies.joint_state import SPEED, JointState
+from agora.policies.networks.value import ValueNetwork
+from agora.policies.policy import Policy, load_policy
 from agora.policies.weights import weights_file
-from agora.ranges import Distance, Duration, Speed
+from agora.ranges import Duration, Length, Positive, TopSpeed, check_fields
 
 _WALLS, _QUARTERS = 24, 4
 _TINY = np.float32(1e-6)
@@ -36,7 +37,8 @@ class ValuePlanner:
     A holonomic robot takes the velocity at once; `agora.planners.steering.velocity_to_twist` says how other robots follow it.
 
     Attributes:
-        file: name of a policy that comes with Agora, or path of a safetensors file (`agora.policies.value.ValuePolicy.save`).
+        file: name of a policy that comes with Agora, or path of a safetensors file (`agora.policies.policy.Policy.save`),
+            whose network values states.
         follow_path: head for a point on the global path; False heads straight for the goal.
         lookahead: distance along the path of the point to head for, m; the goal where it is nearer. Where walls are seen, it is
             cut to the longest of four quarters to whose end the robot's disc can go straight.
@@ -50,49 +52,61 @@ class ValuePlanner:
 
     file: str = "sarl"
     follow_path: bool = False
-    lookahead: Distance = 2.5
+    lookahead: Length = 2.5
     wall_horizon: Duration = 0.0
     window: Window = field(default_factory=lambda: Window(size=4.0, sources=("map",)))
-    reach: Distance | None = None
-    preferred_speed: Speed | None = None
-    turn_gain: float = 2.0
+    reach: Length | None = None
+    preferred_speed: TopSpeed | None = None
+    turn_gain: Positive = 2.0
 
     def __post_init__(self) -> None:
-        above_zero(self, "lookahead", "turn_gain")
-        at_least_zero(self, "wall_horizon")
-        above_zero(self, *(name for name in ("reach", "preferred_speed") if getattr(self, name) is not None))
+        check_fields(self)
 
     def files(self) -> list[Path]:
         """The file of the policy."""
         return [weights_file(self.file)]
 
     @cached_property
-    def policy(self) -> ValuePolicy:
-        """The policy of the file.
+    def policy(self) -> Policy:
+        """The policy of the file, with the reach and the preferred speed.
 
         Raises:
-            InputError: there is no such file, or it is wrong.
+            InputError: there is no such file, or it is wrong, or its network values no states.
         """
-        read = load_value_policy(self.file)
+        read = load_policy(self.file)
+        if not isinstance(read.network, ValueNetwork):
+            raise InputError(f"{self.file}: its network values no states; the planner 'policy' drives with any policy")
+        assert isinstance(read.observe, JointState)
         reach = read.observe.reach if self.reach is None else self.reach
         speed = read.observe.preferred_speed if self.preferred_speed is None else self.preferred_speed
         return replace(read, observe=replace(read.observe, reach=reach, preferred_speed=speed))
 
+    @property
+    def network(self) -> ValueNetwork:
+        """The network of the policy."""
+        assert isinstance(self.policy.network, ValueNetwork)
+        return self.policy.network
+
+    @property
+    def observe(self) -> JointState:
+        """The encoding of the policy."""
+        assert isinstance(self.policy.observe, JointState)
+        return self.policy.observe
+
     @cached_property
     def declares(self) -> Declaration:
-        """What it says of itself."""
+        """Needs and label of the policy, with those of the path and of walls."""
         path, walls = ("path",) if self.follow_path else (), (self.window,) if self.wall_horizon > 0.0 else ()
-        needs, observe = (*self.policy.observe.needs, *path, *walls), self.policy.observe
-        speed = float(own(observe.preferred_speed))
+        needs, speed = (*self.observe.needs, *path, *walls), float(own(self.observe.preferred_speed))
         return Declaration(needs=needs, notes=("reason",), label=self.policy.label, top_speed=speed)
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
         """Return twists (N, 3) in the robots' frames; nothing is remembered."""
         aimed = self._aimed(observation)
-        states = self.policy.observe(aimed)
-        scale = self.policy.observe.scale(aimed.limits)
+        states = self.policy.see(aimed)
+        scale = self.observe.scale(aimed.limits)
         open_ = self._open(aimed, states, scale)
-        wanted = self.policy(states, open_) * scale[:, None]
+        wanted = self.network.choose(self.policy.arrays, states, open_) * scale[:, None]
         twists = velocity_to_twist(_to_map_frame(wanted, aimed), observation, self.turn_gain)
         return Answer(twists, notes={"reason": _reasons(wanted, open_)})
 
@@ -108,18 +122,18 @@ class ValuePlanner:
         return replace(o, goal=goal)
 
     def _open(self, o: Observation, states: Floats, scale: Floats) -> Bools | None:
-        """Which candidates (N, A) lead into no wall; None where no walls are seen."""
+        """The candidates (N, A) that lead into no wall; None where no walls are seen."""
         if o.costmap is None or self.wall_horizon <= 0.0:
             return None
-        out = np.ones((len(states), len(self.policy.ahead.velocities)), np.bool_)
-        velocities, seen = self.policy.ahead.velocities, (o.pose, o.goal, o.radius, states[:, SPEED] * scale)
+        velocities = self.network.ahead.velocities
+        out, seen = np.ones((len(states), len(velocities)), np.bool_), (o.pose, o.goal, o.radius, states[:, SPEED] * scale)
         robot = tuple(frozen(np.ascontiguousarray(array)) for array in seen)
         _leave_open(velocities, robot, window_of(o.costmap, len(out)), np.float32(self.wall_horizon), out, 0, len(out))
         return out
 
 
 def _reasons(wanted: Floats, open_: Bools | None) -> Array:
-    """Why robots (N,) stand: walls leave nothing else, or their policy waits."""
+    """The reasons for which robots (N,) stand: walls leave nothing else, or their policy waits."""
     shut = np.zeros(len(wanted), np.bool_) if open_ is None else ~open_[:, 1:].any(1)
     return np.where(wanted.any(1), Reason.NONE, np.where(shut, Reason.BLOCKED, Reason.WAITING)).astype(np.int8)
 
@@ -137,7 +151,7 @@ def _to_map_frame(velocities: Floats, o: Observation) -> Floats:
 
 @hidden
 def _bars(points, count, dx, dy, keep):
-    """Whether a disc of radius ``keep`` that goes from (0, 0) to (dx, dy) touches a wall which it does not leave."""
+    """Return whether a disc of radius ``keep`` that goes from (0, 0) to (dx, dy) touches a wall which it does not leave."""
     length2 = dx * dx + dy * dy
     for w in range(count):
         px, py = points[w, 0], points[w, 1]

@@ -77,34 +77,47 @@ class Dwa:
 
     Attributes:
         window: local costmap.
-        max_vel_x, min_vel_x, max_vel_y: m/s; sideways only robots that can. It drives back only where ``min_vel_x`` is below 0.
-        max_vel_trans, min_vel_trans: of the speed, which is never above the robot's along an axis, m/s; samples below
-            ``min_vel_trans`` and ``min_vel_theta`` are not driven.
-        max_vel_theta, min_vel_theta: rad/s.
-        acc_lim_x, acc_lim_y, acc_lim_theta: m/s2 and rad/s2.
+        max_vel_x: largest speed ahead, m/s.
+        min_vel_x: lowest speed along x, m/s; it drives back only where this is below 0.
+        max_vel_y: largest speed sideways, m/s; only for robots that can.
+        max_vel_trans: largest translational speed, which is never above the robot's along an axis, m/s.
+        min_vel_trans: translational speed below which samples that also turn slower than ``min_vel_theta`` are not driven, m/s.
+        max_vel_theta: largest turning rate, rad/s.
+        min_vel_theta: turning rate below which samples that are also slower than ``min_vel_trans`` are not driven, rad/s.
+        acc_lim_x: acceleration limit along x, m/s2.
+        acc_lim_y: acceleration limit along y, m/s2.
+        acc_lim_theta: acceleration limit of the turning rate, rad/s2.
         sim_time: length of the roll-outs, s; less where the fastest would leave the window.
-        sim_granularity, angular_sim_granularity: largest step of a roll-out, m and rad.
-        vx_samples, vy_samples, vth_samples: samples of each axis, None for one every 0.1 m/s; 0 is added where it
-            lies between two.
+        sim_granularity: largest step of a roll-out, m.
+        angular_sim_granularity: largest step of a roll-out, rad.
+        vx_samples: samples along x, None for one every 0.1 m/s; 0 is added where it lies between two.
+        vy_samples: samples along y; 0 is added likewise.
+        vth_samples: samples of the turning rate; 0 is added likewise.
         use_dwa: roll out constant twists; else accelerate to them for the whole roll-out.
         patient_start: whether samples are what is reached in as long as it takes to ``min_vel_trans`` and ``min_vel_theta``, at
             most the roll-out, where that is longer than a period; False is upstream.
-        path_distance_bias, goal_distance_bias: scales of the distances to path and goal, 1/m.
+        path_distance_bias: scale of the distance to the path, 1/m.
+        goal_distance_bias: scale of the distance to the goal, 1/m.
         occdist_scale: scale of the largest cost under the footprint on the way.
-        occdist_length: length of roll-outs for which that scale is, m: it grows with how far the fastest sample goes. 0 for the
-            same scale at every speed, as upstream.
-        occdist_at: where the robot has that cost: under its "outline" and centre, as upstream, or under its "centre" alone. The
-            outline must be free in both cases.
+        occdist_length: length of roll-outs for which that scale holds, m: the scale grows with how far the fastest sample goes. 0
+            for the same scale at every speed, as upstream.
+        occdist_at: place of the robot where it has that cost: under its "outline" and centre, as upstream, or under its "centre"
+            alone. The outline must be free in both cases.
         twirling_scale: scale of the magnitude of omega.
-        forward_point_distance: how far before the centre the nose is, which is drawn to path and goal too, m.
-        oscillation_reset_dist, oscillation_reset_angle: how far to move before a forbidden direction is allowed again, m and rad.
-        scaling_speed, max_scaling_factor: from this speed on the footprint grows, by this share at top speed, m/s.
-        goal_leniency_distance: how far before the path's end what obstacles cost there is let off everywhere, m; 0 is upstream.
-        escape_vel: of backing up where no sample is left, m/s, not positive; 0 for standing, as upstream.
-        escape_reset_dist: how far to back up, as long as what is behind is free, m.
-        escape_gap: where no way leads to the local goal, it backs up only before what is nearer than this ahead, m; else it waits.
-        xy_goal_tolerance, yaw_goal_tolerance: m and rad; inside the first it brakes and turns in place until the path changes.
-        trans_stopped_vel, theta_stopped_vel: below them the robot stands, m/s and rad/s.
+        forward_point_distance: distance of the nose before the centre; the nose is drawn to path and goal too, m.
+        oscillation_reset_dist: distance to move before a forbidden direction is allowed again, m.
+        oscillation_reset_angle: angle to turn before a forbidden direction is allowed again, rad.
+        scaling_speed: speed from which on the footprint grows, m/s.
+        max_scaling_factor: share by which the footprint grows at top speed.
+        goal_leniency_distance: distance before the path's end over which costs of obstacles there are let off everywhere, m; 0 is
+            upstream.
+        escape_vel: velocity of backing up where no sample is left, m/s, not positive; 0 for standing, as upstream.
+        escape_reset_dist: distance to back up, as long as the way behind is free, m.
+        escape_gap: distance of an obstacle ahead within which it backs up where no way leads to the local goal, m; else it waits.
+        xy_goal_tolerance: distance to the goal within which it brakes and turns in place until the path changes, m.
+        yaw_goal_tolerance: deviation from the goal's heading that is near enough, rad.
+        trans_stopped_vel: speed below which the robot stands, m/s.
+        theta_stopped_vel: turning rate below which the robot stands, rad/s.
         prune_plan: whether to cut off what lies behind.
     """
 
@@ -166,7 +179,7 @@ class Dwa:
 
     @cached_property
     def declares(self) -> Declaration:
-        """What it says of itself."""
+        """The properties of the planner."""
         return Declaration(
             needs=("path", self.window),
             label="faithful",

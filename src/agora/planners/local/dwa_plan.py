@@ -1,4 +1,4 @@
-"""The dynamic window approach, one row after the other: waves, window, choice, what is remembered, and the stop at the goal."""
+"""The dynamic window approach, one row after the other: waves, window, choice, memory, and the stop at the goal."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _ESCAPING = np.int8(Reason.ESCAPING)
 
 @hidden
 def forbids(oscillation, sample):
-    """Whether a sample drives in a direction that is forbidden for having been left shortly before."""
+    """Return whether a sample drives in a direction that is forbidden for having been left shortly before."""
     for axis in range(3):
         only = oscillation[axis, 1]
         if (only > 0 and sample[axis] < ZERO) or (only < 0 and sample[axis] > ZERO):
@@ -187,7 +187,7 @@ def _choose(p, scene, n, time, scratch, counts, max_trans, acceleration, due, ga
 
 @spliced
 def _best(p, scene, n, time, oscillation, scratch, counts, limits, acceleration, align, due, gains, scale, curvature):
-    """What `_choose` finds; where that is nothing and there is a ``curvature``, what it finds on the other side."""
+    """Return the command and score of `_choose`; where there is none and there is a ``curvature``, those on the other side."""
     command, best = (ZERO, ZERO, ZERO), DISCARDED
     for side in range(2):
         if best < ZERO and (side == 0 or curvature != ZERO):
@@ -199,7 +199,9 @@ def _best(p, scene, n, time, oscillation, scratch, counts, limits, acceleration,
 
 @spliced
 def _waits(p, scene, n, time, scratch, acceleration, gains):
-    """Whether the robot waits where no sample is left: no way leads to the local goal, and what shuts it is not near ahead."""
+    """Return whether the robot waits where no sample is left: no way leads to the local goal, and the obstacle is not near
+    ahead.
+    """
     x, y, cost = scene.pose[n, 0] - scene.origin[n, 0], scene.pose[n, 1] - scene.origin[n, 1], scene.cost[n]
     column, row = cell_of(x, y, scene.inverse, cost)
     if scratch.goal[(row + 1) * (cost.shape[1] + 2) + 1 + column] >= 0:
@@ -209,7 +211,7 @@ def _waits(p, scene, n, time, scratch, acceleration, gains):
 
 @hidden
 def _gets_away(scene, n, points, count):
-    """Whether a roll-out of ``count`` poses takes a footprint away from an obstacle that it meets or is close to."""
+    """Return whether a roll-out of ``count`` poses takes a footprint away from an obstacle that it meets or is close to."""
     cost, inverse, corners_x, corners_y = scene.cost[n], scene.inverse, scene.footprint_x[n], scene.footprint_y[n]
     close = False
     for i in (0, count - 1):
@@ -222,7 +224,9 @@ def _gets_away(scene, n, points, count):
 
 @spliced
 def _backs_up(p, scene, n, time, recall, scratch, back, acceleration, gains):
-    """Whether the robot goes on to back up: not far enough as yet, and the way is free or away from what it is at."""
+    """Return whether the robot goes on to back up: not far enough as yet, and the way is free or away from the obstacle that it is
+    at.
+    """
     dx, dy = scene.pose[n, 0] - recall.escape[n, 0], scene.pose[n, 1] - recall.escape[n, 1]
     if dx * dx + dy * dy > p.escape_distance * p.escape_distance:
         return False
@@ -242,8 +246,8 @@ def plan(p, scene, horizon, recall, scratch, twists, reasons, first, last):
         scratch: `Scratch`, of one thread.
         twists: out, (N, 3).
         reasons: out, (N,) int8, `agora.core.recording.Reason`.
-        first: of the rows.
-        last: behind them.
+        first: first row.
+        last: row behind the last.
     """
     for n in range(first, last):
         twists[n, 0], twists[n, 1], twists[n, 2], reasons[n] = ZERO, ZERO, ZERO, NO_PATH

@@ -19,7 +19,7 @@ SPACING = np.float32(0.1)  # m/s
 
 
 class Parameters(NamedTuple):
-    """The fields of `Dwa` that the loop reads, as float32, and what follows from them; limits are those of the planner alone."""
+    """The fields of `Dwa` that the loop reads, as float32, and numbers derived from them; limits are those of the planner alone."""
 
     period: np.float32
     granularity: np.float32
@@ -62,7 +62,7 @@ class Parameters(NamedTuple):
 
 
 class Recall(NamedTuple):
-    """What a row remembers; all zero is the start of an episode.
+    """The memory of the rows; all zero is the start of an episode.
 
     Attributes:
         oscillation: (N, 3, 2) for x, y and rotation: the sign last driven, the only sign allowed (0: both).
@@ -70,7 +70,8 @@ class Recall(NamedTuple):
         latch: (N, 2) whether the goal has been reached; whether the robot turns to its heading.
         plan: (N, 3) first point of the path and its number of points: another path starts afresh.
         progress: (N, 2) segment and piece at which the path starts.
-        escaping: (N,) whether it backs up. escape: (N, 2) where that began, m.
+        escaping: (N,) whether it backs up.
+        escape: (N, 2) place where backing up began, m.
     """
 
     oscillation: Array
@@ -96,7 +97,7 @@ class Scratch(NamedTuple):
 
 @hidden
 def enough(width):
-    """How many samples have 0.1 m/s between them, where they span ``width`` m/s."""
+    """Return the number of samples that have 0.1 m/s between them, where they span ``width`` m/s."""
     return np.int64(np.ceil(width / SPACING - _SNAP)) + 1
 
 
@@ -125,7 +126,7 @@ def fill_samples(now, change, least, most, count, out):
 
 @hidden
 def scale_of(speed, scaling_speed, max_trans, factor):
-    """By how much the footprint grows with speed: up to 1 + ``factor`` at the largest speed, from ``scaling_speed`` on."""
+    """Return the growth of the footprint with speed: up to 1 + ``factor`` at the largest speed, from ``scaling_speed`` on."""
     if speed <= scaling_speed or max_trans <= scaling_speed:
         return ONE
     return ONE + factor * (speed - scaling_speed) / (max_trans - scaling_speed)

@@ -10,6 +10,7 @@ import numpy as np
 
 from agora.core.jit import lean_kernel
 from agora.core.scalar import HALF, ONE, TWO, ZERO, sincos, wrap
+from agora.core.state import frozen
 from agora.interfaces import Answer, Declaration, Memory, Observation, Span
 from agora.planners.limits import own
 from agora.planners.steering import steer, stopping_speed
@@ -28,8 +29,8 @@ class GoToGoal:
     arrives with.
 
     Attributes:
-        speed: m/s, where the robot allows it; None for the robot's own.
-        lookahead: how far ahead on the line to the goal the robot steers, m.
+        speed: speed where the robot allows it, m/s; None for the robot's own.
+        lookahead: distance ahead on the line to the goal to which the robot steers, m.
         tolerance: the robot comes to a stop at half this distance from the goal, m.
     """
 
@@ -39,7 +40,7 @@ class GoToGoal:
 
     @cached_property
     def declares(self) -> Declaration:
-        """What it says of itself."""
+        """The properties of the planner."""
         return Declaration(
             tunable={"speed": Span(0.2, 2.0), "lookahead": Span(0.3, 3.0)},
             turns_at_goal=True,
@@ -52,7 +53,7 @@ class GoToGoal:
         parameters = tuple(np.float32(v) for v in (own(self.speed), self.lookahead, self.tolerance, o.dt))
         limits = (m.holonomic, m.min_vx, m.max_vx, m.max_vy, m.max_omega, m.max_ax, m.max_alpha, m.turning_radius)
         twists = np.empty(o.pose.shape, np.float32)
-        _drive(parameters, o.pose, o.goal, limits, twists, 0, len(twists))
+        _drive(parameters, frozen(o.pose), frozen(o.goal), tuple(frozen(limit) for limit in limits), twists, 0, len(twists))
         return Answer(twists)
 
 

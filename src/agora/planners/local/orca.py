@@ -33,10 +33,9 @@ from agora.costmap.walls import nearest_walls, room, window_of
 from agora.costmap.window import Window
 from agora.errors import InputError
 from agora.interfaces import Answer, Declaration, Memory, Observation, Span, Tracks
-from agora.pedestrians.checks import above_zero, at_least_zero
 from agora.planners.limits import own
 from agora.planners.steering import CORNER, velocity_to_twist
-from agora.ranges import Count, Distance, Duration, Size, Speed
+from agora.ranges import Count, Distance, Duration, Length, Period, Positive, Size, TopSpeed, check_fields
 
 _WALLS = 96
 _ALONG = np.float32(0.9)
@@ -54,7 +53,7 @@ _TUNABLE: dict[str, Span] = {
 
 
 class _Parameters(NamedTuple):
-    """What the kernel takes of the planner: its fields, the preferred speeds (N,) of the robots, and the control period, s."""
+    """The parameters of the kernel: the planner's fields, the preferred speeds (N,) of the robots, and the control period, s."""
 
     neighbour_distance: np.float32
     max_neighbours: np.int64
@@ -80,27 +79,27 @@ class OrcaPlanner:
 
     Attributes:
         neighbour_distance: others farther away are not seen, m.
-        max_neighbours: how many of the nearest are avoided.
+        max_neighbours: number of the nearest that are avoided.
         horizon: time for which others are avoided, s.
         wall_horizon: time for which walls are avoided, s (CrowdNav and SocNavBench 5); 0 leaves walls to the path.
-        walls: how lethal cells of the costmap are avoided: "discs", the nearest of them as discs; "edges", all of them by their
+        walls: way of avoiding lethal cells of the costmap: "discs", the nearest of them as discs; "edges", all of them by their
             straight edges, as SocNavBench does it. Edges are exact where the window has the map's resolution.
         window: local costmap, for walls.
         radius_factor: every radius is multiplied by it (SocNavBench 1.05).
-        padding: added to every radius then, m (CrowdNav 0.01).
+        padding: length added to every radius then, m (CrowdNav 0.01).
         differenced: whether velocities of pedestrians are differences of their last two places, 0 of somebody new (SocNavBench);
             False takes the velocities that are perceived.
         responsibility: share of an avoidance that the robot makes (CrowdNav 0.5; SocNavBench 1: pedestrians make none).
         follow_path: head for a point on the path; False heads straight for the goal.
         lookahead: distance along the path of the point to head for, m; the goal when it is nearer.
-        preferred_speed: m/s; None for the robot's largest.
+        preferred_speed: preferred speed, m/s; None for the robot's largest.
         settle: the way to the goal takes no less than this, s: it slows down near it (CrowdNav 1; SocNavBench 0, it never does).
-        turn_gain: of the robots that cannot move sideways, 1/s; None for as fast as they turn.
+        turn_gain: turn gain of robots that cannot move sideways, 1/s; None for as fast as they turn.
     """
 
-    neighbour_distance: Distance = 10.0
+    neighbour_distance: Length = 10.0
     max_neighbours: Count = 10
-    horizon: Duration = 5.0
+    horizon: Period = 5.0
     wall_horizon: Duration = 2.5
     walls: Literal["discs", "edges"] = "discs"
     window: Window = field(default_factory=lambda: Window(size=4.0, sources=("map",)))
@@ -109,15 +108,13 @@ class OrcaPlanner:
     differenced: bool = False
     responsibility: float = 0.5
     follow_path: bool = True
-    lookahead: Distance = 1.0
-    preferred_speed: Speed | None = None
+    lookahead: Length = 1.0
+    preferred_speed: TopSpeed | None = None
     settle: Duration = 1.0
-    turn_gain: float | None = None
+    turn_gain: Positive | None = None
 
     def __post_init__(self) -> None:
-        above_zero(self, "neighbour_distance", "horizon", "radius_factor", "lookahead")
-        above_zero(self, *(name for name in ("preferred_speed", "turn_gain") if getattr(self, name) is not None))
-        at_least_zero(self, "max_neighbours", "padding", "wall_horizon", "settle")
+        check_fields(self)
         if self.walls not in ("discs", "edges"):
             raise InputError(f"OrcaPlanner.walls is {self.walls!r}; expected 'discs' or 'edges'")
         if not 0.0 < self.responsibility <= 1.0:
@@ -125,7 +122,7 @@ class OrcaPlanner:
 
     @cached_property
     def declares(self) -> Declaration:
-        """What it says of itself."""
+        """The properties of the planner."""
         return Declaration(
             needs=("pedestrians", "robots", "path", *((self.window,) if self.wall_horizon > 0.0 else ())),
             label="faithful",
@@ -183,7 +180,7 @@ def _discs(tracks: Tracks | None, rows: int) -> tuple[Floats, Floats, Floats, Bo
 
 
 def _differenced(tracks: Tracks, memory: Memory, dt: np.float32) -> tuple[Tracks, Memory]:
-    """The tracks with velocities from where they were a period ``dt`` ago, and what to remember of them.
+    """Return the tracks with velocities from their places a period ``dt`` ago, and the new memory.
 
     ``joystick_remote.py`` of SocNavBench-baselines: ``(now - before) / sim_dt``, and 0 of a pedestrian who was not there.
     """

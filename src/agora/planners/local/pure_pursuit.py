@@ -21,8 +21,8 @@ class PurePursuit:
     """Chase a point that runs ahead on the path, blind to pedestrians, and brake for the path's end.
 
     Attributes:
-        lookahead: how far ahead on the path the point is, m.
-        speed: m/s, where the robot allows it; None for the robot's own.
+        lookahead: distance of the point ahead on the path, m.
+        speed: speed where the robot allows it, m/s; None for the robot's own.
         tolerance: distance to the end of the path at which to stop, m.
     """
 
@@ -32,7 +32,7 @@ class PurePursuit:
 
     @cached_property
     def declares(self) -> Declaration:
-        """What it says of itself."""
+        """The properties of the planner."""
         return Declaration(
             needs=("path",),
             label="faithful",

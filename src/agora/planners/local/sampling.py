@@ -50,11 +50,10 @@ from agora.costmap.window import Window, disc_inside
 from agora.errors import InputError
 from agora.interfaces import Answer, Declaration, Memory, Observation, Span
 from agora.maps.distance import cell_distance
-from agora.pedestrians.checks import above_zero
 from agora.planners.limits import own
 from agora.planners.local.sampling_plan import Parameters, choose, drive
 from agora.planners.local.sampling_splines import Catalogue, Splines, bin_of, end_of, splines
-from agora.ranges import Distance, Duration, Length, Speed, TurningRate, Weight, Within
+from agora.ranges import Distance, Length, Period, Speed, TurningRate, Weight, Within, check_fields
 
 _SLACK = 1e-4  # m/s
 _STEPS = 1000
@@ -74,7 +73,9 @@ class Best(NamedTuple):
     """Splines that robots drive along.
 
     Attributes:
-        x, y, p: (R, 3) coefficients (`agora.planners.local.sampling_splines`).
+        x: (R, 3) coefficients of x (`agora.planners.local.sampling_splines`).
+        y: (R, 3) coefficients of y.
+        p: (R, 3) coefficients of the way along the spline.
         time: (R,) final times, s; 0 for none.
     """
 
@@ -84,7 +85,7 @@ class Best(NamedTuple):
     time: Floats
 
     def ends(self, pose: Floats) -> Doubles:
-        """Where robots at the poses (R, 3) end that drive them (R, 3)."""
+        """Return the end poses (R, 3) of robots that drive along them from the poses (R, 3)."""
         made = end_of(self.x, self.y)
         heading = np.remainder(pose[:, 2] + made[:, 2] + math.pi, math.tau) - math.pi
         return np.column_stack((_in_map(pose, made[:, None, :2])[:, 0], heading))
@@ -103,19 +104,26 @@ class Sampling:
 
     Attributes:
         window: local costmap.
-        max_speed: m/s, None for the robot's. max_omega: rad/s, None for the robot's.
-        waypoints: how many, about. headings: at each place. camera_height: of the camera that makes the grid, m.
-        camera_tilt: below the horizon, degrees. half_view: half the camera's field of view, degrees.
-        start_speeds: how many, from 0 to the top speed.
-        min_final_time, max_final_time: of splines, s.
-        control_horizon: for how long a spline is driven, s.
-        step: between the places of a spline that are looked at, s.
+        max_speed: largest speed, m/s, None for the robot's.
+        max_omega: largest turning rate, rad/s, None for the robot's.
+        waypoints: approximate number of waypoints.
+        headings: number of headings at each place.
+        camera_height: height of the camera that makes the grid, m.
+        camera_tilt: tilt of that camera below the horizon, degrees.
+        half_view: half the camera's field of view, degrees.
+        start_speeds: number of start speeds, from 0 to the top speed.
+        min_final_time: shortest final time of splines, s.
+        max_final_time: longest final time of splines, s.
+        control_horizon: time for which a spline is driven, s.
+        step: time between the places of a spline that are looked at, s.
         clearance: distance to obstacles within which it does not come nearer to them, m; None for the radius of the disc inside the
             robot's outline, 0 is the original.
         obstacle_margin: distance to obstacles below which they cost something, m.
-        obstacle_width: by how much nearer the cost is ``obstacle_cost``, m; it grows with the third power.
-        obstacle_cost, goal_cost, angle_cost: weights; the second 1/m2, the third 1/rad.
-        goal_margin: distance to the goal at which that costs nothing, m.
+        obstacle_width: length by which the robot is nearer where the cost is ``obstacle_cost``, m; it grows with the third power.
+        obstacle_cost: weight of obstacles.
+        goal_cost: weight of the distance to the goal, 1/m2.
+        angle_cost: weight of the angle, 1/rad.
+        goal_margin: distance to the goal at which the goal costs nothing, m.
     """
 
     window: Window = field(default_factory=lambda: Window(sources=("map",)))
@@ -127,27 +135,27 @@ class Sampling:
     camera_tilt: Annotated[float, Within(1.0, 89.0)] = 45.0
     half_view: Annotated[float, Within(1.0, 89.0)] = 45.0
     start_speeds: Annotated[int, Within(2, 50)] = 20
-    min_final_time: Duration = 1.5
-    max_final_time: Duration = 4.0
-    control_horizon: Duration = 0.5
-    step: Duration = 0.05
+    min_final_time: Period = 1.5
+    max_final_time: Period = 4.0
+    control_horizon: Period = 0.5
+    step: Period = 0.05
     clearance: Distance | None = None
     obstacle_margin: Distance = 0.5
-    obstacle_width: Distance = 0.2
+    obstacle_width: Length = 0.2
     obstacle_cost: Weight = 1.3
     goal_cost: Weight = 0.08
     goal_margin: Distance = 0.3
     angle_cost: Weight = 0.008
 
     def __post_init__(self) -> None:
-        above_zero(self, "min_final_time", "max_final_time", "control_horizon", "step", "obstacle_width")
+        check_fields(self)
         if not self.min_final_time <= self.max_final_time <= _STEPS * self.step:
             bounds = f"min_final_time, {self.min_final_time} s, and at most {_STEPS} times step, {self.step} s"
             raise InputError(f"max_final_time: must be at least {bounds}, is {self.max_final_time} s")
 
     @cached_property
     def declares(self) -> Declaration:
-        """What it says of itself."""
+        """The properties of the planner."""
         return Declaration(
             needs=("path", self.window),
             label="faithful",
@@ -211,7 +219,7 @@ class Sampling:
         return best
 
     def _clear(self, o: Observation) -> Floats:
-        """How near to obstacles robots (N,) come at most, m."""
+        """Return the least distance to obstacles that robots (N,) keep, m."""
         if self.clearance is not None:
             return np.full(len(o.pose), self.clearance, np.float32)
         return disc_inside(self.window.corners(o.footprint, o.radius))
@@ -244,7 +252,7 @@ def _none(count: int) -> Best:
 
 
 def _nothing(count: int) -> Memory:
-    """What is remembered at the start of an episode."""
+    """Return the memory at the start of an episode."""
     return {**_none(count)._asdict(), "gone": np.zeros(count, np.float32)}
 
 

@@ -1,4 +1,4 @@
-"""How far it is to the goal along free space, in the window of a local costmap: what the sampling planner asks about places.
+"""The distances to the goal along free space, in the window of a local costmap: the measure of the sampling planner's places.
 
 The original has the distance of the whole map by fast marching. Here the equation that that solves, |grad D| = 1, is solved in the
 window by sweeps over its cells (Zhao, "A fast sweeping method for Eikonal equations", Mathematics of Computation 74, 2005), from
@@ -77,7 +77,7 @@ def _seed(cost, left, bottom, cell, path, count, x, y):
 
 @hidden
 def _sweep_row(above, here, below, cost, cell, begin, end, step):
-    """Lower the distances of a row, one after the other, to what their neighbours give them; return whether any has changed."""
+    """Lower the distances of a row, one after the other, by those of their neighbours; return whether any has changed."""
     changed, before = False, here[begin - step]
     for u in range(begin, end, step):
         now = here[u]
@@ -107,19 +107,20 @@ def _sweep(distance, cost, cell):
 
 @hidden
 def to_goal(cost, left, bottom, cell, path, count, x, y, distance):
-    """Write the distances from the centres of cells to the goal along free space, m; return from which on they are closed.
+    """Write the distances from the centres of cells to the goal along free space, m; return the distance from which on they are
+    closed.
 
     A cell that the wave does not come to has the distance of the seed and `CLOSED`. Where there is no seed all are closed.
 
     Args:
-        cost: (H, W) of the window. left: its lower-left corner, m. bottom: see there. cell: m.
-        left: see there.
-        bottom: see there.
-        cell: see there.
-        path: (K, 2) m.
-        count: how many of its points count, at least 1.
-        x: of the robot, m. y: see there.
-        y: see there.
+        cost: (H, W) costs of the window.
+        left: x of the window's lower-left corner, m.
+        bottom: y of the window's lower-left corner, m.
+        cell: length of a cell, m.
+        path: (K, 2) points of the path, m.
+        count: number of points that count, at least 1.
+        x: x of the robot, m.
+        y: y of the robot, m.
         distance: out, (H, W).
     """
     rows, columns = cost.shape

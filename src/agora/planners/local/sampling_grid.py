@@ -25,11 +25,11 @@ def waypoints(count: int, headings: int, height: float, tilt: float, half_view: 
     """Return the waypoints (K, 3) x, y, heading in the robot's frame, m and rad; K is somewhat more than ``count``, see `_sides`.
 
     Args:
-        count: how many are wanted.
-        headings: how many at each place, from one side of the picture over straight up to the other.
-        height: of the camera above the floor, m.
-        tilt: of the camera below the horizon, rad.
-        half_view: half its field of view, rad.
+        count: number of waypoints that are wanted.
+        headings: number of headings at each place, from one side of the picture over straight up to the other.
+        height: height of the camera above the floor, m.
+        tilt: tilt of the camera below the horizon, rad.
+        half_view: half the field of view of the camera, rad.
     """
     right = FOCAL * math.tan(half_view)
     lower = -right if tilt > half_view else -FOCAL * math.tan(tilt - _EDGE)

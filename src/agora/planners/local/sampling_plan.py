@@ -1,4 +1,4 @@
-"""The loop of SocNavBench's sampling planner: what splines cost, which is the best, and driving along it; float32."""
+"""The loop of SocNavBench's sampling planner: costs of splines, choice of the best, and driving along it; float32."""
 
 from __future__ import annotations
 
@@ -21,11 +21,14 @@ class Parameters(NamedTuple):
     """The fields of `agora.planners.local.sampling.Sampling` that the loop reads, as float32.
 
     Attributes:
-        step: between the places of a spline that are looked at, s.
-        control_horizon: for how long a spline is driven, s.
-        obstacle_cost, margin, width: weight, distance at which the cost begins, and over which it grows to the weight, m.
-        goal_cost, goal_margin: weight, and distance at which the cost is 0, m.
-        angle_cost: weight, 1/rad.
+        step: time between the places of a spline that are looked at, s.
+        control_horizon: time for which a spline is driven, s.
+        obstacle_cost: weight of obstacles.
+        margin: distance to obstacles at which the cost begins, m.
+        width: length over which the cost grows to its weight, m.
+        goal_cost: weight of the distance to the goal, 1/m2.
+        goal_margin: distance to the goal at which the cost is 0, m.
+        angle_cost: weight of the angle, 1/rad.
     """
 
     step: np.float32
@@ -49,17 +52,23 @@ def _between(field, column, row, a, b):
 
 @hidden
 def obstacle_and_goal(p, goal, gap):
-    """What a place costs so far from the goal and the nearest obstacle, m, but for the constant of `cost_of_spline`."""
+    """Return the cost of a place at a distance from the goal and from the nearest obstacle, m, but for the constant of
+    `cost_of_spline`.
+    """
     within = max(p.margin - gap, ZERO) / p.width
     return p.obstacle_cost * within * within * within + p.goal_cost * goal * goal
 
 
 class RobotWindow(NamedTuple):
-    """One robot in its window, in cells from the centre of the first.
+    """A robot in its window, in cells from the centre of the first.
 
     Attributes:
-        distance: (H, W) to the goal, m. gaps: (H, W) to the nearest obstacle, m.
-        u, v: of the robot. sine, cosine: of its heading.
+        distance: (H, W) distances to the goal, m.
+        gaps: (H, W) distances to the nearest obstacle, m.
+        u: place of the robot, along the columns.
+        v: place of the robot, along the rows.
+        sine: sine of its heading.
+        cosine: cosine of its heading.
         inverse: cells in a metre.
         closed: distance from which on a cell is closed, m.
         clear: distance to obstacles within which the robot may not come nearer to them, m.
@@ -80,7 +89,7 @@ class RobotWindow(NamedTuple):
 
 @hidden
 def _cell_of(scene, x, y):
-    """Where a place in the robot's frame is, in cells, and whether that is in the window."""
+    """Return a place of the robot's frame in cells, and whether it is in the window."""
     u = scene.u + (scene.cosine * x - scene.sine * y) * scene.inverse
     v = scene.v + (scene.sine * x + scene.cosine * y) * scene.inverse
     right, top = np.float32(scene.distance.shape[1] - 1), np.float32(scene.distance.shape[0] - 1)
@@ -89,7 +98,9 @@ def _cell_of(scene, x, y):
 
 @hidden
 def _sum_of_places(p, x, y, way, time, scene, most):
-    """What the places of a spline cost but for their angles; infinite where it is discarded, or as soon as it is above ``most``."""
+    """Return the cost of a spline's places but for their angles; infinite where it is discarded, or as soon as it is above
+    ``most``.
+    """
     share, free, suspicious = p.step / time, p.margin + TWO / scene.inverse, scene.closed - _PART * CLOSED
     total, first = ZERO, ZERO
     for k in range(np.int64(np.ceil(time / p.step))):
@@ -150,20 +161,20 @@ def cost_of_spline(p, x, y, way, time, scene, limit):
 
 @kernel
 def choose(p, of, bins, rows, cost, origin, cell, gaps, path, path_count, pose, clear, touching, chosen, least, first, last):
-    """Write for the robots ``rows[i]``, ``first <= i < last``, the number of the best spline, -1 for none, and what it costs.
+    """Write for the robots ``rows[i]``, ``first <= i < last``, the number of the best spline, -1 for none, and its cost.
 
     Args:
         p: `Parameters`.
-        of: `agora.planners.local.sampling_splines.Splines`.
+        of: splines, `agora.planners.local.sampling_splines.Splines`.
         bins: (R,) numbers of the start speeds.
-        rows: (R,) which robots.
-        cost: (N, H, W) of the windows. origin: (N, 2) lower-left corners, m. cell: m.
-        origin: see there.
-        cell: see there.
+        rows: (R,) rows of the robots.
+        cost: (N, H, W) costs of the windows.
+        origin: (N, 2) lower-left corners, m.
+        cell: length of a cell, m.
         gaps: (R, H, W) distances to the nearest obstacle, m.
-        path: (N, K, 2) m. path_count: (N,).
-        path_count: see there.
-        pose: (N, 3).
+        path: (N, K, 2) paths, m.
+        path_count: (N,) numbers of their points.
+        pose: (N, 3) poses, m and rad.
         clear: (R,) m, see `RobotWindow`.
         touching: (R,) whether they touch an obstacle.
         chosen: out, (R,) int64.
@@ -188,19 +199,20 @@ def choose(p, of, bins, rows, cost, origin, cell, gaps, path, path_count, pose, 
 
 @lean_kernel
 def drive(x, y, way, time, gone, dt, max_vx, max_omega, twist, first, last):
-    """Write the twists of robots ``first <= n < last`` in the middle of the next period, and how much of their splines has gone by.
+    """Write the twists of robots ``first <= n < last`` in the middle of the next period, and the time of their splines that has
+    gone by.
 
     Where a limit is below what the spline asks for, the robot goes along it more slowly.
 
     Args:
-        x: (N, 3) coefficients. y: (N, 3). way: (N, 3).
-        y: see there.
-        way: see there.
+        x: (N, 3) coefficients of x.
+        y: (N, 3) coefficients of y.
+        way: (N, 3) coefficients of the way along the spline.
         time: (N,) final times, s; 0 for no spline.
-        gone: (N,) s, in and out.
+        gone: (N,) time along the spline, s, in and out.
         dt: period, s.
-        max_vx: (N,) m/s.
-        max_omega: (N,) rad/s.
+        max_vx: (N,) largest speed, m/s.
+        max_omega: (N,) largest turning rate, rad/s.
         twist: out, (N, 3).
         first: first row.
         last: one after the last.

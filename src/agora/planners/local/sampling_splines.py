@@ -28,14 +28,20 @@ _NEVER = np.float32(np.inf)
 
 
 class Catalogue(NamedTuple):
-    """What splines are made from.
+    """The settings from which splines are made.
 
     Attributes:
-        waypoints, headings, height, tilt, half_view: as for `agora.planners.local.sampling_grid.waypoints`.
-        speeds: start speeds, from 0 to ``max_speed``.
-        max_speed, max_omega: m/s and rad/s.
-        turning_radius: m.
-        least_time, most_time: of a spline, s.
+        waypoints: as for `agora.planners.local.sampling_grid.waypoints`.
+        headings: as for `agora.planners.local.sampling_grid.waypoints`.
+        height: as for `agora.planners.local.sampling_grid.waypoints`.
+        tilt: as for `agora.planners.local.sampling_grid.waypoints`.
+        half_view: as for `agora.planners.local.sampling_grid.waypoints`.
+        speeds: number of start speeds, from 0 to ``max_speed``.
+        max_speed: largest speed, m/s.
+        max_omega: largest turning rate, rad/s.
+        turning_radius: turning radius, m.
+        least_time: shortest time of a spline, s.
+        most_time: longest time of a spline, s.
     """
 
     waypoints: int
@@ -55,8 +61,10 @@ class Splines(NamedTuple):
     """All splines that a robot can drive, by start speed.
 
     Attributes:
-        first: (B + 1,) where the splines of each start speed begin.
-        x, y, p: (S, 3) coefficients of third, second and first order; m.
+        first: (B + 1,) first spline of each start speed.
+        x: (S, 3) coefficients of third, second and first order, x, m.
+        y: (S, 3) coefficients of third, second and first order, y, m.
+        p: (S, 3) coefficients of third, second and first order, way along the spline.
         time: (S,) final times, s.
         waypoint: (S,) numbers of the waypoints.
     """

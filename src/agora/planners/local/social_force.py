@@ -24,13 +24,12 @@ from agora.core.state import Array, Floats, frozen
 from agora.costmap.walls import nearest_walls, room, window_of
 from agora.costmap.window import Window
 from agora.interfaces import Answer, Declaration, Memory, Observation, Span
-from agora.pedestrians.checks import above_zero, at_least_zero
 from agora.pedestrians.goal import direction
 from agora.pedestrians.helbing_simple import push
 from agora.pedestrians.moussaid import interaction
 from agora.planners.limits import own
 from agora.planners.steering import velocity_to_twist
-from agora.ranges import Distance, Speed
+from agora.ranges import Distance, Length, NotNegative, Positive, TopSpeed, check_fields
 
 _LENGTHS, _TINY = np.float32(4.0), np.float32(1e-6)
 _OPPOSITE, _NARROW, _FAR2 = np.float32(2.5), np.float32(0.3), np.float32(400.0)
@@ -94,7 +93,7 @@ class _Law(NamedTuple):
 
 
 class _Parameters(NamedTuple):
-    """What the kernel takes: the fields of `SocialForce`, and the control period, s."""
+    """The parameters of the kernel: the fields of `SocialForce`, and the control period, s."""
 
     desired_factor: float
     near_factor: float
@@ -110,7 +109,7 @@ class _Parameters(NamedTuple):
 
 
 class _SimpleParameters(NamedTuple):
-    """What the kernel takes: the fields of `SocialForceSimple`, with 1 / B, 1/m, and the control period, s."""
+    """The parameters of the kernel: the fields of `SocialForceSimple`, with 1 / B, 1/m, and the control period, s."""
 
     relaxation: float
     repulsion: float
@@ -176,7 +175,7 @@ def _top(observation: Observation, speed: float | None) -> Floats:
 
 
 def _itself(observation: Observation, follow_path: bool = True) -> tuple[Array, ...]:
-    """What the kernels read of the robots themselves; without paths where nobody follows them."""
+    """Return the arrays of the robots themselves for the kernels; without paths where nobody follows them."""
     o = observation
     assert o.path is not None and o.path_count is not None
     count = o.path_count if follow_path else np.zeros_like(o.path_count)
@@ -210,50 +209,49 @@ class SocialForce:
     Attributes:
         max_speed: v_max, m/s; None for the robot's (SocNavBench 1.2).
         desired_factor: the acceleration along the path is this times ``max_speed``.
-        near_factor, near_radii: the same, for the last ``near_radii`` radii of the robot before the goal.
+        near_factor: the same for the last ``near_radii`` radii of the robot before the goal.
+        near_radii: length before the goal, in radii of the robot.
         social_factor: weight of the interaction.
         obstacle_factor: weight of the force of the nearest wall; 0 leaves walls to the path.
         obstacle_sigma: distance over which it falls to 1/e, m.
         window: local costmap, for walls.
         look_ahead_factor: weight of the step to the emptier side of those who come the other way (0.5 m/s2).
-        importance, gamma, n, n_prime: lambda, gamma, n and n' of the interaction (`agora.pedestrians.moussaid`).
+        importance: lambda of the interaction (`agora.pedestrians.moussaid`).
+        gamma: gamma of the interaction.
+        n: n of the interaction.
+        n_prime: n' of the interaction.
         cutoff: distance beyond which others do not interact, m.
         follow_path: aim at a point on the path; False aims at the goal.
         path_ahead: distance of the path point that is aimed at, m.
         side_damping: rate at which the velocity across the way decays, 1/s.
-        heading_gain: of robots that cannot move sideways (`agora.planners.steering`), 1/s.
+        heading_gain: heading gain of robots that cannot move sideways (`agora.planners.steering`), 1/s.
     """
 
-    max_speed: Speed | None = None
-    desired_factor: float = 1.0
-    near_factor: float = 1000.0
-    near_radii: float = 4.0
-    social_factor: float = 10.0
-    obstacle_factor: float = 3.0
-    obstacle_sigma: float = 0.8
+    max_speed: TopSpeed | None = None
+    desired_factor: NotNegative = 1.0
+    near_factor: NotNegative = 1000.0
+    near_radii: NotNegative = 4.0
+    social_factor: NotNegative = 10.0
+    obstacle_factor: NotNegative = 3.0
+    obstacle_sigma: Positive = 0.8
     window: Window = field(default_factory=lambda: Window(size=4.0, sources=("map",)))
-    look_ahead_factor: float = 1.0
-    importance: float = 2.0
-    gamma: float = 0.35
-    n: float = 2.0
-    n_prime: float = 3.0
-    cutoff: Distance = 8.0
+    look_ahead_factor: NotNegative = 1.0
+    importance: NotNegative = 2.0
+    gamma: Positive = 0.35
+    n: NotNegative = 2.0
+    n_prime: NotNegative = 3.0
+    cutoff: Length = 8.0
     follow_path: bool = True
     path_ahead: Distance = 1.0
-    side_damping: float = 1.0
-    heading_gain: float = 3.0
+    side_damping: NotNegative = 1.0
+    heading_gain: Positive = 3.0
 
     def __post_init__(self) -> None:
-        if self.max_speed is not None:
-            above_zero(self, "max_speed")
-        above_zero(self, "gamma", "cutoff", "heading_gain", "obstacle_sigma")
-        at_least_zero(self, "obstacle_factor")
-        at_least_zero(self, "desired_factor", "near_factor", "near_radii", "social_factor", "look_ahead_factor")
-        at_least_zero(self, "importance", "n", "n_prime", "path_ahead", "side_damping")
+        check_fields(self)
 
     @cached_property
     def declares(self) -> Declaration:
-        """What it says of itself."""
+        """The properties of the planner."""
         return Declaration(
             needs=("pedestrians", "robots", "path", *((self.window,) if self.obstacle_factor > 0.0 else ())),
             label="faithful",
@@ -312,25 +310,22 @@ class SocialForceSimple:
         repulsion: A, m/s2.
         length: B, m.
         path_ahead: distance of the path point that is aimed at, m.
-        heading_gain: of robots that cannot move sideways (`agora.planners.steering`), 1/s.
+        heading_gain: heading gain of robots that cannot move sideways (`agora.planners.steering`), 1/s.
     """
 
-    speed: Speed | None = None
-    relaxation: float = 1.0
-    repulsion: float = 2.0
-    length: Distance = 1.0
+    speed: TopSpeed | None = None
+    relaxation: Positive = 1.0
+    repulsion: NotNegative = 2.0
+    length: Length = 1.0
     path_ahead: Distance = 1.0
-    heading_gain: float = 3.0
+    heading_gain: Positive = 3.0
 
     def __post_init__(self) -> None:
-        if self.speed is not None:
-            above_zero(self, "speed")
-        above_zero(self, "relaxation", "length", "heading_gain")
-        at_least_zero(self, "repulsion", "path_ahead")
+        check_fields(self)
 
     @cached_property
     def declares(self) -> Declaration:
-        """What it says of itself."""
+        """The properties of the planner."""
         return Declaration(
             needs=("path", "pedestrians", "robots"),
             label="faithful",

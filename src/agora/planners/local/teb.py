@@ -84,51 +84,74 @@ class Teb:
 
     Attributes:
         window: local costmap; pedestrians and robots are known as discs and need not be in it.
-        footprint_model: distances to obstacles are those of the robot's centre ("point") or of the disc about it ("circular").
-        max_vel_x, max_vel_x_backwards: m/s, both positive; how fast to back up, blind, is a choice and no limit of the robot.
-        max_vel_theta: rad/s.
-        acc_lim_x, acc_lim_theta: m/s2 and rad/s2.
-        min_turning_radius: of car-like robots, m; 0 for those that turn in place.
+        footprint_model: footprint of the distances to obstacles: the robot's centre ("point") or the disc about it ("circular").
+        max_vel_x: largest speed ahead, m/s.
+        max_vel_x_backwards: largest speed backwards, m/s, positive; it backs up blind, so this is a choice and no limit of the
+            robot.
+        max_vel_theta: largest turning rate, rad/s.
+        acc_lim_x: acceleration limit, m/s2.
+        acc_lim_theta: acceleration limit of the turning rate, rad/s2.
+        min_turning_radius: turning radius of car-like robots, m; 0 for robots that turn in place.
         dt_ref: time between poses, s; None for 0.3 s, or less where a robot covers more than 0.3 m in that time. A step then
             weighs as much as one of 0.3 s, so that a finer band is in no less of a hurry.
-        dt_hysteresis: how far off it may be, s; None for a third of it.
-        min_samples, max_samples: steps and poses of a band.
-        max_global_plan_lookahead_dist: how far along the path it plans, m; the window bounds it as well.
-        force_reinit_new_goal_dist, force_reinit_new_goal_angular: a local goal that jumps farther starts afresh, m and rad.
-        feasibility_check_no_poses: how many poses are checked for collisions; -1 for all, None for those of 1.5 s, which are the
-            package's 5.
-        feasibility_check_lookahead_distance: poses from the first on that is farther away are not, m; -1 for no matter.
-        xy_goal_tolerance, yaw_goal_tolerance: within both it stops, m and rad.
-        min_obstacle_dist, inflation_dist, dynamic_obstacle_inflation_dist: distances that are wanted, m.
+        dt_hysteresis: deviation of that time that is allowed, s; None for a third of it.
+        min_samples: least number of steps of a band.
+        max_samples: largest number of poses of a band.
+        max_global_plan_lookahead_dist: length of the path that it plans, m; the window bounds it as well.
+        force_reinit_new_goal_dist: jump of the local goal beyond which the band starts afresh, m.
+        force_reinit_new_goal_angular: turn of the local goal beyond which the band starts afresh, rad.
+        feasibility_check_no_poses: number of poses that are checked for collisions; -1 for all, None for those of 1.5 s, which are
+            the package's 5.
+        feasibility_check_lookahead_distance: distance from which on poses are not checked, m; -1 for none.
+        xy_goal_tolerance: distance to the goal within which it stops, m.
+        yaw_goal_tolerance: deviation from the goal's heading within which it stops, rad.
+        min_obstacle_dist: wanted distance to obstacles, m.
+        inflation_dist: distance within which standing obstacles cost a little, m.
+        dynamic_obstacle_inflation_dist: distance within which moving obstacles cost a little, m.
         include_dynamic_obstacles: whether moving discs are expected to go on as they do; else they count as standing.
-        costmap_obstacles_behind_robot_dist: what lies farther behind is left out, m.
-        obstacle_association_force_inclusion_factor, obstacle_association_cutoff_factor: in ``min_obstacle_dist``: within the first
-            all obstacles count, within the second the nearest on either side.
-        no_inner_iterations, no_outer_iterations: of the solver; the band is resized before each outer one.
+        costmap_obstacles_behind_robot_dist: distance behind the robot beyond which obstacles are left out, m.
+        obstacle_association_force_inclusion_factor: multiple of ``min_obstacle_dist`` within which all obstacles count.
+        obstacle_association_cutoff_factor: multiple of ``min_obstacle_dist`` within which the nearest on either side count.
+        no_inner_iterations: inner iterations of the solver.
+        no_outer_iterations: outer iterations of the solver; the band is resized before each.
         penalty_epsilon: margin to limits, in their units.
-        weight_max_vel_x, weight_max_vel_theta, weight_acc_lim_x, weight_acc_lim_theta, weight_kinematics_nh,
-            weight_kinematics_forward_drive, weight_kinematics_turning_radius, weight_optimaltime, weight_shortest_path,
-            weight_obstacle, weight_inflation, weight_dynamic_obstacle, weight_dynamic_obstacle_inflation, weight_prefer_rotdir:
-            of the squares of the residuals.
-        weight_adapt_factor: by which the weight of obstacles grows with every outer iteration.
+        weight_max_vel_x: weight of the squared residual of the speed.
+        weight_max_vel_theta: weight of the squared residual of the turning rate.
+        weight_acc_lim_x: weight of the squared residual of the acceleration.
+        weight_acc_lim_theta: weight of the squared residual of the turning acceleration.
+        weight_kinematics_nh: weight of the squared residual of motion aside.
+        weight_kinematics_forward_drive: weight of the squared residual of driving backwards.
+        weight_kinematics_turning_radius: weight of the squared residual of the turning radius.
+        weight_optimaltime: weight of the squared time.
+        weight_shortest_path: weight of the squared length.
+        weight_obstacle: weight of the squared residual of obstacles.
+        weight_inflation: weight of the squared residual of inflated obstacles.
+        weight_dynamic_obstacle: weight of the squared residual of moving obstacles.
+        weight_dynamic_obstacle_inflation: weight of the squared residual of inflated moving obstacles.
+        weight_prefer_rotdir: weight of the squared residual of the preferred turn.
+        weight_adapt_factor: factor of the weight of obstacles at every outer iteration.
         shrink_horizon_backup: whether to look half as far, after ten failures a quarter as far, after an infeasible band.
-        shrink_horizon_min_duration: for how long, s.
+        shrink_horizon_min_duration: time for which it looks less far, s.
         oscillation_recovery: whether to prefer one turning direction when the robot swings to and fro.
-        oscillation_v_eps, oscillation_omega_eps: mean speed and turning rate, as shares of the largest, below which it does.
-        oscillation_filter_duration, oscillation_recovery_min_duration: over which, and for how long, s.
-        max_number_classes: how many ways round obstacles are planned side by side; 1 for the way of the path alone, and then the
-            others of these parameters do not count.
-        selection_cost_hysteresis, selection_prefer_initial_plan, selection_obst_cost_scale: factors, for the choice between them,
-            of the cost of the band that is driven, of that of the path's class, and of the part of obstacles in all.
-        switching_blocking_period: for how long after a change of class there is no other, s.
-        roadmap_graph_no_samples: points by which new ways are looked for in every period.
-        roadmap_graph_area_width, roadmap_graph_area_length_scale: of the area with these points, m and ways to the local goal.
+        oscillation_v_eps: mean speed below which the robot swings, as a share of the largest.
+        oscillation_omega_eps: mean turning rate below which the robot swings, as a share of the largest.
+        oscillation_filter_duration: time over which these means are taken, s.
+        oscillation_recovery_min_duration: time for which one direction is preferred, s.
+        max_number_classes: number of ways round obstacles that are planned side by side; 1 for the way of the path alone, and then
+            the others of these parameters do not count.
+        selection_cost_hysteresis: factor of the driven band's cost in the choice.
+        selection_prefer_initial_plan: factor of the cost of the path's class in the choice.
+        selection_obst_cost_scale: factor of the part of obstacles in all costs in the choice.
+        switching_blocking_period: time after a change of class without another, s.
+        roadmap_graph_no_samples: number of points by which new ways are looked for in every period.
+        roadmap_graph_area_width: width of the area with these points, m.
+        roadmap_graph_area_length_scale: length of that area, in ways to the local goal.
         h_signature_threshold: obstacles about which a band sweeps a smaller angle do not count for its class, turns.
         obstacle_heading_threshold: least cosine of the angle between a way of the roadmap and that to the local goal.
         delete_detours_backwards: whether to drop bands that set out in another direction than the driven one, or take much longer.
-        detours_orientation_tolerance, length_start_orientation_vector: how far off a direction is another, rad, and how far on it
-            is measured, m.
-        max_ratio_detours_duration_best_duration: from which on a band takes much longer, in durations of the driven one.
+        detours_orientation_tolerance: angle from which on a direction is another, rad.
+        length_start_orientation_vector: distance at which the direction is measured, m.
+        max_ratio_detours_duration_best_duration: ratio to the driven band's duration from which on a band takes much longer.
     """
 
     window: Window = field(default_factory=lambda: Window(sources=("map",)))
@@ -219,7 +242,7 @@ class Teb:
 
     @cached_property
     def declares(self) -> Declaration:
-        """What it says of itself."""
+        """The properties of the planner."""
         return Declaration(
             needs=("path", self.window, "pedestrians", "robots"),
             label="faithful",
@@ -297,7 +320,7 @@ class Teb:
         return TebWeights(*(np.float32(value) for value in (*weights, *(getattr(self, name) for name in named))))
 
     def steps(self, o: Observation) -> tuple[Floats, Floats, Floats, Ints]:
-        """What follows the robots' speeds, (N,) each.
+        """Return the settings of each row that follow the robots' speeds, (N,) each.
 
         Returns:
             Times between poses, how far off they may be, s; factors of the weight on time; how many poses are checked.

@@ -44,14 +44,19 @@ def nearest_leg(path, count, leg, x, y):
 
 @hidden
 def local_path(path, count, leg, share, x, y, reach, half, spacing, out):
-    """Points ``spacing`` apart on the path, from a leg on, up to ``reach`` m along it and while they are within ``half`` m.
+    """Write points ``spacing`` apart on the path, from a leg on, up to ``reach`` m along it and while they are within ``half`` m.
 
     Args:
-        path: (K, 2) m. count: how many points it has.
-        leg, share: where it starts.
-        x, y: of the robot.
-        reach, half, spacing: m.
-        out: (A, 2) m from the robot; the first is the robot.
+        path: (K, 2) path, m.
+        count: number of its points.
+        leg: leg where it starts.
+        share: share of the leg at which it starts.
+        x: x of the robot, m.
+        y: y of the robot, m.
+        reach: longest way along the path, m.
+        half: largest distance along x or y, m.
+        spacing: distance between the points, m.
+        out: (A, 2) points from the robot, m; the first is the robot.
 
     Returns:
         How many points, 1 for a path that is not near; whether the last is the end of the path; direction of the path there.

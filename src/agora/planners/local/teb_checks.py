@@ -1,4 +1,4 @@
-"""What keeps a timed elastic band out of trouble: the check of the first poses, and a preferred turn for robots that swing.
+"""The checks of a timed elastic band: its first poses, and a preferred turn for robots that swing.
 
 Facts from teb_local_planner (optimal_planner.cpp, recovery_behaviors.cpp, teb_local_planner_ros.cpp).
 """
@@ -20,7 +20,7 @@ _INSCRIBED = 253
 
 @hidden
 def _oscillates(p, history, noted):
-    """Whether the robot moves, on average, neither forward nor round while its turns change their sign."""
+    """Return whether the robot moves, on average, neither forward nor round while its turns change their sign."""
     held = min(noted, history.shape[0])
     if held < history.shape[0] // 2 or held < 2:
         return False
@@ -66,7 +66,7 @@ def note(b, history, turning, twist):
 
 @hidden
 def blocked(scene, n, x, y, still, standing):
-    """Whether the robot would be in a wall or in a standing disc at a place, whichever way it faces."""
+    """Return whether the robot would be in a wall or in a standing disc at a place, whichever way it faces."""
     column, row = cell_of(
         scene.pose[n, 0] - scene.origin[n, 0] + x, scene.pose[n, 1] - scene.origin[n, 1] + y, ONE / scene.resolution, scene.cost[n]
     )
@@ -81,7 +81,7 @@ def blocked(scene, n, x, y, still, standing):
 
 @hidden
 def _on_wall(scene, n, x, y, sine, cosine):
-    """Whether the footprint is on something at a place, m from the robot."""
+    """Return whether the footprint is on something at a place, m from the robot."""
     left, bottom = scene.pose[n, 0] - scene.origin[n, 0] + x, scene.pose[n, 1] - scene.origin[n, 1] + y
     corners_x, corners_y, inverse = scene.footprint_x[n], scene.footprint_y[n], ONE / scene.resolution
     return footprint_cost(scene.cost[n], corners_x, corners_y, ONE, left, bottom, sine, cosine, inverse) < 0
@@ -99,7 +99,7 @@ def _clearance(moving, movers, x, y, time, radius):
 
 @hidden
 def feasible(p, scene, n, band, count, moving, movers):
-    """Whether the first poses are free, and the way between them as often as the robot is wide or turns by half.
+    """Check whether the first poses are free, and the way between them as often as the robot is wide or turns by half.
 
     Moving discs count for as long as it takes to stop after the first step; none may reach farther into the robot than now.
 

@@ -1,4 +1,4 @@
-"""What a timed elastic band avoids: the edges of obstacles in the local costmap as points, pedestrians and robots as discs.
+"""The obstacles of a timed elastic band: edges in the local costmap as points, pedestrians and robots as discs.
 
 Upstream takes every lethal cell of a costmap, in which a scan marks the edges of things. Here those are the blocked cells that
 have a free one beside them, and the cells of a block of 3 x 3 are one point, their mean. The blocks are counted from the robot's
@@ -30,7 +30,7 @@ def _note(out, k, x, y, reach):
 
 @hidden
 def _edge(cost, row, column):
-    """Whether a cell is lethal or unknown and one of its four neighbours is neither; the window's border does not count."""
+    """Return whether a cell is lethal or unknown and one of its four neighbours is neither; the window's border does not count."""
     if cost[row, column] < _BLOCKED:
         return False
     rows, columns = cost.shape
@@ -43,13 +43,16 @@ def _edge(cost, row, column):
 
 @lean
 def cluster(cost, resolution, x, y, cosine, sine, behind, blocks, sums, still):
-    """Write the points of a window, m from the robot along the map's axes; return how many.
+    """Write the points of a window, m from the robot along the map's axes; return their number.
 
     Args:
-        cost: (rows, columns) uint8. resolution: m per cell.
-        x, y: of the robot from the window's lower-left corner, m.
-        cosine, sine: of its heading.
-        behind: what lies farther behind it is left out, m.
+        cost: (rows, columns) uint8.
+        resolution: length of a cell, m.
+        x: x of the robot from the window's lower-left corner, m.
+        y: y of the robot from the window's lower-left corner, m.
+        cosine: cosine of its heading.
+        sine: sine of its heading.
+        behind: distance behind the robot beyond which points are left out, m.
         blocks: (B, B) int32, room for counts; B >= columns / 3 + 3.
         sums: (B, B, 2) int32, room.
         still: out, (O, 3) position and radius, which is 0.
@@ -86,12 +89,15 @@ def gather(tracks, row, x, y, slowest, reach, moving, count, still, standing):
 
     Args:
         tracks: positions (N, Q, 2), velocities (N, Q, 2), radii (N, Q), present (N, Q).
-        row: of them.
-        x, y: of the robot, m.
+        row: row of these arrays.
+        x: x of the robot, m.
+        y: y of the robot, m.
         slowest: speed from which a disc moves, m/s.
-        reach: of a disc from the robot, beyond which it is left out, m; one that moves may come from twice as far.
-        moving: out, (Q, 5) position from the robot, velocity, radius. count: how many there are.
-        still: out, (Q, 3) position from the robot, radius. standing: how many there are.
+        reach: distance from the robot beyond which a disc is left out, m; one that moves may come from twice as far.
+        moving: out, (Q, 5) position from the robot, velocity, radius.
+        count: number of moving discs.
+        still: out, (Q, 3) position from the robot, radius.
+        standing: number of standing discs.
 
     Returns:
         How many there are of each then.
@@ -115,18 +121,20 @@ def gather(tracks, row, x, y, slowest, reach, moving, count, still, standing):
 
 @lean
 def associate(band, n, still, standing, moving, movers, radius, force, cutoff, trig, near):
-    """Write which discs each pose heeds: all within ``force`` m, the nearest on its left and on its right within ``cutoff`` m.
+    """Write the discs that each pose heeds: all within ``force`` m, the nearest on its left and on its right within ``cutoff`` m.
 
     Of those that move, all within ``cutoff`` m of where they will be when the robot is at the pose.
 
     Args:
-        band: (n, 4). n: its poses.
+        band: (n, 4).
+        n: number of its poses.
         still: (S, 3), ``standing`` of them.
         moving: (Q, 5), ``movers`` of them.
-        radius: of the robot, added to all, m.
-        force, cutoff: m.
+        radius: radius of the robot, added to all, m.
+        force: distance within which all discs are heeded, m.
+        cutoff: distance within which the nearest on either side are heeded, m.
         trig: (n, 2) cosine and sine of the headings.
-        near: out, `agora.planners.local.teb_solver.Near`.
+        near: out, an `agora.planners.local.teb_solver.Near`.
     """
     k, m, time = np.int64(0), np.int64(0), band[0, 3]
     near.still_begin[0], near.moving_begin[0], near.still_begin[1], near.moving_begin[1] = 0, 0, 0, 0

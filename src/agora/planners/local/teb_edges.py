@@ -1,4 +1,4 @@
-"""What a timed elastic band is judged by: quantities with their derivatives, and the hinges that turn them into residuals.
+"""The costs of a timed elastic band: quantities with their derivatives, and the hinges that turn them into residuals.
 
 Rösmann, Feiten, Wösch, Hoffmann, Bertram, "Trajectory modification considering dynamic constraints of autonomous robots", ROBOTIK
 2012; the quantities are those of the package teb_local_planner (melodic-devel b68c328, edge_*.h, penalties.h). Derivatives are
@@ -21,7 +21,7 @@ _TINY = np.float32(1e-12)
 
 @hidden
 def inside(value, low, high, epsilon):
-    """How far a value is outside [low + epsilon, high - epsilon], and the derivative of that."""
+    """Return the distance of a value from [low + epsilon, high - epsilon], and its derivative."""
     if value < low + epsilon:
         return low + epsilon - value, -ONE
     if value > high - epsilon:
@@ -31,7 +31,7 @@ def inside(value, low, high, epsilon):
 
 @hidden
 def above(value, least):
-    """How far a value is below ``least``, and the derivative of that."""
+    """Return the distance of a value below ``least``, and its derivative."""
     if value < least:
         return least - value, -ONE
     return ZERO * value, ZERO
@@ -63,7 +63,7 @@ def speed(dx, dy, cosine, sine, dt):
 
 @hidden
 def sideways(dx, dy, cosine, sine, next_cosine, next_sine):
-    """How far two poses are from lying on one arc, and its derivatives by dx, dy, the first and the second heading."""
+    """Return the deviation of two poses from one arc, and its derivatives by dx, dy, the first and the second heading."""
     value = (cosine + next_cosine) * dy - (sine + next_sine) * dx
     by_first, by_second = -sine * dy - cosine * dx, -next_sine * dy - next_cosine * dx
     return value, -(sine + next_sine), cosine + next_cosine, by_first, by_second

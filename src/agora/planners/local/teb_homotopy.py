@@ -40,9 +40,10 @@ def obstacles(still, standing, moving, movers, goal, width, order, out):
     """Write one point for each obstacle: of discs less than ``width`` m apart the one nearest to the line from robot to goal.
 
     Args:
-        still: (S, 3), ``standing`` of them. moving: (Q, 5), ``movers`` of them.
+        still: (S, 3), ``standing`` of them.
+        moving: (Q, 5), ``movers`` of them.
         goal: x and y.
-        width: m.
+        width: gap between discs below which they are one obstacle, m.
         order: (S,) int32, room.
         out: (S + Q, 4) position and velocity.
 
@@ -90,17 +91,18 @@ def sweep(band, n, obstacle):
 
 @lean
 def classify(band, n, places, count, signatures, known, threshold):
-    """Return which of the first ``known`` classes a band is of, ``known`` for a new one, -1 for a band round an obstacle.
+    """Return the number of the ``known`` classes that a band is of, ``known`` for a new one, -1 for a band round an obstacle.
 
     Two are of one class where they pass every obstacle on the same side; those about which either sweeps less than ``threshold``
     turns do not count. The band's signature is written behind the known ones.
 
     Args:
-        band: (n, 4). n: its poses.
+        band: (n, 4).
+        n: number of its poses.
         places: (K, 4), ``count`` of them.
         signatures: (C + 1, K).
-        known: see there.
-        threshold: see there.
+        known: number of the known signatures.
+        threshold: angle below which a sweep does not count, turns.
     """
     own = signatures[known]
     for q in range(count):
@@ -136,10 +138,12 @@ def scatter(goal_x, goal_y, width, scale, tick, samples, nodes):
     Every call takes the next points of the sequence.
 
     Args:
-        goal_x, goal_y: m from the robot.
-        width: of the area, m. scale: of its length, in distances to the goal.
+        goal_x: x of the goal from the robot, m.
+        goal_y: y of the goal from the robot, m.
+        width: width of the area, m.
+        scale: length of the area, in distances to the goal.
         tick: number of the call.
-        samples: how many points.
+        samples: number of points.
         nodes: out, (samples + 2, 2).
     """
     nodes[0, 0], nodes[0, 1] = ZERO, ZERO
@@ -157,12 +161,14 @@ def scatter(goal_x, goal_y, width, scale, tick, samples, nodes):
 
 @lean
 def connect(nodes, many, still, standing, moving, movers, clear, threshold, edges):
-    """Write which nodes are joined: those that lead towards the goal, ``clear`` m from every disc.
+    """Write the joined pairs of nodes: those that lead towards the goal, ``clear`` m from every disc.
 
     Args:
-        nodes: (many, 2). many: how many.
-        still: (S, 3), ``standing`` of them. moving: (Q, 5), ``movers`` of them, where they are now.
-        clear: m.
+        nodes: (many, 2).
+        many: number of nodes.
+        still: (S, 3), ``standing`` of them.
+        moving: (Q, 5), ``movers`` of them, where they are now.
+        clear: distance from every disc, m.
         threshold: least cosine of the angle to the way to the goal.
         edges: out, (many, many) bool.
     """
@@ -195,13 +201,18 @@ def explore(nodes, many, edges, ends, guess, places, count, threshold, bands, co
     No more than 200 paths are looked at.
 
     Args:
-        nodes: (many, 2). many: how many. edges: (many, many).
+        nodes: (many, 2).
+        many: number of nodes.
+        edges: (many, many).
         ends: headings of the robot and of the goal.
         guess: speed and turning rate of a first guess, least number of steps.
-        places: (K, 4), ``count`` of them. threshold: see `classify`.
-        bands: (C, M, 4), ``known`` of them; counts: (C,) their poses.
-        most: up to C.
-        roadmap: (3, many) int32, room: path, and for each of its nodes the next to try. signatures: (C + 1, K).
+        places: (K, 4), ``count`` of them.
+        threshold: as in `classify`.
+        bands: (C, M, 4), ``known`` of them.
+        counts: (C,) numbers of their poses.
+        most: largest number of bands, up to C.
+        roadmap: (3, many) int32, room: path, and for each of its nodes the next to try.
+        signatures: (C + 1, K).
 
     Returns:
         How many bands there are then.
@@ -242,13 +253,16 @@ def _laid(nodes, path, length, ends, guess, places, count, threshold, bands, cou
 
 @lean
 def detours(band, n, best, best_n, tolerance, long, ratio):
-    """Whether a band sets out another way than the best one, or takes much longer; one too short to tell does.
+    """Return whether a band sets out another way than the best one, or takes much longer; one too short to tell does.
 
     Args:
-        band: (n, 4). n: its poses. best: (best_n, 4). best_n: its poses.
-        tolerance: between the directions, rad.
-        long: how far out the directions are measured, m.
-        ratio: of the durations.
+        band: (n, 4).
+        n: number of its poses.
+        best: (best_n, 4).
+        best_n: number of its poses.
+        tolerance: angle between the directions, rad.
+        long: distance at which the directions are measured, m.
+        ratio: ratio of the durations.
     """
     found, direction = _sets_out(band, n, long)
     best_found, best_direction = _sets_out(best, best_n, long)
@@ -264,7 +278,7 @@ def detours(band, n, best, best_n, tolerance, long, ratio):
 
 @hidden
 def _sets_out(band, n, long):
-    """Whether a band leads ``long`` m away, and the direction of its first pose that does."""
+    """Return whether a band leads ``long`` m away, and the direction of its first pose that does."""
     for i in range(n):
         if band[i, 0] * band[i, 0] + band[i, 1] * band[i, 1] > long * long:
             return True, atan2(band[i, 1], band[i, 0])

@@ -107,13 +107,13 @@ class Observed(NamedTuple):
 
 
 class Recall(NamedTuple):
-    """What a row remembers; all zero is the start of an episode.
+    """The memory of the rows; all zero is the start of an episode.
 
     Attributes:
-        bands: (N, C, M, 4) in the map's frame, the one that was driven first.
-        counts: (N, C) poses of each, 0 for none.
+        bands: (N, C, M, 4) bands in the map's frame, the one that was driven first.
+        counts: (N, C) numbers of their poses, 0 for none.
         path: (N, 3) first point of the path and its number of points: another path starts afresh.
-        leg: (N,) of the path that the robot has come to.
+        leg: (N,) leg of the path that the robot has come to.
         trouble: (N, 2) periods in a row without a feasible band; periods for which the horizon stays short.
         switching: (N,) periods for which no other class is driven.
         history: (N, L, 2) the last commands, as shares of the largest: speed, turning rate.
@@ -134,11 +134,22 @@ class Scratch(NamedTuple):
     """Working memory of one thread.
 
     Attributes:
-        route: (A, 2) local path.
-        bands: (C + 1, M, 4), the last is room. counts: (C + 1,). costs: (C,).
-        blocks, sums: of `teb_discs.cluster`. still: (S, 3). moving: (Q, 5).
-        near, work: of the solver.
-        order, places, signatures, nodes, edges, roadmap: of `teb_homotopy`.
+        route: (A, 2) local path, m.
+        bands: (C + 1, M, 4) bands; the last is room.
+        counts: (C + 1,) numbers of their poses.
+        costs: (C,) costs of the bands.
+        blocks: room for `teb_discs.cluster`.
+        sums: room for `teb_discs.cluster`.
+        still: (S, 3) standing discs.
+        moving: (Q, 5) moving discs.
+        near: discs near each pose, for the solver.
+        work: working memory of the solver.
+        order: room for `teb_homotopy`.
+        places: room for `teb_homotopy`.
+        signatures: room for `teb_homotopy`.
+        nodes: room for `teb_homotopy`.
+        edges: room for `teb_homotopy`.
+        roadmap: room for `teb_homotopy`.
     """
 
     route: Floats
@@ -161,7 +172,7 @@ class Scratch(NamedTuple):
 
 @spliced
 def _bounds(p, scene, n, turn):
-    """What the robot of a row may do, and does."""
+    """Return the limits and the present motion of a row's robot."""
     return Bounds(
         min(p.max_vel_x, scene.max_x[n]),
         max(min(p.max_vel_x_backwards, -scene.min_x[n]), ZERO),
@@ -242,7 +253,7 @@ def _store(p, scene, n, recall, scratch, kept):
 
 @spliced
 def _local(p, scene, n, recall, scratch, standing):
-    """Write the path to plan for, which ends before what stands on its end.
+    """Write the path to plan for, which ends before an obstacle on its end.
 
     Returns:
         How many points, 1 for no path; whether the path is near; the pose at its end, m from the robot.
@@ -309,7 +320,7 @@ def _classes(p, scene, n, tick, scratch, b, points, goal, kept, standing, movers
 
 @spliced
 def _choose(p, scene, n, recall, scratch, kept, driven, movers):
-    """Put the band of least cost that is feasible first; return `FREE`, or what the best one hits.
+    """Put the band of least cost that is feasible first; return `FREE`, or the kind of obstacle that the best one hits.
 
     Where the one that is driven is the best but hits a wall, none is taken: the robot stops before it takes another. For a while
     after another one was the best, the one that is driven counts as the best.
@@ -402,8 +413,8 @@ def plan(p, scene, recall, scratch, twists, reasons, first, last):
         scratch: `Scratch`, of one thread.
         twists: out, (N, 3).
         reasons: out, (N,) numbers of `agora.core.recording.Reason`.
-        first: of the rows.
-        last: behind them.
+        first: first row.
+        last: row behind the last.
     """
     for n in range(first, last):
         mark, count = recall.path[n], np.float32(scene.path_count[n])

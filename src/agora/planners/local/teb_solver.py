@@ -56,7 +56,7 @@ class TebWeights(NamedTuple):
 
 
 class Bounds(NamedTuple):
-    """What one robot may do and does: m/s, rad/s, m/s2, rad/s2, m; ``turn`` is 1 or -1 where one direction is preferred, else 0.
+    """The limits and the motion of a robot: m/s, rad/s, m/s2, rad/s2, m; ``turn`` is 1 or -1 for a preferred direction, else 0.
 
     ``hurry`` multiplies the weight on time.
     """
@@ -88,7 +88,12 @@ class SolverMemory(NamedTuple):
     Attributes:
         trig: (M, 2) cosine and sine of the headings.
         steps: (M, 7) speed, its four derivatives, turn and turning rate of each step.
-        matrix, factor: (4 M, 11) lower bands. side, change: (4 M,). row: (11,) derivatives of a residual. trial: (M, 4).
+        matrix: (4 M, 11) lower band of the normal matrix.
+        factor: (4 M, 11) lower band of its factor.
+        side: (4 M,) right-hand side.
+        change: (4 M,) change of the band.
+        row: (11,) derivatives of a residual.
+        trial: (M, 4) band on trial.
     """
 
     trig: Floats

@@ -75,25 +75,35 @@ class TrajectoryRollout:
 
     Attributes:
         window: local costmap.
-        acc_lim_x, acc_lim_y, acc_lim_theta: m/s2 and rad/s2.
-        max_vel_x, min_vel_x: of curves ahead, m/s.
-        max_vel_theta: rad/s. min_in_place_vel_theta: slowest turn in place, rad/s.
-        escape_vel: of backing up, m/s, negative.
+        acc_lim_x: acceleration limit along x, m/s2.
+        acc_lim_y: acceleration limit along y, m/s2.
+        acc_lim_theta: acceleration limit of the turning rate, rad/s2.
+        max_vel_x: largest speed of curves ahead, m/s.
+        min_vel_x: lowest speed of curves ahead, m/s.
+        max_vel_theta: largest turning rate, rad/s.
+        min_in_place_vel_theta: slowest turn in place, rad/s.
+        escape_vel: velocity of backing up, m/s, negative.
         escape_blindly: whether it backs up whatever is behind.
         y_vels: speeds of going aside, m/s; only robots that can.
-        xy_goal_tolerance, yaw_goal_tolerance: m and rad; inside the first it brakes and turns in place.
+        xy_goal_tolerance: distance to the goal within which it brakes and turns in place, m.
+        yaw_goal_tolerance: deviation from the goal's heading that is near enough, rad.
         latch_xy_goal_tolerance: whether it goes on doing so where it slides out again, until the path changes.
         sim_time: length of the roll-outs, s; less where the fastest would leave the window.
-        sim_granularity, angular_sim_granularity: largest step of a roll-out, m and rad (upstream counts the rad in one second).
-        vx_samples, vtheta_samples: samples of each axis.
-        path_distance_bias, goal_distance_bias: scales of the distances to path and goal.
-        meter_scoring: whether these are per metre; else per cell. Upstream reads this parameter and then forgets it: what counts is
-            a member that is never set, so that its biases are most likely per cell, whatever the parameter says.
+        sim_granularity: largest step of a roll-out, m.
+        angular_sim_granularity: largest step of a roll-out, rad (upstream counts the rad in one second).
+        vx_samples: samples of the speed.
+        vtheta_samples: samples of the turning rate.
+        path_distance_bias: scale of the distance to the path.
+        goal_distance_bias: scale of the distance to the goal.
+        meter_scoring: whether these are per metre; else per cell. Upstream reads this parameter and then forgets it: a member
+            counts that is never set, so that its biases are most likely per cell, whatever the parameter says.
         occdist_scale: scale of the largest cost under the footprint on the way.
-        occdist_length, occdist_at: as in `agora.planners.local.dwa`; 0 and "outline" are upstream.
-        heading_lookahead: how far before the centre the nose is that turns to the local goal, m.
-        oscillation_reset_dist: how far to move before it may turn to the other side again, m.
-        escape_reset_dist, escape_reset_theta: how far to back up, m, or to turn, rad.
+        occdist_length: as in `agora.planners.local.dwa`; 0 is upstream.
+        occdist_at: as in `agora.planners.local.dwa`; "outline" is upstream.
+        heading_lookahead: distance before the centre of the nose that turns to the local goal, m.
+        oscillation_reset_dist: distance to move before it may turn to the other side again, m.
+        escape_reset_dist: distance to back up, m.
+        escape_reset_theta: angle to turn in backing up, rad.
         dwa: samples are what can be reached in one period; else in the whole ``sim_time``.
         prune_plan: whether to cut off what lies behind.
     """
@@ -148,7 +158,7 @@ class TrajectoryRollout:
 
     @cached_property
     def declares(self) -> Declaration:
-        """What it says of itself."""
+        """The properties of the planner."""
         return Declaration(
             needs=("path", self.window),
             label="faithful",

@@ -81,13 +81,16 @@ class Parameters(NamedTuple):
 
 
 class Recall(NamedTuple):
-    """What a row remembers; all zero is the start of an episode.
+    """The memory of the rows; all zero is the start of an episode.
 
     Attributes:
-        turned: (N, 2) whether it has turned right, left since it moved; only: (N, 2) whether only right, left is allowed.
-        strafed, only_strafe: (N, 2) the same of going aside.
-        place: (N, 2) where it last turned or went aside, m.
-        escaping: (N,) whether it backs up. escape: (N, 3) pose at which that began.
+        turned: (N, 2) whether it has turned right, left since it moved.
+        only: (N, 2) whether only right, left is allowed.
+        strafed: (N, 2) whether it has gone right, left since it moved.
+        only_strafe: (N, 2) whether only right, left is allowed of going aside.
+        place: (N, 2) place where it last turned or went aside, m.
+        escaping: (N,) whether it backs up.
+        escape: (N, 3) pose at which that began.
         latch: (N, 2) whether the goal has been reached; whether the robot turns to its heading.
         plan: (N, 3) first point of the path and its number of points: another path starts afresh.
         progress: (N, 2) segment and piece at which the path starts.
@@ -130,7 +133,7 @@ def roll_out(p, time, x, y, heading, now, sample, acceleration, points):
 
 @spliced
 def _grid_cost(p, points, count, cost, inverse, scratch):
-    """What path and goal say of a roll-out's last pose: `_HIT` where it leaves the window, `_NO_WAY` where its centre has none.
+    """Return the path's and the goal's part of the cost of a roll-out's last pose.
 
     Returns:
         That, and the number of poses until then.
@@ -163,7 +166,7 @@ def _score(p, scene, n, time, scratch, sample, acceleration):
 
 @hidden
 def _with_obstacles(p, scene, n, scratch, score, count, scale):
-    """What `_score` said of a sample, with its obstacles times ``scale``; `_HIT` where the footprint meets one."""
+    """Return the score of `_score` with the sample's obstacles times ``scale``; `_HIT` where the footprint meets one."""
     corners_x, corners_y = scene.footprint_x[n], scene.footprint_y[n]
     worst = obstacle_cost(scratch.points, count, scene.cost[n], scene.inverse, corners_x, corners_y, ONE, p.centre)
     return _HIT if worst < ZERO else (score + scale * worst if score >= ZERO else score)
@@ -323,7 +326,9 @@ def _ends_escape(p, recall, n, pose):
 
 @hidden
 def _comes_free(scene, n, scratch, count):
-    """Whether a footprint that meets an obstacle where it stands leaves it on a roll-out of ``count`` poses and meets no other."""
+    """Return whether a footprint that meets an obstacle where it stands leaves it on a roll-out of ``count`` poses and meets no
+    other.
+    """
     corners_x, corners_y = scene.footprint_x[n], scene.footprint_y[n]
     free = False
     for i in range(count):
@@ -336,7 +341,9 @@ def _comes_free(scene, n, scratch, count):
 
 @spliced
 def _drive(p, scene, n, time, recall, scratch, acceleration, low_x, high_x, max_theta):
-    """The twist of the best sample, zero where there is no path or no way; and the reason for what is neither curve nor turn."""
+    """Return the twist of the best sample, zero where there is no path or no way; and the reason where it is neither curve nor
+    turn.
+    """
     still = (ZERO, ZERO, ZERO)
     pose, now = scene.pose[n], scene.twist[n]
     reached = p.period if p.use_dwa else time
@@ -388,8 +395,8 @@ def plan(p, scene, horizon, recall, scratch, twists, reasons, first, last):
         scratch: `Scratch`, of one thread.
         twists: out, (N, 3).
         reasons: out, (N,) int8, `agora.core.recording.Reason`.
-        first: of the rows.
-        last: behind them.
+        first: first row.
+        last: row behind the last.
     """
     for n in range(first, last):
         twists[n, 0], twists[n, 1], twists[n, 2], reasons[n] = ZERO, ZERO, ZERO, NO_PATH

@@ -58,20 +58,20 @@ def open_under(grid, cost, reach, column, row, corners_x, corners_y, x, y, sine,
     """Let waves pass the cells under a footprint, whatever is there; return how many of them are within ``reach`` of (column, row).
 
     Args:
-        grid: as `clear` left it.
-        cost: (rows, columns) of the window.
-        reach: see `clear`.
-        column: see `clear`.
-        row: see `clear`.
-        corners_x: see `agora.costmap.line.spans`.
-        corners_y: see there.
-        x: see there.
-        y: see there.
-        sine: see there.
-        cosine: see there.
-        inverse: see there.
-        west: see there.
-        east: see there.
+        grid: grid as `clear` left it.
+        cost: (rows, columns) costs of the window.
+        reach: as in `clear`.
+        column: as in `clear`.
+        row: as in `clear`.
+        corners_x: as in `agora.costmap.line.spans`.
+        corners_y: as in `agora.costmap.line.spans`.
+        x: as in `agora.costmap.line.spans`.
+        y: as in `agora.costmap.line.spans`.
+        sine: as in `agora.costmap.line.spans`.
+        cosine: as in `agora.costmap.line.spans`.
+        inverse: as in `agora.costmap.line.spans`.
+        west: as in `agora.costmap.line.spans`.
+        east: as in `agora.costmap.line.spans`.
     """
     rows, columns = cost.shape
     wanted = 0
@@ -142,17 +142,18 @@ def _line_cost(cost, column, row, to_column, to_row):
 
 @hidden
 def footprint_cost(cost, corners_x, corners_y, scale, x, y, sine, cosine, inverse):
-    """The largest cost under the outline of the footprint and its centre; -1 if it is lethal, unknown or off the window there.
+    """Return the largest cost under the outline of the footprint and its centre; -1 if it is lethal, unknown or off the window
+    there.
 
     Args:
-        cost: (rows, columns) of the window.
-        corners_x: (V,) of the corners in the robot's frame, m; times ``scale``.
-        corners_y: see there.
-        scale: see there.
-        x: of the centre in the window's frame, m.
-        y: see there.
-        sine: of the heading.
-        cosine: see there.
+        cost: (rows, columns) costs of the window.
+        corners_x: (V,) x of the corners in the robot's frame, m.
+        corners_y: (V,) y of the corners in the robot's frame, m.
+        scale: factor of the corners.
+        x: x of the centre in the window's frame, m.
+        y: y of the centre in the window's frame, m.
+        sine: sine of the heading.
+        cosine: cosine of the heading.
         inverse: cells per m.
     """
     column, row = cell_of(x, y, inverse, cost)
@@ -188,7 +189,7 @@ def _next_point(path, segment, piece, resolution):
 
 @hidden
 def pruned(path, count, segment, piece, x, y, resolution):
-    """Where the path starts once what lies behind the robot is cut off: at the first point within 1 m of it, else where it did."""
+    """Return the start of the path without the part behind the robot: the first point within 1 m of it, else the old start."""
     s, p = np.int64(segment), np.int64(piece)
     px, py = path[s, 0], path[s, 1]
     if p > 0:

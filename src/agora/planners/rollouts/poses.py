@@ -76,10 +76,10 @@ def horizon(sim_time: float, speed: Floats, window: Window, nose: float) -> Floa
     """For how long robots (N,) roll out, s: ``sim_time``, or as long as the fastest stay in the window.
 
     Args:
-        sim_time: s.
+        sim_time: length of the roll-outs, s.
         speed: (N,) largest, m/s.
         window: local costmap.
-        nose: how far before the robot's centre the window must reach, m.
+        nose: distance before the robot's centre that the window must reach, m.
     """
     room = np.float32(0.5 * window.size - nose - 2.0 * window.resolution)
     longest: Floats = np.minimum(np.float32(sim_time), np.maximum(room, _SNAP) / np.maximum(speed, _SNAP))
@@ -88,7 +88,7 @@ def horizon(sim_time: float, speed: Floats, window: Window, nose: float) -> Floa
 
 @hidden
 def is_another(mark, path, count):
-    """Whether the path (K, 2) of ``count`` points is another than the one marked, (3,); it is marked from now on."""
+    """Return whether the path (K, 2) of ``count`` points is another than the one marked, (3,); it is marked from now on."""
     same = mark[0] == path[0, 0] and mark[1] == path[0, 1] and mark[2] == np.float32(count)
     mark[0], mark[1], mark[2] = path[0, 0], path[0, 1], np.float32(count)
     return not same
@@ -102,15 +102,15 @@ def towards(target, now, most):
 
 @hidden
 def stop_and_turn(p, scene, n, latch, max_theta, acceleration):
-    """What to drive at the goal: brake, then turn in place to its heading; whether there is room is left to ask.
+    """Return the command at the goal: brake, then turn in place to its heading; the caller checks that there is room.
 
     Args:
-        p: parameters; of any planner that has ``period``, ``yaw_tolerance``, ``trans_stopped``, ``theta_stopped``, ``min_theta``.
+        p: parameters of any planner that has ``period``, ``yaw_tolerance``, ``trans_stopped``, ``theta_stopped``, ``min_theta``.
         scene: `Observed`.
-        n: row.
-        latch: (2,) of the row: [1] says that it has stood and turns.
-        max_theta: rad/s.
-        acceleration: of the three axes, m/s2 and rad/s2.
+        n: number of the row.
+        latch: (2,) latch of the row: [1] says that it has stood and turns.
+        max_theta: largest turning rate, rad/s.
+        acceleration: acceleration limits of the three axes, m/s2 and rad/s2.
     """
     still = (ZERO, ZERO, ZERO)
     left = wrap(scene.goal[n, 2] - scene.pose[n, 2])
@@ -177,7 +177,7 @@ def obstacle_cost(points, count, cost, inverse, corners_x, corners_y, scale, cen
 
 @hidden
 def why_none(scene, n):
-    """Why no sample is left: the footprint meets an obstacle where it stands, or wherever it would go."""
+    """Return the reason why no sample is left: the footprint meets an obstacle where it stands, or wherever it would go."""
     x, y = scene.pose[n, 0] - scene.origin[n, 0], scene.pose[n, 1] - scene.origin[n, 1]
     sine, cosine = sincos(scene.pose[n, 2])
     cost = footprint_cost(scene.cost[n], scene.footprint_x[n], scene.footprint_y[n], ONE, x, y, sine, cosine, scene.inverse)

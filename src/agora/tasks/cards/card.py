@@ -1,4 +1,4 @@
-"""Cards by name, what a stage played of one, and the words that cards are written in."""
+"""Cards by name, the situation of a played episode, and the building blocks of cards."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def card_names() -> list[str]:
 
 
 def situation_of(suite: Suite, stage: str, episode: int) -> Situation:
-    """Return what a stage that plays a card played in an episode: its predicate judges the episode's recording.
+    """Return the situation that a stage of a card played in an episode: its predicate judges the episode's recording.
 
     Raises:
         InputError: the stage plays no card.

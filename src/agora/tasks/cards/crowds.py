@@ -52,7 +52,7 @@ def crowd_navigation(stream: Stream, density: float, speed: float) -> Situation:
 
 
 def _pair(start: np.ndarray, other: np.ndarray) -> tuple[tuple[float, float], ...]:
-    """From the start to the other point and back again."""
+    """Return the waypoints from the start to the other point and back again."""
     a, b = (float(start[0]), float(start[1])), (float(other[0]), float(other[1]))
     return a, b, a
 
@@ -72,7 +72,7 @@ def _pair(start: np.ndarray, other: np.ndarray) -> tuple[tuple[float, float], ..
     },
 )
 def parallel_traffic(stream: Stream, people: int, against: float, speed: float) -> Situation:
-    """A wide hallway; those who come towards the robot keep to their right."""
+    """A wide hallway; people who come towards the robot keep to their right."""
     opposite = round(people * against)
     walkers: list[Person] = []
     for n in range(people):
@@ -143,7 +143,7 @@ def perpendicular_traffic(stream: Stream, people: int, both: int, speed: float) 
     },
 )
 def circular_crossing(stream: Stream, people: int, radius: float, noise: float, speed: float) -> Situation:
-    """Everybody starts evenly on a circle and walks to the point opposite."""
+    """Walkers start evenly on a circle and walk to the point opposite."""
     walkers = []
     for n in range(people):
         angle = math.pi + (n + 1) * math.tau / (people + 1)

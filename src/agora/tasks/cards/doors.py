@@ -182,7 +182,7 @@ _NO_BUTTON = "Calling the lift: a door that has closed does not open again."
 def entering_elevator(
     stream: Stream, cabin: float, door: float, speed: float, opens: float, stays: float, leave: int, stay: int
 ) -> Situation:
-    """The robot is in the lobby before the door; who leaves sets out once the door is open."""
+    """The robot is in the lobby before the door; people who leave set out once the door is open."""
     area = box(-door / 2, -0.5, door / 2, 0.5)
     spots = ((0.0, 0.65), (0.0, 1.3))
     out = [

@@ -11,10 +11,12 @@ from agora.maps.io import write_map
 
 
 def write_world(situation: Situation, name: str, folder: Path) -> tuple[Path, list[str]]:
-    """Write map and scenario; return the scenario's path, and what of the situation the file cannot say.
+    """Write map and scenario; return the scenario's path, and the parts of the situation that the file cannot hold.
 
     Args:
-        situation: to be written. name: of the scenario. folder: of the world, made new.
+        situation: situation to write.
+        name: name of the scenario.
+        folder: folder of the world, made new.
 
     Raises:
         InputError: the folder is there, or cannot be made.

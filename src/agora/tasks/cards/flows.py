@@ -28,7 +28,7 @@ SPEED = Range(0.8, 1.2, "m/s", "mean speed of the pedestrians")
     parameters={"people": PEOPLE, "opening": Range(1.1, 1.8, "m", "width of the opening"), "speed": SPEED},
 )
 def bottleneck(stream: Stream, people: int, opening: float, speed: float) -> Situation:
-    """Everybody walks from the west room to the east room; the robot is in the midst of them."""
+    """All people walk from the west room to the east room; the robot is in the midst of them."""
     area = box(-1.0, -opening / 2, 1.0, opening / 2)
     walkers = []
     for n in range(people):

@@ -1,4 +1,4 @@
-"""Whether an interaction came about: yes or no, of a recording. A pedestrian is named by its id, its number in the card from 1."""
+"""Predicates of interactions: yes or no, of a recording. A pedestrian is named by its id, its number in the card from 1."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def track(recording: Recording, person: int) -> Doubles:
 
 
 def met(recording: Recording, person: int, within: float) -> bool:
-    """Whether robot and pedestrian were ever this near to each other, m."""
+    """Return whether robot and pedestrian were ever this near to each other, m."""
     return bool((distance(recording, person) <= within).any())
 
 
 def changed_order(recording: Recording, person: int, axis: tuple[float, float], within: float) -> bool:
-    """Whether one passed the other along an axis while they were this near, m."""
+    """Return whether one passed the other along an axis while they were this near, m."""
     near = distance(recording, person) <= within
     ahead = (track(recording, person) - recording.pose[:, :2]) @ np.array(axis)
     passes = (ahead[:-1] * ahead[1:] <= 0) & near[:-1] & near[1:]
@@ -42,14 +42,14 @@ def changed_order(recording: Recording, person: int, axis: tuple[float, float], 
 
 
 def _steps(recording: Recording, person: int) -> tuple[Doubles, Doubles, Doubles]:
-    """What robot and pedestrian walked from sample to sample (T - 1, 2), m, and the cosine (T - 1,) between the two."""
+    """Return the steps of robot and pedestrian from sample to sample (T - 1, 2), m, and the cosine (T - 1,) between the two."""
     mine, other = np.diff(recording.pose[:, :2], axis=0), np.diff(track(recording, person), axis=0)
     lengths = np.hypot(*mine.T) * np.hypot(*other.T)
     return mine, other, (mine * other).sum(axis=1) / np.maximum(lengths, 1e-12)
 
 
 def head_on(recording: Recording, person: int, within: float) -> bool:
-    """Whether robot and pedestrian walked in about opposite directions, towards each other, this near to each other, m."""
+    """Return whether robot and pedestrian walked in about opposite directions, towards each other, this near to each other, m."""
     mine, _, cosine = _steps(recording, person)
     towards = (mine * (track(recording, person) - recording.pose[:, :2])[:-1]).sum(axis=1) > 0
     return bool((towards & (cosine < -0.7) & (distance(recording, person)[:-1] <= within)).any())
@@ -57,9 +57,7 @@ def head_on(recording: Recording, person: int, within: float) -> bool:
 
 def inside(points: Doubles, polygon: Doubles) -> Bools:
     """(T,) which of the points (T, 2) are in a polygon (V, 2)."""
-    out = np.empty(len(points), np.bool_)
-    inside_all(np.ascontiguousarray(polygon, np.float64), np.ascontiguousarray(points, np.float64), out)
-    return out
+    return inside_all(np.asarray(polygon, np.float64), np.asarray(points, np.float64))
 
 
 def between(recording: Recording, person: int, polygon: Doubles) -> float:
@@ -90,12 +88,14 @@ def crowding(recording: Recording, within: float) -> int:
 
 
 def meetings(recording: Recording, within: float) -> int:
-    """How many pedestrians were this near to the robot, m, at some time."""
+    """Return the number of pedestrians who were this near to the robot, m, at some time."""
     return sum(met(recording, int(person), within) for person in recording.pedestrian_id)
 
 
 def together(recording: Recording, person: int, within: float) -> float:
-    """How long robot and pedestrian both walked, in about the same direction and this near to each other, m; in s."""
+    """Return the time for which robot and pedestrian both walked, in about the same direction and this near to each other, m;
+    in s.
+    """
     step = np.diff(recording.time)
     mine, other, cosine = _steps(recording, person)
     walking = np.minimum(np.hypot(*mine.T), np.hypot(*other.T)) > 0.1 * step
@@ -103,7 +103,7 @@ def together(recording: Recording, person: int, within: float) -> float:
 
 
 def first_inside(recording: Recording, person: int, polygon: Doubles) -> tuple[float, float]:
-    """When robot and pedestrian first were in a polygon, s; infinite where they never were."""
+    """Return the times at which robot and pedestrian first were in a polygon, s; infinite where they never were."""
     places = recording.pose[:, :2], track(recording, person)
     robot, other = (recording.time[inside(points, polygon)] for points in places)
     return float(robot.min(initial=np.inf)), float(other.min(initial=np.inf))

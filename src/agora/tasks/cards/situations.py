@@ -81,7 +81,7 @@ def sean_down_path(stream: Stream, speed: float, offset: float) -> Situation:
     conflict=False,
 )
 def sean_empty(stream: Stream, side: float) -> Situation:
-    """The same room without anybody."""
+    """The room without anybody."""
     return Situation(
         map=place("sean_empty", BOUNDS),
         start=pose(-4.5, side),

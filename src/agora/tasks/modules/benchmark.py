@@ -1,4 +1,4 @@
-"""A benchmark of Arena 3.0, played by whatever resets."""
+"""A benchmark of Arena 3.0, played reset by reset."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Benchmark(Module):
         return _read_once(str(root), changed)
 
     def contestant(self, episode: int) -> Contestant:
-        """Whose turn it is in an episode."""
+        """Return the contestant of an episode."""
         read = self.read()
         return read.contestants[episode // len(read.suite.entries()) % len(read.contestants)]
 

@@ -1,4 +1,4 @@
-"""In which zones nothing is placed."""
+"""A module that keeps some zones clear: nothing is placed in them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from agora.interfaces import Module, ResetPlan
 
 @dataclass(frozen=True)
 class ClearForbiddenZones(Module):
-    """Arena's ``clear_forbidden_zones``: before each reset, what is forbidden is forgotten and set anew.
+    """Arena's ``clear_forbidden_zones``: before each reset, forbidden zones are forgotten and set anew.
 
     Nothing that is placed at random, robot, goal, pedestrian or furniture, touches a zone of the categories.
 

@@ -25,7 +25,7 @@ _MOST = 1_000_000
 
 @dataclass(frozen=True)
 class DynamicMap(Module):
-    """Arena's ``dynamic_map``: every few episodes take place in a newly generated map, whatever world the stage names.
+    """Arena's ``dynamic_map``: every few episodes take place in a newly generated map, instead of the stage's world.
 
     Map n depends on the generator, the seed and n alone; episodes e to e + k - 1 share map e / k + ``ahead``.
 

@@ -21,10 +21,12 @@ from agora.world.start import WIDEST_GOAL
 
 @dataclass(frozen=True)
 class CurriculumStage:
-    """One stage of Arena 3.0's curriculum files, which are lists of them.
+    """A stage of Arena 3.0's curriculum files, which are lists of stages.
 
     Attributes:
-        static, interactive, dynamic: how many obstacles there are.
+        static: number of static obstacles.
+        interactive: number of obstacles that pedestrians use.
+        dynamic: number of pedestrians.
         goal_radius: distance at which a goal counts as reached, m.
         map_generator: ``algorithm`` and ``algorithm_config`` for the module ``dynamic_map``; or, as in older files, a mapping of
             algorithms, each with its configuration, of which the first is taken.

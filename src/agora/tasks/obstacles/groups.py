@@ -17,14 +17,14 @@ _ALL = 1000
 
 @dataclass(frozen=True)
 class Groups(Random):
-    """As ``random``, with walking groups, and groups that stand in F-formations besides.
+    """Pedestrians as in ``random``, with walking groups, and groups that stand in F-formations besides.
 
     Standing groups are placed first. They stand by themselves, and the behaviour ``groups`` makes them come back to their places,
     and lets others come and go; walking groups keep together with it alone.
 
     Attributes:
-        standing_groups: least and most groups that stand. standing_size: least and most members of each; two stand face to face, at
-            a right angle or side by side, more in a ring.
+        standing_groups: least and most groups that stand.
+        standing_size: least and most members of each; two stand face to face, at a right angle or side by side, more in a ring.
         standing_waypoints: random places to which a member goes who leaves its group; without any, all stay.
     """
 

@@ -1,4 +1,4 @@
-"""People who are going somewhere: they come in, do what the place is for, and leave."""
+"""People who are going somewhere: they come in, use the place, and leave."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _DENSEST = 1.5  # people per m2 at the start
 
 @dataclass(frozen=True)
 class Purposes:
-    """Shares of people by what they came for, in any unit.
+    """Shares of people by their purposes, in any unit.
 
     Attributes:
-        passing: from one entrance to another.
-        visiting: from an entrance to some places, and out again.
-        working: at a place of their own, with errands to others.
-        waiting: at one place, then out.
+        passing: share of people who go from one entrance to another.
+        visiting: share of people who go from an entrance to some places, and out again.
+        working: share of people at a place of their own, with errands to others.
+        waiting: share of people who wait at one place, then go out.
     """
 
     passing: float = 0.3
@@ -56,13 +56,16 @@ class Purposes:
 
 @dataclass(frozen=True)
 class Stays:
-    """How long people stay at a place: medians of log-normal distributions, by what they do there, s.
+    """The durations of stays: medians of log-normal distributions, by what people do there, s.
 
     The medians are our own choice, of the order of what such an errand takes.
 
     Attributes:
-        sit: on a chair, a bench or a sofa. work: at a desk or a machine. stand: at a shelf, a printer or a bed.
-        queue: at a counter. wait: somewhere in the room.
+        sit: time on a chair, a bench or a sofa.
+        work: time at a desk or a machine.
+        stand: time at a shelf, a printer or a bed.
+        queue: time at a counter.
+        wait: time somewhere in the room.
         spread: standard deviation of the logarithm of all of them.
     """
 
@@ -81,7 +84,7 @@ class Stays:
             raise ValueError(f"spread must be in [0, 2], got {self.spread}")
 
     def draw(self, use: str, stream: Stream) -> float:
-        """How long one stays, s."""
+        """Draw the duration of a stay, s."""
         return float(getattr(self, use) * math.exp(self.spread * float(stream.normal())))
 
 
@@ -100,13 +103,13 @@ class Itineraries:
         arrivals: people a minute who come in later, in the mean; their parties arrive at random (a Poisson process). Where not
             given, parties like those who are there, each as often as it fits into its own time there, so that as many come as leave
             (J. D. C. Little, "A proof for the queuing formula L = lambda W", Operations Research 9, 1961).
-        until: time up to which they do, s.
-        purposes: shares of those who are there and of those who come.
+        until: time up to which people come in, s.
+        purposes: shares of people at the start and of people who come in.
         groups: shares of parties of one, two, three, ... people, in any unit; those who work are alone. The default is the count of
             pedestrians of J. S. Coleman and J. James, "The equilibrium size distribution of freely-forming groups", Sociometry 24,
             1961, up to four.
-        stays: how long people stay at places.
-        visits: least and most places of who visits.
+        stays: durations of stays at places.
+        visits: least and most places of a visitor.
         keep_clear: distance between robots' starts and people at the start, and between robots' goals and places to stay, m.
     """
 
@@ -169,7 +172,7 @@ class Itineraries:
 
     @property
     def _mean_size(self) -> float:
-        """Of a party, people."""
+        """The mean size of a party, people."""
         return sum(size * share for size, share in enumerate(self.groups, 1)) / sum(self.groups)
 
     def _count(self, task: Task, found: Destinations) -> int:
@@ -182,7 +185,7 @@ class Itineraries:
         return count
 
     def _party(self, task: Task, most: int, group: int) -> Party:
-        """What a party came for, and how many they are."""
+        """Draw the purpose and the size of a party."""
         purpose, drawn = self.purposes.draw(task.stream), 1 + _one_of(self.groups, task.stream)
         size = 1 if purpose == "working" else min(drawn, most)
         return Party(purpose, size, group if size > 1 else -1)

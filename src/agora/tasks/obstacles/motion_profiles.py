@@ -44,10 +44,10 @@ _MOST_DISCS = 64
 
 @dataclass(frozen=True)
 class Profile:
-    """How an obstacle moves.
+    """The motion of an obstacle.
 
     Attributes:
-        degree: least and most of the polynomial.
+        degree: least and most degree of the polynomial.
         speed: least and most of the mean speed of a segment, m/s; no segment is slower or faster either.
         deviation: least and most standard deviation of the speed of a segment, m/s.
     """
@@ -176,7 +176,7 @@ def coded_times(stream: Stream, knots: Doubles, profile: Profile) -> Doubles:
 
 @dataclass(frozen=True)
 class MotionProfiles:
-    """As many moving obstacles as drawn, in the square of 20 m about the origin: generated worlds of DynaBARN.
+    """A drawn number of moving obstacles in the square of 20 m about the origin: generated worlds of DynaBARN.
 
     They appear as recorded pedestrians do; at its last knot an obstacle jumps back to its first. The worlds that the paper used
     have 5 to 14 easy, 15 to 19 medium or 20 to 24 hard ones.
@@ -186,11 +186,11 @@ class MotionProfiles:
         variant: paper for the paper's algorithm, code for its published code.
         difficulty: easy, medium or hard; an obstacle's is drawn among them.
         profile: own motion in place of a difficulty's.
-        radius: of the discs, m.
+        radius: radius of the discs, m.
         shapes: bar, l or triangle, several discs in one rigid body (`SHAPES`, made for a radius of 0.25 m); an obstacle's is drawn
             among them. An obstacle is one disc where there are none.
         discs: own shape in place of those: centres [x, y] of the discs, x ahead and y to the left of the obstacle's way, m.
-        turning: s over which a body turns where its way has a corner.
+        turning: time over which a body turns where its way has a corner, s.
         random_phase: obstacles start at a random moment of their way, not all at its first knot.
         beside: obstacles mode that places more: pedestrians, static discs.
     """
@@ -219,7 +219,7 @@ class MotionProfiles:
             raise ValueError(f"discs must be at most {_MOST_DISCS} centres [x, y] within {SIDE:g} m, got {self.discs}")
 
     def place(self, task: Task) -> None:
-        """Put the obstacles into the task, and what the mode beside puts there.
+        """Put the obstacles into the task, and those of the mode beside.
 
         Raises:
             InputError: the mode beside has recordings of its own.

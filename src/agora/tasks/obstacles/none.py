@@ -1,4 +1,4 @@
-"""Nobody."""
+"""A mode without obstacles."""
 
 from __future__ import annotations
 

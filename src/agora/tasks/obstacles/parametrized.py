@@ -1,4 +1,4 @@
-"""As many obstacles of each kind as a file of Arena 3.0 says."""
+"""Obstacles by a file of Arena 3.0 that gives the number of each kind."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class Parametrized:
 
     Attributes:
         file: a name in ``configs/parametrized``, with or without ``.xml``, or a path, which has a slash.
-        waypoints: of each pedestrian; the start is the last of them.
-        clearance: of pedestrians' starts and waypoints to walls, m.
+        waypoints: number of waypoints of each pedestrian; the start is the last of them.
+        clearance: distance of pedestrians' starts and waypoints to walls, m.
         keep_clear: distance between robots' starts or goals and pedestrians' starts or furniture, m.
     """
 
@@ -53,7 +53,7 @@ class Parametrized:
         return [named_file("parametrized", self.file, ".xml")]
 
     def entries(self) -> tuple[ModelCount, ...]:
-        """What the file says.
+        """Return the entries of the file.
 
         Raises:
             InputError: there is no such file, or it is wrong.

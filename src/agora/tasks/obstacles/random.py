@@ -21,12 +21,13 @@ __all__ = ["Amount", "Random"]
 
 @dataclass(frozen=True)
 class Amount:
-    """How many of one class, and which, as Arena 3.0's files have it.
+    """The number of obstacles of one class, and their models, as in Arena 3.0's files.
 
     Attributes:
-        min, max: least and most of them; every number in between is as likely.
+        min: least number; every number up to ``max`` is as likely.
+        max: largest number.
         models: names, one of which is drawn for each.
-        weights: how likely each model is, in any unit; equally likely without.
+        weights: weight of each model, in any unit; equally likely without.
     """
 
     min: int = 0
@@ -63,8 +64,8 @@ class Random:
         static: least and most static discs; or a mapping of min, max, models (of furniture) and weights.
         interactive: furniture that pedestrians use, as a mapping of min, max, models and weights.
         static_radius: smallest and largest radius of the discs, m.
-        waypoints: of each pedestrian; the start is the last of them.
-        clearance: of starts and waypoints to walls, m.
+        waypoints: number of waypoints of each pedestrian; the start is the last of them.
+        clearance: distance of starts and waypoints to walls, m.
         keep_clear: distance between robots' starts or goals and pedestrians' starts or static obstacles, m.
         group_size: least and most members of a walking group, who share their waypoints; 1, 1 for none.
     """

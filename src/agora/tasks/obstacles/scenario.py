@@ -97,7 +97,7 @@ def furnished(world: Surroundings, map: Map) -> Map:
 
 
 def people_of(pedestrian: Pedestrian, world: Surroundings, number: int, crowd: People, stream: Stream) -> list[Person]:
-    """Whom entry ``number`` of the world's scenario puts there, as `people_from`.
+    """Return the people of entry ``number`` of the world's scenario, as `people_from`.
 
     Raises:
         InputError: a type of pedestrian is not known.
@@ -110,7 +110,7 @@ def people_of(pedestrian: Pedestrian, world: Surroundings, number: int, crowd: P
 
 
 def people_from(pedestrian: Pedestrian, crowd: People, stream: Stream) -> list[Person]:
-    """Whom one entry of a scenario puts there: one pedestrian, or several (``number_of_peds``) with the same waypoints.
+    """Return the people of one entry of a scenario: one pedestrian, or several (``number_of_peds``) with the same waypoints.
 
     Several are called NAME_0, NAME_1, ..., and stand at `places_of`. Where the entry says no speed one is drawn for each. Who has
     nowhere to go looks where the third number of the place says; the others look to their first waypoint.
@@ -136,7 +136,9 @@ def people_from(pedestrian: Pedestrian, crowd: People, stream: Stream) -> list[P
 
 
 def places_of(pedestrian: Pedestrian, radius: float) -> Doubles:
-    """Where the pedestrians (N, 2) of one entry stand: the first at its place, the others in rings about it, a step apart, m."""
+    """Return the places (N, 2) of one entry's pedestrians: the first at its place, the others in rings about it, a step
+    apart, m.
+    """
     count, step = max(pedestrian.number_of_peds or 1, 1), 2.0 * radius + _BETWEEN
     ring = [(m, k) for m in range(1, count) for k in range(6 * m)][: count - 1]
     corner = np.exp(1j * np.pi / 3 * np.arange(7))
@@ -146,7 +148,7 @@ def places_of(pedestrian: Pedestrian, radius: float) -> Doubles:
 
 
 def _habits(pedestrian: Pedestrian) -> Habits:
-    """What a file says of a pedestrian's social states; the keys that mean nothing here are listed in the how-to."""
+    """Return the habits of a pedestrian in a file; the keys that mean nothing here are listed in the how-to."""
     waits = pedestrian.wait_time or 0.0 if pedestrian.start_up_mode == "wait_timer" else 0.0
     zone = pedestrian.trigger_zone_radius or 0.0 if pedestrian.start_up_mode == "trigger_zone" else 0.0
     return Habits(

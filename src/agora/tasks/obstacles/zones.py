@@ -16,7 +16,7 @@ class Zones:
 
     Attributes:
         file: a name in the folder ``zones`` of the world, with or without ``.yaml``, or a path, which has a slash.
-        clearance: of starts and waypoints to walls, m.
+        clearance: distance of starts and waypoints to walls, m.
         keep_clear: distance between robots' starts and pedestrians' starts, m.
     """
 

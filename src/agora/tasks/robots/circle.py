@@ -28,7 +28,7 @@ class Circle:
     Attributes:
         count: robots.
         radius: least and most radius of the circle, m. It is drawn where they differ.
-        noise: that starts and goals are off, at most, along each axis, m.
+        noise: largest deviation of starts and goals along each axis, m.
         even: whether the angles between neighbours are equal; the first robot's is random. Else all are random.
         scattered: share of the episodes in which robots start anywhere in the disc, facing anywhere, and have goals anywhere in
             it, farther away than its radius.

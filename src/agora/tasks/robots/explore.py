@@ -42,7 +42,7 @@ class Explore:
         return Random(self.count, self.distance).place(task)
 
     def _go_on(self, task: Task) -> None:
-        """Add the further goals, which keep clear of what was placed meanwhile."""
+        """Add the further goals, which keep clear of things placed meanwhile."""
         count = enough_goals(task, self.distance, task.robots)
         task.robots = [(start, more_goals(task, goals, count, self.distance)) for start, goals in task.robots]
 
@@ -51,11 +51,11 @@ def more_goals(task: Task, first: Doubles, count: int, distance: float, region: 
     """Return ``count`` poses (count, 3) that begin with the given ones, the others drawn.
 
     Args:
-        task: of which map and robots are known.
+        task: task whose map and robots are known.
         first: (K, 3) poses, K >= 1.
-        count: how many.
+        count: number of poses.
         distance: least distance between poses that follow each other, m.
-        region: polygons in which those drawn are.
+        region: polygons in which drawn poses lie.
 
     Raises:
         PlacementError: no places so far apart.

@@ -44,7 +44,7 @@ class Guided:
 
     Attributes:
         waypoints: poses x, y, heading, or points x, y.
-        file: with a list ``waypoints`` (and ``start``), instead; a path.
+        file: path of a file with a list ``waypoints`` (and ``start``), instead.
         start: pose of the first robot at the start; random, connected to the waypoints, where not given, as those of the others.
         count: robots.
     """

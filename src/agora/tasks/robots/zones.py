@@ -71,7 +71,7 @@ class Zones:
         raise PlacementError(f"no place to start from in {_TRIES} tries") from failed
 
     def _go_on(self, task: Task, regions: list[list[Doubles]]) -> None:
-        """Add the further goals, which keep clear of what was placed meanwhile."""
+        """Add the further goals, which keep clear of things placed meanwhile."""
         count = enough_goals(task, self.distance, task.robots)
         task.robots = [
             (start, more_goals(task, goals, count, self.distance, region))

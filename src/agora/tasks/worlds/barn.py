@@ -18,7 +18,7 @@ class Barn:
     """Worlds of BARN, with start and goal as scenario.
 
     Attributes:
-        worlds: their numbers; those of the challenge that are in the data where empty.
+        worlds: numbers of the worlds; those of the challenge that are in the data where empty.
         obstacles: the cylinders as exact discs, or as cells of 0.15 m.
     """
 

@@ -15,7 +15,7 @@ class CardWorld:
     """A card of the scenario library; every episode draws its parameters anew.
 
     Attributes:
-        card: its name (`agora scenario list`).
+        card: name of the card (`agora scenario list`).
         values: parameters that are not drawn, by name.
     """
 

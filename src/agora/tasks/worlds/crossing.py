@@ -1,4 +1,4 @@
-"""What CrowdNav's worlds have in common: the robot's way, and people of the original cases, number by number."""
+"""The common part of CrowdNav's worlds: the robot's way, and people of the original cases, number by number."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from agora.maps.grid import Map
 from agora.ranges import Distance, Number
 from agora.seeds import Stream
 
-__all__ = ["Crossing", "Draw", "Taken", "clear"]
+__all__ = ["Crossing"]
 
 _TRIES = 10_000
 _LARGEST_SEED = 2**32 - 1
@@ -38,15 +38,16 @@ class Crossing(ABC):
     plus k, in the code's order. The code's test cases begin at 1000, its validation cases at 0, its training cases at 2000.
 
     Attributes:
-        people: how many.
+        people: number of people.
         radius: half the robot's way, m.
-        cases: how many of the original cases there are; 0 to draw anew for every episode.
-        first_seed: of the original case 0.
-        body: least and most radius of people, m. speed: least and most preferred speed, m/s. They are drawn where they differ; the
-            code's people have [0.3, 0.5] and [0.5, 1.5] where its attributes are randomised.
+        cases: number of the original cases; 0 to draw anew for every episode.
+        first_seed: seed of the original case 0.
+        body: least and most radius of people, m.
+        speed: least and most preferred speed, m/s. They are drawn where they differ; the code's people have [0.3, 0.5] and [0.5,
+            1.5] where its attributes are randomised.
         top_speed: a higher preferred speed counts as this, as for the code's ORCA, m/s.
-        robot_radius: m.
-        gap: between outlines at the start, m.
+        robot_radius: radius of the robot, m.
+        gap: gap between outlines at the start, m.
     """
 
     people: int = 5
@@ -85,7 +86,7 @@ class Crossing(ABC):
 
     @abstractmethod
     def way(self, draw: Draw, taken: Taken, speed: float, body: float) -> tuple[Doubles, Doubles]:
-        """Return start and goal (2,) of a person of such a preferred speed and radius, clear of those who are there.
+        """Return start and goal (2,) of a person of such a preferred speed and radius, clear of present people.
 
         Raises:
             PlacementError: there is no room.

@@ -41,20 +41,25 @@ class CrossingGroups:
     Where the original lets who arrives at a goal vanish and begin anew on the circle, here it goes on to its next waypoint.
 
     Attributes:
-        people: in all. groups: that stand. group_size: least and most members.
+        people: number of people in all.
+        groups: number of groups that stand.
+        group_size: least and most members of a group.
         dynamic: whether groups walk, but for the first; the stage's crowd then has two ``models``.
-        group_radius: of a ring, or distance of neighbours in the other formations, least and most, m.
-        share: of the robot's way at which the first group stands.
-        arena: the robot's start and goal and other groups' middles have |x| and |y| up to this, m.
-        distance: least between the robot's start and goal, m. apart: least between middles of groups, m.
-        spacing: of members from everybody else, from the robot's goal, and from goals, m.
-        circle: radius, m.
-        circle_noise: of starts and waypoints either way along each axis, times the preferred speed, m.
+        group_radius: radius of a ring, or distance of neighbours in the other formations, least and most, m.
+        share: share of the robot's way at which the first group stands.
+        arena: largest |x| and |y| of the robot's start and goal and of the middles of all groups but the first, m.
+        distance: least distance between the robot's start and goal, m.
+        apart: least distance between middles of groups, m.
+        spacing: distance of members from everybody else, from the robot's goal, and from goals, m.
+        circle: radius of the circle, m.
+        circle_noise: noise of starts and waypoints either way along each axis, times the preferred speed, m.
         circle_offset: where above 0, starts have this noise instead, m: from 0 to the offset along each axis, at every speed.
-        room: gap between starts on the circle, and to the robot's start and goal, m. robot_radius: of it, m.
-        radius: of pedestrians, least and most, m. speed: preferred, least and most, m/s; above top_speed it counts as that.
-        top_speed: m/s.
-        waypoints: of each who walks.
+        room: gap between starts on the circle, and to the robot's start and goal, m.
+        robot_radius: radius of the robot, m.
+        radius: radius of pedestrians, least and most, m.
+        speed: preferred speed, least and most, m/s; above ``top_speed`` it counts as that.
+        top_speed: largest preferred speed, m/s.
+        waypoints: number of waypoints of each who walks.
     """
 
     people: int = 20
@@ -99,7 +104,7 @@ class CrossingGroups:
         return ["crossing_groups"]
 
     def world(self, name: str, stream: Stream) -> Surroundings:
-        """Draw where the robot goes, the groups, and who walks.
+        """Draw the robot's goal, the groups, and the walkers.
 
         Raises:
             PlacementError: there is no room.
@@ -131,7 +136,7 @@ class CrossingGroups:
         raise PlacementError(f"no middle of a group {self.apart} m from the others in {_TRIES} tries")
 
     def _members(self, stream: Stream, people: list[Person], number: int, middle: Doubles, taken: Doubles) -> list[Person]:
-        """A group who stand; ``people`` and ``taken`` are kept clear of."""
+        """Return a standing group, clear of ``people`` and ``taken``."""
         members: list[Person] = []
         size, scale = stream.integer(*self.group_size), float(stream.uniform(*self.group_radius))
         kinds = [_ring, _vee, _grid, _row][: 3 if number == 0 else 4]
@@ -149,7 +154,7 @@ class CrossingGroups:
         return members
 
     def _led(self, stream: Stream, members: list[Person]) -> list[Person]:
-        """The same group walking: one leads, and stands first."""
+        """Return the members of a group that walks: the leader first."""
         leader, speed = members[stream.integer(0, len(members) - 1)], float(stream.uniform(*self.speed))
         route = np.vstack([-leader.position, self._on_circle(stream, speed, self.waypoints - 1)])
         like: dict[str, Any] = {"waypoints": route, "speed": min(speed, self.top_speed), "mode": LOOP, "state": "walking"}
@@ -180,7 +185,7 @@ class CrossingGroups:
         return place
 
     def _on_circle(self, stream: Stream, speed: float, count: int) -> Doubles:
-        """So many places (count, 2), each of three draws: the angle, and the noise in x and y."""
+        """Return places (count, 2) on the circle, each of three draws: the angle, and the noise in x and y."""
         drawn = stream.uniform(shape=(count, 3))
         directions = np.array([(math.cos(angle), math.sin(angle)) for angle in math.tau * drawn[:, 0]]).reshape(count, 2)
         noise = -self.circle_noise + 2.0 * self.circle_noise * drawn[:, 1:]

@@ -18,8 +18,9 @@ class DynaBarn:
     """Worlds of DynaBARN, with start and goal as scenario and the moving cylinders as recorded pedestrians.
 
     Attributes:
-        worlds: their names, ``challenge_07``; all of ``part`` and ``difficulty`` where empty.
-        part: challenge or demo, or all. difficulty: easy, medium or hard, or all.
+        worlds: names of the worlds, ``challenge_07``; all of ``part`` and ``difficulty`` where empty.
+        part: challenge or demo, or all.
+        difficulty: easy, medium or hard, or all.
     """
 
     worlds: tuple[str, ...] = ()

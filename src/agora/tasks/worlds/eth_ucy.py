@@ -24,14 +24,14 @@ class EthUcy:
 
     Attributes:
         scenes: names of scenes, folders of the data set; the six of `agora.datasets.eth_ucy.SOURCES` where empty.
-        length: of a stretch, s; it begins at a random moment of the recording.
-        radius: of the pedestrians, m.
+        length: length of a stretch, s; it begins at a random moment of the recording.
+        radius: radius of the pedestrians, m.
         least: pedestrians that a stretch must show; one with fewer is drawn again.
         known: cells to which nobody came so near in the whole recording count as occupied, m: a scene knows the lines of some walls
             of its buildings, and nothing of what is behind them. With 0 such cells are free.
-        folder: in which the scenes are, "./recordings"; that of the data set where empty.
-        frame_rate: frames per second in the numbering of all these scenes; scale: m of a unit of their places. Both are what the
-            scenes say where None (`agora.datasets.scenes.SceneFile`).
+        folder: folder of the scenes, "./recordings"; that of the data set where empty.
+        frame_rate: frames per second in the numbering of all these scenes.
+        scale: length of a unit of their places, m. Both are what the scenes say where None (`agora.datasets.scenes.SceneFile`).
     """
 
     scenes: tuple[str, ...] = ()

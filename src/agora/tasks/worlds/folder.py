@@ -52,7 +52,7 @@ def world_folder(name: str) -> Path:
 
 
 def _no_folder(name: str) -> str:
-    """What is in the way of a path being a world folder."""
+    """Return the reason why a path is no world folder."""
     path = Path(name)
     expected = "expected the folder of a world, which holds map/map.yaml with its image, or map/shapes.yaml"
     if not path.exists():

@@ -25,7 +25,7 @@ class Generated:
     Attributes:
         generator: map generator.
         count: different places.
-        seed: of the places; the suite's seed changes what happens in them, not the places.
+        seed: seed of the places; the suite's seed changes what happens in them, not the places.
     """
 
     generator: Annotated[Named, Plug("map_generators")] = field(default_factory=lambda: Named.of("map_generators", "canteen"))

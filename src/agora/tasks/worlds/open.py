@@ -16,7 +16,10 @@ class Open:
     """A plane without obstacles; leaving it is leaving the map.
 
     Attributes:
-        width, height: m. x, y: lower-left corner, m.
+        width: size along x, m.
+        height: size along y, m.
+        x: lower-left corner, x, m.
+        y: lower-left corner, y, m.
     """
 
     width: float = 20.0

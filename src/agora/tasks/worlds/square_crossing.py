@@ -23,7 +23,7 @@ class SquareCrossing(Crossing):
     lie at somebody's goal. The other parameters are those of `agora.tasks.worlds.crossing.Crossing`.
 
     Attributes:
-        side: of the square, m.
+        side: side of the square, m.
     """
 
     side: float = 10.0

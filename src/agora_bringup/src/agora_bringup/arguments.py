@@ -44,10 +44,10 @@ WITHOUT_EFFECT = {
 
 
 def check(arguments: Mapping[str, str]) -> None:
-    """Refuse what cannot work.
+    """Refuse arguments that cannot work.
 
     Args:
-        arguments: those of `CHOICES` by name.
+        arguments: arguments of `CHOICES` by name.
 
     Raises:
         InputError: a value that there is not, a package that is not installed, or values that exclude each other.
@@ -71,7 +71,7 @@ def check(arguments: Mapping[str, str]) -> None:
 
 
 def is_running(simulator: str) -> bool:
-    """Whether there is a roscore, and a simulator of `RUNNING` on it, in the namespace of this process, that answers."""
+    """Return whether there is a roscore, and a simulator of `RUNNING` on it, in the namespace of this process, that answers."""
     if simulator not in RUNNING:
         return False
     try:

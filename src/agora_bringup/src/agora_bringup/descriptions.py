@@ -34,7 +34,8 @@ class Described:
     """A robot that has been described.
 
     Attributes:
-        text: its URDF. process: of its robot_state_publisher, None where there is none.
+        text: URDF of the robot.
+        process: process of its robot_state_publisher, None where there is none.
     """
 
     text: str

@@ -1,4 +1,4 @@
-"""One bag that is being written: what a kill leaves of it can be read, and the disk may fill up."""
+"""One bag that is being written: it can be read after a kill, and the disk may fill up."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class EpisodeBag:
 
 
 class _Type:
-    """What a bag wants to know of the type of a raw message."""
+    """The type of a raw message, as a bag reads it."""
 
     def __init__(self, header: dict[str, str]) -> None:
         self._md5sum, self._type, self._full_text = header["md5sum"], header["type"], header["message_definition"]

@@ -50,7 +50,7 @@ class Graph:
         self._bag, self._given_up, self._heard = "", EpisodeStatus(), time.monotonic()
         rospy.Subscriber("recorder/bag", String, self._on_bag, queue_size=10)
         rospy.Subscriber("task_generator_server/given_up", EpisodeStatus, self._on_given_up, queue_size=10)
-        rospy.Subscriber("simulator/robots", rospy.AnyMsg, self._on_sign_of_life, queue_size=1)
+        rospy.Subscriber("simulator/robots", rospy.AnyMsg, self._on_robots, queue_size=1)
         for service in (PLAY, "recorder/begin"):
             try:
                 rospy.wait_for_service(service, _START)
@@ -108,7 +108,7 @@ class Graph:
             self._given_up = status
             self._news.notify_all()
 
-    def _on_sign_of_life(self, message: rospy.AnyMsg) -> None:
+    def _on_robots(self, message: rospy.AnyMsg) -> None:
         self._heard = time.monotonic()
 
 
@@ -146,7 +146,7 @@ def launched(command: str) -> Iterator[None]:
 
 
 def _offered(service: str) -> bool:
-    """Whether there is a master that knows who offers a service."""
+    """Return whether a master knows a node that offers a service."""
     try:
         rosgraph.Master("/bench").lookupService(rospy.resolve_name(service))
     except (OSError, rosgraph.MasterException):

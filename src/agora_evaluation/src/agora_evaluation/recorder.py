@@ -141,7 +141,7 @@ class RecorderNode:
             self._closed.publish(str(bag.path))
 
     def _complete(self) -> bool:
-        """Whether the messages of the last step, all contacts and, in lock step, the notes of all plans have come."""
+        """Return whether the messages of the last step, all contacts and, in lock step, the notes of all plans have come."""
         status = self._status
         if status is None or not status.done:
             return True
@@ -203,7 +203,7 @@ class RecorderNode:
             rospy.logwarn("recorder: no connection to %s after %g s; they are missing in the bag", ", ".join(missing), _CONNECT)
 
     def close(self) -> None:
-        """Close what is open as it is: nobody who ends waits for last words."""
+        """Close the open bag as it is: nobody who ends waits for last words."""
         self._end(self._bag, patience=0.0)
 
 
@@ -218,7 +218,7 @@ def _file_name(episode: Any) -> str:
 
 
 def _plain(parameters: Any) -> Any:
-    """Parameters as plain data; what YAML has no word for as text."""
+    """Return parameters as plain data; values that YAML has no word for as text."""
     if isinstance(parameters, dict):
         return {str(key): _plain(value) for key, value in parameters.items()}
     if isinstance(parameters, list):

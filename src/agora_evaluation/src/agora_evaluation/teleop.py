@@ -51,10 +51,12 @@ HELP = "w/s drive, a/d turn, q/e sideways, +/- faster or slower, space stop, Q e
 
 @dataclass
 class Held:
-    """What somebody holds, as a twist.
+    """The keys or the stick that somebody holds, as a twist.
 
     Attributes:
-        model: limits. hold: s that a key or a joystick's message counts. share: of the limits, in (0, 1].
+        model: model of the robot, with its limits.
+        hold: time for which a key or a joystick's message counts, s.
+        share: share of the limits, in (0, 1].
     """
 
     model: RobotModel

@@ -41,7 +41,7 @@ def to_grid(place: Map, stamp: Any) -> OccupancyGrid:
 
 
 def to_distance_map(place: Map, stamp: Any) -> GetDistanceMapResponse:
-    """How many cells lie between each and the nearest that is not free, as Arena 3.0 counts them."""
+    """Return the number of cells between each cell and the nearest that is not free, as Arena 3.0 counts them."""
     steps = steps_to(occupancy(place) != _FREE)
     answer = GetDistanceMapResponse(info=to_metadata(place, stamp), data=steps.ravel().tolist())
     answer.header.stamp, answer.header.frame_id = stamp, "map"

@@ -81,7 +81,7 @@ class ImagePeople:
                 rospy.logwarn_throttle(_QUIET, str(error))
 
     def _choose(self) -> tuple[Any, Any, Any] | None:
-        """The newest image that nothing is missing of, its depth and its transform; what is older is dropped."""
+        """Return the newest image that is complete, its depth and its transform; older ones are dropped."""
         if self._images and self._images[-1].header.stamp.to_sec() < self._seen:
             self._seen = -np.inf
             self._tracker.forget()
@@ -134,7 +134,7 @@ def _rotation(q: Any) -> Doubles:
 
 
 def _people(tracks: Tracks) -> Pedestrians:
-    """The message of those who are believed to be there."""
+    """Return the message of the believed pedestrians."""
     who = np.flatnonzero(tracks.present[0])
     people, traits, minds = state.pedestrians(1, len(who)), state.traits(1, len(who)), state.minds(1, len(who))
     people.x[0], people.y[0] = tracks.position[0, who].T

@@ -1,4 +1,4 @@
-"""Where a robot is on the map: its odometry, moved by the transform of its odometry's frame."""
+"""The place of a robot on the map: its odometry, moved by the transform of its odometry's frame."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ _HINTS = {
 
 
 def explained(kind: type, outcome: int, said: str) -> str:
-    """One line about an outcome of an action: its name, its number, what the server said, what to do."""
+    """Return one line about an outcome of an action: its name, its number, the server's message, the remedy."""
     names = {getattr(kind, name): name for name in dir(kind) if name.isupper() and "RANGE" not in name}
     name = names.get(outcome, "failure of a plug-in").replace("_", " ").lower()
     return "; ".join(part for part in (f"{name} ({outcome})", said, _HINTS.get(outcome, "")) if part)
@@ -52,14 +52,18 @@ def explained(kind: type, outcome: int, said: str) -> str:
 
 @dataclass(frozen=True)
 class MbfSettings:
-    """How a stock Move Base Flex is used.
+    """The use of a stock Move Base Flex.
 
     Attributes:
-        server: name of its node. planner, controller: plug-ins, the first ones where empty.
-        replan_period: s between two paths. inter_period: s between two questions to the interplanner.
-        retries: how often get_path may fail in a row, and exe_path on the way to one goal.
-        speed_parameters: of the controller, scaled by the interplanner; its dynamic_reconfigure is ``server/controller``.
-        answer_in: s that a call may take.
+        server: name of its node.
+        planner: plug-in of the planner, the first one where empty.
+        controller: plug-in of the controller, the first one where empty.
+        replan_period: time between two paths, s.
+        inter_period: time between two questions to the interplanner, s.
+        retries: number of failures in a row that get_path is allowed, and exe_path on the way to one goal.
+        speed_parameters: parameters of the controller that the interplanner scales; its dynamic_reconfigure is
+            ``server/controller``.
+        answer_in: longest time of a call, s.
     """
 
     server: str = "move_base_flex"
@@ -85,7 +89,7 @@ class Speed:
             self._top = {value.name: value.value for value in config.doubles if value.name in self._names}
 
     def scale(self, share: float) -> None:
-        """Let the controller be ``share`` times as fast as it was; what cannot be set is said, once in a while."""
+        """Let the controller be ``share`` times as fast as it was; parameters that cannot be set are named, once in a while."""
         if abs(share - self._share) < 0.01:
             return
         if not self._top:
@@ -241,7 +245,7 @@ class MbfRobot:
         self._move_base.abort(why)
 
     def _see(self, now: float) -> bool:
-        """Hand on what has come; whether the robot's place is known."""
+        """Hand on the new messages; return whether the robot's place is known."""
         navigator, odometry, scan, people = self._relay.navigator, self._odometry, self._scan, self.people
         pose = None if odometry is None else self._localisation.pose(odometry)
         if pose is None:
@@ -304,7 +308,7 @@ class MbfRobot:
 
 
 def _over(asked: Any) -> bool:
-    """Whether nothing more is to come of what an action was asked; its result is there then, unless the server is gone."""
+    """Return whether an action has no more to report; its result is there then, unless the server is gone."""
     return asked is None or asked.get_comm_state() == CommState.DONE
 
 

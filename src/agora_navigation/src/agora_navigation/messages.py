@@ -39,7 +39,7 @@ def to_grid(cost: Array, origin: Array, resolution: float, stamp: Any, frame: st
 
 
 def _shares() -> Array:
-    """Of every cost, what costmap_2d publishes."""
+    """Return costmap_2d's published value of every cost."""
     shares = 1 + 97 * (np.arange(256) - 1) // 251
     shares[0], shares[253], shares[254], shares[255] = 0, 99, 100, -1
     return shares.astype(np.int8)

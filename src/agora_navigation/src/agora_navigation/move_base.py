@@ -19,12 +19,12 @@ from agora.core.state import Array
 
 
 class MoveBase:
-    """Takes goals and says what became of them; whoever owns it calls `poll` often, and nothing here calls back by itself.
+    """Takes goals and reports their ends; the owner calls `poll` often, and nothing here calls back by itself.
 
     Args:
-        robot: name of the robot: what its topics begin with.
+        robot: name of the robot, with which its topics begin.
         make_plan: answers ``nav_msgs/GetPlan``.
-        clear: what clearing the costmaps does.
+        clear: clears the costmaps.
     """
 
     def __init__(self, robot: str, make_plan: Callable[[Any], Any], clear: Callable[[], None]) -> None:
@@ -46,7 +46,7 @@ class MoveBase:
 
     @property
     def busy(self) -> bool:
-        """Whether a goal of the action is being pursued."""
+        """True while a goal of the action is being pursued."""
         return bool(self._server.is_active())
 
     @staticmethod

@@ -43,7 +43,9 @@ class Crew:
     """Robots with the same planners.
 
     Attributes:
-        navigator: knows all robots. ports: of those that it drives. planned: stamp of the last decision, s.
+        navigator: knows all robots.
+        ports: ports of the robots that it drives.
+        planned: stamp of the last decision, s.
     """
 
     navigator: Navigator
@@ -53,12 +55,16 @@ class Crew:
 
 @dataclass
 class Assignment:
-    """What is driven: an episode, or robots on a map.
+    """The robots that are driven: those of an episode, or robots on a map.
 
     Attributes:
-        number: of the episode, -1 for none. names: of all robots. crews: who is driven here. dt: physics step, s.
-        active: robots that have not ended. began: stamp of the first decision, s.
-        adopted: when it was taken on, on the clock of ROS, s.
+        number: number of the episode, -1 for none.
+        names: names of all robots.
+        crews: crews of the robots that are driven here.
+        dt: physics step, s.
+        active: robots that have not ended.
+        began: stamp of the first decision, s.
+        adopted: time at which it was taken on, on the clock of ROS, s.
     """
 
     number: int
@@ -71,7 +77,7 @@ class Assignment:
 
 
 def _perception(source: str, legs: bool) -> Perception:
-    """How a robot on a map comes to know of pedestrians: by the topic, or by its scans, which show bodies or legs."""
+    """Return the perception of a robot on a map: by the topic, or by its scans, which show bodies or legs."""
     if source not in ("topic", "scan"):
         raise InputError(f"~pedestrians: expected topic or scan, got {source!r}")
     return Perception("tracked", Detector(legs=legs or None)) if source == "scan" else Perception("truth")
@@ -142,7 +148,7 @@ class NavigationNode:
                 if self._played is not None:
                     self._follow_status(self._played)
                     for crew in self._played.crews:
-                        self._tend(self._played, crew)
+                        self._serve_crew(self._played, crew)
 
     def _close(self) -> None:
         with self._changed:
@@ -221,7 +227,7 @@ class NavigationNode:
         rospy.loginfo(f"{model.name} is driven by {label} on a map of {size}; it takes goals from {goal}")
 
     def _follow_status(self, played: Assignment) -> None:
-        """Take from the simulator which goal each robot is on its way to, and who has ended."""
+        """Take from the simulator the present goal of each robot, and the robots that have ended."""
         status, self._status = self._status, None
         if status is None or status.number != played.number:
             return
@@ -233,7 +239,7 @@ class NavigationNode:
                     if port.number == number and not port.own_goal and not robot.ended:
                         crew.navigator.follow(number, robot.goal)
 
-    def _tend(self, played: Assignment, crew: Crew) -> None:
+    def _serve_crew(self, played: Assignment, crew: Crew) -> None:
         """Plan for a crew when its odometry has moved on by a control period; let it stand where that does not come."""
         nav = crew.navigator
         for port in crew.ports:
@@ -253,11 +259,11 @@ class NavigationNode:
                 port.say("drive", overdue[port.number])
 
     def _complete(self, crew: Crew, stamp: float) -> bool:
-        """Whether everything of one moment has come."""
+        """Return whether all messages of one moment have come."""
         return all(port.has_come(stamp) for port in crew.ports)
 
     def _advance(self, played: Assignment, crew: Crew, stamp: float) -> None:
-        """Plan from what has come until ``stamp``, and drive."""
+        """Plan from the messages up to ``stamp``, and drive."""
         nav = crew.navigator
         if np.isnan(played.began) or stamp < crew.planned:
             played.began = stamp
@@ -285,7 +291,7 @@ class NavigationNode:
         return goals
 
     def _drive(self, played: Assignment, port: Port, decision: Decision) -> None:
-        """Publish a robot's twist, and say what keeps it from moving."""
+        """Publish a robot's twist, and log the reason that keeps it from moving."""
         n = port.number
         reason = decision.failures.get(n) or decision.standing.get(n)
         if reason:
@@ -298,7 +304,7 @@ class NavigationNode:
             port.stand()
 
     def _note(self, stamp: Any, decided: list[tuple[Crew, Decision]]) -> None:
-        """Publish what planners noted, in one message for all robots that they planned for at a moment."""
+        """Publish the planners' notes, in one message for all robots that they planned for at a moment."""
         if not self._notes.get_num_connections():
             return
         message = Notes()
@@ -309,7 +315,7 @@ class NavigationNode:
         self._notes.publish(message)
 
     def _see(self, played: Assignment, nav: Navigator, robots: Any, people: Any) -> None:
-        """Overwrite robots and pedestrians with what was said of them; None where nothing was yet."""
+        """Overwrite robots and pedestrians by the latest messages; None where there were none yet."""
         if robots is not None and list(robots.name) == played.names:
             from_robots(robots, nav.robots)
         if people is not None and nav.reads_pedestrians:

@@ -1,4 +1,4 @@
-"""What one robot says and hears: its topics, stored until the node works on them."""
+"""The port of one robot: its topics, stored until the node works on them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,9 @@ class Port:
     """Stores a robot's odometry and scans, publishes its twists, paths and costmaps.
 
     Args:
-        name: of the robot. number: of it in the navigator. navigator: drives it.
+        name: name of the robot.
+        number: number of the robot in the navigator.
+        navigator: navigator that drives it.
         changed: notified when something has come; it also guards what is stored.
         free: whether it runs on odometry and takes goals of its own, which in lock step it does not.
     """
@@ -75,7 +77,7 @@ class Port:
         return GetPlanResponse(to_path(points, rospy.Time.now()))
 
     def _clear(self) -> None:
-        """Clear what is kept from one decision to the next: what the lidar has seen, and the path."""
+        """Clear the memory between decisions: the seen obstacles, and the path."""
         with self._changed:
             self.navigator.forget_obstacles(self.number)
             if self.navigator.goal(self.number) is not None:
@@ -93,12 +95,12 @@ class Port:
         self._taken, self.scan = self.scan.header.stamp.to_sec(), None
 
     def lacks_scan(self, since: float) -> bool:
-        """Whether no scan of that stamp, s, or later has come, although the planner reads scans."""
+        """Return whether no scan of that stamp, s, or later has come, although the planner reads scans."""
         seen = self._taken if self.scan is None else self.scan.header.stamp.to_sec()
         return self.navigator.beams(self.number) > 0 and seen < since
 
     def has_come(self, stamp: float) -> bool:
-        """Whether odometry of a moment has come, and a scan since the last decision if one was due."""
+        """Return whether odometry of a moment has come, and a scan since the last decision if one was due."""
         scanned = (
             self.navigator.beams(self.number) == 0 or self.scan is not None or self._taken + self.navigator.sensor > stamp + 1e-6
         )
@@ -182,7 +184,7 @@ class Port:
             rospy.logwarn(text)
 
     def well(self, what: str) -> None:
-        """Nothing is wrong with something any more."""
+        """Forget the last report about something, which is in order again."""
         self._said.pop(what, None)
 
     def close(self) -> None:

@@ -144,7 +144,7 @@ class ArenaServices:
 
 
 def _place(crowd: Crowd, name: str, number: int, message: Any) -> None:
-    """Where an odometry message says that a robot is, its frame taken as the map's."""
+    """Place a robot where its odometry message says, whose frame is taken as the map's."""
     robots = crowd.robots
     if number >= robots.x.shape[1]:
         return

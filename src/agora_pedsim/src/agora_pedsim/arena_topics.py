@@ -17,7 +17,7 @@ _NAME = "pedsim_simulator"
 
 
 class ArenaTopics:
-    """Everything that the fork publishes, under the same names."""
+    """The topics that the fork publishes, under the same names."""
 
     def __init__(self) -> None:
         kinds = {
@@ -31,7 +31,7 @@ class ArenaTopics:
         self._edges: tuple[Any, list[msg.Wall]] = (None, [])
 
     def publish(self, crowd: Crowd, robots: list[str], header: Header, *, data: bool) -> None:
-        """Publish what somebody listens to; ``data``: what goes to plugins too."""
+        """Publish the topics that have subscribers; ``data``: those for plugins too."""
         made = {
             "simulated_agents": lambda: msg.AgentStates(header, messages.agent_states(crowd, header)),
             "simulated_groups": lambda: msg.AgentGroups(header, messages.agent_groups(crowd, header)),
@@ -49,7 +49,7 @@ class ArenaTopics:
             self.publish_data(crowd, robots, header)
 
     def publish_data(self, crowd: Crowd, robots: list[str], header: Header) -> None:
-        """Publish what plugins are given."""
+        """Publish the data for plugins."""
         if self._publishers["pedsim_agents_data"].get_num_connections():
             self._publishers["pedsim_agents_data"].publish(messages.dataframe(crowd, robots, self._walls(crowd), header))
 

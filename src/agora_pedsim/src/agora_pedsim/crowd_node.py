@@ -74,13 +74,13 @@ class CrowdNode:
 
     @property
     def header(self) -> Header:
-        """Of what is published about the present generation."""
+        """The header of messages about the present generation."""
         nanoseconds = self._since + round(self.crowd.time * 1e9)
         return Header(stamp=rospy.Time(nanoseconds // 1_000_000_000, nanoseconds % 1_000_000_000), frame_id="map")
 
     @property
     def begun(self) -> bool:
-        """Whether there is an episode."""
+        """True while there is an episode."""
         return self._begun
 
     def pause(self, paused: bool) -> None:
@@ -91,7 +91,7 @@ class CrowdNode:
                 self._since = _now() - round(self.crowd.time * 1e9)
 
     def change(self, what: str, how: Callable[[Crowd], Any]) -> bool:
-        """Change the crowd between two steps; says in the log what was wrong and returns whether it could be done."""
+        """Change the crowd between two steps; log the error, if any, and return whether it could be done."""
         with self._lock:
             try:
                 how(self.crowd)
@@ -139,7 +139,7 @@ class CrowdNode:
             return StepCrowdResponse(True, "", self._show())
 
     def _refused(self, robots: Any) -> str:
-        """Why robots cannot be taken for a step; empty where they can."""
+        """Return the reason why robots cannot be taken for a step; empty where they can."""
         if not self._begun:
             return f"there is no episode: call {rospy.resolve_name(_NAME)}/begin first"
         if list(robots.name) != self.robot_names:

@@ -1,4 +1,4 @@
-"""What a plugin says of the pedestrians (``pedsim_simulator/pedsim_agents_feedback``)."""
+"""The feedback of a plugin on the pedestrians (``pedsim_simulator/pedsim_agents_feedback``)."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ class Feedback:
 
     @property
     def waits(self) -> bool:
-        """Whether a step waits for a plugin."""
+        """True where a step waits for a plugin."""
         return self._synchronous and self._subscriber.get_num_connections() > 0
 
     def forget(self) -> None:
-        """Begin anew: what came before means nothing."""
+        """Begin anew: earlier messages mean nothing."""
         with self._came:
             self._latest: Any = None
             self._new, self._age, self._acts = False, 0.0, False
@@ -115,7 +115,7 @@ class Feedback:
             crowd.minds.state[0, slot] = state
 
     def _say(self, text: str) -> None:
-        """Once an episode."""
+        """Log a text, once an episode."""
         if text not in self._said:
             self._said.add(text)
             rospy.logwarn("crowd: %s", text)

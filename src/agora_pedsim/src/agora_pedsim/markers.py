@@ -30,7 +30,7 @@ _KEPT = rospy.Duration(1.0)
 
 
 def _colour(code: str, alpha: float = 1.0) -> ColorRGBA:
-    """Of #rrggbb."""
+    """Return the colour of #rrggbb."""
     return ColorRGBA(*(int(code[k : k + 2], 16) / 255 for k in (1, 3, 5)), alpha)
 
 
@@ -81,7 +81,7 @@ def cleared() -> MarkerArray:
 
 
 def markers(crowd: Crowd, header: Header) -> MarkerArray:
-    """Everybody who is present."""
+    """Return the markers of all present pedestrians."""
     now, traits, states, ids = crowd.pedestrians, crowd.traits, crowd.minds.state[0], agent_ids(crowd)
     drawn: list[Marker] = []
     for k in crowd.slots.tolist():

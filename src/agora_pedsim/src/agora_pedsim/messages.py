@@ -18,7 +18,7 @@ _WAYPOINT_RADIUS = 0.3
 
 
 def agent_ids(crowd: Crowd) -> list[str]:
-    """What messages call the pedestrian of each slot: its name, or its number where it has no name of its own."""
+    """Return the name of each slot's pedestrian in messages: its own, or its number where it has none."""
     numbers, names = crowd.traits.id[0, : crowd.start.crowd_size].tolist(), list(crowd.start.names)
     names += [""] * (len(numbers) - len(names))
     once = {name for name in names if name and names.count(name) == 1}
@@ -26,7 +26,7 @@ def agent_ids(crowd: Crowd) -> list[str]:
 
 
 def agent_states(crowd: Crowd, header: Header) -> list[msg.AgentState]:
-    """Those who are present. ``forces.force`` is what the crowd model alone had them do last, m/s2."""
+    """Return the states of present pedestrians. ``forces.force`` is the last acceleration by the crowd model alone, m/s2."""
     now, traits, minds, goals = crowd.pedestrians, crowd.traits, crowd.minds, crowd.goals
     ids, force = agent_ids(crowd), crowd.acceleration
     by_number = dict(zip(traits.id[0].tolist(), ids, strict=False))
@@ -52,7 +52,7 @@ def agent_states(crowd: Crowd, header: Header) -> list[msg.AgentState]:
 
 
 def agent_groups(crowd: Crowd, header: Header) -> list[msg.AgentGroup]:
-    """The walking groups of those who are present."""
+    """Return the walking groups of present pedestrians."""
     ids, now, there = agent_ids(crowd), crowd.pedestrians, crowd.slots
     groups = []
     for number in np.unique(crowd.traits.group[0, there]):
@@ -65,7 +65,7 @@ def agent_groups(crowd: Crowd, header: Header) -> list[msg.AgentGroup]:
 
 
 def waypoints(crowd: Crowd) -> list[msg.Waypoint]:
-    """Where those who are present go, their lists one after the other."""
+    """Return the waypoints of present pedestrians, their lists one after the other."""
     ids, goals, found = agent_ids(crowd), crowd.world.waypoints, []
     for k in crowd.slots.tolist():
         for n in range(int(goals.count[0, k])):
@@ -80,7 +80,7 @@ def walls(segments: Array) -> list[msg.Wall]:
 
 
 def obstacles(crowd: Crowd) -> list[msg.Obstacle]:
-    """The furniture of the episode and what was added to it."""
+    """Return the furniture of the episode, with all additions."""
     return [
         msg.Obstacle(
             thing.name, thing.furniture.model,
@@ -104,7 +104,7 @@ def robot_states(crowd: Crowd, names: list[str]) -> list[msg.RobotState]:
 
 
 def dataframe(crowd: Crowd, names: list[str], edges: list[msg.Wall], header: Header) -> Any:
-    """Everything that a plugin is given."""
+    """Return the message to a plugin."""
     return msg.PedsimAgentsDataframe(
         header=header, agent_states=agent_states(crowd, header), robot_states=robot_states(crowd, names),
         simulated_waypoints=waypoints(crowd), simulated_groups=agent_groups(crowd, header), obstacles=obstacles(crowd), walls=edges,

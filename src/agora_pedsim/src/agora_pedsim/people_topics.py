@@ -1,4 +1,4 @@
-"""What pedestrians are and where, for costmaps and RViz: semantic points, a cloud, grids, markers."""
+"""Topics about pedestrians for costmaps and RViz: semantic points, a cloud, grids, markers."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _LAYERS = ("personal_space", "visibility", "semantic(attribute=pedestrian)")
 
 
 class PeopleTopics:
-    """Publishes what somebody listens to; the semantic points every step, the rest ``~people_rate`` times a second (10).
+    """Publishes the topics that have subscribers; the semantic points every step, the rest ``~people_rate`` times a second (10).
 
     ``~layers`` are the costmap layers of which there is a grid each, with parameters in brackets. Grids are on the episode's map.
     """
@@ -68,7 +68,7 @@ class PeopleTopics:
         self._slow.append((self._publisher(f"{name}_grid", OccupancyGrid), make))
 
     def forget(self) -> None:
-        """Another episode: what is drawn in RViz is gone."""
+        """Remove the markers in RViz for another episode."""
         self._next = 0.0
         if self._markers.get_num_connections():
             self._markers.publish(cleared())

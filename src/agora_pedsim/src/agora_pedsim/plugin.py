@@ -37,7 +37,7 @@ _DISC = RobotModel(name="robot", kinematics="holonomic", radius=0.3, vx=(-2.0, 2
 
 @dataclass
 class InData:
-    """What a plugin over messages is given: the lists of a ``pedsim_msgs/PedsimAgentsDataframe``."""
+    """The input of a plugin over messages: the lists of a ``pedsim_msgs/PedsimAgentsDataframe``."""
 
     header: Any
     agents: list[Any]
@@ -55,10 +55,13 @@ class InData:
 
 
 class WorkData:
-    """What a plugin over messages changes; it begins as what pedsim would do itself.
+    """The output of a plugin over messages; it begins as what pedsim would do itself.
 
     Attributes:
-        id: of the n pedestrians. force: (n, 3) m/s2. social_state: n words. vmax: (n,) factors of their own speeds, 1 at first.
+        id: ids of the n pedestrians.
+        force: (n, 3) forces per mass, m/s2.
+        social_state: social states, n words.
+        vmax: (n,) factors of their own speeds, 1 at first.
     """
 
     def __init__(self, in_data: InData) -> None:
@@ -69,7 +72,7 @@ class WorkData:
         self.vmax: Array = np.ones(len(self.id))
 
     def message(self, header: Any) -> AgentFeedbacks:
-        """What is sent back.
+        """Return the message with the output.
 
         Raises:
             InputError: an array has another shape.
@@ -115,21 +118,21 @@ class Forcemodels:
 
 
 class Plugin(Protocol):
-    """What the node calls."""
+    """The interface that the node calls."""
 
     def feedback(self, data: PedsimAgentsDataframe) -> AgentFeedbacks:
         """Return the forces for one moment."""
 
 
 def find_plugin(text: str, modules: list[str], dt: float, radius: float) -> Callable[[], Plugin]:
-    """Return what makes a new plugin.
+    """Return the factory of a plugin.
 
     Args:
         text: a registered `Forcemodel`, ``module:Name`` of a `Forcemodel` or a crowd model, or the name of a crowd model of the
             library, with parameters in brackets.
         modules: imported first, so that they can register theirs.
-        dt: s between two moments; 0 for that of the stamps.
-        radius: of pedestrians, which the messages do not say, m.
+        dt: time between two moments, s; 0 for that of the stamps.
+        radius: radius of pedestrians, which the messages do not give, m.
 
     Raises:
         InputError: there is none.
@@ -153,7 +156,7 @@ def find_plugin(text: str, modules: list[str], dt: float, radius: float) -> Call
 
 
 def _ready(make: Callable[[], Plugin]) -> Callable[[], Plugin]:
-    """Let kernels compile, and what is wrong with a plugin show, before anybody waits for an answer."""
+    """Let kernels compile, and faults of a plugin show, before anybody waits for an answer."""
     make().feedback(PedsimAgentsDataframe(agent_states=[AgentState(id="nobody")]))
     return make
 
@@ -189,9 +192,9 @@ class OverArrays:
     speed included.
 
     Args:
-        model: the crowd model.
-        dt: s; 0 for the time between the first two messages.
-        radius: of pedestrians, m.
+        model: crowd model.
+        dt: time step, s; 0 for the time between the first two messages.
+        radius: radius of pedestrians, m.
     """
 
     def __init__(self, model: Named, dt: float, radius: float) -> None:

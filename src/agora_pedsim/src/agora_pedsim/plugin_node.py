@@ -1,4 +1,4 @@
-"""The plugin node: forces on pedestrians, from what a crowd node says of them."""
+"""The plugin node: forces on pedestrians, from the messages of a crowd node."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _CONNECT = 5.0  # s of the wall's clock that the crowd may take to listen
 
 
 class PluginNode:
-    """Answers every ``pedsim_agents_data`` with what a plugin makes of it, stamped as the data (`agora_pedsim.plugin`).
+    """Answers every ``pedsim_agents_data`` with a plugin's output, stamped as the data (`agora_pedsim.plugin`).
 
     Between ``reset_start`` and ``reset_end`` it is silent; the plugin is made anew at each ``reset_start``.
     ``crowdsim_agents/begin`` ends that, too, and answers once the crowd listens: no episode begins without the plugin. Where the
@@ -76,13 +76,13 @@ class PluginNode:
             try:
                 answer = self._plugin.feedback(data)
             except Exception as error:  # noqa: BLE001 - the plugin is somebody else's code
-                self._complain(error)
+                self._report_error(error)
                 return
             self._publisher.publish(answer)
             if self._semantic and isinstance(self._plugin, OverArrays) and self._plugin.crowd:
                 self._semantic.publish(self._plugin.crowd, data.header)
 
-    def _complain(self, error: Exception) -> None:
+    def _report_error(self, error: Exception) -> None:
         if not self._failed:
             where = "" if isinstance(error, InputError) else "\n" + "".join(traceback.format_exception(error)[-2:])
             rospy.logerr("crowdsim_agents: the plugin failed and nothing is sent: %s: %s%s", type(error).__name__, error, where)

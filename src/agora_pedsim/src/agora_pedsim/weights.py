@@ -25,7 +25,9 @@ _FIELDS = {
 
 
 class ForceWeights:
-    """What is changed counts for every crowd model that has it, until the next episode begins; the rest is named in the log."""
+    """The weights of crowd models: changes count for every model that has them, until the next episode; others are named in the
+    log.
+    """
 
     def __init__(self, node: CrowdNode) -> None:
         self._node, self._last = node, dict[str, Any]()

@@ -1,1 +1,1 @@
-"""What Agora's nodes share: conversions between messages and the library's objects, names, waiting for services."""
+"""The common part of Agora's nodes: conversions between messages and the library's objects, names, waiting for services."""

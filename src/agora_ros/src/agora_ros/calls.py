@@ -17,19 +17,20 @@ _SLICE = 0.02  # s between two looks at whether to give up
 
 
 class CallError(Exception):
-    """A service failed or did not answer; the message says which, and what to look at."""
+    """A service failed or did not answer; the message names it, and the remedy."""
 
 
 class RefusedError(CallError):
-    """A service answered that it cannot do what it was asked."""
+    """A service refused a request."""
 
 
 class Call(rospy.ServiceProxy):
     """A persistent proxy whose call has two halves, `send` and `answer`.
 
     Args:
-        name: of the service. kind: its class.
-        patience: s of the wall's clock after which an answer is given up.
+        name: name of the service.
+        kind: class of the service.
+        patience: time on the wall's clock after which an answer is given up, s.
     """
 
     def __init__(self, name: str, kind: Any, patience: float) -> None:
@@ -38,7 +39,7 @@ class Call(rospy.ServiceProxy):
 
     @property
     def standing(self) -> bool:
-        """Whether the node that answered last has been there ever since."""
+        """True where the node that answered last has been there ever since."""
         if self.transport is None or self.transport.socket is None:
             return False
         line = self.transport.socket
@@ -70,7 +71,7 @@ class Call(rospy.ServiceProxy):
             raise CallError(f"{self.resolved_name} cannot be called ({error}); is its node running?") from error
 
     def answer(self, give_up: Callable[[], bool]) -> Any:
-        """The response to what was sent last.
+        """Return the response to the last request.
 
         Args:
             give_up: asked while waiting; once it is true, nothing is waited for any more.

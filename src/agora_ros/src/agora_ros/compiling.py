@@ -13,7 +13,7 @@ _EVERY = 5.0  # s of the wall's clock between two lines
 
 
 class Compiling(event.Listener):  # type: ignore[misc]
-    """Follows what Numba compiles; functions that it takes from its cache are none."""
+    """Follows Numba's compiling; functions from its cache do not count."""
 
     def __init__(self) -> None:
         self._depth, self._count, self._spent, self._began = 0, 0, 0.0, 0.0
@@ -27,7 +27,7 @@ class Compiling(event.Listener):  # type: ignore[misc]
         self._depth += 1
 
     def on_end(self, _: Any) -> None:
-        """It is done."""
+        """Count a function that is compiled."""
         self._depth, self._count = self._depth - 1, self._count + 1
         if self._depth == 0:
             self._spent += time.monotonic() - self._began

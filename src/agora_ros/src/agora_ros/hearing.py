@@ -1,4 +1,4 @@
-"""Who offers a topic is heard, also after it has withdrawn and offered it again in a moment, as RViz does while it opens."""
+"""Subscribers that keep hearing a publisher that withdraws and offers its topic again in a moment, as RViz does while it opens."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PERIOD = 2.0  # s of the wall's clock between two looks
 
 
 class Hearing:
-    """Looks now and then whether this node is connected with all who offer what it listens to.
+    """Checks now and then whether this node is connected with all publishers of its topics.
 
     rospy connects when the master tells who offers a topic, and takes a connection that the other end is just closing for one that
     lasts. Nobody tells it again. A publisher without a connection in two looks is told anew, in the words of the master.

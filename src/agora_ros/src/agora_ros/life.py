@@ -1,4 +1,4 @@
-"""How a node lives: it works, and is gone soon after it was asked to be, whatever it is in the middle of."""
+"""The life of a node: it works, and ends soon after it is asked to, whatever it is in the middle of."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def live(name: str, work: Callable[[], object]) -> NoReturn:
     with a kernel that is compiled or a master that does not answer, is cut off.
 
     Args:
-        name: of the node, where nobody says another.
+        name: name of the node, where nobody gives another.
         work: all of it. An `AgoraError` becomes one line and exit status 2.
     """
     asked: queue.SimpleQueue[str] = queue.SimpleQueue()  # its put may interrupt itself, as handlers do

@@ -13,7 +13,7 @@ def own_or_graphs(name: str, default: Any) -> Any:
 
 
 def queue_size(free: int) -> int:
-    """How many messages of a topic wait for a slow listener, the oldest of which are lost when there are more.
+    """Return the number of a topic's messages that wait for a slow listener; the oldest are lost when there are more.
 
     ``free`` of them, so that it hears what is new; in lock step, where a run's messages are the same each time, as good as all.
     """

@@ -15,7 +15,7 @@ _AGAIN = 1.0  # s of the wall's clock between two looks
 
 
 def until_right(make: Callable[[], T]) -> T:
-    """What ``make`` returns, once it refuses nothing; why it refuses is said when that changes.
+    """Return the result of ``make``, once it refuses nothing; log the reason of a refusal when it changes.
 
     A node that roslaunch starts again when it ends would say the same every second.
 

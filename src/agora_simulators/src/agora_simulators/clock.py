@@ -17,7 +17,7 @@ _GRID = 0.1  # s
 
 
 class SimulationClock:
-    """Stamps that only grow, whatever the clock of a foreign simulator does.
+    """Stamps that only grow, even if the clock of a foreign simulator goes back.
 
     How far they may have come is a parameter, `~clock`: who is started again goes on after it.
     """

@@ -1,4 +1,4 @@
-"""What the simulator node publishes: every step once, and how the episode stands as that changes."""
+"""The messages of the simulator node: every step once, and the state of the episode when it changes."""
 
 from __future__ import annotations
 
@@ -22,10 +22,13 @@ class Display:
     """The topics of a driver and of its robots.
 
     Args:
-        driver: whose world it is. news: notified at every command of a robot.
+        driver: driver whose world is shown.
+        news: notified at every command of a robot.
 
     Attributes:
-        clock: stamps. topics: of the robots, by name. robots: the message of the step that was shown last.
+        clock: stamps of the messages.
+        topics: topics of the robots, by name.
+        robots: the message of the step that was shown last.
     """
 
     def __init__(self, driver: Driver, news: threading.Condition) -> None:
@@ -44,7 +47,7 @@ class Display:
 
     @property
     def is_shown(self) -> bool:
-        """Whether the present step was published already."""
+        """True where the present step was published already."""
         return self._shown == self._driver.step
 
     def stamp(self) -> Any:
@@ -59,7 +62,7 @@ class Display:
             self.topics[name].tell_start(self._driver.robots, r, self.stamp())
 
     def adopt_robots(self) -> dict[str, int]:
-        """Have topics for the driver's robots, and for no others; return how many commands each has heard so far."""
+        """Have topics for the driver's robots, and for no others; return the number of commands that each has received so far."""
         here = dict(zip(self._driver.names, self._driver.models, strict=True))
         for name in [name for name, topics in self.topics.items() if here.get(name) != topics.model]:
             self.topics.pop(name).close()
@@ -68,10 +71,10 @@ class Display:
                 self.topics[name] = RobotTopics(name, model, self._news)
             self.topics[name].forget()
         self._fixed.publish(TFMessage([frame for name in here for frame in self.topics[name].frames()]))
-        return {name: self.topics[name].heard for name in here}
+        return {name: self.topics[name].received for name in here}
 
     def show(self, *, ticks: bool) -> None:
-        """Publish what is due at the present step, once; the time where it ``ticks``."""
+        """Publish the messages that are due at the present step, once; the time where it ``ticks``."""
         if self.is_shown:
             return
         driver, stamp = self._driver, self.stamp()

@@ -27,12 +27,13 @@ class LockStep:
     """The barrier of one node.
 
     Args:
-        patience: s of the wall's clock for the crowd and the navigation to answer.
-        command_patience: s of the wall's clock to wait for a new `cmd_vel` of a robot that nobody here drives.
-        news: notified at every command. give_up: whether something else was asked for meanwhile.
+        patience: time on the wall's clock for the crowd and the navigation to answer, s.
+        command_patience: time on the wall's clock to wait for a new `cmd_vel` of a robot that nobody here drives, s.
+        news: notified at every command.
+        give_up: whether something else was asked for meanwhile.
 
     Attributes:
-        missed: how often such a robot had said nothing new.
+        missed: number of times that such a robot sent nothing new.
     """
 
     def __init__(self, patience: float, command_patience: float, news: threading.Condition, give_up: Callable[[], bool]) -> None:
@@ -41,7 +42,7 @@ class LockStep:
         self._news, self._patience, self._give_up = news, command_patience, give_up
         self._driven: dict[str, bool] = {}
         self._has_crowd, self._people = False, Pedestrians()
-        self._heard: dict[str, int] = {}
+        self._received: dict[str, int] = {}
         self.missed = 0
 
     def begin(self, driven: Mapping[str, bool], has_crowd: bool) -> None:
@@ -49,8 +50,8 @@ class LockStep:
         self._driven, self._has_crowd, self._people, self.missed = dict(driven), has_crowd, Pedestrians(), 0
 
     def observe(self, topics: Mapping[str, RobotTopics]) -> None:
-        """Remember what was said before robots saw the present step."""
-        self._heard = {name: topic.heard for name, topic in topics.items()}
+        """Remember the messages before robots saw the present step."""
+        self._received = {name: topic.received for name, topic in topics.items()}
 
     def exchange(
         self, driver: Driver, robots: Any, plans: bool, topics: Mapping[str, RobotTopics]
@@ -108,7 +109,7 @@ class LockStep:
         """Wait until robots have said something new."""
         end = time.monotonic() + self._patience
         with self._news:
-            while silent := [name for name in names if topics[name].heard <= self._heard.get(name, 0)]:
+            while silent := [name for name in names if topics[name].received <= self._received.get(name, 0)]:
                 left = end - time.monotonic()
                 if left <= 0 or self._give_up():
                     self.missed += len(silent)

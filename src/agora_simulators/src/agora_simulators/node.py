@@ -81,7 +81,7 @@ class SimulatorNode:
 
     def _advertise(self) -> None:
         if not self._synchronous:  # in lock step the crowd answers with them
-            rospy.Subscriber("pedsim_simulator/pedestrians", Pedestrians, self._hear_people, queue_size=1, tcp_nodelay=True)
+            rospy.Subscriber("pedsim_simulator/pedestrians", Pedestrians, self._receive_people, queue_size=1, tcp_nodelay=True)
         self._display.tell_status(self._episode, self._interrupted)
         for name, kind, handler in (
             ("begin", srv.BeginEpisode, self._begin),
@@ -99,7 +99,7 @@ class SimulatorNode:
         rospy.Service("simulator/info", srv.GetSimulator, lambda _: self._ask(self._info))
 
     def _serve(self, name: str, kind: Any, handler: Callable[[Any], None]) -> None:
-        """Offer a service whose response is whether it worked, and what was wrong."""
+        """Offer a service whose response is whether it worked, and the error."""
 
         def answer(request: Any) -> Any:
             self._beginning += name == "begin"
@@ -115,7 +115,7 @@ class SimulatorNode:
         rospy.Service(f"simulator/{name}", kind, answer)
 
     def _ask(self, task: Callable[[], Any]) -> Any:
-        """Have something done between two steps, and return what came of it; called in the threads of services."""
+        """Have something done between two steps, and return its result; called in the threads of services."""
         future: Future[Any] = Future()
         self._work.put((task, future))
         return future.result()
@@ -141,7 +141,7 @@ class SimulatorNode:
         self._lockstep.close()
 
     def _work_for(self, seconds: float) -> None:
-        """Do what is asked for, waiting for it so long."""
+        """Do the next task of the queue, waiting for it so long."""
         try:
             task, future = self._work.get(timeout=seconds) if seconds > 0 else self._work.get_nowait()
         except queue.Empty:
@@ -193,7 +193,7 @@ class SimulatorNode:
         self._show()
 
     def _follow(self) -> None:
-        """Show what a simulator by which time passes has come to."""
+        """Show the state of a simulator by which time passes."""
         if self._paused:
             return
         self._show()
@@ -210,14 +210,14 @@ class SimulatorNode:
             self._lose(str(error))
 
     def _twists(self) -> np.ndarray:
-        """The latest command of every robot (R, 3); who has said nothing for too long stands."""
+        """Return the latest command of every robot (R, 3); robots whose last command is too old stand."""
         driver, limit = self._driver, self._watchdog / self._driver.dt
         twists = np.zeros((len(driver.names), 3), np.float32)
         for r, name in enumerate(driver.names):
-            twist, heard = self._display.topics[name].command()
+            twist, received = self._display.topics[name].command()
             before, since = self._said.get(name, (0, 0))
-            if heard != before:
-                self._said[name] = heard, driver.step
+            if received != before:
+                self._said[name] = received, driver.step
             elif driver.step - since > limit and twist.any():
                 rospy.logwarn(
                     f"robot {name!r}: no cmd_vel for {self._watchdog:g} s; it stands until there is one. Is its planner running?"
@@ -227,7 +227,7 @@ class SimulatorNode:
             twists[r] = twist
         return twists
 
-    def _hear_people(self, message: Pedestrians) -> None:
+    def _receive_people(self, message: Pedestrians) -> None:
         self._people = message
 
     def _set_people(self, message: Pedestrians) -> None:
@@ -264,7 +264,7 @@ class SimulatorNode:
             )
 
     def _adopt_robots(self) -> None:
-        self._said = {name: (heard, 0) for name, heard in self._display.adopt_robots().items()}
+        self._said = {name: (received, 0) for name, received in self._display.adopt_robots().items()}
 
     def _spawn(self, request: Any) -> None:
         coming = [e.name for e in request.entities if e.kind == "robot"]
@@ -332,7 +332,7 @@ class SimulatorNode:
         self._display.tell_status(self._episode, self._interrupted)
 
     def _show(self) -> None:
-        """Publish what is due at the present step, once, and how the episode stands, as that changes."""
+        """Publish the messages that are due at the present step, once, and the state of the episode when it changes."""
         acts = self._driver.step % self._control == 0
         if acts and not self._display.is_shown:
             self._lockstep.observe(self._display.topics)

@@ -1,4 +1,4 @@
-"""The topics of one robot: what it senses goes out, `cmd_vel` comes in."""
+"""The topics of one robot: its sensors' messages go out, `cmd_vel` comes in."""
 
 from __future__ import annotations
 
@@ -28,15 +28,18 @@ class RobotTopics:
     """Publishers and the subscriber of one robot.
 
     Args:
-        name: of the robot. model: what it is.
+        name: name of the robot.
+        model: model of the robot.
         news: notified at every command.
 
     Attributes:
-        name: of the robot. model: what it is. heard: commands that came so far.
+        name: name of the robot.
+        model: model of the robot.
+        received: number of commands so far.
     """
 
     def __init__(self, name: str, model: RobotModel, news: threading.Condition) -> None:
-        self.name, self.model, self.heard = name, model, 0
+        self.name, self.model, self.received = name, model, 0
         self._news, self._command, self._refused, self._touches = news, np.zeros(3, np.float32), 0, False
         self._located = int(rospy.get_param("complexity", 1)) == 1
         self.space = ros_name(name)
@@ -49,10 +52,10 @@ class RobotTopics:
         self._start = None
         if not self._located:
             self._start = publisher(f"{self.space}/initialpose", PoseWithCovarianceStamped, queue_size=1, latch=True)
-        self._listens = rospy.Subscriber(f"{self.space}/cmd_vel", Twist, self._hear, queue_size=1, tcp_nodelay=True)
+        self._listens = rospy.Subscriber(f"{self.space}/cmd_vel", Twist, self._receive, queue_size=1, tcp_nodelay=True)
         self._collision.publish(False)
 
-    def _hear(self, message: Twist) -> None:
+    def _receive(self, message: Twist) -> None:
         twist = from_twist(message)
         if not np.isfinite(twist).all():
             self._refused += 1
@@ -63,13 +66,13 @@ class RobotTopics:
             )
             return
         with self._news:
-            self._command, self.heard = twist, self.heard + 1
+            self._command, self.received = twist, self.received + 1
             self._news.notify_all()
 
     def command(self) -> tuple[Floats, int]:
         """The latest command (3,), and how many came so far."""
         with self._news:
-            return self._command, self.heard
+            return self._command, self.received
 
     def forget(self) -> None:
         """Stand still until the next command."""
@@ -77,7 +80,7 @@ class RobotTopics:
             self._command = np.zeros(3, np.float32)
 
     def tell_start(self, robots: Robots, r: int, stamp: Any) -> None:
-        """Say where the robot begins to AMCL, if that is what locates it."""
+        """Publish the robot's initial pose for AMCL, if AMCL locates it."""
         if self._start is None:
             return
         message = PoseWithCovarianceStamped()

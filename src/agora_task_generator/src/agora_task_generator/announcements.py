@@ -1,4 +1,4 @@
-"""What the task generator says to everybody: the topics and parameters of a reset, and where each robot is to go."""
+"""The announcements of the task generator: topics and parameters of a reset, and the goal of each robot."""
 
 from __future__ import annotations
 
@@ -67,5 +67,5 @@ class Announcements:
         self._given_up.publish(status)
 
     def finished(self) -> None:
-        """Everything was played."""
+        """Announce that all episodes were played."""
         self._finished.publish()

@@ -1,4 +1,4 @@
-"""What the log says of episodes: how each ended, and all of them at the end."""
+"""The outcomes of episodes for the log: the end of each, and the sum of all."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ class Outcomes:
         """Count an episode that is done, and return a line about it.
 
         Args:
-            status: of the episode, at its end. episode: as it began.
+            status: status of the episode at its end.
+            episode: episode as it began.
             endless: whether its robots get goal after goal until the time is over, which then is no failure.
         """
         ends = [_end(robot, endless) for robot in status.robots]
@@ -30,7 +31,7 @@ class Outcomes:
         return f"episode {status.number}: " + "; ".join(f"{name}{end}, {_more(robot, count)}" for name, end, robot, count in parts)
 
     def all(self) -> str:
-        """How many robots ended how."""
+        """Return the number of robots with each outcome, in words."""
         return ", ".join(f"{count} {end}" for end, count in self._count.most_common()) or "none ended"
 
 
@@ -44,12 +45,12 @@ def _end(robot: RobotStatus, endless: bool) -> str:
 
 
 def _reached(robot: RobotStatus, begun: Robot) -> int:
-    """How many goals a robot has reached; one where it stands anyway, as that of who waits for a waypoint, is none."""
+    """Return the number of goals that a robot has reached; the place where it stands while it waits for a waypoint is none."""
     return sum(before != goal for before, goal in pairwise([begun.pose, *begun.goals[: robot.goal]]))
 
 
 def _more(robot: RobotStatus, count: int | None) -> str:
-    """When, how often something was touched, how many goals were reached where there is no last one, and what failed."""
+    """Return the time, the contacts, the reached goals where there is no last one, and the failure of a robot, in words."""
     goals = "" if count is None else f", {_counted(count, 'goal')} reached"
     failure = f": {robot.failure}" if robot.failure else ""
     return f"{robot.end_time:.1f} s{goals}, {_counted(robot.contacts, 'contact')}{failure}"

@@ -1,4 +1,4 @@
-"""What the graph's parameters ask for: the launch arguments, read from the parameter server in one call."""
+"""The parameters of the graph: the launch arguments, read from the parameter server in one call."""
 
 from __future__ import annotations
 
@@ -30,14 +30,27 @@ class Parameters:
     ``seed``, ``periods``, ``synchronous`` and ``suite`` count as they are at the start, the others as they are at each reset.
 
     Attributes:
-        tm_robots, tm_obstacles, tm_modules, map_file, model, robot_setup_file: as Arena 3.0 has them.
-        local_planner, inter_planner, global_planner: components by name, with parameters: ``dwa(max_samples=12)``.
-        navigation: whose planner drives. sfm: crowd model; the library's where empty, or where it is a plugin's.
-        behaviours: of the pedestrians, with commas between them: ``groups,social_states(...)``.
-        scenario_file, timeout, episodes: over those of the settings where given.
-        seed: of every random stream. suite: name or path; its episodes are played instead of task modes.
-        synchronous: whether the graph runs in lock step. periods: ``physics=0.05,control=0.1`` over the usual ones.
-        record_data: whether there is a recorder. record_data_dir: of bags; the recorder reads it, too.
+        tm_robots: as in Arena 3.0.
+        tm_obstacles: as in Arena 3.0.
+        tm_modules: as in Arena 3.0.
+        map_file: as in Arena 3.0.
+        model: as in Arena 3.0.
+        robot_setup_file: as in Arena 3.0.
+        local_planner: local planner by name, with parameters: ``dwa(max_samples=12)``.
+        inter_planner: interplanner by name, with parameters.
+        global_planner: global planner by name, with parameters.
+        navigation: driver of the robots.
+        sfm: crowd model; the library's where empty, or where it is a plugin's.
+        behaviours: behaviours of the pedestrians, with commas between them: ``groups,social_states(...)``.
+        scenario_file: scenario file over that of the settings where given.
+        timeout: time limit over that of the settings where given, s.
+        episodes: number of episodes over that of the settings where given.
+        seed: seed of every random stream.
+        suite: name or path of a suite; its episodes are played instead of task modes.
+        synchronous: whether the graph runs in lock step.
+        periods: ``physics=0.05,control=0.1`` over the usual ones.
+        record_data: whether there is a recorder.
+        record_data_dir: folder of bags; the recorder reads it, too.
     """
 
     tm_robots: str = "random"
@@ -89,7 +102,7 @@ class Parameters:
         return build(values, Parameters, "parameters")
 
     def robots(self) -> list[RobotEntry]:
-        """What there is to drive, an entry a robot, nothing left open.
+        """Return the robots to drive, an entry a robot, nothing left open.
 
         Raises:
             InputError: the robot setup file is wrong, or there is no such robot.
@@ -110,7 +123,7 @@ class Parameters:
         ]
 
     def modes(self) -> dict[str, Any]:
-        """What `agora.tasks.generator.TaskGenerator.switch` takes.
+        """Return the arguments of `agora.tasks.generator.TaskGenerator.switch`.
 
         Raises:
             InputError: a component that does not exist, or parameters that it refuses.
@@ -138,7 +151,7 @@ class Parameters:
         return {name: value for name, value in named.items() if value is not None}
 
     def how_often(self) -> Periods:
-        """How often things happen in episodes of task modes.
+        """Return the periods of episodes of task modes.
 
         Raises:
             InputError: periods that do not fit.

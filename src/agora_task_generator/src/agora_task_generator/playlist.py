@@ -1,4 +1,4 @@
-"""Which episode is next: of task modes that are switched while they run, or of a suite."""
+"""The playlist of episodes: of task modes that are switched while they run, or of a suite."""
 
 from __future__ import annotations
 
@@ -31,7 +31,9 @@ class Turn:
     """An episode to be played.
 
     Attributes:
-        start: resolved. stage: its conditions. robots: what drives each robot.
+        start: start of the episode, resolved.
+        stage: conditions of the episode.
+        robots: planner of each robot.
     """
 
     start: Start
@@ -83,11 +85,11 @@ class Turn:
 
 
 class Playlist(Protocol):
-    """What is played."""
+    """The episodes to play, one after the other."""
 
     @property
     def finished(self) -> bool:
-        """Whether everything was played."""
+        """True where all episodes were played."""
 
     def next(self) -> Turn:
         """The next episode.
@@ -104,7 +106,7 @@ class Playlist(Protocol):
         """
 
     def memory(self) -> dict[str, Any]:
-        """Where it stands, in plain values, for `recall` of a node that was started again."""
+        """Return the position in the list, in plain values, for `recall` of a node that was started again."""
 
     def recall(self, memory: dict[str, Any], again: bool) -> None:
         """Go on from there, with the episode that was played last where that is to be played again; nothing of another playlist."""
@@ -114,8 +116,8 @@ class TaskModes:
     """Episodes of Arena's task modes.
 
     Args:
-        parameters: of the graph.
-        settings: of modes and modules.
+        parameters: parameters of the graph.
+        settings: settings of modes and modules.
 
     Raises:
         InputError: something that does not exist or fit.
@@ -130,11 +132,11 @@ class TaskModes:
 
     @property
     def finished(self) -> bool:
-        """Whether there were as many episodes as the settings ask for."""
+        """True where the settings' number of episodes was played."""
         return self.generator.finished
 
     def adopt(self, parameters: Parameters, settings: Settings) -> None:
-        """Switch what has changed; see `Playlist.adopt`."""
+        """Switch the changed parameters; see `Playlist.adopt`."""
         robots, modes = driven(parameters), parameters.modes()
         changed = {name: value for name, value in modes.items() if value != self._modes[name]}
         if settings != self.generator.setup.settings:
@@ -178,21 +180,21 @@ class TaskModes:
 
     @property
     def goes_on(self) -> bool:
-        """Whether the robots mode is one in which everybody but the robots stays at a time-out."""
+        """True where the robots mode lets everybody but the robots stay at a time-out."""
         return self.generator.stage.robots.name in ("explore", "zones", "guided")
 
     @property
     def lacks_waypoints(self) -> bool:
-        """Whether robots are guided, and there are no waypoints."""
+        """True where robots are guided, and there are no waypoints."""
         return self.generator.stage.robots.name == "guided" and not self.generator.waypoints
 
     def carry_on(self, last: Start, people: Present, poses: dict[int, Array]) -> Turn:
-        """An episode that goes on where the pedestrians are; robots have new goals, and, if not guided, new places.
+        """Return an episode that goes on with the pedestrians in place; robots have new goals, and, if not guided, new places.
 
         Args:
             last: start of the episode that goes on.
-            people: where the pedestrians are.
-            poses: (3,) of robots by number, which guided ones keep.
+            people: present pedestrians.
+            poses: (3,) poses of robots by number, which guided ones keep.
 
         Raises:
             InputError: there is no room.
@@ -208,7 +210,7 @@ class TaskModes:
         return Turn(start, plan.stage, (*self._robots,) * count)
 
     def _contestants(self, plan: ResetPlan) -> list[RobotEntry]:
-        """The robots, driven by whose turn it is where the module ``benchmark`` plays a contest."""
+        """Return the robots, driven by the contestant whose turn it is where the module ``benchmark`` plays a contest."""
         contest = next((m.part for m in plan.stage.modules if isinstance(m.part, Benchmark)), None)
         if contest is None:
             return self._robots
@@ -223,8 +225,8 @@ class SuiteEntries:
     """The episodes of a suite, as ``agora bench`` plays them.
 
     Args:
-        parameters: of the graph.
-        name: of the suite, or path of its file.
+        parameters: parameters of the graph.
+        name: name of the suite, or path of its file.
 
     Raises:
         InputError: there is no such suite, or it is wrong.
@@ -236,11 +238,11 @@ class SuiteEntries:
 
     @property
     def finished(self) -> bool:
-        """Whether all entries were played."""
+        """True where all entries were played."""
         return self._played == len(self._entries)
 
     def adopt(self, parameters: Parameters, settings: Settings) -> None:
-        """Take over what drives the robots; see `Playlist.adopt`."""
+        """Take over the planners of the robots; see `Playlist.adopt`."""
         self._robots = driven(parameters)
 
     def next(self) -> Turn:
@@ -271,7 +273,7 @@ class SuiteEntries:
 
 
 def driven(parameters: Parameters) -> list[RobotEntry]:
-    """What the parameters let drive robots.
+    """Return the robots that the parameters name, with their planners.
 
     Raises:
         InputError: a robot or a planner that does not exist.
@@ -283,7 +285,7 @@ def driven(parameters: Parameters) -> list[RobotEntry]:
 
 
 def check_planners(robot: RobotEntry) -> None:
-    """Make sure that the library has what is to drive a robot, where it is the library that drives.
+    """Make sure that the library has the planners of a robot, where it is the library that drives.
 
     Raises:
         InputError: no such planner, or parameters that it refuses.

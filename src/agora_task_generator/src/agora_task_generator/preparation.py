@@ -1,4 +1,4 @@
-"""Compiles what a graph will compute with before any of its nodes is started, with a word about how far it is.
+"""Compiles the kernels of a graph before any of its nodes is started, with a word about the progress.
 
 Else every node would compile its own part while others wait for it, and a first episode would begin two minutes after RViz.
 """
@@ -25,7 +25,7 @@ from agora_task_generator.playlist import Playlist, SuiteEntries, TaskModes
 
 
 def main() -> int:
-    """Compile for the arguments ``name:=value`` of the command line; what is wrong in them the nodes say."""
+    """Compile for the arguments ``name:=value`` of the command line; their errors are reported by the nodes."""
     given = dict(argument.split(":=", 1) for argument in sys.argv[1:])
     compiled = Compiled(repr(sorted(given.items())))
     agent, config, simulator = (given.pop(name, "") for name in ("agent_name", "config", "simulator"))
@@ -43,7 +43,7 @@ def main() -> int:
 
 
 def tell(text: str) -> None:
-    """Say something to who has called roslaunch, which reads the standard output itself."""
+    """Tell the caller of roslaunch, which reads the standard output itself."""
     print(f"agora: {text}", file=sys.stderr, flush=True)
 
 

@@ -1,4 +1,4 @@
-"""Where everybody is now; listened to only in the modes that ask, because both topics have a message a physics step."""
+"""The present places of everybody; listened to only in the modes that ask, because both topics have a message a physics step."""
 
 from __future__ import annotations
 
@@ -19,7 +19,11 @@ class Present:
     """Pedestrians at one moment.
 
     Attributes:
-        id: (K,). position, velocity: (K, 2) m and m/s. heading: (K,) rad. radius: (K,) m.
+        id: (K,) ids.
+        position: (K, 2) positions, m.
+        velocity: (K, 2) velocities, m/s.
+        heading: (K,) headings, rad.
+        radius: (K,) radii, m.
     """
 
     id: Array
@@ -30,7 +34,7 @@ class Present:
 
     @staticmethod
     def of(message: Any) -> Present:
-        """Those of an ``agora_msgs/Pedestrians`` who are there; nobody of None."""
+        """Return the pedestrians of an ``agora_msgs/Pedestrians`` who are there; nobody of None."""
         if message is None:
             return Present(np.zeros(0, np.int32), np.zeros((0, 2)), np.zeros((0, 2)), np.zeros(0), np.zeros(0))
         there = np.frombuffer(bytes(message.present), np.uint8) != 0
@@ -71,7 +75,7 @@ class LatestMessages:
 
     @property
     def people(self) -> Present:
-        """Where the pedestrians are; nobody before the first message."""
+        """The present pedestrians; nobody before the first message."""
         return Present.of(self._people)
 
     @property

@@ -29,7 +29,7 @@ _KINDS = {
 
 
 def description(values: dict[str, Any]) -> Any:
-    """What dynamic_reconfigure generates from a .cfg file, of parameters and their defaults."""
+    """Return the description of parameters and their defaults, as dynamic_reconfigure generates it from a .cfg file."""
     rows = []
     for name, value in values.items():
         kind, low, high = _KINDS[type(value)]
@@ -55,10 +55,10 @@ class Reconfigure:
 
     Args:
         file: Arena's ``task_generator.yaml``; the one that comes with Agora where empty.
-        given: over the file's values, by Arena's names.
+        given: values over the file's, by Arena's names.
 
     Attributes:
-        settings: in use.
+        settings: settings in use.
 
     Raises:
         InputError: the file is wrong, or a value.
@@ -99,7 +99,7 @@ class Reconfigure:
         self._server.update_configuration(self._seen)
 
     def _file(self) -> dict[str, Any]:
-        """What has changed in the file since it was looked at last."""
+        """Return the changes of the file since the last look."""
         try:
             changed = self._path.stat().st_mtime_ns
             if changed == self._changed:

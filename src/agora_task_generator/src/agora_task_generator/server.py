@@ -52,9 +52,10 @@ class TaskGeneratorServer:
     where it stands: a node that was killed and started again repeats the episode that was under way and goes on from there.
 
     Attributes:
-        playlist: what is played, None as long as the parameters make nothing that can be.
-        episode: under way, None between episodes.
-        say: what it publishes. watch: where everybody is, in modes that go on.
+        playlist: episodes to play, None as long as the parameters are refused.
+        episode: episode under way, None between episodes.
+        say: publishes the announcements.
+        watch: present places of everybody, in modes that go on.
     """
 
     def __init__(self) -> None:
@@ -240,7 +241,7 @@ class TaskGeneratorServer:
         return isinstance(self.playlist, TaskModes) and self.playlist.goes_on
 
     def _interrupted(self, status: EpisodeStatus | None) -> str:
-        """Why the episode under way has come to nothing; empty where it has not."""
+        """Return the reason why the episode under way was interrupted; empty where it was not."""
         for part, begin in self._told():
             if not begin.standing:
                 return f"{part} went away"

@@ -15,8 +15,9 @@ class Service(Call):
     """A service that is waited for, and whose refusal is an error.
 
     Args:
-        name: of the service, relative to the graph's namespace. kind: its class.
-        patience: s to wait for an answer.
+        name: name of the service, relative to the graph's namespace.
+        kind: class of the service.
+        patience: time to wait for an answer, s.
     """
 
     def ask(self, *arguments: Any) -> Any:

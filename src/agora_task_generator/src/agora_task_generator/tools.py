@@ -1,4 +1,4 @@
-"""What RViz's tools and other nodes ask of the episode under way: poses, goals, resets, stages of a curriculum."""
+"""The tools of RViz and requests of other nodes about the episode under way: poses, goals, resets, stages of a curriculum."""
 
 from __future__ import annotations
 
@@ -23,11 +23,12 @@ if TYPE_CHECKING:
 
 
 class Tools:
-    """Arena's modules ``rviz_ui``, ``staged`` and ``dynamic_map`` at work; what is asked is done between resets, in its thread.
+    """Arena's modules ``rviz_ui``, ``staged`` and ``dynamic_map`` at work; requests are done between resets, in the server's
+    thread.
 
     Args:
-        server: whose episodes they are.
-        patience: s to wait for the simulator's answers.
+        server: server of the episodes.
+        patience: time to wait for the simulator's answers, s.
     """
 
     def __init__(self, server: TaskGeneratorServer, patience: float) -> None:

@@ -79,14 +79,14 @@ class Flatland(Foreign):
             super().advance()
         with self._noticing():
             self._show_people(self._referee.coming)
-            self._let_hear()
+            self._settle_messages()
             for _ in range(round(self.dt / self._step_size)):
                 self._step_world()
             self._arrive(self.step + 1)
             self._judge(self.step + 1)
 
     def _arrive(self, step: int) -> None:
-        """Wait until the robots have told where they are at a step, and what they see where that is due."""
+        """Wait for the robots' odometry at a step, and for their scans where these are due."""
         due = self._moment(step) - self._step_size / 2
 
         def told() -> bool:
@@ -102,8 +102,8 @@ class Flatland(Foreign):
                 self._lost = f"no odometry or no scan within {_PATIENCE:g} s of a step"
                 raise self._give_up()
 
-    def _let_hear(self) -> None:
-        """Return when what was published before has been heard: a service is answered after what was there before it was asked."""
+    def _settle_messages(self) -> None:
+        """Wait until earlier messages have arrived: the server answers a service after the messages that came before the call."""
         self._resume()
 
     def _learn_time(self) -> None:
@@ -122,9 +122,11 @@ class Flatland(Foreign):
         if abs(self.dt / self._step_size - round(self.dt / self._step_size)) > 1e-3:
             raise InputError(f"flatland: /step_size {self._step_size:g} s does not divide the physics period of {self.dt:g} s")
         for robot in self._watched:
-            self._wait_for(lambda robot=robot: all(door.get_num_connections() for door in robot.doors), "ears for a robot's topics")
-            robot.doors[0].publish(Twist())
-        self._let_hear()
+            self._wait_for(
+                lambda robot=robot: all(topic.get_num_connections() for topic in robot.topics), "ears for a robot's topics"
+            )
+            robot.topics[0].publish(Twist())
+        self._settle_messages()
         self._step_once()
         if self._now < (own := min(5.0, 1000 * self._step_size)) + 1.5 * self._step_size:
             self._wait_for(lambda: self._now > own - self._step_size / 2, "the end of the fork's own first steps")
@@ -179,7 +181,7 @@ class Flatland(Foreign):
         self._delete_model(name)
 
     def _commands(self, topic: str) -> rospy.Publisher:
-        """What tells a robot its twists: with a queue a thread would write them some time after `command`."""
+        """Return the publisher of a robot's twists; with a queue a thread would write them some time after `command`."""
         if not self._stepped:
             return super()._commands(topic)
         with warnings.catch_warnings():

@@ -1,4 +1,4 @@
-"""What the drivers of foreign simulators share: they show an episode there, look at what happens, and let the referee judge it.
+"""The common part of drivers of foreign simulators: they show an episode there, observe it, and let the referee judge it.
 
 The simulator has a time of its own, which it tells on ``<driver>/clock`` and which begins at 0 when it is started again; stamps of
 the graph are the episode's beginning and what has passed since. A driver keeps the last clock, the odometry of every robot and the
@@ -52,7 +52,7 @@ class Foreign(Models):
     """A simulator that is another process.
 
     Args:
-        patience: s to wait for its services and for the first odometry of a robot.
+        patience: time to wait for its services and for the first odometry of a robot, s.
 
     Raises:
         InputError: its services do not come.
@@ -138,12 +138,12 @@ class Foreign(Models):
 
     @property
     def robots(self) -> Robots:
-        """Where the robots are."""
+        """The robots of the world, (1, R)."""
         return self._referee.robots
 
     @property
     def done(self) -> bool:
-        """Whether every robot has ended."""
+        """True where every robot has ended."""
         return self._referee.done
 
     def begin(self, start: Start, stage: Stage, names: Sequence[str], since: float) -> None:
@@ -241,12 +241,14 @@ class Foreign(Models):
         self._watched.append(robot)
         self._shown.add(name)
         robot.command = self._commands(self._topic(name, "cmd_vel"))
-        hear = rospy.Subscriber(self._topic(name, "odom"), Odometry, lambda m: self._hear(robot, m), tcp_nodelay=True)
-        look = rospy.Subscriber(self._topic(name, "scan"), LaserScan, lambda m: self._look(number, m), queue_size=4)
-        robot.doors = (robot.command, hear, look)
+        odometry = rospy.Subscriber(
+            self._topic(name, "odom"), Odometry, lambda m: self._receive_odometry(robot, m), tcp_nodelay=True
+        )
+        scans = rospy.Subscriber(self._topic(name, "scan"), LaserScan, lambda m: self._receive_scan(number, m), queue_size=4)
+        robot.topics = (robot.command, odometry, scans)
 
     def _commands(self, topic: str) -> rospy.Publisher:
-        """What tells a robot its twists."""
+        """Return the publisher of a robot's twists."""
         return rospy.Publisher(topic, Twist, queue_size=1, tcp_nodelay=True)
 
     def _tick(self, message: Any) -> None:
@@ -257,7 +259,7 @@ class Foreign(Models):
             self._now, self._alive = now, time.monotonic()
             self._news.notify_all()
 
-    def _hear(self, robot: Watched, message: Any) -> None:
+    def _receive_odometry(self, robot: Watched, message: Any) -> None:
         pose, stamp = from_pose(message.pose.pose), message.header.stamp.to_sec()
         with self._news:
             if stamp < self._zero + _AT_ONCE:
@@ -265,7 +267,7 @@ class Foreign(Models):
             robot.see(Sighting(stamp, pose, self._in_robot_frame(from_twist(message.twist.twist), float(pose[2]))))
             self._news.notify_all()
 
-    def _look(self, number: int, message: Any) -> None:
+    def _receive_scan(self, number: int, message: Any) -> None:
         ranges = np.asarray(message.ranges, np.float32)
         with self._news:
             self._scans.append((number, message.header.stamp.to_sec(), ranges))
@@ -341,7 +343,7 @@ class Foreign(Models):
         raise InputError(f"{self.name} cannot take single steps; start without synchronous:=true")
 
     def wait(self, seconds: float) -> bool:
-        """Wait until the world has moved on by a physics step, judge what happened, and show the pedestrians of now.
+        """Wait until the world has moved on by a physics step, judge that step, and show the present pedestrians.
 
         Raises:
             SimulatorLostError: the simulator has gone, or was started anew; the next `begin` shows everything again.
@@ -359,7 +361,7 @@ class Foreign(Models):
             raise self._give_up() from error
 
     def _give_up(self) -> SimulatorLostError:
-        """What to raise when the simulator has gone: nothing of what was shown is there any more."""
+        """Return the error about a simulator that has gone; nothing that was shown is there any more."""
         self._shown.clear()
         self._walls = self._told = ""
         for call in self._calls:
@@ -385,7 +387,7 @@ class Foreign(Models):
         return True
 
     def _moment(self, step: int) -> float:
-        """When a physics step is, in the simulator's time, s."""
+        """Return the time of a physics step in the simulator's time, s."""
         return self._zero + step * self.dt
 
     def _seen_until(self) -> float:
@@ -393,7 +395,7 @@ class Foreign(Models):
         return min([self._now, *(robot.track.last.time for robot in self._watched)])
 
     def _silence(self) -> str:
-        """Who has said nothing for so long that the simulator is lost; empty where everybody speaks."""
+        """Return the topics that have been silent for so long that the simulator is lost, in words; empty for none."""
         now = time.monotonic()
         if now - self._alive > _SILENCE:
             return f"there is nothing on {self._clock.resolved_name} for {_SILENCE:g} s"
@@ -425,15 +427,15 @@ class Foreign(Models):
         return [reading for reading in read if reading is not None]
 
     def standing(self) -> Sequence[RobotStanding]:
-        """How every robot's episode stands."""
+        """Return the state of every robot's episode."""
         return self._referee.standing()
 
     def contacts(self) -> Sequence[tuple[int, Contact]]:
-        """Which robots began to touch something since the last call, by what was observed."""
+        """Return the robots that began to touch something since the last call, by observation."""
         return self._referee.contacts()
 
     def touching(self) -> Bools:
-        """Which robots touch something now."""
+        """Return which robots touch something now."""
         return self._referee.touching()
 
     def close(self) -> None:

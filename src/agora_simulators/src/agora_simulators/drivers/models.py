@@ -1,4 +1,4 @@
-"""The models that a driver has put into a foreign simulator, and those that are left of a launch before it."""
+"""The models that a driver has put into a foreign simulator, and the remains of a launch before it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Models(ABC):
         """Take a model away."""
 
     def _clear(self) -> None:
-        """Take away what was put into the simulator before it was lost, or by a launch before this one."""
+        """Remove the models that were put into the simulator before it was lost, or by a launch before this one."""
         for name in rospy.get_param(self._memory, []):
             self._remove(name)
         rospy.set_param(self._memory, [])

@@ -61,7 +61,7 @@ class Unity(Foreign):
         self._tell_people.publish(to_pedestrians(people.now, people.traits, people.minds, people.step))
 
     def _show_pedestrian(self, name: str, radius: float, pose: Array) -> None:
-        """Everybody is in one message."""
+        """Do nothing: one message holds all pedestrians."""
 
     def _place(self, name: str, pose: Array) -> None:
         self._set_state(ModelState(model_name=name, pose=to_pose(pose)))

@@ -1,4 +1,4 @@
-"""A robot in the world of a foreign simulator, as far as it is known: where it was seen, what it saw, and the doors to it."""
+"""A robot in the world of a foreign simulator, as far as it is known: its track, its scans, and its topics."""
 
 from __future__ import annotations
 
@@ -17,11 +17,16 @@ from agora.robots.model import RobotModel
 
 @dataclass
 class Watched:
-    """One robot; times are the simulator's.
+    """A robot under observation; times are the simulator's.
 
     Attributes:
-        name: as ROS spells it. model: what it is. scan_period: s. track: where it was seen.
-        alive: s of the wall's clock at which it told that last. doors: its topics. command: the one that tells it twists.
+        name: name as ROS spells it.
+        model: model of the robot.
+        scan_period: time between two scans, s.
+        track: track of the sightings.
+        alive: time of the last odometry on the wall's clock, s.
+        topics: subscribers and publishers of the robot.
+        command: publisher of its twists.
     """
 
     name: str
@@ -29,11 +34,11 @@ class Watched:
     scan_period: float
     track: Track
     alive: float = field(default_factory=time.monotonic)
-    doors: tuple[Any, ...] = ()
+    topics: tuple[Any, ...] = ()
     command: rospy.Publisher | None = None
 
     def see(self, sighting: Sighting) -> None:
-        """Take what its odometry told."""
+        """Take a sighting from its odometry."""
         self.track.see(sighting)
         self.alive = time.monotonic()
 
@@ -52,6 +57,6 @@ class Watched:
         return Reading(number, taken, np.clip(seen, lidar.range_min, lidar.range_max), lidar)
 
     def close(self) -> None:
-        """Hear and tell nothing any more."""
-        for door in self.doors:
-            door.unregister()
+        """Unregister the topics."""
+        for topic in self.topics:
+            topic.unregister()

@@ -1,0 +1,24 @@
+"""The registered metrics, and their values of one recording."""
+
+from __future__ import annotations
+
+from agora.core.recording import Recording
+from agora.interfaces import Metric
+from agora.registry import available, load
+
+__all__ = ["measure", "metrics"]
+
+
+def metrics() -> list[Metric]:
+    """Return every registered metric, by name."""
+    return [load("metrics", name) for name in available("metrics")]
+
+
+def measure(recording: Recording, *names: str) -> dict[str, float | None]:
+    """Return the values of the named metrics of a recording, or of all where none is named, by name; None where one has no value.
+
+    Raises:
+        UnknownNameError: there is no metric of a name.
+    """
+    chosen = [load("metrics", name) for name in names] if names else metrics()
+    return {metric.name: metric(recording) for metric in chosen}

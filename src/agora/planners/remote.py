@@ -1,0 +1,83 @@
+"""A program in any language as a planner: it listens at an address, and is asked for all rows of a call in one message.
+
+The bytes are those of wire formats (`agora.wire.message`), of the records `Hello`, `Question` and `agora.interfaces.Answer`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from agora.config import build_component
+from agora.errors import InputError, PlannerError
+from agora.interfaces import Answer, Channel, Declaration, Memory, Observation
+from agora.registry import load
+from agora.wire.address import Address
+from agora.wire.line import Line
+from agora.wire.question import Hello, Question
+
+
+@dataclass(frozen=True)
+class Remote:
+    """Drive as a program says that runs already, in any language, on this machine or another one.
+
+    The program keeps nothing of a row between calls but what it returns as memory, so batches and workers do not matter. A call
+    fails where nobody listens, the connection is closed, the answer makes no sense, or comes after the program's deadline.
+
+    Attributes:
+        address: at which the program listens: HOST:PORT, or the path of a Unix socket, which has a "/".
+    """
+
+    address: str
+
+    def __post_init__(self) -> None:
+        Address.of(self.address, anywhere=True)
+
+    @cached_property
+    def declares(self) -> Declaration:
+        """Declaration of the program's hello.
+
+        Raises:
+            InputError: nobody listens, or the hello is none.
+        """
+        hello = self._hello
+        try:
+            return Declaration(
+                needs=tuple(self._channel(one) for one in hello.needs),
+                notes=hello.notes,
+                turns_at_goal=hello.turns_at_goal,
+                top_speed=math.inf if hello.top_speed is None else hello.top_speed,
+                period=hello.period,
+            )
+        except ValueError as error:
+            raise InputError(f"hello of {self.address}: {error}") from error
+
+    def act(self, observation: Observation, memory: Memory) -> Answer:
+        """Return the program's answer.
+
+        Raises:
+            PlannerError: there is none.
+        """
+        return self._line.ask(Question(observation, memory), self._hello)
+
+    @cached_property
+    def _line(self) -> Line:
+        return Line(Address.of(self.address, anywhere=True))
+
+    @cached_property
+    def _hello(self) -> Hello:
+        try:
+            return self._line.hello()
+        except PlannerError as error:
+            raise InputError(str(error)) from error
+
+    def _channel(self, needed: str | dict[str, Any]) -> str | Channel:
+        """A channel that the program needs, by its name alone or with parameters."""
+        if isinstance(needed, str):
+            load("channels", needed)
+            return needed
+        part = build_component("channels", needed, f"hello of {self.address}: needs").part
+        channel: Channel = getattr(part, "window", part)  # of rasters, planners hold the window alone
+        return channel

@@ -1,0 +1,88 @@
+"""GA3C-CADRL's encoding: the joint state of a robot among others, and actions that are a speed and a change of heading.
+
+M. Everett, Y. F. Chen, J. P. How, "Motion planning among dynamic, decision-making agents with deep reinforcement learning",
+IROS 2018, sections III and IV, and its code (mit-acl/gym-collision-avoidance).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from agora.core.scalar import ONE, ZERO, F
+from agora.core.state import Array, Floats
+from agora.errors import InputError
+from agora.interfaces import Limits
+from agora.policies.encoding import within
+from agora.policies.joint_state import JointState
+from agora.ranges import Count, Distance
+
+if TYPE_CHECKING:
+    from agora.robots.model import RobotModel
+
+TURN = math.pi / 6.0
+"""The largest change of heading, rad: an action of 1."""
+
+
+@dataclass(frozen=True)
+class Agents(JointState):
+    """A `JointState` of others, people and robots alike, and actions that are a speed and a change of heading.
+
+    An action is (speed, turn): the speed in preferred speeds, cut to [0, 1], and the change of heading in units of 30 degrees, cut
+    to [-1, 1], positive to the left. The robot drives forwards at the speed and turns evenly over ``period``. In the published
+    dynamics (``UnicycleDynamics``) it turns at once and then drives straight on: the heading after a step is the same, and the way
+    of the step differs in direction by half of the turn. A robot that turns too slowly makes a smaller turn.
+
+    Attributes:
+        people: how many of the nearest others.
+        reach: others farther away are not seen, m; the published code sees everybody.
+        goal_range: a farther goal counts as this far, m.
+        trained_speed: preferred speed of the robot in training, m/s.
+        preferred_speed: of the robot, m/s; None for its largest. A robot that cannot drive so fast prefers its largest speed.
+        period: time of a change of heading, s: the control period of the training.
+    """
+
+    people: Count = 9
+    reach: Distance = 20.0
+    goal_range: Distance = 20.0
+    period: float = 0.2
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 0.0 < self.period < math.inf:
+            raise InputError(f"agents: period must be above 0 s, got {self.period}")
+
+    def check(self, robot: RobotModel) -> None:
+        """Refuse robots that cannot take every action in training; `agora.planners.learned.ga3c_cadrl` drives those, too.
+
+        Raises:
+            InputError: the robot turns too slowly, or not in place.
+        """
+        if float(robot.limits(1).max_omega[0]) * self.period < TURN * (1.0 - 1e-3) or robot.turning_radius > 0.0:
+            raise InputError(f"agents: robot {robot.name!r} cannot turn by 30 degrees in place in {self.period:g} s")
+
+    def action_size(self, limits: Limits) -> int:
+        """Return 2."""
+        return 2
+
+    def twists(self, actions: Array, limits: Limits, pose: Floats, goal: Floats) -> Floats:
+        """Return the twists (N, 3) of actions (N, 2), within the limits of the robots."""
+        wanted = np.asarray(actions, np.float32)
+        speed = np.minimum(np.maximum(wanted[:, 0], ZERO), ONE) * self.scale(limits) * F(self.trained_speed)
+        turn = np.minimum(np.maximum(wanted[:, 1], -ONE), ONE) * F(TURN / self.period)
+        return within(np.stack([speed, np.zeros_like(speed), turn], 1), limits)
+
+    def actions(self, twists: Array, limits: Limits, pose: Floats, goal: Floats) -> Floats:
+        """Return the actions (N, 2) nearest to twists (N, 3); a velocity sideways is left out."""
+        speed = twists[:, 0] / (self.scale(limits) * F(self.trained_speed))
+        turn = twists[:, 2] * F(self.period / TURN)
+        return np.stack([np.clip(speed, ZERO, ONE), np.clip(turn, -ONE, ONE)], 1).astype(np.float32)
+
+    def notes(self) -> Mapping[str, Any]:
+        """Return parts, units and frame of the values."""
+        actions = "a speed in preferred speeds, and a change of heading in units of 30 degrees, positive to the left"
+        return {**super().notes(), "actions": actions}

@@ -1,0 +1,101 @@
+"""A network in PyTorch that the trainers ``ppo`` and ``cloning`` improve: an actor and a critic, which may remember."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor, nn
+
+from agora.core.state import Bools, Floats
+from agora.errors import InputError
+from agora.interfaces import Network, Shape
+from agora.policies.learners.arrays import arrays_of
+from agora.policies.learners.distributions import Distribution, Normal
+from agora.policies.policy import Policy
+from agora.registry import name_of
+
+__all__ = ["ActorCritic", "actor_critic", "look"]
+
+
+class ActorCritic(nn.Module, ABC):
+    """A policy whose actions are drawn, normally distributed if no subclass says otherwise, and the value of what it sees.
+
+    Args:
+        network: network of the policy.
+        shape: shape of the training.
+
+    Attributes:
+        network: network of the policy, as given.
+        shape: shape of the training, as given.
+        state_size: S, the number of values that it carries from step to step; 0 for a feed-forward network.
+        log_std: (A,) logarithm of the standard deviation of the actions.
+    """
+
+    state_size: int = 0
+
+    def __init__(self, network: Network, shape: Shape) -> None:
+        super().__init__()
+        self.network, self.shape = network, shape
+        self.log_std = nn.Parameter(torch.full((shape.actions,), shape.log_std))
+
+    @property
+    def distribution(self) -> Distribution:
+        """The distribution of actions that are drawn from the first answer of `forward`."""
+        return Normal(self.log_std)
+
+    @abstractmethod
+    def forward(self, seen: Tensor, state: Tensor, begins: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Go through T steps of N worlds.
+
+        Args:
+            seen: (T, N, D) encoded observations.
+            state: (N, S) before the first step.
+            begins: (T, N) bool, whether an episode begins with the step; the network zeroes the state there.
+
+        Returns:
+            Means of the actions (T, N, A), or what else the distribution is made of; values (T, N); and the state after the last
+            step (N, S).
+        """
+
+    def policy(self, about: Mapping[str, str]) -> Policy:
+        """Return the policy that drives without PyTorch: it takes the means of the actions, or the likeliest ones.
+
+        Args:
+            about: notes for readers.
+        """
+        shape = self.shape
+        return Policy(shape.observe, self.network, self.weights(), dict(about), shape.body, shape.period)
+
+    def weights(self) -> dict[str, Floats]:
+        """Return the weights of the actor, by the names that the network has for them."""
+        return {name: array for name, array in arrays_of(self).items() if not name.startswith("critic")}
+
+
+def actor_critic(network: Network, shape: Shape) -> ActorCritic:
+    """Return an untrained network with an actor and a critic.
+
+    Raises:
+        InputError: the network is made into something else.
+    """
+    made = network.learner(shape)
+    if not isinstance(made, ActorCritic):
+        raise InputError(f"network {name_of('networks', network)!r} has no actor and critic, so this trainer cannot improve it")
+    return made
+
+
+def look(network: ActorCritic, seen: Floats, state: Tensor, begins: Bools) -> tuple[Tensor, Tensor, Tensor]:
+    """Ask a network about one step of N worlds.
+
+    Args:
+        network: that is asked.
+        seen: (N, D) encoded observations.
+        state: (N, S) before the step.
+        begins: (N,) whether an episode begins with the step.
+
+    Returns:
+        Means of the actions (N, A), values (N,), and the state after the step (N, S).
+    """
+    means, values, after = network(torch.from_numpy(seen[None]), state, torch.from_numpy(begins[None]))
+    return means[0], values[0], after

@@ -1,0 +1,97 @@
+"""AG-RL's network in PyTorch, to be trained; `agora.policies.networks.ag_rl` evaluates its actor without it.
+
+S. Liu et al., ICRA 2023, section III, and its code (Shuijing725/CrowdNav_Prediction_AttnGraph,
+rl/networks/selfAttn_srnn_temp_node.py). The code has two linear layers in a row before and after the attention of people to each
+other; here each two are one, which can express the same.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from agora.interfaces import Shape
+from agora.policies.joint_state import PERSON, ROBOT
+from agora.policies.learners.actor_critic import ActorCritic
+from agora.policies.learners.recurrent import attended, orthogonal, unit, unrolled
+from agora.policies.networks.ag_rl import HEADS, NODE, PERIODS, STEP, AgRlNetwork, inputs_of
+from agora.policies.networks.remembering import ACTIONS
+
+_NOBODY = -1e9
+
+
+class AgRlLearner(ActorCritic):
+    """An actor and a critic over the robot and the places of people, now and in the next 1.25 s.
+
+    People attend to each other, and the robot to people. One gated recurrent unit remembers.
+
+    Args:
+        network: that it is.
+        shape: of the training.
+    """
+
+    def __init__(self, network: AgRlNetwork, shape: Shape) -> None:
+        super().__init__(network, shape)
+        first, head, edge, embedded, self.state_size, attention = network.scaled
+        self.observe, wide = network.seen(shape.observe), HEADS * head
+        self.person, self.people = nn.Linear(inputs_of(self.observe), first), nn.Linear(first, wide)
+        self.asks, self.answers, self.tells = (nn.Linear(wide, wide) for _ in range(3))
+        self.crowd, self.robot = nn.Linear(wide, edge), nn.Linear(len(NODE), edge)
+        self.query, self.key = (nn.Linear(edge, attention) for _ in range(2))
+        self.own, self.others = (nn.Linear(edge, embedded) for _ in range(2))
+        self.node, self.output = unit(2 * embedded, self.state_size), nn.Linear(self.state_size, edge)
+        self.actor, self.critic = (
+            nn.Sequential(orthogonal(edge, edge), nn.Tanh(), orthogonal(edge, edge), nn.Tanh(), last)
+            for last in (orthogonal(edge, ACTIONS, 1.0), orthogonal(edge, 1))
+        )
+
+    def forward(self, seen: Tensor, state: Tensor, begins: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Go through T steps of N worlds.
+
+        Args:
+            seen: (T, N, D) encoded observations.
+            state: (N, S) before the first step.
+            begins: (T, N) bool, whether an episode begins with the step; the state is zeroed there.
+
+        Returns:
+            Means of the actions (T, N, 2), values (T, N), and the state after the last step (N, S).
+        """
+        persons = seen[..., ROBOT:].unflatten(-1, (self.observe.people, PERSON))
+        present = persons[..., -1] != 0.0
+        most = 1 + int((present * torch.arange(self.observe.people)).max())  # the nearest come first, and then nobody
+        persons, present = persons[..., :most, :], present[..., :most]
+        robot = torch.relu(self.robot(seen[..., NODE]))
+        crowd = self._crowd(persons, present)
+        others = attended(self.query(robot), self.key(crowd), crowd, present)
+        both = torch.cat([torch.relu(self.own(robot)), torch.relu(self.others(others))], -1)
+        gates = functional.linear(both, self.node.weight_ih, self.node.bias_ih)
+        nodes = unrolled(self.node, gates, (~begins)[..., None].to(seen.dtype), state)
+        output = self.output(nodes)
+        return self.actor(output), self.critic(output)[..., 0], nodes[-1]
+
+    def _crowd(self, persons: Tensor, present: Tensor) -> Tensor:
+        """Return what is known of people (T, N, P, E), who attend to each other; 0 where there is nobody."""
+        which = present.flatten().nonzero()[:, 0]
+
+        def placed(values: Tensor) -> Tensor:
+            return values.new_zeros(present.numel(), values.shape[-1]).index_copy(0, which, values)
+
+        there = self._futures(persons.flatten(0, -2)[which])
+        people = torch.relu(self.people(torch.relu(self.person(there))))
+        size = present.shape[-1]
+        queries, keys, values = (
+            placed(layer(people)).unflatten(0, (-1, size)).unflatten(-1, (HEADS, -1)).transpose(1, 2)
+            for layer in (self.asks, self.answers, self.tells)
+        )
+        mask = torch.where(present, 0.0, _NOBODY).flatten(0, -2)[:, None, None]
+        scores = queries @ keys.transpose(-1, -2) / queries.shape[-1] ** 0.5 + mask
+        mixed = (torch.softmax(scores, -1) @ values).transpose(1, 2).flatten(0, 1).flatten(1)
+        crowd: Tensor = placed(torch.relu(self.crowd(mixed[which]))).unflatten(0, present.shape)
+        return crowd
+
+    def _futures(self, persons: Tensor) -> Tensor:
+        """Return what the network reads (M, I) of people (M, 6): their places at constant velocity, and their radii."""
+        ahead = torch.arange(PERIODS + 1, dtype=persons.dtype) * STEP
+        places = (persons[:, None, :2] + ahead[:, None] * persons[:, None, 2:4]).flatten(1)
+        return places if self.observe.places_only else torch.cat([places, persons[:, 4:5]], 1)

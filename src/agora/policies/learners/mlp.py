@@ -1,0 +1,60 @@
+"""Two towers of fully connected layers in PyTorch, to be trained; `agora.policies.networks.mlp` is the actor without it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from torch import Tensor, nn
+
+from agora.core.state import Floats
+from agora.errors import UnknownNameError
+from agora.interfaces import Shape
+from agora.policies.learners.actor_critic import ActorCritic
+from agora.policies.networks.mlp import Mlp, layers_of_torch, mlp_of
+
+__all__ = ["Towers", "tower"]
+
+_ACTIVATIONS: dict[str, type[nn.Module] | None] = {"none": None, "relu": nn.ReLU, "sigmoid": nn.Sigmoid, "tanh": nn.Tanh}
+
+
+class Towers(ActorCritic):
+    """One tower for the actions and one for the value; they share nothing, and the value has no activation in its last layer."""
+
+    def __init__(self, network: Mlp, shape: Shape) -> None:
+        super().__init__(network, shape)
+        sizes, activations = (shape.observe.length, *network.sizes), network.activations
+        self.actor = tower((*sizes, shape.actions), activations, gain=0.01)
+        self.critic = tower((*sizes, 1), (*activations[:-1], "none"), gain=1.0)
+
+    def forward(self, seen: Tensor, state: Tensor, begins: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Go through T steps of N worlds; every step is seen alone, and ``state`` (N, 0) comes back as it is."""
+        mean: Tensor = self.actor(seen)
+        value: Tensor = self.critic(seen)
+        return mean, value[..., 0], state
+
+    def weights(self) -> dict[str, Floats]:
+        """Return the weights of the actor."""
+        return mlp_of(layers_of_torch([self.actor]))[1]
+
+
+def tower(sizes: Sequence[int], activations: Sequence[str], gain: float) -> nn.Sequential:
+    """Return layers with orthogonal weights and zero biases, and an activation after each.
+
+    Args:
+        sizes: of the input, the hidden layers and the output.
+        activations: of each layer, the last included: "none", "relu", "sigmoid" or "tanh".
+        gain: of the last layer's weights; the others have sqrt(2) (A. M. Saxe et al. 2014; the habit of PPO's implementations).
+
+    Raises:
+        UnknownNameError: no such activation.
+    """
+    layers: list[nn.Module] = []
+    for k, (inputs, outputs, name) in enumerate(zip(sizes[:-1], sizes[1:], activations, strict=True)):
+        if name not in _ACTIVATIONS:
+            raise UnknownNameError("activation", name, _ACTIVATIONS)
+        layer = nn.Linear(inputs, outputs)
+        nn.init.orthogonal_(layer.weight, gain if k == len(sizes) - 2 else 2.0**0.5)
+        nn.init.zeros_(layer.bias)
+        activation = _ACTIVATIONS[name]
+        layers += [layer] if activation is None else [layer, activation()]
+    return nn.Sequential(*layers)

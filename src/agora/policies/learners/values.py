@@ -1,0 +1,117 @@
+"""The value networks of the CrowdNav family in PyTorch, to be trained."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+
+import torch
+from torch import Tensor, nn
+
+from agora.interfaces import Shape
+from agora.policies.joint_state import OWN, PAIR
+from agora.policies.learners.arrays import arrays_of
+from agora.policies.networks.value import ValueNetwork
+from agora.policies.policy import Policy
+
+
+def mlp(sizes: Sequence[int], *, last_relu: bool = False) -> nn.Sequential:
+    """Return layers of these sizes with ReLU between them."""
+    layers: list[nn.Module] = []
+    for k, (inputs, outputs) in enumerate(zip(sizes[:-1], sizes[1:], strict=True)):
+        layers.append(nn.Linear(inputs, outputs))
+        if last_relu or k < len(sizes) - 2:
+            layers.append(nn.ReLU())
+    return nn.Sequential(*layers)
+
+
+class ValueLearner(nn.Module, ABC):
+    """Values of states.
+
+    Args:
+        network: that it is.
+        shape: of the training.
+    """
+
+    def __init__(self, network: ValueNetwork, shape: Shape) -> None:
+        super().__init__()
+        self.network, self.shape = network, shape
+
+    @abstractmethod
+    def forward(self, pairs: Tensor, present: Tensor) -> Tensor:
+        """Return the values (N,) of states as pairs (N, P, 13) of which ``present`` (N, P) are there."""
+
+    def policy(self, about: Mapping[str, str]) -> Policy:
+        """Return the policy that looks ahead without PyTorch.
+
+        Args:
+            about: notes for readers.
+        """
+        return Policy(self.shape.observe, self.network, arrays_of(self), dict(about))
+
+
+class CadrlLearner(ValueLearner):
+    """Y. F. Chen et al. 2017: the value with the worst person."""
+
+    def __init__(self, network: ValueNetwork, shape: Shape) -> None:
+        super().__init__(network, shape)
+        self.value = mlp(network.parts["value"])
+
+    def forward(self, pairs: Tensor, present: Tensor) -> Tensor:
+        """Return the values (N,) of states as pairs (N, P, 13) of which ``present`` (N, P) are there."""
+        values = self.value(pairs)[..., 0].masked_fill(~present, torch.inf)
+        return torch.where(present.any(1), torch.amin(values, 1), 0.0)
+
+
+class LstmRlLearner(ValueLearner):
+    """M. Everett et al. 2018, as a baseline of C. Chen et al. 2019: an LSTM over people, the farthest first."""
+
+    def __init__(self, network: ValueNetwork, shape: Shape) -> None:
+        super().__init__(network, shape)
+        self.lstm = nn.LSTMCell(PAIR, network.parts["value"][0] - OWN)
+        self.value = mlp(network.parts["value"])
+
+    def forward(self, pairs: Tensor, present: Tensor) -> Tensor:
+        """Return the values (N,) of states as pairs (N, P, 13), the nearest first, of which ``present`` (N, P) are there."""
+        state = cell = pairs.new_zeros(len(pairs), self.lstm.hidden_size)
+        for p in range(pairs.shape[1] - 1, -1, -1):
+            after, kept = self.lstm(pairs[:, p], (state, cell))
+            there = present[:, p, None]
+            state, cell = torch.where(there, after, state), torch.where(there, kept, cell)
+        value: Tensor = self.value(torch.cat([pairs[:, 0, :OWN], state], 1))[:, 0]
+        return value
+
+
+class SarlLearner(ValueLearner):
+    """C. Chen et al. 2019, equations 2 to 7, without the local map."""
+
+    def __init__(self, network: ValueNetwork, shape: Shape) -> None:
+        super().__init__(network, shape)
+        parts = network.parts
+        self.mlp1, self.mlp2 = mlp(parts["mlp1"], last_relu=True), mlp(parts["mlp2"])
+        self.attention, self.mlp3 = mlp(parts["attention"]), mlp(parts["mlp3"])
+
+    def forward(self, pairs: Tensor, present: Tensor) -> Tensor:
+        """Return the values (N,) of states as pairs (N, P, 13) of which ``present`` (N, P) are there."""
+        seen = self.mlp1(pairs)
+        there = present[..., None].to(pairs.dtype)
+        mean = (seen * there).sum(1, keepdim=True) / there.sum(1, keepdim=True).clamp(min=1.0)
+        scores = self.attention(torch.cat([seen, mean.expand_as(seen)], -1))[..., 0].masked_fill(~present, -torch.inf)
+        share = torch.where(present.any(1, keepdim=True), torch.softmax(scores, 1), 0.0)
+        crowd = (share[..., None] * self.mlp2(seen)).sum(1)
+        value: Tensor = self.mlp3(torch.cat([pairs[:, 0, :OWN], crowd], 1))[:, 0]
+        return value
+
+
+class SaCadrlLearner(ValueLearner):
+    """Y. F. Chen et al. 2017 (SA-CADRL): layers that all people share, and the largest of each of their values."""
+
+    def __init__(self, network: ValueNetwork, shape: Shape) -> None:
+        super().__init__(network, shape)
+        self.each, self.value = mlp(network.parts["each"], last_relu=True), mlp(network.parts["value"])
+
+    def forward(self, pairs: Tensor, present: Tensor) -> Tensor:
+        """Return the values (N,) of states as pairs (N, P, 13) of which ``present`` (N, P) are there."""
+        crowd = self.each(pairs).masked_fill(~present[..., None], 0.0).amax(1)
+        value: Tensor = self.value(torch.cat([pairs[:, 0, :OWN], crowd], 1))[:, 0]
+        return value

@@ -1,0 +1,142 @@
+"""AG-RL's network, evaluated in a fixed order, without PyTorch; `agora.policies.learners.ag_rl` is trained.
+
+S. Liu, P. Chang, Z. Huang, N. Chakraborty, K. Hong, W. Liang, D. L. McPherson, J. Geng, K. Driggs-Campbell, "Intention aware robot
+crowd navigation with attention-based interaction graph", ICRA 2023, section III, and its code
+(Shuijing725/CrowdNav_Prediction_AttnGraph).
+
+People are predicted at constant velocity, one of the published predictors.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from agora.core.state import Floats
+from agora.interfaces import Encoding, Shape
+from agora.policies.joint_state import GOAL, PERSON, RADIUS, ROBOT, SPEED, VX, VY
+from agora.policies.layers import attend, mix, relu, tanh
+from agora.policies.named_layers import NamedLayers, shapes_of
+from agora.policies.networks.remembering import ACTIONS, Layers, Remembering
+from agora.policies.onnx_graph import Value, gru, pool
+from agora.policies.robot_and_people import RobotAndPeople
+
+if TYPE_CHECKING:
+    from agora.policies.policy import Policy
+
+NODE = (GOAL, SPEED, RADIUS, VX, VY)
+"""Places of the values of the robot's node in what the robot sees."""
+
+PERIODS, STEP = 5, 0.25
+"""How many places of a person are predicted, and the time between two, s."""
+
+HEADS = 8
+"""Of the attention of people to each other."""
+
+
+def inputs_of(observe: RobotAndPeople) -> int:
+    """Return how many values of a person the network reads: the places alone, as published, or the radius, too."""
+    return 2 * (PERIODS + 1) + (0 if observe.places_only else 1)
+
+
+@dataclass(frozen=True)
+class AgRlNetwork(Remembering):
+    """Attention among people, and from the robot to people, at their places of now and of the next 1.25 s.
+
+    Attributes:
+        width: of the layers, as a share of the published ones.
+    """
+
+    sizes: ClassVar[tuple[int, ...]] = (128, 64, 256, 64, 128, 64)
+    """The published sizes of the first layer, each head, edges, embeddings, node and attention."""
+
+    def shapes(self, observe: Encoding, arrays: Mapping[str, Floats]) -> dict[str, tuple[int, ...]]:
+        """Return the shapes that the weights must have.
+
+        Raises:
+            InputError: the encoding is not `RobotAndPeople`.
+        """
+        first, head, edge, embedded, node, attention = self.scaled
+        wide = HEADS * head
+        layers = {
+            "person": (inputs_of(self.seen(observe)), first),
+            "people": (first, wide),
+            **{name: (wide, wide) for name in ("asks", "answers", "tells")},
+            "crowd": (wide, edge),
+            "robot": (len(NODE), edge),
+            **{name: (edge, attention) for name in ("query", "key")},
+            **{name: (edge, embedded) for name in ("own", "others")},
+            "output": (node, edge),
+            "actor.0": (edge, edge),
+            "actor.1": (edge, edge),
+            "actor.2": (edge, ACTIONS),
+        }
+        return shapes_of(layers, {"node": (2 * embedded, node)})
+
+    def state_size(self, observe: Encoding) -> int:
+        """Return how many values the network remembers."""
+        return self.scaled[4]
+
+    def step(self, arrays: Mapping[str, Floats], seen: Floats, state: Floats) -> tuple[Floats, Floats]:
+        """Return the actions (N, 2) of what N robots see (N, D) and remember (N, S), and what they remember then."""
+        named = NamedLayers(arrays)
+        layer = named.layer
+        persons = seen[:, ROBOT:].reshape(len(seen), -1, PERSON)
+        present = persons[..., -1] != 0.0
+
+        def placed(values: Floats) -> Floats:
+            out = np.zeros((*present.shape, values.shape[1]), np.float32)
+            out[present] = values
+            return out
+
+        there = _futures(persons[present], len(arrays["person.weight"]))
+        people = relu(layer("people", relu(layer("person", there))))
+        queries, keys, values = (placed(layer(name, people)) for name in ("asks", "answers", "tells"))
+        crowd = placed(relu(layer("crowd", mix(queries, keys, values, present, HEADS)[present])))
+        robot = relu(layer("robot", seen[:, NODE]))
+        count = present.sum(1, dtype=np.int64).astype(np.float32)
+        told = layer("key", crowd.reshape(-1, crowd.shape[2])).reshape(*present.shape, -1)
+        others = attend(layer("query", robot) * count[:, None], told, crowd, present)
+        both = np.concatenate([relu(layer("own", robot)), relu(layer("others", others))], 1)
+        after = named.unit("node", both, state)
+        hidden = tanh(layer("actor.1", tanh(layer("actor.0", layer("output", after)))))
+        return layer("actor.2", hidden), after
+
+    def onnx_step(self, policy: Policy, seen: Value, memory: Value) -> tuple[Value, Value]:
+        """Return the actions (N, 2) and the next memory (N, S)."""
+        observe = self.seen(policy.observe)
+        arrays, graph, people = policy.arrays, seen.graph, observe.people
+        layer, size = Layers(arrays), len(arrays["tells.bias"]) // HEADS
+        persons = seen.part(ROBOT, observe.length).reshape(0, people, PERSON)
+        present = ~persons.part(PERSON - 1, PERSON).equals(0.0)
+        places = [persons.part(0, 2) + persons.part(2, 4) * (k * STEP) for k in range(PERIODS + 1)]
+        there = graph.concat(places if observe.places_only else [*places, persons.part(4, 5)])
+        embedded = layer("people", layer("person", there).relu()).relu()
+
+        queries = layer("asks", embedded).reshape(0, people, 1, HEADS, size)
+        keys, values = (layer(name, embedded).reshape(0, 1, people, HEADS, size) for name in ("answers", "tells"))
+        scores = (queries * keys).sum(-1) * (1.0 / math.sqrt(size))
+        mixed = pool(scores, values, present.reshape(0, 1, people, 1, 1), 2).reshape(0, people, HEADS * size)
+        crowd = present.where(layer("crowd", mixed).relu(), 0.0)
+        robot = layer("robot", graph.concat([seen.part(k, k + 1) for k in NODE])).relu()
+        others = layer.attended(robot, crowd, present)
+        both = graph.concat([layer("own", robot).relu(), layer("others", others).relu()])
+        after = gru(arrays, "node", both, memory.reshape(0, 1, policy.state_size))
+        return layer.action(after), after.reshape(0, policy.state_size)
+
+    def learner(self, shape: Shape) -> Any:
+        """Return the network in PyTorch, with a critic."""
+        from agora.policies.learners.ag_rl import AgRlLearner
+
+        return AgRlLearner(self, shape)
+
+
+def _futures(persons: Floats, inputs: int) -> Floats:
+    """The inputs of the network (M, I) for people (M, 6): their places at constant velocity, and their radii."""
+    ahead = (np.arange(PERIODS + 1) * STEP).astype(np.float32)
+    places = (persons[:, None, :2] + ahead[:, None] * persons[:, None, 2:4]).reshape(len(persons), 2 * (PERIODS + 1))
+    return np.concatenate([places, persons[:, 4:5]], 1)[:, :inputs]

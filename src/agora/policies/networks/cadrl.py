@@ -1,0 +1,58 @@
+"""CADRL's network, evaluated in a fixed order, without PyTorch.
+
+Y. F. Chen, M. Liu, M. Everett, J. P. How, ICRA 2017, section III C: the value with the worst person.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from agora.core.scalar import ZERO
+from agora.core.state import Bools, Floats
+from agora.interfaces import Shape
+from agora.policies import onnx_graph
+from agora.policies.joint_state import PAIR
+from agora.policies.networks.value import ValueNetwork, mlp
+from agora.policies.onnx_graph import Value
+from agora.policies.onnx_look_ahead import PERSON_AXIS
+
+if TYPE_CHECKING:
+    from agora.policies.policy import Policy
+
+_LARGEST = float(np.finfo(np.float32).max)
+
+
+@dataclass(frozen=True)
+class CadrlNetwork(ValueNetwork):
+    """The value of a state is that with the worst person.
+
+    Attributes:
+        width: of the layers, as a share of the published ones.
+        ahead: candidates, and the worth of a step.
+    """
+
+    @property
+    def parts(self) -> Mapping[str, Sequence[int]]:
+        """The sizes of each sequence of layers."""
+        return {"value": (PAIR, *self.scaled(150, 100, 100), 1)}
+
+    def values(self, arrays: Mapping[str, Floats], pairs: Floats, present: Bools) -> Floats:
+        """Return the values (N,) of pairs (N, P, 13)."""
+        values = mlp(arrays, "value", pairs.reshape(-1, PAIR)).reshape(present.shape)
+        worst: Floats = np.where(present, values, np.float32(np.inf)).min(1)
+        return np.where(present.any(1), worst, ZERO)
+
+    def onnx_values(self, policy: Policy, pairs: Value, present: Value) -> Value:
+        """Return the values (N, A, 1, 1) of pairs (N, A, P, 13)."""
+        worst = present.where(onnx_graph.mlp(policy.arrays, "value", pairs), _LARGEST).min(PERSON_AXIS)
+        return present.any(PERSON_AXIS).where(worst, 0.0)
+
+    def learner(self, shape: Shape) -> Any:
+        """Return the values in PyTorch."""
+        from agora.policies.learners.values import CadrlLearner
+
+        return CadrlLearner(self, shape)

@@ -1,0 +1,209 @@
+"""GA3C-CADRL's network over others like the robot; it takes one of eleven actions.
+
+M. Everett, Y. F. Chen, J. P. How, "Motion planning among dynamic, decision-making agents with deep reinforcement learning",
+IROS 2018, sections III and IV, and its code (mit-acl/gym-collision-avoidance). `agora.policies.learners.ga3c` is trained; here the
+network is evaluated in a fixed order, without PyTorch.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from agora.core.jit import lean_kernel
+from agora.core.scalar import ZERO, atan2
+from agora.core.state import Bools, Floats
+from agora.errors import InputError
+from agora.interfaces import Encoding, Shape
+from agora.policies import onnx_graph
+from agora.policies.agents import TURN, Agents
+from agora.policies.joint_state import COSINE, GOAL, GOAL_FRAME, PERSON, RADIUS, ROBOT, SINE, SPEED
+from agora.policies.layers import dense, lstm, relu
+from agora.policies.onnx_graph import Graph, Value
+from agora.ranges import Size
+
+if TYPE_CHECKING:
+    from agora.policies.policy import Policy
+
+_MEMORY, _HIDDEN = 64, 256  # the published sizes
+_TINY = 1e-30
+
+CHOICES: Floats = np.array(
+    [(1.0, turn) for turn in (-1.0, -0.5, 0.0, 0.5, 1.0)] + [(speed, turn) for speed in (0.5, 0.0) for turn in (-1.0, 0.0, 1.0)],
+    np.float32,
+)
+"""(11, 2) the published actions in their order: speed in preferred speeds, and change of heading in units of `TURN`."""
+
+HOST, OTHER = 4, 7
+"""Values of the robot, and of each of the others, that the network reads."""
+
+HOST_MEAN: Floats = np.array([0.0, 0.0, 1.0, 0.5], np.float32)
+HOST_SCALE: Floats = np.array([5.0, 3.14, 1.0, 1.0], np.float32)
+OTHER_MEAN: Floats = np.array([0.0, 0.0, 0.0, 0.0, 0.5, 0.0, 1.0], np.float32)
+OTHER_SCALE: Floats = np.array([5.0, 5.0, 1.0, 1.0, 1.0, 5.0, 1.0], np.float32)
+"""The published normalisation: a value minus its mean, divided by its scale."""
+
+
+@lean_kernel
+def _read(seen, host, others, first, last):
+    people = len(others)
+    for n in range(first, last):
+        radius = seen[n, RADIUS]
+        heading = atan2(seen[n, SINE], seen[n, COSINE])
+        for k, value in enumerate((seen[n, GOAL], heading, seen[n, SPEED], radius)):
+            host[n, k] = (value - HOST_MEAN[k]) / HOST_SCALE[k]
+        for p in range(people):
+            at = ROBOT + PERSON * p
+            x, y, other = seen[n, at], seen[n, at + 1], seen[n, at + 4]
+            both = radius + other
+            values = (x, y, seen[n, at + 2], seen[n, at + 3], other, both, math.sqrt(x * x + y * y) - both)
+            for k, value in enumerate(values):
+                others[people - 1 - p, n, k] = (value - OTHER_MEAN[k]) / OTHER_SCALE[k]
+
+
+def read(seen: Floats) -> tuple[Floats, Floats, Bools]:
+    """Return the inputs of the network of joint states (N, D), normalised.
+
+    Returns:
+        Of the robot (N, 4): distance to the goal, heading in the goal frame, preferred speed, radius. Of the others (P, N, 7), the
+        nearest last: place (2) and velocity (2) in the goal frame, radius, sum of both radii, distance between the edges. And the
+        others (P, N) that are there.
+    """
+    people = (seen.shape[1] - ROBOT) // PERSON
+    host, others = np.empty((len(seen), HOST), np.float32), np.empty((people, len(seen), OTHER), np.float32)
+    _read(np.ascontiguousarray(seen, np.float32), host, others, 0, len(seen))
+    present: Bools = seen[:, ROBOT + PERSON - 1 :: PERSON].T[::-1] != ZERO
+    return host, others, present
+
+
+@dataclass(frozen=True)
+class Ga3cNetwork:
+    """A long short-term memory over the others, the nearest last, and layers that score the eleven actions.
+
+    Two layers read the state of the memory and the robot's own values, and a last one scores the actions.
+
+    Attributes:
+        width: of the layers, as a share of the published ones.
+    """
+
+    width: Size = 1.0
+
+    @property
+    def scaled(self) -> tuple[int, int]:
+        """The sizes of the memory and of the hidden layers."""
+        return max(1, round(self.width * _MEMORY)), max(1, round(self.width * _HIDDEN))
+
+    def seen(self, observe: Encoding) -> Agents:
+        """Return the encoding.
+
+        Raises:
+            InputError: it is another than ``agents``.
+        """
+        if not isinstance(observe, Agents):
+            raise InputError(f"network 'ga3c' sees with the encoding agents, got {type(observe).__name__}")
+        return observe
+
+    def shapes(self, observe: Encoding, arrays: Mapping[str, Floats]) -> dict[str, tuple[int, ...]]:
+        """Return the shapes that the weights must have.
+
+        Raises:
+            InputError: the encoding is not `Agents`.
+        """
+        self.seen(observe)
+        size, wide = self.scaled
+        layers = {"hidden.0": (HOST + size, wide), "hidden.1": (wide, wide), "choice": (wide, len(CHOICES))}
+        shapes: dict[str, tuple[int, ...]] = {
+            "lstm.weight": (OTHER, 4 * size),
+            "lstm.bias": (4 * size,),
+            "lstm.state_weight": (size, 4 * size),
+            "lstm.state_bias": (4 * size,),
+        }
+        for name, (inputs, outputs) in layers.items():
+            shapes |= {f"{name}.weight": (inputs, outputs), f"{name}.bias": (outputs,)}
+        return shapes
+
+    def state_size(self, observe: Encoding) -> int:
+        """Return 0: nothing is remembered from decision to decision."""
+        return 0
+
+    def scores(self, arrays: Mapping[str, Floats], seen: Floats) -> Floats:
+        """Return the scores (N, 11) of the actions: logarithms of their probabilities but for a constant of each row."""
+        host, others, present = read(seen)
+        state = cell = np.zeros((len(seen), len(arrays["lstm.state_weight"])), np.float32)
+        weights = [arrays[f"lstm.{part}"] for part in ("weight", "bias", "state_weight", "state_bias")]
+        for values, there in zip(others, present[..., None], strict=True):
+            after, kept = lstm(values, state, cell, *weights)
+            state, cell = np.where(there, after, state), np.where(there, kept, cell)
+        values = np.concatenate([host, state], 1)
+        for name in ("hidden.0", "hidden.1"):
+            values = relu(dense(values, arrays[f"{name}.weight"], arrays[f"{name}.bias"]))
+        return dense(values, arrays["choice.weight"], arrays["choice.bias"])
+
+    def step(self, arrays: Mapping[str, Floats], seen: Floats, state: Floats) -> tuple[Floats, Floats]:
+        """Return the actions (N, 2) of the highest score, of what N robots see (N, D), and the empty memory."""
+        chosen: Floats = CHOICES[np.argmax(self.scores(arrays, seen), 1)]
+        return chosen, state
+
+    def graph(self, policy: Policy, graph: Graph) -> None:
+        """Add the network to an ONNX graph.
+
+        It reads ``observation`` (N, D). It writes ``scores`` (N, 11) of the actions, ``action`` (N, 2) of the highest, and
+        ``command`` (N, 2): the speed in the speeds of the observation, m/s, and the change of heading within a period, rad.
+        """
+        seen = graph.read("observation", policy.observe.length)
+        scores = self._onnx_scores(policy, seen)
+        action = graph.add("Gather", CHOICES, scores.argmax(1, keep=False), axis=0)
+        graph.write("scores", scores, len(CHOICES))
+        graph.write("action", action, 2)
+        command = graph.concat([action.part(0, 1) * seen.part(SPEED, SPEED + 1), action.part(1, 2) * TURN])
+        graph.write("command", command, 2)
+        outputs = {
+            "scores": "of the actions; their softmax are the probabilities",
+            "action": "speed in preferred speeds; change of heading in units of 30 degrees, positive to the left",
+            "command": "speed in the speeds of the observation, m/s; change of heading within a period, rad",
+        }
+        graph.about |= {"actions": json.dumps(CHOICES.tolist()), "outputs": json.dumps(outputs), "frame": GOAL_FRAME}
+
+    def _onnx_scores(self, policy: Policy, seen: Value) -> Value:
+        """The scores (N, 11)."""
+        arrays, graph, people = policy.arrays, seen.graph, self.seen(policy.observe).people
+        row = seen.reshape(0, 1, policy.observe.length)
+        goal, speed, radius, cosine, sine = (row.part(k, k + 1) for k in (GOAL, SPEED, RADIUS, COSINE, SINE))
+        host = _scaled(graph, [goal, _angle(sine, cosine), speed, radius], HOST_MEAN, HOST_SCALE)
+        persons = row.part(ROBOT, policy.observe.length).reshape(0, people, PERSON)
+        x, y, vx, vy, other = persons.columns(PERSON - 1)
+        both = radius + other
+        others = _scaled(graph, [x, y, vx, vy, other, both, (x * x + y * y).sqrt() - both], OTHER_MEAN, OTHER_SCALE)
+        present = ~persons.part(PERSON - 1, PERSON).equals(0.0)
+        state = cell = host.part(0, 1) * np.zeros((1, 1, len(arrays["lstm.state_weight"])), np.float32)
+        for p in range(people - 1, -1, -1):
+            after, kept = onnx_graph.lstm(arrays, "lstm", others.part(p, p + 1, 1), state, cell)
+            there = present.part(p, p + 1, 1)
+            state, cell = there.where(after, state), there.where(kept, cell)
+        values = graph.concat([host, state])
+        for name in ("hidden.0", "hidden.1"):
+            values = onnx_graph.dense(values, arrays[f"{name}.weight"], arrays[f"{name}.bias"]).relu()
+        return onnx_graph.dense(values, arrays["choice.weight"], arrays["choice.bias"]).reshape(0, len(CHOICES))
+
+    def learner(self, shape: Shape) -> Any:
+        """Return the network in PyTorch, with a critic."""
+        from agora.policies.learners.ga3c import Ga3cLearner
+
+        return Ga3cLearner(self, shape)
+
+
+def _angle(y: Value, x: Value) -> Value:
+    """The angle of (x, y), by that of half of it: ONNX has no arc tangent of two values."""
+    graph, length = y.graph, (x * x + y * y).sqrt()
+    ahead = graph.add("Atan", y / (length + x).maximum(_TINY)) * 2.0
+    behind = graph.add("Atan", y / (length - x).maximum(_TINY)) * 2.0
+    return (x < 0.0).where((y < 0.0).where(-math.pi - behind, math.pi - behind), ahead)
+
+
+def _scaled(graph: Graph, values: list[Value], mean: Floats, scale: Floats) -> Value:
+    return (graph.concat(values) - mean) / scale

@@ -1,0 +1,178 @@
+"""Fully connected layers, one after the other, without a memory."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from agora.core.scalar import F
+from agora.core.state import Floats
+from agora.errors import InputError, UnknownNameError
+from agora.interfaces import Encoding, Shape
+from agora.policies import onnx_graph
+from agora.policies.encoding import ROBOT_FRAME, FromLimitToLimit
+from agora.policies.layers import ACTIVATIONS, dense
+from agora.policies.onnx_graph import Graph, Value
+
+if TYPE_CHECKING:
+    from agora.policies.policy import Body, Policy
+
+__all__ = ["Mlp"]
+
+_GRAPHS: dict[str, Callable[[Value], Value]] = {
+    "none": lambda value: value,
+    "relu": Value.relu,
+    "sigmoid": Value.sigmoid,
+    "tanh": Value.tanh,
+}
+
+
+@dataclass(frozen=True)
+class Layer:
+    """A layer of a network in which every output reads every input.
+
+    Attributes:
+        weight: (I, O).
+        bias: (O,).
+        activation: name of one of `agora.policies.layers.ACTIVATIONS`.
+    """
+
+    weight: Floats
+    bias: Floats
+    activation: str = "none"
+
+
+@dataclass(frozen=True)
+class Mlp:
+    """Layers in which every output reads every input.
+
+    Attributes:
+        sizes: values of the hidden layers.
+        activation: of the hidden layers, "relu", "tanh" or "sigmoid"; the last layer has none. Or a name for each layer, the last
+            included.
+    """
+
+    sizes: tuple[int, ...] = (128, 128)
+    activation: str | tuple[str, ...] = "relu"
+
+    def __post_init__(self) -> None:
+        if any(size < 1 for size in self.sizes):
+            raise InputError(f"sizes must be at least 1, got {list(self.sizes)}")
+        if len(self.activations) != len(self.sizes) + 1:
+            raise InputError(f"activation: expected {len(self.sizes) + 1} names, one a layer, got {len(self.activations)}")
+        for name in self.activations:
+            if name not in ACTIVATIONS:
+                raise UnknownNameError("activation", name, ACTIVATIONS)
+
+    @property
+    def activations(self) -> tuple[str, ...]:
+        """The activation of each layer."""
+        return (*([self.activation] * len(self.sizes)), "none") if isinstance(self.activation, str) else self.activation
+
+    def shapes(self, observe: Encoding, arrays: Mapping[str, Floats]) -> dict[str, tuple[int, ...]]:
+        """Return the shapes that the weights must have; the length of an action is that of the last bias.
+
+        Raises:
+            InputError: no action has this length.
+        """
+        last = len(self.sizes)
+        actions = np.size(arrays.get(f"{last}.bias", np.zeros(2)))
+        if isinstance(observe, FromLimitToLimit) and actions not in (2, 3):
+            raise InputError(f"the last layer gives {actions} values; an action has 2 (vx, omega) or 3 (vx, vy, omega)")
+        ends = (observe.length, *self.sizes, actions)
+        return {
+            name: shape
+            for k, (inputs, outputs) in enumerate(zip(ends[:-1], ends[1:], strict=True))
+            for name, shape in ((f"{k}.weight", (inputs, outputs)), (f"{k}.bias", (outputs,)))
+        }
+
+    def state_size(self, observe: Encoding) -> int:
+        """Return 0: nothing is remembered."""
+        return 0
+
+    def step(self, arrays: Mapping[str, Floats], seen: Floats, state: Floats) -> tuple[Floats, Floats]:
+        """Return the actions (N, A) of what N robots see (N, D), and the empty memory."""
+        values = seen
+        for k, activation in enumerate(self.activations):
+            values = ACTIVATIONS[activation](dense(values, arrays[f"{k}.weight"], arrays[f"{k}.bias"]))
+        return values, state
+
+    def graph(self, policy: Policy, graph: Graph) -> None:
+        """Add the layers to an ONNX graph.
+
+        It reads ``observation`` (N, D) and writes ``action`` (N, A). Where actions go from limit to limit they are cut to [-1, 1],
+        and where the policy has a body ``twist`` (N, 3) is written, too.
+        """
+        arrays, values = policy.arrays, graph.read("observation", policy.observe.length)
+        for k, activation in enumerate(self.activations):
+            values = _GRAPHS[activation](onnx_graph.dense(values, arrays[f"{k}.weight"], arrays[f"{k}.bias"]))
+        size, limited = len(arrays[f"{len(self.sizes)}.bias"]), isinstance(policy.observe, FromLimitToLimit)
+        action = values.within(-1.0, 1.0) if limited else values
+        graph.write("action", action, size)
+        if not limited:
+            return
+        names = ("vx", "vy", "omega") if size == 3 else ("vx", "omega")
+        outputs = {"action": f"{', '.join(names)}, each from -1, the robot's lowest, to 1, its highest; frame: {ROBOT_FRAME}"}
+        if policy.body is not None:
+            graph.write("twist", _twist(graph, policy.body, action, size), 3)
+            outputs["twist"] = f"vx, vy (m/s), omega (rad/s); frame: {ROBOT_FRAME}"
+        graph.about["outputs"] = json.dumps(outputs)
+
+    def learner(self, shape: Shape) -> Any:
+        """Return two towers in PyTorch, one for the actions and one for the value."""
+        from agora.policies.learners.mlp import Towers
+
+        return Towers(self, shape)
+
+
+def mlp_of(layers: Sequence[Layer]) -> tuple[Mlp, dict[str, Floats]]:
+    """Return the network of layers, and its weights.
+
+    Raises:
+        InputError: there is none, or a bias does not belong to its weight.
+    """
+    if not layers:
+        raise InputError("a policy needs at least one layer")
+    for number, layer in enumerate(layers):
+        if layer.weight.ndim != 2 or layer.bias.shape != layer.weight.shape[1:]:
+            found = f"weight {layer.weight.shape} and bias {layer.bias.shape}"
+            raise InputError(f"layer {number}: expected a weight (I, O) and a bias (O,), got {found}")
+    arrays = {f"{k}.{name}": getattr(layer, name) for k, layer in enumerate(layers) for name in ("weight", "bias")}
+    return Mlp(tuple(len(layer.bias) for layer in layers[:-1]), tuple(layer.activation for layer in layers)), arrays
+
+
+def layers_of_torch(modules: Sequence[Any]) -> tuple[Layer, ...]:
+    """Return the layers of PyTorch modules and of sequences of them.
+
+    Raises:
+        InputError: a module of another kind than ``Linear``, ``ReLU``, ``Tanh``, ``Sigmoid``, ``Flatten``.
+    """
+    layers: list[Layer] = []
+    for module in _flat(modules):
+        name = type(module).__name__.lower()
+        if name == "linear":
+            weight, bias = (tensor.detach().cpu().numpy().astype(np.float32) for tensor in (module.weight, module.bias))
+            layers.append(Layer(np.ascontiguousarray(weight.T), bias))
+        elif name in ACTIVATIONS and layers:
+            layers[-1] = Layer(layers[-1].weight, layers[-1].bias, name)
+        elif name not in ("flatten", "identity"):
+            raise InputError(f"a policy is made of Linear, ReLU, Tanh and Sigmoid, got {type(module).__name__}")
+    return tuple(layers)
+
+
+def _flat(modules: Sequence[Any]) -> list[Any]:
+    """The modules in a sequence of modules and of sequences of them."""
+    return [m for module in modules for m in (_flat(module) if type(module).__name__ == "Sequential" else [module])]
+
+
+def _twist(graph: Graph, body: Body, action: Value, size: int) -> Value:
+    """The twists (N, 3) of actions (N, 2) or (N, 3): `agora.policies.encoding.to_twists`."""
+    low, high = F(body.min_vx), F(body.max_vx)
+    middle, half = F(0.5) * (high + low), F(0.5) * (high - low)
+    vx = (action.part(0, 1) * float(half) + float(middle)).within(body.min_vx, body.max_vx)
+    vy = action.part(1, 2) * (body.max_vy if size == 3 else 0.0)
+    return graph.concat([vx, vy, action.part(size - 1, size) * body.max_omega])

@@ -1,0 +1,167 @@
+"""A base for networks that value states: CADRL, LSTM-RL, SARL. The policy takes the velocity whose next state is worth most.
+
+`agora.policies.look_ahead` has the candidates and the worth of a step. Values of ONNX graphs have the axes row, candidate, person
+and entry; a value that does not depend on an axis has a length of 1 there.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from agora.core.scalar import ZERO
+from agora.core.state import Bools, Floats
+from agora.errors import InputError
+from agora.interfaces import Encoding, Shape
+from agora.policies.joint_state import GOAL, GOAL_FRAME, OWN, RADIUS, SPEED, JointState
+from agora.policies.layers import dense
+from agora.policies.look_ahead import LookAhead, look_ahead, present_in
+from agora.policies.onnx_graph import Graph, Value
+from agora.policies.onnx_look_ahead import PERSON_AXIS, chosen, looked_ahead
+from agora.ranges import Size
+from agora.registry import name_of
+
+if TYPE_CHECKING:
+    from agora.policies.policy import Policy
+
+_CHUNK = 8  # decisions that are computed together: their values fit into the cache
+
+
+@dataclass(frozen=True)
+class ValueNetwork:
+    """A network from joint states to their values, and the look-ahead by which it drives.
+
+    Published sizes are those of the CrowdNav code (vita-epfl/CrowdNav, crowd_nav/configs/policy.config), where nothing else is
+    said. A subclass says its layers (`parts`), its values in NumPy and in ONNX, and its twin in PyTorch.
+
+    Attributes:
+        width: of the layers, as a share of the published ones.
+        ahead: candidates, and the worth of a step.
+    """
+
+    width: Size = 1.0
+    ahead: LookAhead = field(default_factory=LookAhead)
+
+    def scaled(self, *sizes: int) -> list[int]:
+        """Return published sizes at this width."""
+        return [max(1, round(self.width * size)) for size in sizes]
+
+    @property
+    def parts(self) -> Mapping[str, Sequence[int]]:
+        """The sizes of each sequence of layers, by name, from its input to its output."""
+        raise NotImplementedError
+
+    def values(self, arrays: Mapping[str, Floats], pairs: Floats, present: Bools) -> Floats:
+        """Return the values (N,) of states given as pairs (N, P, 13) of which ``present`` (N, P) are there."""
+        raise NotImplementedError
+
+    def onnx_values(self, policy: Policy, pairs: Value, present: Value) -> Value:
+        """Return the values (N, A, 1, 1) of pairs (N, A, P, 13) of which ``present`` (N, 1, P, 1) are there."""
+        raise NotImplementedError
+
+    def shapes(self, observe: Encoding, arrays: Mapping[str, Floats]) -> dict[str, tuple[int, ...]]:
+        """Return the shapes that the weights must have.
+
+        Raises:
+            InputError: the encoding is no `JointState`.
+        """
+        if not isinstance(observe, JointState):
+            name, other = name_of("networks", self), type(observe).__name__
+            raise InputError(f"network {name!r} sees with the encoding joint_state, got {other}")
+        return {
+            name: shape
+            for part, sizes in self.parts.items()
+            for k, (inputs, outputs) in enumerate(zip(sizes[:-1], sizes[1:], strict=True))
+            for name, shape in ((f"{part}.{k}.weight", (inputs, outputs)), (f"{part}.{k}.bias", (outputs,)))
+        }
+
+    def state_size(self, observe: Encoding) -> int:
+        """Return 0: nothing is remembered."""
+        return 0
+
+    def returns(self, arrays: Mapping[str, Floats], states: Floats) -> Floats:
+        """Return the promise of each candidate (N, A): the reward of the step, and the discounted value of the state after it."""
+        present, count = present_in(states), len(self.ahead.velocities)
+        out = np.empty((len(states), count), np.float32)
+        for first in range(0, len(states), _CHUNK):
+            rows = slice(first, first + _CHUNK)
+            pairs, rewards, discounts = look_ahead(states[rows], self.ahead)
+            there = np.repeat(present[rows], count, 0)
+            values = self.values(arrays, pairs.reshape(-1, *pairs.shape[2:]), there).reshape(rewards.shape)
+            out[rows] = rewards + discounts[:, None] * values
+        return out
+
+    def choose(self, arrays: Mapping[str, Floats], states: Floats, allowed: Bools | None = None) -> Floats:
+        """Return the velocities (N, 2), m/s in the goal frame, for joint states (N, D).
+
+        Where nobody is there, and within a robot's radius of the goal, it goes straight to the goal, or with the allowed candidate
+        that comes nearest to it.
+
+        Args:
+            arrays: the weights.
+            states: (N, D).
+            allowed: (N, A) candidates among which to choose, all by default. The first, to stand, should be among them.
+        """
+        promised = self.returns(arrays, states)
+        goes = ~present_in(states).any(1) | (states[:, GOAL] < states[:, RADIUS])
+        promised[goes] = self.ahead.velocities[:, 0]
+        if allowed is not None:
+            promised = np.where(allowed, promised, np.float32(-np.inf))
+            goes &= allowed[:, self.ahead.straight]
+        velocities: Floats = self.ahead.velocities[np.argmax(promised, 1)] * states[:, SPEED, None]
+        straight = np.minimum(states[:, SPEED], states[:, GOAL] / np.float32(self.ahead.step))
+        velocities[goes] = np.stack([straight, np.zeros_like(straight)], -1)[goes]
+        return velocities
+
+    def step(self, arrays: Mapping[str, Floats], seen: Floats, state: Floats) -> tuple[Floats, Floats]:
+        """Return the best velocities (N, 2) in preferred speeds, of joint states (N, D), and the empty memory."""
+        return self.choose(arrays, seen) / seen[:, SPEED, None], state
+
+    def graph(self, policy: Policy, graph: Graph) -> None:
+        """Add the whole look-ahead to an ONNX graph.
+
+        It reads ``state`` (N, D). It writes ``velocity`` (N, 2), the answer of `choose` where every candidate is allowed, and
+        ``promised`` (N, A), that of `returns`.
+        """
+        ahead, candidates = self.ahead, len(self.ahead.velocities)
+        state = graph.read("state", policy.observe.length)
+        pairs, rewards, discounts, present = looked_ahead(ahead, state, policy.observe.length)
+        promised = (rewards + discounts * self.onnx_values(policy, pairs, present)).reshape(0, candidates)
+        graph.write("velocity", chosen(ahead, state, present, promised), 2)
+        graph.write("promised", promised, candidates)
+        outputs = {
+            "velocity": f"m/s in the speeds of the state; frame: {GOAL_FRAME}",
+            "promised": "reward of the step and discounted value after it, for each candidate",
+        }
+        graph.about["ahead"] = json.dumps(asdict(ahead))
+        graph.about["candidates"] = json.dumps(ahead.velocities.tolist())
+        graph.about["outputs"] = json.dumps(outputs)
+
+    def learner(self, shape: Shape) -> Any:
+        """Return the values in PyTorch, which the trainer ``value_learning`` improves."""
+        raise NotImplementedError
+
+
+def mlp(arrays: Mapping[str, Floats], name: str, values: Floats, *, first: int = 0, last_relu: bool = False) -> Floats:
+    """Return the layers ``<name>.<first>``, ``<name>.<first + 1>`` ... one after the other, with ReLU between them."""
+    count = sum(key.startswith(f"{name}.") and key.endswith(".weight") for key in arrays)
+    for k in range(first, count):
+        values = dense(values, arrays[f"{name}.{k}.weight"], arrays[f"{name}.{k}.bias"])
+        if k < count - 1 or last_relu:
+            np.maximum(values, ZERO, out=values)
+    return values
+
+
+def own(pairs: Value) -> Value:
+    """Return the robot's values (N, A, 1, 6) of pairs (N, A, P, 13)."""
+    return pairs.part(0, 1, PERSON_AXIS).part(0, OWN)
+
+
+def to_robot_frame(velocities: Floats, states: Floats) -> Floats:
+    """Turn velocities (N, 2) of the goal frame into the robots' own frames."""
+    c, s = states[:, 5], states[:, 6]
+    return np.stack([c * velocities[:, 0] + s * velocities[:, 1], c * velocities[:, 1] - s * velocities[:, 0]], -1)

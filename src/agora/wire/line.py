@@ -1,0 +1,145 @@
+"""A connection to a program that answers: Agora connects, the program says hello, then questions and answers alternate."""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+from typing import Any, TypeVar
+
+from agora.errors import AgoraError, PlannerError
+from agora.interfaces import Answer
+from agora.wire.address import Address, connect
+from agora.wire.message import decode
+from agora.wire.question import Hello, Question
+from agora.wire.stream import frame
+
+T = TypeVar("T")
+
+LONGEST = 1 << 26
+"""Most bytes of a message of a program."""
+PATIENCE = 10.0
+"""How long a program may take until it has said hello, s."""
+_CHUNK = 1 << 20
+
+
+class Line:
+    """Questions to the program at an address, over one connection for each process.
+
+    The connection is opened for the first question. After an error it is closed, and opened anew for the next question: what comes
+    late is never taken for another answer. A copy in another process, forked or unpickled, has a connection of its own.
+
+    Args:
+        address: of the program.
+    """
+
+    def __init__(self, address: Address) -> None:
+        self.address = address
+        self._connection: socket.socket | None = None
+        self._process = 0
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"address": self.address, "_connection": None, "_process": 0}
+
+    def __del__(self) -> None:
+        self.close()
+
+    def hello(self) -> Hello:
+        """Return the program's hello, over a connection that is closed again.
+
+        Raises:
+            PlannerError: nobody listens, or there is no hello.
+        """
+        try:
+            return self._opened()
+        finally:
+            self.close()
+
+    def ask(self, question: Question, known: Hello) -> Answer:
+        """Return the answer to a question.
+
+        Args:
+            question: the question.
+            known: hello of the program when the planner was made.
+
+        Raises:
+            PlannerError: nobody listens, the program closes the connection, is too late, or does not answer with a message that is
+                an answer, or it says another hello than before.
+        """
+        try:
+            if (self._connection is None or self._process != os.getpid()) and self._opened() != known:
+                raise PlannerError(f"{self._name}: says another hello than before; begin the run anew")
+            data, until = frame(question), time.monotonic() + known.deadline
+            try:
+                self._wait_until(until).sendall(data)
+                return self._message(until, Answer, "answer")
+            except TimeoutError as error:
+                raise PlannerError(f"{self._name}: no answer within its deadline of {known.deadline:g} s") from error
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Close the connection, if one is open."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.close()
+
+    @property
+    def _name(self) -> str:
+        return f"program at {self.address}"
+
+    def _opened(self) -> Hello:
+        """Open a connection, and return the hello that comes over it."""
+        self.close()
+        try:
+            self._connection, self._process = connect(self.address, PATIENCE), os.getpid()
+        except (OSError, UnicodeError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            raise PlannerError(f"{self._name}: nobody listens ({reason}); start the program first") from error
+        if not self.address.path:
+            self._connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        try:
+            return self._message(time.monotonic() + PATIENCE, Hello, "hello")
+        except TimeoutError as error:
+            several = "every worker has a connection of its own, and the program serves all of them at once"
+            raise PlannerError(f"{self._name}: no hello within {PATIENCE:g} s; {several}") from error
+
+    def _message(self, until: float, kind: type[T], what: str) -> T:
+        """Take one message; ``what`` names it in errors."""
+        length = int.from_bytes(self._bytes(4, until, what), "little")
+        if length > LONGEST:
+            raise PlannerError(f"{self._name}: its {what} has {length} bytes, expected a message of at most {LONGEST}")
+        data = self._bytes(length, until, what)
+        try:
+            return decode(data, kind, what)
+        except AgoraError as error:
+            raise PlannerError(f"{self._name}: {error}") from error
+
+    def _bytes(self, count: int, until: float, what: str) -> bytes:
+        """Take so many bytes."""
+        data = bytearray()
+        while len(data) < count:
+            try:
+                part = self._wait_until(until).recv(min(count - len(data), _CHUNK))
+            except TimeoutError:
+                raise
+            except OSError as error:
+                raise PlannerError(f"{self._name}: {error.strerror or error}; expected its {what}") from error
+            if not part:
+                raise PlannerError(f"{self._name}: closed the connection after {len(data)} bytes of its {what}")
+            data += part
+        return bytes(data)
+
+    def _wait_until(self, until: float) -> socket.socket:
+        """The connection, which waits no longer than that.
+
+        Raises:
+            TimeoutError: it is later already.
+        """
+        assert self._connection is not None
+        left = until - time.monotonic()
+        if left <= 0.0:
+            raise TimeoutError
+        self._connection.settimeout(left)
+        return self._connection
