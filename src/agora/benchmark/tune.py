@@ -46,7 +46,7 @@ __all__ = ["Tuning", "tune"]
 _QUARTER = 4
 
 TuneEvent = RunEvent | Tried | Tuned
-"""What a tuning tells: its last event is `Tuned`."""
+"""Events of a tuning; the last one is `Tuned`."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What a training tells whoever asked for it, in the order in which it happens."""
+"""Events of a training, in the order in which they happen."""
 
 from __future__ import annotations
 
@@ -17,8 +17,10 @@ class Learned:
     """The curve has another point.
 
     Attributes:
-        steps: environment steps so far. share: of the training that is done. rate: environment steps a second.
-        values: by name, such as losses and shares of outcomes.
+        steps: environment steps so far.
+        share: share of the training that is done.
+        rate: environment steps a second.
+        values: values by name, such as losses and shares of outcomes.
     """
 
     steps: int

@@ -1,4 +1,4 @@
-"""What a measurement of crowds tells while it is at work."""
+"""Events of a measurement of crowds."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class Measuring:
     """A part of the work begins.
 
     Attributes:
-        what: is measured, in words.
+        what: name of the part.
     """
 
     what: str
