@@ -36,25 +36,28 @@ def mlp(quick: bool) -> Line:
 def sarl(quick: bool) -> Line:
     """The 81 look-aheads of the policy sarl among five people."""
     import torch
-    from agora.learning.trainers.value_networks import network_of
-    from agora.policies.value import load_value_policy
 
+    from agora.interfaces import Shape
     from agora.policies.joint_state import JointState
     from agora.policies.look_ahead import look_ahead
+    from agora.policies.networks.sarl import SarlNetwork
+    from agora.policies.policy import load_policy
     from agora.testing.scenes import observation
 
     torch.set_num_threads(1)
-    policy = load_value_policy("sarl")
+    policy = load_policy("sarl")
     states = JointState()(observation(rows=ROWS, pedestrians=9, max_vy=0.4, seed=3))
-    network = network_of("sarl", len(policy.arrays["mlp1.0.bias"]) / 150.0)
-    present = torch.ones(ROWS * len(policy.ahead.velocities), JointState().people, dtype=torch.bool)
+    sarl = policy.network
+    assert isinstance(sarl, SarlNetwork)
+    network = sarl.learner(Shape(policy.observe, 2))
+    present = torch.ones(ROWS * len(sarl.ahead.velocities), JointState().people, dtype=torch.bool)
 
     def theirs() -> object:
-        pairs, _, _ = look_ahead(states, policy.ahead)
+        pairs, _, _ = look_ahead(states, sarl.ahead)
         return network(torch.from_numpy(pairs.reshape(-1, *pairs.shape[2:])), present)
 
     with torch.no_grad():
-        return _line(lambda: policy.returns(states), theirs, quick)
+        return _line(lambda: sarl.returns(policy.arrays, states), theirs, quick)
 
 
 def benches() -> list[Bench]:

@@ -52,14 +52,14 @@ class _Ours:
 
     def __init__(self, suite: Suite) -> None:
         import torch
-        from agora.learning.trainers.networks import network_of
 
         from agora.learning.trainers.ppo import Ppo, _Worlds
+        from agora.policies.learners.actor_critic import actor_critic
 
         settings = {"worlds": WORLDS, "horizon": STEPS, "batches": BATCHES, "epochs": EPOCHS, "episodes": EPISODES}
         self._ppo = Ppo(**settings, threads=THREADS, divergence=0.0)
         self._worlds = _Worlds(self._ppo, SimpleNamespace(suite=suite, stage="hall", seed=1))  # type: ignore[arg-type]
-        self._network = network_of("mlp", self._worlds.shape(self._ppo))
+        self._network = actor_critic(self._ppo.network, self._worlds.shape(self._ppo))
         self._descent = torch.optim.Adam(self._network.parameters(), eps=1e-5)
         self._chance = torch.Generator().manual_seed(1)
         self._worlds.begin(self._network, 0, 0)

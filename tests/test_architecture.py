@@ -33,7 +33,8 @@ IMPORT_ALL = """
 import importlib, pkgutil, sys
 import agora
 for module in pkgutil.walk_packages(agora.__path__, "agora."):
-    if not module.name.startswith(("agora.learning.sb3", "agora.learning.trainers.")):  # made of PyTorch's classes
+    torches = ("agora.learning.sb3", "agora.learning.trainers.", "agora.policies.learners.")  # made of PyTorch's classes
+    if not module.name.startswith(torches):
         importlib.import_module(module.name)
 import numpy, random
 held = (numpy.random.Generator, numpy.random.RandomState, random.Random)

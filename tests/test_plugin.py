@@ -1,4 +1,4 @@
-"""A stranger's planner, crowd model, executor, simulator, engine, sensor, trainer: pages are followed in a fresh environment."""
+"""Parts that a stranger adds, from a planner to a policy: the manual's pages are followed in a fresh environment."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from tests.environments import ROOT, Environment
 from tests.test_docs import blocks
 
 CONTRIBUTING, CROWD_MODEL = ROOT / "CONTRIBUTING.md", ROOT / "docs" / "how-to" / "add_a_crowd_model.md"
-OTHERS = ("an_executor", "a_simulator", "a_backend", "a_sensor", "a_trainer")
-EXECUTOR, SIMULATOR, BACKEND, SENSOR, TRAINER = (ROOT / "docs" / "how-to" / f"add_{what}.md" for what in OTHERS)
+OTHERS = ("an_executor", "a_simulator", "a_backend", "a_sensor", "a_trainer", "a_policy")
+EXECUTOR, SIMULATOR, BACKEND, SENSOR, TRAINER, POLICY = (ROOT / "docs" / "how-to" / f"add_{what}.md" for what in OTHERS)
 
 
 class Stranger(NamedTuple):
@@ -129,3 +129,18 @@ def test_a_trainer_is_added_as_the_manual_says(stranger):
     card = (stranger.folder / "results" / "guess" / "card.md").read_text(encoding="utf-8")
     assert "Trainer `guessing`" in card and "| `guesses` | 2 |" in card and "commit" in card
     stranger.environment.run("python", "-c", stranger.block("python"), where=stranger.folder)
+
+
+@pytest.mark.parametrize("stranger", [POLICY], indirect=True)
+def test_an_encoding_a_network_and_a_reward_are_added_trained_driven_and_exported_as_the_manual_says(stranger):
+    assert sorted(path.name for path in stranger.folder.iterdir()) == ["pyproject.toml", "wary.py", "wary.yaml"]
+    said = stranger.type()
+    for kind, name in {"encodings": "bearings", "networks": "leaky", "rewards": "patience"}.items():
+        [line] = [line for line in said["list"].splitlines() if line.startswith(f"{kind}: ")]
+        assert name in line.replace(",", "").split()
+    assert "seed 1, demo/crossing: success" in said["train"]
+    assert said["run"].startswith("demo/hall/0") and "policy" in said["bench"] and said["policy"].strip() == "wary.onnx"
+    shown = stranger.environment.run("agora", "policy", "show", "results/wary/policy.safetensors", where=stranger.folder)
+    assert "leaky of 83 weights: size=8, leak=0.5" in shown and "6 values of bearings: reach=3" in shown
+    told = stranger.environment.run("python", "-c", stranger.block("python"), where=stranger.folder)
+    assert "Leaky(size=8, leak=0.5) Bearings(reach=3.0) own" in told

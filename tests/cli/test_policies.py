@@ -9,17 +9,16 @@ import numpy as np
 import onnxruntime
 import pytest
 import torch
-from agora.learning.trainers.actor_critic import Shape
-from agora.learning.trainers.ds_rnn import DsRnn
-from agora.learning.trainers.ga3c import Ga3cNetwork
-from agora.policies.ga3c import Agents
-from agora.policies.load import load_any
 from typer.testing import CliRunner
 
 from agora.cli.app import app
 from agora.errors import InputError, UnknownNameError
+from agora.interfaces import Shape
+from agora.policies.agents import Agents
 from agora.policies.encoding import Observe
-from agora.policies.policy import Body, Layer, Policy
+from agora.policies.networks.ds_rnn import DsRnnNetwork
+from agora.policies.networks.ga3c import Ga3cNetwork
+from agora.policies.policy import Body, Layer, Policy, load_policy
 from agora.policies.robot_and_people import RobotAndPeople
 from agora.policies.weights import folder
 from agora.testing.scenes import observation
@@ -38,11 +37,11 @@ def shown(*words):
 
 @pytest.mark.parametrize("name", ["hall", "sarl"])
 def test_a_policy_that_comes_along_is_written_as_a_file_that_another_runtime_opens(tmp_path, name):
-    path, policy = tmp_path / "sub" / f"{name}.onnx", load_any(name)
+    path, policy = tmp_path / "sub" / f"{name}.onnx", load_policy(name)
     assert agora("export", name, "--output", path).strip() == str(path)
     session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
     [read] = session.get_inputs()
-    seen = policy.observe(observation(rows=2, pedestrians=8, beams=90))
+    seen = policy.see(observation(rows=2, pedestrians=8, beams=90))
     [answer, *_] = session.run(None, {read.name: seen})
     assert answer == pytest.approx(np.clip(policy(seen), -1.0, 1.0), abs=1e-5)
     assert json.loads(session.get_modelmeta().custom_metadata_map["observe"])["pedestrians" if name == "hall" else "people"] > 0
@@ -50,8 +49,9 @@ def test_a_policy_that_comes_along_is_written_as_a_file_that_another_runtime_ope
 
 def test_a_policy_with_a_card_is_shown_with_what_it_reaches():
     said = {name: text.strip() for name, text in shown("sarl").items()}
-    assert said["kind"].startswith("value network sarl, ") and said["does"].startswith("the best of 81 velocities")
-    assert said["sees"].startswith("37 values of JointState: people=5, reach=12")
+    assert said["network"].startswith("sarl of 25,127 weights: width=0.5, ahead=(speeds=5, headings=16, step=0.25")
+    assert said["does"] == "a velocity in preferred speeds, in the goal frame"
+    assert said["sees"].startswith("37 values of joint_state: people=5, reach=12")
     assert said["trained on"] == "suite crowdnav_training, stage circle"
     assert said["test"].startswith("crowdnav/visible, seed 1: success 0.982")
     assert said["published"].startswith("crowdnav/invisible: success 0.990") and said["label"] == "small"
@@ -60,20 +60,21 @@ def test_a_policy_with_a_card_is_shown_with_what_it_reaches():
 def test_files_without_a_card_are_shown_too(tmp_path):
     see = Observe(beams=3)
     layer = Layer(np.zeros((see.length, 3), np.float32), np.zeros(3, np.float32))
-    Policy(see, (layer,), {"steps": "12"}, Body(0.2, -0.5, 1.0, 0.4, 2.0)).save(tmp_path / "policy.safetensors")
+    Policy.of_layers(see, (layer,), {"steps": "12"}, Body(-0.5, 1.0, 0.4, 2.0), 0.2).save(tmp_path / "policy.safetensors")
     said = {name: text.strip() for name, text in shown(tmp_path / "policy.safetensors").items()}
-    assert said["kind"] == "layers of 9 - 3 values" and said["does"].startswith("vx, vy and omega")
-    assert said["robot"].startswith("control=0.2, min_vx=-0.5") and (said["steps"], said["card"]) == ("12", "none")
+    assert said["network"] == "mlp of 30 weights: sizes=[], activation=['none']" and said["does"].endswith("; every 0.2 s")
+    assert said["robot"].startswith("min_vx=-0.5, max_vx=1") and (said["steps"], said["card"]) == ("12", "none")
     torch.manual_seed(1)
-    actor = DsRnn(Shape(RobotAndPeople(people=2), 2, width=0.05, period=0.4)).policy({})
+    actor = DsRnnNetwork(width=0.05).learner(Shape(RobotAndPeople(people=2), 2, period=0.4)).policy({})
     actor.save(tmp_path / "actor.safetensors")
     said = {name: text.strip() for name, text in shown(tmp_path / "actor.safetensors").items()}
-    assert said["kind"].startswith(f"network ds_rnn with a memory of {actor.state_size} values")
-    assert said["does"] == "a velocity in the goal frame every 0.4 s"
-    Ga3cNetwork(Shape(Agents(), 2, period=0.2)).policy({}).save(tmp_path / "ga3c.safetensors")
+    assert said["network"].startswith("ds_rnn of ") and said["memory"] == f"{actor.state_size} values"
+    assert said["does"] == "a velocity in preferred speeds, in the goal frame; every 0.4 s"
+    Ga3cNetwork().learner(Shape(Agents(), 2, period=0.2)).policy({}).save(tmp_path / "ga3c.safetensors")
     said = {name: text.strip() for name, text in shown(tmp_path / "ga3c.safetensors").items()}
-    assert said["kind"] == "network ga3c, 104,971 weights"
-    assert said["does"] == "the best of 11 speeds and changes of heading every 0.2 s"
+    assert said["network"] == "ga3c of 104,971 weights: width=1" and said["does"].startswith(
+        "a speed in preferred speeds, and a change"
+    )
 
 
 def test_the_card_that_training_writes_beside_its_policy_is_found(tmp_path):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from rosbags.rosbag1 import Writer
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
@@ -13,9 +15,12 @@ from tests.suites import fingerprint
 from agora.benchmark.exchange import write_mcap_files
 from agora.benchmark.played import write_played
 from agora.datasets.bagfile import Bag
+from agora.datasets.messages import from_episode
 from agora.datasets.recorded import Unsaid, read_all
 from agora.datasets.rosbag import read_episode
 from agora.errors import InputError
+from agora.wire.episode import Episode
+from agora.wire.message import encode
 
 BAG = Path(__file__).parent / "bags" / "two_robots.bag"
 APART = 100  # s between the beginnings of two episodes
@@ -42,6 +47,10 @@ def episode(once, number):
             content.header.stamp.sec += APART * number
         if hasattr(content, "entry"):
             content.number, content.entry = 7 + number, f"small/helbing/{number}"
+        if hasattr(content, "resolved"):
+            start, stage = from_episode(content)
+            resolved = encode(Episode(content.number, replace(start, entry=content.entry), stage))
+            content.resolved = np.frombuffer(resolved, np.uint8)
         if "parameters" not in topic:
             yield topic, name, content, message.nanoseconds + APART * number * 10**9
 

@@ -11,6 +11,7 @@ import sys
 import tracemalloc
 from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from tests.played import recordings, small_suite
@@ -27,6 +28,7 @@ from agora.cli.app import app
 from agora.core.recording import Outcome
 from agora.datasets import rosbag
 from agora.datasets.bagfile import MAGIC, Bag, _decoder
+from agora.datasets.messages import from_episode
 from agora.datasets.recorded import Unsaid, read_all
 from agora.datasets.rosbag import read_episode
 from agora.errors import InputError, ResultsError
@@ -192,3 +194,10 @@ def test_what_never_ends_is_no_bag(tmp_path, kind):
     os.mkfifo(path)
     with pytest.raises(InputError, match="expected a file, got a device or a pipe"):
         read_all([path if kind == "pipe" else Path("/dev/zero")], Unsaid())
+
+
+def test_an_episode_that_an_older_agora_recorded_is_refused_by_name_and_so_is_one_that_is_damaged():
+    with pytest.raises(InputError, match="small/helbing/1: recorded by an older Agora"):
+        from_episode(SimpleNamespace(entry="small/helbing/1", stage="", timeout=3.0))
+    with pytest.raises(InputError, match="episode small/helbing/1: expected a message of Agora"):
+        from_episode(SimpleNamespace(entry="small/helbing/1", resolved=b"12345678{}"))

@@ -12,10 +12,10 @@ from tests.learning.suites import suite
 
 from agora.core.recording import Outcome
 from agora.errors import InputError, UnknownNameError
+from agora.interfaces import Transition
 from agora.learning.arena_reward import BASE_SEMANTIC, DEFAULT, ArenaReward
 from agora.learning.env import AgoraVectorEnv
 from agora.learning.facts import FACTS, channels_of, free_heading
-from agora.learning.rewards import Transition
 from agora.learning.training import load_training
 from agora.policies.encoding import Observe
 from agora.registry import Named

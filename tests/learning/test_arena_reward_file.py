@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 import pytest
@@ -12,9 +13,11 @@ from tests.learning.test_arena_reward import brought
 from agora.config import parse
 from agora.core.recording import Outcome
 from agora.errors import InputError
+from agora.interfaces import Rewarding
 from agora.learning.arena_reward import BASE_SEMANTIC, DEFAULT, NOTHING, ArenaReward
 from agora.learning.arena_reward_file import read_arena_reward
 from agora.learning.rewards import Transition
+from agora.registry import Plug
 
 WHOLE = """\
 goal_reached:
@@ -162,10 +165,13 @@ def test_wrong_files_are_refused_with_line_and_key(tmp_path, text, message):
         read_arena_reward(written(tmp_path, text))
 
 
+A_REWARD = Annotated[Rewarding, Plug("rewards")]
+
+
 def test_the_text_gives_the_same_reward_again(tmp_path):
     taken = read_arena_reward(written(tmp_path, WHOLE), safe_distance=0.8, subgoals=True)
-    again = parse(taken.text, dict[str, ArenaReward])["reward"]
+    again = parse(taken.text, dict[str, A_REWARD])["reward"]
     assert again == taken.reward
     assert again.along_path
     assert np.isclose(again.safe_distance, 0.8)
-    assert parse(read_arena_reward(written(tmp_path, "no_movement: {reward: 0}")).text, dict[str, ArenaReward])["reward"] == NOTHING
+    assert parse(read_arena_reward(written(tmp_path, "no_movement: {reward: 0}")).text, dict[str, A_REWARD])["reward"] == NOTHING

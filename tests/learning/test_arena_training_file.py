@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated
 
 import pytest
 from typer.testing import CliRunner
@@ -10,10 +11,11 @@ from typer.testing import CliRunner
 from agora.cli.app import app
 from agora.config import parse
 from agora.errors import InputError
-from agora.learning.arena_reward import ArenaReward
+from agora.interfaces import Rewarding
 from agora.learning.arena_reward_file import read_arena_reward
 from agora.learning.arena_training_file import Taken, read_arena_training
 from agora.learning.training import Training, load_training
+from agora.registry import Plug
 
 CONFIG = """\
 debug_mode: false
@@ -130,7 +132,7 @@ def test_the_commands_write_a_training_and_print_a_reward(tmp_path):
     reward = str(tmp_path / "reward_functions" / "careful.yaml")
     printed = CliRunner().invoke(app, ["import", "arena-reward", reward, "--safe-distance", "0.65", "--subgoals"])
     assert (
-        parse(printed.stdout, dict[str, ArenaReward])["reward"]
+        parse(printed.stdout, dict[str, Annotated[Rewarding, Plug("rewards")]])["reward"]
         == read_arena_reward(reward, safe_distance=0.65, subgoals=True).reward
     )
     assert "careful.yaml:3: obs_safe_distance: not taken" in printed.stderr

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from agora.learning.trainers.networks import Mlp, Shape, network_of
 from gymnasium.vector import AutoresetMode
 from tests.learning.suites import suite
 from tests.learning.trainers.runs import Notes, trained
@@ -16,14 +15,17 @@ from tests.learning.trainers.runs import Notes, trained
 from agora.core.recording import Outcome
 from agora.episode import Conditions, Episodes
 from agora.errors import InputError
-from agora.interfaces import Declaration
+from agora.interfaces import Declaration, Shape
 from agora.learning.arena_reward import ArenaReward
 from agora.learning.env import AgoraEnv, AgoraVectorEnv
 from agora.learning.rewards import Reward
 from agora.learning.sb3 import Sb3VecEnv
 from agora.learning.trainers.imitation import Lessons
-from agora.learning.trainers.ppo import Batch, Ppo, _Worlds, log_density, losses_of
+from agora.learning.trainers.ppo import Batch, Ppo, _Worlds, losses_of
 from agora.policies.encoding import Observe, to_actions, to_twists
+from agora.policies.learners.actor_critic import actor_critic
+from agora.policies.learners.distributions import log_density
+from agora.policies.networks.mlp import Mlp
 from agora.registry import Named
 from agora.tasks.suite import Suite
 
@@ -145,7 +147,7 @@ def test_robots_of_several_models_and_learners_that_know_one_robot_are_refused()
         AgoraEnv(several(), "walk")
     with pytest.raises(InputError, match="Stable-Baselines3: stage 'walk' must have one robot a world, got 3"):
         Sb3VecEnv(AgoraVectorEnv(several(), "walk", 1))
-    network = network_of("mlp", Shape(SEE, 2))
+    network = Mlp().learner(Shape(SEE, 2))
     with pytest.raises(InputError, match="lessons: stage 'walk' must have one robot"):
         next(Lessons(teacher="go_to_goal", worlds=1).teach(network, Notes(several(), "walk"), Reward(), 0.9, 1.0))
 
@@ -186,7 +188,7 @@ def test_rewards_read_the_facts_of_every_robot():
 def test_steps_in_which_robots_wait_are_left_out_of_the_losses():
     torch.manual_seed(3)
     rng = np.random.default_rng(5)
-    network = Mlp(Shape(Observe(0), 2, (6,)))
+    network = Mlp((6,)).learner(Shape(Observe(0), 2))
     counts = torch.from_numpy(rng.random((7, 5)) < 0.7)
     seen, actions = (torch.from_numpy(rng.normal(size=(7, 5, k)).astype(np.float32)) for k in (6, 2))
     advantages, returns = (torch.from_numpy(rng.normal(size=(7, 5)).astype(np.float32)) for _ in range(2))
@@ -206,10 +208,10 @@ def test_steps_in_which_robots_wait_are_left_out_of_the_losses():
 
 
 def test_the_trainer_counts_the_steps_and_the_ends_of_robots_under_way_alone():
-    ppo = Ppo(sizes=(8,), observe=Observe(0), worlds=8, horizon=40, epochs=1, batches=2, lap=2, steps=10**6, log_std=0.5)
+    ppo = Ppo(network=Mlp((8,)), observe=Observe(0), worlds=8, horizon=40, epochs=1, batches=2, lap=2, steps=10**6, log_std=0.5)
     whole = several(world=PLANE, distance=1.0, dynamic=0, timeout=2.0, goal_tolerance=0.6)
     worlds = _Worlds(ppo, Notes(whole, "walk"))  # type: ignore[arg-type]
-    network = network_of("mlp", worlds.shape(ppo))
+    network = actor_critic(ppo.network, worlds.shape(ppo))
     worlds.begin(network, 0, 0)
     batch, results = worlds.play(network, torch.Generator().manual_seed(1))
     assert batch.counts.shape == (40, 24) and 0.3 < float(batch.counts.float().mean()) < 1.0
@@ -235,7 +237,7 @@ def test_the_trainer_counts_the_steps_and_the_ends_of_robots_under_way_alone():
     ],
 )
 def test_rlcas_reward_is_that_of_its_code(omega, outcome, progress, reward):
-    from agora.learning.rewards import Transition
+    from agora.interfaces import Transition
 
     given = ArenaReward(
         reached=15, collision=-15, timeout=0, safe=0, approach=2.5, retreat=2.5, reverse=0, turning=-0.1, turning_rate=1.05

@@ -11,20 +11,21 @@ import onnx
 import onnxruntime
 import pytest
 import torch
-from agora.learning.trainers.actor_critic import Shape
-from agora.learning.trainers.ag_rl import AgRl
-from agora.learning.trainers.ds_rnn import DsRnn
-from agora.learning.trainers.value_networks import NETWORKS, arrays_of, network_of
-from agora.policies.load import load_any
-from agora.policies.value import ValuePolicy
+from safetensors.numpy import load, save
 
 from agora.errors import InputError
+from agora.interfaces import Shape
 from agora.policies.encoding import Observe, to_twists
 from agora.policies.joint_state import GOAL, PERSON, RADIUS, ROBOT, JointState
 from agora.policies.look_ahead import LookAhead
+from agora.policies.networks.ag_rl import AgRlNetwork
+from agora.policies.networks.ds_rnn import DsRnnNetwork
+from agora.policies.networks.sarl import SarlNetwork
 from agora.policies.onnx_file import export_onnx
 from agora.policies.policy import Body, Layer, Policy, load_policy
 from agora.policies.robot_and_people import RobotAndPeople
+from agora.policies.weights import read_weights
+from agora.registry import make
 from agora.testing.scenes import observation
 
 SEE = Observe(beams=7, pedestrians=2)
@@ -36,7 +37,7 @@ def random_policy(rng, *sizes_and_activations):
         weight = rng.normal(0, 0.4, (size, outputs)).astype(np.float32)
         layers.append(Layer(weight, rng.normal(0, 0.2, outputs).astype(np.float32), activation))
         size = outputs
-    return Policy(SEE, tuple(layers), {"steps": "12"})
+    return Policy.of_layers(SEE, tuple(layers), {"steps": "12"})
 
 
 def run(path, seen):
@@ -107,7 +108,7 @@ def emptied(states, people):
 def test_a_policy_that_knows_its_robot_answers_twists_too(rng, tmp_path, outputs, max_vy):
     limits = observation(rows=5, max_vy=max_vy).limits
     fastest = [float(one[0]) for one in (limits.min_vx, limits.max_vx, limits.max_vy, limits.max_omega)]
-    policy = replace(random_policy(rng, (9, "relu"), (outputs, "none")), body=Body(0.2, *fastest))
+    policy = replace(random_policy(rng, (9, "relu"), (outputs, "none")), body=Body(*fastest), period=0.2)
     export_onnx(policy, tmp_path / "one.onnx")
     seen = rng.uniform(-2, 2, (5, SEE.length)).astype(np.float32)
     found = answers(tmp_path / "one.onnx", observation=seen)
@@ -117,11 +118,18 @@ def test_a_policy_that_knows_its_robot_answers_twists_too(rng, tmp_path, outputs
     assert "rad/s" in json.loads(notes(tmp_path / "one.onnx")["outputs"])["twist"]
 
 
-@pytest.fixture(scope="module", params=sorted(NETWORKS))
+VALUES = ("cadrl", "lstm_rl", "sa_cadrl", "sarl")
+
+
+def value_policy(network, see=JointState(), about=None):  # noqa: B008
+    return network.learner(Shape(see, 2)).policy(about or {})
+
+
+@pytest.fixture(scope="module", params=VALUES)
 def value(request, tmp_path_factory):
     """A random value policy and its file."""
     torch.manual_seed(5)
-    policy = ValuePolicy(request.param, arrays_of(network_of(request.param, 0.2)), about={"seed": "5"})
+    policy = value_policy(make("networks", request.param, width=0.2), about={"seed": "5"})
     path = tmp_path_factory.mktemp("value") / "one.onnx"
     export_onnx(policy, path)
     return policy, path
@@ -134,7 +142,7 @@ def test_a_value_policy_promises_and_chooses_the_same(value, rows, people):
     for seed in range(4):
         crooked = policy.observe(observation(rows=rows, pedestrians=8, max_vy=0.4, seed=seed))
         states = emptied(crooked, people)
-        found, promised = answers(path, state=states), policy.returns(states)
+        found, promised = answers(path, state=states), policy.network.returns(policy.arrays, states)
         assert found["promised"] == pytest.approx(promised, abs=1e-5)
         best, second = np.sort(promised, 1)[:, -1], np.sort(promised, 1)[:, -2]
         told_apart = best - second > 1e-5
@@ -152,7 +160,7 @@ def test_a_value_policy_does_not_stop_short_of_the_goal_and_feels_contacts(value
     states[4, ROBOT : ROBOT + 5] = (0.4, 0.0, 0.0, 0.0, 0.3)  # touches the robot
     states[5, ROBOT : ROBOT + 5] = (0.7, 0.0, -1.0, 0.0, 0.3)  # will
     found = answers(path, state=states)
-    rates = policy.returns(states)
+    rates = policy.network.returns(policy.arrays, states)
     assert found["promised"] == pytest.approx(rates, abs=1e-5)
     assert found["velocity"][:3] == pytest.approx(np.float32([[0, 0], [0.4, 0], [1, 0]]), abs=1e-6)
     assert policy(states)[:3] == pytest.approx(found["velocity"][:3], abs=1e-6)
@@ -162,10 +170,11 @@ def test_other_candidates_and_more_people_are_exported_too(tmp_path):
     torch.manual_seed(6)
     ahead = LookAhead(speeds=2, headings=6, step=0.4, discount=0.8, collision=-1.0, discomfort_distance=0.5, norm=0.7, side="left")
     see = JointState(people=2, trained_speed=0.7)
-    policy = ValuePolicy("sarl", arrays_of(network_of("sarl", 0.1)), see, ahead)
+    policy = value_policy(SarlNetwork(0.1, ahead), see)
     export_onnx(policy, tmp_path / "one.onnx")
     states = see(observation(rows=5, pedestrians=8, max_vy=0.4, seed=3))
-    assert answers(tmp_path / "one.onnx", state=states)["promised"] == pytest.approx(policy.returns(states), abs=1e-5)
+    promised = policy.network.returns(policy.arrays, states)
+    assert answers(tmp_path / "one.onnx", state=states)["promised"] == pytest.approx(promised, abs=1e-5)
     said = notes(tmp_path / "one.onnx")
     assert np.float32(json.loads(said["candidates"])).tobytes() == ahead.velocities.tobytes()
     assert json.loads(said["ahead"])["step"] == 0.4 and json.loads(said["observe"])["people"] == 2
@@ -175,18 +184,18 @@ def test_the_file_of_a_value_policy_says_what_a_state_is(value):
     policy, path = value
     said = notes(path)
     parts, units = json.loads(said["parts"]), json.loads(said["units"])
-    assert (said["format"], said["network"], said["seed"]) == ("agora.value", policy.network, "5")
+    assert (said["format"], said["encoding"], said["seed"]) == ("agora.policy", "joint_state", "5") and said["network"] in VALUES
     assert sorted(k for first, last in parts.values() for k in range(first, last)) == list(range(policy.observe.length))
     assert parts.keys() == units.keys() and "towards the goal" in said["frame"]
 
 
-@pytest.mark.parametrize("network", [AgRl, DsRnn])
+@pytest.mark.parametrize("network", [AgRlNetwork, DsRnnNetwork])
 @pytest.mark.parametrize("places_only", [True, False])
 @pytest.mark.parametrize("rows", [1, 7])
 def test_a_policy_with_a_memory_answers_and_remembers_the_same(tmp_path, rows, places_only, network):
     torch.manual_seed(4)
     see = RobotAndPeople(people=5, trained_speed=0.8, places_only=places_only)
-    actor = network(Shape(see, 2, width=0.1, period=0.4)).policy({"seed": "4"})
+    actor = network(width=0.1).learner(Shape(see, 2, period=0.4)).policy({"seed": "4"})
     actor.arrays["actor.2.bias"][:] = (1.2, -0.9) if places_only else (0.0, 0.0)
     export_onnx(actor, tmp_path / "one.onnx")
     mine = theirs = np.zeros((rows, actor.state_size), np.float32)
@@ -197,7 +206,7 @@ def test_a_policy_with_a_memory_answers_and_remembers_the_same(tmp_path, rows, p
     for people in (5, 1, 0, 5, 5):
         moved = replace(o, pose=o.pose + shift.uniform(-0.5, 0.5, o.pose.shape).astype(np.float32))  # others become the nearest
         seen = emptied(see(moved), people)
-        action, mine = actor(seen, mine)
+        action, mine = actor.step(seen, mine)
         found = answers(tmp_path / "one.onnx", observation=seen, memory=theirs)
         theirs = found["next_memory"]
         assert found["action"] == pytest.approx(action, abs=1e-5)
@@ -207,8 +216,8 @@ def test_a_policy_with_a_memory_answers_and_remembers_the_same(tmp_path, rows, p
         lengths += np.hypot(*action.T).tolist()
     assert (min(lengths) > 1.0) == places_only and (max(lengths) < 1.0) != places_only  # long ones are shortened
     said = notes(tmp_path / "one.onnx")
-    assert (said["format"], json.loads(said["period"]), json.loads(said["observe"])["places_only"]) == (
-        "agora.actor",
+    assert (said["encoding"], json.loads(said["period"]), json.loads(said["observe"])["places_only"]) == (
+        "robot_and_people",
         0.4,
         places_only,
     )
@@ -220,41 +229,42 @@ def test_a_file_uses_no_operators_but_those_of_opset_17(value):
     assert {node.domain for node in model.graph.node} == {""}
 
 
-def small_files(folder):
-    """A file of each kind by the name of its format."""
-    torch.manual_seed(1)
-    see, paths = RobotAndPeople(people=2), {}
-    weight = np.zeros((SEE.length, 2), np.float32)
-    for name, policy in {
-        "agora.policy": Policy(SEE, (Layer(weight, np.zeros(2, np.float32)),)),
-        "agora.value": ValuePolicy("cadrl", arrays_of(network_of("cadrl", 0.05))),
-        "agora.actor": DsRnn(Shape(see, 2, width=0.05, period=0.25)).policy({}),
-    }.items():
-        paths[name] = folder / f"{name}.safetensors"
-        policy.save(paths[name])
-    return paths
+@pytest.mark.parametrize("name", ["hall", "sarl", "ds_rnn", "ga3c_cadrl"])
+def test_the_header_of_a_file_names_its_network_and_encoding(tmp_path, name):
+    policy, path = load_policy(name), tmp_path / "again.safetensors"
+    policy.save(path)
+    again, said = load_policy(path), read_weights(path)[0]
+    assert (again.network, again.observe, again.body, again.period) == (policy.network, policy.observe, policy.body, policy.period)
+    assert make("networks", json.loads(said)["network"]["name"]).__class__ is policy.network.__class__
+    assert make("encodings", json.loads(said)["observe"]["name"]).__class__ is policy.observe.__class__
+    assert {key: array.tobytes() for key, array in again.arrays.items()} == {
+        key: array.tobytes() for key, array in policy.arrays.items()
+    }
 
 
-def test_the_format_of_a_file_tells_the_kind_of_its_policy(tmp_path):
-    kinds = {name: type(load_any(path)).__name__ for name, path in small_files(tmp_path).items()}
-    assert kinds == {"agora.policy": "Policy", "agora.value": "ValuePolicy", "agora.actor": "Actor"}
-    assert type(load_any("hall")) is Policy and type(load_any("sarl")) is ValuePolicy
+@pytest.mark.parametrize(
+    ("format_", "version", "message"),
+    [
+        ("agora.policy", "8", "got agora.policy 8$"),
+        *((f"agora.{kind}", "1", f"got agora.{kind} 1; a file of an earlier") for kind in ("actor", "ga3c", "policy", "value")),
+        ("ycilop.aroga", "2", "got ycilop.aroga 2$"),
+    ],
+)
+def test_a_file_of_another_version_or_format_is_refused_by_name(tmp_path, format_, version, message):
+    path = tmp_path / "own.safetensors"
+    random_policy(np.random.default_rng(1), (2, "tanh")).save(path)
+    path.write_bytes(
+        save(load(path.read_bytes()), metadata={"format": format_, "version": version, "policy": read_weights(path)[0]})
+    )
+    with pytest.raises(InputError, match=f"own.safetensors: expected a file of agora.policy 2, {message}"):
+        load_policy(path)
 
 
-@pytest.mark.parametrize("kind", ["agora.policy", "agora.value", "agora.actor"])
-def test_a_file_of_another_version_or_kind_is_refused_by_name(tmp_path, kind):
-    path = small_files(tmp_path)[kind]
-    whole = path.read_bytes()
-    path.write_bytes(whole.replace(b'"version":"1"', b'"version":"8"'))
-    with pytest.raises(InputError, match=f"{kind}.safetensors: expected a file of {kind} 1, got {kind} 8"):
-        load_any(path)
-    path.write_bytes(whole.replace(f'"format":"{kind}"'.encode(), f'"format":"{kind[::-1]}"'.encode()))
-    with pytest.raises(
-        InputError, match=f"expected a file of agora.actor, agora.ga3c, agora.policy, agora.value, got {kind[::-1]}"
-    ):
-        load_any(path)
-    path.write_bytes(whole[:99])
+def test_a_damaged_file_and_none_are_refused_by_name(tmp_path):
+    path = tmp_path / "own.safetensors"
+    random_policy(np.random.default_rng(1), (2, "tanh")).save(path)
+    path.write_bytes(path.read_bytes()[:99])
     with pytest.raises(InputError, match="not a safetensors file"):
-        load_any(path)
+        load_policy(path)
     with pytest.raises(InputError, match="there is no such file"):
-        load_any(tmp_path / "none.safetensors")
+        load_policy(tmp_path / "none.safetensors")

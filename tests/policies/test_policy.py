@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from dataclasses import replace
-from types import SimpleNamespace
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -78,11 +78,14 @@ def changed(path, arrays=None, **metadata):
     [
         (lambda p: p.write_bytes(p.read_bytes()[:200]), "not a safetensors file"),
         (lambda p: p.write_bytes(b"\x80\x04pickle"), "a pickle, which Agora does not open"),
-        (lambda p: changed(p, version="2"), "expected a file of agora.policy 1, got agora.policy 2"),
-        (lambda p: changed(p, {"0.weight": np.zeros((5, 17), np.float32)}), r"layer 0: expected a weight \(28, O\)"),
-        (lambda p: changed(p, {"0.bias": np.full(17, np.nan, np.float32)}), "layer 0: a weight is not finite"),
-        (lambda p: changed(p, {"2.bias": np.zeros(2, np.float32)}), "expected float32 arrays 0.bias, 0.weight, 1.bias"),
-        (lambda p: changed(p, policy='{"observe": {"beams": 3}, "activations": ["tanh", "none"]}'), "observe: expected beams"),
+        (lambda p: changed(p, version="3"), "expected a file of agora.policy 2, got agora.policy 3"),
+        (lambda p: changed(p, {"0.weight": np.zeros((5, 17), np.float32)}), r"0.weight: expected the shape \(28, 17\), got"),
+        (lambda p: changed(p, {"0.bias": np.full(17, np.nan, np.float32)}), "weight 0.bias must be finite float32"),
+        (lambda p: changed(p, {"2.bias": np.zeros(2, np.float32)}), "weight 2.bias is no part of Mlp"),
+        (lambda p: changed(p, policy='{"observe": {"beams": 3}, "network": "mlp"}'), "observe.name: expected the name of"),
+        (lambda p: changed(p, policy='{"observe": "observe"}'), "network: expected a value, got nothing: the key is missing"),
+        (lambda p: changed(p, policy='{"observe": "obsrve", "network": "mlp"}'), "called 'obsrve'; did you mean 'observe'"),
+        (lambda p: changed(p, policy='{"observe": "observe", "network": {"name": "mlp", "sizes": [0]}}'), "sizes must be at least"),
         (lambda p: changed(p, policy="{"), "policy"),
         (lambda p: changed(p, {"1.weight": np.zeros((17, 4), np.float32), "1.bias": np.zeros(4, np.float32)}), "gives 4 values"),
         (lambda p: p.unlink(), "no such file|cannot be read"),
@@ -95,17 +98,27 @@ def test_a_wrong_file_is_refused_by_name(file, how, message):
     assert str(file) in str(error.value)
 
 
+@dataclass(frozen=True)
+class Row:
+    """A channel that nobody registered."""
+
+    channel: ClassVar[str] = "row"
+    fields: ClassVar[dict[str, Field]] = {"depth": Field((2,), "m", "", 0.0, 1.0)}
+
+
 def test_what_makes_no_policy_is_refused(tmp_path):
     with pytest.raises(InputError, match="at least one layer"):
-        Policy(SEE, ())
+        Policy.of_layers(SEE, ())
     with pytest.raises(UnknownNameError, match="'tanh'"):
-        Policy(SEE, (Layer(np.zeros((SEE.length, 2), np.float32), np.zeros(2, np.float32), "than"),))
+        Policy.of_layers(SEE, (Layer(np.zeros((SEE.length, 2), np.float32), np.zeros(2, np.float32), "than"),))
+    with pytest.raises(InputError, match=r"layer 0: expected a weight \(I, O\) and a bias \(O,\), got weight \(3, 2\)"):
+        Policy.of_layers(SEE, (Layer(np.zeros((3, 2), np.float32), np.zeros(3, np.float32)),))
     with pytest.raises(UnknownNameError, match="no policy called 'hal'.*hall"):
         load_policy("hal")
-    row = SimpleNamespace(channel="row", fields={"depth": Field((2,), "m", "", 0.0, 1.0)})
-    seeing = replace(SEE, sensors=(row,))
-    with pytest.raises(InputError, match="a file does not name sensors, and the policy sees row"):
-        Policy(seeing, (Layer(np.zeros((seeing.length, 2), np.float32), np.zeros(2, np.float32)),)).save(tmp_path / "x.safetensors")
+    seeing = replace(SEE, sensors=(Row(),))
+    layer = Layer(np.zeros((seeing.length, 2), np.float32), np.zeros(2, np.float32))
+    with pytest.raises(InputError, match="x.safetensors: channel Row is not registered; a package registers it in pyproject.toml"):
+        Policy.of_layers(seeing, (layer,)).save(tmp_path / "x.safetensors")
 
 
 def test_episodes_do_not_depend_on_their_batch(file):

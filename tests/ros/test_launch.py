@@ -9,6 +9,7 @@ import subprocess
 from pathlib import Path
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 import roslaunch
 import rospkg
@@ -18,17 +19,21 @@ import yaml
 from agora_bringup.arguments import CHOICES, NEEDS, check
 from agora_bringup.descriptions import frames
 from agora_bringup.windows import configuration, filled
+from agora_ros.conversions import to_episode
 from agora_task_generator.preparation import main
 from rosgraph_msgs.msg import Clock
 from roslib.packages import find_node
 from std_srvs.srv import Empty, EmptyResponse
+from tests.starts import start
 
 from agora.errors import InputError
+from agora.maps.grid import Map
 from agora.robots.body import body
 from agora.robots.mbf import mbf_parameters
 from agora.robots.model import load_robot, robot_names
 from agora.robots.urdf import urdf
-from agora_msgs.msg import Episode, Map, Robot, Robots
+from agora.tasks.generator import TaskGenerator
+from agora_msgs.msg import Episode, Robot, Robots
 
 LAUNCH = Path(__file__).parents[2] / "launch" / "start_arena.launch"
 EVERYWHERE = {"simulator_node", "map_generator", "pedsim_simulator", "task_generator_server", "robots"}
@@ -298,14 +303,19 @@ def test_the_robots_of_an_episode_are_described_and_their_frames_told(graph, lau
 
 def test_rviz_shows_every_robot_and_names_the_first_where_only_one_can_be():
     begun = episode(jackal_0="jackal", jackal_1="jackal", go1="go1")
-    begun.map = Map(resolution=0.1, origin_x=-3.0, origin_y=5.0, rows=100, columns=400)
+
+    def on(rows: int, columns: int) -> None:
+        place = Map("x", 0.1, (-3.0, 5.0), np.zeros((rows, columns), np.bool_))
+        begun.resolved = to_episode(start(place=place), TaskGenerator().stage.conditions(), [Robot(name="x")], 1).resolved
+
+    on(100, 400)
     tree = yaml.safe_load(filled(configuration("nav").read_text(), begun))["Visualization Manager"]
     view = tree["Views"]["Current"]
     assert (view["X"], view["Y"]) == pytest.approx((17.0, 10.0))
     assert view["Scale"] * 40.0 < 1000
     people = next(display for display in tree["Displays"] if display["Name"] == "Pedestrians")["Namespaces"]
     assert people["people"] and not people["names"]  # at 24 pixels a metre they would be 7 pixels high
-    begun.map.columns, begun.map.rows = 200, 150
+    on(150, 200)
     near = yaml.safe_load(filled(configuration("nav").read_text(), begun))["Visualization Manager"]
     assert next(display for display in near["Displays"] if display["Name"] == "Pedestrians")["Namespaces"]["names"]
     groups = [display for display in tree["Displays"] if display["Class"] == "rviz/Group"]

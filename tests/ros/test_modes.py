@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 import rospy
+from agora_ros.conversions import from_episode
 from std_msgs.msg import Bool
 from std_srvs.srv import Empty
 
 from agora.draft.scenario import read_scenario
 from agora.share import folder
+from agora.world.start import PedestrianStarts
 from agora_msgs.msg import Episode, EpisodeStatus
 
 NODES = {
@@ -20,6 +22,11 @@ NODES = {
     "agora_map_generator": "map_generator",
 }
 PLAIN = {"tm_robots": "random", "tm_obstacles": "none", "tm_modules": "", "map_file": "hospital", "behaviours": ""}
+
+
+def crowd(episode: Any) -> PedestrianStarts:
+    """The simulated pedestrians of an episode's message."""
+    return from_episode(episode)[0].pedestrians
 
 
 class Play:
@@ -63,25 +70,25 @@ def test_every_mode_is_switched_to_and_played_to_its_end(graph: Any, wait_until:
     play = Play(graph, wait_until)
 
     groups = play.played(tm_obstacles="groups(dynamic=[6, 6], standing_groups=[1, 1])", behaviours="groups,social_states")
-    assert len(groups.crowd.id) > 6 and 2 <= np.unique(groups.crowd.group, return_counts=True)[1].max() <= 5
-    assert 3 <= len(play.played(tm_obstacles="parametrized").crowd.id) <= 7
+    assert len(crowd(groups).id) > 6 and 2 <= np.unique(crowd(groups).group, return_counts=True)[1].max() <= 5
+    assert 3 <= len(crowd(play.played(tm_obstacles="parametrized")).id) <= 7
     zones = play.played(tm_robots="zones", tm_obstacles="zones")
-    assert 6 <= len(zones.crowd.id) <= 10 and 7.6 <= zones.robots[0].pose.y <= 18.0  # corridor, or store
+    assert 6 <= len(crowd(zones).id) <= 10 and 7.6 <= zones.robots[0].pose.y <= 18.0  # corridor, or store
     scenario = play.played(tm_robots="scenario", tm_obstacles="scenario", scenario_file="delivery")
     file = folder("scenarios") / "worlds/hospital/scenarios/delivery.json"
     written = read_scenario(file).robots[0].start
     pose = scenario.robots[0].pose
     assert np.allclose([pose.x, pose.y, pose.theta], written, atol=1e-5)
     path = play.played(tm_robots="scenario", tm_obstacles="scenario", scenario_file=str(file))
-    assert path.robots[0].pose == pose and path.crowd.id == scenario.crowd.id
+    assert path.robots[0].pose == pose and crowd(path).id.tolist() == crowd(scenario).id.tolist()
 
     forbidden = play.played(tm_modules="clear_forbidden_zones", tm_obstacles="random")
-    assert not any(x > 28.4 and y < 7.4 for x, y in zip(forbidden.crowd.x, forbidden.crowd.y, strict=True))
-    staged = play.played(tm_modules="staged,dynamic_map", tm_obstacles="random")
-    assert (len(staged.crowd.id), staged.goal_tolerance) == (12, 1.0) and staged.map.name.startswith("barn-")
+    assert not any(x > 28.4 and y < 7.4 for x, y in crowd(forbidden).position)
+    staged, _ = from_episode(play.played(tm_modules="staged,dynamic_map", tm_obstacles="random"))
+    assert (staged.crowd_size, staged.goal_tolerance) == (12, 1.0) and staged.map.name.startswith("barn-")
     graph.publisher("next_stage", Bool).publish(True)
     wait_until(lambda: rospy.get_param(graph.name("curr_stage")) == 1, "the next stage")
-    staged = play.played(tm_modules="staged,dynamic_map", tm_obstacles="random")
-    assert (len(staged.crowd.id), staged.goal_tolerance) == (15, 0.75)
+    staged, _ = from_episode(play.played(tm_modules="staged,dynamic_map", tm_obstacles="random"))
+    assert (staged.crowd_size, staged.goal_tolerance) == (15, 0.75)
     contest = play.played(tm_modules="benchmark")
     assert contest.entry.startswith("basic/") and contest.robots[0].interplanner == "bypass"

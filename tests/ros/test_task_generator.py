@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +24,20 @@ from agora.share import folder
 from agora.tasks.generator import TaskGenerator
 from agora.tasks.suite import Suite, load_suite
 from agora.testing.guard import identical
+from agora.world.start import PedestrianStarts, Start
 from agora_msgs.msg import Episode, EpisodeStatus, Pedestrians, RobotStatus
 from agora_msgs.srv import BeginEpisode, Move, PlayEpisode, SetGoal, SetMap
 
 CALM = {"timeout": 30.0, "RANDOM_dynamic_min": 0, "RANDOM_dynamic_max": 1}
+
+
+def start_of(episode: Any) -> Start:
+    """The start in an episode's message."""
+    return from_episode(episode)[0]
+
+
+def crowd_of(episode: Any) -> PedestrianStarts:
+    return start_of(episode).pedestrians
 
 
 class Parts:
@@ -175,27 +184,27 @@ def test_a_new_map_that_is_asked_for_is_that_of_the_episodes_from_now_on(
 ) -> None:
     node = start(map_file="dynamic_map", tm_obstacles="none")
     ask = graph.publisher("request_new_map", String)
-    first = parts.begun(wait_until, 1).map
+    first = start_of(parts.begun(wait_until, 1)).map
     ask.publish("")
-    second = parts.begun(wait_until, 2).map
-    assert (first.name, second.name) == ("barn-0", "barn-1") and first.cells != second.cells
+    second = start_of(parts.begun(wait_until, 2)).map
+    assert (first.name, second.name) == ("barn-0", "barn-1") and not identical(first.occupied, second.occupied)
     ask.publish("canteen(width=14, height=11, obstacle_num=12)")
     wait_until(lambda: "request_new_map is ignored: obstacle_num 12: there is room for" in node.log, "a word")
     ask.publish("canteen(width=20, obstacle_num=6)")
-    third = parts.begun(wait_until, 3).map
+    third = start_of(parts.begun(wait_until, 3)).map
     assert third.name == "canteen-2"
     parts.say(done=True)
-    assert parts.begun(wait_until, 4).map == third
+    assert identical(start_of(parts.begun(wait_until, 4)).map, third)
     node.kill()
     node = start()
-    assert parts.begun(wait_until, 5).map == third
+    assert identical(start_of(parts.begun(wait_until, 5)).map, third)
     ask.publish("cantine")
     wait_until(lambda: "did you mean 'canteen'?" in node.log, "the nearest name")
     graph.param("map_file", "hall")
     graph.call("reset_task", Empty)
     ask.publish("")
     wait_until(lambda: "request_new_map is ignored: maps are new only with the module 'dynamic_map'" in node.log, "a refusal")
-    assert parts.episodes[-1].map.name == "hall"
+    assert start_of(parts.episodes[-1]).map.name == "hall"
 
 
 def stand_in(graph: Any, part: str, **params: Any) -> Any:
@@ -245,25 +254,28 @@ def test_modes_and_settings_are_switched_while_it_runs(
     file.write_text((folder("configs") / "task_generator.yaml").read_text())
     node = start({"config": str(file)}, tm_obstacles="none")
     reset = lambda: graph.call("reset_task", Empty)  # noqa: E731
-    assert not parts.begun(wait_until, 1).crowd.id
+    assert len(crowd_of(parts.begun(wait_until, 1)).id) == 0
     graph.param("tm_obstacles", "random")
     graph.param("task_generator_server/RANDOM_dynamic_min", 3)
     graph.param("task_generator_server/RANDOM_dynamic_max", 3)
     reset()
-    assert len(parts.episodes[-1].crowd.id) == 3
+    assert len(crowd_of(parts.episodes[-1]).id) == 3
     client = Client(graph.name("task_generator_server"), timeout=90)
     client.update_configuration({"RANDOM_dynamic_max": 4, "RANDOM_dynamic_min": 4, "timeout": 12.5})
     reset()
-    assert len(parts.episodes[-1].crowd.id) == 4 and parts.episodes[-1].timeout == 12.5
+    last = start_of(parts.episodes[-1])
+    assert len(last.pedestrians.id) == 4 and last.timeout == 12.5
     file.write_text(file.read_text().replace("goal_radius: 1.0", "goal_radius: 0.4"))
     reset()
-    assert parts.episodes[-1].goal_tolerance == 0.4 and parts.episodes[-1].timeout == 12.5
+    last = start_of(parts.episodes[-1])
+    assert last.goal_tolerance == 0.4 and last.timeout == 12.5
     file.write_text(file.read_text().replace("goal_radius: 0.4", "goal_radios: 0.7"))
     graph.param("tm_robots", "gided")
     reset()
     log = node.said(f"{file}:", "did you mean 'goal_radius'?", "no robots mode called 'gided'; did you mean 'guided'?")
     assert "Traceback" not in log
-    assert parts.episodes[-1].goal_tolerance == 0.4 and len(parts.episodes[-1].crowd.id) == 4
+    last = start_of(parts.episodes[-1])
+    assert last.goal_tolerance == 0.4 and len(last.pedestrians.id) == 4
     said = node.log.count("gided")
     graph.param("map_file", "corridor")
     graph.param("tm_robots", "random")
@@ -277,7 +289,7 @@ def test_a_wrong_start_waits_until_it_is_right(graph: Any, parts: Parts, start: 
     wait_until(lambda: "no world called 'hal'; did you mean 'hall'?" in node.log, "a word about the map")
     assert not parts.told
     graph.param("map_file", "hall")
-    assert parts.begun(wait_until, 1).map.name == "hall"
+    assert start_of(parts.begun(wait_until, 1)).map.name == "hall"
     assert node.log.count("'hal'") == 1
 
 
@@ -339,10 +351,10 @@ def test_guided_robots_collect_waypoints_and_go_on_where_everybody_is(
     node = start({"RANDOM_dynamic_min": 2, "RANDOM_dynamic_max": 2}, tm_robots="guided")
     first = parts.begun(wait_until, 1)
     node.said("robots wait for waypoints: set one with 2D Nav Goal")
-    crowd = graph.publisher("pedsim_simulator/pedestrians", Pedestrians)
-    here = Pedestrians(present=b"\1\0", id=[first.crowd.id[0], 99], x=[2.25, 0.0], y=[1.75, 0.0], vx=[0.5, 0.0], vy=[0.0, 0.0])
+    people = graph.publisher("pedsim_simulator/pedestrians", Pedestrians)
+    here = Pedestrians(present=b"\1\0", id=[crowd_of(first).id[0], 99], x=[2.25, 0.0], y=[1.75, 0.0], vx=[0.5, 0.0], vy=[0.0, 0.0])
     here.heading, here.radius = [0.75, 0.0], [0.25, 0.3]
-    crowd.publish(here)
+    people.publish(here)
     tool = graph.publisher("move_base_simple/goal", PoseStamped)
     tool.publish(PoseStamped(pose=to_pose((-50.0, 3.0, 1.0))))
     wait_until(lambda: "a pose is ignored: waypoint 0: (-50.00, 3.00) has no room" in node.log, "a word about the wall")
@@ -351,8 +363,9 @@ def test_guided_robots_collect_waypoints_and_go_on_where_everybody_is(
     tool.publish(PoseStamped(pose=to_pose((5.5, 4.0, 0.0))))
     third = parts.begun(wait_until, 3)
     assert np.allclose([(goal.x, goal.y) for goal in third.robots[0].goals[:4]], [(12.0, 8.0), (5.5, 4.0)] * 2)
-    assert (second.crowd.x[0], second.crowd.y[0], second.crowd.heading[0]) == (2.25, 1.75, 0.75)
-    assert (second.crowd.x[1], second.map, second.things if hasattr(second, "things") else 0) == (first.crowd.x[1], first.map, 0)
+    crowd = crowd_of(second)
+    assert (*crowd.position[0], crowd.heading[0]) == (2.25, 1.75, 0.75)
+    assert crowd.position[1, 0] == crowd_of(first).position[1, 0] and identical(start_of(second).map, start_of(first).map)
     estimate = PoseWithCovarianceStamped()
     estimate.pose.pose = to_pose((4.75, 2.25, -0.5))
     graph.publisher("initialpose", PoseWithCovarianceStamped).publish(estimate)
@@ -368,10 +381,11 @@ def test_robots_that_explore_are_put_elsewhere_at_a_timeout(parts: Parts, start:
     first = parts.begun(wait_until, 1)
     parts.say(done=True, robots=[RobotStatus(name="jackal", ended=True, outcome=104, end_time=60.0, goal=3, contacts=1)])
     second = parts.begun(wait_until, 2)
-    assert (second.crowd.x, second.map) == (first.crowd.x, first.map) and second.robots[0].pose != first.robots[0].pose
+    assert identical(crowd_of(second).position, crowd_of(first).position) and identical(start_of(second).map, start_of(first).map)
+    assert second.robots[0].pose != first.robots[0].pose
     node.said("episode 1: time is over, 60.0 s, 3 goals reached, 1 contact")
     parts.say(done=True, robots=[RobotStatus(name="jackal", ended=True, outcome=101, end_time=7.6, goal=1, contacts=1)])
-    assert parts.begun(wait_until, 3).crowd.x != first.crowd.x
+    assert not identical(crowd_of(parts.begun(wait_until, 3)).position, crowd_of(first).position)
     node.said("episode 2: pedestrian collision, 7.6 s, 1 goal reached, 1 contact")
     assert [episode.number for episode in parts.episodes] == [1, 2, 3]
 
@@ -380,13 +394,14 @@ def test_a_curriculum_goes_up_and_down(graph: Any, parts: Parts, start: Any, wai
     stages = graph.folder / "stages.yaml"
     stages.write_text("".join(f"- {{dynamic: {n}, goal_radius: 0.5, map_generator: {{}}}}\n" for n in (1, 2)))
     start({"STAGED_curriculum": str(stages)}, tm_modules="staged, rviz_ui")
-    assert len(parts.begun(wait_until, 1).crowd.id) == 1
+    assert len(crowd_of(parts.begun(wait_until, 1)).id) == 1
     stage = lambda: (rospy.get_param(graph.name("curr_stage")), rospy.get_param(graph.name("last_stage_reached")))  # noqa: E731
     assert stage() == (0, False)
     graph.publisher("next_stage", Bool).publish(True)
     wait_until(lambda: stage() == (1, True), "the next stage")
     graph.call("reset_task", Empty)
-    assert len(parts.episodes[-1].crowd.id) == 2 and parts.episodes[-1].goal_tolerance == 0.5
+    last = start_of(parts.episodes[-1])
+    assert len(last.pedestrians.id) == 2 and last.goal_tolerance == 0.5
     graph.publisher("previous_stage", Bool).publish(True)
     wait_until(lambda: stage() == (0, False), "the stage before")
 
@@ -400,11 +415,7 @@ def test_a_suite_is_played_as_the_benchmark_plays_it(graph: Any, parts: Parts, s
     play = lambda **what: graph.call("task_generator_server/play", PlayEpisode, suite=str(tmp_path / "own.yaml"), **what)  # noqa: E731
     answer = play(stage="a", episode=1)
     assert (answer.success, answer.number, answer.robots) == (True, 1, ["jackal"])
-    mine = suite.start("a", 1)
-    mine = replace(
-        mine, robots=tuple(replace(robot, legs=None, turn=None) for robot in mine.robots)
-    )  # the message says nothing of ways
-    assert identical(from_episode(parts.episodes[-1])[0], mine) and parts.episodes[-1].seed == 3
+    assert identical(start_of(parts.episodes[-1]), suite.start("a", 1)) and parts.episodes[-1].seed == 3
     parts.say(done=True)
     refused = play(stage="b", episode=0)
     assert not refused.success and "no stage called 'b'" in refused.message

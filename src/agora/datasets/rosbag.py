@@ -73,7 +73,7 @@ def _played(bag: Source, said: Said, notes: list[str]) -> PlayedEpisode:
         start, stage = from_episode(said.episode)
         suite, stage_name, number = start.entry.rsplit("/", 2)
         episode = int(number)
-    except ValueError as error:
+    except (InputError, ValueError) as error:
         raise InputError(f"{path}: its episode cannot be read: {error}") from error
     most = _last_step(path, start, stage.periods.physics)
     late = [k for k in said.robots if k > most]

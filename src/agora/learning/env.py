@@ -7,7 +7,6 @@ Gymnasium looks for no entry points, but imports the module that stands before a
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from hashlib import blake2b
@@ -357,13 +356,8 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
 
     def _write(self, out: Floats, begins: Bools, worlds: Collection[int] | None = None) -> None:
         """Write what the robots of worlds see, all or some of them, into their rows."""
-        count = self.robots
         for part in self._parts:
-            here = np.flatnonzero(part.mine) if worlds is None else [w for w in worlds if part.mine[w]]
-            if not len(here):
-                continue
-            write = functools.partial(self.observe.write, part.seen, out)
-            part.batch.world.threads.at(here, lambda first, last, write=write: write(first * count, last * count))  # type: ignore[misc]
+            part.write(out, np.flatnonzero(part.mine) if worlds is None else [w for w in worlds if part.mine[w]])
         self.observe.remember(out, self._before, begins)
         self._seen = out.copy()
 

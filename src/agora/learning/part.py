@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -24,10 +25,10 @@ class Part:
     Args:
         starts: the episodes. examples: of them, that say how large they are.
         conditions: what they have in common.
-        needs: the channels that the policy sees.
+        needs: the channels that the policy sees and facts are read from.
         worlds: W.
         threads: threads over worlds.
-        observe: what actions mean.
+        observe: encoding of observations and actions.
         asks: facts that the reward reads.
 
     Attributes:
@@ -79,6 +80,13 @@ class Part:
         """
         self.batch.look(worlds)
         self.seen = self.batch.observer.observe()
+
+    def write(self, out: Floats, worlds: Collection[int]) -> None:
+        """Write the vectors that the robots of some worlds see into their rows (N, D)."""
+        count = self.batch.world.layout.robots
+        if len(worlds):
+            write = functools.partial(self._observe.write, self.seen, out)
+            self.batch.world.threads.at(worlds, lambda first, last: write(first * count, last * count))
 
     def teach(self, teacher: Any, actions: Floats) -> None:
         """Write the actions that a planner takes in the worlds that are played here."""

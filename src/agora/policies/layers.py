@@ -16,6 +16,8 @@ from agora.core.jit import hidden, lean_kernel
 from agora.core.scalar import ONE, TWO, ZERO, F, exp
 from agora.core.state import Bools, Floats
 
+__all__ = ["ACTIVATIONS", "attend", "convolve", "dense", "gru", "lstm", "mix", "pool", "relu", "sigmoid", "tanh"]
+
 
 @lean_kernel
 def _dense(inputs, weight, bias, out, first, last):

@@ -19,6 +19,8 @@ from agora.errors import InputError
 from agora.extras import missing
 from agora.files import write_whole
 
+__all__ = ["Graph", "Value", "dense", "gru", "lstm", "mlp", "pool"]
+
 _OPSET, _IR = 17, 8
 
 

@@ -10,6 +10,7 @@ from agora.testing.cards import check_card
 from agora.testing.channels import check_channel
 from agora.testing.costmap_layers import check_costmap_layer
 from agora.testing.crowd_models import check_crowd_model
+from agora.testing.encodings import check_encoding
 from agora.testing.errors import ContractError
 from agora.testing.executors import check_executor
 from agora.testing.generators import check_map_generator
@@ -18,7 +19,9 @@ from agora.testing.interplanners import check_interplanner
 from agora.testing.metrics import check_metric
 from agora.testing.modules import check_module
 from agora.testing.narrow import check_narrow_places, narrow_places
+from agora.testing.networks import check_network
 from agora.testing.planners import check_bad_input, check_planner
+from agora.testing.rewards import check_reward
 from agora.testing.scenes import Move, observation
 from agora.testing.simulators import check_simulator
 from agora.testing.tasks import check_obstacles_mode, check_robots_mode, check_world_source
@@ -34,6 +37,7 @@ __all__ = [
     "check_channel",
     "check_costmap_layer",
     "check_crowd_model",
+    "check_encoding",
     "check_executor",
     "check_global_planner",
     "check_interplanner",
@@ -42,7 +46,9 @@ __all__ = [
     "check_module",
     "check_obstacles_mode",
     "check_narrow_places",
+    "check_network",
     "check_planner",
+    "check_reward",
     "check_robots_mode",
     "check_simulator",
     "check_trainer",

@@ -210,7 +210,7 @@ def calibrate(
         folder: folder of ``calibration.yaml``, made here.
         threads: threads over worlds.
         resume: go on with a run that was begun in ``folder``.
-        token: by which another thread can stop it.
+        token: token by which another thread can stop it.
 
     Raises:
         InputError: Optuna is not installed.

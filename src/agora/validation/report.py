@@ -57,7 +57,7 @@ def validate(name: str, model: Any, *, seed: int = 0, token: StopToken | None = 
         name: name of the model.
         model: crowd model, or a `SimulatedCrowd`.
         seed: seed of places and preferred speeds.
-        token: by which another thread can stop it.
+        token: token by which another thread can stop it.
 
     Raises:
         StoppedError: the token asked for it.

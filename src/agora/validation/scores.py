@@ -246,7 +246,7 @@ def score_all(crowds: Mapping[str, Crowds], instrument: Instrument, token: StopT
     Args:
         crowds: crowds by name.
         instrument: instrument of the measurements.
-        token: by which another thread can stop it.
+        token: token by which another thread can stop it.
 
     Raises:
         StoppedError: the token asked for it.

@@ -55,7 +55,7 @@ class Address:
 
     @property
     def target(self) -> str | tuple[str, int]:
-        """The argument of a socket's ``bind`` and ``connect``."""
+        """The address as a socket binds it or connects to it."""
         return self.path or (self.host, self.port)
 
 
@@ -67,7 +67,7 @@ def _is_loopback(host: str) -> bool:
 
 
 def connect(address: Address, patience: float) -> socket.socket:
-    """Return a connection; who does not take it, or what is sent over it, within ``patience``, s, is not there.
+    """Return a connection. A process that does not take it, or what is sent over it, within ``patience``, s, is not there.
 
     Raises:
         OSError: nobody listens there.

@@ -1,4 +1,4 @@
-"""The texts that SocNavBench's simulator and a joystick exchange.
+"""Texts that SocNavBench's simulator and a joystick send to each other.
 
 Keys, their order, types and numbers are those of CMU-TBD/SocNavBench 2724ea85: ``simulators/sim_state.py`` (``to_json``),
 ``agents/robot_agent.py`` (``manage_data``), ``agents/robot_utils.py`` (``establish_handshake``), ``utils/socnav_utils.py``
@@ -34,7 +34,7 @@ CAUSES = {
     Outcome.OUT_OF_MAP: "Obstacle Collision",
     Outcome.PEDESTRIAN_COLLISION: "Pedestrian Collision",
 }
-"""What an episode's end is called there; what is not named here is a "Timeout"."""
+"""Names that SocNavBench has for the ends of episodes; every other end is a "Timeout"."""
 _ALGO = "algo: "
 _LONGEST_NAME = 100
 
@@ -102,7 +102,7 @@ class State:
 
 
 def opening(place: Map, map_name: str, episode: str) -> dict[str, Any]:
-    """The environment and name of an episode in its first message. The map's corner is the zero of all poses."""
+    """Environment and name of an episode, for its first message. The map's corner is the zero of all poses."""
     rows, columns = place.occupied.shape
     centre = np.array([columns * 0.5, rows * 0.5, 0.0]) * place.resolution
     environment = {

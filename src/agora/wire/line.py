@@ -19,7 +19,7 @@ T = TypeVar("T")
 LONGEST = 1 << 26
 """Most bytes of a message of a program."""
 PATIENCE = 10.0
-"""How long a program may take until it has said hello, s."""
+"""Longest time until a program has said hello, s."""
 _CHUNK = 1 << 20
 
 

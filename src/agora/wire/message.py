@@ -129,7 +129,7 @@ def _without_arrays(value: Any, path: str, arrays: dict[str, Any]) -> Any:
 
 
 def _with_arrays(value: Any, arrays: Mapping[str, Any], where: str, depth: int = 0) -> Any:
-    """Return the value that `_without_arrays` was given."""
+    """Plain data whose arrays are back in their places: the inverse of `_without_arrays`."""
     if depth > _DEEPEST:
         raise InputError(f"{where}: nested too deeply")
     if isinstance(value, dict) and value.keys() == {_ARRAY}:

@@ -126,7 +126,10 @@ class _RecordBuilder(Builder):
 
 @functools.cache
 def _fields(kind: Any) -> tuple[dict[str, Any], list[str], dict[str, str]] | None:
-    """The types by key, required keys, and names of a record that `agora.config` cannot read; None for other records."""
+    """The types, the required names and the names by key of the fields of a record that `agora.config` does not know all of.
+
+    Such a record is a NamedTuple, has derived fields, or names types of `_LATER`; None for any other.
+    """
     if hasattr(kind, "_fields"):
         names, required = list(kind._fields), [name for name in kind._fields if name not in kind._field_defaults]
     elif kind in _DERIVED or kind is Recording:

@@ -15,12 +15,13 @@ from agora.learning.demonstrations import read_samples
 from agora.learning.trainers.cloning import Cloning
 from agora.learning.trainers.imitation import Lessons
 from agora.policies.encoding import Observe, to_twists
+from agora.policies.networks.mlp import Mlp
 from agora.robots.model import load_robot
 
 BLIND = Observe(beams=0, goal_range=8.0)
 SUITE = plane(robots={"name": "random", "distance": 3.0}, robot="jackal", timeout=5.0)
 LESSONS = Lessons("go_to_goal", rounds=6, mixing=0, worlds=8, horizon=12, updates=40, batch=4, rate=0.01, value_weight=0.0)
-SMALL = Cloning(sizes=(24,), observe=BLIND, lessons=LESSONS, lap=2)
+SMALL = Cloning(network=Mlp((24,), "tanh"), observe=BLIND, lessons=LESSONS, lap=2)
 
 
 def demonstration(rng: np.random.Generator, count: int, beams: int = 720) -> dict[str, np.ndarray]:

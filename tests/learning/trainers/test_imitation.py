@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from agora.learning.trainers.actor_critic import Shape
-from agora.learning.trainers.networks import network_of
 from tests.learning.trainers.runs import Notes
 
 from agora.errors import DivergedError
+from agora.interfaces import Shape
 from agora.learning.rewards import Reward
 from agora.learning.trainers.imitation import Lessons, _School
 from agora.learning.trainers.ppo import Ppo
 from agora.policies.encoding import Observe
+from agora.policies.networks.mlp import Mlp
 from agora.tasks.suite import load_suite
 from agora.testing import check_trainer
 
@@ -23,7 +23,7 @@ SMALL = {"worlds": 8, "horizon": 12, "updates": 30, "batch": 4}
 
 def network(log_std=-0.5):
     torch.manual_seed(3)
-    return network_of("mlp", Shape(SEE, 3, (24,), "tanh", log_std))
+    return Mlp((24,), "tanh").learner(Shape(SEE, 3, log_std=log_std))
 
 
 def taught(lessons, network):
@@ -65,5 +65,5 @@ def test_lessons_that_come_to_numbers_that_are_not_finite_stop():
 
 def test_a_training_that_begins_with_lessons_keeps_the_contract():
     lessons = Lessons("go_to_goal", rounds=2, mixing=1, **SMALL)
-    ppo = Ppo(observe=SEE, sizes=(8,), lessons=lessons, steps=600, worlds=4, horizon=25, lap=2, validate=1)
+    ppo = Ppo(observe=SEE, network=Mlp((8,)), lessons=lessons, steps=600, worlds=4, horizon=25, lap=2, validate=1)
     check_trainer(ppo, load_suite("crowdnav_training"), "circle")

@@ -11,7 +11,6 @@ import gymnasium
 import numpy as np
 import pytest
 import torch
-from agora.learning.trainers.networks import ActorCritic, Mlp, Shape, network_of
 from gymnasium.spaces import Box
 from stable_baselines3 import PPO
 from stable_baselines3.common.buffers import RolloutBuffer
@@ -22,16 +21,25 @@ from tests.learning.trainers.runs import Interrupted, Notes, trained
 from tests.suites import plane
 from torch import Tensor
 
+from agora.config import build_component, plain
 from agora.errors import DivergedError, InputError, UnknownNameError
+from agora.interfaces import Shape
+from agora.learning.cadrl_reward import CadrlReward
 from agora.learning.env import AgoraVectorEnv
 from agora.learning.rewards import Reward
 from agora.learning.sb3 import Sb3VecEnv
-from agora.learning.trainers.ppo import Batch, Ppo, _Worlds, advantages_of, log_density, losses_of
+from agora.learning.trainers.ppo import Batch, Ppo, _Worlds, advantages_of, losses_of
+from agora.learning.trainers.value_learning import ValueLearning
 from agora.policies.encoding import Observe
+from agora.policies.joint_state import JointState
+from agora.policies.learners.actor_critic import ActorCritic, actor_critic
+from agora.policies.learners.distributions import log_density
+from agora.policies.networks.mlp import Mlp
+from agora.policies.networks.sarl import SarlNetwork
 
 BLIND = Observe(beams=0, goal_range=8.0)
 NOTHING = Reward(0.0, 0.0, 0.0, 0.0, 0.0)
-SMALL = Ppo(sizes=(8,), observe=BLIND, steps=6 * 64, worlds=8, horizon=8, epochs=2, batches=2, lap=2, validate=1)
+SMALL = Ppo(network=Mlp((8,)), observe=BLIND, steps=6 * 64, worlds=8, horizon=8, epochs=2, batches=2, lap=2, validate=1)
 CURRICULUM = "- {dynamic: 2, goal_radius: 0.9}\n- {dynamic: 3, goal_radius: 0.5}\n- {dynamic: 1}\n"
 
 
@@ -41,7 +49,7 @@ class Recurrent(ActorCritic):
     state_size = 5
 
     def __init__(self, shape: Shape) -> None:
-        super().__init__(shape)
+        super().__init__(Mlp(), shape)
         self.cell = torch.nn.GRUCell(shape.observe.length, 5)
         self.mean, self.value = torch.nn.Linear(5, shape.actions), torch.nn.Linear(5, 1)
 
@@ -115,7 +123,7 @@ def test_losses_and_the_descent_on_a_mini_batch_are_those_of_stable_baselines3(a
     kind = {"tanh": torch.nn.Tanh, "relu": torch.nn.ReLU}[activation]
     settings = {"n_steps": 7 * 5, "batch_size": 7 * 5, "n_epochs": 1, "ent_coef": 0.013, "vf_coef": 0.4, "learning_rate": 0.01}
     theirs = PPO("MlpPolicy", Spaces(), **settings, policy_kwargs={"net_arch": [7, 4], "activation_fn": kind}, device="cpu")
-    network = Mlp(Shape(BLIND, 2, (7, 4), activation))
+    network = Mlp((7, 4), activation).learner(Shape(BLIND, 2))
     parts = theirs.policy.mlp_extractor
     network.actor.load_state_dict(torch.nn.Sequential(*parts.policy_net, theirs.policy.action_net).state_dict())
     network.critic.load_state_dict(torch.nn.Sequential(*parts.value_net, theirs.policy.value_net).state_dict())
@@ -173,7 +181,7 @@ def test_what_comes_after_a_time_out_has_its_value_and_what_comes_after_an_end_h
     suite = plane(robots={"name": "random", "distance": 1.0}, robot="jackal", timeout=0.7, goal_tolerance=0.9)
     ppo = dataclasses.replace(SMALL, reward=NOTHING, trace=0.0, discount=0.9, horizon=30, worlds=16, log_std=0.5)
     worlds = _Worlds(ppo, Notes(suite, "plane"))
-    network = network_of("mlp", worlds.shape(ppo))
+    network = actor_critic(ppo.network, worlds.shape(ppo))
     for layer in (network.critic[0], network.critic[-1]):
         torch.nn.init.zeros_(layer.weight)
     torch.nn.init.constant_(network.critic[-1].bias, 3.0)
@@ -229,14 +237,14 @@ def test_a_training_that_comes_to_numbers_that_are_not_finite_says_at_which_step
 
 def test_descents_end_where_the_policy_has_moved_too_far(rng):
     torch.manual_seed(2)
-    first = Mlp(Shape(BLIND, 2, (6,)))
+    first = Mlp((6,)).learner(Shape(BLIND, 2))
     batch, after = played(first, rng), {}
     for name, ppo in {
         "once": Ppo(observe=BLIND, epochs=1, batches=1),
         "stopped": Ppo(observe=BLIND, epochs=9, batches=1, divergence=1e-12),
         "free": Ppo(observe=BLIND, epochs=9, batches=1, divergence=0.0),
     }.items():
-        network = Mlp(Shape(BLIND, 2, (6,)))
+        network = Mlp((6,)).learner(Shape(BLIND, 2))
         network.load_state_dict(first.state_dict())
         ppo._learn(network, torch.optim.Adam(network.parameters(), eps=1e-5), batch, 0, torch.Generator().manual_seed(1))
         after[name] = weights(network)
@@ -246,7 +254,7 @@ def test_descents_end_where_the_policy_has_moved_too_far(rng):
 
 
 def test_the_learning_rate_falls_in_a_straight_line(rng):
-    network = Mlp(Shape(BLIND, 2, (6,)))
+    network = Mlp((6,)).learner(Shape(BLIND, 2))
     descent, batch = torch.optim.Adam(network.parameters(), eps=1e-5), played(network, rng)
     for steps, rate in ((0, 0.02), (250, 0.0175), (1000, 0.01), (4000, 0.01)):
         Ppo(observe=BLIND, steps=1000, rate=0.02, last_rate=0.01)._learn(network, descent, batch, steps, torch.Generator())
@@ -254,7 +262,7 @@ def test_the_learning_rate_falls_in_a_straight_line(rng):
 
 
 def test_in_a_pass_every_step_is_in_one_mini_batch(rng):
-    network = Mlp(Shape(BLIND, 2, (6,)))
+    network = Mlp((6,)).learner(Shape(BLIND, 2))
     batch = played(network, rng)
     batches = list(Ppo(epochs=2, batches=3)._batches(batch.apart(), torch.Generator().manual_seed(1)))
     passes = [torch.cat([part.returns[0] for part in batches[k : k + 3]]) for k in (0, 3)]
@@ -265,14 +273,14 @@ def test_in_a_pass_every_step_is_in_one_mini_batch(rng):
 
 
 def test_the_policy_takes_the_means_of_the_network(rng):
-    network = Mlp(Shape(BLIND, 2, (9, 5)))
+    network = Mlp((9, 5)).learner(Shape(BLIND, 2))
     seen = rng.normal(size=(11, 6)).astype(np.float32)
     means, _, _ = network(torch.from_numpy(seen)[None], torch.zeros(11, 0), torch.zeros(1, 11, dtype=torch.bool))
     assert network.policy({"steps": "3"})(seen) == pytest.approx(means[0].detach().numpy(), abs=1e-6)
 
 
 def test_a_new_policy_stands_still_and_its_layers_are_orthogonal():
-    network = Mlp(Shape(BLIND, 2, (6, 6)))
+    network = Mlp((6, 6)).learner(Shape(BLIND, 2))
     first, last = network.actor[0].weight.detach(), network.actor[-1].weight.detach()
     assert (first @ first.T).numpy() == pytest.approx(2.0 * np.eye(6), abs=1e-5)
     assert (last @ last.T).numpy() == pytest.approx(1e-4 * np.eye(2), abs=1e-8)
@@ -315,7 +323,7 @@ def test_a_training_begins_the_same_with_the_same_seed_alone():
 
 TASK = plane(robots={"name": "random", "distance": 2.0}, robot="jackal", timeout=6.0)
 LEARNS = Ppo(
-    sizes=(32,),
+    network=Mlp((32,)),
     observe=BLIND,
     reward=Reward(progress=0.5),
     steps=40_000,
@@ -357,7 +365,7 @@ def test_it_learns_as_fast_as_stable_baselines3():
         worlds = AgoraVectorEnv(TASK, "plane", 64, episodes=256, seed=seed, observe=BLIND, reward=LEARNS.reward)
         shape = {
             "net_arch": [32],
-            "activation_fn": torch.nn.Tanh if LEARNS.activation == "tanh" else torch.nn.ReLU,
+            "activation_fn": torch.nn.Tanh if LEARNS.network.activation == "tanh" else torch.nn.ReLU,
             "log_std_init": -0.5,
         }
         settings = {"n_steps": 32, "batch_size": 512, "n_epochs": 4, "learning_rate": 3e-3, "target_kl": 0.02, "seed": seed}
@@ -375,7 +383,38 @@ def test_wrong_parameters_are_refused():
         Ppo(steps=0)
     with pytest.raises(InputError, match="rate must be above 0"):
         Ppo(rate=math.nan)
-    with pytest.raises(UnknownNameError, match="no network called 'mpl'.*mlp"):
-        network_of("mpl", Shape(BLIND, 2))
     with pytest.raises(UnknownNameError, match="no activation called 'rellu'.*relu"):
-        network_of("mlp", Shape(BLIND, 2, activation="rellu"))
+        Mlp(activation="rellu")
+    with pytest.raises(InputError, match="activation: expected 2 names, one a layer, got 3"):
+        Mlp((8,), ("relu", "relu", "none"))
+    with pytest.raises(InputError, match="network 'sarl' has no actor and critic, so this trainer cannot improve it"):
+        actor_critic(SarlNetwork(0.1), Shape(JointState(), 2))
+    with pytest.raises(InputError, match="network 'mlp' values no states, so value_learning cannot improve it"):
+        ValueLearning(network=Mlp())
+
+
+@pytest.mark.parametrize(
+    ("said", "message"),
+    [
+        ({"network": "mpl"}, "network: no network called 'mpl'; did you mean 'mlp'"),
+        ({"network": {"name": "mlp", "size": [8]}}, "network.size: unknown key; did you mean 'sizes'"),
+        ({"sizes": [8]}, "sizes: unknown key; did you mean network: {name: mlp, sizes: ...}"),
+        ({"network": "ds_rnn", "width": 0.2}, "width: unknown key; did you mean network: {name: ds_rnn, width: ...}"),
+        ({"observe": {"beam": 3}}, "observe.beam: encoding 'observe' has no parameter 'beam'; did you mean 'beams'"),
+        ({"observe": {"kind": "agents"}}, "observe.kind: .* the key name chooses another encoding: .*agents, joint_state"),
+        ({"reward": {"kind": "arena"}}, "reward.kind: .* the key name chooses another reward: arena, cadrl, weighted"),
+        ({"reward": {"name": "arena", "saf": 1.0}}, "reward.saf: unknown key; did you mean 'safe'"),
+    ],
+)
+def test_what_a_file_says_wrongly_of_network_encoding_and_reward_is_refused_by_name(said, message):
+    with pytest.raises(InputError, match=f"a training: {message}"):
+        build_component("trainers", {"name": "ppo"} | said, "a training")
+
+
+def test_a_trainer_in_a_file_names_its_network_encoding_and_reward():
+    given = {"name": "ppo", "network": {"sizes": [8]}, "observe": {"beams": 3}, "reward": {"name": "cadrl", "progress": 0.5}}
+    ppo = build_component("trainers", given, "a training")
+    assert (ppo.part.network, ppo.part.observe) == (Mlp((8,)), Observe(3)) and ppo.part.reward == CadrlReward(progress=0.5)
+    written = plain(ppo)
+    assert [written[key]["name"] for key in ("network", "observe", "reward")] == ["mlp", "observe", "cadrl"]
+    assert build_component("trainers", written, "a training") == ppo

@@ -9,16 +9,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from agora.learning.trainers.actor_critic import Shape
-from agora.learning.trainers.ds_rnn import DsRnn as Network
 
 from agora.core.recording import Outcome
 from agora.draft.periods import Periods
 from agora.episode import Conditions, Episodes
 from agora.errors import InputError
+from agora.interfaces import Shape
 from agora.learning.env import AgoraVectorEnv
 from agora.planners.learned.ds_rnn import DsRnn
 from agora.planners.memory import reset
+from agora.policies.networks.ds_rnn import DsRnnNetwork
 from agora.policies.policy import decides
 from agora.policies.robot_and_people import RobotAndPeople
 from agora.tasks.suite import load_suite
@@ -33,7 +33,7 @@ SCENE = {"rows": 5, "pedestrians": 6, "max_vy": 1.0, "dt": 0.25}
 def file(tmp_path_factory):
     """An untrained policy, which goes to its goal more or less."""
     torch.manual_seed(11)
-    network = Network(Shape(SEE, 2, width=0.2, period=0.25))
+    network = DsRnnNetwork(0.2).learner(Shape(SEE, 2, period=0.25))
     with torch.no_grad():
         network.actor[-1].bias[:] = torch.tensor([0.9, 0.1])
     path = tmp_path_factory.mktemp("policy") / "own.safetensors"
@@ -119,7 +119,7 @@ def test_an_episode_is_the_same_in_training_and_in_driving(file, planner):
     seen, _ = env.reset()
     state, ends = np.zeros((6, planner.policy.state_size), np.float32), {}
     for _ in range(32):
-        actions, state = planner.policy(seen, state)
+        actions, state = planner.policy.step(seen, state)
         seen, _, terminated, truncated, infos = env.step(actions)
         for w in np.flatnonzero(terminated | truncated):
             final = infos["final_info"]

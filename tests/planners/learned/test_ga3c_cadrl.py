@@ -10,15 +10,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from agora.learning.trainers.actor_critic import Shape
-from agora.learning.trainers.ga3c import Ga3cNetwork
-from agora.policies.ga3c import Agents
 
 from agora.episode import Conditions, Episodes
 from agora.errors import InputError
+from agora.interfaces import Shape
 from agora.learning.env import AgoraVectorEnv
 from agora.planners.learned.ga3c_cadrl import Ga3cCadrl
 from agora.planners.memory import reset
+from agora.policies.agents import Agents
+from agora.policies.networks.ga3c import Ga3cNetwork
 from agora.robots.model import load_robot
 from agora.tasks.suite import load_suite
 from agora.testing import check_planner
@@ -32,7 +32,7 @@ SCENE = {"rows": 8, "pedestrians": 6, "dt": 0.2}
 def file(tmp_path_factory):
     """An untrained policy that likes to drive."""
     torch.manual_seed(11)
-    network = Ga3cNetwork(Shape(SEE, 2, width=0.2, period=0.2))
+    network = Ga3cNetwork(width=0.2).learner(Shape(SEE, 2, period=0.2))
     with torch.no_grad():
         torch.nn.init.normal_(network.choice.weight, 0.0, 0.4)
         network.choice.bias[:5] = 2.0

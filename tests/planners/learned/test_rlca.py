@@ -28,7 +28,7 @@ ROBOT = load_robot("rlca")
 @pytest.fixture
 def planner(tmp_path):
     torch.manual_seed(2)
-    policy = Policy.of_torch(SEE, [torch.nn.Linear(SEE.length, 2)], {"label": "small"}, Body.of(0.1, ROBOT))
+    policy = Policy.of_torch(SEE, [torch.nn.Linear(SEE.length, 2)], {"label": "small"}, Body.of(ROBOT), 0.1)
     policy.save(tmp_path / "one.safetensors")
     return Rlca(str(tmp_path / "one.safetensors"))
 

@@ -29,7 +29,7 @@ JACKAL = load_robot("jackal")
 @pytest.fixture
 def policy():
     torch.manual_seed(2)
-    return Policy.of_torch(SEE, [torch.nn.Linear(SEE.length, 2)], {"label": "small"}, Body.of(0.1, JACKAL))
+    return Policy.of_torch(SEE, [torch.nn.Linear(SEE.length, 2)], {"label": "small"}, Body.of(JACKAL), 0.1)
 
 
 @pytest.fixture
@@ -100,7 +100,7 @@ def test_the_goal_that_is_seen_is_the_point_ahead_on_the_path():
 
 def test_its_file_names_the_robot_and_the_lookahead(policy, planner):
     read = load_policy(planner.file)
-    assert read.body == policy.body == Body(0.1, -2.0, 2.0, 0.0, 4.0, JACKAL.lidar.angle_min, JACKAL.lidar.angle_max)
+    assert read.body == policy.body == Body(-2.0, 2.0, 0.0, 4.0, JACKAL.lidar.angle_min, JACKAL.lidar.angle_max)
     assert read.observe == SEE
     assert planner.declares.label == "small"
 
@@ -147,10 +147,8 @@ def test_a_robot_of_other_limits_is_told_what_the_jackal_would_do_within_its_own
 
 
 def test_a_body_has_finite_numbers():
-    with pytest.raises(InputError, match="body: control must be above 0"):
-        Body(0.0, -2.0, 2.0, 0.0, 4.0)
     with pytest.raises(InputError, match="body: max_vx must be finite"):
-        Body(0.1, -2.0, np.nan, 0.0, 4.0)
+        Body(-2.0, np.nan, 0.0, 4.0)
 
 
 def test_an_action_is_held_where_the_robot_decides_more_often(policy, planner):

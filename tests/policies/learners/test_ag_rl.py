@@ -7,17 +7,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 import torch
-from agora.learning.trainers.actor_critic import Shape
-from agora.learning.trainers.ag_rl import AgRl
-from agora.policies.ag_rl import HEADS, PERIODS, STEP
 
 from agora.core.recording import Outcome
 from agora.errors import InputError
+from agora.interfaces import Shape, Transition
 from agora.learning.env import AgoraVectorEnv
-from agora.learning.rewards import Reward, Transition
+from agora.learning.rewards import Reward
 from agora.learning.training import load_training
 from agora.policies.encoding import Observe
 from agora.policies.joint_state import PERSON, ROBOT
+from agora.policies.networks.ag_rl import HEADS, PERIODS, STEP, AgRlNetwork
 from agora.policies.robot_and_people import RobotAndPeople
 from agora.tasks.suite import load_suite
 from agora.testing import check_trainer
@@ -51,7 +50,7 @@ def begins():
 
 def network_of(see=SEE, width=0.2):
     torch.manual_seed(8)
-    return AgRl(Shape(see, 2, width=width))
+    return AgRlNetwork(width).learner(Shape(see, 2))
 
 
 def torch_of(network, seen, state, begins):
@@ -72,7 +71,7 @@ def test_pytorch_and_the_kernels_answer_the_same_over_episodes(rng, seen, begins
     assert mean.shape == (STEPS, ROWS, 2) and value.shape == (STEPS, ROWS) and actor.state_size == network.state_size
     for t in range(STEPS):
         state = np.where(begins[t, :, None], np.float32(0.0), state)
-        actions, state = actor(seen[t], state)
+        actions, state = actor.step(seen[t], state)
         assert actions == pytest.approx(mean[t], abs=1e-5)
     assert state == pytest.approx(last, abs=1e-5)
 
@@ -81,7 +80,7 @@ def test_with_nobody_anywhere_pytorch_and_the_kernels_answer_the_same(rng, seen,
     network = network_of()
     persons_of(seen)[...] = 0.0
     mean, _, _ = torch_of(network, seen, states(rng, network) * 0, begins)
-    actions, _ = network.policy({})(seen[0], np.zeros((ROWS, network.state_size), np.float32))
+    actions, _ = network.policy({}).step(seen[0], np.zeros((ROWS, network.state_size), np.float32))
     assert np.isfinite(mean).all() and actions == pytest.approx(mean[0], abs=1e-5)
 
 
@@ -96,25 +95,25 @@ def test_a_gradient_is_finite_where_nobody_is(seen, begins):
 def test_a_row_does_not_depend_on_the_others_to_the_bit(rng, seen):
     network = network_of(width=0.13)
     actor, state = network.policy({}), states(rng, network)
-    actions, after = actor(seen[0], state)
+    actions, after = actor.step(seen[0], state)
     for rows in (slice(0, 1), slice(2, 4), slice(3, 7)):
-        alone, kept = actor(np.ascontiguousarray(seen[0, rows]), np.ascontiguousarray(state[rows]))
+        alone, kept = actor.step(np.ascontiguousarray(seen[0, rows]), np.ascontiguousarray(state[rows]))
         assert alone.tobytes() == actions[rows].tobytes() and kept.tobytes() == after[rows].tobytes()
 
 
 def test_the_order_of_people_means_nothing_and_empty_slots_change_no_bit(rng, seen):
     network = network_of()
     actor, state = network.policy({}), states(rng, network)
-    known = actor(seen[0], state)[0]
+    known = actor.step(seen[0], state)[0]
     shuffled, scribbled = seen[0].copy(), seen[0].copy()
     persons_of(shuffled)[...] = persons_of(seen[0])[:, rng.permutation(PEOPLE)]
-    assert actor(shuffled, state)[0] == pytest.approx(known, abs=1e-5)
+    assert actor.step(shuffled, state)[0] == pytest.approx(known, abs=1e-5)
     empty = persons_of(scribbled)[..., -1] == 0
     persons_of(scribbled)[..., :-1][empty] = rng.normal(0.0, 9.0, (int(empty.sum()), PERSON - 1))
-    assert actor(scribbled, state)[0].tobytes() == known.tobytes()
+    assert actor.step(scribbled, state)[0].tobytes() == known.tobytes()
     wide = network_of(replace(SEE, people=PEOPLE + 3)).policy({})
     more = np.concatenate([seen[0], np.zeros((ROWS, 3 * PERSON), np.float32)], 1)
-    assert wide(more, state)[0].tobytes() == known.tobytes()
+    assert wide.step(more, state)[0].tobytes() == known.tobytes()
 
 
 def test_two_people_know_of_each_other():
@@ -150,10 +149,12 @@ def test_its_training_can_be_made_and_keeps_to_a_checkpoint():
     ppo = load_training("ag_rl").trainer.part
     assert ppo.reward == Reward(2.0, 10.0, -20.0, -10.0, 0.25, foreseen=-20.0)
     lessons = replace(ppo.lessons, rounds=2, mixing=1, worlds=4, horizon=6, updates=2, batch=2)
-    few = replace(ppo, width=0.05, lessons=lessons, worlds=4, horizon=6, batches=2, epochs=1, lap=2, validate=1, steps=144)
+    few = replace(
+        ppo, network=AgRlNetwork(0.05), lessons=lessons, worlds=4, horizon=6, batches=2, epochs=1, lap=2, validate=1, steps=144
+    )
     check_trainer(few, load_suite("attngraph_training"), "crossing")
     with pytest.raises(InputError, match="'ag_rl' sees with the encoding robot_and_people, got Observe"):
-        AgRl(Shape(Observe(8), 2))
+        AgRlNetwork().learner(Shape(Observe(8), 2))
 
 
 @pytest.mark.parametrize(("periods", "worth"), [(1.0, -5.0), (2.0, -2.5), (3.0, -1.25), (5.0, -0.3125), (np.inf, 0.0)])

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from agora.learning.trainers.actor_critic import Shape
-from agora.learning.trainers.distributions import Categorical, Normal
-from agora.learning.trainers.ga3c import Ga3cNetwork
-from agora.policies.ga3c import CHOICES, Agents
 
+from agora.interfaces import Shape
 from agora.learning.trainers.ppo import Batch, losses_of
+from agora.policies.agents import Agents
+from agora.policies.learners.distributions import Categorical, Normal
+from agora.policies.networks.ga3c import CHOICES, Ga3cNetwork
 
 TABLE = torch.from_numpy(CHOICES)
 
@@ -59,7 +59,7 @@ def test_normal_actions_are_those_of_pytorch(rng):
 def test_the_losses_of_ppo_are_those_of_pytorchs_distribution(rng):
     torch.manual_seed(2)
     observe = Agents(people=2)
-    network = Ga3cNetwork(Shape(observe, 2, width=0.2, period=0.2))
+    network = Ga3cNetwork(width=0.2).learner(Shape(observe, 2, period=0.2))
     seen = torch.from_numpy(rng.normal(size=(4, 6, observe.length)).astype(np.float32))
     index = torch.from_numpy(rng.integers(0, len(CHOICES), (4, 6)))
     logs, advantages, returns = (torch.from_numpy(rng.normal(-2.4, 0.2, (4, 6)).astype(np.float32)) for _ in range(3))

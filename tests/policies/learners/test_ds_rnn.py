@@ -7,15 +7,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from agora.learning.trainers.actor_critic import Shape
-from agora.learning.trainers.ds_rnn import DsRnn
 
 from agora.core.recording import Outcome
 from agora.errors import InputError
-from agora.learning.rewards import Reward, Transition
+from agora.interfaces import Shape, Transition
+from agora.learning.rewards import Reward
 from agora.learning.training import load_training
 from agora.policies.encoding import Observe
 from agora.policies.joint_state import PERSON, ROBOT
+from agora.policies.networks.ds_rnn import DsRnnNetwork
 from agora.policies.robot_and_people import RobotAndPeople
 from agora.tasks.suite import load_suite
 from agora.testing import check_trainer
@@ -49,7 +49,7 @@ def begins():
 
 def network_of(whole=False, width=0.25):
     torch.manual_seed(8)
-    return DsRnn(Shape(replace(SEE, places_only=not whole), 2, width=width))
+    return DsRnnNetwork(width).learner(Shape(replace(SEE, places_only=not whole), 2))
 
 
 def torch_of(network, seen, state, begins):
@@ -70,7 +70,7 @@ def test_pytorch_and_the_kernels_answer_the_same_over_episodes(rng, seen, begins
     assert mean.shape == (STEPS, ROWS, 2) and value.shape == (STEPS, ROWS) and actor.state_size == network.state_size
     for t in range(STEPS):
         state = np.where(begins[t, :, None], np.float32(0.0), state)
-        actions, state = actor(seen[t], state)
+        actions, state = actor.step(seen[t], state)
         assert actions == pytest.approx(mean[t], abs=1e-5)
     assert state == pytest.approx(last, abs=1e-5)
 
@@ -97,9 +97,9 @@ def test_an_episode_that_begins_remembers_nothing(rng, seen):
 def test_a_row_does_not_depend_on_the_others_to_the_bit(rng, seen):
     network = network_of(width=0.3)
     actor, state = network.policy({}), rng.normal(size=zeros(network).shape).astype(np.float32)
-    actions, after = actor(seen[0], state)
+    actions, after = actor.step(seen[0], state)
     for rows in (slice(0, 1), slice(3, 4), slice(2, 7)):
-        alone, kept = actor(np.ascontiguousarray(seen[0, rows]), np.ascontiguousarray(state[rows]))
+        alone, kept = actor.step(np.ascontiguousarray(seen[0, rows]), np.ascontiguousarray(state[rows]))
         assert alone.tobytes() == actions[rows].tobytes() and kept.tobytes() == after[rows].tobytes()
 
 
@@ -109,7 +109,7 @@ def test_the_order_in_which_people_are_seen_means_nothing_and_memory_follows_the
     for t in range(STEPS):
         shuffled = seen[t].copy()
         persons_of(shuffled)[...] = persons_of(seen[t])[:, rng.permutation(PEOPLE)]
-        answers = [actor(one, state) for one, state in zip((seen[t], shuffled), states, strict=True)]
+        answers = [actor.step(one, state) for one, state in zip((seen[t], shuffled), states, strict=True)]
         assert answers[1][0] == pytest.approx(answers[0][0], abs=1e-5)
         states = [after for _, after in answers]
 
@@ -119,10 +119,10 @@ def test_memory_counts_and_a_stranger_has_none():
     row = np.zeros((1, SEE.length), np.float32)
     row[0, :5] = 5.0, 1.0, 0.3, 0.4, 0.1
     persons_of(row)[0, 0] = 1.5, -0.7, 0.1, 0.9, 0.35, 6.0
-    _, known = actor(row, zeros(network, 1))
-    same, _ = actor(row, known)
+    _, known = actor.step(row, zeros(network, 1))
+    same, _ = actor.step(row, known)
     persons_of(row)[0, 0, -1] = 7.0
-    stranger, _ = actor(row, known)
+    stranger, _ = actor.step(row, known)
     assert np.abs(same - stranger).max() > 1e-3
 
 
@@ -132,19 +132,19 @@ def test_who_is_not_there_changes_nothing_and_with_nobody_the_crowd_is_zero(rng,
     empty = persons_of(seen[0])[..., -1] == 0
     other = seen[0].copy()
     persons_of(other)[..., :-1][empty] = rng.normal(0.0, 9.0, (int(empty.sum()), PERSON - 1))
-    assert actor(other, state)[0].tobytes() == actor(seen[0], state)[0].tobytes()
-    narrow = DsRnn(Shape(RobotAndPeople(people=1), 2, width=0.25))
+    assert actor.step(other, state)[0].tobytes() == actor.step(seen[0], state)[0].tobytes()
+    narrow = DsRnnNetwork(0.25).learner(Shape(RobotAndPeople(people=1), 2))
     narrow.load_state_dict(network.state_dict())
     keep = network.edge_size + network.node_size
-    alone = actor(seen[0, 2:4], np.zeros_like(state[2:4]))
-    few = narrow.policy({})(np.ascontiguousarray(seen[0, 2:4, : ROBOT + PERSON]), np.zeros((2, narrow.state_size), np.float32))
+    alone = actor.step(seen[0, 2:4], np.zeros_like(state[2:4]))
+    few = narrow.policy({}).step(np.ascontiguousarray(seen[0, 2:4, : ROBOT + PERSON]), np.zeros((2, narrow.state_size), np.float32))
     assert few[0].tobytes() == alone[0].tobytes() and few[1][:, :keep].tobytes() == alone[1][:, :keep].tobytes()
     assert not alone[1][0, keep:].any(), "a robot that sees nobody remembers nobody"
 
 
 def test_the_published_width_has_as_many_weights_as_the_published_file():
     # checkpoints/27776.pt of CrowdNav_DSRNN has 3,904,861 bytes: float32 numbers, and less than 200 bytes about each of 48 arrays
-    network = DsRnn(Shape(RobotAndPeople(), 2))
+    network = DsRnnNetwork().learner(Shape(RobotAndPeople(), 2))
     ours = sum(weights.numel() for weights in network.parameters())
     heading, unused = (
         7 * 3 + 3,
@@ -157,10 +157,10 @@ def test_its_training_can_be_made_and_keeps_to_a_checkpoint():
     suite = load_suite("dsrnn_training")
     ppo = load_training("ds_rnn").trainer.part
     assert ppo.reward == Reward(2.0, 10.0, -20.0, -10.0, 0.25)
-    few = replace(ppo, width=0.05, worlds=4, horizon=6, batches=2, epochs=1, lap=2, validate=1, steps=96)
+    few = replace(ppo, network=DsRnnNetwork(0.05), worlds=4, horizon=6, batches=2, epochs=1, lap=2, validate=1, steps=96)
     check_trainer(few, suite, "circle")
     with pytest.raises(InputError, match="'ds_rnn' sees with the encoding robot_and_people, got Observe"):
-        DsRnn(Shape(Observe(8), 2))
+        DsRnnNetwork().learner(Shape(Observe(8), 2))
 
 
 def test_the_reward_of_a_step_is_the_published_one():

@@ -7,20 +7,20 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from agora.learning.trainers.actor_critic import Shape
-from agora.learning.trainers.ga3c import Ga3cNetwork, read
-from agora.policies.ga3c import CHOICES, Agents
 
 from agora.core.recording import Outcome
 from agora.errors import InputError
+from agora.interfaces import Shape, Transition
 from agora.learning.cadrl_reward import CadrlReward
 from agora.learning.env import AgoraVectorEnv
-from agora.learning.rewards import Transition
 from agora.learning.trainers.imitation import Lessons
 from agora.learning.training import load_training
-from agora.policies import ga3c
+from agora.policies.agents import Agents
 from agora.policies.encoding import Observe
 from agora.policies.joint_state import PERSON, ROBOT
+from agora.policies.learners.ga3c import read
+from agora.policies.networks import ga3c
+from agora.policies.networks.ga3c import CHOICES, Ga3cNetwork
 from agora.tasks.suite import load_suite
 from agora.testing import check_trainer
 from agora.world.records import RUNNING
@@ -32,7 +32,7 @@ SEE = Agents(people=PEOPLE)
 @pytest.fixture
 def network():
     torch.manual_seed(8)
-    made = Ga3cNetwork(Shape(SEE, 2, width=0.3, period=0.2))
+    made = Ga3cNetwork(width=0.3).learner(Shape(SEE, 2, period=0.2))
     torch.nn.init.normal_(made.choice.weight, 0.0, 0.5)
     return made
 
@@ -58,7 +58,7 @@ def test_pytorch_and_the_kernels_answer_the_same_among_nobody_one_and_several(ne
     with torch.no_grad():
         scores, values, _ = network(torch.from_numpy(seen)[None], torch.zeros(ROWS, 0), torch.zeros(1, ROWS, dtype=torch.bool))
     assert scores.shape == (1, ROWS, 11) and values.shape == (1, ROWS)
-    assert policy.scores(seen) == pytest.approx(scores[0].numpy(), abs=1e-5)
+    assert policy.network.scores(policy.arrays, seen) == pytest.approx(scores[0].numpy(), abs=1e-5)
     assert np.array_equal(policy(seen), CHOICES[scores[0].argmax(-1).numpy()])
     assert len({tuple(action) for action in policy(seen)}) > 2
 
@@ -72,7 +72,7 @@ def test_steps_and_rows_are_seen_alone(network, seen):
 
 
 def test_the_network_has_the_published_sizes():
-    network = Ga3cNetwork(Shape(Agents(), 2, period=0.2))
+    network = Ga3cNetwork().learner(Shape(Agents(), 2, period=0.2))
     shapes = {name: tuple(weights.shape) for name, weights in network.named_parameters() if "weight" in name}
     assert shapes == {
         "lstm.weight_ih": (256, 7),
@@ -86,10 +86,10 @@ def test_the_network_has_the_published_sizes():
 
 def test_another_encoding_period_or_a_lesson_is_refused():
     with pytest.raises(InputError, match="'ga3c' sees with the encoding agents, got Observe"):
-        Ga3cNetwork(Shape(Observe(8), 2, period=0.2))
+        Ga3cNetwork().learner(Shape(Observe(8), 2, period=0.2))
     with pytest.raises(InputError, match=r"period must be the control period, 0.25 s, got 0.2"):
-        Ga3cNetwork(Shape(Agents(), 2, period=0.25))
-    network = Ga3cNetwork(Shape(Agents(), 2, period=0.2))
+        Ga3cNetwork().learner(Shape(Agents(), 2, period=0.25))
+    network = Ga3cNetwork().learner(Shape(Agents(), 2, period=0.2))
     with pytest.raises(InputError, match="lessons: they teach the means"):
         next(Lessons().teach(network, None, CadrlReward(), 0.97, 1.0))  # type: ignore[arg-type]
 
@@ -97,7 +97,7 @@ def test_another_encoding_period_or_a_lesson_is_refused():
 def test_its_training_can_be_made_and_keeps_to_a_checkpoint():
     ppo = load_training("ga3c_cadrl").trainer.part
     assert (ppo.observe.people, ppo.reward) == (3, CadrlReward(progress=0.1))
-    few = replace(ppo, width=0.1, worlds=4, horizon=6, batches=2, epochs=1, lap=2, validate=1, steps=200)
+    few = replace(ppo, network=Ga3cNetwork(0.1), worlds=4, horizon=6, batches=2, epochs=1, lap=2, validate=1, steps=200)
     check_trainer(few, load_suite("ga3c_training"), "agents")
 
 

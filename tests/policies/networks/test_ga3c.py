@@ -8,13 +8,14 @@ import math
 import numpy as np
 import pytest
 import torch
-from agora.learning.trainers.actor_critic import Shape
-from agora.learning.trainers.ga3c import Ga3cNetwork
-from agora.policies.ga3c import CHOICES, Agents, Ga3c, load_ga3c, read
 from safetensors.numpy import load, save
 
-from agora.errors import InputError, UnknownNameError
+from agora.errors import InputError
+from agora.interfaces import Shape
+from agora.policies.agents import Agents
 from agora.policies.joint_state import PERSON, ROBOT
+from agora.policies.networks.ga3c import CHOICES, Ga3cNetwork, read
+from agora.policies.policy import Policy, load_policy
 from agora.robots.model import load_robot
 from agora.testing.scenes import Move, observation
 
@@ -25,7 +26,7 @@ ABOUT = {"label": "small", "training": "ga3c_cadrl", "seed": "4", "steps": "20"}
 @pytest.fixture
 def policy():
     torch.manual_seed(4)
-    network = Ga3cNetwork(Shape(SEE, 2, width=0.1, period=0.2))
+    network = Ga3cNetwork(width=0.1).learner(Shape(SEE, 2, period=0.2))
     torch.nn.init.normal_(network.choice.weight, 0.0, 0.5)
     return network.policy(ABOUT)
 
@@ -35,6 +36,10 @@ def file(tmp_path, policy):
     path = tmp_path / "own" / "one.safetensors"
     policy.save(path)
     return path
+
+
+def scores_of(policy, seen):
+    return policy.network.scores(policy.arrays, seen)
 
 
 def test_the_eleven_actions_are_the_published_ones():
@@ -67,9 +72,9 @@ def test_the_nearest_others_are_read_last_and_people_and_robots_alike():
 
 def test_a_row_does_not_depend_on_the_others_to_the_bit(policy):
     seen = SEE(observation(rows=7, pedestrians=5))
-    scores = policy.scores(seen)
+    scores = scores_of(policy, seen)
     for rows in (slice(0, 1), slice(3, 4), slice(2, 7)):
-        assert policy.scores(np.ascontiguousarray(seen[rows])).tobytes() == scores[rows].tobytes()
+        assert scores_of(policy, np.ascontiguousarray(seen[rows])).tobytes() == scores[rows].tobytes()
 
 
 def test_who_is_not_there_changes_nothing_and_more_slots_neither(policy):
@@ -80,7 +85,7 @@ def test_who_is_not_there_changes_nothing_and_more_slots_neither(policy):
     wide = np.concatenate([seen, np.zeros((5, 2 * PERSON), np.float32)], 1)
     assert empty.any()
     for one in (other, wide):
-        assert policy.scores(one).tobytes() == policy.scores(seen).tobytes()
+        assert scores_of(policy, one).tobytes() == scores_of(policy, seen).tobytes()
 
 
 def test_what_is_seen_does_not_depend_on_how_the_map_is_turned():
@@ -122,13 +127,14 @@ def header(path):
 
 
 def said(path, **changes):
-    changed(path, policy=json.dumps(json.loads(header(path)["policy"]) | changes))
+    whole = json.loads(header(path)["policy"])
+    changed(path, policy=json.dumps(whole | {name: whole[name] | new for name, new in changes.items()}))
 
 
 def test_what_was_saved_is_read_back(file, policy):
-    read_back, seen = load_ga3c(file), SEE(observation(rows=4))
+    read_back, seen = load_policy(file), SEE(observation(rows=4))
     assert (read_back.observe, dict(read_back.about), read_back.label) == (SEE, ABOUT, "small")
-    assert read_back.scores(seen).tobytes() == policy.scores(seen).tobytes()
+    assert scores_of(read_back, seen).tobytes() == scores_of(policy, seen).tobytes()
 
 
 @pytest.mark.parametrize(
@@ -136,8 +142,7 @@ def test_what_was_saved_is_read_back(file, policy):
     [
         (lambda p: p.write_bytes(p.read_bytes()[:200]), "not a safetensors file"),
         (lambda p: p.write_bytes(b"\x80\x04pickle"), "a pickle, which Agora does not open"),
-        (lambda p: changed(p, version="7"), "expected a file of agora.ga3c 1, got agora.ga3c 7"),
-        (lambda p: changed(p, format="agora.value"), "expected a file of agora.ga3c 1, got agora.value 1"),
+        (lambda p: changed(p, version="7"), "expected a file of agora.policy 2, got agora.policy 7"),
         (lambda p: changed(p, {"lstm.weight": np.zeros((6, 24), np.float32)}), r"lstm.weight: expected the shape \(7, 24\), got"),
         (lambda p: changed(p, {"lstm.state_weight": np.zeros(0, np.float32)}), "expected the shape"),
         (lambda p: changed(p, {"lstm.state_weight": np.zeros((), np.float32)}), "expected the shape"),
@@ -146,7 +151,7 @@ def test_what_was_saved_is_read_back(file, policy):
         (lambda p: changed(p, {"choice.bias": np.full(11, np.nan, np.float32)}), "weight choice.bias must be finite float32"),
         (lambda p: changed(p, {"choice.bias": np.zeros(11)}), "weight choice.bias must be finite float32, got float64"),
         (lambda p: changed(p, {"lstm.state_bias": None}), "weight lstm.state_bias is missing"),
-        (lambda p: changed(p, {"critic.bias": np.zeros(1, np.float32)}), "weight critic.bias is no part of ga3c"),
+        (lambda p: changed(p, {"critic.bias": np.zeros(1, np.float32)}), "weight critic.bias is no part of Ga3cNetwork"),
         (lambda p: said(p, observe={"people": 0}), "people: expected an integer"),
         (lambda p: said(p, observe={"people": 10**12}), "people: expected an integer"),
         (lambda p: said(p, observe={"period": 0.0}), "period must be above 0"),
@@ -158,12 +163,10 @@ def test_what_was_saved_is_read_back(file, policy):
 def test_a_wrong_file_is_refused_by_name(file, how, message):
     how(file)
     with pytest.raises(InputError, match=message) as error:
-        load_ga3c(file)
+        load_policy(file)
     assert str(file) in str(error.value)
 
 
 def test_weights_without_a_file_and_names_are_refused_alike(policy):
     with pytest.raises(InputError, match="weight lstm.bias is missing"):
-        Ga3c({name: array for name, array in policy.arrays.items() if name != "lstm.bias"}, SEE)
-    with pytest.raises(UnknownNameError, match="no policy called 'ga3'"):
-        load_ga3c("ga3")
+        Policy(SEE, policy.network, {name: array for name, array in policy.arrays.items() if name != "lstm.bias"})

@@ -9,12 +9,11 @@ import numpy as np
 import onnxruntime
 import pytest
 import torch
-from agora.learning.trainers.actor_critic import Shape
-from agora.learning.trainers.ga3c import Ga3cNetwork
-from agora.policies.ga3c import CHOICES, Agents
-from agora.policies.load import load_any
 
+from agora.interfaces import Shape
+from agora.policies.agents import Agents
 from agora.policies.joint_state import PERSON, ROBOT
+from agora.policies.networks.ga3c import CHOICES, Ga3cNetwork
 from agora.policies.onnx_file import export_onnx
 from agora.testing.scenes import observation
 
@@ -24,7 +23,7 @@ SEE = Agents(people=3)
 @pytest.fixture
 def policy():
     torch.manual_seed(4)
-    network = Ga3cNetwork(Shape(SEE, 2, width=0.2, period=0.2))
+    network = Ga3cNetwork(width=0.2).learner(Shape(SEE, 2, period=0.2))
     torch.nn.init.normal_(network.choice.weight, 0.0, 0.5)
     return network.policy({"seed": "5"})
 
@@ -40,18 +39,13 @@ def test_another_runtime_chooses_the_same(tmp_path, policy, people):
         turns = np.linspace(-math.pi, math.pi, rows)
         seen[:, 5], seen[:, 6] = np.cos(turns), np.sin(turns)
         found = dict(zip(names, session.run(names, {"observation": seen}), strict=True))
-        scores = policy.scores(seen)
+        scores = policy.network.scores(policy.arrays, seen)
         assert found["scores"] == pytest.approx(scores, abs=1e-5)
         best = np.sort(scores, 1)
         told_apart = best[:, -1] - best[:, -2] > 1e-4
         assert np.array_equal(found["action"][told_apart], policy(seen)[told_apart])
         assert found["command"] == pytest.approx(found["action"] * [1.0, math.pi / 6.0], abs=1e-6)
     notes = session.get_modelmeta().custom_metadata_map
-    assert (notes["format"], json.loads(notes["period"]), notes["seed"]) == ("agora.ga3c", 0.2, "5")
+    assert (notes["network"], json.loads(notes["period"]), notes["seed"]) == ("ga3c", 0.2, "5")
     assert np.float32(json.loads(notes["actions"])).tolist() == CHOICES.tolist()
     assert json.loads(notes["observe"])["people"] == 3
-
-
-def test_the_format_of_the_file_tells_its_kind(tmp_path, policy):
-    policy.save(tmp_path / "one.safetensors")
-    assert type(load_any(tmp_path / "one.safetensors")) is type(policy)

@@ -7,13 +7,14 @@ import json
 import numpy as np
 import pytest
 import torch
-from agora.learning.trainers.actor_critic import Shape
-from agora.learning.trainers.ag_rl import AgRl
-from agora.learning.trainers.ds_rnn import DsRnn
-from agora.policies.actor import Actor, load_actor
 from safetensors.numpy import load, save
 
-from agora.errors import InputError, UnknownNameError
+from agora.errors import InputError
+from agora.interfaces import Shape
+from agora.policies.encoding import Observe
+from agora.policies.networks.ag_rl import AgRlNetwork
+from agora.policies.networks.ds_rnn import DsRnnNetwork
+from agora.policies.policy import Policy, load_policy
 from agora.policies.robot_and_people import RobotAndPeople
 
 SEE = RobotAndPeople(people=3, reach=9.5, preferred_speed=0.9)
@@ -23,7 +24,7 @@ ABOUT = {"label": "small", "training": "ds_rnn", "seed": "4", "steps": "20"}
 @pytest.fixture
 def actor():
     torch.manual_seed(4)
-    return DsRnn(Shape(SEE, 2, width=0.1, period=0.4)).policy(ABOUT)
+    return DsRnnNetwork(width=0.1).learner(Shape(SEE, 2, period=0.4)).policy(ABOUT)
 
 
 @pytest.fixture
@@ -43,14 +44,16 @@ def changed(path, arrays=None, **metadata):
 
 def said(path, **changes):
     header = json.loads(path.read_bytes()[8 : 8 + int.from_bytes(path.read_bytes()[:8], "little")])["__metadata__"]
-    return changed(path, policy=json.dumps(json.loads(header["policy"]) | changes))
+    whole = json.loads(header["policy"])
+    changes = {name: whole[name] | new if isinstance(new, dict) else new for name, new in changes.items()}
+    return changed(path, policy=json.dumps(whole | changes))
 
 
 def test_what_was_saved_is_read_back(rng, file, actor):
     seen, state = (rng.normal(size=(3, n)).astype(np.float32) for n in (SEE.length, actor.state_size))
-    read = load_actor(file)
+    read = load_policy(file)
     assert (read.observe, read.period, dict(read.about), read.label) == (SEE, 0.4, ABOUT, "small")
-    for one, other in zip(read(seen, state), actor(seen, state), strict=True):
+    for one, other in zip(read.step(seen, state), actor.step(seen, state), strict=True):
         assert one.tobytes() == other.tobytes()
 
 
@@ -60,9 +63,9 @@ def test_what_was_saved_is_read_back(rng, file, actor):
         (lambda p: p.write_bytes(p.read_bytes()[:200]), "not a safetensors file"),
         (lambda p: p.write_bytes(p.read_bytes()[:-9]), "not a safetensors file"),
         (lambda p: p.write_bytes(b"\x80\x04pickle"), "a pickle, which Agora does not open"),
-        (lambda p: changed(p, version="7"), "expected a file of agora.actor 1, got agora.actor 7"),
-        (lambda p: changed(p, format="agora.value"), "expected a file of agora.actor 1, got agora.value 1"),
-        (lambda p: changed(p, {"key.weight": np.zeros((26, 5), np.float32)}), r"key.bias: expected the shape \(5,\), got"),
+        (lambda p: changed(p, version="7"), "expected a file of agora.policy 2, got agora.policy 7"),
+        (lambda p: changed(p, format="agora.actor", version="1"), "got agora.actor 1; a file of an earlier Agora"),
+        (lambda p: changed(p, {"key.bias": np.zeros(5, np.float32)}), r"key.bias: expected the shape \(6,\), got \(5,\)"),
         (lambda p: changed(p, {"spatial.state_weight": np.zeros((3, 9), np.float32)}), "expected the shape"),
         (lambda p: changed(p, {"spatial.state_weight": np.zeros(0, np.float32)}), "expected the shape"),
         (lambda p: changed(p, {"person.weight": np.zeros((3, 6), np.float32)}), r"person.weight: expected the shape \(2, 6\)"),
@@ -70,9 +73,12 @@ def test_what_was_saved_is_read_back(rng, file, actor):
         (lambda p: changed(p, {"query.bias": np.full(6, np.nan, np.float32)}), "weight query.bias must be finite float32"),
         (lambda p: changed(p, {"query.bias": np.zeros(6)}), "weight query.bias must be finite float32, got float64"),
         (lambda p: changed(p, {"query.bias": None}), "weight query.bias is missing"),
-        (lambda p: changed(p, {"critic.0.bias": np.zeros(6, np.float32)}), "weight critic.0.bias is no part of ds_rnn"),
-        (lambda p: said(p, network="ds_rn"), "no network of an actor called 'ds_rn'.*ds_rnn"),
-        (lambda p: said(p, period=0.0), "period must be above 0 s, got 0.0"),
+        (lambda p: changed(p, {"critic.0.bias": np.zeros(6, np.float32)}), "weight critic.0.bias is no part of DsRnnNetwork"),
+        (lambda p: said(p, network={"name": "ds_rn"}), "policy:1: network: no network called 'ds_rn'; did you mean 'ds_rnn'"),
+        (lambda p: said(p, network={"widht": 1.0}), "network.widht: unknown key; did you mean 'width'"),
+        (lambda p: said(p, network={"width": 0.2}), r"weight actor.0.bias: expected the shape \(51,\), got \(26,\)"),
+        (lambda p: said(p, observe={"name": "observe"}), "network 'ds_rnn' sees with the encoding robot_and_people|observe.people"),
+        (lambda p: said(p, period=-0.1), "period must be at least 0 s, got -0.1"),
         (lambda p: said(p, observe={"people": 0}), "people: expected an integer"),
         (lambda p: said(p, observe={"people": 10**12}), "people: expected an integer"),
         (lambda p: said(p, observe={"places_only": False}), r"person.weight: expected the shape \(5, 6\), got \(2, 6\)"),
@@ -84,15 +90,15 @@ def test_what_was_saved_is_read_back(rng, file, actor):
 def test_a_wrong_file_is_refused_by_name(file, how, message):
     how(file)
     with pytest.raises(InputError, match=message) as error:
-        load_actor(file)
+        load_policy(file)
     assert str(file) in str(error.value)
 
 
 def test_a_policy_without_a_file_is_refused_alike(actor):
-    with pytest.raises(UnknownNameError, match="no network of an actor called 'sarl'"):
-        Actor("sarl", actor.arrays, SEE, 0.25)
-    with pytest.raises(UnknownNameError, match="no policy called 'ds_rn'"):
-        load_actor("ds_rn")
+    with pytest.raises(InputError, match="network 'ds_rnn' sees with the encoding robot_and_people, got Observe"):
+        Policy(Observe(beams=3), actor.network, actor.arrays)
+    with pytest.raises(InputError, match="weight .* is missing"):
+        Policy(SEE, AgRlNetwork(width=0.1), actor.arrays)
 
 
 @pytest.mark.parametrize(
@@ -107,8 +113,9 @@ def test_a_policy_without_a_file_is_refused_alike(actor):
 )
 def test_wrong_weights_of_ag_rl_are_refused(tmp_path, changes, message):
     path = tmp_path / "one.safetensors"
-    AgRl(Shape(RobotAndPeople(people=3, places_only=False), 2, width=0.08, period=0.4)).policy({}).save(path)
-    assert load_actor(path).state_size == 10
+    see = RobotAndPeople(people=3, places_only=False)
+    AgRlNetwork(width=0.08).learner(Shape(see, 2, period=0.4)).policy({}).save(path)
+    assert load_policy(path).state_size == 10
     changed(path, changes)
     with pytest.raises(InputError, match=message):
-        load_actor(path)
+        load_policy(path)

@@ -11,29 +11,45 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from agora.learning.trainers.value_networks import NETWORKS, arrays_of, network_of
-from agora.policies.value import ValuePolicy, load_value_policy, to_robot_frame
 from safetensors.numpy import load, save
 
 from agora.costmap.window import Window
 from agora.errors import InputError, UnknownNameError
-from agora.interfaces import Costmap
+from agora.interfaces import Costmap, Shape
 from agora.planners.learned.crowdnav import Sarl, SarlStar
 from agora.policies.joint_state import PERSON, ROBOT, JointState
 from agora.policies.look_ahead import LookAhead, look_ahead, norm_rewards, pairs_of, present_in, wrong_side
+from agora.policies.networks.value import to_robot_frame
+from agora.policies.policy import load_policy
+from agora.registry import make
 from agora.testing.scenes import observation
 
 
-@pytest.fixture(params=sorted(NETWORKS))
-def network(request):
+def learner_of(name, width=0.3):
+    return make("networks", name, width=width).learner(Shape(JointState(), 2))
+
+
+@pytest.fixture(params=["cadrl", "lstm_rl", "sa_cadrl", "sarl"])
+def module(request):
     torch.manual_seed(7)
-    return request.param, network_of(request.param, 0.3)
+    return learner_of(request.param)
 
 
 @pytest.fixture
-def policy(network):
-    name, module = network
-    return ValuePolicy(name, arrays_of(module), about={"label": "small", "seed": "7"})
+def policy(module):
+    return module.policy({"label": "small", "seed": "7"})
+
+
+def values(policy, pairs, present):
+    return policy.network.values(policy.arrays, pairs, present)
+
+
+def returns(policy, seen):
+    return policy.network.returns(policy.arrays, seen)
+
+
+def chosen(policy, seen, allowed=None):
+    return policy.network.choose(policy.arrays, seen, allowed)
 
 
 def states(rows=7, people=5, seed=3):
@@ -45,20 +61,19 @@ def state_of(*people, goal=4.0, speed=1.0, radius=0.3):
     return np.float32([[goal, speed, radius, 0, 0, 1, 0, *(value for person in people for value in (*person, 1.0))]])
 
 
-def test_values_are_those_of_torch_with_any_number_of_people(network, policy):
-    _, module = network
+def test_values_are_those_of_torch_with_any_number_of_people(module, policy):
     pairs, _ = pairs_of(states())
     present = np.arange(5) < np.array([0, 1, 2, 3, 4, 5, 5])[:, None]
     theirs = module(torch.from_numpy(pairs), torch.from_numpy(present)).detach().numpy()
-    assert policy.values(pairs, present) == pytest.approx(theirs, abs=2e-6)
+    assert values(policy, pairs, present) == pytest.approx(theirs, abs=2e-6)
 
 
 def test_a_row_knows_of_no_other_and_an_empty_place_counts_nothing(policy):
     seen = states()
-    whole = policy.returns(seen)
-    assert policy.returns(seen[2:3]).tobytes() == whole[2:3].tobytes()
+    whole = returns(policy, seen)
+    assert returns(policy, seen[2:3]).tobytes() == whole[2:3].tobytes()
     padded = np.hstack([seen, np.zeros((7, 2 * PERSON), np.float32)])
-    assert policy.returns(padded).tobytes() == whole.tobytes()
+    assert returns(policy, padded).tobytes() == whole.tobytes()
 
 
 def test_the_order_of_people_means_nothing_to_those_who_pool_them():
@@ -66,8 +81,8 @@ def test_the_order_of_people_means_nothing_to_those_who_pool_them():
     pairs, present = pairs_of(states())
     order = [3, 0, 4, 2, 1]
     for name in ("sarl", "cadrl", "sa_cadrl"):
-        policy = ValuePolicy(name, arrays_of(network_of(name, 0.3)))
-        assert policy.values(pairs[:, order], present[:, order]) == pytest.approx(policy.values(pairs, present), abs=1e-6)
+        policy = learner_of(name).policy({})
+        assert values(policy, pairs[:, order], present[:, order]) == pytest.approx(values(policy, pairs, present), abs=1e-6)
 
 
 def pair_of(robot, person, goal=4.0):
@@ -177,22 +192,22 @@ def test_people_keep_their_velocity_and_the_frame_turns_with_the_goal():
 
 def test_it_chooses_what_promises_most_of_what_is_allowed(policy):
     seen = states()
-    promised = policy.returns(seen)
-    best = policy.ahead.velocities[promised.argmax(1)] * seen[:, 1:2]
-    assert policy(seen) == pytest.approx(best)
+    promised = returns(policy, seen)
+    best = policy.network.ahead.velocities[promised.argmax(1)] * seen[:, 1:2]
+    assert chosen(policy, seen) == pytest.approx(best)
     allowed = np.ones(promised.shape, bool)
     allowed[np.arange(7), promised.argmax(1)] = False
     second = np.where(allowed, promised, -np.inf).argmax(1)
-    assert policy(seen, allowed) == pytest.approx(policy.ahead.velocities[second] * seen[:, 1:2])
+    assert chosen(policy, seen, allowed) == pytest.approx(policy.network.ahead.velocities[second] * seen[:, 1:2])
 
 
 def test_alone_and_on_its_last_step_it_goes_straight_to_the_goal_and_does_not_stop_short_of_it(policy):
     nobody = (0.0,) * 5
     alone = state_of(nobody, goal=5.0)
     alone[0, ROBOT + PERSON - 1] = 0.0
-    assert policy(alone).tolist() == [[1.0, 0.0]]
+    assert chosen(policy, alone).tolist() == [[1.0, 0.0]]
     near = state_of((2.0, 2.0, 0.0, 0.0, 0.3), goal=0.1)
-    assert policy(near)[0].tolist() == pytest.approx([0.4, 0.0])  # .1 m in .25 s
+    assert chosen(policy, near)[0].tolist() == pytest.approx([0.4, 0.0])  # .1 m in .25 s
 
 
 def test_velocities_turn_into_the_robots_frame():
@@ -209,13 +224,13 @@ def test_a_velocity_into_a_wall_is_left_out_and_one_along_it_is_not(tmp_path, po
     o = observation(rows=1, pedestrians=3, max_vy=1.0)
     o = replace(o, pose=np.float32([[3.0, -2.0, 0.4]]), goal=np.float32([[9.0, -2.0, 0.0]]))
     o = replace(o, costmap=Costmap(cost, np.float32([[1.0, -4.0]]), 0.1), radius=np.float32([0.3]))
-    [open_] = planner._open(o, policy.observe(o), np.float32([1.0]))
-    straight, left = policy.ahead.straight, 4 * policy.ahead.speeds + policy.ahead.straight
+    [open_] = planner._open(o, policy.see(o), np.float32([1.0]))
+    straight, left = policy.network.ahead.straight, 4 * policy.network.ahead.speeds + policy.network.ahead.straight
     assert open_[0] and open_[left] and not open_[straight]
     assert open_[1]  # .13 m/s leads to .13 m in the second that it looks ahead, .27 m before the wall's face
-    back = 8 * policy.ahead.speeds + policy.ahead.straight
+    back = 8 * policy.network.ahead.speeds + policy.network.ahead.straight
     inside = replace(o, pose=np.float32([[3.5, -2.0, 0.4]]))  # its disc reaches into the wall
-    [open_] = planner._open(inside, policy.observe(inside), np.float32([1.0]))
+    [open_] = planner._open(inside, policy.see(inside), np.float32([1.0]))
     assert open_[back] and not open_[straight]
 
 
@@ -230,8 +245,8 @@ def changed(path, arrays=None, **metadata):
 
 
 def said(**changes):
-    whole = {"network": "sarl", "observe": {"people": 5}, "ahead": {}, "about": {}}
-    return json.dumps(whole | changes)
+    whole = {"network": {"name": "sarl", "width": 0.3}, "observe": {"name": "joint_state", "people": 5}}
+    return json.dumps({name: part | changes.get(name, {}) for name, part in whole.items()})
 
 
 @pytest.mark.parametrize("wrong", [{"speeds": 0}, {"headings": -3}, {"step": 0.0}, {"discount": 0.0}, {"reached": math.nan}])
@@ -243,11 +258,11 @@ def test_a_look_ahead_that_makes_no_sense_is_refused_by_name(wrong):
 def test_what_was_saved_is_read_back(tmp_path, policy):
     path = tmp_path / "own" / "one.safetensors"
     policy.save(path)
-    read = load_value_policy(path)
-    assert (read.network, read.observe, read.ahead, dict(read.about), read.label) == (
-        policy.network, policy.observe, policy.ahead, {"label": "small", "seed": "7"}, "small",
+    read = load_policy(path)
+    assert (read.network, read.observe, dict(read.about), read.label) == (
+        policy.network, policy.observe, {"label": "small", "seed": "7"}, "small",
     )  # fmt: skip
-    assert read.returns(states()).tobytes() == policy.returns(states()).tobytes()
+    assert returns(read, states()).tobytes() == returns(policy, states()).tobytes()
 
 
 @pytest.mark.parametrize(
@@ -255,16 +270,17 @@ def test_what_was_saved_is_read_back(tmp_path, policy):
     [
         (lambda p: p.write_bytes(p.read_bytes()[:200]), "not a safetensors file"),
         (lambda p: p.write_bytes(b"\x80\x04pickle"), "a pickle, which Agora does not open"),
-        (lambda p: changed(p, version="2"), "expected a file of agora.value 1, got agora.value 2"),
-        (lambda p: changed(p, format="agora.policy"), "expected a file of agora.value 1, got agora.policy 1"),
-        (lambda p: changed(p, policy=said(network="sarsa")), "no value network called 'sarsa'.*sarl"),
+        (lambda p: changed(p, version="3"), "expected a file of agora.policy 2, got agora.policy 3"),
+        (lambda p: changed(p, policy=said(network={"name": "sarle"})), "no network called 'sarle'.*sarl"),
+        (lambda p: changed(p, policy=said(network={"ahead": {"speeds": 0}})), "speeds must be in"),
+        (lambda p: changed(p, policy=said(observe={"name": "observe"})), "observe.people: unknown key"),
         (lambda p: changed(p, policy=said(observe={"people": 0})), "people"),
         (lambda p: changed(p, policy=said(observe={"peoples": 5})), "peoples.*people"),
-        (lambda p: changed(p, {"mlp3.0.weight": zeros(5, 45)}), r"mlp3.0.weight: expected an array \(21, 45\), got \(5, 45\)"),
-        (lambda p: changed(p, {"mlp1.0.bias": zeros(44)}), r"mlp1.0.weight: expected an array \(13, 44\)"),
-        (lambda p: changed(p, {"attention.0.weight": zeros(30, 30)}), r"attention.0.weight: expected an array \(60, 30\)"),
-        (lambda p: changed(p, {"mlp1.0.bias": zeros()}), r"mlp1.0.weight: expected an array \(13, 1\)"),
-        (lambda p: changed(p, {"more": zeros(1)}), "more belongs to no part"),
+        (lambda p: changed(p, {"mlp3.0.weight": zeros(5, 45)}), r"mlp3.0.weight: expected the shape \(21, 45\), got \(5, 45\)"),
+        (lambda p: changed(p, {"mlp1.0.bias": zeros(44)}), r"mlp1.0.bias: expected the shape \(45,\), got \(44,\)"),
+        (lambda p: changed(p, {"attention.0.weight": zeros(30, 30)}), r"attention.0.weight: expected the shape \(60, 30\)"),
+        (lambda p: changed(p, {"mlp1.0.bias": zeros()}), r"mlp1.0.bias: expected the shape \(45,\), got \(\)"),
+        (lambda p: changed(p, {"more": zeros(1)}), "weight more is no part of SarlNetwork"),
         (lambda p: changed(p, {"mlp1.0.bias": np.full(45, np.nan, np.float32)}), "mlp1.0.bias must be finite"),
         (lambda p: changed(p, {"mlp1.0.bias": np.zeros(45)}), "mlp1.0.bias must be finite float32, got float64"),
         (lambda p: p.unlink(), "no such file|cannot be read"),
@@ -272,10 +288,10 @@ def test_what_was_saved_is_read_back(tmp_path, policy):
 )  # fmt: skip
 def test_a_wrong_file_is_refused_by_name(tmp_path, how, message):
     path = tmp_path / "one.safetensors"
-    ValuePolicy("sarl", arrays_of(network_of("sarl", 0.3))).save(path)
+    learner_of("sarl").policy({}).save(path)
     how(path)
     with pytest.raises(InputError, match=message) as error:
-        load_value_policy(path)
+        load_policy(path)
     assert str(path) in str(error.value)
 
 
@@ -292,7 +308,7 @@ def test_present_people_are_those_with_a_one():
 
 def test_driving_needs_neither_torch_nor_gymnasium():
     script = (
-        "import sys; from agora.planners.learned.crowdnav import Sarl; from agora.policies.value import load_value_policy; "
+        "import sys; from agora.planners.learned.crowdnav import Sarl; Sarl().policy; "
         "assert not {'torch', 'gymnasium'} & set(sys.modules), set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", script], check=True)

@@ -22,6 +22,9 @@ class Distribution(Protocol):
     def draw(self, answers: Tensor, noise: Tensor) -> Tensor:
         """Return the actions (N, A) that answers (N, O) and noise (N, ...) of a step give."""
 
+    def likeliest(self, answers: Tensor) -> Tensor:
+        """Return the likeliest actions (..., A)."""
+
     def drawn(self, actions: Tensor, answers: Sequence[Tensor], noise: Tensor) -> Tensor:
         """Return the `logs` (T, N) of actions (T, N, A) that T answers (N, O) and noise (T, N, ...) gave."""
 
@@ -49,6 +52,10 @@ class Normal:
     def draw(self, answers: Tensor, noise: Tensor) -> Tensor:
         """Return the actions (N, A)."""
         return answers + self.log_std.exp() * noise
+
+    def likeliest(self, answers: Tensor) -> Tensor:
+        """Return the means."""
+        return answers
 
     def drawn(self, actions: Tensor, answers: Sequence[Tensor], noise: Tensor) -> Tensor:
         """Return the logarithms (T, N) of the densities, of which the noise says enough."""
@@ -81,6 +88,10 @@ class Categorical:
         """Return the actions (N, A): of each row, the first up to which the sum of the probabilities exceeds the noise."""
         sums = torch.log_softmax(answers, -1).exp().cumsum(-1)
         return self.choices[(sums[..., :-1] <= noise[..., None] * sums[..., -1:]).sum(-1)]
+
+    def likeliest(self, answers: Tensor) -> Tensor:
+        """Return the actions (..., A) of the highest score."""
+        return self.choices[answers.argmax(-1)]
 
     def drawn(self, actions: Tensor, answers: Sequence[Tensor], noise: Tensor) -> Tensor:
         """Return the logarithms (T, N) of the probabilities."""

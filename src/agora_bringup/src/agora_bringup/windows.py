@@ -19,6 +19,7 @@ from typing import Any
 import rospkg
 import rospy
 import yaml
+from agora_ros.conversions import from_episode
 from agora_ros.names import ros_name
 
 from agora.errors import InputError, UnknownNameError
@@ -58,10 +59,11 @@ def filled(text: str, episode: Episode) -> str:
         each = robots if display.get("Name") == ROBOT else robots[:1]
         displays += [_renamed(display, robot) for robot in each]
     tree["Visualization Manager"]["Displays"] = displays
-    view, place = tree["Visualization Manager"]["Views"]["Current"], episode.map
-    if view["Class"] == "rviz/TopDownOrtho" and place.rows:
-        width, height = place.columns * place.resolution, place.rows * place.resolution
-        view["X"], view["Y"] = place.origin_x + width / 2, place.origin_y + height / 2
+    view = tree["Visualization Manager"]["Views"]["Current"]
+    if view["Class"] == "rviz/TopDownOrtho" and episode.resolved:
+        place = from_episode(episode)[0].map
+        width, height = place.size
+        view["X"], view["Y"] = place.origin[0] + width / 2, place.origin[1] + height / 2
         view["Scale"] = min(_WINDOW[0] / width, _WINDOW[1] / height)
         for display in displays:
             if "names" in (shown := display.get("Namespaces") or {}):

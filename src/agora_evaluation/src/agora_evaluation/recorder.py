@@ -25,11 +25,11 @@ from typing import Any
 
 import rosgraph
 import rospy
+from agora_ros.conversions import from_episode
 from agora_ros.names import ros_name
 from std_msgs.msg import String
 
-from agora.config import dump, parse
-from agora.draft.stage import Stage
+from agora.config import dump
 from agora_evaluation.bag import EpisodeBag, check_folder
 from agora_msgs.msg import Episode, EpisodeStatus
 from agora_msgs.srv import BeginEpisode, BeginEpisodeResponse
@@ -174,7 +174,7 @@ class RecorderNode:
         with self._heard:
             self._steps, self._contacts, self._noted = {}, 0, 0
             lock_step = bool(rospy.get_param("synchronous", False))
-            self._steps_a_plan = parse(episode.stage, Stage, "stage").periods.steps("control") if lock_step else 0
+            self._steps_a_plan = from_episode(episode)[1].periods.steps("control") if lock_step else 0
             for topic, message in self._first.items():
                 bag.write(rospy.resolve_name(topic), message)
                 self._steps[topic] = 0

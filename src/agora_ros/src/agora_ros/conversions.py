@@ -14,35 +14,36 @@ from geometry_msgs.msg import Pose, Pose2D, Quaternion, Twist
 from numpy.typing import ArrayLike
 from rospy import Time
 
-from agora.config import dump
+from agora.config import dump, parse
 from agora.core import state
 from agora.core.declared import declared
 from agora.core.state import Floats
 from agora.datasets.messages import (
-    OF_EACH,
-    UNKNOWN,
-    from_crowd,
     from_episode,
-    from_map,
     from_pose,
     from_pose2d,
     from_twist,
     heading_of,
-    model_of,
 )
 from agora.draft.stage import Stage
 from agora.interfaces import NOTES
 from agora.maps.grid import Map
+from agora.robots.model import RobotModel, load_robot
+from agora.wire.episode import Episode
+from agora.wire.message import encode
 from agora.wire.snapshot import PEDESTRIANS, ROBOTS, PedestriansNow, RobotsNow
 from agora.world.start import Start
-from agora.world.trajectories import Trajectories
 from agora_msgs import msg
 
 __all__ = [
-    "add_notes", "from_crowd", "from_episode", "from_map", "from_pedestrians", "from_pose", "from_pose2d", "from_robots",
-    "from_twist", "heading_of", "model_of", "quaternion", "stamp_of", "to_crowd", "to_episode", "to_map", "to_pedestrians",
+    "add_notes", "from_episode", "from_map", "from_pedestrians", "from_pose", "from_pose2d", "from_robots",
+    "from_twist", "heading_of", "model_of", "quaternion", "stamp_of", "to_episode", "to_map", "to_pedestrians",
     "to_pose", "to_pose2d", "to_robots", "to_twist",
 ]  # fmt: skip
+
+
+FREE, OCCUPIED, UNKNOWN = 0, 1, 2
+"""Values of ``agora_msgs/Map.cells``."""
 
 
 def stamp_of(step: int, dt: float, since: float = 0.0) -> Time:
@@ -97,6 +98,34 @@ def to_map(place: Map) -> msg.Map:
     )  # fmt: skip
 
 
+def from_map(message: Any) -> Map:
+    """The map of a message.
+
+    Raises:
+        InputError: numbers that make no map.
+    """
+    cells = np.frombuffer(bytes(message.cells), np.uint8).reshape(message.rows, message.columns)
+    corners, ends = np.asarray(message.corners, float).reshape(-1, 2), np.cumsum(message.polygons, dtype=int)
+    unknown = cells == UNKNOWN
+    return Map(
+        name=message.name, resolution=message.resolution, origin=(message.origin_x, message.origin_y),
+        occupied=cells == OCCUPIED, unknown=unknown if unknown.any() else None,
+        segments=np.asarray(message.segments, float).reshape(-1, 4), discs=np.asarray(message.discs, float).reshape(-1, 3),
+        polygons=tuple(np.split(corners, ends[:-1])) if len(ends) else (),
+        offset=(message.offset_x, message.offset_y),
+    )  # fmt: skip
+
+
+def model_of(text: str) -> RobotModel:
+    """The robot of a name, or of the YAML text of one.
+
+    Raises:
+        UnknownNameError: no such robot.
+        InputError: the text is wrong.
+    """
+    return parse(text, RobotModel, "robot model") if "\n" in text else load_robot(text)
+
+
 def to_pedestrians(people: state.Pedestrians, traits: state.Traits, minds: state.Minds, step: int) -> msg.Pedestrians:
     """The message of one generation of the first world's pedestrians."""
     now = PedestriansNow.of(people, traits, minds)
@@ -143,47 +172,11 @@ def to_episode(start: Start, stage: Stage, robots: list[msg.Robot], number: int)
     Args:
         start: resolved.
         stage: its conditions.
-        robots: name, navigation and planners of each robot; model, pose and goals are filled in here.
+        robots: name, navigation and planners of each robot; model, pose and goals are filled in here, for those who read along.
         number: of the reset.
     """
     for message, robot in zip(robots, start.robots, strict=True):
         message.model, message.pose = dump(robot.model), to_pose2d(robot.pose)
         message.goals = [to_pose2d(goal) for goal in robot.goals]
-    things = [
-        msg.Furniture(t.name, t.kind, t.furniture.model, t.furniture.x, t.furniture.y, t.furniture.heading) for t in start.things
-    ]
-    fixed = [msg.Furniture("", "", f.model, f.x, f.y, f.heading) for f in start.furniture]
-    return msg.Episode(
-        number=number, entry=start.entry, seed=start.seed, stage=dump(stage), timeout=start.timeout,
-        goal_tolerance=start.goal_tolerance, heading_tolerance=start.heading_tolerance, map=to_map(start.map), robots=robots,
-        crowd=to_crowd(start), replay=_to_replay(start), furniture=things + fixed,
-        reference_path=start.reference_path or 0.0,
-    )  # fmt: skip
-
-
-def to_crowd(start: Start) -> msg.Crowd:
-    """The message of an episode's simulated pedestrians."""
-    crowd = start.pedestrians
-    message = msg.Crowd(waypoints=crowd.waypoints.shape[1], names=list(start.names), looks=list(start.looks))
-    message.x, message.y = crowd.position.T.tolist()
-    message.vx, message.vy = crowd.velocity.T.tolist()
-    for name, told in OF_EACH.items():
-        setattr(message, told, getattr(crowd, name).tolist())
-    message.waypoint_x, message.waypoint_y = (
-        crowd.waypoints[..., 0].reshape(-1).tolist(),
-        crowd.waypoints[..., 1].reshape(-1).tolist(),
-    )
-    message.waits, message.company = crowd.waits.reshape(-1).tolist(), crowd.company.reshape(-1).tolist()
-    message.doing, message.facing = crowd.doing.reshape(-1).tolist(), crowd.facing.reshape(-1).tolist()
-    message.habits = dump(crowd.habits) if crowd.habits else ""
-    return message
-
-
-def _to_replay(start: Start) -> msg.Replay:
-    recorded = start.replay
-    if recorded is None:
-        return msg.Replay()
-    message = msg.Replay(radius=start.replay_radius, phase=start.replay_phase.tolist())
-    for name in declared(Trajectories):
-        setattr(message, name, getattr(recorded, name).tolist())
-    return message
+    resolved = encode(Episode(number, start, stage))
+    return msg.Episode(number=number, entry=start.entry, seed=start.seed, robots=robots, resolved=resolved)

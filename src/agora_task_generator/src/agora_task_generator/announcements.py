@@ -9,6 +9,7 @@ from agora_ros.conversions import quaternion
 from geometry_msgs.msg import PoseStamped
 from std_msgs.msg import Empty, Int16
 
+from agora.maps.grid import Map
 from agora_msgs.msg import Episode, EpisodeStatus
 
 _LARGEST = 2**15  # of std_msgs/Int16, after which numbers of resets begin again
@@ -32,11 +33,11 @@ class Announcements:
         self._start.publish()
         rospy.set_param("resetting", True)
 
-    def end(self, episode: Episode) -> None:
-        """A reset is over: everybody has adopted the episode."""
+    def end(self, episode: Episode, place: Map) -> None:
+        """A reset is over: everybody has adopted the episode, on its map."""
         names = [robot.name for robot in episode.robots]
         rospy.set_param("robot_names", names)
-        rospy.set_param("map_offset", [episode.map.offset_x, episode.map.offset_y])
+        rospy.set_param("map_offset", list(place.offset))
         for name in set(self._goals) - set(names):
             self._goals.pop(name).unregister()
         for robot in episode.robots:

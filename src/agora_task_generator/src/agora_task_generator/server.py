@@ -17,11 +17,13 @@ from typing import Any
 
 import rospy
 from agora_ros.calls import CallError, RefusedError
+from agora_ros.conversions import to_map
 from std_srvs.srv import Empty, EmptyResponse, Trigger
 
 from agora.core.recording import Outcome
 from agora.core.state import Array
 from agora.errors import InputError, PlacementError
+from agora.maps.grid import Map
 from agora.nodes.arena import names_plugin
 from agora.tasks.settings import Settings
 from agora_msgs.msg import Episode, EpisodeStatus
@@ -143,6 +145,11 @@ class TaskGeneratorServer:
             raise InputError("a suite is played")
         self.playlist.new_map(algorithm)
         self.reset()
+
+    @property
+    def place(self) -> Map:
+        """The map of the episode under way."""
+        return self._turn.start.map
 
     def carry_on(self, poses: dict[int, Array]) -> None:
         """Let the episode go on with new goals for the robots, guided ones from ``poses``; everybody else stays.
@@ -374,7 +381,7 @@ class TaskGeneratorServer:
             try:
                 self._hand_out(episode)
                 self.episode, self._begun = episode, time.monotonic()
-                rospy.loginfo(f"episode {episode.number}: {episode.entry}, seed {episode.seed}, map {episode.map.name}")
+                rospy.loginfo(f"episode {episode.number}: {episode.entry}, seed {episode.seed}, map {self.place.name}")
                 self._say_waiting()
                 return True
             except RefusedError as error:
@@ -406,11 +413,11 @@ class TaskGeneratorServer:
             self._pause.ask()
         self.say.begin()
         if "map_generator" in self._parts:
-            self._set_map.ask(episode.map)
+            self._set_map.ask(to_map(self.place))
         self._status, self._goals = None, (0,) * len(episode.robots)
         for _, begin in self._told():
             begin.ask(episode)
-        self.say.end(episode)
+        self.say.end(episode, self.place)
         self._tools.begin([robot.name for robot in episode.robots])
         gone = [part for part, begin in self._told() if not begin.standing]
         if gone:

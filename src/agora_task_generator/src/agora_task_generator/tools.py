@@ -96,8 +96,7 @@ class Tools:
 
     def _in_file(self, pose: Array) -> tuple[float, float, float]:
         """A pose of the frame ``map`` in the frame of the map's file, as waypoints are kept."""
-        place = self._server.episode.map
-        x, y, heading = moved(pose, (place.offset_x, place.offset_y)).tolist()
+        x, y, heading = moved(pose, self._server.place.offset).tolist()
         return x, y, heading
 
     def _guide(self, modes: TaskModes, change: Callable[[], None], poses: dict[int, Array]) -> None:

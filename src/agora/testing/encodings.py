@@ -1,0 +1,168 @@
+"""The contract of encodings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import numpy as np
+
+from agora.config import build, plain
+from agora.core.state import Floats
+from agora.simulators.native import NativeBodies
+from agora.engine.observe import Observer
+from agora.engine.wiring import Wiring
+from agora.errors import InputError
+from agora.interfaces import Encoding, Observation, Setting
+from agora.registry import Plug, name_of
+from agora.robots.model import RobotModel
+from agora.sensors.lidar import Lidar
+from agora.testing.crowds import DT, crowd, standing
+from agora.testing.errors import ContractError
+from agora.testing.guard import pure
+from agora.world.start import Start
+
+_LIDAR = Lidar(beams=61, angle_min=-2.1, angle_max=1.9, range_max=7.0, x=0.1, heading=0.1)
+_ROBOT = RobotModel(name="disc", kinematics="holonomic", radius=0.3, vx=(-1.0, 1.0), vy=1.0, omega=4.0, lidar=_LIDAR)
+_UNWRITTEN = np.float32(77.0)
+
+
+@dataclass(frozen=True)
+class _Held:
+    """An encoding in a file."""
+
+    observe: Annotated[Encoding, Plug("encodings")]
+
+
+def written_and_read(encoding: Encoding) -> Any:
+    """Return an encoding as the file of a policy gives it back.
+
+    Raises:
+        InputError: a file cannot hold it.
+    """
+    return build(plain(_Held(encoding)), _Held).observe
+
+
+def check_encoding(encoding: Encoding, *, robot: RobotModel | None = None) -> None:
+    """Check an encoding against the contract of `agora.interfaces.Encoding`.
+
+    A file can name it with its parameters. Vectors are finite and between its bounds, in a crowd and with nobody about; a row
+    depends on nothing but its own robot, and nothing is written but the rows that are asked for. To remember twice is to remember
+    once, and nothing is remembered where an episode begins. Actions give finite twists, and the actions of these twists give them
+    again.
+
+    Args:
+        encoding: to check. The channels that it needs are there.
+        robot: that sees; with a lidar of 61 beams, and holonomic, by default.
+
+    Raises:
+        ContractError: it breaks a clause.
+    """
+    _Check(encoding, robot or _ROBOT, type(encoding).__name__).run()
+
+
+@dataclass(frozen=True)
+class _Check:
+    """The clauses."""
+
+    encoding: Encoding
+    robot: RobotModel
+    name: str
+
+    def fail(self, clause: str) -> ContractError:
+        """Return the error for a clause."""
+        return ContractError(f"{self.name}: {clause}")
+
+    def run(self) -> None:
+        """Check all."""
+        self.files()
+        for starts in (crowd(seed=1), crowd(seed=2), crowd((0,)), crowd((1,))):
+            observation = self.observed(starts)
+            self.rows(observation)
+            self.remembers(observation)
+            self.acts(observation)
+
+    def files(self) -> None:
+        """Check the name, and the parameters in a file."""
+        try:
+            name_of("encodings", self.encoding)
+            if written_and_read(self.encoding) != self.encoding:
+                raise self.fail("a file gives back another one: its fields must be all of it")
+            self.encoding.check(self.robot)
+        except InputError as error:
+            raise self.fail(str(error)) from error
+
+    def observed(self, starts: Sequence[Start]) -> Observation:
+        """Return the observation of robots in crowds."""
+        world = standing(tuple(starts))
+        bodies = NativeBodies(world)
+        try:
+            wiring = Wiring.of(self.encoding.needs, Setting(self.robot.lidar))
+            observer = Observer(world, wiring, DT, bodies.sensors())
+            for w, start in enumerate(starts):
+                for r in range(len(start.robots)):
+                    observer.place(w, r, self.robot)
+            observer.measure()
+            return observer.observe()
+        except InputError as error:
+            raise self.fail(str(error)) from error
+        finally:
+            bodies.close()
+
+    def write(self, observation: Observation, first: int, last: int) -> Floats:
+        """Return what it writes into rows that hold a number of their own."""
+        out = np.full((len(observation.pose), self.encoding.length), _UNWRITTEN, np.float32)
+        with pure(self.name, observation=observation):
+            self.encoding.write(observation, out, first, last)
+        return out
+
+    def rows(self, observation: Observation) -> None:
+        """Check the values, and that rows are alone."""
+        low, high, count = self.encoding.low, self.encoding.high, len(observation.pose)
+        for end, bounds in (("low", low), ("high", high)):
+            if bounds.shape != (self.encoding.length,) or bounds.dtype != np.float32:
+                raise self.fail(f"{end} is {bounds.dtype} of shape {bounds.shape}, expected float32 ({self.encoding.length},)")
+        whole = self.write(observation, 0, count)
+        if not np.isfinite(whole).all():
+            raise self.fail("a value is not finite")
+        outside = np.argwhere((whole < low) | (whole > high))
+        if len(outside):
+            n, d = outside[0]
+            raise self.fail(f"value {d} is {whole[n, d]:g}, and its bounds are {low[d]:g} and {high[d]:g}")
+        for n in range(count):
+            alone = self.write(observation, n, n + 1)
+            if alone[n].tobytes() != whole[n].tobytes():
+                raise self.fail(f"row {n} alone is another than among others")
+            if (np.delete(alone, n, 0) != _UNWRITTEN).any():
+                raise self.fail(f"asked for row {n} alone, it writes others")
+
+    def remembers(self, observation: Observation) -> None:
+        """Check what is kept of the vectors before."""
+        count = len(observation.pose)
+        seen, before = self.write(observation, 0, count), self.write(observation, 0, count)[::-1].copy()
+        begins = np.arange(count) % 2 == 0
+        once = seen.copy()
+        self.encoding.remember(once, before, begins)
+        twice, fresh = once.copy(), seen.copy()
+        self.encoding.remember(twice, before, begins)
+        self.encoding.remember(fresh, np.zeros_like(before), begins)
+        if not np.array_equal(once, twice):
+            raise self.fail("to remember twice gives other vectors than once")
+        if not np.array_equal(once[begins], fresh[begins]):
+            raise self.fail("where an episode begins, it remembers the one before")
+
+    def acts(self, observation: Observation) -> None:
+        """Check what actions mean."""
+        o, count = observation, len(observation.pose)
+        size = self.encoding.action_size(o.limits)
+        actions = np.random.default_rng(3).uniform(-0.6, 0.6, (count, size)).astype(np.float32)
+        twists = self.encoding.twists(actions, o.limits, o.pose, o.goal)
+        if twists.shape != (count, 3) or not np.isfinite(twists).all():
+            raise self.fail(f"the twists of {count} actions are of shape {twists.shape}, or not finite")
+        back = self.encoding.actions(twists, o.limits, o.pose, o.goal)
+        if back.shape != actions.shape:
+            raise self.fail(f"the actions of {count} twists are of shape {back.shape}, expected {actions.shape}")
+        again = self.encoding.twists(back, o.limits, o.pose, o.goal)
+        if not np.allclose(again, twists, atol=1e-3):
+            raise self.fail("the actions of its twists give other twists")

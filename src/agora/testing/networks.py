@@ -1,0 +1,131 @@
+"""The contract of networks."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from agora.core.state import Floats
+from agora.errors import AgoraError
+from agora.interfaces import Encoding, Network, Shape
+from agora.policies.onnx_file import export_onnx
+from agora.policies.policy import Policy, load_policy
+from agora.testing.errors import ContractError
+
+_ROWS, _STEPS, _ALMOST = 5, 4, 1e-4
+
+
+def check_network(network: Network, observe: Encoding, *, actions: int = 2, period: float = 0.1) -> None:
+    """Check a network against the contract of `agora.interfaces.Network`. PyTorch and the package onnx are needed.
+
+    Its twin in PyTorch makes a policy; the weights of the policy are those that the network names. The policy drives as its twin
+    does, over several steps with a memory, a row depends on nothing but itself to the bit, and the file of the policy gives the
+    same bits again. The outputs ``action`` and ``next_memory`` of its ONNX file are the same but for rounding.
+
+    Args:
+        network: to check.
+        observe: encoding that it sees with.
+        actions: A, values of an action.
+        period: control period, s.
+
+    Raises:
+        ContractError: it breaks a clause.
+    """
+    import torch
+
+    torch.manual_seed(3)
+    name = type(network).__name__
+    try:
+        learner = network.learner(Shape(observe, actions, period))
+        check = _Check(name, learner, learner.policy({"label": "own"}))
+        check.steps()
+        check.files()
+    except AgoraError as error:
+        raise error if isinstance(error, ContractError) else ContractError(f"{name}: {error}") from error
+
+
+@dataclass(frozen=True)
+class _Check:
+    """The clauses."""
+
+    name: str
+    learner: Any
+    policy: Policy
+
+    def fail(self, clause: str) -> ContractError:
+        """Return the error for a clause."""
+        return ContractError(f"{self.name}: {clause}")
+
+    @property
+    def seen(self) -> Floats:
+        """Vectors (T, N, D) between the bounds of the encoding."""
+        observe, rng = self.policy.observe, np.random.default_rng(5)
+        low, high = np.maximum(observe.low, -1.0), np.minimum(observe.high, 1.0)
+        return rng.uniform(low, high, (_STEPS, _ROWS, observe.length)).astype(np.float32)
+
+    def steps(self) -> None:
+        """Check that the policy answers as its twin does, row by row."""
+        seen, policy = self.seen, self.policy
+        state = np.zeros((_ROWS, policy.state_size), np.float32)
+        told = self._told(seen)
+        for t in range(_STEPS):
+            actions, after = policy.step(seen[t], state)
+            if actions.dtype != np.float32 or after.shape != state.shape or not np.isfinite(actions).all():
+                raise self.fail(f"its actions are {actions.dtype} of shape {actions.shape}, its memory of shape {after.shape}")
+            if told is not None and not np.allclose(actions, told[t], atol=_ALMOST):
+                raise self.fail(f"in step {t} the policy answers {actions[0]}, its twin in PyTorch {told[t][0]}")
+            for n in range(_ROWS):
+                alone, kept = policy.step(seen[t, n : n + 1], state[n : n + 1])
+                if alone.tobytes() != actions[n].tobytes() or kept.tobytes() != after[n].tobytes():
+                    raise self.fail(f"row {n} alone is another than among others")
+            state = after
+
+    def _told(self, seen: Floats) -> Floats | None:
+        """The likeliest actions (T, N, A) of a twin with an actor and a critic; None where it is something else."""
+        import torch
+
+        from agora.policies.learners.actor_critic import ActorCritic
+
+        if not isinstance(self.learner, ActorCritic):
+            return None
+        begins = torch.zeros(_STEPS, _ROWS, dtype=torch.bool)
+        begins[0] = True
+        with torch.no_grad():
+            answers, values, after = self.learner(torch.from_numpy(seen), torch.zeros(_ROWS, self.learner.state_size), begins)
+            likeliest: Floats = self.learner.distribution.likeliest(answers).numpy()
+        if values.shape != (_STEPS, _ROWS) or after.shape != (_ROWS, self.policy.state_size):
+            raise self.fail(f"its twin gives values {tuple(values.shape)} and a memory {tuple(after.shape)}")
+        return likeliest
+
+    def files(self) -> None:
+        """Check the file of the policy, and its ONNX file."""
+        seen, state = self.seen[0], np.zeros((_ROWS, self.policy.state_size), np.float32)
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "one.safetensors"
+            self.policy.save(path)
+            again = load_policy(path)
+            if again.network != self.policy.network:
+                raise self.fail(f"its file gives back {again.network}: its fields must be all of it")
+            for mine, theirs in zip(self.policy.step(seen, state), again.step(seen, state), strict=True):
+                if mine.tobytes() != theirs.tobytes():
+                    raise self.fail("the policy of its file answers otherwise")
+            self.onnx(Path(folder) / "one.onnx")
+
+    def onnx(self, path: Path) -> None:
+        """Check that the ONNX file gives the same actions and memory, where it has outputs of these names."""
+        export_onnx(self.policy, path)
+        from onnx.reference import ReferenceEvaluator
+
+        model = ReferenceEvaluator(str(path))
+        state = np.random.default_rng(7).uniform(-0.5, 0.5, (_ROWS, self.policy.state_size)).astype(np.float32)
+        given = dict(zip(model.input_names, (self.seen[0], state), strict=False))
+        found = dict(zip(model.output_names, model.run(None, given), strict=True))
+        for output, mine in zip(("action", "next_memory"), self.policy.step(self.seen[0], state), strict=True):
+            theirs = found.get(output, mine)
+            cut = (lambda values: np.clip(values, -1.0, 1.0)) if output == "action" else np.asarray
+            if not np.allclose(cut(theirs), cut(mine), atol=_ALMOST):
+                raise self.fail(f"the output {output} of its ONNX file is {theirs[0]}, and the policy's {mine[0]}")

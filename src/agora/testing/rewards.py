@@ -1,0 +1,84 @@
+"""The contract of rewards."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import numpy as np
+
+from agora.config import build, plain
+from agora.core.state import Floats
+from agora.errors import AgoraError
+from agora.interfaces import Rewarding, Transition
+from agora.learning.env import AgoraVectorEnv
+from agora.policies.encoding import Observe
+from agora.registry import Plug
+from agora.testing.errors import ContractError
+from agora.testing.guard import pure
+
+_HELD = dict[str, Annotated[Rewarding, Plug("rewards")]]
+_WORLDS, _STEPS = 3, 40
+
+
+def check_reward(reward: Rewarding, suite: Any = "demo", stage: str = "hall") -> None:
+    """Check a reward against the contract of `agora.interfaces.Rewarding`, in worlds that are driven at random.
+
+    A file can name it with its parameters. Its facts are there, rewards are finite and the sums of their terms, and those of a
+    robot depend on nothing but the robot's own transition. Nothing that is given is written to.
+
+    Args:
+        reward: to check.
+        suite: `agora.tasks.suite.Suite` or its name.
+        stage: of the suite, in which robots are driven.
+
+    Raises:
+        ContractError: it breaks a clause.
+    """
+    name = type(reward).__name__
+    watched = _Watched(reward, name)
+    try:
+        held = build({"reward": plain(reward, Annotated[Rewarding, Plug("rewards")])}, _HELD)["reward"]
+        if held != reward:
+            raise ContractError(f"{name}: a file gives back another one: its fields must be all of it")
+        env = AgoraVectorEnv(suite, stage, _WORLDS, observe=Observe(0), reward=watched)
+        env.reset(seed=3)
+        rng = np.random.default_rng(3)
+        for _ in range(_STEPS):
+            env.step(rng.uniform(-1.0, 1.0, env.action_space.shape).astype(np.float32))
+        env.close()
+    except AgoraError as error:
+        raise error if isinstance(error, ContractError) else ContractError(f"{name}: {error}") from error
+
+
+class _Watched:
+    """A reward whose answers are checked.
+
+    Args:
+        reward: that answers.
+        name: for messages.
+    """
+
+    def __init__(self, reward: Rewarding, name: str) -> None:
+        self._reward, self._name = reward, name
+        self.asks, self.terms = reward.asks, reward.terms
+
+    def __call__(self, transition: Transition) -> Floats:
+        """Return the rewards, checked."""
+        count = len(transition.outcome)
+        with pure(self._name, transition=transition):
+            rewards, terms = self._reward(transition), self._reward.terms(transition)
+        for what, values in {"the reward": rewards, **terms}.items():
+            if values.shape != (count,) or values.dtype != np.float32 or not np.isfinite(values).all():
+                raise ContractError(f"{self._name}: {what} is {values.dtype} of shape {values.shape}, or not finite")
+        if not np.allclose(sum(terms.values()), rewards, atol=1e-4):
+            raise ContractError(f"{self._name}: the rewards are not the sums of their terms {', '.join(terms)}")
+        for n in range(count):
+            if self._reward(_row(transition, n)).tobytes() != rewards[n].tobytes():
+                raise ContractError(f"{self._name}: the reward of robot {n} depends on those of others")
+        return rewards
+
+
+def _row(t: Transition, n: int) -> Transition:
+    """The transition of one robot."""
+    facts = {name: fact[n : n + 1] for name, fact in t.facts.items()}
+    return Transition(t.outcome[n : n + 1], t.progress[n : n + 1], t.clearance[n : n + 1], t.dt, facts)

@@ -1,0 +1,144 @@
+"""The library's encodings, networks and rewards keep their contracts, and the contracts see who breaks them."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from agora.interfaces import Encoding
+from agora.learning.arena_reward import ArenaReward
+from agora.learning.cadrl_reward import CadrlReward
+from agora.learning.rewards import Reward
+from agora.policies.agents import Agents
+from agora.policies.encoding import FromLimitToLimit, Observe
+from agora.policies.joint_state import JointState
+from agora.policies.networks.ag_rl import AgRlNetwork
+from agora.policies.networks.cadrl import CadrlNetwork
+from agora.policies.networks.ds_rnn import DsRnnNetwork
+from agora.policies.networks.ga3c import Ga3cNetwork
+from agora.policies.networks.mlp import Mlp
+from agora.policies.networks.sarl import SarlNetwork
+from agora.policies.robot_and_people import RobotAndPeople
+from agora.testing import ContractError, check_encoding, check_network, check_reward
+
+
+@pytest.mark.parametrize(
+    "encoding",
+    [
+        Observe(7, pedestrians=3, lookahead=1.5, scans=3),
+        Observe(0, goal_range=3.0),
+        JointState(people=2),
+        RobotAndPeople(people=3, places_only=False),
+    ],
+)
+def test_the_encodings_keep_the_contract(encoding):
+    check_encoding(encoding)
+
+
+SEE = RobotAndPeople(people=3)
+NETWORKS = [
+    (Mlp((9, 4), ("tanh", "relu", "sigmoid")), Observe(5, pedestrians=1), 3, 0.1),
+    (DsRnnNetwork(0.1), SEE, 2, 0.25),
+    (AgRlNetwork(0.1), SEE, 2, 0.25),
+    (Ga3cNetwork(0.2), Agents(people=2), 2, 0.2),
+    (CadrlNetwork(0.1), JointState(people=2), 2, 0.25),
+    (SarlNetwork(0.1), JointState(people=2), 2, 0.25),
+]
+
+
+@pytest.mark.parametrize(("network", "observe", "actions", "period"), NETWORKS, ids=lambda one: type(one).__name__)
+def test_the_networks_keep_the_contract(network, observe, actions, period):
+    check_network(network, observe, actions=actions, period=period)
+
+
+@pytest.mark.parametrize(
+    "reward",
+    [Reward(foreseen=-1.0), CadrlReward(progress=0.2), ArenaReward(elder=-1.0, heading=0.1, along_path=True, smooth=0.1)],
+)
+def test_the_rewards_keep_the_contract(reward):
+    check_reward(reward)
+
+
+@dataclasses.dataclass(frozen=True)
+class Broken(FromLimitToLimit):
+    """Sees the goal's distance, with one fault."""
+
+    fault: str = ""
+    needs = frozenset()
+    length = 1
+    low, high = np.zeros(1, np.float32), np.full(1, 30.0, np.float32)
+
+    def write(self, observation, out, first, last):
+        away = np.hypot(*(observation.goal - observation.pose)[:, :2].T)
+        out[first:last, 0] = away[first:last] * (-1.0 if self.fault == "bounds" else 1.0)
+        if self.fault == "others":
+            out[:, 0] = away
+        if self.fault == "mean":
+            out[first:last, 0] += away[first:last].mean()
+        if self.fault == "writes":
+            observation.limits.max_vx[:] = 9.0
+
+    def remember(self, seen, before, begins):
+        if self.fault == "remembers":
+            seen += before
+
+    def actions(self, twists, limits, pose, goal):
+        return super().actions(twists, limits, pose, goal) * (0.5 if self.fault == "actions" else 1.0)
+
+
+@pytest.mark.parametrize(
+    ("fault", "clause"),
+    [
+        ("", None),
+        ("bounds", "value 0 is -"),
+        ("others", "it writes others"),
+        ("mean", "alone is another"),
+        ("writes", "writes to"),
+        ("remembers", "twice"),
+        ("actions", "give other twists"),
+    ],
+)
+def test_an_encoding_that_breaks_a_clause_is_told(monkeypatch, fault, clause):
+    monkeypatch.setattr("agora.testing.encodings.name_of", lambda kind, encoding: "broken")
+    monkeypatch.setattr("agora.testing.encodings.written_and_read", lambda encoding: encoding)
+    broken: Encoding = Broken(fault)
+    if clause is None:
+        check_encoding(broken)
+        return
+    with pytest.raises(ContractError, match=f"Broken: .*{clause}"):
+        check_encoding(broken)
+
+
+def test_what_is_not_registered_breaks_the_contract():
+    with pytest.raises(ContractError, match='encoding Broken is not registered; .*project.entry-points."agora.encodings"'):
+        check_encoding(Broken())
+
+
+class Forgetful(Mlp):
+    """Layers that answer otherwise than PyTorch's."""
+
+    def step(self, arrays, seen, state):
+        actions, state = super().step(arrays, seen, state)
+        return actions + np.float32(0.1), state
+
+
+def test_a_network_that_drives_otherwise_than_it_learned_is_told():
+    with pytest.raises(ContractError, match="Forgetful: in step 0 the policy answers"):
+        check_network(Forgetful((4,)), Observe(3))
+
+
+@dataclasses.dataclass(frozen=True)
+class Jealous(Reward):
+    """Rewards by the mean of all robots."""
+
+    def terms(self, transition):
+        return {name: term - term.mean() for name, term in super().terms(transition).items()}
+
+
+def test_a_reward_that_looks_at_others_is_told(monkeypatch):
+    monkeypatch.setattr("agora.testing.rewards.plain", lambda reward, kind: "weighted")
+    monkeypatch.setattr("agora.testing.rewards.build", lambda values, kind: {"reward": Jealous(progress=1.0)})
+    with pytest.raises(ContractError, match="Jealous: the reward of robot . depends on those of others"):
+        check_reward(Jealous(progress=1.0))
