@@ -10,7 +10,6 @@ import numpy as np
 
 from agora.config import build, plain
 from agora.core.state import Floats
-from agora.simulators.native import NativeBodies
 from agora.engine.observe import Observer
 from agora.engine.wiring import Wiring
 from agora.errors import InputError
@@ -18,6 +17,7 @@ from agora.interfaces import Encoding, Observation, Setting
 from agora.registry import Plug, name_of
 from agora.robots.model import RobotModel
 from agora.sensors.lidar import Lidar
+from agora.simulators.native import NativeBodies
 from agora.testing.crowds import DT, crowd, standing
 from agora.testing.errors import ContractError
 from agora.testing.guard import pure
