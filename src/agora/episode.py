@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["Conditions", "Episodes"]
 
 PLANNER, WORLD = "a call of the planner", "a step of the world"
-"""What a watchdog is told of."""
+"""Names of the moments that a watchdog is told of."""
 
 
 class Batch:

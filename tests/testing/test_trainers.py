@@ -9,20 +9,22 @@ import pytest
 
 from agora.learning.trainers.imitation import Lessons
 from agora.policies.encoding import Observe
+from agora.policies.networks.mlp import Mlp
+from agora.policies.networks.sarl import SarlNetwork
 from agora.registry import available, make
 from agora.tasks.suite import load_suite
 from agora.testing import ContractError, check_trainer
 
 SMALL = {
     "cloning": {
-        "sizes": (8,),
+        "network": Mlp((8,)),
         "observe": Observe(0, pedestrians=5),
         "lessons": Lessons("go_to_goal", rounds=4, mixing=2, worlds=4, horizon=8, updates=4, batch=2),
         "lap": 2,
     },
     "ppo": {
         "observe": Observe(0, pedestrians=5),
-        "sizes": (8,),
+        "network": Mlp((8,)),
         "steps": 256,
         "worlds": 4,
         "horizon": 16,
@@ -44,7 +46,7 @@ SMALL = {
         "validate": 1,
     },
     "value_learning": {
-        "width": 0.1,
+        "network": SarlNetwork(0.1),
         "demonstrations": 8,
         "epochs": 1,
         "episodes": 12,

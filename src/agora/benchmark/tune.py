@@ -46,7 +46,7 @@ __all__ = ["Tuning", "tune"]
 _QUARTER = 4
 
 TuneEvent = RunEvent | Tried | Tuned
-"""What a tuning tells: its last event is `Tuned`."""
+"""Events of a tuning; the last one is `Tuned`."""
 
 
 @dataclass(frozen=True)
@@ -166,7 +166,8 @@ class _Search:
 
     Attributes:
         folder: folder of the search, opened before the first trial is asked for.
-        rows: rows so far. trials: that are done.
+        rows: rows so far.
+        trials: trials that are done.
     """
 
     folder: OpenRun

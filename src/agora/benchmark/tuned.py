@@ -41,7 +41,9 @@ class Tried:
     """A set of parameters was tried.
 
     Attributes:
-        trial: the set, and what it is worth. done: trials so far. total: that there are to be.
+        trial: the set, and its value.
+        done: number of trials so far.
+        total: number of trials that there are to be.
         best: the best trial so far.
     """
 

@@ -25,8 +25,9 @@ def backend_of(
     Args:
         starts: every episode that a world may be given.
         conditions: of all of them; their simulator decides which engine it is.
-        worlds: W; as many as starts where 0.
-        threads: that share the worlds. slots: pedestrian slots a world; the least where 0.
+        worlds: number of worlds, W; as many as starts where 0.
+        threads: threads that share the worlds.
+        slots: pedestrian slots a world; the least where 0.
         drawn: the starts are examples only; a world may be given any that the engine `holds`.
 
     Raises:

@@ -78,8 +78,11 @@ def play(
     """Play all episodes of a stage with a planner, and return how they ended.
 
     Args:
-        suite: that has the stage. stage: its name. planner: drives.
-        worlds: side by side. threads: over worlds.
+        suite: suite that has the stage.
+        stage: name of the stage.
+        planner: planner of every robot.
+        worlds: number of worlds side by side.
+        threads: threads over worlds.
         before: called before each call of the planner and each step of the world, with their name.
 
     Raises:

@@ -276,7 +276,8 @@ class _Driven:
     """An engine whose robots are driven.
 
     Attributes:
-        backend: the engine. noted: s at the end of the step after which the first contact of world 0 was there.
+        backend: the engine.
+        noted: end of the step in which the first contact of world 0 was noted, s.
     """
 
     def __init__(self, backend: Backend) -> None:

@@ -43,7 +43,7 @@ WEIGHTS = {
     "one error": 1.0,
     "Weidmann": 1.0,
 }
-"""How much each distance counts: those on the scenes, and of speeds at `DENSITIES` from Weidmann's."""
+"""Weights of the distances: those on the scenes, and of speeds at `DENSITIES` from Weidmann's."""
 
 DENSITIES = (0.5, 1.0, 2.0, 3.0)
 """Of the corridor in which speeds are compared with Weidmann's, 1/m2."""
@@ -146,9 +146,11 @@ class Fitted:
     """A set of parameters was tried.
 
     Attributes:
-        trial: the set, and what it is worth. done: trials so far. total: that there are to be.
+        trial: the set, and its value.
+        done: number of trials so far.
+        total: number of trials that there are to be.
         best: the least value so far.
-        scene: that is left out; empty where none is.
+        scene: scene that is left out; empty where none is.
     """
 
     trial: Trial
