@@ -34,7 +34,7 @@ class Unit:
         return {}
 
     def notes(self) -> Mapping[str, str]:
-        """What is not the same, by parameter; by "" what concerns the whole unit."""
+        """Differences to Arena, by parameter; those of the whole unit by ""."""
         return {}
 
 
@@ -314,7 +314,7 @@ _INSTEAD = {
 
 @dataclass(frozen=True)
 class Taken:
-    """What was read of a reward file.
+    """A reward, as it was read of a file.
 
     Attributes:
         reward: with the units of the file, and no others.

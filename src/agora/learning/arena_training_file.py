@@ -50,7 +50,7 @@ _INSTEAD = {
     "rl_agent.discrete_action_space": "actions are continuous",
     "rl_agent.normalize": "observations lie in [-1, 1] already, and rewards are multiplied by the trainer's scale",
 }
-"""What to do instead, by key or group of keys."""
+"""Advice for what is not taken, by key or group of keys."""
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ class _Config:
 
 @dataclass(frozen=True)
 class Taken:
-    """What was read of a configuration.
+    """A training, as it was read of a configuration.
 
     Attributes:
         text: YAML of the training.
@@ -214,7 +214,7 @@ def _place(entry: tuple[str, tuple[int | None, str]]) -> int:
 
 
 def _off(node: Node) -> bool:
-    """Whether a key says nothing, or that something is not wanted."""
+    """Return True where a key says nothing, or that something is not wanted."""
     if not isinstance(node.value, dict):
         return node.value is None or node.value is False
     return any(node.value[switch].value is False for switch in ("enabled", "discrete") if switch in node.value)
@@ -268,7 +268,7 @@ def _trainer(config: _Config, worlds: int) -> dict[str, Any]:
 
 
 def _observe(agent: _Agent) -> dict[str, Any]:
-    """What is said of the observation: beams, earlier scans, and whether the goal or a point of the path is seen."""
+    """Parameters of the observation: beams, earlier scans, and the goal or a point of the path."""
     beams, stack = agent.laser.reduce_num_beams, agent.frame_stacking
     seen: dict[str, Any] = {"beams": beams.num_beams} if beams.enabled else {}
     return (

@@ -27,7 +27,7 @@ CARD, PAGE, PICTURE, SEED = "card.yaml", "card.md", "curve.png", "seed.yaml"
 
 @dataclass(frozen=True)
 class Result:
-    """How the episodes of a stage ended.
+    """The ends of the episodes of a stage.
 
     Attributes:
         stage: its name.

@@ -24,7 +24,7 @@ V = TypeVar("V")
 
 
 class _Kept(dict[str, V]):
-    """What a checkpoint holds, by name."""
+    """The contents of a checkpoint, by name."""
 
     def __init__(self, values: Mapping[str, V], path: Path, kind: str) -> None:
         super().__init__(values)

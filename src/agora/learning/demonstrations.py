@@ -55,7 +55,7 @@ class _Sample(NamedTuple):
 
 @dataclass
 class _Driver:
-    """What one robot has seen and done so far: scans with the commands that answered them, and odometry."""
+    """Everything that one robot has seen and done so far: scans with the commands that answered them, and odometry."""
 
     scan: Any = None
     number: int = 0
@@ -196,7 +196,7 @@ def read_demonstrations(path: Path) -> dict[str, dict[str, Array]]:
 
 
 def _lack(drivers: list[_Driver]) -> str:
-    """What keeps robots, none of which saw and did something, from being a demonstration."""
+    """Say what is missing for a demonstration, where no robot saw and did something."""
     seeing = [driver for driver in drivers if driver.scan is not None]
     if not seeing:
         return "holds no scans; record with record_scans:=true"

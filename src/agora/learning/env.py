@@ -173,7 +173,7 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
 
     @property
     def curriculum_stages(self) -> int:
-        """How many stages the curriculum has; raises as `curriculum_stage`."""
+        """The number of stages of the curriculum; raises as `curriculum_stage`."""
         return len(self._staged().stages())
 
     def change_stage(self, by: int = 1) -> int:
@@ -313,7 +313,7 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         return first + after % (OF_A_SEED if first and not self._episodes else len(self.starts))
 
     def _each(self, of_worlds: Array) -> Array:
-        """What holds of worlds (W,), for each of their robots (N,)."""
+        """Return a value of each world (W,) for each of its robots (N,)."""
         return np.repeat(of_worlds, self.robots)
 
     def _leave(self, world: int) -> None:
@@ -349,7 +349,7 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         return next(part for part in self._parts if part.mine[world])
 
     def _observe(self, begins: Bools) -> Floats:
-        """What everybody sees now; where episodes begin, nothing is remembered."""
+        """Return the vectors (N, D) that all robots see now; where episodes begin, nothing is remembered."""
         observations = np.zeros((self.num_envs, self.observe.length), np.float32)
         self._write(observations, begins)
         return observations

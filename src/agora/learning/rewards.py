@@ -107,7 +107,7 @@ def collision(transition: Transition) -> Floats:
 
 
 def discomfort(transition: Transition, distance: float) -> Floats:
-    """How far the clearance was below a distance, times the period, m s; 0 in the period in which the episode ends (CrowdNav)."""
+    """Lack of clearance below a distance, times the period, m s; 0 in the period in which the episode ends (CrowdNav)."""
     lack: Floats = np.maximum(F(distance) - transition.clearance, ZERO) * F(transition.dt)
     lack *= transition.outcome == RUNNING
     return lack

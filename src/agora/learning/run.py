@@ -160,7 +160,7 @@ class Run:
 
     @property
     def seconds(self) -> float:
-        """How long the training has been at work, in all its parts, s."""
+        """Time that the training has been at work, in all its parts, s."""
         return self._before + time.perf_counter() - self._began
 
     def _cut_curve(self) -> None:

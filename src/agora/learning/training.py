@@ -1,4 +1,4 @@
-"""What is trained, on which episodes, and how it is judged; files in ``configs/training``."""
+"""Trainings: the trainer, its episodes, and the test of the policy; files in ``configs/training``."""
 
 from __future__ import annotations
 

@@ -142,7 +142,7 @@ class Observe(FromLimitToLimit):
 
     @property
     def parts(self) -> dict[str, slice]:
-        """Where the values of each part stand."""
+        """The place of each part among the values."""
         sizes = {"scan": self.beams, "goal": _GOAL, "twist": _TWIST, "pedestrians": _PEDESTRIAN * self.pedestrians}
         sizes |= {
             f"{sensor.channel}.{name}": math.prod(one.sized()) for sensor in self.sensors for name, one in sensor.fields.items()

@@ -1,4 +1,4 @@
-"""What a policy of the CrowdNav family tries, what a step is worth, and what its network reads of the state after the step.
+"""The look-ahead of the CrowdNav family: candidates, the worth of a step, and the inputs of the network after the step.
 
 The look-ahead and the action set are those of the CrowdNav code (vita-epfl/CrowdNav, crowd_nav/policy/multi_human_rl.py), with two
 differences. Headings are counted from the goal's direction, so that a policy does not depend on how a map is turned; the code
@@ -31,7 +31,7 @@ SIDES = {"right": 1.0, "left": -1.0}
 
 @dataclass(frozen=True)
 class LookAhead:
-    """What a policy tries, and how it rates the step itself; the defaults are those of the CrowdNav code.
+    """The candidates of a policy and its rating of a step; the defaults are those of the CrowdNav code.
 
     Attributes:
         speeds: how many, up to the preferred speed; slower ones are closer to each other.
@@ -86,7 +86,7 @@ class LookAhead:
 
 
 class _Rates(NamedTuple):
-    """What the kernel takes of a `LookAhead`; ``fading`` is the logarithm of the discount of a step at 1 m/s."""
+    """The numbers of a `LookAhead` for the kernel; ``fading`` is the logarithm of the discount of a step at 1 m/s."""
 
     step: np.float32
     fading: np.float32
@@ -138,7 +138,7 @@ def present_in(states: Floats) -> Bools:
 
 @hidden
 def _is_wrong(pair, side):
-    """Whether a robot passes a person on the wrong side; ``side`` is 1 where everybody keeps right and -1 where they keep left."""
+    """True if a robot passes a person on the wrong side; ``side`` is 1 where everybody keeps right, -1 where they keep left."""
     goal, preferred, vx, vy = pair[0], pair[1], pair[4], side * pair[5]
     px, py, wx, wy = pair[6], side * pair[7], pair[8], side * pair[9]
     speed, theirs = math.sqrt(vx * vx + vy * vy), math.sqrt(wx * wx + wy * wy)
@@ -238,7 +238,7 @@ def look_ahead(states: Floats, ahead: LookAhead) -> tuple[Floats, Floats, Floats
 
     Args:
         states: (N, D) joint states.
-        ahead: what is tried.
+        ahead: candidates and the worth of a step.
     """
     people, count = (states.shape[1] - ROBOT) // PERSON, len(ahead.velocities)
     out, rewards = np.empty((len(states), count, people, PAIR), np.float32), np.empty((len(states), count), np.float32)

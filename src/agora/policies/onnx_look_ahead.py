@@ -71,7 +71,7 @@ def chosen(ahead: LookAhead, state: Value, present: Value, promised: Value) -> V
 
 
 def _wrong_side(pairs: Value, side: float) -> Value:
-    """Where (N, A, 1, 1) a robot passes a person on the wrong side: `agora.policies.look_ahead.wrong_side`."""
+    """True (N, A, 1, 1) where a robot passes a person on the wrong side: `agora.policies.look_ahead.wrong_side`."""
     goal, preferred, _, _, vx, vy, px, py, wx, wy = pairs.columns(PAIR)[:10]
     vy, py, wy = vy * side, py * side, wy * side
     speed, theirs = (vx * vx + vy * vy).sqrt(), (wx * wx + wy * wy).sqrt()

@@ -90,7 +90,7 @@ def read_safetensors(path: Path) -> tuple[dict[str, str], dict[str, Array]]:
 
 
 def _not_safetensors(path: Path, error: Exception) -> InputError:
-    """What a file is that is no safetensors file, and how a network in it is brought in."""
+    """The error for a file of another program; it says how a network in it is brought in."""
     with path.open("rb") as file:
         head = file.read(8)
     for found, is_it in _STRANGERS.items():

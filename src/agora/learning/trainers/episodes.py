@@ -31,7 +31,7 @@ def shares_of(ends: Counter[str]) -> dict[str, float]:
 
 
 class Results(NamedTuple):
-    """How a round went.
+    """The results of a round.
 
     Attributes:
         ends: how many episodes ended with each outcome.

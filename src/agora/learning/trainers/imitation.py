@@ -32,7 +32,7 @@ _LESSONS = 1  # use of random numbers
 
 
 class Lesson(NamedTuple):
-    """What was seen in T steps of N worlds, and what the teacher would have done.
+    """Observations of T steps of N worlds, with the actions that the teacher would have taken.
 
     Attributes:
         seen: (T, N, D) encoded observations.

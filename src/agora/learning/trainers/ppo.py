@@ -367,7 +367,7 @@ class _Worlds:
 
 
 class _Late:
-    """What was seen at time-outs: an episode that ran out of time would have gone on, so what comes after has a value."""
+    """Observations at time-outs: an episode that ran out of time would have gone on, so what comes after has a value."""
 
     def __init__(self) -> None:
         self._at: list[tuple[int, int]] = []

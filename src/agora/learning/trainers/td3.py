@@ -286,7 +286,7 @@ class Learner:
 
     @property
     def arrays(self) -> dict[str, Array]:
-        """What a checkpoint keeps."""
+        """The arrays of a checkpoint, by name."""
         return {f"{half}.{name}": array for half, pair, descent in self._halves for name, array in state_of(pair, descent).items()}
 
     def restore(self, arrays: Mapping[str, Array]) -> None:
@@ -346,7 +346,7 @@ class _Memory:
 
     @property
     def arrays(self) -> dict[str, Array]:
-        """What a checkpoint keeps."""
+        """The arrays of a checkpoint, by name."""
         kept = {f"memory.{name}": part[: self.filled].numpy() for name, part in self._parts._asdict().items()}
         return kept | {"memory.next": np.array([self._next])}
 

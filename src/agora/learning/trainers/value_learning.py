@@ -278,7 +278,7 @@ class _Memory:
 
     @property
     def arrays(self) -> dict[str, Array]:
-        """What a checkpoint keeps."""
+        """The arrays of a checkpoint, by name."""
         kept = {"memory.states": self.states[: self.filled], "memory.values": self.values[: self.filled]}
         return kept | {"memory.next": np.array([self._next])}
 

@@ -125,7 +125,7 @@ class ValuePlanner:
         return replace(o, goal=goal)
 
     def _open(self, o: Observation, states: Floats, scale: Floats) -> Bools | None:
-        """Which candidates (N, A) lead into no wall; None where no walls are seen."""
+        """The candidates (N, A) that lead into no wall; None where no walls are seen."""
         if o.costmap is None or self.wall_horizon <= 0.0:
             return None
         velocities = self.network.ahead.velocities
@@ -136,7 +136,7 @@ class ValuePlanner:
 
 
 def _reasons(wanted: Floats, open_: Bools | None) -> Array:
-    """Why robots (N,) stand: walls leave nothing else, or their policy waits."""
+    """The reasons for which robots (N,) stand: walls leave nothing else, or their policy waits."""
     shut = np.zeros(len(wanted), np.bool_) if open_ is None else ~open_[:, 1:].any(1)
     return np.where(wanted.any(1), Reason.NONE, np.where(shut, Reason.BLOCKED, Reason.WAITING)).astype(np.int8)
 
@@ -154,7 +154,7 @@ def _to_map_frame(velocities: Floats, o: Observation) -> Floats:
 
 @hidden
 def _bars(points, count, dx, dy, keep):
-    """Whether a disc of radius ``keep`` that goes from (0, 0) to (dx, dy) touches a wall which it does not leave."""
+    """True where a disc of radius ``keep`` that goes from (0, 0) to (dx, dy) touches a wall which it does not leave."""
     length2 = dx * dx + dy * dy
     for w in range(count):
         px, py = points[w, 0], points[w, 1]

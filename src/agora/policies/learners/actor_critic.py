@@ -41,7 +41,7 @@ class ActorCritic(nn.Module, ABC):
 
     @property
     def distribution(self) -> Distribution:
-        """How actions are drawn from the first answer of `forward`."""
+        """The distribution that actions are drawn from, by the first answer of `forward`."""
         return Normal(self.log_std)
 
     @abstractmethod

@@ -1,4 +1,4 @@
-"""How actions are drawn from what a network answers, and how likely they were: normally distributed, or one of several."""
+"""Distributions of actions by the answers of a network: normally distributed, or one of several."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ NODE = (GOAL, SPEED, RADIUS, VX, VY)
 """Places of the values of the robot's node in what the robot sees."""
 
 PERIODS, STEP = 5, 0.25
-"""How many places of a person are predicted, and the time between two, s."""
+"""The number of predicted places of a person, and the time between two, s."""
 
 HEADS = 8
 """Of the attention of people to each other."""
@@ -136,7 +136,7 @@ class AgRlNetwork(Remembering):
 
 
 def _futures(persons: Floats, inputs: int) -> Floats:
-    """What the network reads (M, I) of people (M, 6): their places at constant velocity, and their radii."""
+    """The inputs (M, I) of people (M, 6): their places at constant velocity, and their radii."""
     ahead = (np.arange(PERIODS + 1) * STEP).astype(np.float32)
     places = (persons[:, None, :2] + ahead[:, None] * persons[:, None, 2:4]).reshape(len(persons), 2 * (PERIODS + 1))
     return np.concatenate([places, persons[:, 4:5]], 1)[:, :inputs]
