@@ -56,7 +56,6 @@ from agora.perception.perception import Perception
 from agora.perception.tracker import Tracker
 from agora.perception.view import View
 from agora.planners.presets import preset_names
-from agora.policies.joint_state import JointState
 from agora.policies.look_ahead import LookAhead
 from agora.registry import KINDS, Named, available, load, required
 from agora.robots.model import RobotModel, load_robot, robot_names
@@ -106,6 +105,7 @@ COMPONENTS = {
     "map_generators": ("map_generators",),
     "executors": ("executors",),
     "trainers": ("trainers",),
+    "parts_of_policies": ("encodings", "networks", "rewards"),
 }
 """Pages of components, and the kinds on each."""
 
@@ -139,7 +139,7 @@ RECORDS: dict[str, tuple[type, ...]] = {
     "observation": (Observation, Tracks, Limits, SemanticMaps, SemanticWindow),
     "guidance": (Guidance,),
     "declaration": (Declaration,),
-    "trained": (JointState, LookAhead),
+    "trained": (LookAhead,),
     "crowd_declaration": (CrowdDeclaration,),
     "crowd_scene": (CrowdScene,),
     "perception": (Perception, View, Detector, Tracker, GroupDetector, ImageDetector, Locator, Camera),

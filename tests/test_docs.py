@@ -33,6 +33,7 @@ NEEDS_MODEL = {"perceive_pedestrians"}
 NEEDS_PIP = {
     "add_a_backend",
     "add_a_crowd_model",
+    "add_a_policy",
     "add_a_sensor",
     "add_a_simulator",
     "add_a_trainer",

@@ -50,7 +50,7 @@ _INSTEAD = {
     "rl_agent.discrete_action_space": "actions are continuous",
     "rl_agent.normalize": "observations lie in [-1, 1] already, and rewards are multiplied by the trainer's scale",
 }
-"""What to do instead, by key or group of keys."""
+"""Advice for what is not taken, by key or group of keys."""
 
 
 @dataclass(frozen=True)

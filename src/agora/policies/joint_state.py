@@ -28,7 +28,7 @@ ROBOT, PERSON, PAIR, OWN = 7, 6, 13, 6
 """Values of the robot, of each person in a joint state, of a pair of both as networks read it, and of the robot in a pair."""
 
 GOAL, SPEED, RADIUS, VX, VY, COSINE, SINE = range(ROBOT)
-"""Where the robot's values stand: distance to the goal, preferred speed, radius, velocity, and the direction it faces."""
+"""Places of the robot's values: distance to the goal, preferred speed, radius, velocity, and the direction it faces."""
 
 GOAL_FRAME = "origin at the robot, x axis towards the goal"
 

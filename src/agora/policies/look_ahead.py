@@ -238,7 +238,7 @@ def look_ahead(states: Floats, ahead: LookAhead) -> tuple[Floats, Floats, Floats
 
     Args:
         states: (N, D) joint states.
-        ahead: what is tried.
+        ahead: candidates and the worth of a step.
     """
     people, count = (states.shape[1] - ROBOT) // PERSON, len(ahead.velocities)
     out, rewards = np.empty((len(states), count, people, PAIR), np.float32), np.empty((len(states), count), np.float32)

@@ -32,7 +32,7 @@ NODE = (GOAL, SPEED, RADIUS, VX, VY)
 """Places of the values of the robot's node in what the robot sees."""
 
 PERIODS, STEP = 5, 0.25
-"""How many places of a person are predicted, and the time between two, s."""
+"""The number of predicted places of a person, and the time between two, s."""
 
 HEADS = 8
 """Of the attention of people to each other."""
