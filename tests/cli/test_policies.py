@@ -18,7 +18,7 @@ from agora.policies.agents import Agents
 from agora.policies.encoding import Observe
 from agora.policies.networks.ds_rnn import DsRnnNetwork
 from agora.policies.networks.ga3c import Ga3cNetwork
-from agora.policies.policy import Body, Layer, Policy, load_policy
+from agora.policies.policy import Layer, Policy, TrainedRobot, load_policy
 from agora.policies.robot_and_people import RobotAndPeople
 from agora.policies.weights import folder
 from agora.testing.scenes import observation
@@ -60,7 +60,7 @@ def test_a_policy_with_a_card_is_shown_with_what_it_reaches():
 def test_files_without_a_card_are_shown_too(tmp_path):
     see = Observe(beams=3)
     layer = Layer(np.zeros((see.length, 3), np.float32), np.zeros(3, np.float32))
-    Policy.of_layers(see, (layer,), {"steps": "12"}, Body(-0.5, 1.0, 0.4, 2.0), 0.2).save(tmp_path / "policy.safetensors")
+    Policy.of_layers(see, (layer,), {"steps": "12"}, TrainedRobot(-0.5, 1.0, 0.4, 2.0), 0.2).save(tmp_path / "policy.safetensors")
     said = {name: text.strip() for name, text in shown(tmp_path / "policy.safetensors").items()}
     assert said["network"] == "mlp of 30 weights: sizes=[], activation=['none']" and said["does"].endswith("; every 0.2 s")
     assert said["robot"].startswith("min_vx=-0.5, max_vx=1") and (said["steps"], said["card"]) == ("12", "none")

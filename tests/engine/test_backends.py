@@ -25,7 +25,7 @@ from agora.interfaces import Answer, Declaration
 from agora.learning.env import AgoraVectorEnv
 from agora.maps.grid import Map
 from agora.metrics.registered import metrics
-from agora.nodes.driver import Entity, People
+from agora.nodes.driver import Entity, PeopleAtStep
 from agora.nodes.one_world import OneWorld
 from agora.pedestrians.helbing import Helbing
 from agora.planners.local.go_to_goal import GoToGoal
@@ -235,7 +235,7 @@ def played(simulator) -> tuple[list[np.ndarray], list[Contact], OneWorld]:
     drive(12, it=(0.5, 0.0, 0.2))
     node.move("it", np.array([0.0, 0.5, 0.0]))
     drive(10, it=(0.5, 0.0, 0.0))
-    crowd = People.room(1, step=node.step)
+    crowd = PeopleAtStep.room(1, step=node.step)
     crowd.traits.count[0], crowd.traits.id[0, 0], crowd.now.active[0, 0] = 1, 23, True
     crowd.now.x[0, 0], crowd.now.y[0, 0], crowd.now.vx[0, 0] = 1.6, 0.5, -0.4
     node.set_pedestrians(crowd)

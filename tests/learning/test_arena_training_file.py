@@ -13,7 +13,7 @@ from agora.config import parse
 from agora.errors import InputError
 from agora.interfaces import Rewarding
 from agora.learning.arena_reward_file import read_arena_reward
-from agora.learning.arena_training_file import Taken, read_arena_training
+from agora.learning.arena_training_file import TrainingRead, read_arena_training
 from agora.learning.training import Training, load_training
 from agora.registry import Plug
 
@@ -58,7 +58,7 @@ rl_agent:
 REWARD = "goal_reached: {reward: 11}\nsafe_distance: {}\nobs_safe_distance: {}\n"
 
 
-def read(folder: Path, config: str = CONFIG) -> Taken:
+def read(folder: Path, config: str = CONFIG) -> TrainingRead:
     (folder / "reward_functions").mkdir(exist_ok=True)
     (folder / "reward_functions" / "careful.yaml").write_text(REWARD)
     (folder / "training_config.yaml").write_text(config)

@@ -24,7 +24,7 @@ from agora.errors import InputError, UnknownNameError
 from agora.interfaces import Declaration
 from agora.learning import env as environments
 from agora.learning.env import ENV_ID, OF_A_SEED, AgoraEnv, AgoraVectorEnv
-from agora.learning.part import Part
+from agora.learning.part import EnvPart
 from agora.learning.rewards import Reward
 from agora.policies.encoding import Observe, to_actions, to_twists
 from agora.registry import Named
@@ -45,7 +45,7 @@ class Rounded:
         return replace(answer, twists=to_twists(to_actions(answer.twists, observation.limits), observation.limits))
 
 
-def part_of(env: AgoraVectorEnv, w: int = 0) -> Part:
+def part_of(env: AgoraVectorEnv, w: int = 0) -> EnvPart:
     """The part in which an environment is played."""
     return next(part for part in env._parts if part.mine[w])
 

@@ -21,7 +21,7 @@ from agora.learning.env import AgoraEnv, AgoraVectorEnv
 from agora.learning.rewards import Reward
 from agora.learning.sb3 import Sb3VecEnv
 from agora.learning.trainers.imitation import Lessons
-from agora.learning.trainers.ppo import Batch, Ppo, _Worlds, losses_of
+from agora.learning.trainers.ppo import Ppo, Sequences, _Worlds, losses_of
 from agora.policies.encoding import Observe, to_actions, to_twists
 from agora.policies.learners.actor_critic import actor_critic
 from agora.policies.learners.distributions import log_density
@@ -194,7 +194,7 @@ def test_steps_in_which_robots_wait_are_left_out_of_the_losses():
     advantages, returns = (torch.from_numpy(rng.normal(size=(7, 5)).astype(np.float32)) for _ in range(2))
     with torch.no_grad():
         logs = log_density(actions, network(seen, torch.zeros(5, 0), counts)[0], network.log_std) - 0.1
-    batch = Batch(seen, torch.zeros(7, 5, dtype=torch.bool), torch.zeros(5, 0), actions, logs, advantages, returns, counts)
+    batch = Sequences(seen, torch.zeros(7, 5, dtype=torch.bool), torch.zeros(5, 0), actions, logs, advantages, returns, counts)
     kept = [batch.apart(), batch]
     wild = batch._replace(advantages=torch.where(counts, advantages, 1e6), returns=torch.where(counts, returns, -1e6))
     for one in (*kept, wild, wild.apart()):

@@ -23,7 +23,7 @@ from agora.learning.trainers.imitation import Lessons
 from agora.learning.training import load_training, train, training_names
 from agora.policies.encoding import Observe
 from agora.policies.networks.sarl import SarlNetwork
-from agora.policies.policy import Body, Layer, Policy
+from agora.policies.policy import Layer, Policy, TrainedRobot
 from agora.registry import Named, make
 from agora.share import folder
 from agora.tasks.suite import load_suite
@@ -103,7 +103,7 @@ def test_what_a_card_says_of_its_trainer_makes_the_same_trainer():
 def test_a_planner_that_fails_everywhere_ends_a_validation_with_its_reason(tmp_path):
     observe = Observe(beams=0)
     layer = Layer(np.zeros((observe.length, 2), np.float32), np.zeros(2, np.float32))
-    Policy.of_layers(observe, (layer,), {}, Body(0.0, 1.0, 0.0, 1.0), 0.02).save(tmp_path / "quick.safetensors")
+    Policy.of_layers(observe, (layer,), {}, TrainedRobot(0.0, 1.0, 0.0, 1.0), 0.02).save(tmp_path / "quick.safetensors")
     planner = make("planners", "policy", file=str(tmp_path / "quick.safetensors"))
     with pytest.raises(InputError, match="fails in every episode of stage 'crossing': .*control period of 0.02 s"):
         play(load_suite("demo"), "crossing", planner)

@@ -15,7 +15,7 @@ from agora.core.state import Robots
 from agora.draft.stage import Stage
 from agora.episode import Batch, Conditions, Episodes
 from agora.errors import InputError, UnknownNameError
-from agora.nodes.driver import Entity, People
+from agora.nodes.driver import Entity, PeopleAtStep
 from agora.nodes.one_world import OneWorld
 from agora.robots.model import load_robot
 from agora.sensors.lidar import Lidar
@@ -37,11 +37,11 @@ class CrowdPart:
         self.batch = Batch([begun], conditions, (), 1)
         self.batch.begin(0, 0)
 
-    def people(self, step) -> People:
+    def people(self, step) -> PeopleAtStep:
         world = self.batch.world
-        return People(step, world.pedestrians, world.traits, world.minds)
+        return PeopleAtStep(step, world.pedestrians, world.traits, world.minds)
 
-    def step(self, step, robots) -> People:
+    def step(self, step, robots) -> PeopleAtStep:
         world = self.batch.world
         overwrite(world.robots, robots)
         world.status.ends.outcome[...], world.status.clock.done[...] = -1, False
@@ -105,7 +105,7 @@ def composed(begun, of, planner):
     return samples, native.standing(), contacts
 
 
-def sample(robots: Robots, seen: People):
+def sample(robots: Robots, seen: PeopleAtStep):
     pose = np.stack([getattr(robots, n)[0] for n in ("x", "y", "heading", "vx", "vy", "omega")], -1)
     where = np.stack([getattr(seen.now, n)[0] for n in ("x", "y", "vx", "vy", "heading")])
     return pose, where, seen.now.active[0].copy(), seen.traits.group[0].copy(), seen.minds.state[0].copy()
@@ -202,7 +202,7 @@ def test_before_any_episode_robots_can_be_put_on_an_empty_plane_and_driven_witho
 
 def test_pedestrians_go_on_with_their_velocity_until_somebody_says_more_and_stand_after_a_second():
     native = alone(crowd=people([[2.0, 1.0]], [[[9.0, 1.0]]]))
-    told = People.room(1, step=3)
+    told = PeopleAtStep.room(1, step=3)
     told.traits.count[0], told.now.active[0, 0] = 1, True
     told.now.x[0, 0], told.now.y[0, 0], told.now.vx[0, 0] = 5.0, 1.0, 2.0
     drive(native, 2 * native.dt)
@@ -257,7 +257,7 @@ def test_furniture_and_maps_can_come_and_go_while_a_robot_drives():
 
 def test_more_pedestrians_than_the_episode_had_find_room():
     native = alone()
-    crowd = People.room(40, step=0)
+    crowd = PeopleAtStep.room(40, step=0)
     crowd.traits.count[0] = 40
     crowd.now.active[0, :40], crowd.now.x[0, :40], crowd.now.y[0, :40] = True, np.arange(40) * 0.2, 3.0
     native.set_pedestrians(crowd)

@@ -22,7 +22,7 @@ from agora.policies.networks.ag_rl import AgRlNetwork
 from agora.policies.networks.ds_rnn import DsRnnNetwork
 from agora.policies.networks.sarl import SarlNetwork
 from agora.policies.onnx_file import export_onnx
-from agora.policies.policy import Body, Layer, Policy, load_policy
+from agora.policies.policy import Layer, Policy, TrainedRobot, load_policy
 from agora.policies.robot_and_people import RobotAndPeople
 from agora.policies.weights import read_weights
 from agora.registry import make
@@ -108,7 +108,7 @@ def emptied(states, people):
 def test_a_policy_that_knows_its_robot_answers_twists_too(rng, tmp_path, outputs, max_vy):
     limits = observation(rows=5, max_vy=max_vy).limits
     fastest = [float(one[0]) for one in (limits.min_vx, limits.max_vx, limits.max_vy, limits.max_omega)]
-    policy = replace(random_policy(rng, (9, "relu"), (outputs, "none")), body=Body(*fastest), period=0.2)
+    policy = replace(random_policy(rng, (9, "relu"), (outputs, "none")), body=TrainedRobot(*fastest), period=0.2)
     export_onnx(policy, tmp_path / "one.onnx")
     seen = rng.uniform(-2, 2, (5, SEE.length)).astype(np.float32)
     found = answers(tmp_path / "one.onnx", observation=seen)

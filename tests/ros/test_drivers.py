@@ -42,7 +42,7 @@ from agora.core.recording import Outcome
 from agora.draft.stage import Stage
 from agora.errors import UnknownNameError
 from agora.maps.grid import Map
-from agora.nodes.driver import People
+from agora.nodes.driver import PeopleAtStep
 from agora.nodes.one_world import OneWorld
 from agora.nodes.referee import Referee
 from agora.registry import available
@@ -154,7 +154,7 @@ class Simulator:
     graph: Any
     start: Callable[[], list[subprocess.Popen[bytes]]]
     processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
-    people: People = field(default_factory=lambda: People.room(0))
+    people: PeopleAtStep = field(default_factory=lambda: PeopleAtStep.room(0))
 
     def again(self) -> None:
         """Start the foreign simulator."""

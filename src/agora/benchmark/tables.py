@@ -43,7 +43,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Line:
+class TableRow:
     """A row of a table of metrics: the metric, and a cell for each planner."""
 
     metric: Mapping[str, Any]
@@ -99,7 +99,7 @@ def summaries(rows: Sequence[Row], metrics: Sequence[Metric]) -> dict[tuple[str,
     return {(summary.metric, summary.group[0]): summary for summary in summarise(rows, present)}
 
 
-def metric_lines(rows: Sequence[Row], metrics: Sequence[Metric], planners: Sequence[str]) -> list[Line]:
+def metric_lines(rows: Sequence[Row], metrics: Sequence[Metric], planners: Sequence[str]) -> list[TableRow]:
     """Return a line for each metric: means with intervals, and the notes beside them."""
     groups, found = by_planner(rows, planners), summaries(rows, metrics)
     lines = []
@@ -113,7 +113,7 @@ def metric_lines(rows: Sequence[Row], metrics: Sequence[Metric], planners: Seque
             some = "" if estimate.n == len(members) else f"{estimate.n} of {len(members)}, "
             note = f"{some}{percent(share(members).value)} reached" if some or flattered else ""
             cells.append(cell(estimate, rate=metric.unit == RATE, note=note, best=planner in best, places=places))
-        lines.append(Line(described(metric), cells))
+        lines.append(TableRow(described(metric), cells))
     return lines
 
 
@@ -134,7 +134,7 @@ def clean_lines(rows: Sequence[Row], planners: Sequence[str]) -> list[dict[str, 
     return lines
 
 
-def difference_lines(rows: Sequence[Row], metrics: Sequence[Metric], others: Sequence[str], baseline: str) -> list[Line]:
+def difference_lines(rows: Sequence[Row], metrics: Sequence[Metric], others: Sequence[str], baseline: str) -> list[TableRow]:
     """A line for each metric: each planner's paired difference from the baseline.
 
     Where failing flatters a metric (`Metric.over`), pairs are of episodes that both reached. Better and worse are called so where
@@ -153,7 +153,7 @@ def difference_lines(rows: Sequence[Row], metrics: Sequence[Metric], others: Seq
             verdict = _verdict(metric, estimate) if (metric.name, planner) in sure else ""
             note = ", ".join(words for words in (verdict, pairs) if words)
             cells.append(cell(estimate, rate=metric.unit == RATE, note=note, signed=True, places=places))
-        lines.append(Line({**described(metric), "unit": "points" if metric.unit == RATE else metric.unit}, cells))
+        lines.append(TableRow({**described(metric), "unit": "points" if metric.unit == RATE else metric.unit}, cells))
     return lines
 
 

@@ -24,7 +24,7 @@ class Shape:
         actions: A, values of an action.
         period: control period of the training, s.
         log_std: logarithm of the standard deviation of normally distributed actions at the beginning.
-        body: `agora.policies.policy.Body` of the robot of the training; None if the policy is to drive any.
+        body: `agora.policies.policy.TrainedRobot` of the robot of the training; None if the policy is to drive any.
     """
 
     observe: Encoding
@@ -62,7 +62,7 @@ class Network(Protocol):
 
         Args:
             policy: `agora.policies.policy.Policy` with this network.
-            graph: `agora.policies.onnx_graph.Graph`, in which the notes on the encoding are already.
+            graph: `agora.policies.onnx_graph.OnnxGraph`, in which the notes on the encoding are already.
         """
 
     def learner(self, shape: Shape) -> Any:

@@ -313,7 +313,7 @@ _INSTEAD = {
 
 
 @dataclass(frozen=True)
-class Taken:
+class RewardRead:
     """The reward that a reward file describes, and its differences.
 
     Attributes:
@@ -332,7 +332,7 @@ class Taken:
         return dump({"reward": {"name": "arena"} | values})
 
 
-def read_arena_reward(path: str | Path, *, safe_distance: float = 0.5, subgoals: bool = False) -> Taken:
+def read_arena_reward(path: str | Path, *, safe_distance: float = 0.5, subgoals: bool = False) -> RewardRead:
     """Read a reward file of Arena 3.0.
 
     Args:
@@ -365,7 +365,7 @@ def read_arena_reward(path: str | Path, *, safe_distance: float = 0.5, subgoals:
         values |= fields
         if "safe" in values and not (unit.unsafe or unit.always):
             only_safe += [key for key in fields if key in WEIGHTS]
-    return Taken(dataclasses.replace(NOTHING, **values, only_safe=tuple(only_safe)), tuple(notes))
+    return RewardRead(dataclasses.replace(NOTHING, **values, only_safe=tuple(only_safe)), tuple(notes))
 
 
 def _notes(node: Node, name: str, given: Node, file: RewardFile) -> Iterator[tuple[int | None, str, str]]:

@@ -135,7 +135,7 @@ class _Config:
 
 
 @dataclass(frozen=True)
-class Taken:
+class TrainingRead:
     """The training that a configuration describes, and its differences.
 
     Attributes:
@@ -147,7 +147,7 @@ class Taken:
     notes: tuple[str, ...]
 
 
-def read_arena_training(path: str | Path, name: str, reward: str | Path | None = None) -> Taken:
+def read_arena_training(path: str | Path, name: str, reward: str | Path | None = None) -> TrainingRead:
     """Read a ``training_config.yaml`` of Arena 3.0.
 
     Args:
@@ -190,7 +190,7 @@ def read_arena_training(path: str | Path, name: str, reward: str | Path | None =
     text = dump(base | {"name": name, "label": "own", "method": method, "trainer": trainer})
     parse(text, Training, f"{path}: as a training")
     notes = [f"{path}:{line}: {key}: not taken: {instead}" for key, (line, instead) in sorted(left.items(), key=_place)]
-    return Taken(text, (*notes, *rewards.notes))
+    return TrainingRead(text, (*notes, *rewards.notes))
 
 
 def _taken(node: Node, kind: Any, path: str, left: dict[str, tuple[int | None, str]]) -> Node:

@@ -27,7 +27,7 @@ from agora.episode import Conditions
 from agora.errors import InputError
 from agora.interfaces import Encoding, Limits, Rewarding
 from agora.learning.facts import channels_of, empty
-from agora.learning.part import Part
+from agora.learning.part import EnvPart
 from agora.learning.rewards import Reward
 from agora.planners.lift import declaration_of
 from agora.policies.encoding import Observe
@@ -118,7 +118,7 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         self._autoreset = autoreset
         if not autoreset:
             self.metadata = self.metadata | {"autoreset_mode": AutoresetMode.DISABLED}
-        self._parts: list[Part] = []
+        self._parts: list[EnvPart] = []
         self._examples: list[Start] = []
         self._draw()
         self.num_envs = self._worlds * self.robots
@@ -153,7 +153,7 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
             *(() if self.teacher is None else declaration_of(self.teacher).needs),
         }
         chosen = (self._examples, self._conditions, needs, self._worlds, self._threads, self.observe, self.reward.asks)
-        self._parts.append(Part(self.starts, *chosen))
+        self._parts.append(EnvPart(self.starts, *chosen))
 
     @property
     def limits(self) -> Limits:
@@ -345,7 +345,7 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
             self._write(observations, infos["_entry"], done)
         return infos
 
-    def _part_of(self, world: int) -> Part:
+    def _part_of(self, world: int) -> EnvPart:
         return next(part for part in self._parts if part.mine[world])
 
     def _observe(self, begins: Bools) -> Floats:

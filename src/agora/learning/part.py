@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from agora.world.start import Start
 
 
-class Part:
+class EnvPart:
     """Worlds with the same number of robots, R, of which some are in use; row ``w * R + r`` is robot r of world w.
 
     Args:

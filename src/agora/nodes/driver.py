@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from agora.sensors.lidar import Lidar
     from agora.world.start import Start
 
-__all__ = ["Entity", "People", "Reading", "RobotStanding", "Driver", "SimulatorLostError"]
+__all__ = ["Entity", "PeopleAtStep", "Reading", "RobotStanding", "Driver", "SimulatorLostError"]
 
 
 class SimulatorLostError(AgoraError):
@@ -32,7 +32,7 @@ class SimulatorLostError(AgoraError):
 
 
 @dataclass(frozen=True, eq=False)
-class People:
+class PeopleAtStep:
     """Pedestrians of one world at one physics step: records of width 1 world.
 
     Attributes:
@@ -53,10 +53,10 @@ class People:
         return int(self.now.x.shape[1])
 
     @staticmethod
-    def room(count: int, step: int = 0) -> People:
+    def room(count: int, step: int = 0) -> PeopleAtStep:
         """Room for some pedestrians, all absent."""
         slots = state.padded(count)
-        return People(step, state.pedestrians(1, slots), state.traits(1, slots), state.minds(1, slots))
+        return PeopleAtStep(step, state.pedestrians(1, slots), state.traits(1, slots), state.minds(1, slots))
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,7 +200,7 @@ class Driver(Protocol):
             UnknownNameError: there is none.
         """
 
-    def set_pedestrians(self, people: People) -> None:
+    def set_pedestrians(self, people: PeopleAtStep) -> None:
         """Take pedestrians from outside, at ``people.step``: the present step, or the one that `advance` goes to.
 
         Between two calls they go on with their velocity. What is passed is copied.

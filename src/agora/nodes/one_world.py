@@ -19,7 +19,7 @@ from agora.errors import InputError, UnknownNameError
 from agora.interfaces import WholeSimulator
 from agora.maps.furniture import Furniture, model_of
 from agora.maps.grid import Map
-from agora.nodes.driver import Entity, People, Reading, RobotStanding
+from agora.nodes.driver import Entity, PeopleAtStep, Reading, RobotStanding
 from agora.registry import Named
 from agora.world.records import RUNNING
 from agora.world.start import PedestrianStarts, RobotStart, Start
@@ -57,7 +57,7 @@ class OneWorld:
         self._simulator = simulator or Named.of("simulators", "native")
         self.name: str = self._simulator.name
         self.can: frozenset[Ability] = frozenset({"pause", "delete"}) | self._simulator.part.can
-        self._people = People.room(0)
+        self._people = PeopleAtStep.room(0)
         plane = Map.open((-10.0, -10.0), (10.0, 10.0))
         start = Start("native/plane/0", 0, plane, (), PedestrianStarts.none(), timeout=_NO_LIMIT)
         self._adopt(start, Conditions(), (), 0.0)
@@ -109,7 +109,7 @@ class OneWorld:
         self._goals = [0] * len(self._fleet)
         self._make(start.crowd_size)
         world = self._world
-        self._keep(People(0, world.pedestrians, world.traits, world.minds))
+        self._keep(PeopleAtStep(0, world.pedestrians, world.traits, world.minds))
         self._see()
 
     def _make(self, pedestrians: int) -> None:
@@ -214,7 +214,7 @@ class OneWorld:
             self._fleet[r].failure = ""
         self._engine.adopt(0)
 
-    def set_pedestrians(self, people: People) -> None:
+    def set_pedestrians(self, people: PeopleAtStep) -> None:
         """Take pedestrians from outside."""
         count = int(people.traits.count[0])
         if count > self._world.slots:
@@ -226,9 +226,9 @@ class OneWorld:
             carry(self._people.now, world.pedestrians)
         self._engine.adopt(0)
 
-    def _keep(self, people: People) -> None:
+    def _keep(self, people: PeopleAtStep) -> None:
         fits = self._people.slots == people.slots == self._world.slots
-        self._people = replace(self._people, step=people.step) if fits else People.room(self._world.slots, people.step)
+        self._people = replace(self._people, step=people.step) if fits else PeopleAtStep.room(self._world.slots, people.step)
         carry(people.now, self._people.now)
         carry(people.traits, self._people.traits)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from agora.core.state import Array, Doubles, Floats
-from agora.nodes.driver import People
+from agora.nodes.driver import PeopleAtStep
 from agora.nodes.one_world import OneWorld
 from agora.simulators.native import LedBodies
 
@@ -44,17 +44,17 @@ class Referee(OneWorld):
         return self._told
 
     @property
-    def people(self) -> People:
+    def people(self) -> PeopleAtStep:
         """The pedestrians of now."""
         world = self._world
-        return People(self.step, world.pedestrians, world.traits, world.minds)
+        return PeopleAtStep(self.step, world.pedestrians, world.traits, world.minds)
 
     @property
-    def coming(self) -> People:
+    def coming(self) -> PeopleAtStep:
         """The pedestrians of the next step."""
         self._move_pedestrians()
         world = self._world
-        return People(self.step + 1, world.next_pedestrians, world.traits, world.minds)
+        return PeopleAtStep(self.step + 1, world.next_pedestrians, world.traits, world.minds)
 
     def begin(self, start: Start, stage: Stage, names: Sequence[str], since: float) -> None:
         """Adopt an episode."""

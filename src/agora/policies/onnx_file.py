@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from agora.config import plain
-from agora.policies.onnx_graph import Graph
+from agora.policies.onnx_graph import OnnxGraph
 from agora.policies.policy import Policy
 from agora.registry import name_of
 
@@ -40,7 +40,7 @@ def export_onnx(policy: Policy, path: Path) -> None:
     Raises:
         InputError: the package onnx is missing, or the file cannot be written.
     """
-    graph = Graph({**policy.about, **_notes(policy)})
+    graph = OnnxGraph({**policy.about, **_notes(policy)})
     policy.network.graph(policy, graph)
     graph.save(path)
 

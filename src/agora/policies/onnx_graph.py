@@ -19,7 +19,7 @@ from agora.errors import InputError
 from agora.extras import missing
 from agora.files import write_whole
 
-__all__ = ["Graph", "Value", "dense", "gru", "lstm", "mlp", "pool"]
+__all__ = ["OnnxGraph", "Value", "dense", "gru", "lstm", "mlp", "pool"]
 
 _OPSET, _IR = 17, 8
 
@@ -43,7 +43,7 @@ class Value:
         name: in the graph.
     """
 
-    graph: Graph
+    graph: OnnxGraph
     name: str
     __array_ufunc__ = None  # NumPy's numbers on the left leave the operator to this class
 
@@ -181,7 +181,7 @@ _FLOAT = 1  # onnx.TensorProto.FLOAT
 
 
 @dataclass(eq=False)
-class Graph:
+class OnnxGraph:
     """The operators of a policy, in the order of their evaluation, and its weights.
 
     Attributes:

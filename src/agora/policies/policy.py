@@ -28,14 +28,14 @@ from agora.registry import Plug
 if TYPE_CHECKING:
     from agora.robots.model import RobotModel
 
-__all__ = ["Body", "Layer", "Policy", "decides", "load_policy"]
+__all__ = ["TrainedRobot", "Layer", "Policy", "decides", "load_policy"]
 
 _PART = 1e-3  # of a period, by which periods may differ and still count as equal
 _A_BEAM, _CLOSE = 0.02, 1e-4  # rad
 
 
 @dataclass(frozen=True)
-class Body:
+class TrainedRobot:
     """The robot that a policy was trained with.
 
     Attributes:
@@ -55,14 +55,14 @@ class Body:
     last_beam: float = 0.0
 
     @staticmethod
-    def of(robot: RobotModel) -> Body:
+    def of(robot: RobotModel) -> TrainedRobot:
         """Return the body of a robot."""
         limits, lidar = robot.limits(1), robot.lidar
         first, last = (0.0, 0.0) if lidar is None else (lidar.angle_min, lidar.angle_max)
         min_vx, max_vx, max_vy, max_omega = (
             float(limit[0]) for limit in (limits.min_vx, limits.max_vx, limits.max_vy, limits.max_omega)
         )
-        return Body(min_vx, max_vx, max_vy, max_omega, first, last)
+        return TrainedRobot(min_vx, max_vx, max_vy, max_omega, first, last)
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
@@ -150,7 +150,7 @@ class Policy:
     network: Network
     arrays: Mapping[str, Floats]
     about: Mapping[str, str] = field(default_factory=dict)
-    body: Body | None = None
+    body: TrainedRobot | None = None
     period: float = 0.0
 
     def __post_init__(self) -> None:
@@ -190,7 +190,7 @@ class Policy:
         observe: Encoding,
         layers: Sequence[Layer],
         about: Mapping[str, str] | None = None,
-        body: Body | None = None,
+        body: TrainedRobot | None = None,
         period: float = 0.0,
     ) -> Policy:
         """Return the policy of layers, one after the other; `Policy` says the rest.
@@ -210,7 +210,7 @@ class Policy:
         observe: Encoding,
         modules: Sequence[Any],
         about: Mapping[str, str] | None = None,
-        body: Body | None = None,
+        body: TrainedRobot | None = None,
         period: float = 0.0,
     ) -> Policy:
         """Return the policy of a sequence of PyTorch modules: ``Linear``, ``ReLU``, ``Tanh``, ``Sigmoid``, ``Flatten``.
@@ -248,7 +248,7 @@ class _Said:
     network: Annotated[Network, Plug("networks")]
     observe: Annotated[Encoding, Plug("encodings")]
     about: dict[str, str] = field(default_factory=dict)
-    body: Body | None = None
+    body: TrainedRobot | None = None
     period: float = 0.0
 
 

@@ -52,7 +52,7 @@ _SPREAD = 0.26  # standard deviation of preferred speeds, m/s
 
 
 @dataclass(frozen=True)
-class Trial:
+class CalibrationTrial:
     """One set of parameters.
 
     Attributes:
@@ -121,7 +121,7 @@ class Record:
     """
 
     calibration: dict[str, Any]
-    trials: list[Trial] = field(default_factory=list)
+    trials: list[CalibrationTrial] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,7 @@ class Calibrated:
         scene: scene that was left out; empty where none was.
     """
 
-    trials: list[Trial]
+    trials: list[CalibrationTrial]
     best: int
     model: Named
     scene: str = ""
@@ -153,7 +153,7 @@ class Fitted:
         scene: scene that is left out; empty where none is.
     """
 
-    trial: Trial
+    trial: CalibrationTrial
     done: int
     total: int
     best: float
@@ -236,17 +236,17 @@ def _calibrate(
     """The events of a search."""
     study = Study(calibration.model, calibration.seed, "minimize", "crowd model")
     described, file = calibration.describe(people), folder / "calibration.yaml"
-    trials: list[Trial] = []
+    trials: list[CalibrationTrial] = []
     with alone(folder):
         known = _known(file, described, resume)
         for number in range(calibration.trials):
             asked = study.ask()
             parameters = rounded(asked.params)
             if number < len(known) and known[number].parameters == parameters:
-                trial = Trial(parameters, known[number].value)
+                trial = CalibrationTrial(parameters, known[number].value)
             else:
                 crowd = calibration.crowd(with_parameters(calibration.model, parameters))
-                trial = Trial(parameters, objective(people, crowd, calibration.weights, threads))
+                trial = CalibrationTrial(parameters, objective(people, crowd, calibration.weights, threads))
             study.tell(asked, trial.value)
             trials.append(trial)
             if len(trials) > len(known):
@@ -259,7 +259,7 @@ def _calibrate(
     yield Calibrated(trials, best, with_parameters(calibration.model, trials[best].parameters) if best else calibration.model)
 
 
-def _known(file: Path, described: dict[str, Any], resume: bool) -> list[Trial]:
+def _known(file: Path, described: dict[str, Any], resume: bool) -> list[CalibrationTrial]:
     """The trials that a folder holds already."""
     if not file.exists():
         return []

@@ -28,7 +28,7 @@ from agora.learning.cadrl_reward import CadrlReward
 from agora.learning.env import AgoraVectorEnv
 from agora.learning.rewards import Reward
 from agora.learning.sb3 import Sb3VecEnv
-from agora.learning.trainers.ppo import Batch, Ppo, _Worlds, advantages_of, losses_of
+from agora.learning.trainers.ppo import Ppo, Sequences, _Worlds, advantages_of, losses_of
 from agora.learning.trainers.value_learning import ValueLearning
 from agora.policies.encoding import Observe
 from agora.policies.joint_state import JointState
@@ -74,7 +74,7 @@ class Spaces(gymnasium.Env):
         return np.zeros(6, np.float32), {}
 
 
-def played(network: ActorCritic, rng: np.random.Generator, steps: int = 7, worlds: int = 5) -> Batch:
+def played(network: ActorCritic, rng: np.random.Generator, steps: int = 7, worlds: int = 5) -> Sequences:
     """A round of random steps, with the probabilities that the network gives them."""
     seen, actions, advantages, returns = (
         torch.from_numpy(rng.normal(size=(steps, worlds, *more)).astype(np.float32)) for more in ((6,), (2,), (), ())
@@ -84,7 +84,7 @@ def played(network: ActorCritic, rng: np.random.Generator, steps: int = 7, world
     with torch.no_grad():
         means, _, _ = network(seen, state, begins)
         logs = log_density(actions, means, network.log_std)
-    return Batch(seen, begins, state, actions, logs, advantages, returns, torch.ones(steps, worlds, dtype=torch.bool))
+    return Sequences(seen, begins, state, actions, logs, advantages, returns, torch.ones(steps, worlds, dtype=torch.bool))
 
 
 def weights(network: torch.nn.Module) -> dict[str, np.ndarray]:

@@ -16,7 +16,7 @@ from agora.learning.env import AgoraVectorEnv
 from agora.planners.learned.rlca import Rlca
 from agora.planners.memory import reset
 from agora.policies.encoding import Observe
-from agora.policies.policy import Body, Policy, load_policy
+from agora.policies.policy import Policy, TrainedRobot, load_policy
 from agora.registry import Named
 from agora.robots.model import load_robot
 from agora.testing.scenes import observation
@@ -28,7 +28,7 @@ ROBOT = load_robot("rlca")
 @pytest.fixture
 def planner(tmp_path):
     torch.manual_seed(2)
-    policy = Policy.of_torch(SEE, [torch.nn.Linear(SEE.length, 2)], {"label": "small"}, Body.of(ROBOT), 0.1)
+    policy = Policy.of_torch(SEE, [torch.nn.Linear(SEE.length, 2)], {"label": "small"}, TrainedRobot.of(ROBOT), 0.1)
     policy.save(tmp_path / "one.safetensors")
     return Rlca(str(tmp_path / "one.safetensors"))
 

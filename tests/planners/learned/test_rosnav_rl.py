@@ -17,7 +17,7 @@ from agora.interfaces import Declaration
 from agora.learning.env import AgoraVectorEnv
 from agora.planners.learned.rosnav_rl import RosnavRl
 from agora.policies.encoding import Observe, to_twists
-from agora.policies.policy import Body, Policy, load_policy
+from agora.policies.policy import Policy, TrainedRobot, load_policy
 from agora.robots.model import load_robot
 from agora.tasks.suite import load_suite
 from agora.testing.scenes import observation
@@ -29,7 +29,7 @@ JACKAL = load_robot("jackal")
 @pytest.fixture
 def policy():
     torch.manual_seed(2)
-    return Policy.of_torch(SEE, [torch.nn.Linear(SEE.length, 2)], {"label": "small"}, Body.of(JACKAL), 0.1)
+    return Policy.of_torch(SEE, [torch.nn.Linear(SEE.length, 2)], {"label": "small"}, TrainedRobot.of(JACKAL), 0.1)
 
 
 @pytest.fixture
@@ -100,7 +100,7 @@ def test_the_goal_that_is_seen_is_the_point_ahead_on_the_path():
 
 def test_its_file_names_the_robot_and_the_lookahead(policy, planner):
     read = load_policy(planner.file)
-    assert read.body == policy.body == Body(-2.0, 2.0, 0.0, 4.0, JACKAL.lidar.angle_min, JACKAL.lidar.angle_max)
+    assert read.body == policy.body == TrainedRobot(-2.0, 2.0, 0.0, 4.0, JACKAL.lidar.angle_min, JACKAL.lidar.angle_max)
     assert read.observe == SEE
     assert planner.declares.label == "small"
 
@@ -148,7 +148,7 @@ def test_a_robot_of_other_limits_is_told_what_the_jackal_would_do_within_its_own
 
 def test_a_body_has_finite_numbers():
     with pytest.raises(InputError, match="body: max_vx must be finite"):
-        Body(-2.0, np.nan, 0.0, 4.0)
+        TrainedRobot(-2.0, np.nan, 0.0, 4.0)
 
 
 def test_an_action_is_held_where_the_robot_decides_more_often(policy, planner):

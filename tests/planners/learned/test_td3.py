@@ -12,7 +12,7 @@ from agora.planners.learned.bc import Bc
 from agora.planners.learned.td3 import Td3
 from agora.planners.local.go_to_goal import GoToGoal
 from agora.policies.encoding import Observe
-from agora.policies.policy import Body
+from agora.policies.policy import TrainedRobot
 from agora.robots.model import load_robot
 from agora.tasks.suite import load_suite
 
@@ -20,7 +20,7 @@ from agora.tasks.suite import load_suite
 @pytest.mark.parametrize("planner", [Td3(), Bc()])
 def test_its_file_names_the_robot_of_its_training_and_what_it_sees(planner):
     lidar = load_robot("jackal_rl").lidar
-    assert planner.policy.body == Body(-1.0, 2.0, 0.0, float(np.float32(3.14)), lidar.angle_min, lidar.angle_max)
+    assert planner.policy.body == TrainedRobot(-1.0, 2.0, 0.0, float(np.float32(3.14)), lidar.angle_min, lidar.angle_max)
     assert planner.policy.observe == Observe(90, scan_range=5.0, goal_range=10.0)
     assert planner.declares.needs == {"scan"}
     assert planner.declares.label == "small"

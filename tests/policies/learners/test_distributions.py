@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from agora.interfaces import Shape
-from agora.learning.trainers.ppo import Batch, losses_of
+from agora.learning.trainers.ppo import Sequences, losses_of
 from agora.policies.agents import Agents
 from agora.policies.learners.distributions import Categorical, Normal
 from agora.policies.networks.ga3c import CHOICES, Ga3cNetwork
@@ -65,7 +65,7 @@ def test_the_losses_of_ppo_are_those_of_pytorchs_distribution(rng):
     logs, advantages, returns = (torch.from_numpy(rng.normal(-2.4, 0.2, (4, 6)).astype(np.float32)) for _ in range(3))
     counts = torch.from_numpy(rng.random((4, 6)) < 0.7)
     begins, state = torch.zeros(4, 6, dtype=torch.bool), torch.zeros(6, 0)
-    losses = losses_of(network, Batch(seen, begins, state, TABLE[index], logs, advantages, returns, counts), 0.2)
+    losses = losses_of(network, Sequences(seen, begins, state, TABLE[index], logs, advantages, returns, counts), 0.2)
     answers, values, _ = network(seen, state, begins)
     theirs = torch.distributions.Categorical(logits=answers)
     gain = advantages[counts]

@@ -25,11 +25,11 @@ from agora.learning.demonstrations import read_samples
 from agora.learning.env import AgoraVectorEnv
 from agora.learning.rewards import Reward
 from agora.learning.trainers.checkpoint import restore, state_of
-from agora.learning.trainers.imitation import Course, Lesson, Lessons, Progress
+from agora.learning.trainers.imitation import Course, Lesson, Lessons, Round
 from agora.policies.encoding import Observe
 from agora.policies.learners.actor_critic import ActorCritic, actor_critic
 from agora.policies.networks.mlp import Mlp
-from agora.policies.policy import Body
+from agora.policies.policy import TrainedRobot
 from agora.ranges import Count
 from agora.registry import Plug
 
@@ -92,7 +92,7 @@ class Cloning:
         env = AgoraVectorEnv(run.suite, run.stage, 1, seed=run.seed, observe=self.observe)
         robot, period, actions = env.starts[0].robots[0].model, env.period, self.observe.action_size(env.limits)
         env.close()
-        return Shape(self.observe, actions, period, body=Body.of(robot))
+        return Shape(self.observe, actions, period, body=TrainedRobot.of(robot))
 
     def _course(self, network: ActorCritic, run: TrainingRun) -> Course | _Recorded:
         if self.demonstrations:
@@ -136,14 +136,14 @@ class _Recorded:
     def begin(self, steps: int) -> None:
         """Nothing begins: nobody drives."""
 
-    def round(self, number: int) -> Progress:
+    def round(self, number: int) -> Round:
         """Learn from the demonstrations; the steps are theirs.
 
         Raises:
             DivergedError: a loss is not finite.
         """
         chance = np.random.default_rng((self._seed, _RECORDED, number))
-        return Progress(self._lesson.begins.numel(), self._lessons.learn(self._network, self.descent, [self._lesson], chance))
+        return Round(self._lesson.begins.numel(), self._lessons.learn(self._network, self.descent, [self._lesson], chance))
 
     @property
     def arrays(self) -> dict[str, Array]:

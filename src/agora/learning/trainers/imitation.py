@@ -49,7 +49,7 @@ class Lesson(NamedTuple):
     returns: Tensor
 
 
-class Progress(NamedTuple):
+class Round(NamedTuple):
     """A round of lessons.
 
     Attributes:
@@ -94,7 +94,7 @@ class Lessons:
         """The teacher."""
         return [parse_component("planners", self.teacher, "teacher")]
 
-    def teach(self, network: ActorCritic, run: TrainingRun, reward: Rewarding, discount: float, scale: float) -> Iterator[Progress]:
+    def teach(self, network: ActorCritic, run: TrainingRun, reward: Rewarding, discount: float, scale: float) -> Iterator[Round]:
         """Teach a network, in place.
 
         Args:
@@ -174,7 +174,7 @@ class Course:
         """Begin new episodes everywhere, which depend on nothing but the number of steps before."""
         self._school.begin(steps)
 
-    def round(self, number: int) -> Progress:
+    def round(self, number: int) -> Round:
         """Play round ``number``, from 0, and learn from it and from those before.
 
         Raises:
@@ -186,7 +186,7 @@ class Course:
         lesson, ends = self._school.play(lessons.horizon, chance.random(lessons.worlds) < share)
         self._kept.append(lesson)
         losses = lessons.learn(self._network, self.descent, self._kept, chance)
-        return Progress((number + 1) * lessons.worlds * lessons.horizon, shares_of(ends) | losses | {"teacher_drives": share})
+        return Round((number + 1) * lessons.worlds * lessons.horizon, shares_of(ends) | losses | {"teacher_drives": share})
 
     @property
     def arrays(self) -> dict[str, Array]:

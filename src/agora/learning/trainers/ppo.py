@@ -33,7 +33,7 @@ from agora.learning.trainers.imitation import Lessons
 from agora.policies.encoding import Observe
 from agora.policies.learners.actor_critic import ActorCritic, actor_critic, look
 from agora.policies.networks.mlp import Mlp
-from agora.policies.policy import Body
+from agora.policies.policy import TrainedRobot
 from agora.ranges import Chance, Count, Number, Rate, Steps, Weight
 from agora.registry import Plug
 
@@ -159,7 +159,7 @@ class Ppo:
         return min(stage + 1, stages - 1) if success >= self.up_at else max(stage - 1, 0) if success <= self.down_at > 0 else stage
 
     def _learn(
-        self, network: ActorCritic, descent: torch.optim.Adam, played: Batch, steps: int, chance: torch.Generator
+        self, network: ActorCritic, descent: torch.optim.Adam, played: Sequences, steps: int, chance: torch.Generator
     ) -> dict[str, float]:
         """Improve the network on a round's steps; return the mean losses.
 
@@ -169,10 +169,10 @@ class Ppo:
         share = min(1.0, steps / self.steps)
         for group in descent.param_groups:
             group["lr"] = self.rate + (self.last_rate - self.rate) * share
-        seen: list[Losses] = []
+        seen: list[PpoLosses] = []
         for batch in self._batches(played if network.state_size else played.apart(), chance):
             losses = losses_of(network, batch, self.clip)
-            seen.append(Losses(*(term.detach() for term in losses)))
+            seen.append(PpoLosses(*(term.detach() for term in losses)))
             if 0 < self.divergence < float(losses.divergence):
                 break
             total = losses.policy + self.value_weight * losses.value - self.entropy * losses.entropy
@@ -182,10 +182,12 @@ class Ppo:
             if not math.isfinite(float(total.detach()) + float(norm)):
                 raise DivergedError(f"step {steps}: the loss is {float(total.detach())} and its gradient {float(norm)}")
             descent.step()
-        means = {name: float(torch.stack(some).mean()) for name, some in zip(Losses._fields, zip(*seen, strict=True), strict=True)}
+        means = {
+            name: float(torch.stack(some).mean()) for name, some in zip(PpoLosses._fields, zip(*seen, strict=True), strict=True)
+        }
         return {f"{name}_loss" if name in ("policy", "value") else name: value for name, value in means.items()}
 
-    def _batches(self, played: Batch, chance: torch.Generator) -> Iterator[Batch]:
+    def _batches(self, played: Sequences, chance: torch.Generator) -> Iterator[Sequences]:
         """The mini-batches of all passes: in each pass, every sequence is in one of them."""
         for _ in range(self.epochs):
             order = torch.randperm(played.seen.shape[1], generator=chance)
@@ -193,7 +195,7 @@ class Ppo:
                 yield played.of(rows)
 
 
-class Batch(NamedTuple):
+class Sequences(NamedTuple):
     """Sequences of T steps of N robots.
 
     Attributes:
@@ -216,16 +218,16 @@ class Batch(NamedTuple):
     returns: Tensor
     counts: Tensor
 
-    def of(self, rows: Tensor) -> Batch:
+    def of(self, rows: Tensor) -> Sequences:
         """The sequences of some robots."""
-        return Batch(*(part[rows] if name == "state" else part[:, rows] for name, part in self._asdict().items()))
+        return Sequences(*(part[rows] if name == "state" else part[:, rows] for name, part in self._asdict().items()))
 
-    def apart(self) -> Batch:
+    def apart(self) -> Sequences:
         """Every step that counts as a sequence of its own, for networks without state."""
         count = int(self.counts.sum())
         kept = slice(None) if count == self.counts.numel() else self.counts
         state = self.state.new_zeros(count, 0)
-        return Batch(
+        return Sequences(
             *(state if name == "state" else part[kept].reshape(1, count, *part.shape[2:]) for name, part in self._asdict().items())
         )
 
@@ -251,7 +253,7 @@ def advantages_of(rewards: Floats, values: Floats, after: Floats, ends: Bools, d
     return out
 
 
-class Losses(NamedTuple):
+class PpoLosses(NamedTuple):
     """Terms of the loss and what else is worth knowing of a mini-batch, scalars.
 
     Attributes:
@@ -269,7 +271,7 @@ class Losses(NamedTuple):
     clipped: Tensor
 
 
-def losses_of(network: ActorCritic, batch: Batch, clip: float) -> Losses:
+def losses_of(network: ActorCritic, batch: Sequences, clip: float) -> PpoLosses:
     """Return the losses on the steps that count of a mini-batch; its advantages are brought to mean 0 and deviation 1 first."""
     answers, values, _ = network(batch.seen, batch.state, batch.begins)
     if not batch.counts.all():
@@ -284,7 +286,7 @@ def losses_of(network: ActorCritic, batch: Batch, clip: float) -> Losses:
     with torch.no_grad():
         divergence = (ratio - 1.0 - log_ratio).mean()
         clipped = ((ratio - 1.0).abs() > clip).float().mean()
-    return Losses(policy, value, entropy, divergence, clipped)
+    return PpoLosses(policy, value, entropy, divergence, clipped)
 
 
 class _Worlds:
@@ -317,7 +319,7 @@ class _Worlds:
 
     def shape(self, ppo: Ppo) -> Shape:
         """The surroundings of the network."""
-        body = Body.of(self._env.starts[0].robots[0].model)
+        body = TrainedRobot.of(self._env.starts[0].robots[0].model)
         return Shape(ppo.observe, self._actions, self._env.period, ppo.log_std, body)
 
     def close(self) -> None:
@@ -338,7 +340,7 @@ class _Worlds:
         self._tally = Tally(count)
 
     @torch.no_grad()
-    def play(self, network: ActorCritic, chance: torch.Generator) -> tuple[Batch, Results]:
+    def play(self, network: ActorCritic, chance: torch.Generator) -> tuple[Sequences, Results]:
         """Play a round."""
         ppo = self._ppo
         steps, count = ppo.horizon, len(self._nobody)
@@ -365,7 +367,7 @@ class _Worlds:
         advantages = advantages_of(rewards, known, after.numpy(), ends, ppo.discount, ppo.trace)
         logs = network.distribution.drawn(actions, answers, noise)
         learned = (torch.from_numpy(array) for array in (advantages, advantages + known, counts))
-        return Batch(torch.from_numpy(seen), torch.from_numpy(begins), first, actions, logs, *learned), results
+        return Sequences(torch.from_numpy(seen), torch.from_numpy(begins), first, actions, logs, *learned), results
 
 
 class _Late:

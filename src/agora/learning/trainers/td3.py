@@ -34,7 +34,7 @@ from agora.learning.trainers.checkpoint import restore, state_of
 from agora.learning.trainers.episodes import WITHOUT_END, Results, Tally, seed_of_round
 from agora.policies.encoding import Observe
 from agora.policies.learners.mlp import tower
-from agora.policies.policy import Body, Policy
+from agora.policies.policy import Policy, TrainedRobot
 from agora.ranges import Chance, Count, Number, Rate, Steps
 from agora.registry import Plug
 
@@ -205,7 +205,7 @@ def returns_of(rewards: Floats, ends: Bools, late: Bools, n: int, discount: floa
     return returns, np.where(ended, np.float32(0.0), weights), last
 
 
-class Losses(NamedTuple):
+class Td3Losses(NamedTuple):
     """Losses of one descent, scalars.
 
     Attributes:
@@ -264,7 +264,7 @@ class Learner:
         self._critic_descent = torch.optim.Adam(self.critics.parameters(), lr=td3.critic_rate, fused=True)
         self.descents = 0
 
-    def descend(self, batch: Played, chance: torch.Generator) -> Losses:
+    def descend(self, batch: Played, chance: torch.Generator) -> Td3Losses:
         """Improve the critics, and now and then the actor and the older copies, on a batch."""
         td3 = self._td3
         noise = torch.randn(batch.actions.shape, generator=chance) * td3.target_noise
@@ -276,14 +276,14 @@ class Learner:
         self._critic_descent.step()
         self.descents += 1
         if self.descents % td3.delay:
-            return Losses(critic.detach(), None)
+            return Td3Losses(critic.detach(), None)
         actor = -self.critics.first(batch.seen, self.actor(batch.seen)).mean()
         self._actor_descent.zero_grad()
         actor.backward(inputs=list(self.actor.parameters()))
         self._actor_descent.step()
         for network, older in ((self.actor, self.older_actor), (self.critics, self.older_critics)):
             torch._foreach_lerp_(list(older.parameters()), [p.detach() for p in network.parameters()], td3.mixing)
-        return Losses(critic.detach(), actor.detach())
+        return Td3Losses(critic.detach(), actor.detach())
 
     @property
     def arrays(self) -> dict[str, Array]:
@@ -379,7 +379,7 @@ class _Worlds:
         self._env = AgoraVectorEnv(run.suite, run.stage, td3.worlds, episodes=td3.episodes or WITHOUT_END, seed=run.seed, **chosen)
         self._env.refuse_several("td3")
         self.actions = self._env.observe.action_size(self._env.limits)
-        self.body, self.period = Body.of(self._env.starts[0].robots[0].model), self._env.period
+        self.body, self.period = TrainedRobot.of(self._env.starts[0].robots[0].model), self._env.period
         self._seen: Floats = np.zeros(0, np.float32)
         self._tally = Tally(0)
 

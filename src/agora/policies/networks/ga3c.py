@@ -24,7 +24,7 @@ from agora.policies import onnx_graph
 from agora.policies.agents import TURN, Agents
 from agora.policies.joint_state import COSINE, GOAL, GOAL_FRAME, PERSON, RADIUS, ROBOT, SINE, SPEED
 from agora.policies.layers import dense, lstm, relu
-from agora.policies.onnx_graph import Graph, Value
+from agora.policies.onnx_graph import OnnxGraph, Value
 from agora.ranges import Size
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ class Ga3cNetwork:
         chosen: Floats = CHOICES[np.argmax(self.scores(arrays, seen), 1)]
         return chosen, state
 
-    def graph(self, policy: Policy, graph: Graph) -> None:
+    def graph(self, policy: Policy, graph: OnnxGraph) -> None:
         """Add the network to an ONNX graph.
 
         It reads ``observation`` (N, D). It writes ``scores`` (N, 11) of the actions, ``action`` (N, 2) of the highest, and
@@ -205,5 +205,5 @@ def _angle(y: Value, x: Value) -> Value:
     return (x < 0.0).where((y < 0.0).where(-math.pi - behind, math.pi - behind), ahead)
 
 
-def _scaled(graph: Graph, values: list[Value], mean: Floats, scale: Floats) -> Value:
+def _scaled(graph: OnnxGraph, values: list[Value], mean: Floats, scale: Floats) -> Value:
     return (graph.concat(values) - mean) / scale

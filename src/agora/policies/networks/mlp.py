@@ -16,10 +16,10 @@ from agora.interfaces import Encoding, Shape
 from agora.policies import onnx_graph
 from agora.policies.encoding import ROBOT_FRAME, FromLimitToLimit
 from agora.policies.layers import ACTIVATIONS, dense
-from agora.policies.onnx_graph import Graph, Value
+from agora.policies.onnx_graph import OnnxGraph, Value
 
 if TYPE_CHECKING:
-    from agora.policies.policy import Body, Policy
+    from agora.policies.policy import Policy, TrainedRobot
 
 __all__ = ["Mlp"]
 
@@ -101,7 +101,7 @@ class Mlp:
             values = ACTIVATIONS[activation](dense(values, arrays[f"{k}.weight"], arrays[f"{k}.bias"]))
         return values, state
 
-    def graph(self, policy: Policy, graph: Graph) -> None:
+    def graph(self, policy: Policy, graph: OnnxGraph) -> None:
         """Add the layers to an ONNX graph.
 
         It reads ``observation`` (N, D) and writes ``action`` (N, A). Where actions go from limit to limit they are cut to [-1, 1],
@@ -169,7 +169,7 @@ def _flat(modules: Sequence[Any]) -> list[Any]:
     return [m for module in modules for m in (_flat(module) if type(module).__name__ == "Sequential" else [module])]
 
 
-def _twist(graph: Graph, body: Body, action: Value, size: int) -> Value:
+def _twist(graph: OnnxGraph, body: TrainedRobot, action: Value, size: int) -> Value:
     """The twists (N, 3) of actions (N, 2) or (N, 3): `agora.policies.encoding.to_twists`."""
     low, high = F(body.min_vx), F(body.max_vx)
     middle, half = F(0.5) * (high + low), F(0.5) * (high - low)

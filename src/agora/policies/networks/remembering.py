@@ -12,7 +12,7 @@ from agora.core.state import Floats
 from agora.errors import InputError
 from agora.interfaces import Encoding
 from agora.policies.joint_state import GOAL_FRAME, SPEED
-from agora.policies.onnx_graph import Graph, Value, dense, pool
+from agora.policies.onnx_graph import OnnxGraph, Value, dense, pool
 from agora.policies.robot_and_people import RobotAndPeople
 from agora.ranges import Size
 from agora.registry import name_of
@@ -53,7 +53,7 @@ class Remembering:
             raise InputError(f"network {name!r} sees with the encoding robot_and_people, got {other}")
         return observe
 
-    def graph(self, policy: Policy, graph: Graph) -> None:
+    def graph(self, policy: Policy, graph: OnnxGraph) -> None:
         """Add a step to an ONNX graph.
 
         It reads ``observation`` (N, D) and ``memory`` (N, S), all zero at the start of an episode. It writes ``action`` (N, 2) and

@@ -20,7 +20,7 @@ from agora.interfaces import Encoding, Shape
 from agora.policies.joint_state import GOAL, GOAL_FRAME, OWN, RADIUS, SPEED, JointState
 from agora.policies.layers import dense
 from agora.policies.look_ahead import LookAhead, look_ahead, present_in
-from agora.policies.onnx_graph import Graph, Value
+from agora.policies.onnx_graph import OnnxGraph, Value
 from agora.policies.onnx_look_ahead import PERSON_AXIS, chosen, looked_ahead
 from agora.ranges import Size
 from agora.registry import name_of
@@ -121,7 +121,7 @@ class ValueNetwork:
         """Return the best velocities (N, 2) in preferred speeds, of joint states (N, D), and the empty memory."""
         return self.choose(arrays, seen) / seen[:, SPEED, None], state
 
-    def graph(self, policy: Policy, graph: Graph) -> None:
+    def graph(self, policy: Policy, graph: OnnxGraph) -> None:
         """Add the whole look-ahead to an ONNX graph.
 
         It reads ``state`` (N, D). It writes ``velocity`` (N, 2), the answer of `choose` where every candidate is allowed, and

@@ -25,7 +25,7 @@ from agora_ros.names import ros_name
 from std_srvs.srv import Trigger
 
 from agora.errors import AgoraError, InputError
-from agora.nodes.driver import Entity, People, SimulatorLostError
+from agora.nodes.driver import Entity, PeopleAtStep, SimulatorLostError
 from agora_msgs import srv
 from agora_msgs.msg import Episode, Pedestrians
 from agora_simulators.display import Display
@@ -72,7 +72,7 @@ class SimulatorNode:
         self._news, self._beginning = threading.Condition(), 0
         self._said: dict[str, tuple[int, int]] = {}
         self._people: Pedestrians | None = None
-        self._room = People.room(0)
+        self._room = PeopleAtStep.room(0)
         self._episode, self._control = Episode(), 1
         self._paused, self._interrupted, self._due = True, "", 0.0
         self._display = Display(self._driver, self._news)
@@ -235,7 +235,7 @@ class SimulatorNode:
         if message.step > driver.step + 1 or (message.header.stamp and message.header.stamp.to_sec() < driver.began - 1e-9):
             return  # of another episode
         if count > self._room.slots:
-            self._room = People.room(count)
+            self._room = PeopleAtStep.room(count)
         self._room = replace(self._room, step=message.step)
         from_pedestrians(message, self._room.now, self._room.traits, self._room.minds)
         driver.set_pedestrians(self._room)

@@ -34,7 +34,7 @@ from agora.maps.furniture import Furniture
 from agora.maps.grid import Map
 from agora.maps.place import Place
 from agora.maps.world3d.solids import SolidGroup, solids
-from agora.nodes.driver import Entity, People, Reading, RobotStanding, SimulatorLostError
+from agora.nodes.driver import Entity, PeopleAtStep, Reading, RobotStanding, SimulatorLostError
 from agora.nodes.referee import Referee
 from agora.nodes.track import Sighting, Track
 from agora.robots.model import RobotModel
@@ -313,11 +313,11 @@ class Foreign(Models):
         """Give a robot another goal."""
         self._referee.set_goal(name, goal)
 
-    def set_pedestrians(self, people: People) -> None:
+    def set_pedestrians(self, people: PeopleAtStep) -> None:
         """Take pedestrians from outside and show them."""
         self._referee.set_pedestrians(people)
 
-    def _show_people(self, people: People) -> None:
+    def _show_people(self, people: PeopleAtStep) -> None:
         """Show everybody where they are."""
         now, traits = people.now, people.traits
         here = {f"{PERSON}{traits.id[0, i]}": i for i in np.flatnonzero(now.active[0])}

@@ -16,7 +16,7 @@ from std_srvs.srv import Trigger
 from agora.core.state import Array
 from agora.maps.world3d.sdf import model_sdf
 from agora.maps.world3d.solids import SolidGroup
-from agora.nodes.driver import People
+from agora.nodes.driver import PeopleAtStep
 from agora.robots.model import RobotModel
 from agora.robots.urdf import urdf
 from agora_msgs.msg import Pedestrians
@@ -57,7 +57,7 @@ class Unity(Foreign):
     def _show_bodies(self, name: str, bodies: Sequence[SolidGroup]) -> None:
         self._put(name, model_sdf(name, bodies), np.zeros(3))
 
-    def _show_people(self, people: People) -> None:
+    def _show_people(self, people: PeopleAtStep) -> None:
         self._tell_people.publish(to_pedestrians(people.now, people.traits, people.minds, people.step))
 
     def _show_pedestrian(self, name: str, radius: float, pose: Array) -> None:
