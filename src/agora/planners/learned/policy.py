@@ -22,10 +22,10 @@ class PolicyPlanner:
 
     Any policy drives, whatever its encoding and its network. A policy whose file names the robot that it was trained with
     (`agora.policies.policy.TrainedRobot`) drives every robot within the limits of that one, and within the robot's own. It reads
-    another lidar in the directions of that one (`TrainedRobot.seen`). An action that goes from limit to limit is one of the robot at
-    hand else; a policy without sideways motion drives robots that have it, too. Where the file names the control period of the
-    training and the robot decides more often, its last twist is held (`agora.policies.policy.decides`); a longer control period is
-    refused.
+    another lidar in the directions of that one (`TrainedRobot.seen`). An action that goes from limit to limit is one of the robot
+    at hand else; a policy without sideways motion drives robots that have it, too. Where the file names the control period of the
+    training and the robot decides more often, its last twist is held (`agora.policies.policy.decides`); a longer control period
+    is refused.
 
     Attributes:
         file: name of a policy that comes with Agora, or path of a safetensors file (`agora.policies.policy.Policy.save`).
