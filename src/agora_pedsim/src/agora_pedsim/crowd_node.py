@@ -25,7 +25,7 @@ from agora_pedsim.arena_services import ArenaServices
 from agora_pedsim.arena_topics import ArenaTopics
 from agora_pedsim.feedback import Feedback
 from agora_pedsim.people_topics import PeopleTopics
-from agora_pedsim.weights import Weights
+from agora_pedsim.weights import ForceWeights
 
 _NAME = "pedsim_simulator"
 _MOST_AT_ONCE = 1.0  # s that are caught up in one go
@@ -52,7 +52,7 @@ class CrowdNode:
         self.feedback = Feedback(self._synchronous)
         self._pedestrians = rospy.Publisher(f"{_NAME}/pedestrians", Pedestrians, queue_size=queue_size(10), tcp_nodelay=True)
         self._arena, self._people = ArenaTopics(), PeopleTopics()
-        self._services, self._weights = ArenaServices(self), Weights(self)
+        self._services, self._weights = ArenaServices(self), ForceWeights(self)
         rospy.Service(f"{_NAME}/begin", BeginEpisode, self._on_begin)
         rospy.Service(f"{_NAME}/step", StepCrowd, self._on_step)
         if not self._synchronous:  # in lock step robots come with the call
