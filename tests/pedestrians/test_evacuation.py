@@ -43,7 +43,7 @@ def test_two_who_push_towards_each_other_come_to_rest_where_springs_balance():
 
 
 def test_a_body_that_is_pressed_in_swings_with_the_period_of_its_spring():
-    model = Evacuation(repulsion=0.0, friction=0.0, relaxation_time=1e6)
+    model = Evacuation(repulsion=0.0, friction=0.0, relaxation_time=36_000.0)
     crowd = crowds.placed([(0.0, 0.0), (0.56, 0.0)], radius=0.3)
     people, moments, before = crowd.pedestrians, [], 1.0
     for k in range(200):
@@ -57,18 +57,18 @@ def test_a_body_that_is_pressed_in_swings_with_the_period_of_its_spring():
 
 
 def test_sliding_is_braked_along_the_surface_alone_and_more_the_deeper_they_are_pressed():
-    model = Evacuation(repulsion=0.0, body=0.0, relaxation_time=1e6)
+    model = Evacuation(repulsion=0.0, body=0.0, relaxation_time=36_000.0)
     for overlap in (0.004, 0.01):
         crowd = crowds.placed([(0.0, 0.0), (0.0, 0.6 - overlap)], velocity=[(0.7, 0.4), (-0.2, -0.3)], radius=0.3)
         a, b = crowds.forces(model, crowd, dt=FINE)[0, :2]
         assert a == pytest.approx([2.4e5 * overlap * (-0.2 - 0.7) / 80.0, 0.0], rel=2e-4, abs=1e-4)
         assert b == pytest.approx(-a, rel=1e-5, abs=1e-5)
     apart = crowds.placed([(0.0, 0.0), (0.0, 0.61)], velocity=[(0.7, 0.4), (-0.2, -0.3)], radius=0.3)
-    assert np.abs(crowds.forces(model, apart, dt=FINE)[0, :2]).max() < 1e-5
+    assert np.abs(crowds.forces(model, apart, dt=FINE)[0, :2]).max() < 3e-5  # 0.7 m/s in 36,000 s
 
 
 def test_a_wall_presses_back_and_brakes_who_slides_along_it():
-    model = Evacuation(relaxation_time=1e6)
+    model = Evacuation(relaxation_time=36_000.0)
     crowd = crowds.placed([(1.72, 0.3)], velocity=[(0.2, -0.8)], radius=0.3, maps=crowds.wall_at(2.0))
     ax, ay = crowds.forces(model, crowd, dt=FINE)[0, 0]
     overlap = 0.3 - 0.28
@@ -77,7 +77,7 @@ def test_a_wall_presses_back_and_brakes_who_slides_along_it():
 
 
 def test_forces_between_pedestrians_cancel(rng):
-    model = Evacuation(relaxation_time=1e8)
+    model = Evacuation(relaxation_time=36_000.0)
     crowd = crowds.placed(rng.uniform(0, 2.5, (24, 2)), velocity=rng.normal(0, 1, (24, 2)), radius=rng.uniform(0.2, 0.35, 24))
     a = crowds.forces(model, crowd, dt=FINE)[0, :24].astype(float)
     assert np.abs(a).sum() > 1000.0
@@ -86,7 +86,7 @@ def test_forces_between_pedestrians_cancel(rng):
 
 def test_friction_stays_stable_where_the_step_is_long_and_the_press_is_hard():
     crowd = crowds.placed([(0.0, 0.0), (0.0, 0.4)], velocity=[(1.0, 0.0), (-1.0, 0.0)], radius=0.3)
-    model = Evacuation(repulsion=0.0, body=0.0, relaxation_time=1e6)
+    model = Evacuation(repulsion=0.0, body=0.0, relaxation_time=36_000.0)
     sliding = [float(np.diff(advance(crowd, model, 1, np.float32(0.004))[1][:, 0])[0]) for _ in range(4)]
     assert sliding == pytest.approx([-1.0, -0.5, -0.25, -0.125], rel=0.02)
 

@@ -132,7 +132,7 @@ def test_who_phones_walks_at_half_the_speed_until_it_has_talked_enough():
 @pytest.mark.parametrize("dt", [0.05, 0.25])
 def test_events_are_a_poisson_process_whatever_the_step(dt):
     n, rate, time = 1500, 0.3, 3.0
-    rules = dataclasses.replace(QUIET, pause_rate=rate, pause_time=1e6)
+    rules = dataclasses.replace(QUIET, pause_rate=rate, pause_time=36_000.0)
     places = np.random.default_rng(1).uniform([-6.0, -3.0], [12.0, 9.0], (n, 2))
     scene = Scene(places, places + [9.0, 0.0], rules, dt=dt, sees_pedestrians=False).give(minimum_time=0.0).run(time)
     expected = 1.0 - math.exp(-rate * time)
@@ -353,7 +353,7 @@ def test_a_timer_and_a_robot_in_the_trigger_zone_end_the_wait_at_the_start():
 def test_the_probability_of_a_scenario_is_that_of_every_half_second():
     n, p = 1500, 0.1
     places = np.random.default_rng(3).uniform([-6.0, -3.0], [12.0, 9.0], (n, 2))
-    rules = dataclasses.replace(QUIET, chat_time=1e6)
+    rules = dataclasses.replace(QUIET, chat_time=36_000.0)
     scene = Scene(places, places + [4.0, 0.0], rules, habits=(Habits(chat_probability=p),) * n)
     rates = scene.at_work.character.chat_rate[0, :n]
     assert 1.0 - np.exp(-0.5 * rates) == pytest.approx(p, rel=1e-5)
