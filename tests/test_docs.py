@@ -247,3 +247,12 @@ def test_a_card_has_a_page_with_its_picture_which_is_drawn_once(generate, tmp_pa
     before = {path.name: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
     generate.write_cards(tmp_path, ["leading", "sean_empty"])
     assert {path.name: path.stat().st_mtime_ns for path in tmp_path.iterdir()} == before
+
+
+def test_the_index_of_decisions_names_each_of_them_by_its_title():
+    folder = ROOT / "docs" / "decisions"
+    listed = dict(
+        re.findall(r"^\| [\d-]{10} \| \{doc\}`(.+) <([\w-]+)>` \|", (folder / "index.md").read_text(encoding="utf-8"), re.MULTILINE)
+    )
+    titles = {path.read_text(encoding="utf-8").splitlines()[0]: path.stem for path in folder.glob("2*.md")}
+    assert {f"# {title} ({name[:10]})": name for title, name in listed.items()} == titles
