@@ -28,7 +28,6 @@ from agora.metrics.quantities import (
     weighted_mean,
 )
 
-_FRANCIS = "Francis et al. 2023, arXiv:2306.16740, Table 1"
 _SOCNAVBENCH = "Biswas et al. 2022, SocNavBench, Table 1"
 _ARENA = "Kästner et al. 2024, Arena 3.0, Table V"
 _BARN = "The BARN Challenge, Xiao et al. 2022, arXiv:2208.10473"

@@ -24,8 +24,6 @@ from agora.policies.onnx_look_ahead import PERSON_AXIS
 if TYPE_CHECKING:
     from agora.policies.policy import Policy
 
-_LARGEST = float(np.finfo(np.float32).max)
-
 
 @dataclass(frozen=True)
 class SaCadrlNetwork(ValueNetwork):
