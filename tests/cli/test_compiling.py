@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 from collections import deque
 
 import numba
@@ -45,6 +46,20 @@ def test_the_first_function_is_told_at_once_and_the_rest_by_number(telling, caps
     said = capsys.readouterr().err.splitlines()
     assert said[0] == "compiling kernels; once on a machine, this takes a minute or two ..."
     assert said[1].startswith("compiling kernels: 2 functions in ")
+
+
+class Unread:
+    """An error stream whose reader has gone."""
+
+    def write(self, text):
+        raise BrokenPipeError
+
+    flush = write
+
+
+def test_an_error_stream_that_nobody_reads_stops_no_compilation(telling, monkeypatch):
+    monkeypatch.setattr(sys, "stderr", Unread())
+    assert compile_one() == 0.5
 
 
 def test_what_is_compiled_already_is_silent(telling, capsys):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 import time
+from contextlib import suppress
 
 _EVERY = 10.0  # s between two lines
 _COMPILING = "agora.core.compiling"
@@ -22,10 +23,16 @@ class _Notice(logging.Handler):
         now, self._count = time.monotonic(), self._count + getattr(record, "functions", 1)
         if not self._began:
             self._began = self._last = now
-            print("compiling kernels; once on a machine, this takes a minute or two ...", file=sys.stderr, flush=True)
+            _say("compiling kernels; once on a machine, this takes a minute or two ...")
         elif now - self._last >= _EVERY:
             self._last = now
-            print(f"compiling kernels: {self._count} functions in {now - self._began:.0f} s ...", file=sys.stderr, flush=True)
+            _say(f"compiling kernels: {self._count} functions in {now - self._began:.0f} s ...")
+
+
+def _say(line: str) -> None:
+    """Write a line, if anybody reads the error stream: a planner that compiles is not to blame for a closed one."""
+    with suppress(OSError, ValueError):
+        print(line, file=sys.stderr, flush=True)
 
 
 def tell_compiling() -> None:
