@@ -15,6 +15,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -234,7 +235,14 @@ class Graph:
         except rospy.ROSException:
             said = "\n".join(f"{node.name}: {node.log[-2000:]}" for node in self.nodes)
             pytest.fail(f"nobody offers {name} after {seconds:g} s\n{said}")
-        return rospy.ServiceProxy(name, kind)(*arguments, **fields)
+        with ThreadPoolExecutor(1) as caller:
+            answer = caller.submit(rospy.ServiceProxy(name, kind), *arguments, **fields)
+            while not wait([answer], seconds).done:  # who answers may wait for a node that has crashed
+                if crashed := [node for node in self.nodes if (node.process.poll() or 0) > 0]:
+                    for node in self.nodes:
+                        node.kill()
+                    pytest.fail("\n".join(f"{node.name} has crashed: {node.log[-2000:]}" for node in crashed))
+            return answer.result()
 
     def close(self) -> None:
         """Take everything away again.

@@ -13,7 +13,7 @@ import pytest
 from ruamel.yaml import YAML
 
 ROOT = Path(__file__).parents[2]
-NODES = sorted(path for path in ROOT.glob("src/*/nodes/*") if path.is_file())
+NODES = sorted(path for path in ROOT.glob("src/agora_*/nodes/*") if path.is_file())
 MANIFESTS = sorted([*ROOT.glob("src/*/package.xml"), *ROOT.glob("src/interop/*/package.xml")])
 
 
