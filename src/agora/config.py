@@ -107,14 +107,13 @@ def parse_component(kind: str, text: str, where: str = "configuration") -> Named
     Raises:
         InputError: no such component, a parameter that it does not have or refuses, or another form of text.
     """
-    name, bracket, rest = text.strip().partition("(")
-    if bracket and not rest.endswith(")"):
-        raise InputError(f"{where}: expected name(key=value, ...), got {text.strip()!r}")
-    if not bracket:
+    if called := _CALLED.fullmatch(text.strip()):
+        name, rest = called[1], called[2]
+    else:
         name, _, rest = text.strip().partition(":")
-    return build_component(
-        kind, {"name": name.strip()} | parse_parameters(rest.removesuffix(")") if bracket else rest, where), where
-    )
+        if "(" in name:
+            raise InputError(f"{where}: expected name(key=value, ...), got {text.strip()!r}")
+    return build_component(kind, {"name": name.strip()} | parse_parameters(rest, where), where)
 
 
 def parse_components(kind: str, text: str, where: str = "configuration") -> tuple[Named, ...]:
