@@ -58,7 +58,7 @@ from agora.planners.local.mpc_scene import MOMENT, Body, Things, associate, gap,
 from agora.ranges import Count, Distance, Duration, Length, NotNegative, Period, Positive, Speed, TurningRate, Within, check_fields
 from agora.registry import Named, Plug
 
-_DT_REF, _STRIDE, _STOPS = 0.3, 0.3, 1.5  # s, m, times that a robot can stop within the horizon
+_DT_REF, _STRIDE, _STOPS = 0.3, 0.12, 1.5  # s, m, times that a robot can stop within the horizon
 _MOMENTS = 20
 _AWAY = 30.0  # m, where there is nothing
 _MARGIN = 0.85
@@ -335,12 +335,12 @@ class Mpc:
         mark[3] = leg
         if len(route) < 2:
             return None, Reason.NO_PATH
-        free = self._free_end(o, row, robot, route, things)
-        if free < len(route):
-            route, ends = route[: max(free, 1)], False
-            if len(route) < 2:
+        kept = self._kept(o, row, robot, route, ends, things)
+        if kept < len(route):
+            if kept < 2:
                 return None, Reason.BLOCKED
-            direction = float(np.arctan2(*(route[-1] - route[-2])[::-1]))
+            direction = float(np.arctan2(*(route[kept] - route[kept - 1])[::-1]))
+            route, ends = route[:kept], False
         if ends and self._faces(o, row):
             direction = float(o.goal[row, 2]) - robot.pose[2]
         goal = np.array([*route[-1], wrapped(direction)])
@@ -355,16 +355,32 @@ class Mpc:
             return old, Reason.NONE if converged else reason
         return None, reason
 
-    def _free_end(self, o: Observation, row: int, robot: _Robot, route: Array, things: Things) -> int:
-        """How many points of a route there are up to the last at which the robot can be."""
+    def _kept(self, o: Observation, row: int, robot: _Robot, route: Array, ends: bool, things: Things) -> int:
+        """How many points of a route are planned for.
+
+        Up to the last at which the robot can be. Where that is not the goal, up to the last that is as far from things as wanted, if
+        there is one, or one in the second half of a route that is free.
+        """
         assert o.costmap is not None
-        poses = np.column_stack((route, np.zeros(len(route))))
+        steps = np.diff(route, axis=0)
+        headings = np.arctan2(steps[:, 1], steps[:, 0])
+        poses = np.column_stack((route, np.append(headings, headings[-1])))
         hit = on_wall(o.costmap, row, in_map(poses, robot.pose), np.zeros((1, 2)))
         stand = np.ptp(things.places, axis=1).max(axis=1, initial=0.0) < _CREEPS
-        reach = things.radius[len(things.walls) :][stand] + min(robot.body.half_length, robot.body.half_width) + robot.body.rounding
-        apart = np.hypot(*np.moveaxis(route[:, None] - things.places[stand, 0], -1, 0))
-        hit |= (apart < reach).any(axis=1)
-        return len(hit) - int(np.argmin(hit[::-1])) if not hit.all() else 0
+        still = Things(things.walls, things.places[stand], np.append(np.zeros(len(things.walls)), things.radius[len(things.walls) :][stand]))
+        near = gap(poses, still.at(np.zeros(1))[0], robot.body) - still.radius
+        hit |= (near[:, len(things.walls) :] < 0.0).any(axis=1)
+        if ends and not hit[-1]:
+            return len(route)
+        roomy = np.flatnonzero((near >= self._wanted(still)).all(axis=1) & ~hit)
+        free = np.flatnonzero(~hit)
+        roomy = roomy if hit[-1] else roomy[roomy >= len(route) // 2]
+        return int(roomy[-1]) + 1 if len(roomy) and roomy[-1] > 0 else int(free[-1]) + 1 if len(free) else 0
+
+    def _wanted(self, things: Things) -> Array:
+        """The wanted distances (P + M,) of things."""
+        disc = self.min_obstacle_dist if self.min_disc_dist is None else self.min_disc_dist
+        return np.where(np.arange(len(things.radius)) < len(things.walls), self.min_obstacle_dist, disc)
 
     def _old(self, o: Observation, robot: _Robot, recall: Memory, row: int, goal: Array) -> Plan | None:
         """The rest of the plan of the call before, unless the goal is another."""
@@ -495,8 +511,7 @@ class Mpc:
             chosen, there = associate(poses[:n], places, things, body, self.force_inclusion_dist, self.cutoff_dist, self.obstacles)
             chosen = np.where(there, chosen, 0)
             at = np.take_along_axis(places, chosen[..., None], axis=1)
-            far = self.min_obstacle_dist if self.min_disc_dist is None else self.min_disc_dist
-            wanted = np.where(chosen < len(things.walls), self.min_obstacle_dist, far) + things.radius[chosen] + body.rounding
+            wanted = (self._wanted(things) + things.radius)[chosen] + body.rounding
             if self.free_time:
                 speed = np.take_along_axis(velocity, chosen[..., None], axis=1)
                 at = np.concatenate((at - times[:, None, None] * speed, wanted[..., None], speed), axis=-1)
