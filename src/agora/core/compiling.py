@@ -1,6 +1,6 @@
-"""Numba's compiling in this process: its time, which is no part of a planner's, and a log of the compiled functions.
+"""Compiling in this process: its time, which is no part of a planner's, and a log of what is compiled.
 
-Each function that Numba begins to compile is a line of this module's log, at level INFO. A first run on a machine compiles for a
+Each function that Numba begins to compile, and what else is announced, is a line of this module's log, at level INFO. A first run on a machine compiles for a
 minute or two; a client that shows the log, as the command line does, is not silent meanwhile. Functions that come out of the cache
 on disk are not compiled.
 """
@@ -8,6 +8,9 @@ on disk are not compiled.
 from __future__ import annotations
 
 import logging
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from numba.core import event
 
@@ -27,6 +30,24 @@ _COMPILED = _Compiling()
 event.register("numba:compile", _COMPILED)
 
 
+_OTHERS = [0.0]
+
+
+@contextmanager
+def compiling() -> Iterator[None]:
+    """Within it something else is compiled, or made ready from a cache."""
+    began = time.perf_counter()
+    try:
+        yield
+    finally:
+        _OTHERS[0] += time.perf_counter() - began
+
+
+def announce(what: str) -> None:
+    """Tell the log that something else is compiled now."""
+    _LOG.info("compiling %s", what)
+
+
 def seconds_compiling() -> float:
-    """Return how long Numba has compiled since this module was imported, s."""
-    return _COMPILED.duration if _COMPILED.done else 0.0
+    """Return how long this process has compiled since this module was imported, s."""
+    return _OTHERS[0] + (_COMPILED.duration if _COMPILED.done else 0.0)

@@ -87,7 +87,7 @@ class _Robot(NamedTuple):
     last: Array
     most: Array
     growth: Array
-    braking: float
+    fall: Array
     hard: Array
     turning_radius: float
     holonomic: bool
@@ -249,7 +249,7 @@ class Mpc:
     def _row(self, o: Observation, row: int, known: Discs, recall: Memory) -> tuple[Array, Reason]:
         """The command of one robot, forward, turning, sideways, and why it stands."""
         robot = self._robot(o, row, recall["command"][row])
-        plan, command, reason = None, _braked(robot, o.dt), Reason.NONE
+        plan, command, reason = None, _braked(robot, robot.fall, o.dt), Reason.NONE
         assert o.path is not None and o.path_count is not None and o.costmap is not None
         count = int(o.path_count[row]) if o.path.shape[1] else 0
         if count <= 0:
@@ -257,9 +257,11 @@ class Mpc:
         elif robot.most[1, 0] > _LEAST and robot.most[1, 1] > _LEAST and not self._arrived(o, row):
             plan, reason = self._planned(o, row, count, robot, known, recall)
             if plan is not None:
-                command = self._within(plan.commands[0], robot, o.dt)
+                command = _within(plan.commands[0], robot, o.dt)
                 if reason is Reason.NONE and np.abs(command).max() < _CREEPS:
                     reason = Reason.BLOCKED
+            else:
+                command = _braked(robot, robot.hard, o.dt)
         recall["command"][row] = (*command, 1.0)
         recall["grid"][row] = 0.0
         if plan is not None:
@@ -303,15 +305,15 @@ class Mpc:
         low, high = outline.min(axis=0), outline.max(axis=0)
         body = round_body if is_disc else Body(*(0.5 * (low + high)), *(0.5 * (high - low)), 0.0)
         model = {"point": round_body._replace(rounding=0.0), "circular": round_body, "rectangle": body}[self.footprint_model]
-        braking = min(float(hard[0]), float(own(self.dec_lim_x)))
+        fall = np.array([min(hard[0], float(own(self.dec_lim_x))), growth[1], growth[2]])
         pose = o.pose[row].astype(np.float64)
-        return _Robot(pose, twist, last, most, growth, braking, hard, radius, holonomic, model, body, outline)
+        return _Robot(pose, twist, last, most, growth, fall, hard, radius, holonomic, model, body, outline)
 
     def _step(self, robot: _Robot) -> float:
         """Time between poses, s."""
         if self.dt_ref is not None:
             return self.dt_ref
-        fast, stop = robot.most[1, 0], robot.most[1, 0] / robot.braking
+        fast, stop = robot.most[1, 0], robot.most[1, 0] / robot.fall[0]
         return float(min(_DT_REF, max(_STRIDE / fast, _STOPS * stop / (self.grid_size_ref - 1))))
 
     def _planned(
@@ -400,7 +402,7 @@ class Mpc:
         step, steps, most = self._step(robot), self.steps, robot.most
         if self.free_time:
             long = float(np.hypot(*np.diff(route, axis=0).T).sum())
-            needed = long / most[1, 0] + most[1, 0] / robot.braking + abs(goal[2]) / most[1, 1]
+            needed = long / most[1, 0] + most[1, 0] / robot.fall[0] + abs(goal[2]) / most[1, 1]
             steps = int(np.clip(round(needed / step), self.min_grid_size - 1, self.steps))
         backwards = self.allow_init_with_backward_motion and most[0, 0] < 0
         guesses = [old if old is not None else laid(route, goal[2], steps, step, backwards, most)]
@@ -473,14 +475,14 @@ class Mpc:
             "goal": goal[:, None],
             "via": self._via(route, poses, n),
             "rate": robot.growth[:, None],
-            "braking": np.full((1, 1), robot.braking),
+            "braking": np.full((1, 1), robot.fall[0]),
             "slack_weight": np.full((1, 1), self.slack_weight),
             "body": np.array([[body.x], [body.y], [body.half_length], [body.half_width]]),
             **weights,
         }
         obstacles = self._obstacles(things, poses[1:], guess.dt, n, body)
         solver = problem(form, self.iterations, self.tol)
-        limits = Bounds(bounds, float(robot.most[1, 1]), (self.min_dt, self.max_dt))
+        limits = Bounds(bounds, float(robot.most[1, 1 if kind == "car" else 0]), (self.min_dt, self.max_dt))
         found = solver.solve(np.array([0.0, 0.0, 0.0, *robot.last[:axes]]), (states, first), parameters, obstacles, limits)
         made = np.zeros((n, 3))
         made[:, :axes] = found.commands[:n]
@@ -542,23 +544,25 @@ class Mpc:
         now = gap(np.zeros((1, 3)), alone.at(np.zeros(1))[0], robot.body) - radius
         return not bool((then < np.minimum(now, 0.0) - _LEAST * (now < 0)).any())
 
-    def _within(self, command: Array, robot: _Robot, dt: float) -> Array:
-        """A command within all bounds, to the last bit of what the solver leaves."""
-        down = np.array([robot.braking, *robot.growth[1:]])
-        made = np.clip(command, robot.last - down * dt, robot.last + robot.growth * dt)
-        made = np.clip(made, robot.most[0], robot.most[1])
-        if robot.turning_radius > 0:
-            made[1] = np.clip(made[1], -abs(made[0]) / robot.turning_radius, abs(made[0]) / robot.turning_radius)
-        return made
+
+def _within(command: Array, robot: _Robot, dt: float) -> Array:
+    """A command within all bounds, to the last bit of what the solver leaves."""
+    made = np.clip(command, robot.last - robot.fall * dt, robot.last + robot.growth * dt)
+    made = np.clip(made, robot.most[0], robot.most[1])
+    made[[0, 2]] *= min(1.0, robot.most[1, 0] / max(math.hypot(made[0], made[2]), _LEAST))
+    return _drivable(made, robot)
 
 
-def _braked(robot: _Robot, dt: float) -> Array:
-    """The command that brakes as hard as the robot can."""
-    now = np.clip(robot.twist, robot.most[0], robot.most[1])
-    made = np.sign(now) * np.maximum(np.abs(now) - robot.hard * dt, 0.0)
+def _braked(robot: _Robot, falls: Array, dt: float) -> Array:
+    """The command that brakes by as much as ``falls`` (3,) in 1 s."""
+    return _drivable(np.sign(robot.last) * np.maximum(np.abs(robot.last) - falls * dt, 0.0), robot)
+
+
+def _drivable(command: Array, robot: _Robot) -> Array:
+    """The command with no tighter a curve than the robot drives."""
     if robot.turning_radius > 0:
-        made[1] = np.clip(made[1], -abs(made[0]) / robot.turning_radius, abs(made[0]) / robot.turning_radius)
-    return made
+        command[1] = np.clip(command[1], -abs(command[0]) / robot.turning_radius, abs(command[0]) / robot.turning_radius)
+    return command
 
 
 def _alike(one: Plan, other: Plan) -> bool:

@@ -26,7 +26,8 @@ from typing import Any, Literal, NamedTuple
 import numba
 import numpy as np
 
-import agora.core.jit  # noqa: F401 - sets the folder of the kernels
+from agora.core import jit  # noqa: F401 - sets the folder of the kernels
+from agora.core.compiling import announce, compiling
 from agora.core.state import Array
 
 LAYOUT = {
@@ -87,12 +88,12 @@ class Bounds(NamedTuple):
 
     Attributes:
         command: (2, axes) least and largest command.
-        omega: largest turning rate of a car, rad/s.
+        most: largest turning rate of a car, rad/s, or largest speed in any direction of a holonomic robot, m/s.
         dt: least and largest step where it is free, s.
     """
 
     command: Array
-    omega: float
+    most: float
     dt: tuple[float, float]
 
 
@@ -127,10 +128,15 @@ class Problem:
     """
 
     def __init__(self, form: Form, iterations: int, tolerance: float, compiled: bool = True) -> None:
+        with compiling():
+            self._make(form, iterations, tolerance, compiled)
+
+    def _make(self, form: Form, iterations: int, tolerance: float, compiled: bool) -> None:
+        """Make the solver, with the functions of a library where there is one."""
         import casadi
 
         self.form = form
-        made, self._count, equality = _nlp(casadi, form)
+        made, equality = _nlp(casadi, form)
         self._equal = np.array(equality)
         options = {
             "print_time": False,
@@ -182,10 +188,10 @@ class Problem:
         form = self.form
         low, high = np.zeros(len(self._equal)), np.zeros(len(self._equal))
         free = ~self._equal
-        car = [bounds.omega] if form.kind == "car" else []
+        both = [] if form.kind == "unicycle" else [bounds.most if form.kind == "car" else bounds.most**2]
         rates = [np.inf] * form.axes
-        stage_low = [*bounds.command[0], 0.0, *(-r for r in rates), *np.zeros(form.axes), *(-o for o in car), *np.zeros(form.obstacles)]
-        stage_high = [*bounds.command[1], np.inf, *np.zeros(form.axes), *rates, *car, *np.full(form.obstacles, np.inf)]
+        stage_low = [*bounds.command[0], 0.0, *(-r for r in rates), *np.zeros(form.axes), *(-one for one in both), *np.zeros(form.obstacles)]
+        stage_high = [*bounds.command[1], np.inf, *np.zeros(form.axes), *rates, *both, *np.full(form.obstacles, np.inf)]
         first = [[one] for one in bounds.dt] if form.free_time else [[], []]
         last = [*(-r for r in rates), *np.zeros(form.axes)], [*np.zeros(form.axes), *rates]
         low[free] = [*first[0], *(stage_low * form.steps), *last[0]]
@@ -250,15 +256,15 @@ def _stage(casadi: Any, form: Form) -> tuple[Any, Any]:
         along = casadi.fabs(cosine * dy - sine * dx - at["body"][1]) - at["body"][3]
         outside = casadi.sqrt(casadi.fmax(aside, 0.0) ** 2 + casadi.fmax(along, 0.0) ** 2 + _SOFT)
         gaps.append(outside + casadi.fmin(casadi.fmax(aside, along), 0.0) - thing[2] + u[-1])
-    turning = [turn] if form.kind == "car" else []
-    kept = casadi.vertcat(u, *rates(command), *turning, *gaps)
+    both = {"unicycle": [], "car": [turn], "holonomic": [vx**2 + vy**2]}[form.kind]
+    kept = casadi.vertcat(u, *rates(command), *both, *gaps)
     stage = casadi.Function("stage", [x, u, p], [following, cost, kept], {"is_diff_in": [True, True, False]})
     ending = casadi.vertcat(*rates(casadi.SX.zeros(form.axes)))
     return stage, casadi.Function("ending", [x, p], [off, state_cost, ending], {"is_diff_in": [True, False]})
 
 
-def _nlp(casadi: Any, form: Form) -> tuple[dict[str, Any], int, list[bool]]:
-    """The problem as CasADi reads it, the number of its variables, and which constraints are equations."""
+def _nlp(casadi: Any, form: Form) -> tuple[dict[str, Any], list[bool]]:
+    """The problem as CasADi reads it, and which constraints are equations."""
     stage, ending = _stage(casadi, form)
     steps, states, wide = form.steps, form.states, form.states + form.axes + 1
     variables = casadi.MX.sym("w", steps * wide + states)
@@ -277,7 +283,7 @@ def _nlp(casadi: Any, form: Form) -> tuple[dict[str, Any], int, list[bool]]:
     equality = [True] * (states + 3 + form.axes) + [False] * (len(free) + rows)
     equality += ([True] * states + [False] * rows) * (steps - 1) + [True] * (3 * len(fixed)) + [False] * end.shape[0]
     made = {"x": variables, "p": casadi.vertcat(start, table), "f": casadi.sum2(cost) + end_cost, "g": constraints}
-    return made, variables.shape[0], equality
+    return made, equality
 
 
 def folder() -> Path:
@@ -291,6 +297,7 @@ def _compiled(casadi: Any, solver: Any, form: Form) -> Any:
     path = folder() / f"{hashlib.blake2b(said, digest_size=8).hexdigest()}.so"
     if path.exists():
         yield path
+    announce(f"an optimal control problem: {form.kind}, {form.steps} steps of {'free' if form.free_time else 'fixed'} time")
     code = casadi.CodeGenerator("nlp")
     for function in (solver.oracle(), *map(solver.get_function, solver.get_function())):
         code.add(function)
