@@ -24,7 +24,12 @@ def answer(problem, goal=(1.1, 0.3, 0.4), dt=0.35):
     stages = np.arange(form.steps + 1)[None]
     numbers = {"period": 0.1, "dt": dt, "slack_weight": 1e3, "braking": 3.0, "time_weight": float(form.free_time), "active": 1.0}
     parameters |= {name: np.full((1, 1), value) for name, value in numbers.items()}
-    parameters |= {"first": (stages == 0) * 1.0, "index": stages * 1.0, "goal": np.array([goal]).T, "rate": np.array([[3.0, 4.0, 3.0]]).T}
+    parameters |= {
+        "first": (stages == 0) * 1.0,
+        "index": stages * 1.0,
+        "goal": np.array([goal]).T,
+        "rate": np.array([[3.0, 4.0, 3.0]]).T,
+    }
     if not form.free_time:
         parameters["state_weight"] = np.where(stages == form.steps, [[10.0], [10.0], [0.5]], [[2.0], [2.0], [0.25]])
         parameters["control_weight"] = np.array([[0.1], [0.05], [0.1]])
@@ -62,7 +67,7 @@ def test_a_solution_moves_as_its_method_says_and_keeps_all_bounds(method, free):
     changes = np.diff(np.concatenate((np.zeros((1, 2)), found.commands, np.zeros((1, 2)))), axis=0)
     after = np.concatenate(([0.1], dt))[:, None]
     assert (np.abs(changes) <= after * (3.0, 4.0) + 1e-6).all()
-    assert -0.5 - 1e-6 <= v.min() and v.max() <= 1.2 + 1e-6 and np.abs(w).max() <= 2.0 + 1e-6
+    assert v.min() >= -0.5 - 1e-6 and v.max() <= 1.2 + 1e-6 and np.abs(w).max() <= 2.0 + 1e-6
     for tx, ty, reach in THINGS[:2]:
         assert (np.hypot(x[1:] - tx, y[1:] - ty) + found.slack >= reach - 1e-4).all()
     assert found.slack.max() < 1e-3

@@ -15,54 +15,71 @@ Where it differs:
   always a solution, and as long as the weight is larger than what a metre brings, it is that of the demanded distances.
 - Pedestrians and other robots are discs, and where they will be is what the predictor says, at the time of each pose; by default
   they count as such (upstream they have to be enabled). Points are the edges of what is lethal or unknown in the costmap;
-  upstream every lethal cell is one. A pose has at most ``obstacles`` of them: the nearest left, the nearest right, the nearest disc,
-  then the next, those on walls 0.15 m apart.
+  upstream every lethal cell is one. A pose has at most ``obstacles`` of them: the nearest left, the nearest right, the nearest
+  disc, then the next, those on walls 0.15 m apart.
 - Left and right are meant as seen from the pose; upstream's test takes the cross product with the obstacle's place in the map.
-- ``max_vel_x`` and other limits that are None are the robot's. A robot faster than 1 m/s has shorter steps, 0.3 m at full speed, but
-  so many seconds ahead that it can stop within them. The package's own limits and times are the preset `mpc_ros`.
+- ``max_vel_x`` and other limits that are None are the robot's. Poses are 0.12 m apart at full speed, as the package's 0.3 s are at
+  its 0.4 m/s: between poses that are farther apart a plan cuts corners, and a robot that waits for such a plan's later steps never
+  goes. The horizon is as long as 1.5 times the robot needs to stop. The package's own limits and times are the preset `mpc_ros`.
+- With a free step there are 7 to 25 poses; upstream 2 to 50, and with two of them no pose but one straight ahead can be reached.
 - Footprints are the centre, the disc about it or the rectangle about the outline; the package has lines and polygons.
 - Its solver is fatrop; the package's is IPOPT. Where it does not converge within its iterations, or the plan would hit something
   before the robot can stand, the rest of the last plan is driven as long as that is free, and else the robot brakes as hard as it
   can. The package stops at once.
 - A first guess that backs up has the headings of backing up; upstream means to, but does not keep them. With a free step it has as
-  many steps as the way takes at full speed.
+  many steps as the way takes at full speed. Where a guess runs into something, out of which the solver would hardly find, it is
+  also bent round it on either side, and the plan that costs least is taken.
 - The plan of the call before is taken up by time; upstream by the nearest pose.
 - Orientations of via points do not count; upstream they have no weight unless one is given, and then a wrong sign.
-- The local path ends before what stands on its end. Where the task asks for no heading, the path's last direction is wanted.
+- The local path ends before what stands on its end, where there is as much room as wanted. Where the task asks for no heading, the
+  path's last direction is wanted.
 - Car-like robots are commanded by their curvature; holonomic ones have a third command, sideways.
 - A robot that touches a wall stops. None may come deeper into a disc than it is, so that one that somebody touches can leave.
 
-Speed: a call takes 3 to 6 ms on one core. Problems are compiled once a configuration, which takes some seconds.
+Problems are compiled once a configuration, which takes some seconds (`agora.planners.local.mpc_problem`).
 """
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Literal
 
 import numpy as np
 
 from agora.core.recording import Reason
-from agora.core.state import Array, Floats
+from agora.core.state import Array
 from agora.costmap.window import Window
 from agora.errors import InputError
 from agora.interfaces import Answer, Declaration, Memory, Observation, Span
 from agora.planners.expected import Discs, discs, needs_of
 from agora.planners.limits import own
-from agora.planners.local.mpc_plan import Plan, bent, clear, laid, nearest_turn
+from agora.planners.local.mpc_checks import is_free, kept
+from agora.planners.local.mpc_plan import Plan, bent, clear, laid, nearest_turn, via_points
 from agora.planners.local.mpc_problem import Bounds, Form, problem
-from agora.planners.local.mpc_scene import MOMENT, Body, Things, associate, gap, in_map, local_path, moving, on_wall, turned, walls, wrapped
-from agora.ranges import Count, Distance, Duration, Length, NotNegative, Period, Positive, Speed, TurningRate, Within, check_fields
+from agora.planners.local.mpc_robot import Robot, braked, within
+from agora.planners.local.mpc_scene import (
+    AWAY,
+    MOMENT,
+    Body,
+    Things,
+    heeded,
+    in_map,
+    local_path,
+    moving,
+    on_wall,
+    turned,
+    walls,
+    wrapped,
+)
+from agora.ranges import Count, Distance, Length, NotNegative, Period, Positive, Speed, TurningRate, Within, check_fields
 from agora.registry import Named, Plug
 
 _DT_REF, _STRIDE, _STOPS = 0.3, 0.12, 1.5  # s, m, times that a robot can stop within the horizon
 _MOMENTS = 20
-_AWAY = 30.0  # m, where there is nothing
 _MARGIN = 0.85
-_FINE, _TURN = 0.05, 0.1  # m, rad
+_SLOW = 0.05  # m/s
 _CREEPS, _LEAST = 1e-3, 1e-3
 _STRANGE = 0.05  # m/s and rad/s
 
@@ -77,23 +94,6 @@ _TUNABLE: dict[str, Span] = {
 }
 
 Three = tuple[NotNegative, NotNegative, NotNegative]
-
-
-class _Robot(NamedTuple):
-    """One robot as it is now, and its limits: forward, turning, sideways."""
-
-    pose: Array
-    twist: Array
-    last: Array
-    most: Array
-    growth: Array
-    fall: Array
-    hard: Array
-    turning_radius: float
-    holonomic: bool
-    model: Body
-    body: Body
-    outline: Array
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ class Mpc:
         max_dt: largest step where it is free, s.
         collocation_method: how the poses at both ends of a step make its motion.
         state_weights: weights of the squared deviations in x, y and heading of the quadratic form.
-        control_weights: weights of the squared speed and turning rate of the quadratic form; sideways speed weighs as much as speed.
+        control_weights: weights of the squared speed and turning rate of the quadratic form; sideways speed weighs as speed.
         final_state_weights: weights of the squared deviations of the last pose.
         position_weight: weight of the squared distance to a via point, s/m2.
         global_plan_viapoint_sep: distance between via points on the path, m.
@@ -243,13 +243,20 @@ class Mpc:
         """A copy of the memory; zeros at the start of an episode."""
         if memory:
             return {name: array.copy() for name, array in memory.items() if name != "prediction"}
-        shapes = {"poses": (self.steps + 1, 3), "commands": (self.steps, 3), "grid": (2,), "command": (4,), "goal": (3,), "path": (4,)}
+        shapes = {
+            "poses": (self.steps + 1, 3),
+            "commands": (self.steps, 3),
+            "grid": (2,),
+            "command": (4,),
+            "goal": (3,),
+            "path": (4,),
+        }
         return {name: np.zeros((rows, *shape)) for name, shape in shapes.items()}
 
     def _row(self, o: Observation, row: int, known: Discs, recall: Memory) -> tuple[Array, Reason]:
         """The command of one robot, forward, turning, sideways, and why it stands."""
         robot = self._robot(o, row, recall["command"][row])
-        plan, command, reason = None, _braked(robot, robot.fall, o.dt), Reason.NONE
+        plan, command, reason = None, braked(robot, robot.fall, o.dt), Reason.NONE
         assert o.path is not None and o.path_count is not None and o.costmap is not None
         count = int(o.path_count[row]) if o.path.shape[1] else 0
         if count <= 0:
@@ -257,11 +264,11 @@ class Mpc:
         elif robot.most[1, 0] > _LEAST and robot.most[1, 1] > _LEAST and not self._arrived(o, row):
             plan, reason = self._planned(o, row, count, robot, known, recall)
             if plan is not None:
-                command = _within(plan.commands[0], robot, o.dt)
+                command = within(plan.commands[0], robot, o.dt)
                 if reason is Reason.NONE and np.abs(command).max() < _CREEPS:
                     reason = Reason.BLOCKED
             else:
-                command = _braked(robot, robot.hard, o.dt)
+                command = braked(robot, robot.hard, o.dt)
         recall["command"][row] = (*command, 1.0)
         recall["grid"][row] = 0.0
         if plan is not None:
@@ -284,7 +291,7 @@ class Mpc:
         """Whether the task asks for a heading at the goal."""
         return self._heading_tolerance(o, row) < math.pi
 
-    def _robot(self, o: Observation, row: int, command: Array) -> _Robot:
+    def _robot(self, o: Observation, row: int, command: Array) -> Robot:
         """One robot as it is."""
         m = o.limits
         holonomic = bool(m.holonomic[row]) and m.max_vy[row] > 0
@@ -303,13 +310,13 @@ class Mpc:
         round_body = Body(0.0, 0.0, 0.0, 0.0, float(o.radius[row]))
         is_disc = not self.window.footprint and not o.footprint[row].any()
         low, high = outline.min(axis=0), outline.max(axis=0)
-        body = round_body if is_disc else Body(*(0.5 * (low + high)), *(0.5 * (high - low)), 0.0)
+        body = round_body if is_disc else Body._make((*(0.5 * (low + high)), *(0.5 * (high - low)), 0.0))
         model = {"point": round_body._replace(rounding=0.0), "circular": round_body, "rectangle": body}[self.footprint_model]
         fall = np.array([min(hard[0], float(own(self.dec_lim_x))), growth[1], growth[2]])
         pose = o.pose[row].astype(np.float64)
-        return _Robot(pose, twist, last, most, growth, fall, hard, radius, holonomic, model, body, outline)
+        return Robot(pose, last, most, growth, fall, hard, radius, holonomic, model, body, outline)
 
-    def _step(self, robot: _Robot) -> float:
+    def _step(self, robot: Robot) -> float:
         """Time between poses, s."""
         if self.dt_ref is not None:
             return self.dt_ref
@@ -317,7 +324,7 @@ class Mpc:
         return float(min(_DT_REF, max(_STRIDE / fast, _STOPS * stop / (self.grid_size_ref - 1))))
 
     def _planned(
-        self, o: Observation, row: int, count: int, robot: _Robot, known: Discs, recall: Memory
+        self, o: Observation, row: int, count: int, robot: Robot, known: Discs, recall: Memory
     ) -> tuple[Plan | None, Reason]:
         """The plan to drive, or None for braking, and why the robot does not just go on."""
         assert o.path is not None and o.costmap is not None
@@ -337,12 +344,12 @@ class Mpc:
         mark[3] = leg
         if len(route) < 2:
             return None, Reason.NO_PATH
-        kept = self._kept(o, row, robot, route, ends, things)
-        if kept < len(route):
-            if kept < 2:
+        count = kept(o.costmap, row, robot, route, ends, things, self._wanted(things))
+        if count < len(route):
+            if count < 2:
                 return None, Reason.BLOCKED
-            direction = float(np.arctan2(*(route[kept] - route[kept - 1])[::-1]))
-            route, ends = route[:kept], False
+            direction = float(np.arctan2(*(route[count] - route[count - 1])[::-1]))
+            route, ends = route[:count], False
         if ends and self._faces(o, row):
             direction = float(o.goal[row, 2]) - robot.pose[2]
         goal = np.array([*route[-1], wrapped(direction)])
@@ -350,41 +357,20 @@ class Mpc:
         old = self._old(o, robot, recall, row, goal)
         recall["goal"][row] = in_map(goal, robot.pose)
         plan, converged = self._solved(o, robot, route, goal, things, old)
-        if converged and self._is_free(o, row, robot, plan, things):
+        checked = o.dt, self.collision_check_no_poses
+        if converged and is_free(o.costmap, row, robot, plan, things, *checked):
             return plan, Reason.NONE
         reason = Reason.BLOCKED if converged else Reason.NOT_CONVERGED
-        if old is not None and self._is_free(o, row, robot, old, things):
+        if old is not None and is_free(o.costmap, row, robot, old, things, *checked):
             return old, Reason.NONE if converged else reason
         return None, reason
-
-    def _kept(self, o: Observation, row: int, robot: _Robot, route: Array, ends: bool, things: Things) -> int:
-        """How many points of a route are planned for.
-
-        Up to the last at which the robot can be. Where that is not the goal, up to the last that is as far from things as wanted, if
-        there is one, or one in the second half of a route that is free.
-        """
-        assert o.costmap is not None
-        steps = np.diff(route, axis=0)
-        headings = np.arctan2(steps[:, 1], steps[:, 0])
-        poses = np.column_stack((route, np.append(headings, headings[-1])))
-        hit = on_wall(o.costmap, row, in_map(poses, robot.pose), np.zeros((1, 2)))
-        stand = np.ptp(things.places, axis=1).max(axis=1, initial=0.0) < _CREEPS
-        still = Things(things.walls, things.places[stand], np.append(np.zeros(len(things.walls)), things.radius[len(things.walls) :][stand]))
-        near = gap(poses, still.at(np.zeros(1))[0], robot.body) - still.radius
-        hit |= (near[:, len(things.walls) :] < 0.0).any(axis=1)
-        if ends and not hit[-1]:
-            return len(route)
-        roomy = np.flatnonzero((near >= self._wanted(still)).all(axis=1) & ~hit)
-        free = np.flatnonzero(~hit)
-        roomy = roomy if hit[-1] else roomy[roomy >= len(route) // 2]
-        return int(roomy[-1]) + 1 if len(roomy) and roomy[-1] > 0 else int(free[-1]) + 1 if len(free) else 0
 
     def _wanted(self, things: Things) -> Array:
         """The wanted distances (P + M,) of things."""
         disc = self.min_obstacle_dist if self.min_disc_dist is None else self.min_disc_dist
         return np.where(np.arange(len(things.radius)) < len(things.walls), self.min_obstacle_dist, disc)
 
-    def _old(self, o: Observation, robot: _Robot, recall: Memory, row: int, goal: Array) -> Plan | None:
+    def _old(self, o: Observation, robot: Robot, recall: Memory, row: int, goal: Array) -> Plan | None:
         """The rest of the plan of the call before, unless the goal is another."""
         n, dt = int(recall["grid"][row, 0]), float(recall["grid"][row, 1])
         before = turned(recall["goal"][row], robot.pose)
@@ -396,7 +382,7 @@ class Mpc:
         return nearest_turn(whole.sampled(o.dt, n, left))
 
     def _solved(
-        self, o: Observation, robot: _Robot, route: Array, goal: Array, things: Things, old: Plan | None
+        self, o: Observation, robot: Robot, route: Array, goal: Array, things: Things, old: Plan | None
     ) -> tuple[Plan, bool]:
         """The best plan, and whether the solver found it."""
         step, steps, most = self._step(robot), self.steps, robot.most
@@ -416,7 +402,7 @@ class Mpc:
         return best[0], best[1] < math.inf
 
     def _converged(
-        self, o: Observation, robot: _Robot, route: Array, goal: Array, things: Things, guess: Plan, step: float
+        self, o: Observation, robot: Robot, route: Array, goal: Array, things: Things, guess: Plan, step: float
     ) -> tuple[Plan, float]:
         """The best plan about a guess, and its cost; infinite where the solver finds none."""
         end, cost = guess.poses[-1, 2], math.inf
@@ -436,7 +422,7 @@ class Mpc:
             return plan.resized(n + 1)
         return plan.resized(n - 1) if plan.dt < step * (1.0 - self.dt_hyst_ratio) and n > self.min_grid_size - 1 else plan
 
-    def _optimum(self, o: Observation, robot: _Robot, route: Array, goal: Array, things: Things, guess: Plan) -> tuple[Plan, float]:
+    def _optimum(self, o: Observation, robot: Robot, route: Array, goal: Array, things: Things, guess: Plan) -> tuple[Plan, float]:
         """The best plan for the obstacles about a guess, and its cost; infinite where the solver does not converge."""
         kind: Literal["unicycle", "car", "holonomic"] = (
             "car" if robot.turning_radius > 0 else "holonomic" if robot.holonomic else "unicycle"
@@ -448,39 +434,35 @@ class Mpc:
         states = np.column_stack((poses, np.concatenate((robot.last[None], commands[:-1], np.zeros((1, 3))))[:, :axes]))
         states[0, :3] = 0.0
         states = np.column_stack((states, np.full(len(states), guess.dt))) if self.free_time else states
-        tightest = 1.0 / robot.turning_radius if kind == "car" else 0.0
-        bounds = robot.most[:, :axes].copy()
-        first = commands[:, :axes].copy()
+        bounds, first = robot.most[:, :axes].copy(), commands[:, :axes].copy()
         if kind == "car":
-            bounds[:, 1] = -tightest, tightest
-            first[:, 1] = np.clip(commands[:, 1] / np.where(np.abs(commands[:, 0]) > _FINE, commands[:, 0], np.inf), *bounds[:, 1])
-        weights = {
-            "state_weight": np.zeros((3, 1)),
-            "control_weight": np.zeros((3, 1)),
-            "time_weight": np.ones((1, 1)),
-        }
-        if not self.free_time:
-            running, ending = np.array(self.state_weights)[:, None], np.array(self.final_state_weights)[:, None]
-            speed, turn = self.control_weights
-            weights["state_weight"] = np.where(stages == self.steps, ending, running)
-            weights["control_weight"] = np.array([[speed], [turn], [speed]])
-            weights["time_weight"] = np.zeros((1, 1))
-        body = robot.model
+            bounds[:, 1] = -1.0 / robot.turning_radius, 1.0 / robot.turning_radius
+            first[:, 1] = np.clip(commands[:, 1] / np.where(np.abs(commands[:, 0]) > _SLOW, commands[:, 0], np.inf), *bounds[:, 1])
+        body, via = robot.model, np.zeros((3, self.steps + 1))
+        if self.objective == "minimum_time_via_points":
+            via[:, : n + 1] = via_points(route, self.global_plan_viapoint_sep, guess.poses, self.position_weight)
+        ending, running = (np.array(weights)[:, None] for weights in (self.final_state_weights, self.state_weights))
+        speed, turn = self.control_weights
         parameters = {
-            "active": (stages < n).astype(np.float64)[None],
-            "first": (stages == 0).astype(np.float64)[None],
-            "period": np.full((1, 1), o.dt),
-            "index": stages[None].astype(np.float64),
-            "dt": np.full((1, 1), guess.dt),
-            "goal": goal[:, None],
-            "via": self._via(route, poses, n),
-            "rate": robot.growth[:, None],
-            "braking": np.full((1, 1), robot.fall[0]),
-            "slack_weight": np.full((1, 1), self.slack_weight),
-            "body": np.array([[body.x], [body.y], [body.half_length], [body.half_width]]),
-            **weights,
+            "active": stages < n,
+            "first": stages == 0,
+            "period": o.dt,
+            "index": stages,
+            "dt": guess.dt,
+            "goal": goal,
+            "state_weight": np.zeros(3) if self.free_time else np.where(stages == self.steps, ending, running),
+            "control_weight": np.zeros(3) if self.free_time else (speed, turn, speed),
+            "time_weight": self.free_time,
+            "via": via,
+            "rate": robot.growth,
+            "braking": robot.fall[0],
+            "slack_weight": self.slack_weight,
+            "body": body[:4],
         }
-        obstacles = self._obstacles(things, poses[1:], guess.dt, n, body)
+        obstacles = np.zeros((self.steps, self.obstacles, 5 if self.free_time else 3))
+        obstacles[:, :, 0] = AWAY
+        reach = self.force_inclusion_dist, self.cutoff_dist, self.obstacles
+        obstacles[:n] = heeded(things, self._wanted(things), poses[1 : n + 1], guess.dt, body, *reach, self.free_time)
         solver = problem(form, self.iterations, self.tol)
         limits = Bounds(bounds, float(robot.most[1, 1 if kind == "car" else 0]), (self.min_dt, self.max_dt))
         found = solver.solve(np.array([0.0, 0.0, 0.0, *robot.last[:axes]]), (states, first), parameters, obstacles, limits)
@@ -489,80 +471,6 @@ class Mpc:
         made[:, 1] *= made[:, 0] if kind == "car" else 1.0
         dt = float(found.states[0, -1]) if self.free_time else guess.dt
         return Plan(found.states[: n + 1, :3], made, dt), found.cost if found.converged else math.inf
-
-    def _via(self, route: Array, poses: Array, n: int) -> Array:
-        """Mean place and weight (3, steps + 1) of the via points of each pose: those to which it is the nearest."""
-        via = np.zeros((3, len(poses)))
-        apart = round(self.global_plan_viapoint_sep / 0.1)
-        if self.objective == "minimum_time_via_points" and n > 1:
-            for point in route[max(apart, 1) :: max(apart, 1)]:
-                k = min(int(np.argmin(((poses[: n + 1, :2] - point) ** 2).sum(axis=1))), n - 1)
-                if k > 0:
-                    many = via[2, k] / self.position_weight if self.position_weight else 0.0
-                    via[:2, k] = (many * via[:2, k] + point) / (many + 1.0)
-                    via[2, k] += self.position_weight
-        return via
-
-    def _obstacles(self, things: Things, poses: Array, dt: float, n: int, body: Body) -> Array:
-        """The obstacles (steps, obstacles, 3 or 5) of the poses (steps, 3) at the end of each step."""
-        made = np.zeros((len(poses), self.obstacles, 5 if self.free_time else 3))
-        made[..., 0] = _AWAY
-        if len(things.radius):
-            times = dt * np.arange(1, n + 1)
-            places, velocity = things.at(times)
-            chosen, there = associate(poses[:n], places, things, body, self.force_inclusion_dist, self.cutoff_dist, self.obstacles)
-            chosen = np.where(there, chosen, 0)
-            at = np.take_along_axis(places, chosen[..., None], axis=1)
-            wanted = (self._wanted(things) + things.radius)[chosen] + body.rounding
-            if self.free_time:
-                speed = np.take_along_axis(velocity, chosen[..., None], axis=1)
-                at = np.concatenate((at - times[:, None, None] * speed, wanted[..., None], speed), axis=-1)
-            else:
-                at = np.concatenate((at, wanted[..., None]), axis=-1)
-            made[:n] = np.where(there[..., None], at, made[:n])
-        return made
-
-    def _is_free(self, o: Observation, row: int, robot: _Robot, plan: Plan, things: Things) -> bool:
-        """Whether nothing is hit before the robot can stand."""
-        assert o.costmap is not None
-        soon = 2.0 * o.dt + float(np.abs(robot.last[0]) / robot.hard[0])
-        poses = self.collision_check_no_poses
-        until = min(plan.dt * len(plan.commands), max(soon, 0.0 if poses is None else plan.dt * poses))
-        ends = plan.at(np.append(plan.dt * np.arange(int(until / plan.dt) + 1), until))
-        way = float(np.hypot(*np.diff(ends[:, :2], axis=0).T).sum())
-        count = int(np.ceil(max(way / _FINE, np.abs(np.diff(ends[:, 2])).sum() / _TURN, 1.0)))
-        times = until * np.arange(1, count + 1) / count
-        poses_at = plan.at(times)
-        if not np.isfinite(poses_at).all() or on_wall(o.costmap, row, in_map(poses_at, robot.pose), robot.outline).any():
-            return False
-        radius = things.radius[len(things.walls) :]
-        if not len(radius):
-            return True
-        alone = Things(np.zeros((0, 2)), things.places, radius)
-        early = times <= soon
-        then = gap(poses_at[early], alone.at(times[early])[0], robot.body) - radius
-        now = gap(np.zeros((1, 3)), alone.at(np.zeros(1))[0], robot.body) - radius
-        return not bool((then < np.minimum(now, 0.0) - _LEAST * (now < 0)).any())
-
-
-def _within(command: Array, robot: _Robot, dt: float) -> Array:
-    """A command within all bounds, to the last bit of what the solver leaves."""
-    made = np.clip(command, robot.last - robot.fall * dt, robot.last + robot.growth * dt)
-    made = np.clip(made, robot.most[0], robot.most[1])
-    made[[0, 2]] *= min(1.0, robot.most[1, 0] / max(math.hypot(made[0], made[2]), _LEAST))
-    return _drivable(made, robot)
-
-
-def _braked(robot: _Robot, falls: Array, dt: float) -> Array:
-    """The command that brakes by as much as ``falls`` (3,) in 1 s."""
-    return _drivable(np.sign(robot.last) * np.maximum(np.abs(robot.last) - falls * dt, 0.0), robot)
-
-
-def _drivable(command: Array, robot: _Robot) -> Array:
-    """The command with no tighter a curve than the robot drives."""
-    if robot.turning_radius > 0:
-        command[1] = np.clip(command[1], -abs(command[0]) / robot.turning_radius, abs(command[0]) / robot.turning_radius)
-    return command
 
 
 def _alike(one: Plan, other: Plan) -> bool:

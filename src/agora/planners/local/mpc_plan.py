@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from agora.core.state import Array
-from agora.planners.local.mpc_scene import Body, Things, gap, wrapped
+from agora.planners.local.mpc_scene import SPACING, Body, Things, gap, wrapped
 
 _TINY = 1e-9
 _ROOM = 0.05  # m
@@ -115,3 +115,23 @@ def bent(route: Array, time: float, things: Things, body: Body, side: float) -> 
     shift[0] = 0.0
     moved: Array = route + np.maximum(shift, 0.0)[:, None] * normals
     return moved
+
+
+def via_points(route: Array, apart: float, poses: Array, weight: float) -> Array:
+    """Return the mean place and the weight (3, K) of the via points of poses (K, 3): those to which a pose is the nearest.
+
+    The first pose has none, and the last leaves its own to the one before.
+
+    Args:
+        route: points, `SPACING` apart, m.
+        apart: distance between via points, m.
+        poses: (K, 3) poses.
+        weight: weight of each.
+    """
+    via, every = np.zeros((3, len(poses))), max(round(apart / SPACING), 1)
+    for point in route[every::every] if weight > 0.0 else ():
+        k = min(int(np.argmin(((poses[:, :2] - point) ** 2).sum(axis=1))), len(poses) - 2)
+        if k > 0:
+            via[:2, k] = (via[2, k] * via[:2, k] + weight * point) / (via[2, k] + weight)
+            via[2, k] += weight
+    return via

@@ -25,6 +25,7 @@ from typing import Any, Literal, NamedTuple
 
 import numba
 import numpy as np
+from numpy.typing import ArrayLike
 
 from agora.core import jit  # noqa: F401 - sets the folder of the kernels
 from agora.core.compiling import announce, compiling
@@ -40,8 +41,8 @@ LAYOUT = {
 
 ``active`` is 0 in stages behind the last, where nothing moves any more; ``first`` is 1 in the first, whose command follows the last
 one after ``period``; ``index`` is the number of the stage; ``dt`` the step where it is fixed; ``via`` a place and its weight;
-``rate`` and ``braking`` the most that forward speed, turning rate and sideways speed grow, and forward speed falls, in 1 s; ``body``
-the middle and half the sides of the rectangle about which distances are measured.
+``rate`` and ``braking`` the most that forward speed, turning rate and sideways speed grow, and forward speed falls, in 1 s;
+``body`` the middle and half the sides of the rectangle about which distances are measured.
 """
 
 _FLAGS = ("-O1", "-fPIC", "-shared", "-ffp-contract=off")  # contraction would give other bits than CasADi's own machine
@@ -138,7 +139,7 @@ class Problem:
         self.form = form
         made, equality = _nlp(casadi, form)
         self._equal = np.array(equality)
-        options = {
+        options: dict[str, Any] = {
             "print_time": False,
             "structure_detection": "auto",
             "equality": equality,
@@ -154,13 +155,15 @@ class Problem:
             except RuntimeError:  # a file that is not whole, or of another machine
                 path.unlink(missing_ok=True)
 
-    def solve(self, start: Array, guess: tuple[Array, Array], parameters: Mapping[str, Array], obstacles: Array, bounds: Bounds) -> Solution:
+    def solve(
+        self, start: Array, guess: tuple[Array, Array], parameters: Mapping[str, ArrayLike], obstacles: Array, bounds: Bounds
+    ) -> Solution:
         """Solve the problem.
 
         Args:
             start: (3 + axes,) pose and last command.
             guess: states (steps + 1, states) and commands (steps, axes) where the search begins.
-            parameters: parameters by the names of `LAYOUT`, each (size, steps + 1) or (size, 1).
+            parameters: parameters by the names of `LAYOUT`, each (size,) or (size, steps + 1).
             obstacles: (steps, obstacles, 3 or 5) obstacles of the pose at the end of each step.
             bounds: bounds.
         """
@@ -168,7 +171,7 @@ class Problem:
         table = np.zeros((form.parameters, form.steps + 1))
         row = 0
         for name, size in LAYOUT.items():
-            table[row : row + size] = parameters[name]
+            table[row : row + size] = np.asarray(parameters[name], np.float64).reshape(size, -1)
             row += size
         table[row:, :-1] = obstacles.reshape(form.steps, -1).T
         states, commands = guess
@@ -190,7 +193,14 @@ class Problem:
         free = ~self._equal
         both = [] if form.kind == "unicycle" else [bounds.most if form.kind == "car" else bounds.most**2]
         rates = [np.inf] * form.axes
-        stage_low = [*bounds.command[0], 0.0, *(-r for r in rates), *np.zeros(form.axes), *(-one for one in both), *np.zeros(form.obstacles)]
+        stage_low = [
+            *bounds.command[0],
+            0.0,
+            *(-r for r in rates),
+            *np.zeros(form.axes),
+            *(-one for one in both),
+            *np.zeros(form.obstacles),
+        ]
         stage_high = [*bounds.command[1], np.inf, *np.zeros(form.axes), *rates, *both, *np.full(form.obstacles, np.inf)]
         first = [[one] for one in bounds.dt] if form.free_time else [[], []]
         last = [*(-r for r in rates), *np.zeros(form.axes)], [*np.zeros(form.axes), *rates]

@@ -1,7 +1,7 @@
 """The surroundings of one robot for its model predictive planner, in its own frame: path, walls as points, discs in time.
 
-Facts from mpc_local_planner (mpc_local_planner_ros.cpp, stage_inequality_se2.cpp). The robot stands at (0, 0) and faces along x; all
-is float64.
+Facts from mpc_local_planner (mpc_local_planner_ros.cpp, stage_inequality_se2.cpp). The robot stands at (0, 0) and faces along x;
+all is float64.
 """
 
 from __future__ import annotations
@@ -17,6 +17,9 @@ from agora.planners.expected import Discs
 
 MOMENT = 0.3
 """Time from one foretold place of a disc to the next, s."""
+
+AWAY = 30.0
+"""Place of an obstacle that there is not, m."""
 
 SPACING = 0.1
 """Distance of the points of a local path, m."""
@@ -57,6 +60,11 @@ class Things(NamedTuple):
     walls: Array
     places: Array
     radius: Array
+
+    @property
+    def discs(self) -> Things:
+        """The discs alone."""
+        return Things(np.zeros((0, 2)), self.places, self.radius[len(self.walls) :])
 
     def at(self, times: Array) -> tuple[Array, Array]:
         """Return the places (K, P + M, 2) at times (K,), and the velocities there; after the last moment all go on as they do."""
@@ -146,7 +154,8 @@ def walls(costmap: Costmap, row: int, pose: Array, reach: float, behind: float) 
     lines, columns = np.nonzero(blocked & (free[:-2, 1:-1] | free[2:, 1:-1] | free[1:-1, :-2] | free[1:-1, 2:]))
     points = turned(origin + (np.stack((columns, lines), -1) + low + 0.5) * cell, pose)
     squared = (points**2).sum(1)
-    return points[(squared < reach * reach) & ((points[:, 0] >= 0.0) | (squared <= behind * behind))]
+    near: Array = points[(squared < reach * reach) & ((points[:, 0] >= 0.0) | (squared <= behind * behind))]
+    return near
 
 
 def moving(discs: Discs, row: int, pose: Array, dynamic: bool) -> tuple[Array, Array]:
@@ -168,7 +177,9 @@ def gap(poses: Array, places: Array, body: Body) -> Array:
     return found
 
 
-def associate(poses: Array, places: Array, things: Things, body: Body, force: float, cutoff: float, most: int) -> tuple[Array, Bools]:
+def associate(
+    poses: Array, places: Array, things: Things, body: Body, force: float, cutoff: float, most: int
+) -> tuple[Array, Bools]:
     """Return which things each pose heeds, (K, most), and which of these slots hold one.
 
     The nearest on its left, the nearest on its right and the nearest disc, all within ``cutoff`` m; then the next within ``force``
@@ -201,6 +212,35 @@ def associate(poses: Array, places: Array, things: Things, body: Body, force: fl
         near[:, :points][close] = np.inf
         near[rows[there[:, slot]], first[there[:, slot]]] = np.inf
     return chosen, there
+
+
+def heeded(
+    things: Things, wanted: Array, poses: Array, dt: float, body: Body, force: float, cutoff: float, most: int, moves: bool
+) -> Array:
+    """Return the obstacles (K, most, 3 or 5) of the poses (K, 3) after 1, 2 ... steps: x, y, and the distance to keep, m.
+
+    Args:
+        things: things.
+        wanted: (P + M,) wanted distances to them, m.
+        poses: (K, 3) poses.
+        dt: time of a step, s.
+        body: shape of the robot.
+        force: as for `associate`.
+        cutoff: as for `associate`.
+        most: as for `associate`.
+        moves: whether the step may change: then places are those of now, were all as fast as then, and vx and vy are there too.
+    """
+    made = np.zeros((len(poses), most, 5))
+    made[..., 0] = AWAY
+    times = dt * np.arange(1, len(poses) + 1)
+    places, velocities = things.at(times)
+    chosen, there = associate(poses, places, things, body, force, cutoff, most)
+    if len(things.radius):
+        speed = np.take_along_axis(velocities, chosen[..., None], axis=1)
+        at = np.take_along_axis(places, chosen[..., None], axis=1) - (times[:, None, None] * speed if moves else 0.0)
+        keep = (wanted + things.radius)[chosen][..., None] + body.rounding
+        made = np.where(there[..., None], np.concatenate((at, keep, speed), axis=-1), made)
+    return made if moves else made[..., :3]
 
 
 def on_wall(costmap: Costmap, row: int, poses: Array, outline: Array) -> Bools:
