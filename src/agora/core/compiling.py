@@ -8,46 +8,36 @@ comes out of the cache on disk is not compiled.
 from __future__ import annotations
 
 import logging
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 
 from numba.core import event
 
 _LOG = logging.getLogger(__name__)
+_KIND = "numba:compile"
 
 
 class _Compiling(event.TimingListener):  # type: ignore[misc]
     """Measures, and tells the log."""
 
     def on_start(self, event: event.Event) -> None:
-        function = event.data["dispatcher"].py_func
-        _LOG.info("compiling %s.%s", function.__module__, function.__qualname__)
+        if "dispatcher" in event.data:
+            function = event.data["dispatcher"].py_func
+            _LOG.info("compiling %s.%s", function.__module__, function.__qualname__)
+        elif event.data["what"]:
+            _LOG.info("compiling %s", event.data["what"])
         super().on_start(event)
 
 
 _COMPILED = _Compiling()
-event.register("numba:compile", _COMPILED)
+event.register(_KIND, _COMPILED)
 
 
-_OTHERS = [0.0]
-
-
-@contextmanager
-def compiling() -> Iterator[None]:
-    """Within it something else is compiled, or made ready from a cache."""
-    began = time.perf_counter()
-    try:
-        yield
-    finally:
-        _OTHERS[0] += time.perf_counter() - began
-
-
-def announce(what: str) -> None:
-    """Tell the log that something else is compiled now."""
-    _LOG.info("compiling %s", what)
+def compiling(what: str = "") -> AbstractContextManager[None]:
+    """Return a context in which something else is compiled, by its name, or made ready from a cache, where it is not named."""
+    context: AbstractContextManager[None] = event.trigger_event(_KIND, data={"what": what})
+    return context
 
 
 def seconds_compiling() -> float:
     """Return how long this process has compiled since this module was imported, s."""
-    return _OTHERS[0] + (_COMPILED.duration if _COMPILED.done else 0.0)
+    return _COMPILED.duration if _COMPILED.done else 0.0

@@ -58,11 +58,10 @@ from agora.planners.limits import own
 from agora.planners.local.mpc_checks import is_free, kept
 from agora.planners.local.mpc_plan import Plan, bent, clear, laid, nearest_turn, via_points
 from agora.planners.local.mpc_problem import Bounds, Form, problem
-from agora.planners.local.mpc_robot import Robot, braked, within
+from agora.planners.local.mpc_robot import Robot, bodies_of, braked, within
 from agora.planners.local.mpc_scene import (
     AWAY,
     MOMENT,
-    Body,
     Things,
     heeded,
     in_map,
@@ -220,7 +219,7 @@ class Mpc:
 
     @property
     def free_time(self) -> bool:
-        """Whether the step is free."""
+        """True where the step is free."""
         return self.objective != "quadratic_form"
 
     @property
@@ -278,7 +277,7 @@ class Mpc:
         return command, reason
 
     def _arrived(self, o: Observation, row: int) -> bool:
-        """Whether the robot is where it should be."""
+        """Return whether the robot is where it should be."""
         near = self.xy_goal_tolerance if o.goal_tolerance is None else min(self.xy_goal_tolerance, float(o.goal_tolerance[row]))
         off = o.goal[row].astype(np.float64) - o.pose[row]
         turn = min(self.yaw_goal_tolerance, self._heading_tolerance(o, row)) if self._faces(o, row) else math.pi
@@ -288,7 +287,7 @@ class Mpc:
         return self.yaw_goal_tolerance if o.heading_tolerance is None else float(o.heading_tolerance[row])
 
     def _faces(self, o: Observation, row: int) -> bool:
-        """Whether the task asks for a heading at the goal."""
+        """Return whether the task asks for a heading at the goal."""
         return self._heading_tolerance(o, row) < math.pi
 
     def _robot(self, o: Observation, row: int, command: Array) -> Robot:
@@ -307,14 +306,13 @@ class Mpc:
         driven = command[3] > 0 and bool((np.abs(twist - command[:3]) < hard * o.dt + _STRANGE).all())
         last = np.clip(command[:3] if driven else twist, most[0], most[1])
         outline = self.window.corners(o.footprint[row : row + 1], o.radius[row : row + 1])[0].astype(np.float64)
-        round_body = Body(0.0, 0.0, 0.0, 0.0, float(o.radius[row]))
         is_disc = not self.window.footprint and not o.footprint[row].any()
-        low, high = outline.min(axis=0), outline.max(axis=0)
-        body = round_body if is_disc else Body._make((*(0.5 * (low + high)), *(0.5 * (high - low)), 0.0))
-        model = {"point": round_body._replace(rounding=0.0), "circular": round_body, "rectangle": body}[self.footprint_model]
+        bodies = bodies_of(outline, float(o.radius[row]), is_disc)
         fall = np.array([min(hard[0], float(own(self.dec_lim_x))), growth[1], growth[2]])
         pose = o.pose[row].astype(np.float64)
-        return Robot(pose, last, most, growth, fall, hard, radius, holonomic, model, body, outline)
+        return Robot(
+            pose, last, most, growth, fall, hard, radius, holonomic, bodies[self.footprint_model], bodies["rectangle"], outline
+        )
 
     def _step(self, robot: Robot) -> float:
         """Time between poses, s."""
@@ -409,18 +407,11 @@ class Mpc:
         goal = np.array([goal[0], goal[1], end + wrapped(goal[2] - end)])
         for _ in range(self.outer_ocp_iterations or (5 if self.free_time else 1)):
             before = guess
-            guess = self._resized(guess, step) if self.free_time else guess
+            guess = guess.adapted(step, self.dt_hyst_ratio, self.min_grid_size - 1, self.steps) if self.free_time else guess
             guess, cost = self._optimum(o, robot, route, goal, things, guess)
-            if cost == math.inf or (self.free_time and len(guess.commands) == len(before.commands) and _alike(guess, before)):
+            if cost == math.inf or (self.free_time and guess.like(before)):
                 break
         return guess, cost
-
-    def _resized(self, plan: Plan, step: float) -> Plan:
-        """The plan with a step more or less, where its steps are too long or too short."""
-        n = len(plan.commands)
-        if plan.dt > step * (1.0 + self.dt_hyst_ratio) and n < self.steps:
-            return plan.resized(n + 1)
-        return plan.resized(n - 1) if plan.dt < step * (1.0 - self.dt_hyst_ratio) and n > self.min_grid_size - 1 else plan
 
     def _optimum(self, o: Observation, robot: Robot, route: Array, goal: Array, things: Things, guess: Plan) -> tuple[Plan, float]:
         """The best plan for the obstacles about a guess, and its cost; infinite where the solver does not converge."""
@@ -471,8 +462,3 @@ class Mpc:
         made[:, 1] *= made[:, 0] if kind == "car" else 1.0
         dt = float(found.states[0, -1]) if self.free_time else guess.dt
         return Plan(found.states[: n + 1, :3], made, dt), found.cost if found.converged else math.inf
-
-
-def _alike(one: Plan, other: Plan) -> bool:
-    """Whether two plans of as many steps are the same to 1 cm, 0.01 rad and 1 %."""
-    return bool(np.abs(one.poses - other.poses).max() < 0.01) and abs(one.dt - other.dt) < 0.01 * other.dt

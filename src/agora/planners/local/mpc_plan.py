@@ -45,6 +45,19 @@ class Plan(NamedTuple):
         """The plan in another number of steps, in the same time."""
         return self if steps == len(self.commands) else self.sampled(0.0, steps, self.dt * len(self.commands) / steps)
 
+    def adapted(self, dt: float, ratio: float, least: int, most: int) -> Plan:
+        """The plan with a step more or less, where its steps are longer or shorter than ``dt`` by more than a share of it."""
+        n = len(self.commands)
+        if self.dt > dt * (1.0 + ratio) and n < most:
+            return self.resized(n + 1)
+        return self.resized(n - 1) if self.dt < dt * (1.0 - ratio) and n > least else self
+
+    def like(self, other: Plan) -> bool:
+        """Return whether another plan has as many steps and is the same to 1 cm, 0.01 rad and 1 %."""
+        if len(self.commands) != len(other.commands):
+            return False
+        return bool(np.abs(self.poses - other.poses).max() < 0.01) and abs(self.dt - other.dt) < 0.01 * other.dt
+
 
 def laid(route: Array, heading: float, steps: int, dt: float, backwards: bool, most: Array) -> Plan:
     """Return the first guess along a route (A, 2): the same way in every step, headings along the route or against it.
@@ -77,7 +90,7 @@ def nearest_turn(plan: Plan) -> Plan:
 
 
 def clear(plan: Plan, things: Things, body: Body) -> bool:
-    """Whether a body meets nothing at the poses of a plan."""
+    """Return whether a body meets nothing at the poses of a plan."""
     times = plan.dt * np.arange(len(plan.poses))
     return bool((gap(plan.poses, things.at(times)[0], body) > things.radius).all())
 

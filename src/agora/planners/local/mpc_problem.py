@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from agora.core import jit  # noqa: F401 - sets the folder of the kernels
-from agora.core.compiling import announce, compiling
+from agora.core.compiling import compiling
 from agora.core.state import Array
 
 LAYOUT = {
@@ -51,7 +51,7 @@ _FOLDER = "mpc"
 
 
 class Form(NamedTuple):
-    """What makes one problem another.
+    """The form of a problem: what makes it another.
 
     Attributes:
         steps: number of steps, at most.
@@ -307,11 +307,12 @@ def _compiled(casadi: Any, solver: Any, form: Form) -> Any:
     path = folder() / f"{hashlib.blake2b(said, digest_size=8).hexdigest()}.so"
     if path.exists():
         yield path
-    announce(f"an optimal control problem: {form.kind}, {form.steps} steps of {'free' if form.free_time else 'fixed'} time")
     code = casadi.CodeGenerator("nlp")
     for function in (solver.oracle(), *map(solver.get_function, solver.get_function())):
         code.add(function)
-    if _compile(code.dump(), path):
+    with compiling(f"an optimal control problem: {form.kind}, {form.steps} steps of {'free' if form.free_time else 'fixed'} time"):
+        made = _compile(code.dump(), path)
+    if made:
         yield path
 
 

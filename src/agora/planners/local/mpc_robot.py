@@ -46,6 +46,14 @@ class Robot(NamedTuple):
     outline: Array
 
 
+def bodies_of(outline: Array, radius: float, is_disc: bool) -> dict[str, Body]:
+    """Return the shapes of a robot by their names, from the corners (V, 2) of its padded outline and the radius of its disc, m."""
+    low, high = outline.min(axis=0), outline.max(axis=0)
+    disc = Body(0.0, 0.0, 0.0, 0.0, radius)
+    rectangle = disc if is_disc else Body._make((*(0.5 * (low + high)), *(0.5 * (high - low)), 0.0))
+    return {"point": disc._replace(rounding=0.0), "circular": disc, "rectangle": rectangle}
+
+
 def within(command: Array, robot: Robot, dt: float) -> Array:
     """Return a command within all bounds, to the last bit of what the solver leaves."""
     made = np.clip(command, robot.last - robot.fall * dt, robot.last + robot.growth * dt)
