@@ -242,26 +242,19 @@ class Mpc:
         """A copy of the memory; zeros at the start of an episode."""
         if memory:
             return {name: array.copy() for name, array in memory.items() if name != "prediction"}
-        shapes = {
-            "poses": (self.steps + 1, 3),
-            "commands": (self.steps, 3),
-            "grid": (2,),
-            "command": (4,),
-            "goal": (3,),
-            "path": (4,),
-        }
+        plan = dict(poses=(self.steps + 1, 3), commands=(self.steps, 3), grid=(2,))
+        shapes = plan | dict(command=(4,), goal=(3,), path=(4,))
         return {name: np.zeros((rows, *shape)) for name, shape in shapes.items()}
 
     def _row(self, o: Observation, row: int, known: Discs, recall: Memory) -> tuple[Array, Reason]:
         """The command of one robot, forward, turning, sideways, and why it stands."""
         robot = self._robot(o, row, recall["command"][row])
         plan, command, reason = None, braked(robot, robot.fall, o.dt), Reason.NONE
-        assert o.path is not None and o.path_count is not None and o.costmap is not None
-        count = int(o.path_count[row]) if o.path.shape[1] else 0
-        if count <= 0:
+        assert o.path is not None and o.path_count is not None
+        if o.path.shape[1] == 0 or o.path_count[row] <= 0:
             command, reason = np.zeros(3), Reason.NO_PATH
         elif robot.most[1, 0] > _LEAST and robot.most[1, 1] > _LEAST and not self._arrived(o, row):
-            plan, reason = self._planned(o, row, count, robot, known, recall)
+            plan, reason = self._planned(o, row, robot, known, recall)
             if plan is not None:
                 command = within(plan.commands[0], robot, o.dt)
                 if reason is Reason.NONE and np.abs(command).max() < _CREEPS:
@@ -280,15 +273,12 @@ class Mpc:
         """Return whether the robot is where it should be."""
         near = self.xy_goal_tolerance if o.goal_tolerance is None else min(self.xy_goal_tolerance, float(o.goal_tolerance[row]))
         off = o.goal[row].astype(np.float64) - o.pose[row]
-        turn = min(self.yaw_goal_tolerance, self._heading_tolerance(o, row)) if self._faces(o, row) else math.pi
-        return math.hypot(off[0], off[1]) < near and abs(wrapped(off[2])) <= turn
+        return math.hypot(off[0], off[1]) < near and abs(wrapped(off[2])) <= self._tolerance(o, row)
 
-    def _heading_tolerance(self, o: Observation, row: int) -> float:
-        return self.yaw_goal_tolerance if o.heading_tolerance is None else float(o.heading_tolerance[row])
-
-    def _faces(self, o: Observation, row: int) -> bool:
-        """Return whether the task asks for a heading at the goal."""
-        return self._heading_tolerance(o, row) < math.pi
+    def _tolerance(self, o: Observation, row: int) -> float:
+        """The allowed deviation from the goal's heading; pi where the task asks for none."""
+        asked = self.yaw_goal_tolerance if o.heading_tolerance is None else float(o.heading_tolerance[row])
+        return min(self.yaw_goal_tolerance, asked) if asked < math.pi else math.pi
 
     def _robot(self, o: Observation, row: int, command: Array) -> Robot:
         """One robot as it is."""
@@ -307,25 +297,21 @@ class Mpc:
         last = np.clip(command[:3] if driven else twist, most[0], most[1])
         outline = self.window.corners(o.footprint[row : row + 1], o.radius[row : row + 1])[0].astype(np.float64)
         is_disc = not self.window.footprint and not o.footprint[row].any()
-        bodies = bodies_of(outline, float(o.radius[row]), is_disc)
+        shapes = bodies_of(outline, float(o.radius[row]), is_disc)
+        bodies = shapes[self.footprint_model], shapes["rectangle"]
         fall = np.array([min(hard[0], float(own(self.dec_lim_x))), growth[1], growth[2]])
         pose = o.pose[row].astype(np.float64)
-        return Robot(
-            pose, last, most, growth, fall, hard, radius, holonomic, bodies[self.footprint_model], bodies["rectangle"], outline
-        )
+        return Robot(pose, last, most, growth, fall, hard, radius, holonomic, *bodies, outline)
 
     def _step(self, robot: Robot) -> float:
         """Time between poses, s."""
-        if self.dt_ref is not None:
-            return self.dt_ref
         fast, stop = robot.most[1, 0], robot.most[1, 0] / robot.fall[0]
-        return float(min(_DT_REF, max(_STRIDE / fast, _STOPS * stop / (self.grid_size_ref - 1))))
+        return self.dt_ref or float(min(_DT_REF, max(_STRIDE / fast, _STOPS * stop / (self.grid_size_ref - 1))))
 
-    def _planned(
-        self, o: Observation, row: int, count: int, robot: Robot, known: Discs, recall: Memory
-    ) -> tuple[Plan | None, Reason]:
+    def _planned(self, o: Observation, row: int, robot: Robot, known: Discs, recall: Memory) -> tuple[Plan | None, Reason]:
         """The plan to drive, or None for braking, and why the robot does not just go on."""
-        assert o.path is not None and o.costmap is not None
+        assert o.path is not None and o.path_count is not None and o.costmap is not None
+        count = int(o.path_count[row])
         half = 0.5 * o.costmap.resolution * min(o.costmap.cost.shape[1:])
         reach = self.max_global_plan_lookahead_dist + self.cutoff_dist
         points = walls(o.costmap, row, robot.pose, reach, self.costmap_obstacles_behind_robot_dist)
@@ -348,7 +334,7 @@ class Mpc:
                 return None, Reason.BLOCKED
             direction = float(np.arctan2(*(route[count] - route[count - 1])[::-1]))
             route, ends = route[:count], False
-        if ends and self._faces(o, row):
+        if ends and self._tolerance(o, row) < math.pi:
             direction = float(o.goal[row, 2]) - robot.pose[2]
         goal = np.array([*route[-1], wrapped(direction)])
 
