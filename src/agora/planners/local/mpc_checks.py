@@ -17,13 +17,17 @@ _STANDS, _LEAST = 1e-3, 1e-3  # m
 _FINE, _TURN = 0.05, 0.1  # m, rad
 _START = np.zeros((1, 3))
 _NOW = np.zeros(1)
+_MIDDLE = np.zeros((1, 2))
+_SHARES = np.linspace(0.0, 1.0, 17)
+_LEAST_POINTS = 4
 
 
-def kept(costmap: Costmap, row: int, robot: Robot, route: Array, ends: bool, things: Things, wanted: Array) -> int:
+def kept(costmap: Costmap, row: int, robot: Robot, route: Array, ends: bool, things: Things, wanted: Array, straight: bool) -> int:
     """Return how many points of a route are planned for.
 
     Up to the last at which the robot can be. Where that is not the goal, up to the last that is as far from things as wanted, if
-    there is one, or one in the second half of a route that is free.
+    there is one, or one in the second half of a route that is free. Where the robot is drawn straight to its end, a route that is
+    free ends where a wall comes between, but not within 0.3 m: the robot would come to a stand at the wall.
 
     Args:
         costmap: costmap of N rows.
@@ -33,13 +37,20 @@ def kept(costmap: Costmap, row: int, robot: Robot, route: Array, ends: bool, thi
         ends: whether the last is the goal.
         things: what there is.
         wanted: (P + M,) wanted distances to it, m.
+        straight: whether the robot is drawn straight to its end.
     """
     steps, points = np.diff(route, axis=0), len(things.walls)
     headings = np.arctan2(steps[:, 1], steps[:, 0])
     poses = np.column_stack((route, np.append(headings, headings[-1])))
-    hit = on_wall(costmap, row, in_map(poses, robot.pose), np.zeros((1, 2)))
+    hit = on_wall(costmap, row, in_map(poses, robot.pose), _MIDDLE)
     stand = np.append(np.ones(points, np.bool_), np.ptp(things.places, axis=1).max(axis=1, initial=0.0) < _STANDS)
     near = (gap(poses, things.at(_NOW)[0], robot.body) - things.radius)[:, stand]
+    if straight and not hit.any():
+        lines = _SHARES[:, None, None] * route
+        free = ~on_wall(costmap, row, in_map(np.dstack((lines, np.zeros(lines.shape[:2]))).reshape(-1, 3), robot.pose), _MIDDLE)
+        seen = free.reshape(len(_SHARES), -1).all(axis=0)
+        if not seen.all():
+            return max(int(np.argmin(seen)), min(_LEAST_POINTS, len(route)))
     hit |= (near[:, points:] < 0.0).any(axis=1)
     if ends and not hit[-1]:
         return len(route)

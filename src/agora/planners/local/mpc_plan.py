@@ -83,6 +83,11 @@ def laid(route: Array, heading: float, steps: int, dt: float, backwards: bool, m
     return Plan(np.column_stack((places, headings)), np.clip(commands, most[0], most[1]), dt)
 
 
+def standing(steps: int, dt: float) -> Plan:
+    """Return the plan to stand."""
+    return Plan(np.zeros((steps + 1, 3)), np.zeros((steps, 3)), dt)
+
+
 def nearest_turn(plan: Plan) -> Plan:
     """The same plan with its first heading within half a turn of 0."""
     shift = plan.poses[0, 2] - wrapped(plan.poses[0, 2])
