@@ -36,10 +36,10 @@ Where it differs:
 - Car-like robots are commanded by their curvature; holonomic ones have a third command, sideways.
 - A robot that touches a wall stops. None may come deeper into a disc than it is, so that one that somebody touches can leave.
 
-Narrow places: `waffle` and sometimes `burger`, which drive 0.2 m/s, do not come round the end of a wall: with the quadratic form they
-stand beside it, where their local goal is behind it.
+Narrow places: `waffle` and sometimes `burger`, which drive 0.2 m/s, do not come round the end of a wall: with the quadratic form
+they stand beside it, where their local goal is behind it.
 
-Not here: slalom of people by several plans side by side, other footprints, weights that are full matrices, terminal sets.
+Not here: several plans side by side, other footprints, weights that are full matrices, terminal sets.
 """
 
 from __future__ import annotations
@@ -63,7 +63,6 @@ from agora.planners.local.mpc_plan import Plan, bent, clear, laid, nearest_turn,
 from agora.planners.local.mpc_problem import Bounds, Form, problem
 from agora.planners.local.mpc_robot import Robot, bodies_of, braked, within
 from agora.planners.local.mpc_scene import (
-    AWAY,
     MOMENT,
     Things,
     heeded,
@@ -343,7 +342,7 @@ class Mpc:
 
         old = self._old(o, robot, recall, row, goal)
         recall["goal"][row] = in_map(goal, robot.pose)
-        plan, converged = self._solved(o, robot, route, goal, things, old)
+        plan, converged = self._solved(o.dt, robot, route, goal, things, old)
         checked = o.dt, self.collision_check_no_poses
         if converged and is_free(o.costmap, row, robot, plan, things, *checked):
             return plan, Reason.NONE
@@ -368,9 +367,7 @@ class Mpc:
         left = max((n * dt - o.dt) / n, self.min_dt) if self.free_time else dt
         return nearest_turn(whole.sampled(o.dt, n, left))
 
-    def _solved(
-        self, o: Observation, robot: Robot, route: Array, goal: Array, things: Things, old: Plan | None
-    ) -> tuple[Plan, bool]:
+    def _solved(self, dt: float, robot: Robot, route: Array, goal: Array, things: Things, old: Plan | None) -> tuple[Plan, bool]:
         """The best plan, and whether the solver found it."""
         step, steps, most = self._step(robot), self.steps, robot.most
         if self.free_time:
@@ -385,27 +382,25 @@ class Mpc:
             guesses += [laid(way, goal[2], steps, step, False, most) for way in sides if way is not None]
         best = guesses[0], math.inf
         for guess in guesses:
-            plan, cost = self._converged(o, robot, route, goal, things, guess, step)
+            plan, cost = self._converged(dt, robot, route, goal, things, guess)
             best = (plan, cost) if cost < best[1] else best
         if best[1] == math.inf:
-            best = self._converged(o, robot, route, goal, things, standing(steps, step), step)
+            best = self._converged(dt, robot, route, goal, things, standing(steps, step))
         return best[0], best[1] < math.inf
 
-    def _converged(
-        self, o: Observation, robot: Robot, route: Array, goal: Array, things: Things, guess: Plan, step: float
-    ) -> tuple[Plan, float]:
+    def _converged(self, dt: float, robot: Robot, route: Array, goal: Array, things: Things, guess: Plan) -> tuple[Plan, float]:
         """The best plan about a guess, and its cost; infinite where the solver finds none."""
-        end, cost = guess.poses[-1, 2], math.inf
+        end, cost, step = guess.poses[-1, 2], math.inf, self._step(robot)
         goal = np.array([goal[0], goal[1], end + wrapped(goal[2] - end)])
         for _ in range(self.outer_ocp_iterations or (5 if self.free_time else 1)):
             before = guess
             guess = guess.adapted(step, self.dt_hyst_ratio, self.min_grid_size - 1, self.steps) if self.free_time else guess
-            guess, cost = self._optimum(o, robot, route, goal, things, guess)
+            guess, cost = self._optimum(dt, robot, route, goal, things, guess)
             if cost == math.inf or (self.free_time and guess.like(before)):
                 break
         return guess, cost
 
-    def _optimum(self, o: Observation, robot: Robot, route: Array, goal: Array, things: Things, guess: Plan) -> tuple[Plan, float]:
+    def _optimum(self, dt: float, robot: Robot, route: Array, goal: Array, things: Things, guess: Plan) -> tuple[Plan, float]:
         """The best plan for the obstacles about a guess, and its cost; infinite where the solver does not converge."""
         kind: Literal["unicycle", "car", "holonomic"] = (
             "car" if robot.turning_radius > 0 else "holonomic" if robot.holonomic else "unicycle"
@@ -429,7 +424,7 @@ class Mpc:
         parameters = {
             "active": stages < n,
             "first": stages == 0,
-            "period": o.dt,
+            "period": dt,
             "index": stages,
             "dt": guess.dt,
             "goal": goal,
@@ -442,15 +437,13 @@ class Mpc:
             "slack_weight": self.slack_weight,
             "body": body[:4],
         }
-        obstacles = np.zeros((self.steps, self.obstacles, 5 if self.free_time else 3))
-        obstacles[:, :, 0] = AWAY
         reach = self.force_inclusion_dist, self.cutoff_dist, self.obstacles
-        obstacles[:n] = heeded(things, self._wanted(things), poses[1 : n + 1], guess.dt, body, *reach, self.free_time)
+        obstacles = heeded(things, self._wanted(things), poses[1 : n + 1], guess.dt, body, *reach, self.free_time)
         solver = problem(form, self.iterations, self.tol)
         limits = Bounds(bounds, float(robot.most[1, 1 if kind == "car" else 0]), (self.min_dt, self.max_dt))
         found = solver.solve(np.array([0.0, 0.0, 0.0, *robot.last[:axes]]), (states, first), parameters, obstacles, limits)
         made = np.zeros((n, 3))
         made[:, :axes] = found.commands[:n]
         made[:, 1] *= made[:, 0] if kind == "car" else 1.0
-        dt = float(found.states[0, -1]) if self.free_time else guess.dt
-        return Plan(found.states[: n + 1, :3], made, dt), found.cost if found.converged else math.inf
+        step = float(found.states[0, -1]) if self.free_time else guess.dt
+        return Plan(found.states[: n + 1, :3], made, step), found.cost if found.converged else math.inf

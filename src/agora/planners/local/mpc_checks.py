@@ -54,9 +54,9 @@ def kept(costmap: Costmap, row: int, robot: Robot, route: Array, ends: bool, thi
     hit |= (near[:, points:] < 0.0).any(axis=1)
     if ends and not hit[-1]:
         return len(route)
-    roomy, free = np.flatnonzero((near >= wanted[stand]).all(axis=1) & ~hit), np.flatnonzero(~hit)
+    roomy, reached = np.flatnonzero((near >= wanted[stand]).all(axis=1) & ~hit), np.flatnonzero(~hit)
     roomy = roomy if hit[-1] else roomy[roomy >= len(route) // 2]
-    return int(roomy[-1]) + 1 if len(roomy) and roomy[-1] > 0 else int(free[-1]) + 1 if len(free) else 0
+    return int(roomy[-1]) + 1 if len(roomy) and roomy[-1] > 0 else int(reached[-1]) + 1 if len(reached) else 0
 
 
 def is_free(costmap: Costmap, row: int, robot: Robot, plan: Plan, things: Things, dt: float, poses: int | None) -> bool:

@@ -30,6 +30,7 @@ from numpy.typing import ArrayLike
 from agora.core import jit  # noqa: F401 - sets the folder of the kernels
 from agora.core.compiling import compiling
 from agora.core.state import Array
+from agora.planners.local.mpc_scene import AWAY
 
 LAYOUT = {
     **dict.fromkeys(("active", "first", "period", "index", "dt"), 1),
@@ -164,7 +165,7 @@ class Problem:
             start: (3 + axes,) pose and last command.
             guess: states (steps + 1, states) and commands (steps, axes) where the search begins.
             parameters: parameters by the names of `LAYOUT`, each (size,) or (size, steps + 1).
-            obstacles: (steps, obstacles, 3 or 5) obstacles of the pose at the end of each step.
+            obstacles: (n, obstacles, 3 or 5) obstacles of the pose at the end of each of the first n steps.
             bounds: bounds.
         """
         form = self.form
@@ -173,7 +174,8 @@ class Problem:
         for name, size in LAYOUT.items():
             table[row : row + size] = np.asarray(parameters[name], np.float64).reshape(size, -1)
             row += size
-        table[row:, :-1] = obstacles.reshape(form.steps, -1).T
+        table[row :: obstacles.shape[2]] = AWAY
+        table[row:, : len(obstacles)] = obstacles.reshape(len(obstacles), -1).T
         states, commands = guess
         stages = np.concatenate((states[:-1], commands, np.full((form.steps, 1), _SLACK)), axis=1)
         low, high = self._bounds(bounds)
