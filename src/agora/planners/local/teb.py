@@ -46,17 +46,23 @@ import numpy as np
 from agora.core.recording import Reason
 from agora.core.state import Bools, Floats, Ints, frozen
 from agora.costmap.window import Window, disc_inside
-from agora.errors import InputError
+from agora.errors import InputError, nearest
 from agora.interfaces import Answer, Declaration, Memory, Observation, Span, Tracks
 from agora.planners.limits import own
+from agora.planners.local.teb_costs import STEP, WIDTH, Near, SolverMemory, TebWeights
 from agora.planners.local.teb_discs import BLOCK
 from agora.planners.local.teb_plan import Observed, Parameters, Recall, Scratch, plan
-from agora.planners.local.teb_solver import WIDTH, Near, SolverMemory, TebWeights
+from agora.planners.local.teb_shape import KINDS, points_of
 from agora.ranges import Count, Distance, Duration, Number, Speed, Within
 
 _LOCAL = threading.local()
-_DT_REF, _SPACING, _CHECKED, _TINY = 0.3, np.float32(0.3), np.float32(1.5), np.float32(1e-3)  # s, m, s, m/s
-_MAY_BE_NEGATIVE = ("window", "footprint_model", "feasibility_check_no_poses", "feasibility_check_lookahead_distance")
+_ARCS, _ONLY = 1000.0, 1000.0
+_DT_REF, _LONGEST, _CHECKED = 0.3, np.float32(1.0), np.float32(1.5)  # s
+_LEAST, _SPACING, _TINY = np.float32(0.12), np.float32(0.3), np.float32(1e-3)  # m, m, m/s
+_MAY_BE_NEGATIVE = (
+    *("window", "footprint_model", "h_signature"),
+    *("feasibility_check_no_poses", "feasibility_check_lookahead_distance", "global_plan_viapoint_sep"),
+)
 
 
 _TUNABLE: dict[str, Span] = {
@@ -84,12 +90,16 @@ class Teb:
 
     Attributes:
         window: local costmap; pedestrians and robots are known as discs and need not be in it.
-        footprint_model: footprint of the distances to obstacles: the robot's centre ("point") or the disc about it ("circular").
+        footprint_model: footprint of the distances to obstacles: the robot's centre ("point"), the disc about it ("circular"), the
+            outline of the window's footprint ("polygon"), a line along its middle ("line"), or a disc as wide as the robot at either
+            end of that line ("two_circles").
         max_vel_x: largest speed ahead, m/s.
         max_vel_x_backwards: largest speed backwards, m/s, positive; it backs up blind, so this is a choice and no limit of the
             robot.
+        max_vel_y: largest speed sideways, m/s; 0 to drive a robot that can as if it could not.
         max_vel_theta: largest turning rate, rad/s.
         acc_lim_x: acceleration limit, m/s2.
+        acc_lim_y: acceleration limit sideways, m/s2.
         acc_lim_theta: acceleration limit of the turning rate, rad/s2.
         min_turning_radius: turning radius of car-like robots, m; 0 for robots that turn in place.
         dt_ref: time between poses, s; None for 0.3 s, or less where a robot covers more than 0.3 m in that time. A step then
@@ -98,6 +108,8 @@ class Teb:
         min_samples: least number of steps of a band.
         max_samples: largest number of poses of a band.
         max_global_plan_lookahead_dist: length of the path that it plans, m; the window bounds it as well.
+        global_plan_viapoint_sep: distance between points of the path that the band is to come by, m; not above 0 for none.
+        via_points_ordered: whether it is to come by them in their order.
         force_reinit_new_goal_dist: jump of the local goal beyond which the band starts afresh, m.
         force_reinit_new_goal_angular: turn of the local goal beyond which the band starts afresh, rad.
         feasibility_check_no_poses: number of poses that are checked for collisions; -1 for all, None for those of 1.5 s, which are
@@ -116,14 +128,17 @@ class Teb:
         no_outer_iterations: outer iterations of the solver; the band is resized before each.
         penalty_epsilon: margin to limits, in their units.
         weight_max_vel_x: weight of the squared residual of the speed.
+        weight_max_vel_y: weight of the squared residual of the speed sideways.
         weight_max_vel_theta: weight of the squared residual of the turning rate.
         weight_acc_lim_x: weight of the squared residual of the acceleration.
+        weight_acc_lim_y: weight of the squared residual of the acceleration sideways.
         weight_acc_lim_theta: weight of the squared residual of the turning acceleration.
-        weight_kinematics_nh: weight of the squared residual of motion aside.
+        weight_kinematics_nh: weight of the squared residual of motion aside; None for 1000, and 1 for a robot that may move so.
         weight_kinematics_forward_drive: weight of the squared residual of driving backwards.
         weight_kinematics_turning_radius: weight of the squared residual of the turning radius.
         weight_optimaltime: weight of the squared time.
         weight_shortest_path: weight of the squared length.
+        weight_viapoint: weight of the squared distance to points of the path.
         weight_obstacle: weight of the squared residual of obstacles.
         weight_inflation: weight of the squared residual of inflated obstacles.
         weight_dynamic_obstacle: weight of the squared residual of moving obstacles.
@@ -146,7 +161,11 @@ class Teb:
         roadmap_graph_no_samples: number of points by which new ways are looked for in every period.
         roadmap_graph_area_width: width of the area with these points, m.
         roadmap_graph_area_length_scale: length of that area, in ways to the local goal.
-        h_signature_threshold: obstacles about which a band sweeps a smaller angle do not count for its class, turns.
+        h_signature: what tells classes apart: the side on which each obstacle is passed ("sides"), or the sum over all obstacles of
+            a product ("product").
+        h_signature_prescaler: factor of these products.
+        h_signature_threshold: obstacles about which a band sweeps a smaller angle do not count for its class, turns; for products
+            the difference up to which two are one class.
         obstacle_heading_threshold: least cosine of the angle between a way of the roadmap and that to the local goal.
         delete_detours_backwards: whether to drop bands that set out in another direction than the driven one, or take much longer.
         detours_orientation_tolerance: angle from which on a direction is another, rad.
@@ -155,11 +174,13 @@ class Teb:
     """
 
     window: Window = field(default_factory=lambda: Window(sources=("map",)))
-    footprint_model: Literal["point", "circular"] = "point"
+    footprint_model: Literal["point", "circular", "two_circles", "line", "polygon"] = "point"
     max_vel_x: Speed | None = None
     max_vel_x_backwards: Speed = 0.2
+    max_vel_y: Speed | None = None
     max_vel_theta: float | None = None
     acc_lim_x: float | None = None
+    acc_lim_y: float | None = None
     acc_lim_theta: float | None = None
     min_turning_radius: Distance = 0.0
     dt_ref: Duration | None = None
@@ -167,6 +188,8 @@ class Teb:
     min_samples: Count = 3
     max_samples: Count = 100
     max_global_plan_lookahead_dist: Distance = 3.0
+    global_plan_viapoint_sep: Annotated[float, Within(-1.0, 10_000.0)] = -1.0
+    via_points_ordered: bool = False
     force_reinit_new_goal_dist: Distance = 1.0
     force_reinit_new_goal_angular: float = 0.5 * math.pi
     feasibility_check_no_poses: Annotated[int, Within(-1, 10_000)] | None = None
@@ -184,14 +207,17 @@ class Teb:
     no_outer_iterations: Count = 4
     penalty_epsilon: float = 0.05
     weight_max_vel_x: float = 2.0
+    weight_max_vel_y: float = 2.0
     weight_max_vel_theta: float = 1.0
     weight_acc_lim_x: float = 1.0
+    weight_acc_lim_y: float = 1.0
     weight_acc_lim_theta: float = 1.0
-    weight_kinematics_nh: float = 1000.0
+    weight_kinematics_nh: float | None = None
     weight_kinematics_forward_drive: float = 1.0
     weight_kinematics_turning_radius: float = 1.0
     weight_optimaltime: float = 1.0
     weight_shortest_path: float = 0.0
+    weight_viapoint: float = 1.0
     weight_obstacle: float = 50.0
     weight_inflation: float = 0.1
     weight_dynamic_obstacle: float = 50.0
@@ -213,6 +239,8 @@ class Teb:
     roadmap_graph_no_samples: Number = 15
     roadmap_graph_area_width: float = 6.0
     roadmap_graph_area_length_scale: float = 1.0
+    h_signature: Literal["sides", "product"] = "sides"
+    h_signature_prescaler: float = 1.0
     h_signature_threshold: float = 0.1
     obstacle_heading_threshold: float = 0.45
     delete_detours_backwards: bool = True
@@ -225,12 +253,14 @@ class Teb:
             value = getattr(self, one.name)
             if one.name not in _MAY_BE_NEGATIVE and value is not None and not value >= 0:
                 raise InputError(f"{one.name}: must not be negative, is {value}")
-        positive = ("max_vel_x", "max_vel_theta", "acc_lim_x", "acc_lim_theta", "dt_ref", "max_global_plan_lookahead_dist")
+        positive: tuple[str, ...] = ("max_vel_x", "max_vel_theta", "acc_lim_x", "acc_lim_y", "acc_lim_theta", "dt_ref")
+        positive = (*positive, "max_global_plan_lookahead_dist", "h_signature_prescaler")
         for name in (*positive, "weight_adapt_factor", "weight_optimaltime", "no_inner_iterations", "no_outer_iterations"):
             if (value := getattr(self, name)) is not None and not value > 0:
                 raise InputError(f"{name}: must be positive, is {value}")
-        if self.footprint_model not in ("point", "circular"):
-            raise InputError(f"footprint_model: must be point or circular, is {self.footprint_model!r}")
+        for name, kinds in (("footprint_model", tuple(KINDS)), ("h_signature", ("sides", "product"))):
+            if (value := getattr(self, name)) not in kinds:
+                raise InputError(f"{name}: {nearest(str(value), kinds)}, is {value!r}")
         if self.dt_hysteresis is not None and not self.dt_hysteresis < (self.dt_ref or _DT_REF):
             raise InputError(f"dt_hysteresis: must be less than dt_ref, {self.dt_ref or _DT_REF}, is {self.dt_hysteresis}")
         if not 1 <= self.max_number_classes <= 32:
@@ -269,14 +299,18 @@ class Teb:
         return Parameters(
             max_vel_x=own(self.max_vel_x),
             max_vel_x_backwards=f(self.max_vel_x_backwards),
+            max_vel_y=own(self.max_vel_y),
             max_vel_theta=own(self.max_vel_theta),
             acc_lim_x=own(self.acc_lim_x),
+            acc_lim_y=own(self.acc_lim_y),
             acc_lim_theta=own(self.acc_lim_theta),
             min_turning_radius=f(self.min_turning_radius),
-            circular=self.footprint_model == "circular",
+            shape=KINDS[self.footprint_model],
             min_samples=self.min_samples,
             max_samples=self.max_samples,
             lookahead=f(self.max_global_plan_lookahead_dist),
+            via_separation=f(self.global_plan_viapoint_sep if self.weight_viapoint > 0 else 0.0),
+            via_ordered=self.via_points_ordered,
             reinit_distance=f(self.force_reinit_new_goal_dist),
             reinit_angle=f(self.force_reinit_new_goal_angular),
             checked_distance=f(self.feasibility_check_lookahead_distance),
@@ -304,20 +338,50 @@ class Teb:
             area_width=f(self.roadmap_graph_area_width),
             area_scale=f(self.roadmap_graph_area_length_scale),
             signature_threshold=f(self.h_signature_threshold),
+            signature_prescaler=f(self.h_signature_prescaler if self.h_signature == "product" else 0.0),
             heading_threshold=f(self.obstacle_heading_threshold),
             drops_detours=self.delete_detours_backwards,
             detour_angle=f(self.detours_orientation_tolerance),
             detour_length=f(self.length_start_orientation_vector),
             detour_ratio=f(self.max_ratio_detours_duration_best_duration),
-            weights=self.weights,
+            clear=f(self.min_obstacle_dist),
         )
 
     @property
     def weights(self) -> TebWeights:
-        """Weights of the residuals, and the thresholds that belong to them."""
+        """Weights of the residuals, and the thresholds that belong to them; for a robot that cannot move sideways."""
         named = ("penalty_epsilon", "min_obstacle_dist", "inflation_dist", "dynamic_obstacle_inflation_dist")
-        weights = [getattr(self, f"weight_{name}") for name in TebWeights._fields[: -len(named)]]
+        given = dataclasses.replace(self, weight_kinematics_nh=_ARCS) if self.weight_kinematics_nh is None else self
+        weights = [getattr(given, f"weight_{name}") for name in TebWeights._fields[: -len(named)]]
         return TebWeights(*(np.float32(value) for value in (*weights, *(getattr(self, name) for name in named))))
+
+    def weights_of(self, o: Observation, hurry: Floats) -> Floats:
+        """Return the weights of each row, (N, W) in the order of `TebWeights`.
+
+        A limit weighs as much, in shares of itself, as one of the package's own.
+
+        Args:
+            o: the observation.
+            hurry: (N,) factors of the weight on time.
+        """
+        m, rows = o.limits, np.tile(np.array(self.weights, np.float32), (len(o.pose), 1))
+        column = dict(zip(TebWeights._fields, rows.T, strict=True))
+        sideways = np.minimum(own(self.max_vel_y), np.where(m.holonomic, m.max_vy, np.float32(0.0)))
+        for name, limit, usual in (
+            ("max_vel_x", np.minimum(own(self.max_vel_x), m.max_vx), 0.4),
+            ("max_vel_y", sideways, 0.4),
+            ("max_vel_theta", np.minimum(own(self.max_vel_theta), m.max_omega), 0.3),
+            ("acc_lim_x", np.minimum(own(self.acc_lim_x), m.max_ax), 0.5),
+            ("acc_lim_y", np.minimum(own(self.acc_lim_y), m.max_ay), 0.5),
+            ("acc_lim_theta", np.minimum(own(self.acc_lim_theta), m.max_alpha), 0.5),
+        ):
+            column[name] *= np.square(np.maximum(np.float32(usual) / np.maximum(limit, _TINY), np.float32(1.0)))
+        column["optimaltime"] *= hurry
+        if self.weight_kinematics_nh is None:
+            column["kinematics_nh"][sideways > 0] = 1.0
+        blind = np.minimum(np.float32(self.max_vel_x_backwards), -m.min_vx) <= 0.0
+        column["kinematics_forward_drive"][blind] = max(self.weight_kinematics_forward_drive, _ONLY)
+        return rows
 
     def steps(self, o: Observation) -> tuple[Floats, Floats, Floats, Ints]:
         """Return the settings of each row that follow the robots' speeds, (N,) each.
@@ -328,11 +392,12 @@ class Teb:
         rows, given = len(o.pose), np.float32(self.dt_ref or _DT_REF)
         times = np.full(rows, given, np.float32)
         if self.dt_ref is None:
-            times = np.minimum(times, _SPACING / np.maximum(np.minimum(own(self.max_vel_x), o.limits.max_vx), _TINY))
+            speed = np.maximum(np.minimum(own(self.max_vel_x), o.limits.max_vx), _TINY)
+            times = np.minimum(np.maximum(times, np.minimum(_LEAST / speed, _LONGEST)), _SPACING / speed)
         hysteresis = times / np.float32(3.0) if self.dt_hysteresis is None else np.full(rows, self.dt_hysteresis, np.float32)
         poses = self.feasibility_check_no_poses
         checked = np.ceil(_CHECKED / times - _TINY) if poses is None else np.full(rows, poses)
-        return times, hysteresis, np.square(given / times), checked.astype(np.int32)
+        return times, hysteresis, np.square(np.maximum(given / times, np.float32(1.0))), checked.astype(np.int32)
 
     def _scene(self, o: Observation) -> Observed:
         """The arrays that the kernel reads."""
@@ -341,23 +406,29 @@ class Teb:
         outlines = self.window.corners(o.footprint, o.radius)
         corners = np.moveaxis(outlines, 2, 0)
         times, hysteresis, hurry, checked = self.steps(o)
+        points, reach = points_of(self.footprint_model, outlines, np.asarray(o.radius, np.float32))
         return Observed(
             pose=frozen(o.pose),
             twist=frozen(o.twist),
             goal=frozen(o.goal),
             radius=frozen(o.radius),
             inscribed=frozen(disc_inside(outlines)),
+            shape_x=frozen(np.ascontiguousarray(points[..., 0])),
+            shape_y=frozen(np.ascontiguousarray(points[..., 1])),
+            shape_radius=frozen(reach),
+            weights=frozen(self.weights_of(o, hurry)),
             footprint_x=frozen(corners[0]),
             footprint_y=frozen(corners[1]),
             min_x=frozen(m.min_vx),
             max_x=frozen(m.max_vx),
+            max_y=frozen(np.where(m.holonomic, m.max_vy, np.float32(0.0))),
             max_theta=frozen(m.max_omega),
             acc_x=frozen(m.max_ax),
+            acc_y=frozen(m.max_ay),
             acc_theta=frozen(m.max_alpha),
             turning_radius=frozen(m.turning_radius),
             dt_ref=frozen(times),
             dt_hysteresis=frozen(hysteresis),
-            hurry=frozen(hurry),
             checked=frozen(checked),
             path=frozen(o.path),
             path_count=frozen(o.path_count),
@@ -404,17 +475,20 @@ class Teb:
                     np.empty((discs, 3), f),
                     np.empty((slots, 5), f),
                 ),
-                Near(np.empty((most * near, 3), f), np.empty(most + 1, i), np.empty((most * slots, 3), f), np.empty(most + 1, i)),
+                Near(
+                    *(np.empty((most * near, 3), f), np.empty(most + 1, i), np.empty((most * slots, 3), f), np.empty(most + 1, i)),
+                    *(np.empty((most + 1, 2), f), np.empty(most + 1, i)),
+                ),
                 SolverMemory(
                     *(
                         np.empty((most, 2), f),
-                        np.empty((most, 7), f),
+                        np.empty((most, STEP), f),
                         np.empty((rows, WIDTH + 1), f),
                         np.empty((rows, WIDTH + 1), f),
                     ),
                     *(np.empty(rows, f), np.empty(rows, f), np.empty(WIDTH + 1, f), np.empty((most, 4), f)),
                 ),
-                *(np.empty(discs, i), np.empty((discs + slots, 4), f), np.empty((classes + 1, discs + slots), f)),
+                *(np.empty(discs, i), np.empty((discs + slots, 4), f), np.empty((classes + 1, discs + slots), np.float64)),
                 *(np.empty((many, 2), f), np.empty((many, many), np.bool_), np.empty((3, many), i)),
             )
             _LOCAL.key = key

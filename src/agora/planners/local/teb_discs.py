@@ -13,6 +13,7 @@ import numpy as np
 
 from agora.core.jit import hidden, lean
 from agora.core.scalar import HALF, ZERO
+from agora.planners.local import teb_shape as shapes
 
 BLOCK = 3
 _BLOCKED = np.uint8(254)
@@ -120,7 +121,7 @@ def gather(tracks, row, x, y, slowest, reach, moving, count, still, standing):
 
 
 @lean
-def associate(band, n, still, standing, moving, movers, radius, force, cutoff, trig, near):
+def associate(band, n, shape, still, standing, moving, movers, radius, force, cutoff, trig, near):
     """Write the discs that each pose heeds: all within ``force`` m, the nearest on its left and on its right within ``cutoff`` m.
 
     Of those that move, all within ``cutoff`` m of where they will be when the robot is at the pose.
@@ -128,15 +129,16 @@ def associate(band, n, still, standing, moving, movers, radius, force, cutoff, t
     Args:
         band: (n, 4).
         n: number of its poses.
+        shape: `agora.planners.local.teb_shape.Shape` of the robot.
         still: (S, 3), ``standing`` of them.
         moving: (Q, 5), ``movers`` of them.
         radius: radius of the robot, added to all, m.
         force: distance within which all discs are heeded, m.
         cutoff: distance within which the nearest on either side are heeded, m.
         trig: (n, 2) cosine and sine of the headings.
-        near: out, an `agora.planners.local.teb_solver.Near`.
+        near: out, an `agora.planners.local.teb_costs.Near`.
     """
-    k, m, time = np.int64(0), np.int64(0), band[0, 3]
+    k, m, time, long = np.int64(0), np.int64(0), band[0, 3], shapes.circumscribed(shape)
     near.still_begin[0], near.moving_begin[0], near.still_begin[1], near.moving_begin[1] = 0, 0, 0, 0
     for i in range(1, n - 1):
         x, y = band[i, 0], band[i, 1]
@@ -144,9 +146,11 @@ def associate(band, n, still, standing, moving, movers, radius, force, cutoff, t
         for q in range(standing):
             dx, dy, reach = still[q, 0] - x, still[q, 1] - y, still[q, 2] + radius
             squared = dx * dx + dy * dy
-            if squared > (cutoff + reach) * (cutoff + reach):
+            if squared > (cutoff + long + reach) * (cutoff + long + reach):
                 continue
             far = math.sqrt(squared) - reach
+            if shape.kind != shapes.ROUND:
+                far = shapes.gap(shape, x, y, trig[i, 0], trig[i, 1], still[q, 0], still[q, 1], reach)[0]
             if far < force:
                 k = _note(near.still, k, still[q, 0], still[q, 1], reach)
             elif trig[i, 0] * dy - trig[i, 1] * dx > ZERO:
@@ -159,7 +163,38 @@ def associate(band, n, still, standing, moving, movers, radius, force, cutoff, t
         for q in range(movers):
             px, py, reach = moving[q, 0] + time * moving[q, 2], moving[q, 1] + time * moving[q, 3], moving[q, 4] + radius
             dx, dy = px - x, py - y
-            if dx * dx + dy * dy < (cutoff + reach) * (cutoff + reach):
+            if dx * dx + dy * dy < (cutoff + long + reach) * (cutoff + long + reach):
                 m = _note(near.moving, m, px, py, reach)
         near.still_begin[i + 1], near.moving_begin[i + 1] = k, m
         time += band[i, 3]
+
+
+@hidden
+def attach(band, n, route, points, separation, ordered, near):
+    """Write the points of a path that a band is to come by, ``separation`` m apart, and the pose nearest to each.
+
+    Args:
+        band: (n, 4).
+        n: number of its poses.
+        route: (A, 2) local path, ``points`` of it.
+        separation: distance between these points, m; not above 0 for none.
+        ordered: whether each is to be of a later pose than the one before. Upstream looks for the next one two poses on, and where
+            no pose is left it takes the second of the band; here the last that moves.
+        near: out, an `agora.planners.local.teb_costs.Near`.
+    """
+    known, first, before = 0, 0, 0
+    for k in range(1, points if separation > ZERO else 0):
+        dx, dy = route[k, 0] - route[before, 0], route[k, 1] - route[before, 1]
+        if dx * dx + dy * dy < separation * separation:
+            continue
+        before = k
+        best, nearest = n - 2, _FAR
+        for i in range(first, n):
+            dx, dy = band[i, 0] - route[k, 0], band[i, 1] - route[k, 1]
+            if dx * dx + dy * dy < nearest:
+                best, nearest = i, dx * dx + dy * dy
+        if best < 1 and not ordered:
+            continue
+        near.via[known, 0], near.via[known, 1], near.via_pose[known] = route[k, 0], route[k, 1], max(min(best, n - 2), 1)
+        known, first = known + 1, best + 2 if ordered else 0
+    near.via_pose[known] = -1

@@ -15,9 +15,11 @@ from agora.core.scalar import HALF, ONE, TWO, ZERO, atan2, sincos, wrap
 from agora.core.state import Array, Bools, Floats, Ints
 from agora.planners.local.teb_band import SPACING, command, follow, lay, local_path, nearest_leg, put, resize
 from agora.planners.local.teb_checks import CONTACT, DISC, FREE, LOST, blocked, feasible, note, prefer
-from agora.planners.local.teb_discs import associate, cluster, gather
+from agora.planners.local.teb_costs import Bounds, Near, SolverMemory, TebWeights, measure
+from agora.planners.local.teb_discs import associate, attach, cluster, gather
 from agora.planners.local.teb_homotopy import classify, connect, detours, explore, obstacles, scatter
-from agora.planners.local.teb_solver import Bounds, Near, SolverMemory, TebWeights, measure, optimise
+from agora.planners.local.teb_shape import Shape
+from agora.planners.local.teb_solver import optimise
 
 _DEAREST, _OUT = np.float32(1e37), np.float32(3e38)
 _SLOWEST = np.float32(0.01)
@@ -34,14 +36,18 @@ class Parameters(NamedTuple):
 
     max_vel_x: np.float32
     max_vel_x_backwards: np.float32
+    max_vel_y: np.float32
     max_vel_theta: np.float32
     acc_lim_x: np.float32
+    acc_lim_y: np.float32
     acc_lim_theta: np.float32
     min_turning_radius: np.float32
-    circular: bool
+    shape: int
     min_samples: int
     max_samples: int
     lookahead: np.float32
+    via_separation: np.float32
+    via_ordered: bool
     reinit_distance: np.float32
     reinit_angle: np.float32
     checked_distance: np.float32
@@ -69,12 +75,13 @@ class Parameters(NamedTuple):
     area_width: np.float32
     area_scale: np.float32
     signature_threshold: np.float32
+    signature_prescaler: np.float32
     heading_threshold: np.float32
     drops_detours: bool
     detour_angle: np.float32
     detour_length: np.float32
     detour_ratio: np.float32
-    weights: TebWeights
+    clear: np.float32
 
 
 class Observed(NamedTuple):
@@ -85,17 +92,22 @@ class Observed(NamedTuple):
     goal: Floats
     radius: Floats
     inscribed: Floats
+    shape_x: Floats
+    shape_y: Floats
+    shape_radius: Floats
+    weights: Floats
     footprint_x: Floats
     footprint_y: Floats
     min_x: Floats
     max_x: Floats
+    max_y: Floats
     max_theta: Floats
     acc_x: Floats
+    acc_y: Floats
     acc_theta: Floats
     turning_radius: Floats
     dt_ref: Floats
     dt_hysteresis: Floats
-    hurry: Floats
     checked: Ints
     path: Floats
     path_count: Ints
@@ -176,14 +188,26 @@ def _bounds(p, scene, n, turn):
     return Bounds(
         min(p.max_vel_x, scene.max_x[n]),
         max(min(p.max_vel_x_backwards, -scene.min_x[n]), ZERO),
+        min(p.max_vel_y, scene.max_y[n]),
         min(p.max_vel_theta, scene.max_theta[n]),
         min(p.acc_lim_x, scene.acc_x[n]),
+        min(p.acc_lim_y, scene.acc_y[n]),
         min(p.acc_lim_theta, scene.acc_theta[n]),
         max(p.min_turning_radius, scene.turning_radius[n]),
         scene.twist[n, 0],
+        scene.twist[n, 1],
         scene.twist[n, 2],
         np.float32(turn),
-        scene.hurry[n],
+    )
+
+
+@spliced
+def _weights(scene, n):
+    """Return the weights for a row's robot."""
+    w = scene.weights[n]
+    return TebWeights(
+        *(w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9], w[10]),
+        *(w[11], w[12], w[13], w[14], w[15], w[16], w[17], w[18], w[19], w[20]),
     )
 
 
@@ -225,15 +249,19 @@ def _recalled(p, scene, n, recall, scratch, goal):
 
 
 @spliced
-def _optimise(p, times, band, count, radius, bounds, standing, movers, scratch):
-    """Resize and optimise a band by turns; return its poses, and its cost in two parts."""
+def _optimise(p, times, band, count, robot, points, standing, movers, scratch):
+    """Resize and optimise a band by turns for a robot (weights, bounds, shape, radius); return its poses, and its cost in two
+    parts.
+    """
     more, total, discs = ONE, ZERO, ZERO
+    weights, bounds, shape, radius = robot
+    near, trig = scratch.near, scratch.work.trig
     for _ in range(p.outer):
         count = resize(band, count, times[0], times[1], p.min_samples, p.max_samples - 1)
-        measure(band, count, scratch.work)
-        still, moving, trig = scratch.still, scratch.moving, scratch.work.trig
-        associate(band, count, still, standing, moving, movers, radius, p.force, p.cutoff, trig, scratch.near)
-        total, discs = optimise(band, count, p.weights, bounds, scratch.near, more, p.inner, scratch.work)
+        measure(band, count, bounds, scratch.work)
+        associate(band, count, shape, scratch.still, standing, scratch.moving, movers, radius, p.force, p.cutoff, trig, near)
+        attach(band, count, scratch.route, points, p.via_separation, p.via_ordered, near)
+        total, discs = optimise(band, count, weights, bounds, shape, near, more, p.inner, scratch.work)
         more *= p.adapt
     return count, total, discs
 
@@ -287,9 +315,9 @@ def _classes(p, scene, n, tick, scratch, b, points, goal, kept, standing, movers
     bands, counts, places, signatures = scratch.bands, scratch.counts, scratch.places, scratch.signatures
     width = TWO * scene.inscribed[n]
     count = obstacles(scratch.still, standing, scratch.moving, movers, goal, width, scratch.order, places)
-    known, threshold = np.int64(0), p.signature_threshold
+    known, rule = np.int64(0), (p.signature_threshold, p.signature_prescaler)
     for c in range(kept):
-        found = classify(bands[c], counts[c], places, count, signatures, known, threshold)
+        found = classify(bands[c], counts[c], places, count, signatures, known, rule)
         if c > 0 and (
             found != known
             or p.drops_detours
@@ -302,7 +330,7 @@ def _classes(p, scene, n, tick, scratch, b, points, goal, kept, standing, movers
         known += 1
     heading = scene.pose[n, 2]
     counts[known] = lay(scratch.route, points, heading, goal[2], b.forward, b.omega, p.min_samples, bands[known])
-    initial = classify(bands[known], counts[known], places, count, signatures, known, threshold)
+    initial = classify(bands[known], counts[known], places, count, signatures, known, rule)
     if known == 0 or (initial == known and known < p.classes):
         initial = known
         known += 1
@@ -310,11 +338,11 @@ def _classes(p, scene, n, tick, scratch, b, points, goal, kept, standing, movers
         return known, initial
     many, still, moving = p.samples + 2, scratch.still, scratch.moving
     scatter(goal[0], goal[1], p.area_width, p.area_scale, tick, p.samples, scratch.nodes)
-    clear = p.weights.min_obstacle_dist
+    clear = p.clear
     connect(scratch.nodes, many, still, standing, moving, movers, clear, p.heading_threshold, scratch.edges)
     ends, guess = (heading, goal[2]), (b.forward, b.omega, p.min_samples)
     nodes, edges, roadmap = scratch.nodes, scratch.edges, scratch.roadmap
-    known = explore(nodes, many, edges, ends, guess, places, count, threshold, bands, counts, known, p.classes, roadmap, signatures)
+    known = explore(nodes, many, edges, ends, guess, places, count, rule, bands, counts, known, p.classes, roadmap, signatures)
     return known, initial
 
 
@@ -379,11 +407,11 @@ def _row(p, scene, n, recall, scratch):
         heading = scene.pose[n, 2]
         band = scratch.bands[0]
         scratch.counts[0] = lay(scratch.route, points, heading, goal[2], b.forward, b.omega, p.min_samples, band)
-    radius = scene.radius[n] if p.circular else ZERO
+    robot = (_weights(scene, n), b, Shape(p.shape, scene.shape_x[n], scene.shape_y[n]), scene.shape_radius[n])
     times = (scene.dt_ref[n], scene.dt_hysteresis[n])
     for c in range(kept):
         band = scratch.bands[c]
-        scratch.counts[c], total, discs = _optimise(p, times, band, scratch.counts[c], radius, b, standing, movers, scratch)
+        scratch.counts[c], total, discs = _optimise(p, times, band, scratch.counts[c], robot, points, standing, movers, scratch)
         favour = p.hysteresis if driven and c == 0 else p.prefer_initial if c == initial else ONE
         scratch.costs[c] = favour * (total + p.obstacle_scale * discs)
     hit = _choose(p, scene, n, recall, scratch, kept, driven, movers)
@@ -397,7 +425,7 @@ def _row(p, scene, n, recall, scratch):
         return still, _IN_CONTACT if hit == CONTACT else _NOT_CONVERGED if hit == LOST else _BLOCKED
     recall.trouble[n, 0] = 0
     _store(p, scene, n, recall, scratch, kept)
-    twist = command(scratch.bands[0], b.backward, b.forward, b.omega, b.turning_radius)
+    twist = command(scratch.bands[0], b)
     note(b, recall.history[n], recall.turning[n], twist)
     return twist, _NONE
 
