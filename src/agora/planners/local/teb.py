@@ -56,7 +56,8 @@ from agora.planners.local.teb_shape import KINDS, points_of
 from agora.ranges import Count, Distance, Duration, Number, Speed, Within
 
 _LOCAL = threading.local()
-_ARCS, _ONLY = 1000.0, 1000.0
+_GAIN = np.float32(0.5)  # m/s2, rad/s2: the package's limits
+_ARCS, _ONLY = 1000.0, 100_000.0
 _DT_REF, _LONGEST, _CHECKED = 0.3, np.float32(1.0), np.float32(1.5)  # s
 _LEAST, _SPACING, _TINY = np.float32(0.12), np.float32(0.3), np.float32(1e-3)  # m, m, m/s
 _MAY_BE_NEGATIVE = (
@@ -358,7 +359,7 @@ class Teb:
     def weights_of(self, o: Observation, hurry: Floats) -> Floats:
         """Return the weights of each row, (N, W) in the order of `TebWeights`.
 
-        A limit weighs as much, in shares of itself, as one of the package's own.
+        A limit of acceleration below the package's weighs as much in shares of itself.
 
         Args:
             o: the observation.
@@ -367,15 +368,12 @@ class Teb:
         m, rows = o.limits, np.tile(np.array(self.weights, np.float32), (len(o.pose), 1))
         column = dict(zip(TebWeights._fields, rows.T, strict=True))
         sideways = np.minimum(own(self.max_vel_y), np.where(m.holonomic, m.max_vy, np.float32(0.0)))
-        for name, limit, usual in (
-            ("max_vel_x", np.minimum(own(self.max_vel_x), m.max_vx), 0.4),
-            ("max_vel_y", sideways, 0.4),
-            ("max_vel_theta", np.minimum(own(self.max_vel_theta), m.max_omega), 0.3),
-            ("acc_lim_x", np.minimum(own(self.acc_lim_x), m.max_ax), 0.5),
-            ("acc_lim_y", np.minimum(own(self.acc_lim_y), m.max_ay), 0.5),
-            ("acc_lim_theta", np.minimum(own(self.acc_lim_theta), m.max_alpha), 0.5),
+        for axis, own_limit, limit in (
+            ("x", self.acc_lim_x, m.max_ax),
+            ("y", self.acc_lim_y, m.max_ay),
+            ("theta", self.acc_lim_theta, m.max_alpha),
         ):
-            column[name] *= np.square(np.maximum(np.float32(usual) / np.maximum(limit, _TINY), np.float32(1.0)))
+            column[f"acc_lim_{axis}"] *= np.square(_GAIN / np.clip(np.minimum(own(own_limit), limit), _TINY, _GAIN))
         column["optimaltime"] *= hurry
         if self.weight_kinematics_nh is None:
             column["kinematics_nh"][sideways > 0] = 1.0
