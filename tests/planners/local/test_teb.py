@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 from tests.planners.local.driving import limits, look, moved
 from tests.planners.local.observations import tracks
-from tests.planners.local.test_teb_solver import room
+from tests.planners.local.test_teb_solver import room, shape
 
 from agora.core.recording import Reason
 from agora.errors import InputError
 from agora.planners.local.teb import Teb
+from agora.planners.local.teb_costs import Bounds, Near, SolverMemory, cost, measure
 from agora.planners.local.teb_discs import associate, cluster
-from agora.planners.local.teb_solver import Bounds, Near, SolverMemory, cost, measure
+from agora.planners.local.teb_shape import Shape
 from agora.planners.presets import named_planner
 
 START = (2.3, -4.1, 0.6)
@@ -71,13 +72,16 @@ def price(planner, seen, band):
     grid = np.zeros((70, 70), np.int32), np.zeros((70, 70, 2), np.int32)
     frame = f(seen.costmap.resolution), f(x - origin[0]), f(y - origin[1]), f(math.cos(heading)), f(math.sin(heading))
     standing = cluster(seen.costmap.cost[0], *frame, f(1.5), *grid, still)
-    near = Near(np.zeros((300 * n, 3), f), np.zeros(n + 1, np.int32), np.zeros((1, 3), f), np.zeros(n + 1, np.int32))
+    lists = np.zeros((300 * n, 3), f), np.zeros(n + 1, np.int32), np.zeros((1, 3), f), np.zeros(n + 1, np.int32)
+    near = Near(*lists, np.zeros((1, 2), f), np.full(1, -1, np.int32))
+    disc = Shape(shape().kind, *(array.astype(f) for array in shape()[1:]))
     work = SolverMemory(*(array.astype(f) for array in room(n)))
-    measure(relative, n, work)
-    associate(relative, n, still, standing, np.zeros((0, 5), f), 0, f(0.0), f(0.75), f(2.5), work.trig, near)
     twist = seen.twist[0]
-    bounds = Bounds(*(f(v) for v in (0.4, 0.2, 0.3, 0.5, 0.5, 0.0, twist[0], twist[2], 0.0, 1.0)))
-    return sum(cost(relative, n, planner.weights, bounds, near, f(8.0), work))
+    limit = (0.4, 0.2, 0.0, 0.3, 0.5, 0.5, 0.5, 0.0, *twist.tolist(), 0.0)
+    bounds = Bounds(*(f(v) for v in limit))
+    measure(relative, n, bounds, work)
+    associate(relative, n, disc, still, standing, np.zeros((0, 5), f), 0, f(0.0), f(0.75), f(2.5), work.trig, near)
+    return sum(cost(relative, n, planner.weights, bounds, disc, near, f(8.0), work))
 
 
 def test_in_the_open_it_drives_straight_at_top_speed_and_stops_at_the_goal():
@@ -469,7 +473,8 @@ def test_arena_s_settings_of_the_jackal_are_a_preset():
         ({"weight_obstacle": -1.0}, "weight_obstacle"),
         ({"dt_hysteresis": 0.4}, "dt_hysteresis"),
         ({"min_samples": 2}, "min_samples"),
-        ({"footprint_model": "line"}, "footprint_model"),
+        ({"footprint_model": "lime"}, "did you mean 'line'"),
+        ({"h_signature": "side"}, "did you mean 'sides'"),
         ({"max_number_classes": 0}, "max_number_classes"),
         ({"max_samples": 16}, "roadmap_graph_no_samples"),
     ],

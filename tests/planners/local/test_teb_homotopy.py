@@ -9,6 +9,7 @@ import pytest
 from agora.planners.local.teb_homotopy import classify, connect, detours, explore, obstacles, scatter, sweep
 
 NOBODY = np.zeros((0, 5))
+SIDES, PRODUCT = (0.1, 0.0), (0.1, 1.0)
 
 
 def detour(height, shape=1.0, n=40, length=6.0, time=0.25):
@@ -58,7 +59,7 @@ def test_signatures_tell_all_ways_past_two_obstacles_apart_and_only_those():
     assert same == [(1, 0), (3, 2)]
     signatures, classes, known = np.full((7, 2), np.nan), [], 0
     for way in ways:
-        classes.append(classify(way, len(way), places, 2, signatures, known, 0.1))
+        classes.append(classify(way, len(way), places, 2, signatures, known, SIDES))
         known += classes[-1] == known
     assert classes == [0, 0, 1, 1, 2, 3]
 
@@ -95,7 +96,7 @@ def test_the_angle_about_an_obstacle_is_the_field_s_integral_in_space_and_time(p
 def test_a_band_round_an_obstacle_is_of_no_class():
     angle = np.linspace(0.0, 2.6 * math.pi, 60)
     loop = np.column_stack((np.cos(angle), np.sin(angle), 0 * angle, 0 * angle + 0.2))
-    assert classify(loop, 60, np.zeros((1, 4)), 1, np.zeros((2, 1)), 0, 0.1) == -1
+    assert classify(loop, 60, np.zeros((1, 4)), 1, np.zeros((2, 2)), 0, SIDES) == -1
 
 
 def test_discs_between_which_the_robot_does_not_fit_are_one_obstacle():
@@ -142,7 +143,7 @@ def test_both_ways_past_a_disc_are_found_and_no_third():
     scatter(4.0, 0.0, 6.0, 1.0, 0, 15, nodes)
     connect(nodes, 17, discs, 1, NOBODY, 0, 0.5, 0.45, edges)
     guess = (0.4, 0.3, 3)
-    found = explore(nodes, 17, edges, (0.0, 0.0), guess, places, 1, 0.1, bands, counts, 0, 5, roadmap, signatures)
+    found = explore(nodes, 17, edges, (0.0, 0.0), guess, places, 1, SIDES, bands, counts, 0, 5, roadmap, signatures)
     assert found == 2
     assert np.sign(signatures[0, 0]) != np.sign(signatures[1, 0])
     for c in range(2):

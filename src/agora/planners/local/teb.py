@@ -44,16 +44,18 @@ from typing import Annotated, Literal
 import numpy as np
 
 from agora.core.recording import Reason
-from agora.core.state import Bools, Floats, Ints, frozen
+from agora.core.state import Floats, Ints, frozen
 from agora.costmap.window import Window, disc_inside
 from agora.errors import InputError, nearest
-from agora.interfaces import Answer, Declaration, Memory, Observation, Span, Tracks
+from agora.interfaces import Answer, Declaration, Memory, Observation, Span
+from agora.planners.expected import Discs, discs, needs_of
 from agora.planners.limits import own
 from agora.planners.local.teb_costs import STEP, WIDTH, Near, SolverMemory, TebWeights
-from agora.planners.local.teb_discs import BLOCK
+from agora.planners.local.teb_discs import BLOCK, MOMENT, MOMENTS
 from agora.planners.local.teb_plan import Observed, Parameters, Recall, Scratch, plan
 from agora.planners.local.teb_shape import KINDS, points_of
 from agora.ranges import Count, Distance, Duration, Number, Speed, Within
+from agora.registry import Named, Plug
 
 _LOCAL = threading.local()
 _GAIN = np.float32(0.5)  # m/s2, rad/s2: the package's limits
@@ -61,7 +63,7 @@ _ARCS, _ONLY = 1000.0, 100_000.0
 _DT_REF, _LONGEST, _CHECKED = 0.3, np.float32(1.0), np.float32(1.5)  # s
 _LEAST, _SPACING, _TINY = np.float32(0.12), np.float32(0.3), np.float32(1e-3)  # m, m, m/s
 _MAY_BE_NEGATIVE = (
-    *("window", "footprint_model", "h_signature"),
+    *("window", "prediction", "footprint_model", "h_signature"),
     *("feasibility_check_no_poses", "feasibility_check_lookahead_distance", "global_plan_viapoint_sep"),
 )
 
@@ -91,9 +93,10 @@ class Teb:
 
     Attributes:
         window: local costmap; pedestrians and robots are known as discs and need not be in it.
+        prediction: predictor of the pedestrians' ways, by name; robots are expected to go on as they do.
         footprint_model: footprint of the distances to obstacles: the robot's centre ("point"), the disc about it ("circular"), the
-            outline of the window's footprint ("polygon"), a line along its middle ("line"), or a disc as wide as the robot at either
-            end of that line ("two_circles").
+            outline of the window's footprint ("polygon"), a line along its middle ("line"), or discs as wide as the robot at
+            both ends of that line ("two_circles").
         max_vel_x: largest speed ahead, m/s.
         max_vel_x_backwards: largest speed backwards, m/s, positive; it backs up blind, so this is a choice and no limit of the
             robot.
@@ -121,7 +124,7 @@ class Teb:
         min_obstacle_dist: wanted distance to obstacles, m.
         inflation_dist: distance within which standing obstacles cost a little, m.
         dynamic_obstacle_inflation_dist: distance within which moving obstacles cost a little, m.
-        include_dynamic_obstacles: whether moving discs are expected to go on as they do; else they count as standing.
+        include_dynamic_obstacles: whether moving discs are expected to move on; else they count as standing.
         costmap_obstacles_behind_robot_dist: distance behind the robot beyond which obstacles are left out, m.
         obstacle_association_force_inclusion_factor: multiple of ``min_obstacle_dist`` within which all obstacles count.
         obstacle_association_cutoff_factor: multiple of ``min_obstacle_dist`` within which the nearest on either side count.
@@ -175,6 +178,7 @@ class Teb:
     """
 
     window: Window = field(default_factory=lambda: Window(sources=("map",)))
+    prediction: Annotated[Named, Plug("predictors")] = field(default_factory=lambda: Named.of("predictors", "constant_velocity"))
     footprint_model: Literal["point", "circular", "two_circles", "line", "polygon"] = "point"
     max_vel_x: Speed | None = None
     max_vel_x_backwards: Speed = 0.2
@@ -275,7 +279,7 @@ class Teb:
     def declares(self) -> Declaration:
         """The properties of the planner."""
         return Declaration(
-            needs=("path", self.window, "pedestrians", "robots"),
+            needs=needs_of(self.prediction.part, ("path", self.window, "pedestrians", "robots")),
             label="faithful",
             tunable=_TUNABLE,
             notes=("reason",),
@@ -289,10 +293,11 @@ class Teb:
         o = observation
         assert o.path is not None and o.path_count is not None and o.costmap is not None
         recall = self._recalled(memory, len(o.pose), o.dt)
+        about, foretold = discs(self.prediction.part, o, MOMENTS, float(MOMENT), memory.get("prediction", {}))
         twists, reasons = np.zeros((len(o.pose), 3), np.float32), np.full(len(o.pose), Reason.NO_PATH, np.int8)
         if o.path.shape[1] > 0:
-            plan(self._parameters(o.dt), self._scene(o), recall, self._scratch(o), twists, reasons, 0, len(twists))
-        return Answer(twists, recall._asdict(), {"reason": reasons})
+            plan(self._parameters(o.dt), self._scene(o, about), recall, self._scratch(o), twists, reasons, 0, len(twists))
+        return Answer(twists, recall._asdict() | {"prediction": foretold}, {"reason": reasons})
 
     def _parameters(self, dt: float) -> Parameters:
         """The kernel's parameters."""
@@ -397,10 +402,12 @@ class Teb:
         checked = np.ceil(_CHECKED / times - _TINY) if poses is None else np.full(rows, poses)
         return times, hysteresis, np.square(np.maximum(given / times, np.float32(1.0))), checked.astype(np.int32)
 
-    def _scene(self, o: Observation) -> Observed:
+    def _scene(self, o: Observation, about: Discs) -> Observed:
         """The arrays that the kernel reads."""
         assert o.path is not None and o.path_count is not None and o.costmap is not None
-        m, rows = o.limits, len(o.pose)
+        m = o.limits
+        moments = MOMENT * np.arange(1, MOMENTS + 1, dtype=np.float32)
+        on = about.position[:, :, None] + moments[:, None] * about.velocity[:, :, None]
         outlines = self.window.corners(o.footprint, o.radius)
         corners = np.moveaxis(outlines, 2, 0)
         times, hysteresis, hurry, checked = self.steps(o)
@@ -433,8 +440,10 @@ class Teb:
             cost=frozen(o.costmap.cost),
             origin=frozen(o.costmap.origin),
             resolution=np.float32(o.costmap.resolution),
-            pedestrians=_tracks(o.pedestrians, rows),
-            robots=_tracks(o.robots, rows),
+            discs=Discs(
+                *(frozen(about.position), frozen(about.velocity), frozen(about.radius)),
+                *(frozen(about.present), frozen(about.expected - on)),
+            ),
         )
 
     def _recalled(self, memory: Memory, count: int, dt: float) -> Recall:
@@ -471,7 +480,7 @@ class Teb:
                     np.empty((blocks, blocks), i),
                     np.empty((blocks, blocks, 2), i),
                     np.empty((discs, 3), f),
-                    np.empty((slots, 5), f),
+                    np.empty((slots, 5 + 2 * MOMENTS), f),
                 ),
                 Near(
                     *(np.empty((most * near, 3), f), np.empty(most + 1, i), np.empty((most * slots, 3), f), np.empty(most + 1, i)),
@@ -492,9 +501,3 @@ class Teb:
             _LOCAL.key = key
         scratch: Scratch = _LOCAL.scratch
         return scratch
-
-
-def _tracks(tracks: Tracks | None, rows: int) -> tuple[Floats, Floats, Floats, Bools]:
-    """Positions, velocities, radii and presence."""
-    assert tracks is not None and len(tracks.radius) == rows
-    return frozen(tracks.position), frozen(tracks.velocity), frozen(tracks.radius), frozen(tracks.present)

@@ -1,10 +1,10 @@
 """The costs of a timed elastic band: weighted squares of its residuals, and their normal equations.
 
 Rösmann, Feiten, Wösch, Hoffmann, Bertram, "Trajectory modification considering dynamic constraints of autonomous robots", ROBOTIK
-2012; facts from teb_local_planner (melodic-devel b68c328, optimal_planner.cpp, edge_*.h). A band of n poses is an array (n, 4) of x,
-y, heading and the time to the next pose. The first pose and the last are fixed; what is sought are the other poses and all times,
-in the order of the array. A residual knows at most three poses in a row, so that the normal matrix has ten diagonals beside its
-own.
+2012; facts from teb_local_planner (melodic-devel b68c328, optimal_planner.cpp, edge_*.h). A band of n poses is an array (n, 4) of
+x, y, heading and the time to the next pose. The first pose and the last are fixed; what is sought are the other poses and all
+times, in the order of the array. A residual knows at most three poses in a row, so that the normal matrix has ten diagonals beside
+its own.
 """
 
 from __future__ import annotations

@@ -3,6 +3,8 @@
 Upstream takes every lethal cell of a costmap, in which a scan marks the edges of things. Here those are the blocked cells that
 have a free one beside them, and the cells of a block of 3 x 3 are one point, their mean. The blocks are counted from the robot's
 cell, so that a scene that is mirrored or turned by quarters has the same points.
+
+Discs are expected at moments 0.4 s apart, for 4.8 s.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from agora.core.scalar import HALF, ZERO
 from agora.planners.local import teb_shape as shapes
 
 BLOCK = 3
+MOMENT, MOMENTS = np.float32(0.4), 12
 _BLOCKED = np.uint8(254)
 _FAR = np.float32(3e38)
 
@@ -85,39 +88,56 @@ def cluster(cost, resolution, x, y, cosine, sine, behind, blocks, sums, still):
 
 
 @hidden
-def gather(tracks, row, x, y, slowest, reach, moving, count, still, standing):
+def gather(tracks, row, x, y, slowest, reach, moving, still, standing):
     """Append the discs of one row that are near: moving ones, and those that stand.
 
     Args:
-        tracks: positions (N, Q, 2), velocities (N, Q, 2), radii (N, Q), present (N, Q).
+        tracks: positions (N, Q, 2), velocities (N, Q, 2), radii (N, Q), present (N, Q), expected ways less those at the velocity of
+            now (N, Q, T, 2).
         row: row of these arrays.
         x: x of the robot, m.
         y: y of the robot, m.
-        slowest: speed from which a disc moves, m/s.
+        slowest: speed from which a disc moves, or is expected to, m/s.
         reach: distance from the robot beyond which a disc is left out, m; one that moves may come from twice as far.
-        moving: out, (Q, 5) position from the robot, velocity, radius.
-        count: number of moving discs.
+        moving: out, (Q, 5 + 2 T) position from the robot, velocity, radius, how far off it will be at the T moments.
         still: out, (Q, 3) position from the robot, radius.
         standing: number of standing discs.
 
     Returns:
         How many there are of each then.
     """
-    position, velocity, radius, present = tracks
+    position, velocity, radius, present, drift = tracks
+    count, last = np.int64(0), drift.shape[2] - 1
     for q in range(present.shape[1]):
         if not present[row, q]:
             continue
         dx, dy = position[row, q, 0] - x, position[row, q, 1] - y
         vx, vy = velocity[row, q, 0], velocity[row, q, 1]
         far = math.sqrt(dx * dx + dy * dy) - radius[row, q]
-        if vx * vx + vy * vy > slowest * slowest:
+        off = max(abs(drift[row, q, last, 0]), abs(drift[row, q, last, 1]))
+        if vx * vx + vy * vy > slowest * slowest or off > slowest * MOMENT:
             if far < reach + reach and count < moving.shape[0]:
-                moving[count, 0], moving[count, 1], moving[count, 2], moving[count, 3] = dx, dy, vx, vy
-                moving[count, 4] = radius[row, q]
+                mover = moving[count]
+                mover[0], mover[1], mover[2], mover[3], mover[4] = dx, dy, vx, vy, radius[row, q]
+                for t in range(last + 1):
+                    mover[5 + 2 * t], mover[6 + 2 * t] = drift[row, q, t, 0], drift[row, q, t, 1]
                 count += 1
         elif far < reach:
             standing = _note(still, standing, dx, dy, radius[row, q])
     return count, standing
+
+
+@hidden
+def place(mover, time):
+    """Return where a moving disc will be after a time; beyond the last moment it goes on as between the last two."""
+    x, y = mover[0] + time * mover[2], mover[1] + time * mover[3]
+    moments = (mover.size - 5) // 2
+    if moments == 0:
+        return x, y
+    k = min(np.int64(time / MOMENT), np.int64(moments - 1))
+    share, at = time / MOMENT - np.float32(k), 5 + 2 * k
+    from_x, from_y = (mover[at - 2], mover[at - 1]) if k > 0 else (ZERO, ZERO)
+    return x + (from_x + share * (mover[at] - from_x)), y + (from_y + share * (mover[at + 1] - from_y))
 
 
 @lean
@@ -131,7 +151,7 @@ def associate(band, n, shape, still, standing, moving, movers, radius, force, cu
         n: number of its poses.
         shape: `agora.planners.local.teb_shape.Shape` of the robot.
         still: (S, 3), ``standing`` of them.
-        moving: (Q, 5), ``movers`` of them.
+        moving: as in `gather`, ``movers`` of them.
         radius: radius of the robot, added to all, m.
         force: distance within which all discs are heeded, m.
         cutoff: distance within which the nearest on either side are heeded, m.
@@ -161,8 +181,8 @@ def associate(band, n, shape, still, standing, moving, movers, radius, force, cu
             if q >= 0:
                 k = _note(near.still, k, still[q, 0], still[q, 1], still[q, 2] + radius)
         for q in range(movers):
-            px, py, reach = moving[q, 0] + time * moving[q, 2], moving[q, 1] + time * moving[q, 3], moving[q, 4] + radius
-            dx, dy = px - x, py - y
+            px, py = place(moving[q], time)
+            dx, dy, reach = px - x, py - y, moving[q, 4] + radius
             if dx * dx + dy * dy < (cutoff + long + reach) * (cutoff + long + reach):
                 m = _note(near.moving, m, px, py, reach)
         near.still_begin[i + 1], near.moving_begin[i + 1] = k, m

@@ -8,8 +8,7 @@ A band passes an obstacle on the left or on the right: that is the sign of the a
 it while both move. Upstream integrates a magnetic field along the band in space and time (H-signature in three dimensions): for an
 endless conductor that is this angle in turns, seen along the conductor. The H-signature in two dimensions is a sum over obstacles:
 a factor times the logarithm of the distance plus i times this angle. It may be chosen, as may be upstream; it knows obstacles where
-they are now, and tells apart the ways about them that are equal in their sides but not in their order, such as a loop. Discs
-between which the robot does not fit are one obstacle.
+they are now, and counts how often a way goes about them. Discs between which the robot does not fit are one obstacle.
 """
 
 from __future__ import annotations
@@ -21,11 +20,13 @@ import numpy as np
 from agora.core.jit import hidden, lean
 from agora.core.scalar import HALF, ONE, TWO_PI, ZERO, atan2, wrap
 from agora.planners.local.teb_band import lay
+from agora.planners.local.teb_discs import MOMENT, MOMENTS
 
 _FAR = np.float32(3e38)
 _TINY = np.float32(1e-9)
 _SHORT, _APART = np.float64(3.0), np.float64(0.05)
 _CYCLE = 4096
+_HORIZON = np.float32(MOMENTS) * MOMENT
 PATHS = 200
 
 
@@ -44,11 +45,11 @@ def obstacles(still, standing, moving, movers, goal, width, order, out):
 
     Args:
         still: (S, 3), ``standing`` of them.
-        moving: (Q, 5), ``movers`` of them.
+        moving: as in `agora.planners.local.teb_discs.gather`, ``movers`` of them.
         goal: x and y.
         width: gap between discs below which they are one obstacle, m.
         order: (S,) int32, room.
-        out: (S + Q, 4) position and velocity.
+        out: (S + Q, 4) position, and velocity up to the last moment for which it is expected.
 
     Returns:
         How many obstacles.
@@ -73,7 +74,10 @@ def obstacles(still, standing, moving, movers, goal, width, order, out):
             done += 1
         count += 1
     for q in range(movers):
-        out[count, 0], out[count, 1], out[count, 2], out[count, 3] = moving[q, 0], moving[q, 1], moving[q, 2], moving[q, 3]
+        far = moving.shape[1] - 2
+        off_x, off_y = (moving[q, far], moving[q, far + 1]) if far > 3 else (ZERO, ZERO)
+        out[count, 0], out[count, 1] = moving[q, 0], moving[q, 1]
+        out[count, 2], out[count, 3] = moving[q, 2] + off_x / _HORIZON, moving[q, 3] + off_y / _HORIZON
         count += 1
     return count
 
@@ -96,9 +100,10 @@ def sweep(band, n, obstacle):
 def product(band, n, places, count, prescaler):
     """The H-signature of a band in two dimensions, real and imaginary part, in float64.
 
-    The sum over obstacles o_l of A_l (ln |z - o_l| + i arg(z - o_l)) from the band's start to its end, the angle along the way, with
-    A_l = prescaler a (o_l - P) b (o_l - Q) / prod (o_l - o_j) and a + b = max(count - 1, 5). P is to the right of the start and Q to
-    the left of the end, as far as these are apart; for a band shorter than 3 m, 3 m below and 3 m right above the start.
+    The sum over obstacles o_l of A_l (ln |z - o_l| + i arg(z - o_l)) from the band's start to its end, the angle along the way,
+    with A_l = prescaler a (o_l - P) b (o_l - Q) / prod (o_l - o_j) and a + b = max(count - 1, 5); those nearer than 0.05 m are left
+    out of the product. P is to the right of the start and Q to the left of the end, as far as these are apart; for ends less than
+    3 m apart P is 3 m below the start and Q 3 m right of it and 3 m above.
     """
     most = max(count - 1, 5)
     scale = np.float64(prescaler) * np.float64((most + 1) // 2) * np.float64(most // 2)
@@ -216,7 +221,7 @@ def connect(nodes, many, still, standing, moving, movers, clear, threshold, edge
         nodes: (many, 2).
         many: number of nodes.
         still: (S, 3), ``standing`` of them.
-        moving: (Q, 5), ``movers`` of them, where they are now.
+        moving: as in `agora.planners.local.teb_discs.gather`, ``movers`` of them, where they are now.
         clear: distance from every disc, m.
         threshold: least cosine of the angle to the way to the goal.
         edges: out, (many, many) bool.

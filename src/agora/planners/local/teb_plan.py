@@ -13,6 +13,7 @@ from agora.core.jit import lean_kernel, spliced
 from agora.core.recording import Reason
 from agora.core.scalar import HALF, ONE, TWO, ZERO, atan2, sincos, wrap
 from agora.core.state import Array, Bools, Floats, Ints
+from agora.planners.expected import Discs
 from agora.planners.local.teb_band import SPACING, command, follow, lay, local_path, nearest_leg, put, resize
 from agora.planners.local.teb_checks import CONTACT, DISC, FREE, LOST, blocked, feasible, note, prefer
 from agora.planners.local.teb_costs import Bounds, Near, SolverMemory, TebWeights, measure
@@ -85,7 +86,10 @@ class Parameters(NamedTuple):
 
 
 class Observed(NamedTuple):
-    """The arrays of an observation; pedestrians and robots as (positions, velocities, radii, present)."""
+    """The arrays of an observation, and settings of each row.
+
+    ``discs`` are pedestrians and robots; where they are expected is given less where they would be at the velocity of now.
+    """
 
     pose: Floats
     twist: Floats
@@ -114,8 +118,7 @@ class Observed(NamedTuple):
     cost: Array
     origin: Floats
     resolution: np.float32
-    pedestrians: tuple[Floats, Floats, Floats, Bools]
-    robots: tuple[Floats, Floats, Floats, Bools]
+    discs: Discs
 
 
 class Recall(NamedTuple):
@@ -153,7 +156,7 @@ class Scratch(NamedTuple):
         blocks: room for `teb_discs.cluster`.
         sums: room for `teb_discs.cluster`.
         still: (S, 3) standing discs.
-        moving: (Q, 5) moving discs.
+        moving: (Q, 5 + 2 T) moving discs.
         near: discs near each pose, for the solver.
         work: working memory of the solver.
         order: room for `teb_homotopy`.
@@ -221,8 +224,7 @@ def _discs(p, scene, n, scratch):
     standing = cluster(scene.cost[n], scene.resolution, left, bottom, cosine, sine, p.behind, blocks, sums, still)
     slowest = _STANDING if p.dynamic else np.float32(3e38)
     reach = p.lookahead + p.cutoff
-    movers, standing = gather(scene.pedestrians, n, x, y, slowest, reach, scratch.moving, np.int64(0), still, standing)
-    movers, standing = gather(scene.robots, n, x, y, slowest, reach, scratch.moving, movers, still, standing)
+    movers, standing = gather(scene.discs, n, x, y, slowest, reach, scratch.moving, still, standing)
     return standing, movers
 
 
