@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from agora.planners.local.teb_homotopy import classify, connect, detours, explore, obstacles, scatter, sweep
+from agora.planners.local.teb_homotopy import classify, connect, detours, explore, obstacles, product, scatter, sweep
 
 NOBODY = np.zeros((0, 5))
 SIDES, PRODUCT = (0.1, 0.0), (0.1, 1.0)
@@ -35,6 +35,29 @@ def h_signature(band, places):
             factor /= o - complex(*other[:2])
         total += factor * (math.log(abs(end - o) / abs(start - o)) + 2j * math.pi * float(sweep(band, len(band), place)))
     return total
+
+
+@pytest.mark.parametrize("places", [[(3.0, 0.0)], [(2.0, 0.3), (4.0, -0.4)], [(1.0 + 0.6 * k, 0.5 * (-1) ** k) for k in range(8)]])
+def test_the_product_is_that_of_the_package(places):
+    places = np.array([(*place, 0.0, 0.0) for place in places])
+    for height, shape in ((1.2, 1.0), (-0.7, 2.0), (2.6, 1.4)):
+        band = detour(height, shape)
+        assert complex(*product(band, 40, places, len(places), 1.0)) == pytest.approx(h_signature(band, places), rel=1e-6, abs=1e-6)
+    twice = np.concatenate((places, places[:1] + (0.03, 0.0, 0.0, 0.0)))
+    assert np.isfinite(product(band, 40, twice, len(twice), 1.0)).all()
+
+
+def test_products_tell_apart_ways_that_sides_do_not():
+    """Once more round the obstacle, by less than a turn: the side on which it is passed is the same."""
+    place, known = np.array([[3.0, 0.0, 0.0, 0.0]]), np.zeros((3, 2))
+    angle = np.linspace(1.0, -0.9, 60) * math.pi
+    once = np.column_stack((3.0 + 3.0 * np.cos(angle), 0.1 + 3.0 * np.sin(angle), 0 * angle, 0 * angle + 0.2))
+    less = np.column_stack((3.0 + 3.0 * np.cos(angle), 0.1 + 3.0 * np.sin(angle), 0 * angle, 0 * angle + 0.2))[:32]
+    for rule, expected in ((SIDES, [0, 0]), (PRODUCT, [0, 1])):
+        assert [classify(way, len(way), place, 1, known, k, rule) for k, way in enumerate((once, less))] == expected
+    through = detour(0.0)
+    assert classify(through, 40, np.array([through[20] * (1, 1, 0, 0)]), 1, known, 0, PRODUCT) == 0
+    assert classify(through, 40, np.array([through[0] * (1, 1, 0, 0)]), 1, known, 0, PRODUCT) == -1
 
 
 def still(*places):

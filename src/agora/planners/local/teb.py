@@ -6,37 +6,39 @@ Rösmann, Feiten, Wösch, Hoffmann, Bertram, "Trajectory modification considerin
 are kept. Limits are soft, as there: a band may be faster than its limits, the command is not.
 
 Where it differs:
-- Pedestrians and other robots are discs of known velocity, no cells of the costmap; those that stand are standing obstacles. Edges
+- Pedestrians and other robots are discs, no cells of the costmap; those that stand are standing obstacles, the others are where a
+  predictor expects them, by default at constant velocity. Edges
   of what is lethal or unknown in the costmap are points 0.15 m apart.
 - The local path ends before what stands on its end. After an infeasible band the horizon is halved, after ten in a row halved again
   (upstream means to do so, but compares numbers so that it hardly ever does).
 - Moving discs count in the check of the first poses, for as long as the robot needs to stop; none may come deeper into it than it
   is, so that a robot that somebody touches can leave. In contact with a wall it stops.
 - The margin to a limit is at most half of it, and a robot that cannot drive backwards has none there.
-- Limits that are not given are the robot's, and the poses of a robot faster than 1 m/s are closer in time, 0.3 m apart at full
-  speed: 0.6 m, as the package's 0.3 s are at 2 m/s, are too coarse for a door. The package's own limits and times are the preset
-  `teb_ros`.
-- A robot that cannot drive backwards has the weight 1000 on driving forwards, which the package advises where it is never to: with
-  its 1 the band backs out of what the robot must turn away from, and the robot stands.
+- Limits that are not given are the robot's. The poses of a robot faster than 1 m/s are closer in time, 0.3 m apart at full speed:
+  0.6 m, as the package's 0.3 s are at 2 m/s, are too coarse for a door. Those of a robot slower than 0.4 m/s are less close, 0.12 m
+  apart as the package's are at its own 0.4 m/s: poses that are closer are pushed back before a narrow place one by one, and the
+  robot stays there. The package's own limits and times are the preset `teb_ros`.
+- A robot that cannot drive backwards has the weight 100,000 on driving forwards, where the package advises 1000: with less, the
+  band backs away from a wall that the robot must turn from, and the robot stands. Limits of acceleration below the package's 0.5
+  weigh as much in shares of themselves. A robot that can move sideways has the weight 1 on motion aside, as the package advises.
+- Inside a polygon the distance to its edge is negative; of the points of the path that no pose is left for, `teb_discs` says more.
 - A band has at most 100 poses (``max_samples``; 500 upstream).
 - Points of the roadmap are not random; no more than 200 paths of it are looked at; bands are told apart as `teb_homotopy` says.
 - The solver stops where less than 1e-5 of the cost is to be won.
 
-Narrow places: a robot that cannot drive backwards stays where it stands 0.15 m before a wall, as `pioneer3dx` and `rlca` do in 3
-of 3 starts. `burger`, `waffle` and a car of 0.18 m/s come through no corridor of 1.0 m, and `agvota` and a loaded pallet truck
-mostly do not turn round in a lane of 2.0 m; why is not known yet. With the package's times `jackal` touches the jamb of a door of
-0.9 m in 3 of 12 starts at its 2 m/s.
+Narrow places: the default knows a robot as a point, so that the bands of long ones come too near to walls to turn there. `agvota`
+and a loaded pallet truck mostly do not turn round in a lane of 2.0 m; with a polygon, 0.2 m for ``min_obstacle_dist`` and 0.3 m for
+``inflation_dist`` they do in 9 and 7 of 9 starts. With the package's times `jackal` touches the jamb of a door of 0.9 m in 3
+of 12 starts at its 2 m/s.
 
-Not here: via points, sideways motion (robots that can are driven as if they could not), slowing down near obstacles, arcs' exact
-lengths, several bands of one class, dropping bands at random, durations as costs, footprints and obstacles other than points and
-discs.
+Not here: slowing down near obstacles, arcs' exact lengths, several bands of one class, dropping bands at random, durations as
+costs, obstacles other than points and discs, a weight of its own for points of the path in the choice between bands.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import math
-import threading
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Annotated, Literal
@@ -44,24 +46,20 @@ from typing import Annotated, Literal
 import numpy as np
 
 from agora.core.recording import Reason
-from agora.core.state import Floats, Ints, frozen
-from agora.costmap.window import Window, disc_inside
+from agora.costmap.window import Window
 from agora.errors import InputError, nearest
 from agora.interfaces import Answer, Declaration, Memory, Observation, Span
-from agora.planners.expected import Discs, discs, needs_of
+from agora.planners.expected import discs, needs_of
 from agora.planners.limits import own
-from agora.planners.local.teb_costs import STEP, WIDTH, Near, SolverMemory, TebWeights
-from agora.planners.local.teb_discs import BLOCK, MOMENT, MOMENTS
-from agora.planners.local.teb_plan import Observed, Parameters, Recall, Scratch, plan
-from agora.planners.local.teb_shape import KINDS, points_of
+from agora.planners.local.teb_costs import TebWeights
+from agora.planners.local.teb_discs import MOMENT, MOMENTS
+from agora.planners.local.teb_plan import plan
+from agora.planners.local.teb_scene import DT_REF, parameters_of, recalled, scene_of, scratch_of
+from agora.planners.local.teb_shape import KINDS
 from agora.ranges import Count, Distance, Duration, Number, Speed, Within
 from agora.registry import Named, Plug
 
-_LOCAL = threading.local()
-_GAIN = np.float32(0.5)  # m/s2, rad/s2: the package's limits
-_ARCS, _ONLY = 1000.0, 100_000.0
-_DT_REF, _LONGEST, _CHECKED = 0.3, np.float32(1.0), np.float32(1.5)  # s
-_LEAST, _SPACING, _TINY = np.float32(0.12), np.float32(0.3), np.float32(1e-3)  # m, m, m/s
+_ARCS = 1000.0
 _MAY_BE_NEGATIVE = (
     *("window", "prediction", "footprint_model", "h_signature"),
     *("feasibility_check_no_poses", "feasibility_check_lookahead_distance", "global_plan_viapoint_sep"),
@@ -106,8 +104,9 @@ class Teb:
         acc_lim_y: acceleration limit sideways, m/s2.
         acc_lim_theta: acceleration limit of the turning rate, rad/s2.
         min_turning_radius: turning radius of car-like robots, m; 0 for robots that turn in place.
-        dt_ref: time between poses, s; None for 0.3 s, or less where a robot covers more than 0.3 m in that time. A step then
-            weighs as much as one of 0.3 s, so that a finer band is in no less of a hurry.
+        dt_ref: time between poses, s; None for 0.3 s, less where a robot covers more than 0.3 m in that time, and more where it
+            covers less than 0.12 m, up to 1 s. A step of less than 0.3 s weighs as much as one of 0.3 s, so that a finer band is
+            in no less of a hurry.
         dt_hysteresis: deviation of that time that is allowed, s; None for a third of it.
         min_samples: least number of steps of a band.
         max_samples: largest number of poses of a band.
@@ -266,8 +265,8 @@ class Teb:
         for name, kinds in (("footprint_model", tuple(KINDS)), ("h_signature", ("sides", "product"))):
             if (value := getattr(self, name)) not in kinds:
                 raise InputError(f"{name}: {nearest(str(value), kinds)}, is {value!r}")
-        if self.dt_hysteresis is not None and not self.dt_hysteresis < (self.dt_ref or _DT_REF):
-            raise InputError(f"dt_hysteresis: must be less than dt_ref, {self.dt_ref or _DT_REF}, is {self.dt_hysteresis}")
+        if self.dt_hysteresis is not None and not self.dt_hysteresis < (self.dt_ref or DT_REF):
+            raise InputError(f"dt_hysteresis: must be less than dt_ref, {self.dt_ref or DT_REF}, is {self.dt_hysteresis}")
         if not 1 <= self.max_number_classes <= 32:
             raise InputError(f"max_number_classes: must be 1 to 32, is {self.max_number_classes}")
         if self.roadmap_graph_no_samples + 2 > self.max_samples:
@@ -292,66 +291,12 @@ class Teb:
         """Return the twists (N, 3), and the memory: bands, place on the path, failures, last commands; and why robots stand."""
         o = observation
         assert o.path is not None and o.path_count is not None and o.costmap is not None
-        recall = self._recalled(memory, len(o.pose), o.dt)
+        recall = recalled(self, memory, len(o.pose), o.dt)
         about, foretold = discs(self.prediction.part, o, MOMENTS, float(MOMENT), memory.get("prediction", {}))
         twists, reasons = np.zeros((len(o.pose), 3), np.float32), np.full(len(o.pose), Reason.NO_PATH, np.int8)
         if o.path.shape[1] > 0:
-            plan(self._parameters(o.dt), self._scene(o, about), recall, self._scratch(o), twists, reasons, 0, len(twists))
+            plan(parameters_of(self, o.dt), scene_of(self, o, about), recall, scratch_of(self, o), twists, reasons, 0, len(twists))
         return Answer(twists, recall._asdict() | {"prediction": foretold}, {"reason": reasons})
-
-    def _parameters(self, dt: float) -> Parameters:
-        """The kernel's parameters."""
-        f = np.float32
-        return Parameters(
-            max_vel_x=own(self.max_vel_x),
-            max_vel_x_backwards=f(self.max_vel_x_backwards),
-            max_vel_y=own(self.max_vel_y),
-            max_vel_theta=own(self.max_vel_theta),
-            acc_lim_x=own(self.acc_lim_x),
-            acc_lim_y=own(self.acc_lim_y),
-            acc_lim_theta=own(self.acc_lim_theta),
-            min_turning_radius=f(self.min_turning_radius),
-            shape=KINDS[self.footprint_model],
-            min_samples=self.min_samples,
-            max_samples=self.max_samples,
-            lookahead=f(self.max_global_plan_lookahead_dist),
-            via_separation=f(self.global_plan_viapoint_sep if self.weight_viapoint > 0 else 0.0),
-            via_ordered=self.via_points_ordered,
-            reinit_distance=f(self.force_reinit_new_goal_dist),
-            reinit_angle=f(self.force_reinit_new_goal_angular),
-            checked_distance=f(self.feasibility_check_lookahead_distance),
-            xy_tolerance=f(self.xy_goal_tolerance),
-            yaw_tolerance=f(self.yaw_goal_tolerance),
-            dynamic=self.include_dynamic_obstacles,
-            behind=f(self.costmap_obstacles_behind_robot_dist),
-            force=f(self.min_obstacle_dist * self.obstacle_association_force_inclusion_factor),
-            cutoff=f(self.min_obstacle_dist * self.obstacle_association_cutoff_factor),
-            inner=self.no_inner_iterations,
-            outer=self.no_outer_iterations,
-            adapt=f(self.weight_adapt_factor),
-            shrinks=self.shrink_horizon_backup,
-            shrink_periods=round(self.shrink_horizon_min_duration / dt),
-            unsticks=self.oscillation_recovery,
-            oscillation_v=f(self.oscillation_v_eps),
-            oscillation_omega=f(self.oscillation_omega_eps),
-            oscillation_periods=max(round(self.oscillation_recovery_min_duration / dt), 1),
-            classes=self.max_number_classes,
-            hysteresis=f(self.selection_cost_hysteresis),
-            prefer_initial=f(self.selection_prefer_initial_plan),
-            obstacle_scale=f(self.selection_obst_cost_scale),
-            switching_periods=math.floor(self.switching_blocking_period / dt + 1e-6),
-            samples=self.roadmap_graph_no_samples,
-            area_width=f(self.roadmap_graph_area_width),
-            area_scale=f(self.roadmap_graph_area_length_scale),
-            signature_threshold=f(self.h_signature_threshold),
-            signature_prescaler=f(self.h_signature_prescaler if self.h_signature == "product" else 0.0),
-            heading_threshold=f(self.obstacle_heading_threshold),
-            drops_detours=self.delete_detours_backwards,
-            detour_angle=f(self.detours_orientation_tolerance),
-            detour_length=f(self.length_start_orientation_vector),
-            detour_ratio=f(self.max_ratio_detours_duration_best_duration),
-            clear=f(self.min_obstacle_dist),
-        )
 
     @property
     def weights(self) -> TebWeights:
@@ -360,144 +305,3 @@ class Teb:
         given = dataclasses.replace(self, weight_kinematics_nh=_ARCS) if self.weight_kinematics_nh is None else self
         weights = [getattr(given, f"weight_{name}") for name in TebWeights._fields[: -len(named)]]
         return TebWeights(*(np.float32(value) for value in (*weights, *(getattr(self, name) for name in named))))
-
-    def weights_of(self, o: Observation, hurry: Floats) -> Floats:
-        """Return the weights of each row, (N, W) in the order of `TebWeights`.
-
-        A limit of acceleration below the package's weighs as much in shares of itself.
-
-        Args:
-            o: the observation.
-            hurry: (N,) factors of the weight on time.
-        """
-        m, rows = o.limits, np.tile(np.array(self.weights, np.float32), (len(o.pose), 1))
-        column = dict(zip(TebWeights._fields, rows.T, strict=True))
-        sideways = np.minimum(own(self.max_vel_y), np.where(m.holonomic, m.max_vy, np.float32(0.0)))
-        for axis, own_limit, limit in (
-            ("x", self.acc_lim_x, m.max_ax),
-            ("y", self.acc_lim_y, m.max_ay),
-            ("theta", self.acc_lim_theta, m.max_alpha),
-        ):
-            column[f"acc_lim_{axis}"] *= np.square(_GAIN / np.clip(np.minimum(own(own_limit), limit), _TINY, _GAIN))
-        column["optimaltime"] *= hurry
-        if self.weight_kinematics_nh is None:
-            column["kinematics_nh"][sideways > 0] = 1.0
-        blind = np.minimum(np.float32(self.max_vel_x_backwards), -m.min_vx) <= 0.0
-        column["kinematics_forward_drive"][blind] = max(self.weight_kinematics_forward_drive, _ONLY)
-        return rows
-
-    def steps(self, o: Observation) -> tuple[Floats, Floats, Floats, Ints]:
-        """Return the settings of each row that follow the robots' speeds, (N,) each.
-
-        Returns:
-            Times between poses, how far off they may be, s; factors of the weight on time; how many poses are checked.
-        """
-        rows, given = len(o.pose), np.float32(self.dt_ref or _DT_REF)
-        times = np.full(rows, given, np.float32)
-        if self.dt_ref is None:
-            speed = np.maximum(np.minimum(own(self.max_vel_x), o.limits.max_vx), _TINY)
-            times = np.minimum(np.maximum(times, np.minimum(_LEAST / speed, _LONGEST)), _SPACING / speed)
-        hysteresis = times / np.float32(3.0) if self.dt_hysteresis is None else np.full(rows, self.dt_hysteresis, np.float32)
-        poses = self.feasibility_check_no_poses
-        checked = np.ceil(_CHECKED / times - _TINY) if poses is None else np.full(rows, poses)
-        return times, hysteresis, np.square(np.maximum(given / times, np.float32(1.0))), checked.astype(np.int32)
-
-    def _scene(self, o: Observation, about: Discs) -> Observed:
-        """The arrays that the kernel reads."""
-        assert o.path is not None and o.path_count is not None and o.costmap is not None
-        m = o.limits
-        moments = MOMENT * np.arange(1, MOMENTS + 1, dtype=np.float32)
-        on = about.position[:, :, None] + moments[:, None] * about.velocity[:, :, None]
-        outlines = self.window.corners(o.footprint, o.radius)
-        corners = np.moveaxis(outlines, 2, 0)
-        times, hysteresis, hurry, checked = self.steps(o)
-        points, reach = points_of(self.footprint_model, outlines, np.asarray(o.radius, np.float32))
-        return Observed(
-            pose=frozen(o.pose),
-            twist=frozen(o.twist),
-            goal=frozen(o.goal),
-            radius=frozen(o.radius),
-            inscribed=frozen(disc_inside(outlines)),
-            shape_x=frozen(np.ascontiguousarray(points[..., 0])),
-            shape_y=frozen(np.ascontiguousarray(points[..., 1])),
-            shape_radius=frozen(reach),
-            weights=frozen(self.weights_of(o, hurry)),
-            footprint_x=frozen(corners[0]),
-            footprint_y=frozen(corners[1]),
-            min_x=frozen(m.min_vx),
-            max_x=frozen(m.max_vx),
-            max_y=frozen(np.where(m.holonomic, m.max_vy, np.float32(0.0))),
-            max_theta=frozen(m.max_omega),
-            acc_x=frozen(m.max_ax),
-            acc_y=frozen(m.max_ay),
-            acc_theta=frozen(m.max_alpha),
-            turning_radius=frozen(m.turning_radius),
-            dt_ref=frozen(times),
-            dt_hysteresis=frozen(hysteresis),
-            checked=frozen(checked),
-            path=frozen(o.path),
-            path_count=frozen(o.path_count),
-            cost=frozen(o.costmap.cost),
-            origin=frozen(o.costmap.origin),
-            resolution=np.float32(o.costmap.resolution),
-            discs=Discs(
-                *(frozen(about.position), frozen(about.velocity), frozen(about.radius)),
-                *(frozen(about.present), frozen(about.expected - on)),
-            ),
-        )
-
-    def _recalled(self, memory: Memory, count: int, dt: float) -> Recall:
-        """A copy of the memory; zeros at the start of an episode."""
-        if memory:
-            return Recall(*(memory[name].copy() for name in Recall._fields))
-        classes, long = self.max_number_classes, max(round(self.oscillation_filter_duration / dt), 1)
-        return Recall(
-            np.zeros((count, classes, self.max_samples, 4), np.float32),
-            np.zeros((count, classes), np.int64),
-            np.zeros((count, 3), np.float32),
-            np.zeros(count, np.int32),
-            np.zeros((count, 2), np.int32),
-            np.zeros(count, np.int32),
-            np.zeros((count, long, 2), np.float32),
-            np.zeros((count, 3), np.int32),
-        )
-
-    def _scratch(self, o: Observation) -> Scratch:
-        """Working memory of this thread, kept for the next call."""
-        assert o.costmap is not None and o.pedestrians is not None and o.robots is not None
-        slots = o.pedestrians.radius.shape[1] + o.robots.radius.shape[1]
-        cell, side = o.costmap.resolution, max(o.costmap.cost.shape[1:])
-        reach = self.min_obstacle_dist * self.obstacle_association_force_inclusion_factor + float(np.max(o.radius))
-        near = math.ceil(2.0 * reach / (BLOCK * cell) + 2.0) ** 2 + 2 + slots
-        classes, most, many = self.max_number_classes, self.max_samples, self.roadmap_graph_no_samples + 2
-        key = (classes, most, many, slots, side, near)
-        if getattr(_LOCAL, "key", None) != key:
-            f, i, long, blocks = np.float32, np.int32, np.int64, side // BLOCK + 3
-            discs, rows = blocks * blocks + slots, 4 * most
-            _LOCAL.scratch = Scratch(
-                *(np.empty((most, 2), f), np.empty((classes + 1, most, 4), f), np.empty(classes + 1, long), np.empty(classes, f)),
-                *(
-                    np.empty((blocks, blocks), i),
-                    np.empty((blocks, blocks, 2), i),
-                    np.empty((discs, 3), f),
-                    np.empty((slots, 5 + 2 * MOMENTS), f),
-                ),
-                Near(
-                    *(np.empty((most * near, 3), f), np.empty(most + 1, i), np.empty((most * slots, 3), f), np.empty(most + 1, i)),
-                    *(np.empty((most + 1, 2), f), np.empty(most + 1, i)),
-                ),
-                SolverMemory(
-                    *(
-                        np.empty((most, 2), f),
-                        np.empty((most, STEP), f),
-                        np.empty((rows, WIDTH + 1), f),
-                        np.empty((rows, WIDTH + 1), f),
-                    ),
-                    *(np.empty(rows, f), np.empty(rows, f), np.empty(WIDTH + 1, f), np.empty((most, 4), f)),
-                ),
-                *(np.empty(discs, i), np.empty((discs + slots, 4), f), np.empty((classes + 1, discs + slots), np.float64)),
-                *(np.empty((many, 2), f), np.empty((many, many), np.bool_), np.empty((3, many), i)),
-            )
-            _LOCAL.key = key
-        scratch: Scratch = _LOCAL.scratch
-        return scratch

@@ -189,7 +189,7 @@ def associate(band, n, shape, still, standing, moving, movers, radius, force, cu
         time += band[i, 3]
 
 
-@hidden
+@lean
 def attach(band, n, route, points, separation, ordered, near):
     """Write the points of a path that a band is to come by, ``separation`` m apart, and the pose nearest to each.
 

@@ -5,18 +5,14 @@ Facts from teb_local_planner (optimal_planner.cpp, homotopy_class_planner.cpp, t
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from agora.core.jit import lean_kernel, spliced
 from agora.core.recording import Reason
 from agora.core.scalar import HALF, ONE, TWO, ZERO, atan2, sincos, wrap
-from agora.core.state import Array, Bools, Floats, Ints
-from agora.planners.expected import Discs
 from agora.planners.local.teb_band import SPACING, command, follow, lay, local_path, nearest_leg, put, resize
 from agora.planners.local.teb_checks import CONTACT, DISC, FREE, LOST, blocked, feasible, note, prefer
-from agora.planners.local.teb_costs import Bounds, Near, SolverMemory, TebWeights, measure
+from agora.planners.local.teb_costs import Bounds, TebWeights, measure
 from agora.planners.local.teb_discs import associate, attach, cluster, gather
 from agora.planners.local.teb_homotopy import classify, connect, detours, explore, obstacles, scatter
 from agora.planners.local.teb_shape import Shape
@@ -30,159 +26,6 @@ _QUARTER = np.float32(0.25)
 _MANY_TROUBLES = 9
 _NONE, _NO_PATH, _BLOCKED = np.int8(Reason.NONE), np.int8(Reason.NO_PATH), np.int8(Reason.BLOCKED)
 _IN_CONTACT, _NOT_CONVERGED = np.int8(Reason.START_IN_CONTACT), np.int8(Reason.NOT_CONVERGED)
-
-
-class Parameters(NamedTuple):
-    """The fields of `Teb` that the loop reads, as float32 and, where they are times, as numbers of control periods."""
-
-    max_vel_x: np.float32
-    max_vel_x_backwards: np.float32
-    max_vel_y: np.float32
-    max_vel_theta: np.float32
-    acc_lim_x: np.float32
-    acc_lim_y: np.float32
-    acc_lim_theta: np.float32
-    min_turning_radius: np.float32
-    shape: int
-    min_samples: int
-    max_samples: int
-    lookahead: np.float32
-    via_separation: np.float32
-    via_ordered: bool
-    reinit_distance: np.float32
-    reinit_angle: np.float32
-    checked_distance: np.float32
-    xy_tolerance: np.float32
-    yaw_tolerance: np.float32
-    dynamic: bool
-    behind: np.float32
-    force: np.float32
-    cutoff: np.float32
-    inner: int
-    outer: int
-    adapt: np.float32
-    shrinks: bool
-    shrink_periods: int
-    unsticks: bool
-    oscillation_v: np.float32
-    oscillation_omega: np.float32
-    oscillation_periods: int
-    classes: int
-    hysteresis: np.float32
-    prefer_initial: np.float32
-    obstacle_scale: np.float32
-    switching_periods: int
-    samples: int
-    area_width: np.float32
-    area_scale: np.float32
-    signature_threshold: np.float32
-    signature_prescaler: np.float32
-    heading_threshold: np.float32
-    drops_detours: bool
-    detour_angle: np.float32
-    detour_length: np.float32
-    detour_ratio: np.float32
-    clear: np.float32
-
-
-class Observed(NamedTuple):
-    """The arrays of an observation, and settings of each row.
-
-    ``discs`` are pedestrians and robots; where they are expected is given less where they would be at the velocity of now.
-    """
-
-    pose: Floats
-    twist: Floats
-    goal: Floats
-    radius: Floats
-    inscribed: Floats
-    shape_x: Floats
-    shape_y: Floats
-    shape_radius: Floats
-    weights: Floats
-    footprint_x: Floats
-    footprint_y: Floats
-    min_x: Floats
-    max_x: Floats
-    max_y: Floats
-    max_theta: Floats
-    acc_x: Floats
-    acc_y: Floats
-    acc_theta: Floats
-    turning_radius: Floats
-    dt_ref: Floats
-    dt_hysteresis: Floats
-    checked: Ints
-    path: Floats
-    path_count: Ints
-    cost: Array
-    origin: Floats
-    resolution: np.float32
-    discs: Discs
-
-
-class Recall(NamedTuple):
-    """The memory of the rows; all zero is the start of an episode.
-
-    Attributes:
-        bands: (N, C, M, 4) bands in the map's frame, the one that was driven first.
-        counts: (N, C) numbers of their poses, 0 for none.
-        path: (N, 3) first point of the path and its number of points: another path starts afresh.
-        leg: (N,) leg of the path that the robot has come to.
-        trouble: (N, 2) periods in a row without a feasible band; periods for which the horizon stays short.
-        switching: (N,) periods for which no other class is driven.
-        history: (N, L, 2) the last commands, as shares of the largest: speed, turning rate.
-        turning: (N, 3) commands ever noted; the preferred turn, 1 or -1 or 0; periods for which it stays.
-    """
-
-    bands: Floats
-    counts: Array
-    path: Floats
-    leg: Ints
-    trouble: Ints
-    switching: Ints
-    history: Floats
-    turning: Ints
-
-
-class Scratch(NamedTuple):
-    """Working memory of one thread.
-
-    Attributes:
-        route: (A, 2) local path, m.
-        bands: (C + 1, M, 4) bands; the last is room.
-        counts: (C + 1,) numbers of their poses.
-        costs: (C,) costs of the bands.
-        blocks: room for `teb_discs.cluster`.
-        sums: room for `teb_discs.cluster`.
-        still: (S, 3) standing discs.
-        moving: (Q, 5 + 2 T) moving discs.
-        near: discs near each pose, for the solver.
-        work: working memory of the solver.
-        order: room for `teb_homotopy`.
-        places: room for `teb_homotopy`.
-        signatures: room for `teb_homotopy`.
-        nodes: room for `teb_homotopy`.
-        edges: room for `teb_homotopy`.
-        roadmap: room for `teb_homotopy`.
-    """
-
-    route: Floats
-    bands: Floats
-    counts: Array
-    costs: Floats
-    blocks: Ints
-    sums: Ints
-    still: Floats
-    moving: Floats
-    near: Near
-    work: SolverMemory
-    order: Ints
-    places: Floats
-    signatures: Floats
-    nodes: Floats
-    edges: Bools
-    roadmap: Ints
 
 
 @spliced
@@ -437,10 +280,10 @@ def plan(p, scene, recall, scratch, twists, reasons, first, last):
     """Plan the rows ``first <= n < last``.
 
     Args:
-        p: `Parameters`.
-        scene: `Observed`.
-        recall: `Recall`, changed in place.
-        scratch: `Scratch`, of one thread.
+        p: `agora.planners.local.teb_scene.Parameters`.
+        scene: `agora.planners.local.teb_scene.Observed`.
+        recall: `agora.planners.local.teb_scene.Recall`, changed in place.
+        scratch: `agora.planners.local.teb_scene.Scratch`, of one thread.
         twists: out, (N, 3).
         reasons: out, (N,) numbers of `agora.core.recording.Reason`.
         first: first row.
