@@ -247,7 +247,7 @@ def weights_of(teb: Teb, o: Observation, hurry: Floats) -> Floats:
     """
     m, rows = o.limits, np.tile(np.array(teb.weights, np.float32), (len(o.pose), 1))
     column = dict(zip(TebWeights._fields, rows.T, strict=True))
-    sideways = np.minimum(own(teb.max_vel_y), np.where(m.holonomic, m.max_vy, np.float32(0.0)))
+    sideways = _sideways(teb, o)
     for axis, own_limit, limit in (
         ("x", teb.acc_lim_x, m.max_ax),
         ("y", teb.acc_lim_y, m.max_ay),
@@ -262,6 +262,12 @@ def weights_of(teb: Teb, o: Observation, hurry: Floats) -> Floats:
     return rows
 
 
+def _sideways(teb: Teb, o: Observation) -> Floats:
+    """Largest speeds sideways (N,), m/s."""
+    most: Floats = np.minimum(own(teb.max_vel_y), np.where(o.limits.holonomic, o.limits.max_vy, np.float32(0.0)))
+    return most
+
+
 def steps(teb: Teb, o: Observation) -> tuple[Floats, Floats, Floats, Ints]:
     """Return the settings of each row that follow the robots' speeds, (N,) each.
 
@@ -271,7 +277,8 @@ def steps(teb: Teb, o: Observation) -> tuple[Floats, Floats, Floats, Ints]:
     rows, given = len(o.pose), np.float32(teb.dt_ref or DT_REF)
     times = np.full(rows, given, np.float32)
     if teb.dt_ref is None:
-        speed = np.maximum(np.minimum(own(teb.max_vel_x), o.limits.max_vx), _TINY)
+        speed = np.hypot(np.minimum(own(teb.max_vel_x), o.limits.max_vx), _sideways(teb, o))
+        speed = np.maximum(speed, _TINY).astype(np.float32)
         times = np.minimum(np.maximum(times, np.minimum(_LEAST / speed, _LONGEST)), _SPACING / speed)
     hysteresis = times / np.float32(3.0) if teb.dt_hysteresis is None else np.full(rows, teb.dt_hysteresis, np.float32)
     poses = teb.feasibility_check_no_poses
