@@ -52,10 +52,12 @@ def test_the_times_of_the_package_are_too_coarse_for_a_door_at_two_metres_a_seco
 
 def test_a_band_is_as_fine_as_its_robot_is_fast():
     fast, slow, slowest = (dict(holonomic=False, max_vx=v) for v in (2.0, 0.8, 0.2))
+    aside = dict(holonomic=True, max_vx=1.0, max_vy=1.5)
     for planner, bounds, dt, hurry, checked in (
         (Teb(), fast, 0.15, 4.0, 10),
         (Teb(), slow, 0.3, 1.0, 5),
         (Teb(), slowest, 0.6, 1.0, 3),
+        (Teb(), aside, 0.3 / math.hypot(1.0, 0.5), 1.25, 6),
         (Teb(max_vel_x=0.4), fast, 0.3, 1.0, 5),
         (Teb(dt_ref=0.25, feasibility_check_no_poses=7), fast, 0.25, 1.0, 7),
     ):

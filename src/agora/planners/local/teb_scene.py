@@ -264,7 +264,8 @@ def weights_of(teb: Teb, o: Observation, hurry: Floats) -> Floats:
 
 def _sideways(teb: Teb, o: Observation) -> Floats:
     """Largest speeds sideways (N,), m/s."""
-    most: Floats = np.minimum(own(teb.max_vel_y), np.where(o.limits.holonomic, o.limits.max_vy, np.float32(0.0)))
+    usual = 0.5 * np.minimum(own(teb.max_vel_x), o.limits.max_vx) if teb.max_vel_y is None else own(teb.max_vel_y)
+    most: Floats = np.where(o.limits.holonomic, np.minimum(usual, o.limits.max_vy), 0.0).astype(np.float32)
     return most
 
 
@@ -310,7 +311,7 @@ def scene_of(teb: Teb, o: Observation, about: Discs) -> Observed:
         footprint_y=frozen(corners[1]),
         min_x=frozen(m.min_vx),
         max_x=frozen(m.max_vx),
-        max_y=frozen(np.where(m.holonomic, m.max_vy, np.float32(0.0))),
+        max_y=frozen(_sideways(teb, o)),
         max_theta=frozen(m.max_omega),
         acc_x=frozen(m.max_ax),
         acc_y=frozen(m.max_ay),
