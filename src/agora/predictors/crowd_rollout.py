@@ -44,8 +44,8 @@ class CrowdRollout:
         walls: whether people see the walls of the robot's costmap.
     """
 
-    model: Annotated[Named, Plug("crowd_models")] = field(default_factory=lambda: Named.of("crowd_models", "anticipation"))
-    averaging: Duration = 1.5
+    model: Annotated[Named, Plug("crowd_models")] = field(default_factory=lambda: Named.of("crowd_models", "orca"))
+    averaging: Duration = 0.4
     step: Period = 0.2
     sees_robots: bool = True
     walls: bool = True

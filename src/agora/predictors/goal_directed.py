@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from agora.core.scalar import ONE, ZERO
 from agora.core.state import frozen
 from agora.interfaces import Memory, Observation, Prediction, PredictorDeclaration, Span
 from agora.predictors.intent import intents
-from agora.ranges import Duration, Period, check_fields
+from agora.ranges import Duration, Period, Within, check_fields
 
 
 @dataclass(frozen=True)
@@ -34,11 +35,11 @@ class GoalDirected:
     """
 
     goals: tuple[tuple[float, float], ...] = ()
-    sector: float = 0.5
-    averaging: Duration = 1.5
-    relaxation: Period = 0.8
+    sector: Annotated[float, Within(0.0, math.pi)] = 0.5
+    averaging: Duration = 1.0
+    relaxation: Period = 5.0
 
-    declares = PredictorDeclaration(tunable={"averaging": Span(0.2, 5.0, log=True), "relaxation": Span(0.1, 4.0, log=True)})
+    declares = PredictorDeclaration(tunable={"averaging": Span(0.2, 5.0, log=True), "relaxation": Span(0.2, 10.0, log=True)})
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -79,6 +80,6 @@ def _foresee(law, now, means, goals, out, first, last):
             for k in range(out.shape[2]):
                 t = dt * np.float32(k + 1)
                 settled = relaxation * (ONE - math.exp(-t / relaxation))
-                along = min(speed * (t - settled), reach)
+                along = min(speed * (t - settled), reach - (vx * ex + vy * ey) * settled)
                 out[n, q, k, 0] = x + ex * along + vx * settled
                 out[n, q, k, 1] = y + ey * along + vy * settled
