@@ -20,8 +20,9 @@ Where it differs:
   robot stays there. The package's own limits and times are the preset `teb_ros`.
 - A robot that cannot drive backwards has the weight 100,000 on driving forwards, where the package advises 1000: with less, the
   band backs away from a wall that the robot must turn from, and the robot stands. Limits of acceleration below the package's 0.5
-  weigh as much in shares of themselves. A robot that can move sideways does so at up to half its speed ahead, and has the weight
-  1 on motion aside, as the package advises.
+  weigh as much in shares of themselves.
+- A robot that can move sideways does so at up to half its speed ahead, no faster altogether than ahead, and has the weight 1 on
+  motion aside, as the package advises. As fast sideways as ahead, some stand before a lane as wide as twice ``min_obstacle_dist``.
 - Inside a polygon the distance to its edge is negative; of the points of the path that no pose is left for, `teb_discs` says more.
 - A band has at most 100 poses (``max_samples``; 500 upstream).
 - Points of the roadmap are not random; no more than 200 paths of it are looked at; bands are told apart as `teb_homotopy` says.
@@ -29,10 +30,8 @@ Where it differs:
 
 Narrow places: the default knows a robot as a point, so that the bands of long ones come too near to walls to turn there. `agvota`
 and a loaded pallet truck mostly do not turn round in a lane of 2.0 m; with a polygon, 0.2 m for ``min_obstacle_dist`` and 0.3 m for
-``inflation_dist`` they do in 9 and 7 of 9 starts. A lane of 1.0 m is as wide as twice ``min_obstacle_dist``, and the costs of poses
-in it are near to those of waiting before it: `youbot` and `buddy`, were they as fast sideways as ahead, would not enter the second
-lane of a hairpin. With the package's times `jackal` touches the jamb of a door of 0.9 m in 3 of 12 starts at its 2 m/s, and
-`crowdnav` in 1 of 12 with the default.
+``inflation_dist`` they do in 9 and 7 of 9 starts. With the package's times `jackal` touches the jamb of a door of 0.9 m in 3 of 12
+starts at its 2 m/s.
 
 Not here: slowing down near obstacles, arcs' exact lengths, several bands of one class, dropping bands at random, durations as
 costs, obstacles other than points and discs, a weight of its own for points of the path in the choice between bands.
