@@ -83,7 +83,7 @@ def residuals(band, weights, bounds, near, more, via=(), shape=("point", [(0.0, 
     speeds = [b.now, *(forward(*pair) for pair in zip(band, band[1:], strict=False)), 0.0]
     asides = [b.now_sideways, *(along(*pair, 0.5 * math.pi) for pair in zip(band, band[1:], strict=False)), 0.0]
     omegas = [b.now_omega, *(omega(*pair) for pair in zip(band, band[1:], strict=False)), 0.0]
-    for i in range(last + 1):
+    for i in range(last if b.free else last + 1):
         time = band[0][3] if i == 0 else band[last - 1][3] if i == last else 0.5 * (band[i - 1][3] + band[i][3])
         out.append((w.acc_lim_x, inside((speeds[i + 1] - speeds[i]) / time, -b.acceleration, b.acceleration, soft["acceleration"])))
         out.append((w.acc_lim_theta, inside((omegas[i + 1] - omegas[i]) / time, -b.alpha, b.alpha, soft["alpha"])))

@@ -80,7 +80,7 @@ def price(planner, seen, band):
     disc = Shape(shape().kind, *(array.astype(f) for array in shape()[1:]))
     work = SolverMemory(*(array.astype(f) for array in room(n)))
     twist = seen.twist[0]
-    limit = (0.4, 0.2, 0.0, 0.3, 0.5, 0.5, 0.5, 0.0, *twist.tolist(), 0.0)
+    limit = (0.4, 0.2, 0.0, 0.3, 0.5, 0.5, 0.5, 0.0, *twist.tolist(), 0.0, 0.0)
     bounds = Bounds(*(f(v) for v in limit))
     measure(relative, n, bounds, work)
     associate(relative, n, disc, still, standing, np.zeros((0, 5), f), 0, f(0.0), f(0.75), f(2.5), work.trig, near)

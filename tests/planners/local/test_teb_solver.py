@@ -12,7 +12,7 @@ from agora.planners.local.teb_costs import STEP, WIDTH, Bounds, Near, SolverMemo
 from agora.planners.local.teb_shape import KINDS, Shape
 from agora.planners.local.teb_solver import FIXED, optimise, solve
 
-NARROW = Bounds(*(np.float64(v) for v in (0.3, 0.11, 0.0, 0.4, 0.35, 0.3, 0.5, 0.0, 0.21, 0.17, -0.13, 0.0)))
+NARROW = Bounds(*(np.float64(v) for v in (0.3, 0.11, 0.0, 0.4, 0.35, 0.3, 0.5, 0.0, 0.21, 0.17, -0.13, 0.0, 0.0)))
 VIA = [(1, 0.5, 0.6), (3, 1.3, -0.4)]
 OUTLINES = {
     "point": [(0.0, 0.0)],
@@ -96,6 +96,7 @@ def test_the_normal_equations_of_every_edge_are_those_of_its_finite_differences(
         sideways=np.float64(0.23 * (seed > 1 or name.endswith("_y"))),
         turning_radius=np.float64(0.8 * (name == "kinematics_turning_radius")),
         turn=np.float64((-1) ** seed * (name == "prefer_rotdir")),
+        free=np.float64(seed % 2),
     )
     compared(crooked(seed), weights(**{name: 3.7}), bounds, "point")
 
@@ -180,7 +181,7 @@ def test_without_obstacles_the_band_takes_the_time_of_a_trapezoid():
     band[:, 3] = 0.35
     names = ("max_vel_x", "acc_lim_x", "max_vel_theta", "acc_lim_theta")
     w = weights(**Teb().weights._asdict() | dict.fromkeys(names, 200.0) | {"optimaltime": 0.1})
-    bounds = Bounds(*(np.float64(value) for value in (v, 0.2, 0.0, 0.3, a, 0.5, 0.5, 0.0, 0.0, 0.0, 0.0, 0.0)))
+    bounds = Bounds(*(np.float64(value) for value in (v, 0.2, 0.0, 0.3, a, 0.5, 0.5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)))
     for _ in range(6):
         optimise(band, n, w, bounds, shape(), near(n), np.float64(1.0), 50, room(n))
     assert band[:-1, 3].sum() == pytest.approx(distance / v + v / a, abs=0.3)

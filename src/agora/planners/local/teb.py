@@ -122,6 +122,7 @@ class Teb:
         feasibility_check_lookahead_distance: distance from which on poses are not checked, m; -1 for none.
         xy_goal_tolerance: distance to the goal within which it stops, m.
         yaw_goal_tolerance: deviation from the goal's heading within which it stops, rad.
+        free_goal_vel: whether the band may end at any speed, not at rest.
         min_obstacle_dist: wanted distance to obstacles, m.
         inflation_dist: distance within which standing obstacles cost a little, m.
         dynamic_obstacle_inflation_dist: distance within which moving obstacles cost a little, m.
@@ -202,6 +203,7 @@ class Teb:
     feasibility_check_lookahead_distance: Annotated[float, Within(-1.0, 10_000.0)] = -1.0
     xy_goal_tolerance: Distance = 0.2
     yaw_goal_tolerance: float = 0.2
+    free_goal_vel: bool = False
     min_obstacle_dist: Distance = 0.5
     inflation_dist: Distance = 0.6
     dynamic_obstacle_inflation_dist: Distance = 0.6

@@ -54,7 +54,7 @@ class TebWeights(NamedTuple):
 class Bounds(NamedTuple):
     """The limits and the motion of a robot: m/s, rad/s, m/s2, rad/s2, m; ``turn`` is 1 or -1 for a preferred direction, else 0.
 
-    One that cannot move sideways has the limit 0 there.
+    One that cannot move sideways has the limit 0 there. ``free`` is 1 where the speed at the end is free, else 0.
     """
 
     forward: np.float32
@@ -69,6 +69,7 @@ class Bounds(NamedTuple):
     now_sideways: np.float32
     now_omega: np.float32
     turn: np.float32
+    free: np.float32
 
 
 class Near(NamedTuple):
@@ -147,7 +148,7 @@ def cost(band, n, weights, bounds, shape, near, more, work):
     at_forward, at_omega = _soft(w.epsilon, b.forward), _soft(w.epsilon, b.omega)
     at_backward = _soft(w.epsilon, b.backward)
     before, before_omega, before_sideways = b.now, b.now_omega, b.now_sideways
-    for i in range(n):
+    for i in range(n - 1 if b.free > ZERO else n):
         dt = band[i, 3]
         if i < n - 1:
             value, turn, omega = work.steps[i, _SPEED], work.steps[i, _TURN], work.steps[i, _OMEGA]
@@ -373,7 +374,7 @@ def linearise(band, n, weights, bounds, shape, near, more, work):
     work.side[: 4 * n] = ZERO
     for i in range(n - 1):
         _add_step(band, i, w, bounds, work)
-    for i in range(n):
+    for i in range(n - 1 if bounds.free > ZERO else n):
         _add_acceleration(band, i, n, w, bounds, work)
     for k in range(near.via_pose.size):
         i = near.via_pose[k]

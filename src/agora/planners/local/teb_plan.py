@@ -29,7 +29,7 @@ _IN_CONTACT, _NOT_CONVERGED = np.int8(Reason.START_IN_CONTACT), np.int8(Reason.N
 
 
 @spliced
-def _bounds(p, scene, n, turn):
+def bounds_of(p, scene, n, turn):
     """Return the limits and the present motion of a row's robot."""
     return Bounds(
         min(p.max_vel_x, scene.max_x[n]),
@@ -44,11 +44,12 @@ def _bounds(p, scene, n, turn):
         scene.twist[n, 1],
         scene.twist[n, 2],
         np.float32(turn),
+        np.float32(p.free_goal),
     )
 
 
 @spliced
-def _weights(scene, n):
+def weights_at(scene, n):
     """Return the weights for a row's robot."""
     w = scene.weights[n]
     return TebWeights(
@@ -72,7 +73,7 @@ def _discs(p, scene, n, scratch):
 
 
 @spliced
-def _recalled(p, scene, n, recall, scratch, goal):
+def recalled_bands(p, scene, n, recall, scratch, goal):
     """Bring the remembered bands into the robot's frame, up to date; return how many there are."""
     x, y = scene.pose[n, 0], scene.pose[n, 1]
     kept = 0
@@ -112,7 +113,7 @@ def _optimise(p, times, band, count, robot, points, standing, movers, scratch):
 
 
 @spliced
-def _store(p, scene, n, recall, scratch, kept):
+def store(p, scene, n, recall, scratch, kept):
     """Remember the bands."""
     x, y = scene.pose[n, 0], scene.pose[n, 1]
     recall.counts[n, :] = 0
@@ -125,7 +126,7 @@ def _store(p, scene, n, recall, scratch, kept):
 
 
 @spliced
-def _local(p, scene, n, recall, scratch, standing):
+def local_goal(p, scene, n, recall, scratch, standing):
     """Write the path to plan for, which ends before an obstacle on its end.
 
     Returns:
@@ -230,7 +231,7 @@ def _row(p, scene, n, recall, scratch):
     """The twist of one row, and why it stands."""
     still = (ZERO, ZERO, ZERO)
     prefer(p, recall.history[n], recall.turning[n], scene.twist[n, 2])
-    b = _bounds(p, scene, n, recall.turning[n, 1])
+    b = bounds_of(p, scene, n, recall.turning[n, 1])
     dx, dy = scene.goal[n, 0] - scene.pose[n, 0], scene.goal[n, 1] - scene.pose[n, 1]
     turned = abs(wrap(scene.goal[n, 2] - scene.pose[n, 2]))
     arrived = dx * dx + dy * dy < p.xy_tolerance * p.xy_tolerance and turned < p.yaw_tolerance
@@ -239,11 +240,11 @@ def _row(p, scene, n, recall, scratch):
         return still, _NO_PATH if scene.path_count[n] <= 0 else _NONE
     recall.trouble[n, 1] = max(recall.trouble[n, 1] - 1, 0)
     standing, movers = _discs(p, scene, n, scratch)
-    points, near_by, goal = _local(p, scene, n, recall, scratch, standing)
+    points, near_by, goal = local_goal(p, scene, n, recall, scratch, standing)
     if points < 2:
         recall.counts[n, :] = 0
         return still, _BLOCKED if near_by else _NO_PATH
-    kept = _recalled(p, scene, n, recall, scratch, goal)
+    kept = recalled_bands(p, scene, n, recall, scratch, goal)
     driven, initial = kept > 0, 0
     if p.classes > 1:
         kept, initial = _classes(p, scene, n, recall.turning[n, 0], scratch, b, points, goal, kept, standing, movers)
@@ -252,7 +253,7 @@ def _row(p, scene, n, recall, scratch):
         heading = scene.pose[n, 2]
         band = scratch.bands[0]
         scratch.counts[0] = lay(scratch.route, points, heading, goal[2], b.forward, b.omega, p.min_samples, band)
-    robot = (_weights(scene, n), b, Shape(p.shape, scene.shape_x[n], scene.shape_y[n]), scene.shape_radius[n])
+    robot = (weights_at(scene, n), b, Shape(p.shape, scene.shape_x[n], scene.shape_y[n]), scene.shape_radius[n])
     times = (scene.dt_ref[n], scene.dt_hysteresis[n])
     for c in range(kept):
         band = scratch.bands[c]
@@ -269,7 +270,7 @@ def _row(p, scene, n, recall, scratch):
         note(b, recall.history[n], recall.turning[n], still)
         return still, _IN_CONTACT if hit == CONTACT else _NOT_CONVERGED if hit == LOST else _BLOCKED
     recall.trouble[n, 0] = 0
-    _store(p, scene, n, recall, scratch, kept)
+    store(p, scene, n, recall, scratch, kept)
     twist = command(scratch.bands[0], b)
     note(b, recall.history[n], recall.turning[n], twist)
     return twist, _NONE

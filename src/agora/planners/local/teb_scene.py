@@ -43,6 +43,7 @@ class Parameters(NamedTuple):
     min_samples: int
     max_samples: int
     lookahead: np.float32
+    free_goal: bool
     via_separation: np.float32
     via_ordered: bool
     reinit_distance: np.float32
@@ -197,6 +198,7 @@ def parameters_of(teb: Teb, dt: float) -> Parameters:
         min_samples=teb.min_samples,
         max_samples=teb.max_samples,
         lookahead=f(teb.max_global_plan_lookahead_dist),
+        free_goal=teb.free_goal_vel,
         via_separation=f(teb.global_plan_viapoint_sep if teb.weight_viapoint > 0 else 0.0),
         via_ordered=teb.via_points_ordered,
         reinit_distance=f(teb.force_reinit_new_goal_dist),

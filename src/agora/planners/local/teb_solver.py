@@ -27,36 +27,38 @@ _SHORTEST = np.float32(1e-3)
 def solve(matrix, side, first, end, damping, factor, change, column):
     """Solve (matrix + damping I) change = side for unknowns ``first`` to ``end``; return whether the matrix is positive definite.
 
-    Cholesky on the lower band: ``matrix[r, WIDTH - k]`` is the entry of row r and column r - k. ``column`` is room for 11 numbers.
+    Cholesky on the lower band: ``matrix[r, width - k]`` is the entry of row r and column r - k.
+    ``column`` is room for width + 1 numbers.
     """
+    width = matrix.shape[1] - 1
     for r in range(first, end):
-        for k in range(WIDTH):
+        for k in range(width):
             factor[r, k] = matrix[r, k]
-        factor[r, WIDTH] = matrix[r, WIDTH] + damping
+        factor[r, width] = matrix[r, width] + damping
     for c in range(first, end):
-        pivot = factor[c, WIDTH]
+        pivot = factor[c, width]
         if not pivot > ZERO:
             return False
         root = math.sqrt(pivot)
-        factor[c, WIDTH] = root
-        last = min(end - 1 - c, WIDTH)
+        factor[c, width] = root
+        last = min(end - 1 - c, width)
         for k in range(1, last + 1):
-            column[k] = factor[c + k, WIDTH - k] / root
-            factor[c + k, WIDTH - k] = column[k]
+            column[k] = factor[c + k, width - k] / root
+            factor[c + k, width - k] = column[k]
         for k in range(1, last + 1):
             line, scale = factor[c + k], column[k]
             for j in range(1, k + 1):
-                line[WIDTH - k + j] -= scale * column[j]
+                line[width - k + j] -= scale * column[j]
     for r in range(first, end):
         value = side[r]
-        for k in range(1, min(r - first, WIDTH) + 1):
-            value -= factor[r, WIDTH - k] * change[r - k]
-        change[r] = value / factor[r, WIDTH]
+        for k in range(1, min(r - first, width) + 1):
+            value -= factor[r, width - k] * change[r - k]
+        change[r] = value / factor[r, width]
     for r in range(end - 1, first - 1, -1):
         value = change[r]
-        for k in range(1, min(end - 1 - r, WIDTH) + 1):
-            value -= factor[r + k, WIDTH - k] * change[r + k]
-        change[r] = value / factor[r, WIDTH]
+        for k in range(1, min(end - 1 - r, width) + 1):
+            value -= factor[r + k, width - k] * change[r + k]
+        change[r] = value / factor[r, width]
     return True
 
 
