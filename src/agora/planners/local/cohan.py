@@ -154,7 +154,7 @@ class Cohan:
     weight_agent_agent_safety: float = 2.0
     weight_agent_robot_rel_vel: float = 5.0
     weight_agent_robot_visibility: float = 5.0
-    weight_invisible_human: float = 1.0
+    weight_invisible_human: float = 0.1
 
     def __post_init__(self) -> None:
         for one in dataclasses.fields(self):
