@@ -18,7 +18,7 @@ from agora.planners.local.teb import Teb
 from agora.planners.local.teb_discs import MOMENT, MOMENTS
 from agora.planners.local.teb_scene import scene_of
 
-F, AREA = np.float32, 9.0
+F, AREA = np.float32, 6.4
 ROBOT = limits(min_vx=-0.4, max_vx=0.7, max_omega=1.2, acceleration=1.0, alpha=1.5)
 COHAN = Cohan(passage_vel=0.7)
 HERE = (0.0, 0.0, 0.0)
@@ -103,7 +103,7 @@ def test_somebody_whose_way_is_shut_off_makes_it_try_discs_and_then_back_off_and
     """A corridor too narrow for two, with a recess; the person comes, stops 1.3 m before the robot and stays."""
     walls = [(0.1 * k, -0.6, 0.05) for k in range(-30, 60)] + [(0.1 * k, 0.6, 0.05) for k in range(-30, 60) if not -28 < k < -3]
     walls += [(x, 0.6 + 0.1 * k, 0.05) for x in (-2.8, -0.3) for k in range(18)]
-    poses, _crowd, modes, reasons = drive(COHAN, [(3.0, 0.0, -0.8, 0.0)], 20.0, walls, stop=2.0)
+    poses, _crowd, modes, reasons = drive(COHAN, [(3.0, 0.0, -0.8, 0.0)], 20.0, walls, stop=2.0, dt=0.2)
     order = [mode for k, mode in enumerate(modes) if k == 0 or mode != modes[k - 1]]
     assert order.index(DUAL) < order.index(OBSTACLES) < order.index(BACK_OFF)
     assert Reason.RETREATING in reasons and reasons[-1] == Reason.WAITING

@@ -7,8 +7,8 @@ nearest two people who walk; all are optimised together, so that the robot plans
 
 In the mode of one band nobody who moves is minded. With somebody in sight who moves, people have bands (two bands). Where the
 robot has come no nearer to its goal for 2 s with somebody within 2.5 m, people are discs that go on as they do (velocity
-obstacles); where the nearest has stopped for 2 s of that, it backs off to a place beside its way and waits until they are past,
-for 30 s at most. In a door it is slow, and people are discs.
+obstacles); where the nearest has stopped and 2 s have passed so, it backs off to a place beside its way and waits until they are
+past, for 30 s at most. In a door it is slow, and people are discs.
 
 Where it differs:
 - Of the same right formulas as upstream, where these have errors there: half the field of view is an angle in radians, the distance
@@ -22,6 +22,10 @@ Where it differs:
   behind a wall of the costmap are not minded.
 - The place to back off to is one that it gets to straight, within its costmap.
 - The limits of a robot that are not given are its own; upstream's are those of the preset `cohan_pr2`.
+
+Narrow places: a robot is known by the disc about it, which is to be 0.2 m from walls. Where that leaves less than the place is
+wide, as for `f1tenth` in a corridor of 1.0 m and for `youbot` and `buddy` in the lanes of a hairpin, it stays outside. Between
+two people who stand closer than it is wide it stops; no other way round is looked for.
 
 Not here: upstream's layers of the costmap about people, prediction of goals from a list of places, other ways round obstacles.
 """

@@ -63,7 +63,7 @@ class Crowd(NamedTuple):
         right: (12 M,) right-hand side.
         change: (12 M,) change of all bands.
         row: (27,) derivatives of a residual.
-        index: (10,) unknowns of a residual.
+        unknowns: (10,) unknowns of a residual.
     """
 
     bands: Floats
@@ -81,7 +81,7 @@ class Crowd(NamedTuple):
     right: Floats
     change: Floats
     row: Floats
-    index: Ints
+    unknowns: Ints
 
 
 @hidden
@@ -102,15 +102,15 @@ def unknown(crowd, many, b, i, k):
 
 @hidden
 def _join(crowd, width, size, weight, error):
-    """Add a residual whose ``size`` derivatives and unknowns are in ``row`` and ``index`` to the normal equations."""
+    """Add a residual whose ``size`` derivatives and unknowns are in ``row`` and ``unknowns`` to the normal equations."""
     for a in range(size):
-        at = crowd.index[a]
+        at = crowd.unknowns[a]
         scaled = weight * crowd.row[a]
         if at < 0 or scaled == ZERO:
             continue
         crowd.right[at] -= scaled * error
         for b in range(size):
-            to = crowd.index[b]
+            to = crowd.unknowns[b]
             if 0 <= to <= at:
                 crowd.joint[at, width + to - at] += scaled * crowd.row[b]
 
@@ -118,7 +118,7 @@ def _join(crowd, width, size, weight, error):
 @hidden
 def _point(crowd, many, b, i, at):
     """Note the unknowns of x and y of pose ``i`` of a band as numbers ``at`` and ``at`` + 1 of a residual's."""
-    crowd.index[at], crowd.index[at + 1] = unknown(crowd, many, b, i, 0), unknown(crowd, many, b, i, 1)
+    crowd.unknowns[at], crowd.unknowns[at + 1] = unknown(crowd, many, b, i, 0), unknown(crowd, many, b, i, 1)
 
 
 @hidden
@@ -135,7 +135,7 @@ def _pair(crowd, bands, many, width, b, i, s, shape, near, writes):
             crowd.row[0], crowd.row[1], crowd.row[2] = slope * by_x, slope * by_y, slope * by_heading
             crowd.row[3], crowd.row[4] = -slope * by_x, -slope * by_y
             _point(crowd, many, 0, i, 0)
-            crowd.index[2] = unknown(crowd, many, 0, i, 2)
+            crowd.unknowns[2] = unknown(crowd, many, 0, i, 2)
             _point(crowd, many, b, i, 3)
             _join(crowd, width, 5, s.agent_robot_safety, e)
     value, by_x, by_y = edges.unseen(robot, person, s.sight)
@@ -157,10 +157,10 @@ def _together(crowd, bands, many, width, b, i, s, writes):
     e, slope = edges.beyond(value, s.rel_vel_cost_threshold - s.epsilon)
     if writes and slope != ZERO:
         _point(crowd, many, 0, i, 0)
-        crowd.index[2] = unknown(crowd, many, 0, i, 3)
+        crowd.unknowns[2] = unknown(crowd, many, 0, i, 3)
         _point(crowd, many, 0, i + 1, 3)
         _point(crowd, many, b, i, 5)
-        crowd.index[7] = unknown(crowd, many, b, i, 3)
+        crowd.unknowns[7] = unknown(crowd, many, b, i, 3)
         _point(crowd, many, b, i + 1, 8)
         _join(crowd, width, _SIZE, s.agent_robot_rel_vel, e)
     return s.agent_robot_rel_vel * e * e
@@ -175,7 +175,7 @@ def _usual(crowd, many, width, b, i, s, writes):
         row = crowd.row
         row[0], row[1], row[2], row[3], row[4], row[5] = -step[1], -step[2], step[3], step[4], step[1], step[2]
         _point(crowd, many, b, i, 0)
-        crowd.index[2], crowd.index[3] = unknown(crowd, many, b, i, 2), unknown(crowd, many, b, i, 3)
+        crowd.unknowns[2], crowd.unknowns[3] = unknown(crowd, many, b, i, 2), unknown(crowd, many, b, i, 3)
         _point(crowd, many, b, i + 1, 4)
         _join(crowd, width, 6, s.nominal_agent_vel_x, e)
     return s.nominal_agent_vel_x * e * e
@@ -216,7 +216,7 @@ def _emerge(crowd, bands, many, width, i, time, s, shape, writes):
             row[2], row[3] = slope * by_far * by_heading, -slope * by_speed * long / (dt * dt)
             row[4], row[5] = slope * by_speed * long_x / dt, slope * by_speed * long_y / dt
             _point(crowd, many, 0, i, 0)
-            crowd.index[2], crowd.index[3] = unknown(crowd, many, 0, i, 2), unknown(crowd, many, 0, i, 3)
+            crowd.unknowns[2], crowd.unknowns[3] = unknown(crowd, many, 0, i, 2), unknown(crowd, many, 0, i, 3)
             _point(crowd, many, 0, i + 1, 4)
             _join(crowd, width, 6, s.invisible_human, e)
     return total
