@@ -11,8 +11,9 @@ obstacles); where the nearest has stopped and 2 s have passed so, it backs off t
 past, for 30 s at most. In a door it is slow, and people are discs.
 
 Where it differs:
-- Of the same right formulas as upstream, where these have errors there: half the field of view is an angle in radians, the distance
-  between two people has its weight, and people who may step out brake with what they have, not below 0.01 m/s.
+- Two errors upstream are mended where they are: the field of view, in radians, is not taken for degrees, and the distance between
+  two people has its weight.
+- The weight of people who may step out is 0.1, not 1: edges in the costmap are many, and before each of them the robot would stand.
 - People's bands start at the way that the predictor foretells, at their own speed; upstream supposes in this mode that they go to a
   place behind the robot. They are laid anew in every period.
 - A person walks from 0.1 m/s on. Those that stand are standing obstacles; they have no heading here, so that there is no cost for
