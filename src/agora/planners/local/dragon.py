@@ -144,8 +144,9 @@ class Dragon:
             raise InputError("dragon drives by the scan alone, and the robot has no lidar")
         m, f = o.limits, np.float32
         kept = {name: array.copy() for name, array in memory.items()} or self._nothing(*o.scan.shape)
-        values = (self.range_cap, self.look_distance, self.turn_gain or 0.0, self.turn_rate or 0.0, own(self.speed))
-        parameters = _Parameters(*map(f, values), np.bool_(self.brake), f(o.dt))
+        turn = (f(self.turn_gain or 0.0), f(self.turn_rate or 0.0))
+        brake, dt = np.bool_(self.brake), f(o.dt)
+        parameters = _Parameters(f(self.range_cap), f(self.look_distance), *turn, own(self.speed), brake, dt)
         scan = (frozen(o.scan), frozen(o.scan_angles), frozen(o.scan_pose), f(min(self.range_cap, o.scan_range or math.inf)))
         sizes, body, stop = self.sizes(o)
         robot = (o.pose, o.goal, m.max_vx, m.max_ax, m.max_omega, m.max_alpha, m.turning_radius, sizes, body, stop)
@@ -163,7 +164,7 @@ class Dragon:
         if o.footprint.shape[1]:
             long, wide = np.moveaxis(o.footprint, -1, 0)
             outline = np.stack([long.max(axis=1), -long.min(axis=1), np.abs(wide).max(axis=1)], axis=1)
-            body = np.where(o.footprint.any(axis=(1, 2))[:, None], outline, body)
+            body = np.where(np.abs(o.footprint).max(axis=(1, 2), keepdims=True)[:, 0] > 0.0, outline, body)
         given = {name: getattr(self, name) for name in _MARGINS}
         widths = [2.0 * body[:, 2] + _MARGINS[name] if value is None else np.full(rows, value) for name, value in given.items()]
         tolerance = np.full(rows, 0.1) if o.goal_tolerance is None else o.goal_tolerance
