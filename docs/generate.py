@@ -98,6 +98,7 @@ from agora.world.trajectories import Trajectories
 
 COMPONENTS = {
     "planners": ("planners", "global_planners"),
+    "predictors": ("predictors",),
     "costmap_layers": ("costmap_layers",),
     "crowd_models": ("crowd_models",),
     "behaviours": ("behaviours",),

@@ -325,6 +325,7 @@ OF_NO_MODULE = {
     "planners.requires": "from the declaration to the command line",
     "planners.top_speed": "every planner and robot",
     "policies.networks.onnx_ga3c": "an exported network",
+    "predictors.every_predictor": "each of them",
     "robots.description": "URDF and SDF of every robot",
     "tasks.arena_paper": "a suite",
     "tasks.modules.modules": "each of them",

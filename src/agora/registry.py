@@ -21,6 +21,7 @@ KINDS = {
     "planners": "local planner",
     "global_planners": "global planner",
     "interplanners": "interplanner",
+    "predictors": "predictor",
     "crowd_models": "crowd model",
     "behaviours": "behaviour",
     "map_generators": "map generator",

@@ -25,6 +25,7 @@ from agora.interfaces.network import Network, Shape
 from agora.interfaces.observation import Costmap, Observation, SemanticMaps, SemanticWindow
 from agora.interfaces.obstacles_mode import ObstaclesMode
 from agora.interfaces.planner import NOTES, SEEN, Answer, BatchPlanner, Declaration, Label, Memory, Planner
+from agora.interfaces.predictor import Prediction, Predictor, PredictorDeclaration
 from agora.interfaces.reward import Fact, Passed, Rewarding, Transition
 from agora.interfaces.robots_mode import RobotsMode
 from agora.interfaces.simulator import Ability, Bodies, Simulator
@@ -86,6 +87,9 @@ __all__ = [
     "Person",
     "ResetPlan",
     "Planner",
+    "Prediction",
+    "Predictor",
+    "PredictorDeclaration",
     "Progress",
     "Provider",
     "ROBOT",

@@ -21,6 +21,7 @@ from agora.testing.modules import check_module
 from agora.testing.narrow import check_narrow_places, narrow_places
 from agora.testing.networks import check_network
 from agora.testing.planners import check_bad_input, check_planner
+from agora.testing.predictors import check_predictor
 from agora.testing.rewards import check_reward
 from agora.testing.scenes import Move, observation
 from agora.testing.simulators import check_simulator
@@ -48,6 +49,7 @@ __all__ = [
     "check_narrow_places",
     "check_network",
     "check_planner",
+    "check_predictor",
     "check_reward",
     "check_robots_mode",
     "check_simulator",

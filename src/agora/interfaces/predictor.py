@@ -1,0 +1,71 @@
+"""Predictors: the places where pedestrians will be."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Protocol
+
+from agora.core.state import Floats
+from agora.interfaces.channel import Channel, channels_of
+from agora.interfaces.observation import Observation
+from agora.interfaces.planner import Memory
+from agora.interfaces.span import Span
+
+
+@dataclass(frozen=True)
+class PredictorDeclaration:
+    """The properties that a predictor declares in its attribute ``declares``.
+
+    Attributes:
+        needs: names of the channels that it reads beside "pedestrians", or channels with parameters of their own.
+        tunable: span of each field that may be tried, by its name.
+        requires: extras of Agora's installation whose packages it needs, such as "learning".
+    """
+
+    needs: Collection[str | Channel] = ()
+    tunable: Mapping[str, Span] = field(default_factory=dict)
+    requires: Collection[str] = ()
+
+    def __post_init__(self) -> None:
+        if any(isinstance(names, str) for names in (self.needs, self.requires)):
+            raise ValueError("needs and requires are collections of names, not a text")
+
+    @cached_property
+    def channels(self) -> dict[str, Channel | None]:
+        """The channels that it reads, by their names: with parameters of its own, or None."""
+        return channels_of(("pedestrians", *self.needs))
+
+
+@dataclass(frozen=True, eq=False)
+class Prediction:
+    """The answer of a predictor for N robots.
+
+    Attributes:
+        position: (N, Q, T, 2) expected places of the pedestrians at the T moments, m; slots without a pedestrian mean nothing.
+        memory: memory for the next call.
+    """
+
+    position: Floats
+    memory: Memory = field(default_factory=dict)
+
+
+class Predictor(Protocol):
+    """Foretells the ways of the pedestrians that robots see, for a batch: rows share no state."""
+
+    @property
+    def declares(self) -> PredictorDeclaration:
+        """The properties of the predictor."""
+
+    def predict(self, observation: Observation, steps: int, dt: float, memory: Memory) -> Prediction:
+        """Return where the pedestrians of the observation will be.
+
+        It is called once in a control period, ``observation.dt``.
+
+        Args:
+            observation: observation of N rows; ``pedestrians`` is there.
+            steps: number T of moments.
+            dt: time from one moment to the next, s; the first is ``dt`` after the observation.
+            memory: memory of the call before; {} at the start, all 0 in rows whose episode begins.
+        """

@@ -1,0 +1,1 @@
+"""Predictors: places where pedestrians will be."""

@@ -1,0 +1,27 @@
+"""Prediction at constant velocity, which few learned predictors beat.
+
+C. Schoeller, V. Aravantinos, F. Lay and A. Knoll, "What the constant velocity model can teach us about pedestrian motion
+prediction", IEEE RA-L 5(2), 2020.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from agora.interfaces import Memory, Observation, Prediction, PredictorDeclaration
+
+
+@dataclass(frozen=True)
+class ConstantVelocity:
+    """Everybody keeps the velocity of now."""
+
+    declares = PredictorDeclaration()
+
+    def predict(self, observation: Observation, steps: int, dt: float, memory: Memory) -> Prediction:
+        """Return the places at constant velocity; nothing is remembered."""
+        people = observation.pedestrians
+        assert people is not None
+        times = np.float32(dt) * np.arange(1, steps + 1, dtype=np.float32)
+        return Prediction(people.position[:, :, None] + times[:, None] * people.velocity[:, :, None])

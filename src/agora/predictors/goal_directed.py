@@ -1,0 +1,85 @@
+"""Prediction of people who go on to where they are going: a detour of the moment passes.
+
+The motion is that towards a goal without anybody about, relaxed in a time (D. Helbing and P. Molnar, Phys. Rev. E 51, 1995, eq. 2);
+its places are the closed form of that equation. Which goal is the most likely one under directions that deviate from it as a von
+Mises distribution, goals being equally likely before: the one whose direction is nearest to that of the mean velocity (the
+idea is that of B. D. Ziebart et al., "Planning-based prediction for pedestrians", IROS 2009, with straight ways for planned ones).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Annotated
+
+import numpy as np
+
+from agora.core.jit import lean_kernel
+from agora.core.scalar import ONE, ZERO
+from agora.core.state import frozen
+from agora.interfaces import Memory, Observation, Prediction, PredictorDeclaration, Span
+from agora.predictors.intent import intents
+from agora.ranges import Duration, Period, Within, check_fields
+
+
+@dataclass(frozen=True)
+class GoalDirected:
+    """Everybody turns back to the way to a goal, at the mean speed of the last while.
+
+    Attributes:
+        goals: places (x, y) to which people walk, m. Where none is within ``sector`` of the direction in which somebody has been
+            walking, as where none is given, the goal lies infinitely far in that direction.
+        sector: largest angle between that direction and a goal's, rad.
+        averaging: time over which direction and speed are averaged, s.
+        relaxation: time in which the velocity becomes that to the goal, s.
+    """
+
+    goals: tuple[tuple[float, float], ...] = ()
+    sector: Annotated[float, Within(0.0, math.pi)] = 0.5
+    averaging: Duration = 1.0
+    relaxation: Period = 5.0
+
+    declares = PredictorDeclaration(tunable={"averaging": Span(0.2, 5.0, log=True), "relaxation": Span(0.2, 10.0, log=True)})
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+    def predict(self, observation: Observation, steps: int, dt: float, memory: Memory) -> Prediction:
+        """Return the places on the ways to the goals; means of velocities and speeds are remembered."""
+        people = observation.pedestrians
+        assert people is not None
+        velocity, speed, kept = intents(people, memory, observation.dt, self.averaging)
+        goals = np.array(self.goals, np.float32).reshape(-1, 2)
+        position = np.zeros((*people.present.shape, steps, 2), np.float32)
+        now = (frozen(people.position), frozen(people.velocity), frozen(people.present))
+        law = (np.float32(math.cos(self.sector)), np.float32(self.relaxation), np.float32(dt))
+        _foresee(law, now, (velocity, speed), frozen(goals), position, 0, len(position))
+        return Prediction(position, kept)
+
+
+@lean_kernel
+def _foresee(law, now, means, goals, out, first, last):
+    least_cosine, relaxation, dt = law
+    position, velocity, present = now
+    mean_velocity, mean_speed = means
+    for n in range(first, last):
+        for q in range(present.shape[1]):
+            if not present[n, q]:
+                continue
+            x, y, vx, vy = position[n, q, 0], position[n, q, 1], velocity[n, q, 0], velocity[n, q, 1]
+            mx, my, speed = mean_velocity[n, q, 0], mean_velocity[n, q, 1], mean_speed[n, q]
+            length = math.sqrt(mx * mx + my * my)
+            inverse = ONE / length if length > ZERO else ZERO
+            ex, ey, reach, best = mx * inverse, my * inverse, np.float32(np.inf), least_cosine
+            for g in range(goals.shape[0]):
+                dx, dy = goals[g, 0] - x, goals[g, 1] - y
+                distance = math.sqrt(dx * dx + dy * dy)
+                if distance > ZERO and (dx * mx + dy * my) * inverse >= best * distance:
+                    best, reach = (dx * mx + dy * my) * inverse / distance, distance
+                    ex, ey = dx / distance, dy / distance
+            for k in range(out.shape[2]):
+                t = dt * np.float32(k + 1)
+                settled = relaxation * (ONE - math.exp(-t / relaxation))
+                along = min(speed * (t - settled), reach - (vx * ex + vy * ey) * settled)
+                out[n, q, k, 0] = x + ex * along + vx * settled
+                out[n, q, k, 1] = y + ey * along + vy * settled

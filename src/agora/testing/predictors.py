@@ -1,0 +1,171 @@
+"""The contract of predictors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Annotated, Any
+
+import numpy as np
+
+from agora.config import build, plain
+from agora.core.state import Floats, Ints
+from agora.costmap.window import Window
+from agora.errors import AgoraError
+from agora.interfaces import Memory, Observation, Predictor, PredictorDeclaration, Tracks
+from agora.planners import lift, memory
+from agora.registry import Plug, load, name_of
+from agora.testing.errors import ContractError
+from agora.testing.guard import identical, pure
+from agora.testing.scenes import Move, observation
+
+_STEPS, _DT, _CALLS = 12, 0.4, 3
+_MOVE = Move(dx=3.25, dy=-1.5, turn=0.5 * np.pi)
+_NEAR = 2e-3  # float32 at a distance of metres, and a costmap that is drawn anew, m
+
+
+@dataclass(frozen=True)
+class _Held:
+    """A predictor in a file."""
+
+    prediction: Annotated[Predictor, Plug("predictors")]
+
+
+def check_predictor(predictor: Predictor) -> None:
+    """Check a predictor against the contract of `agora.interfaces.Predictor`.
+
+    A file can name it with its parameters, if it is registered. Places are finite, float32 of the shape that was asked for, with
+    nobody, one and many about. A row depends on nothing but itself; empty slots, and the order of the slots, mean nothing; the
+    same question gives the same bits; a row whose memory is 0 begins afresh; more moments change nothing of the first ones. In a
+    world that is turned and moved the places turn and move along. Nothing given is written to, no global generator is drawn from.
+
+    Args:
+        predictor: predictor to check.
+
+    Raises:
+        ContractError: it breaks a clause.
+    """
+    check = _Check(predictor, type(predictor).__name__)
+    if not isinstance(predictor.declares, PredictorDeclaration):
+        raise check.fail("declares is no PredictorDeclaration")
+    check.is_written_and_read()
+    for people in (0, 1, 5, 60):
+        check.keeps_shape(people)
+    check.rows_are_apart()
+    check.slots_mean_nothing()
+    check.moments_agree()
+    check.moves_along()
+
+
+@dataclass(frozen=True)
+class _Check:
+    """The clauses."""
+
+    predictor: Predictor
+    name: str
+
+    def fail(self, clause: str) -> ContractError:
+        """The error for a clause."""
+        return ContractError(f"{self.name}: {clause}")
+
+    def is_written_and_read(self) -> None:
+        """Check that a file gives back the predictor."""
+        try:
+            registered = load("predictors", name_of("predictors", self.predictor)) is type(self.predictor)
+        except AgoraError:
+            return
+        try:
+            again = build(plain(_Held(self.predictor)), _Held).prediction
+        except AgoraError as error:
+            raise self.fail(str(error)) from error
+        if not registered or again != self.predictor:
+            raise self.fail("a file gives back another one: its fields must be all of it")
+
+    def scene(self, people: int = 5, seed: int = 1, move: Move | None = None) -> Observation:
+        """A scene, with the predictor's own window."""
+        window = self.predictor.declares.channels.get("costmap")
+        own = window if isinstance(window, Window) else Window(sources=("map",))
+        return observation(4, people, seed=seed, move=move, window=own, dt=_DT)
+
+    def ask(self, o: Observation, before: Memory, steps: int = _STEPS) -> tuple[Floats, Memory]:
+        """Return the places and the memory, checked as in every call."""
+        people = o.pedestrians
+        assert people is not None
+        with pure(f"{self.name}: predict", observation=o, memory=before):
+            answer = self.predictor.predict(o, steps, _DT, before)
+        shape = (*people.present.shape, steps, 2)
+        if not isinstance(answer.position, np.ndarray) or answer.position.shape != shape or answer.position.dtype != np.float32:
+            raise self.fail(
+                f"the places are {getattr(answer.position, 'dtype', '')} {np.shape(answer.position)}, not float32 {shape}"
+            )
+        if not np.isfinite(answer.position[people.present]).all():
+            raise self.fail("the places are not finite")
+        for name, part in memory.parts(answer.memory):
+            if not isinstance(part, np.ndarray) or not part.ndim or len(part) != len(o.pose):
+                raise self.fail(f"memory {name!r} has not one row a robot")
+        return answer.position, answer.memory
+
+    def many(self, scenes: list[Observation]) -> tuple[Floats, Memory]:
+        """Return the answer to the last of some scenes, each a control period after the one before."""
+        place: Floats = np.zeros(0, np.float32)
+        kept: Memory = {}
+        for o in scenes:
+            place, kept = self.ask(o, kept)
+        return place, kept
+
+    def keeps_shape(self, people: int) -> None:
+        """Check calls one after the other, and that the same gives the same."""
+        scenes = [self.scene(people)] * _CALLS
+        if not identical(self.many(scenes), self.many(scenes)):
+            raise self.fail("not deterministic: other places for the same question")
+
+    def rows_are_apart(self) -> None:
+        """Check that a row alone, also one that begins later, is as it is among others."""
+        first, second = self.scene(), self.scene(seed=2)
+        _, kept = self.ask(first, {})
+        late = memory.reset(kept, np.arange(4) == 2)
+        places, _ = self.ask(second, late)
+        for row in range(4):
+            before = {} if row == 2 else memory.rows_of(kept, slice(row, row + 1))
+            alone, _ = self.ask(lift.batch_of_one(second, row), before)
+            here = lift.batch_of_one(second, row).pedestrians
+            assert here is not None
+            if alone[here.present].tobytes() != places[row : row + 1][here.present].tobytes():
+                raise self.fail("the places of a row depend on other rows" if row != 2 else "memory of 0 is not a new beginning")
+
+    def slots_mean_nothing(self) -> None:
+        """Check that empty slots and the order of slots change nothing."""
+        first, o = self.scene(), self.scene(seed=2)
+        _, kept = self.ask(first, {})
+        places, _ = self.ask(o, kept)
+        order = np.array([3, 0, 4, 2, 1])
+        assert o.pedestrians is not None
+        mixed, _ = self.ask(replace(o, pedestrians=_reordered(o.pedestrians, order)), kept)
+        present = o.pedestrians.present[:, order]
+        if not np.allclose(mixed[present], places[:, order][present], atol=_NEAR):
+            raise self.fail("the places depend on the order of the slots")
+        junk = replace(o.pedestrians, position=np.where(o.pedestrians.present[..., None], o.pedestrians.position, np.float32(1.0)))
+        other, _ = self.ask(replace(o, pedestrians=junk), kept)
+        if other[o.pedestrians.present].tobytes() != places[o.pedestrians.present].tobytes():
+            raise self.fail("the places depend on empty slots")
+
+    def moments_agree(self) -> None:
+        """Check that the first moments are the same, however many are asked for."""
+        o = self.scene()
+        assert o.pedestrians is not None
+        few, many = (self.ask(o, {}, steps)[0][o.pedestrians.present] for steps in (3, _STEPS))
+        if few.tobytes() != np.ascontiguousarray(many[:, :3]).tobytes():
+            raise self.fail("the first moments depend on how many are asked for")
+
+    def moves_along(self) -> None:
+        """Check a world that is turned and moved."""
+        here, there = self.scene(), self.scene(move=_MOVE)
+        assert here.pedestrians is not None
+        one, other = self.ask(here, {})[0][here.pedestrians.present], self.ask(there, {})[0][here.pedestrians.present]
+        if not np.allclose(_MOVE.points(one.reshape(-1, 2)), other.reshape(-1, 2), atol=_NEAR):
+            raise self.fail("in a world that is turned and moved the places are others")
+
+
+def _reordered(tracks: Tracks, order: Ints) -> Tracks:
+    """Tracks whose slots are in another order."""
+    fields: dict[str, Any] = {name: value[:, order] for name, value in vars(tracks).items() if value is not None}
+    return replace(tracks, **fields)
