@@ -55,9 +55,8 @@ from agora.planners.limits import own
 from agora.planners.local.brne_game import Costs, Ways, agree, deviations, price, roll_out, wander
 from agora.planners.rollouts.grids import footprint_cost
 from agora.planners.steering import stopping_speed
-from agora.predictors.constant_velocity import ConstantVelocity
 from agora.ranges import Count, Distance, Duration, Length, Number, Period, Positive, TopSpeed, TurningRate, check_fields
-from agora.registry import Plug
+from agora.registry import Plug, make
 from agora.seeds import key_of
 
 _NOMINAL = np.float32(2.0 / 3.0)
@@ -136,7 +135,7 @@ class Brne:
     step: Period = 0.1
     max_agents: Count = 5
     activation: Distance = 6.0
-    prediction: Annotated[Predictor, Plug("predictors")] = field(default_factory=ConstantVelocity)
+    prediction: Annotated[Predictor, Plug("predictors")] = field(default_factory=lambda: make("predictors", "constant_velocity"))
     bodies: Distance = 0.6
     close_stop: Distance | None = None
     corridor: Length | None = None

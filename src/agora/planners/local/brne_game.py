@@ -51,8 +51,8 @@ def deviations(steps: int, dt: float, a1: float, a2: float) -> Doubles:
     """
     times = dt * np.arange(1, steps + 1)
     first, among = a2 * np.exp(-a1 * times**2), a2 * np.exp(-a1 * (times[:, None] - times) ** 2)
-    factor: Doubles = np.linalg.cholesky(among - np.outer(first, first) / (a2 + _NOISE) + _JITTER * np.eye(steps))
-    return factor
+    factor = np.linalg.cholesky(among - np.outer(first, first) / (a2 + _NOISE) + _JITTER * np.eye(steps))
+    return np.asarray(factor, np.float64)
 
 
 @hidden
