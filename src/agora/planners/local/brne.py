@@ -16,9 +16,10 @@ Where it differs:
   Towards a point behind it the robot turns in place, a car-like one drives its tightest curve.
 - The point ahead is on the path (``lookahead``), as in `orca`. BRNE knows no way but the arc: without a path it goes round no
   corner (``follow_path`` False is upstream).
-- Walls drop samples, too, as far as these get in ``wall_horizon`` or braking. Where none is left, all are made at half the speed,
-  down to 0. The mean of samples left and right of something may go into it: then the one of most weight is driven. Upstream there
-  are the sides of a corridor alone (``wall_horizon`` 0).
+- Walls drop samples, too, that come nearer than 5 cm to one in ``wall_horizon`` or braking; where the robot is nearer already,
+  that touch one. Where none is left, all are made at half the speed, down to 0. The mean of samples left and right of something may
+  go into it: then the one of most weight is driven. Where a robot can neither drive nor turn, it backs up if nobody is near and
+  what is behind it is free. Upstream there are the sides of a corridor alone (``wall_horizon`` 0).
 - The corridor is about the line from where the robot had its goal first to the goal. Where all samples leave it the robot stands
   until one does not; upstream it gives the goal up.
 - Pedestrians are expected where a predictor says, at the moments of the robot's samples; upstream at constant velocity, a step of
@@ -61,10 +62,12 @@ from agora.seeds import key_of
 
 _NOMINAL = np.float32(2.0 / 3.0)
 _TURN = np.float32(1.0 / 0.6)  # rad/m: the published turning rate, by its speed
-_MARGIN = np.float32(0.1)  # m
+_MARGIN, _PACE, _SPARE = np.float32(0.1), np.float32(0.1), np.float32(0.05)  # m
 _FAR, _TINY, _TINIEST = np.float32(3e38), np.float32(1e-6), np.float32(1e-30)
 _NOBODY = 1e6  # m
-_BLOCKED, _WAITING, _TOUCHED = (np.int8(reason) for reason in (Reason.BLOCKED, Reason.WAITING, Reason.START_IN_CONTACT))
+_CRAWL, _STILL, _NEAR = np.float32(0.2), np.float32(1e-3), np.float32(0.5)
+_BLOCKED, _WAITING, _ESCAPING = np.int8(Reason.BLOCKED), np.int8(Reason.WAITING), np.int8(Reason.ESCAPING)
+_TOUCHED = np.int8(Reason.START_IN_CONTACT)
 
 
 class _Parameters(NamedTuple):
@@ -187,8 +190,9 @@ class Brne:
         m, twists, reasons = o.limits, np.zeros((rows, 3), f), np.full(rows, Reason.NO_PATH, np.int8)
         tolerance = np.full(rows, 0.1) if o.goal_tolerance is None else o.goal_tolerance
         stop = 0.5 * tolerance if self.stop is None else np.full(rows, self.stop)
-        robot = (o.pose, o.radius, stop.astype(f), m.max_vx, m.max_ax, m.max_omega, m.max_alpha, m.turning_radius)
-        walls = (*window_of(o.costmap, rows), frozen(self.window.corners(o.footprint, o.radius).astype(f)))
+        robot = (o.pose, o.radius, stop.astype(f), m.min_vx, m.max_vx, m.max_ax, m.max_omega, m.max_alpha, m.turning_radius)
+        outline = self.window.corners(o.footprint, o.radius).astype(f)
+        walls = (*window_of(o.costmap, rows), frozen(outline), frozen(outline + _SPARE * np.sign(outline)))
         ways = (frozen(path.astype(f)), frozen(count))
         state = (kept["calls"], kept["goal"], kept["begin"])
         given = (self._parameters(f(o.dt)), tuple(map(frozen, robot)), ways, walls, others, frozen(self._factor), self._shape)
@@ -235,19 +239,24 @@ class Brne:
 
 
 @hidden
-def _free(cost, corners, x, y, resolution, heading, speed, turn, reach, step):
-    """Return whether a robot at (x, y) of a window is free of walls for the time ``reach`` at a constant twist; now, too."""
+def _free(cost, corners, x, y, resolution, heading, speed, turn, reach):
+    """Return whether a robot at (x, y) of a window is free of walls for the time ``reach`` at a constant twist; now, too.
+
+    No point of its outline is asked less than about every 0.1 m.
+    """
     if cost.shape[0] == 0:
         return True
-    at, inverse, angle = ZERO, ONE / resolution, heading
-    while True:
+    wide = max(abs(corners[0, 0]), abs(corners[0, 1]))
+    count = np.int64(np.ceil(reach * (abs(speed) + wide * abs(turn)) / _PACE))
+    inverse, step, angle = ONE / resolution, reach / np.float32(max(count, 1)), heading
+    for k in range(count + 1):
         sine, cosine = sincos(angle)
         if footprint_cost(cost, corners[:, 0], corners[:, 1], ONE, x, y, sine, cosine, inverse) < 0:
             return False
-        if at >= reach:
-            return True
-        sine, cosine = sincos(angle + HALF * step * turn)
-        x, y, angle, at = x + step * speed * cosine, y + step * speed * sine, angle + step * turn, at + step
+        if k < count:
+            sine, cosine = sincos(angle + HALF * step * turn)
+            x, y, angle = x + step * speed * cosine, y + step * speed * sine, angle + step * turn
+    return True
 
 
 @hidden
@@ -289,7 +298,7 @@ def _sample(p, ways, speed, turn, allowed, shape, around, horizon, corridor, lim
         _grid(speed, turn, shape, nominal, nominal * curve, top, fastest, turning_radius)
         roll_out(ways.x[0], ways.y[0], speed, turn, p.step)
         for s in range(speed.size):
-            allowed[s] = _free(*around, speed[s], turn[s], horizon, p.step)
+            allowed[s] = _free(*around, speed[s], turn[s], horizon)
             if p.corridor > ZERO and allowed[s]:
                 allowed[s] = _in_corridor(ways.x[0], ways.y[0], s, offset, side_x, side_y, p.corridor)
             left = left or allowed[s]
@@ -332,21 +341,32 @@ def _mean(ways, weights, speed, turn, allowed, x, y, keep):
 
 
 @hidden
-def _touches(around, radius, place, body, count, step):
+def _touches(around, radius, place, body, count):
     """Return whether the robot touches one of its nearest, or a wall."""
     for a in range(count):
         keep = radius + body[a]
         if place[a, 0] * place[a, 0] + place[a, 1] * place[a, 1] <= keep * keep:
             return True
-    return not _free(*around, ZERO, ZERO, ZERO, step)
+    return not _free(*around, ZERO, ZERO, ZERO)
+
+
+@hidden
+def _back(around, top, lowest, horizon, radius, place, body, count):
+    """Return the speed at which the robot backs up straight, where nothing is behind it and nobody near; else 0."""
+    for a in range(count):
+        keep = radius + body[a] + _NEAR
+        if place[a, 0] * place[a, 0] + place[a, 1] * place[a, 1] <= keep * keep:
+            return ZERO
+    back = max(lowest, -_CRAWL * top)
+    return back if back < ZERO and _free(*around, back, ZERO, horizon) else ZERO
 
 
 @kernel
 def _act(p, robot, route, walls, others, factor, shape, kept, twists, reasons, first, last):
     """Write the twists of the rows ``first <= n < last`` and why they stand; what is kept is changed."""
-    pose, radii, stops, max_vx, max_ax, max_omega, max_alpha, turning_radius = robot
+    pose, radii, stops, min_vx, max_vx, max_ax, max_omega, max_alpha, turning_radius = robot
     path, path_count = route
-    cost, origin, resolution, corners = walls
+    cost, origin, resolution, outlines, wide_outlines = walls
     counts, places, bodies, speeds, expected = others
     calls, goals, begins = kept
     steps, samples, most = factor.shape[0], shape[0] * shape[1], places.shape[1] + 1
@@ -378,9 +398,11 @@ def _act(p, robot, route, walls, others, factor, shape, kept, twists, reasons, f
         nominal = min(p.nominal if p.nominal > ZERO else _NOMINAL * top, top)
         nominal = min(nominal, stopping_speed(left - HALF * stops[n], max_ax[n], p.dt))
         horizon = max(p.wall_horizon, nominal / max_ax[n] + p.dt)
-        around = (cost[n], corners[n], x - origin[n, 0], y - origin[n, 1], resolution, heading)
+        u, v = x - origin[n, 0], y - origin[n, 1]
+        wide = _free(cost[n], wide_outlines[n], u, v, resolution, heading, ZERO, ZERO, ZERO)
+        around = (cost[n], wide_outlines[n] if wide else outlines[n], u, v, resolution, heading)
         count = min(counts[n], most - 1)
-        begins_touching = call == 0 and _touches(around, radii[n], places[n], bodies[n], count, p.step)
+        begins_touching = call == 0 and _touches(around, radii[n], places[n], bodies[n], count)
         aside = math.copysign(min(fastest, stopping_speed(abs(bearing), max_alpha[n], p.dt)), bearing)
         behind = abs(bearing) > HALF_PI
         curve = math.copysign(_FAR, bearing) if behind else TWO * math.sin(bearing) / max(distance, _TINY)
@@ -395,15 +417,20 @@ def _act(p, robot, route, walls, others, factor, shape, kept, twists, reasons, f
         limits = (nominal, curve, top, fastest, turning_radius[n])
         turns = behind and turning_radius[n] <= ZERO
         if turns or not _sample(p, ways, speed, turn, allowed, shape, around, horizon, corridor, limits):
-            if turning_radius[n] <= ZERO and _free(*around, ZERO, aside, horizon, p.step):
+            if turning_radius[n] <= ZERO and _free(*around, ZERO, aside, horizon):
                 twists[n, 2] = aside
-            if not turns or twists[n, 2] == ZERO:
-                reasons[n] = _TOUCHED if begins_touching else _BLOCKED
+                reasons[n] = np.int8(0) if turns else _BLOCKED
+                continue
+            back = _back(around, top, min_vx[n], horizon, radii[n], places[n], bodies[n], count)
+            twists[n, 0], reasons[n] = back, _TOUCHED if begins_touching else (_ESCAPING if back < ZERO else _BLOCKED)
             continue
         if count == 0:
             reach = min(left, top * p.step * np.float32(steps)) / max(distance, _TINY)
             best = _nearest_end(ways, allowed, reach * tx, reach * ty)
             twists[n, 0], twists[n, 2] = speed[best], turn[best]
+            if speed[best] < _STILL and abs(turn[best]) < _STILL:
+                twists[n, 0] = _back(around, top, min_vx[n], horizon, radii[n], places[n], bodies[n], count)
+                reasons[n] = _ESCAPING if twists[n, 0] < ZERO else _BLOCKED
             continue
         radius[0] = radii[n]
         for a in range(count):
@@ -417,6 +444,6 @@ def _act(p, robot, route, walls, others, factor, shape, kept, twists, reasons, f
         if best < 0:
             reasons[n] = _TOUCHED if begins_touching else _WAITING
             continue
-        if not _free(*around, forward, bend, horizon, p.step):
+        if not _free(*around, forward, bend, horizon):
             forward, bend = speed[best], turn[best]
         twists[n, 0], twists[n, 2] = forward, bend
