@@ -56,6 +56,7 @@ def test_every_planner_drives_every_robot_as_fast_as_it_can(planner):
     [
         *(("dwa_ros", 0.55), ("teb_ros", 0.4), ("trajectory_rollout_ros", 0.55)),
         *(("social_force_socnavbench", 1.2), ("sampling_socnavbench", 1.2), ("dragon_barn", 0.55)),
+        ("brne_ros", 0.6),
     ],
 )
 def test_a_preset_holds_a_fast_robot_to_the_published_speed(preset, speed):

@@ -32,6 +32,9 @@ Where it differs:
 
 What it cannot do: ways are arcs for 2.5 s, so it does not thread between people who stand close, and stands where somebody stays
 within the stopping distance. The pedestrians' samples know no walls.
+
+Narrow places: samples left and right of a jamb may leave none between them, at which `rto`, of 2.8 m/s, and `rlca`, which cannot
+back up, stay; a box whose corner is at the end of a wall neither drives on nor turns (`jackal_barn` in the hairpin).
 """
 
 from __future__ import annotations

@@ -27,6 +27,7 @@ Where it differs:
 
 What it cannot do: the goal is a direction, not the end of a path. In a building it drives into the room next to the goal and stays
 there. Where a wall without a gap shuts the way, it heads for the goal and stands before the wall. People are part of the scan.
+Of narrow places it passes doors, corridors and lanes, and does not find round the end of a wall (hairpin) that hides its goal.
 """
 
 from __future__ import annotations
