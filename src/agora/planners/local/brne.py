@@ -57,7 +57,7 @@ from agora.errors import InputError
 from agora.interfaces import Answer, Declaration, Memory, Observation, Predictor, Span, Tracks
 from agora.planners.limits import own
 from agora.planners.local.brne_game import Costs, Ways, agree, deviations, price, roll_out, wander
-from agora.planners.rollouts.grids import footprint_cost
+from agora.planners.local.brne_walls import back, free, in_corridor, touches
 from agora.planners.steering import stopping_speed
 from agora.ranges import Count, Distance, Duration, Length, Number, Period, Positive, TopSpeed, TurningRate, check_fields
 from agora.registry import Plug, make
@@ -65,10 +65,10 @@ from agora.seeds import key_of
 
 _NOMINAL = np.float32(2.0 / 3.0)
 _TURN = np.float32(1.0 / 0.6)  # rad/m: the published turning rate, by its speed
-_MARGIN, _PACE, _SPARE = np.float32(0.1), np.float32(0.1), np.float32(0.05)  # m
+_MARGIN, _SPARE = np.float32(0.1), np.float32(0.05)  # m
 _FAR, _TINY, _TINIEST = np.float32(3e38), np.float32(1e-6), np.float32(1e-30)
 _NOBODY = 1e6  # m
-_CRAWL, _STILL, _NEAR = np.float32(0.2), np.float32(1e-3), np.float32(0.5)
+_STILL = np.float32(1e-3)
 _BLOCKED, _WAITING, _ESCAPING = np.int8(Reason.BLOCKED), np.int8(Reason.WAITING), np.int8(Reason.ESCAPING)
 _TOUCHED = np.int8(Reason.START_IN_CONTACT)
 
@@ -242,27 +242,6 @@ class Brne:
 
 
 @hidden
-def _free(cost, corners, x, y, resolution, heading, speed, turn, reach):
-    """Return whether a robot at (x, y) of a window is free of walls for the time ``reach`` at a constant twist; now, too.
-
-    No point of its outline is asked less than about every 0.1 m.
-    """
-    if cost.shape[0] == 0:
-        return True
-    wide = max(abs(corners[0, 0]), abs(corners[0, 1]))
-    count = np.int64(np.ceil(reach * (abs(speed) + wide * abs(turn)) / _PACE))
-    inverse, step, angle = ONE / resolution, reach / np.float32(max(count, 1)), heading
-    for k in range(count + 1):
-        sine, cosine = sincos(angle)
-        if footprint_cost(cost, corners[:, 0], corners[:, 1], ONE, x, y, sine, cosine, inverse) < 0:
-            return False
-        if k < count:
-            sine, cosine = sincos(angle + HALF * step * turn)
-            x, y, angle = x + step * speed * cosine, y + step * speed * sine, angle + step * turn
-    return True
-
-
-@hidden
 def _grid(speed, turn, shape, nominal, bend, top, fastest, turning_radius):
     """Write the speeds and turning rates (S,) of the samples: all pairs about the nominal ones, as far on either side as both stay
     within the largest; returns whether any drives.
@@ -280,15 +259,6 @@ def _grid(speed, turn, shape, nominal, bend, top, fastest, turning_radius):
 
 
 @hidden
-def _in_corridor(x, y, s, offset, side_x, side_y, wide):
-    """Return whether a sample of the robot stays within a corridor, of which the robot is ``offset`` beside the middle."""
-    farthest = ZERO
-    for t in range(x.shape[0]):
-        farthest = max(farthest, abs(offset + x[t, s] * side_x + y[t, s] * side_y))
-    return farthest <= wide
-
-
-@hidden
 def _sample(p, ways, speed, turn, allowed, shape, around, horizon, corridor, limits):
     """Write the robot's samples, and which of them walls and the corridor allow; returns whether any.
 
@@ -301,9 +271,9 @@ def _sample(p, ways, speed, turn, allowed, shape, around, horizon, corridor, lim
         _grid(speed, turn, shape, nominal, nominal * curve, top, fastest, turning_radius)
         roll_out(ways.x[0], ways.y[0], speed, turn, p.step)
         for s in range(speed.size):
-            allowed[s] = _free(*around, speed[s], turn[s], horizon)
+            allowed[s] = free(*around, speed[s], turn[s], horizon)
             if p.corridor > ZERO and allowed[s]:
-                allowed[s] = _in_corridor(ways.x[0], ways.y[0], s, offset, side_x, side_y, p.corridor)
+                allowed[s] = in_corridor(ways.x[0], ways.y[0], s, offset, side_x, side_y, p.corridor)
             left = left or allowed[s]
         if left:
             break
@@ -341,27 +311,6 @@ def _mean(ways, weights, speed, turn, allowed, x, y, keep):
                 most, best = weights[s], s
     total = max(total, _TINIEST)
     return forward / total, bend / total, best
-
-
-@hidden
-def _touches(around, radius, place, body, count):
-    """Return whether the robot touches one of its nearest, or a wall."""
-    for a in range(count):
-        keep = radius + body[a]
-        if place[a, 0] * place[a, 0] + place[a, 1] * place[a, 1] <= keep * keep:
-            return True
-    return not _free(*around, ZERO, ZERO, ZERO)
-
-
-@hidden
-def _back(around, top, lowest, horizon, radius, place, body, count):
-    """Return the speed at which the robot backs up straight, where nothing is behind it and nobody near; else 0."""
-    for a in range(count):
-        keep = radius + body[a] + _NEAR
-        if place[a, 0] * place[a, 0] + place[a, 1] * place[a, 1] <= keep * keep:
-            return ZERO
-    back = max(lowest, -_CRAWL * top)
-    return back if back < ZERO and _free(*around, back, ZERO, horizon) else ZERO
 
 
 @kernel
@@ -402,10 +351,10 @@ def _act(p, robot, route, walls, others, factor, shape, kept, twists, reasons, f
         nominal = min(nominal, stopping_speed(left - HALF * stops[n], max_ax[n], p.dt))
         horizon = max(p.wall_horizon, nominal / max_ax[n] + p.dt)
         u, v = x - origin[n, 0], y - origin[n, 1]
-        wide = _free(cost[n], wide_outlines[n], u, v, resolution, heading, ZERO, ZERO, ZERO)
+        wide = free(cost[n], wide_outlines[n], u, v, resolution, heading, ZERO, ZERO, ZERO)
         around = (cost[n], wide_outlines[n] if wide else outlines[n], u, v, resolution, heading)
         count = min(counts[n], most - 1)
-        begins_touching = call == 0 and _touches(around, radii[n], places[n], bodies[n], count)
+        begins_touching = call == 0 and touches(around, radii[n], places[n], bodies[n], count)
         aside = math.copysign(min(fastest, stopping_speed(abs(bearing), max_alpha[n], p.dt)), bearing)
         behind = abs(bearing) > HALF_PI
         curve = math.copysign(_FAR, bearing) if behind else TWO * math.sin(bearing) / max(distance, _TINY)
@@ -420,19 +369,19 @@ def _act(p, robot, route, walls, others, factor, shape, kept, twists, reasons, f
         limits = (nominal, curve, top, fastest, turning_radius[n])
         turns = behind and turning_radius[n] <= ZERO
         if turns or not _sample(p, ways, speed, turn, allowed, shape, around, horizon, corridor, limits):
-            if turning_radius[n] <= ZERO and _free(*around, ZERO, aside, horizon):
+            if turning_radius[n] <= ZERO and free(*around, ZERO, aside, horizon):
                 twists[n, 2] = aside
                 reasons[n] = np.int8(0) if turns else _BLOCKED
                 continue
-            back = _back(around, top, min_vx[n], horizon, radii[n], places[n], bodies[n], count)
-            twists[n, 0], reasons[n] = back, _TOUCHED if begins_touching else (_ESCAPING if back < ZERO else _BLOCKED)
+            retreat = back(around, top, min_vx[n], horizon, radii[n], places[n], bodies[n], count)
+            twists[n, 0], reasons[n] = retreat, _TOUCHED if begins_touching else (_ESCAPING if retreat < ZERO else _BLOCKED)
             continue
         if count == 0:
             reach = min(left, top * p.step * np.float32(steps)) / max(distance, _TINY)
             best = _nearest_end(ways, allowed, reach * tx, reach * ty)
             twists[n, 0], twists[n, 2] = speed[best], turn[best]
             if speed[best] < _STILL and abs(turn[best]) < _STILL:
-                twists[n, 0] = _back(around, top, min_vx[n], horizon, radii[n], places[n], bodies[n], count)
+                twists[n, 0] = back(around, top, min_vx[n], horizon, radii[n], places[n], bodies[n], count)
                 reasons[n] = _ESCAPING if twists[n, 0] < ZERO else _BLOCKED
             continue
         radius[0] = radii[n]
@@ -447,6 +396,6 @@ def _act(p, robot, route, walls, others, factor, shape, kept, twists, reasons, f
         if best < 0:
             reasons[n] = _TOUCHED if begins_touching else _WAITING
             continue
-        if not _free(*around, forward, bend, horizon):
+        if not free(*around, forward, bend, horizon):
             forward, bend = speed[best], turn[best]
         twists[n, 0], twists[n, 2] = forward, bend
