@@ -5,30 +5,35 @@ N. Perez-Higueras and others, Service Robotics Lab, Pablo de Olavide University:
 the numbers are those of its ``config/local_planner.yaml``, which is the preset `social_force_window_upo`.
 
 Samples are even shares of the largest speed and of the largest turning rate. Each is rolled out with the robot's acceleration.
-At each step the social force of the robot acts on each person, and theirs on it. The sum of the sizes of these forces and of that
-of the walls on the robot is the social work, which is added to the distance left to a point on the path, to the heading's deviation
-from it, to the speed that is missing and to the costmap's cost. Within 1.5 m of the goal one twist towards it is tried first.
+At each step the social force of the robot acts on each person, and theirs on it. The sum of the sizes of these forces, and of that
+of walls on the robot, is the social work. It is added to the distance left to a point on the path, the angle to it, the speed that
+is missing and the costmap's cost. Within 1.5 m of the goal one twist towards it is tried first.
 
 Where it differs:
-- Limits that are not given are the robot's. The point on the path is as far as suits the robot's speed, and its squared distance
-  counts in units of that length, which is 1 m upstream.
-- People go where a predictor says (``prediction``); the force of the robot, in the sample, pushes them off that way, and
-  the push decays as their model has it. Upstream each sample simulates everybody, who then also avoid each other and the walls, and
-  brake once they have walked on for a second. The predictor `crowd_rollout` brings the first two back.
-- The velocity of the robot enters the force in the map's frame. Upstream takes that of the robot's frame, as if it always
-  headed along x. All forces of a step are those after it; upstream mixes forces before it and after it.
-- A sample that touches somebody on the expected way is discarded, with both radii. Upstream measures from the centre of the person, and
-  only at the ends of steps. Who is in contact already may only go away.
-- The force of walls is the mean over wall cells of the local costmap within ``max_obstacle_dist``; upstream it is that over the points
-  of the scan (the mean until lightsfm of April 2025, the sum since).
-- The weights ``sfm_goal_weight``, ``sfm_obstacle_weight`` and ``sfm_people_weight`` act. Upstream reads them, and lightsfm's own numbers act
-  on. These are the defaults here.
-- Costs of the costmap are those under the centre, as upstream for a round robot; the outline must be free, at poses at most
-  0.1 m apart. Off the window is not free: a robot that could leave it in ``sim_time`` is slower.
-- Standing is a sample; upstream it turns on the spot instead. Where no sample is left it brakes.
-- The point on the path lies along it. Upstream it is the last one that is within the distance, through a wall too.
+- Limits that are not given are the robot's, but for the turning rate. There are twice as many speeds and turning rates: with those
+  upstream a robot of 2 m/s circles before a corridor of 1 m (``n_linvels``, ``n_angvels``).
+- The point on the path is somewhat farther than the fastest sample gets. Upstream that one overshoots, and the robot drives 0.6 m/s
+  of its 0.8. The squared distance counts in units of the point's distance along the path, which is 1 m upstream. No wall is before
+  the point: then a nearer one is taken. Upstream it is the last point within the distance, behind a wall too (``wp_tolerance``).
+- People go where a predictor says. The force of the robot in the sample pushes them off that way, and the push decays as in
+  lightsfm. Upstream each sample simulates everybody, who then also avoid each other and the walls, and brake once they have
+  walked on for a second. The predictor `crowd_rollout` has them avoid each other (``prediction``).
+- The velocity of the robot enters the force in the map's frame. Upstream takes that of the robot's frame, as if it headed along
+  x. All forces of a step are those after it; upstream some are those before it.
+- Contact with people is with both radii, on the expected way, also between steps. It costs more than all else, the more the faster
+  the robot is; who is in contact already may only go away. Upstream a sample is discarded that ends a step with its centre within
+  the robot's radius of a person, and where all are, the robot stops.
+- The force of walls is the mean over wall cells of the local costmap within ``max_obstacle_dist`` on the disc within the outline;
+  upstream it is that over the points of the scan (the mean until lightsfm of April 2025, the sum since).
+- The weights ``sfm_goal_weight``, ``sfm_obstacle_weight`` and ``sfm_people_weight`` act. Upstream reads them and does not pass them
+  on; those that act there are lightsfm's, the defaults here.
+- Costs of the costmap are those under the centre, as upstream for a round robot. The outline must be free at poses at most 0.1 m
+  apart, above 0.25 m/s with half a cell to spare. A robot that could leave the window in ``sim_time`` is slower.
+- Standing is a sample; upstream it turns on the spot instead.
 - Near the goal it slows down when it must turn to it, and in time to stop there. The turn to the goal's heading is the library's.
 - A car-like robot's samples turn as its turning radius allows. A robot that can move sideways does not.
+
+As upstream it never drives back: `car` and `f1tenth` do not get away from a wall that is close ahead.
 """
 
 from __future__ import annotations
@@ -43,20 +48,20 @@ import numpy as np
 from agora.core.recording import Reason
 from agora.core.state import Floats, frozen
 from agora.costmap.walls import room
-from agora.costmap.window import Window
+from agora.costmap.window import Window, disc_inside
 from agora.interfaces import Answer, Declaration, Memory, Observation, Span
 from agora.planners.expected import discs, needs_of
 from agora.planners.limits import own
 from agora.planners.local.social_force_window_plan import Law, Parameters, Scratch, plan
 from agora.planners.rollouts.poses import scene_of
-from agora.ranges import Distance, Length, NotNegative, Period, Positive, Speed, TopSpeed, Within, check_fields
+from agora.ranges import Distance, Length, NotNegative, Positive, Speed, TopSpeed, Within, check_fields
 from agora.registry import Named, Plug
 
 _LOCAL = threading.local()
 _WALLS = 128  # the nearest that count
 _SPACING = 0.1  # of the poses at which the outline must be free, m
 _FASTEST = 20.0  # up to which they are that near, m/s
-_RATIO = 1.0 / (0.8 * 1.5)  # upstream: the point is at 1 m, the fastest sample drives 0.8 m/s for 1.5 s
+_BEYOND = 1.1
 _RELAXATION = 0.5  # lightsfm, s
 
 _TUNABLE: dict[str, Span] = {
@@ -91,7 +96,7 @@ class SocialForceWindow:
         max_rot_acc: acceleration limit of the turning rate, rad/s2.
         xy_goal_tolerance: distance to the goal within which it stands, m.
         goal_distance: distance to the goal within which it tries one twist towards it first, m.
-        wp_tolerance: distance along the path of the point to head for, m; None for five sixths of how far the fastest sample gets.
+        wp_tolerance: distance along the path of the point to head for, m; None for a tenth more than the fastest sample drives.
         sim_time: length of the roll-outs, s.
         sim_granularity: step of the social forces, s.
         max_obstacle_dist: distance of walls beyond which they exert no force, m.
@@ -112,11 +117,11 @@ class SocialForceWindow:
 
     window: Window = field(default_factory=lambda: Window(size=7.0, sources=("map",)))
     prediction: Annotated[Named, Plug("predictors")] = field(default_factory=lambda: Named.of("predictors", "constant_velocity"))
-    n_linvels: Annotated[int, Within(1, 100)] = 4
-    n_angvels: Annotated[int, Within(1, 100)] = 4
+    n_linvels: Annotated[int, Within(1, 100)] = 8
+    n_angvels: Annotated[int, Within(1, 100)] = 8
     max_trans_vel: TopSpeed | None = None
     min_trans_vel: Speed = 0.08
-    max_rot_vel: Positive | None = None
+    max_rot_vel: Positive | None = 1.57
     min_rot_vel: Speed = 0.52
     max_trans_acc: Positive | None = None
     max_rot_acc: Positive | None = None
@@ -167,10 +172,16 @@ class SocialForceWindow:
         if o.path.shape[1] > 0:
             known = (frozen(seen.position), frozen(seen.radius), frozen(seen.present), frozen(seen.expected))
             fastest = self._fastest(o)
-            span = fastest * np.float32(self.sim_time * _RATIO) if self.wp_tolerance is None else np.full(rows, self.wp_tolerance)
+            span = fastest * np.float32(self.sim_time * _BEYOND) if self.wp_tolerance is None else np.full(rows, self.wp_tolerance)
             fine = np.maximum(np.ceil(np.minimum(fastest, _FASTEST) * (dt / _SPACING)), 1.0).astype(np.int64)
             people = 0 if o.pedestrians is None else o.pedestrians.present.shape[1]
-            reach = (frozen(o.radius), frozen(fastest), frozen(np.maximum(span, _SPACING).astype(np.float32)))
+            inner = disc_inside(self.window.corners(o.footprint, o.radius))
+            reach = (
+                frozen(o.radius),
+                frozen(inner.astype(np.float32)),
+                frozen(fastest),
+                frozen(np.maximum(span, _SPACING).astype(np.float32)),
+            )
             samples = (self.n_linvels, self.n_angvels, np.float32(dt), frozen(fine))
             scratch = self._scratch(o, steps * int(fine.max()), seen.present.shape[1])
             plan(self._parameters(o), scene_of(o, self.window), *reach, *samples, known, people, scratch, twists, reasons, 0, rows)
@@ -203,11 +214,10 @@ class SocialForceWindow:
         samples = (self.n_linvels + 1) * (2 * self.n_angvels + 1)
         key = (samples, poses, max(slots, 1), room(max(o.costmap.cost.shape[1:])))
         if getattr(_LOCAL, "key", None) != key:
-            lanes = np.empty((13, samples), np.float32)
+            lanes = np.empty((14, samples), np.float32)
             walls = (np.empty(key[3], np.int64), np.empty(_WALLS, np.int64), np.empty((_WALLS, 2), np.float32))
-            wanted, hit, scores = np.empty((2, samples), np.float32), np.empty(samples, np.bool_), np.empty(samples, np.float32)
-            away = np.empty((key[2], 4, samples), np.float32)
-            _LOCAL.scratch = Scratch(wanted, *lanes[:12], hit, scores, np.empty((poses, 4, samples), np.float32), away, *walls)
+            wanted, away = np.empty((2, samples), np.float32), np.empty((key[2], 4, samples), np.float32)
+            _LOCAL.scratch = Scratch(wanted, *lanes, np.empty((poses, 4, samples), np.float32), away, *walls)
             _LOCAL.key = key
         scratch: Scratch = _LOCAL.scratch
         return scratch
