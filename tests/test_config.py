@@ -358,3 +358,16 @@ def test_surrogates_of_json_are_one_letter_and_backslashes_before_them_are_none(
         "a\\😀",
         r"\ud83d\ude00",
     ]
+
+
+def test_a_parameter_that_is_a_component_has_parameters_in_brackets():
+    planner = config.parse_component("planners", "mppi:samples=64,prediction=crowd_rollout(model=helbing, walls=false)").part
+    predictor = planner.prediction
+    assert (planner.samples, predictor.name, predictor.part.model.name, predictor.part.walls) == (
+        64,
+        "crowd_rollout",
+        "helbing",
+        False,
+    )
+    with pytest.raises(InputError, match="prediction.model: no crowd model called 'helbig'; did you mean 'helbing'"):
+        config.parse_component("planners", "mppi(prediction=crowd_rollout(model=helbig,step=0.1))")

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import json
 import math
+import re
 import types
 import typing
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,6 +33,7 @@ __all__ = ["build", "build_component", "dump", "load", "parse", "parse_component
 
 T = TypeVar("T")
 _MOST_PROBLEMS = 20
+_CALLED = re.compile(r"(\w+)\((.*)\)")
 
 
 class _Wrong(Exception):  # noqa: N818
@@ -88,8 +91,14 @@ def parse_parameters(text: str, where: str) -> dict[str, Any]:
     Raises:
         InputError: the text is not that.
     """
-    flow = ", ".join(part.replace("=", ": ", 1) for part in split(text))
+    pairs = (part.partition("=") for part in split(text))
+    flow = ", ".join(f"{key}{equals and ': '}{_quoted(value)}" for key, equals, value in pairs)
     return cast(dict[str, Any], parse("{" + flow + "}", dict, where))
+
+
+def _quoted(value: str) -> str:
+    """A value as YAML reads it; a component with parameters is one text, whatever commas are in its brackets."""
+    return json.dumps(value.strip()) if _CALLED.fullmatch(value.strip()) else value
 
 
 def parse_component(kind: str, text: str, where: str = "configuration") -> Named:
@@ -98,14 +107,13 @@ def parse_component(kind: str, text: str, where: str = "configuration") -> Named
     Raises:
         InputError: no such component, a parameter that it does not have or refuses, or another form of text.
     """
-    name, bracket, rest = text.strip().partition("(")
-    if bracket and not rest.endswith(")"):
-        raise InputError(f"{where}: expected name(key=value, ...), got {text.strip()!r}")
-    if not bracket:
+    if called := _CALLED.fullmatch(text.strip()):
+        name, rest = called[1], called[2]
+    else:
         name, _, rest = text.strip().partition(":")
-    return build_component(
-        kind, {"name": name.strip()} | parse_parameters(rest.removesuffix(")") if bracket else rest, where), where
-    )
+        if "(" in name:
+            raise InputError(f"{where}: expected name(key=value, ...), got {text.strip()!r}")
+    return build_component(kind, {"name": name.strip()} | parse_parameters(rest, where), where)
 
 
 def parse_components(kind: str, text: str, where: str = "configuration") -> tuple[Named, ...]:
@@ -186,7 +194,10 @@ class Builder:
         return self.scalar(node, kind, path)
 
     def component(self, node: Node, plug: Plug, path: str) -> Named:
-        """A component of the registry: its name, or a mapping of ``name`` and its parameters."""
+        """A component of the registry: its name, ``name(key=value, key=value)``, or a mapping of ``name`` and its parameters."""
+        if isinstance(node.value, str) and (called := _CALLED.fullmatch(node.value)):
+            values = {"name": called[1]} | parse_parameters(called[2], f"{self.where}:{node.line}: {path}")
+            node = dataclasses.replace(tree_of_plain(values, self.where), line=node.line)
         kind, name, given = plug.kind, node, Node({}, node.line)
         if isinstance(node.value, dict):
             if "name" not in node.value and not plug.usual:

@@ -66,7 +66,8 @@ Record = TypeVar("Record", bound=tuple[Any, ...])
 def _fields(record: type) -> Mapping[str, tuple[Any, tuple[str, ...], float]]:
     """Type, axes and default of each field of a record."""
     hints = {name: get_args(hint) for name, hint in get_type_hints(record, include_extras=True).items()}
-    kinds = {name: get_args(get_args(array)[1])[0] for name, (array, _) in hints.items()}
+    last = {name: get_args(array)[-1] for name, (array, _) in hints.items()}
+    kinds = {name: (get_args(kind) or (kind,))[0] for name, kind in last.items()}  # dtype[float32]; from NumPy 2.5 on float32
     return {name: (kinds[name], tuple(each.axes.split()), each.default) for name, (_, each) in hints.items()}
 
 

@@ -19,9 +19,9 @@ Where it differs from the publication and from Nav2:
   With noise that is new at every step a robot whose goal is behind it never tries to turn round.
 - Sample 0 is the plan itself. Sample 1 brakes, so that standing is always among the choices.
 - Samples keep the robot's limits of speed, acceleration and turning radius; the mean is of what they drive, not of what they drew.
-- A roll-out whose outline touches a wall has weight 0. Where all have, the robot brakes, so that one in a wall stays there. Contact
-  with people only costs, the more the faster the robot is: who walks into a robot that stands is not to freeze it. From a person whom
-  it touches it only goes away.
+- A roll-out whose outline touches a wall has weight 0. Where all have, the robot brakes, so that one in a wall stays there.
+- Contact with people only costs, the more the faster the robot is: who walks into a robot that stands is not to freeze it. It only
+  goes away from a person whom it touches.
 - Where good samples lie to both sides and few between, as before a person or with the goal right behind, only those of the better
   side count: the mean of two ways round is no way. (The publication's mean, over noise that differs at every call, leaves this to
   chance.)

@@ -227,7 +227,7 @@ def _meet_walls(p, scene, n, scratch, circumscribed):
 
 @hidden
 def _meet_people(p, x, y, vx, vy, cost, hit, px, py, reach, now):
-    """Add the cost of one disc at its place of the moment; in contact speed costs, too. From contact a sample must not go deeper."""
+    """Add the cost of one disc at its place of the moment; in contact speed costs, too. No sample goes deeper than it begins."""
     wide = reach + p.margin
     for k in range(x.size):
         dx, dy = px - x[k], py - y[k]

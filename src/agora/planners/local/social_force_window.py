@@ -115,7 +115,7 @@ class SocialForceWindow:
         distance_weight: weight of the squared distance to the point at the end, where its distance along the path is 1.
     """
 
-    window: Window = field(default_factory=lambda: Window(size=7.0, sources=("map",)))
+    window: Window = field(default_factory=lambda: Window(sources=("map",)))
     prediction: Annotated[Named, Plug("predictors")] = field(default_factory=lambda: Named.of("predictors", "constant_velocity"))
     n_linvels: Annotated[int, Within(1, 100)] = 8
     n_angvels: Annotated[int, Within(1, 100)] = 8
@@ -217,7 +217,7 @@ class SocialForceWindow:
             lanes = np.empty((14, samples), np.float32)
             walls = (np.empty(key[3], np.int64), np.empty(_WALLS, np.int64), np.empty((_WALLS, 2), np.float32))
             wanted, away = np.empty((2, samples), np.float32), np.empty((key[2], 4, samples), np.float32)
-            _LOCAL.scratch = Scratch(wanted, *lanes, np.empty((poses, 4, samples), np.float32), away, *walls)
+            _LOCAL.scratch = Scratch(wanted, *lanes, np.empty((poses, 4, samples), np.float32), away, *walls)  # type: ignore[call-arg]
             _LOCAL.key = key
         scratch: Scratch = _LOCAL.scratch
         return scratch
