@@ -101,9 +101,11 @@ def scores(p, fastest, radius, inner, people, pose, twist, limits, dt, path, cos
                 total, work = total + force, work + np.hypot(*force)
                 drift[m] = yields * (max(1 - p.sfm_goal_weight / 0.5 * step, 0.0) * drift[m] - step * force)
                 off[m] += step * drift[m]
-                gaps = [np.hypot(*((1 - s) * (was - before[:2]) + s * (now - at[:2]))) for s in np.linspace(0, 1, 400)]
+                a, b = was - before[:2], now - at[:2]
+                share = np.clip(a @ (a - b) / max((a - b) @ (a - b), 1e-12), 0.0, 1.0)
+                least, last = np.hypot(*(a + share * (b - a))), np.hypot(*b)
                 first, reach = np.hypot(*(place - here)), size + radius
-                if gaps[-1] < first if first < reach else min(gaps) < reach:
+                if last < first if first < reach else least < reach:
                     contact = max(contact, 1 + abs(v[0]))
             pushes = [(at[:2] - wall, np.hypot(*(at[:2] - wall))) for wall in walls]
             push = [p.sfm_obstacle_weight * math.exp((inner - d) / p.sfm_obstacle_sigma) * o / d for o, d in pushes]

@@ -35,12 +35,12 @@ def test_it_keeps_the_contract():
     "kind", [{}, {"max_vy": 0.6}, {"turning_radius": 0.7, "corners": 4}], ids=["differential", "holonomic", "car"]
 )
 def test_the_kernel_drives_the_sample_that_its_plain_twin_scores_best(kind):
-    planner = SocialForceWindow(window=Window(size=5.2, sources=("map",)), n_linvels=3, n_angvels=3, goal_distance=0.01)
+    planner = SocialForceWindow(window=Window(size=5.2, sources=("map",)), n_linvels=2, n_angvels=2, goal_distance=0.01)
     close = 0
-    for seed in (4, 5):
-        seen = observation(6, 4, seed=seed, window=planner.window, **kind)
+    for seed, rows in ((4, 4), (5, 3)):
+        seen = observation(rows, 4, seed=seed, window=planner.window, **kind)
         answer, fastest = planner.act(seen, {}), planner._fastest(seen)
-        for n in range(6):
+        for n in range(rows):
             row, others = row_of(seen, n), []
             for tracks in (seen.pedestrians, seen.robots):
                 for q in np.flatnonzero(tracks.present[n]):
@@ -61,7 +61,7 @@ def test_the_kernel_drives_the_sample_that_its_plain_twin_scores_best(kind):
                 if np.abs(twist - answer.twists[n]).max() < 2e-3:
                     close += 1
                     break
-    assert close >= 11  # a point on a cell's border may fall to either side
+    assert close >= 6  # a point on a cell's border may fall to either side
 
 
 def test_the_work_against_a_person_straight_ahead_is_that_of_the_closed_form():
