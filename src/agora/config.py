@@ -91,14 +91,9 @@ def parse_parameters(text: str, where: str) -> dict[str, Any]:
     Raises:
         InputError: the text is not that.
     """
-    pairs = (part.partition("=") for part in split(text))
-    flow = ", ".join(f"{key}{equals and ': '}{_quoted(value)}" for key, equals, value in pairs)
+    parts = (re.sub(r"=\s*(\w+\(.*\))\s*$", lambda called: "=" + json.dumps(called[1]), part) for part in split(text))
+    flow = ", ".join(part.replace("=", ": ", 1) for part in parts)
     return cast(dict[str, Any], parse("{" + flow + "}", dict, where))
-
-
-def _quoted(value: str) -> str:
-    """A value as YAML reads it; a component with parameters is one text, whatever commas are in its brackets."""
-    return json.dumps(value.strip()) if _CALLED.fullmatch(value.strip()) else value
 
 
 def parse_component(kind: str, text: str, where: str = "configuration") -> Named:
@@ -107,12 +102,10 @@ def parse_component(kind: str, text: str, where: str = "configuration") -> Named
     Raises:
         InputError: no such component, a parameter that it does not have or refuses, or another form of text.
     """
-    if called := _CALLED.fullmatch(text.strip()):
-        name, rest = called[1], called[2]
-    else:
-        name, _, rest = text.strip().partition(":")
-        if "(" in name:
-            raise InputError(f"{where}: expected name(key=value, ...), got {text.strip()!r}")
+    called = _CALLED.fullmatch(text.strip())
+    name, rest = called.groups() if called else text.strip().partition(":")[::2]
+    if "(" in name:
+        raise InputError(f"{where}: expected name(key=value, ...), got {text.strip()!r}")
     return build_component(kind, {"name": name.strip()} | parse_parameters(rest, where), where)
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from tests.learned import learned
-from tests.starts import DISC, people, start
+from tests.starts import DISC as BLIND
+from tests.starts import people, start
 
 from agora.core.recording import Outcome, Reason
 from agora.episode import Conditions, Episodes
@@ -15,8 +18,11 @@ from agora.pedestrians.waypoint import Waypoint
 from agora.planners.local.teb import Teb
 from agora.registry import make, ready
 from agora.robots.model import RobotModel
+from agora.sensors.lidar import Lidar
 from agora.world.records import END_WALL
 
+LIDAR = Lidar(beams=90, range_max=12.0)
+DISC = replace(BLIND, lidar=LIDAR)
 BOX = RobotModel(
     name="box",
     kinematics="differential",
@@ -24,6 +30,7 @@ BOX = RobotModel(
     footprint=((0.3, -0.2), (0.3, 0.2), (-0.3, 0.2), (-0.3, -0.2)),
     vx=(-0.5, 1.0),
     omega=2.0,
+    lidar=LIDAR,
 )
 BLOCK = np.array([[4.0, 2.1], [6.2, 2.6], [5.9, 4.4], [3.8, 4.1]])
 CELL = [[-3.0, -2.0, -1.2, -2.3], [-1.2, -2.3, -1.0, -0.4], [-1.0, -0.4, -2.8, -0.2], [-2.8, -0.2, -3.0, -2.0]]
@@ -40,7 +47,10 @@ IN_SOMEBODY = {"in a pedestrian": {"crowd": people([(0.6, 1.3)], [(0.6, 1.3)], s
 
 
 def played(planner, *cases):
-    begun = [start(**({"pose": HERE, "goal": (9.0, 4.7, 0.0), "place": PLACE, "timeout": 1.5} | changes)) for changes in cases]
+    begun = [
+        start(**({"model": DISC, "pose": HERE, "goal": (9.0, 4.7, 0.0), "place": PLACE, "timeout": 1.5} | changes))
+        for changes in cases
+    ]
     return [recording for _, (recording,) in sorted(Episodes(begun, planner, Conditions(crowd=Waypoint(), ends=END_WALL)))]
 
 

@@ -16,6 +16,7 @@ from agora.episode import Conditions, Episodes
 from agora.maps.grid import Map
 from agora.pedestrians.anticipation import Anticipation
 from agora.planners.local.teb import Teb
+from agora.planners.local.teb_scene import steps
 from agora.planners.presets import named_planner
 from agora.registry import make
 from agora.robots.model import load_robot
@@ -29,6 +30,20 @@ def test_teb_passes_with_robots_of_two_metres_a_second(place):
     check_narrow_places(make("planners", "teb"), [place], [load_robot("jackal")], starts=12 if place == "door" else 2)
 
 
+@pytest.mark.parametrize(
+    ("place", "robot", "starts", "values"),
+    [
+        ("corridor", "burger", 2, ""),
+        ("hairpin", "waffle", 1, ""),
+        ("wall", "rlca", 2, ""),
+        ("lane", "agvota", 2, ":footprint_model=polygon,min_obstacle_dist=0.2,inflation_dist=0.3"),
+    ],
+    ids=["a slow one", "another", "one that cannot back up", "a long one that knows its outline"],
+)
+def test_teb_passes_with_robots_that_are(place, robot, starts, values):
+    check_narrow_places(named_planner(f"teb{values}")[1].part, [place], [load_robot(robot)], starts=starts)
+
+
 def test_the_times_of_the_package_are_too_coarse_for_a_door_at_two_metres_a_second():
     coarse = named_planner("teb:dt_ref=0.3,dt_hysteresis=0.1,feasibility_check_no_poses=5")[1].part
     with pytest.raises(ContractError, match="start 11: wall_collision"):
@@ -36,15 +51,18 @@ def test_the_times_of_the_package_are_too_coarse_for_a_door_at_two_metres_a_seco
 
 
 def test_a_band_is_as_fine_as_its_robot_is_fast():
-    fast, slow = (dict(holonomic=False, max_vx=v) for v in (2.0, 0.8))
+    fast, slow, slowest = (dict(holonomic=False, max_vx=v) for v in (2.0, 0.8, 0.2))
+    aside = dict(holonomic=True, max_vx=1.0, max_vy=1.5)
     for planner, bounds, dt, hurry, checked in (
         (Teb(), fast, 0.15, 4.0, 10),
         (Teb(), slow, 0.3, 1.0, 5),
+        (Teb(), slowest, 0.6, 1.0, 3),
+        (Teb(), aside, 0.3 / math.hypot(1.0, 0.5), 1.25, 6),
         (Teb(max_vel_x=0.4), fast, 0.3, 1.0, 5),
         (Teb(dt_ref=0.25, feasibility_check_no_poses=7), fast, 0.25, 1.0, 7),
     ):
         o = observe([(0.0, 0.0, 0.4)], [(3.0, 1.0)], **bounds)
-        times, hysteresis, much, poses = (value[0] for value in planner.steps(o))
+        times, hysteresis, much, poses = (value[0] for value in steps(planner, o))
         assert (times, hysteresis, much, poses) == pytest.approx((dt, dt / 3, hurry, checked), rel=1e-5)
 
 

@@ -88,5 +88,5 @@ def test_an_extra_that_there_is_not_is_told_the_nearest():
         Declaration(requires="learning")
 
 
-def test_every_planner_of_the_library_runs_without_extras():
+def test_every_planner_of_the_library_runs_with_the_extras_of_the_tests():
     assert runnable()[0] == ready("planners")

@@ -1,32 +1,43 @@
-"""Numba's compiling in this process: its time, which is no part of a planner's, and a log of the compiled functions.
+"""Compiling in this process: its time, which is no part of a planner's, and a log of what is compiled.
 
-Each function that Numba begins to compile is a line of this module's log, at level INFO. A first run on a machine compiles for a
-minute or two; a client that shows the log, as the command line does, is not silent meanwhile. Functions that come out of the cache
-on disk are not compiled.
+Each function that Numba begins to compile, and what else is announced, is a line of this module's log, at level INFO. A first run
+on a machine compiles for a minute or two; a client that shows the log, as the command line does, is not silent meanwhile. What
+comes out of the cache on disk is not compiled.
 """
 
 from __future__ import annotations
 
 import logging
+from contextlib import AbstractContextManager
 
 from numba.core import event
 
 _LOG = logging.getLogger(__name__)
+_KIND = "numba:compile"
 
 
 class _Compiling(event.TimingListener):  # type: ignore[misc]
     """Measures, and tells the log."""
 
     def on_start(self, event: event.Event) -> None:
-        function = event.data["dispatcher"].py_func
-        _LOG.info("compiling %s.%s", function.__module__, function.__qualname__)
+        if "dispatcher" in event.data:
+            function = event.data["dispatcher"].py_func
+            _LOG.info("compiling %s.%s", function.__module__, function.__qualname__)
+        elif event.data["what"]:
+            _LOG.info("compiling %s", event.data["what"])
         super().on_start(event)
 
 
 _COMPILED = _Compiling()
-event.register("numba:compile", _COMPILED)
+event.register(_KIND, _COMPILED)
+
+
+def compiling(what: str = "") -> AbstractContextManager[None]:
+    """Return a context in which something else is compiled, by its name, or made ready from a cache, where it is not named."""
+    context: AbstractContextManager[None] = event.trigger_event(_KIND, data={"what": what})
+    return context
 
 
 def seconds_compiling() -> float:
-    """Return how long Numba has compiled since this module was imported, s."""
+    """Return how long this process has compiled since this module was imported, s."""
     return _COMPILED.duration if _COMPILED.done else 0.0

@@ -7,14 +7,18 @@ import numpy as np
 import pytest
 from tests.planners.local.driving import limits, look, moved
 from tests.planners.local.observations import tracks
-from tests.planners.local.test_teb_solver import room
+from tests.planners.local.teb_twin import along, clearance
+from tests.planners.local.test_teb_solver import room, shape
 
 from agora.core.recording import Reason
 from agora.errors import InputError
+from agora.interfaces import Prediction, PredictorDeclaration
 from agora.planners.local.teb import Teb
-from agora.planners.local.teb_discs import associate, cluster
-from agora.planners.local.teb_solver import Bounds, Near, SolverMemory, cost, measure
+from agora.planners.local.teb_costs import Bounds, Near, SolverMemory, cost, measure
+from agora.planners.local.teb_discs import associate, attach, cluster
+from agora.planners.local.teb_shape import Shape, points_of
 from agora.planners.presets import named_planner
+from agora.registry import Named
 
 START = (2.3, -4.1, 0.6)
 ROBOT = limits(min_vx=-1.0, max_vx=1.0, max_omega=1.5)
@@ -71,13 +75,16 @@ def price(planner, seen, band):
     grid = np.zeros((70, 70), np.int32), np.zeros((70, 70, 2), np.int32)
     frame = f(seen.costmap.resolution), f(x - origin[0]), f(y - origin[1]), f(math.cos(heading)), f(math.sin(heading))
     standing = cluster(seen.costmap.cost[0], *frame, f(1.5), *grid, still)
-    near = Near(np.zeros((300 * n, 3), f), np.zeros(n + 1, np.int32), np.zeros((1, 3), f), np.zeros(n + 1, np.int32))
+    lists = np.zeros((300 * n, 3), f), np.zeros(n + 1, np.int32), np.zeros((1, 3), f), np.zeros(n + 1, np.int32)
+    near = Near(*lists, np.zeros((1, 2), f), np.full(1, -1, np.int32))
+    disc = Shape(shape().kind, *(array.astype(f) for array in shape()[1:]))
     work = SolverMemory(*(array.astype(f) for array in room(n)))
-    measure(relative, n, work)
-    associate(relative, n, still, standing, np.zeros((0, 5), f), 0, f(0.0), f(0.75), f(2.5), work.trig, near)
     twist = seen.twist[0]
-    bounds = Bounds(*(f(v) for v in (0.4, 0.2, 0.3, 0.5, 0.5, 0.0, twist[0], twist[2], 0.0, 1.0)))
-    return sum(cost(relative, n, planner.weights, bounds, near, f(8.0), work))
+    limit = (0.4, 0.2, 0.0, 0.3, 0.5, 0.5, 0.5, 0.0, *twist.tolist(), 0.0, 0.0)
+    bounds = Bounds(*(f(v) for v in limit))
+    measure(relative, n, bounds, work)
+    associate(relative, n, disc, still, standing, np.zeros((0, 5), f), 0, f(0.0), f(0.75), f(2.5), work.trig, near)
+    return sum(cost(relative, n, planner.weights, bounds, disc, near, f(8.0), work))
 
 
 def test_in_the_open_it_drives_straight_at_top_speed_and_stops_at_the_goal():
@@ -364,6 +371,145 @@ def test_a_circular_footprint_keeps_the_robot_s_edge_clear():
         assert gap == pytest.approx(least, abs=0.08)
 
 
+def test_a_long_robot_s_outline_is_kept_clear_where_its_model_knows_it():
+    """A robot of 1.2 m by 0.5 m, whose centre is 0.1 m before its middle, round a pillar at the side of its path."""
+    outline, pillar = np.array([[(0.5, 0.25), (-0.7, 0.25), (-0.7, -0.25), (0.5, -0.25)]], np.float32), (*ahead(1.7, 0.3)[:2], 0.15)
+    seen = see(START, (0.2, 0.0, 0.0), ahead(4.0), discs=[pillar], radius=0.75)
+    for model, low, high in (("polygon", 0.3, 0.37), ("line", 0.05, 0.15), ("two_circles", 0.25, 0.37), ("point", 0.05, 0.15)):
+        planner, memory = dataclasses.replace(ONE, footprint_model=model, min_obstacle_dist=0.3, inflation_dist=0.4), {}
+        for _ in range(6):
+            memory = planner.act(dataclasses.replace(seen, footprint=outline), memory).memory
+        around = [clearance(pose, ("polygon", outline[0]), *pillar[:2]) - 0.15 for pose in bands(memory)[0]]
+        assert low < min(around) < high, model
+
+
+def test_points_of_a_model_follow_the_outline():
+    outlines = np.array(
+        [[(0.5, 0.2), (-0.7, 0.2), (-0.7, -0.2), (0.5, -0.2)], [(0.1, 0.4), (-0.1, 0.4), (-0.1, -0.4), (0.1, -0.4)]]
+    )
+    radius = np.array([0.73, 0.42], np.float32)
+    ends, none = points_of("line", outlines, radius)
+    assert ends == pytest.approx(np.array([[(-0.5, 0.0), (0.3, 0.0)], [(0.0, 0.0), (0.0, 0.0)]]), abs=1e-6) and not none.any()
+    middles, wide = points_of("two_circles", outlines, radius)
+    assert np.array_equal(middles, ends) and wide == pytest.approx([0.2, 0.4])
+    for model, reach in (("point", (0.0, 0.0)), ("circular", radius)):
+        centre, found = points_of(model, outlines, radius)
+        assert not centre.any() and found == pytest.approx(reach)
+
+
+SIDEWAYS = limits(min_vx=-1.0, max_vx=1.0, max_vy=0.6, max_omega=1.5)
+
+
+def test_a_robot_that_can_moves_sideways_and_one_that_may_not_turns():
+    goal = ahead(0.3, 2.0)
+    planner = dataclasses.replace(MANY, max_vel_y=0.3)
+    poses, twists, _ = drive(planner, START, goal, 12.0, robot=SIDEWAYS)
+    assert np.abs(poses[:, 2] - 0.6).max() < 0.8
+    assert np.hypot(*twists[10:45, :2].T).mean() == pytest.approx(0.4, abs=0.02)
+    assert np.hypot(*twists[:, :2].T).max() < 0.4001 and np.abs(twists[:, 1]).max() <= np.float32(0.3)
+    assert np.abs(twists[10:45, 1]).mean() > 0.15
+    assert math.dist(poses[-1, :2], goal[:2]) < 0.2 and not twists[-1].any()
+    bound = limits(min_vx=-1.0, max_vx=1.0, max_omega=1.5)
+    for one in (dataclasses.replace(planner, max_vel_y=0.0), planner):
+        held = drive(one, START, goal, 3.0, robot=SIDEWAYS if one.max_vel_y == 0.0 else bound)[1]
+        assert not held[:, 1].any()
+        assert np.array_equal(held, drive(MANY, START, goal, 3.0, robot=bound)[1])
+
+
+def test_its_speed_sideways_changes_within_the_limit():
+    planner = dataclasses.replace(MANY, max_vel_x=0.05, max_vel_y=0.4, acc_lim_y=0.2, weight_acc_lim_y=200.0)
+    seen, memory = see(START, (0.0, 0.1, 0.0), ahead(0.0, 2.5), robot=SIDEWAYS), {}
+    for _ in range(6):
+        memory = planner.act(seen, memory).memory
+    band = bands(memory)[0]
+    aside = [along(a, b, 0.5 * math.pi) for a, b in zip(band, band[1:], strict=False)]
+    times = band[:-1, 3]
+    gains = np.diff(aside) / (0.5 * (times[1:] + times[:-1]))
+    assert np.abs(gains).max() <= 0.21 and abs(aside[0] - 0.1) / times[0] <= 0.21
+    assert max(aside) > 0.2
+
+
+def test_points_of_the_path_draw_the_band_round_a_bend_that_it_would_cut():
+    """The distance of the band to the corner that it misses by more."""
+    bend = np.array([(0.0, 0.0), (0.9, 0.0), (0.9, 0.9), (1.8, 0.9)]) + START[:2]
+    goal = (*bend[-1], 0.0)
+    seen = see((*START[:2], 0.0), (0.2, 0.0, 0.0), goal, path=bend)
+    off = []
+    for separation, weight, ordered in ((-1.0, 1.0, False), (0.3, 0.0, False), (0.3, 50.0, False), (0.3, 50.0, True)):
+        planner = dataclasses.replace(ONE, global_plan_viapoint_sep=separation, weight_viapoint=weight, via_points_ordered=ordered)
+        memory = {}
+        for _ in range(8):
+            memory = planner.act(seen, memory).memory
+        line = bands(memory)[0][:, :2]
+        off.append(max(np.hypot(*(line - corner).T).min() for corner in bend[1:3]))
+    assert off[0] == off[1] and off[0] > 0.25
+    assert off[2] < 0.15 and off[3] < 0.15
+
+
+def test_points_of_the_path_are_of_the_nearest_pose_or_in_their_order():
+    """A path that comes back by its start, and a band along it."""
+    route = np.array([(0.1 * k, 0.0) for k in range(11)] + [(1.0 - 0.1 * k, 0.1) for k in range(1, 11)], np.float32)
+    band = np.column_stack((route, np.zeros((21, 2)))).astype(np.float32)
+    empty = np.zeros((0, 3), np.float32), np.zeros(1, np.int32)
+    near = Near(*empty, *empty, np.full((22, 2), np.nan, np.float32), np.full(22, 7, np.int32))
+    f = np.float32
+    attach(band, 21, route, 21, f(0.35), False, near)
+    assert near.via_pose[:5].tolist() == [4, 8, 16, 19, -1]
+    assert near.via[:4] == pytest.approx(route[[4, 8, 16, 20]])
+    short = np.concatenate((band[:3], band[17:]))
+    attach(short, 7, route, 21, f(0.35), True, near)
+    poses = near.via_pose[: near.via_pose.tolist().index(-1)].tolist()
+    assert poses == sorted(poses) and poses[-1] == 5
+    attach(band, 21, route, 21, f(-1.0), True, near)
+    assert near.via_pose[0] == -1
+
+
+@dataclasses.dataclass(frozen=True)
+class Turning:
+    """Everybody walks on for a while, and then to the left."""
+
+    after: float
+    declares = PredictorDeclaration()
+
+    def predict(self, observation, steps, dt, memory):
+        people = observation.pedestrians
+        times = np.float32(dt) * np.arange(1, steps + 1, dtype=np.float32)
+        straight, turned = np.minimum(times, self.after), np.maximum(times - self.after, 0.0)
+        left = np.stack((-people.velocity[..., 1], people.velocity[..., 0]), -1)
+        on = straight[:, None] * people.velocity[:, :, None] + turned[:, None] * left[:, :, None]
+        calls = memory.get("calls", np.zeros(len(observation.pose), np.int32)) + 1
+        return Prediction((people.position[:, :, None] + on).astype(np.float32), {"calls": calls})
+
+
+def test_the_predictor_s_way_is_kept_clear_not_that_at_the_velocity_of_now():
+    """Somebody comes along the path, and turns off it, or does not."""
+    person = [(*ahead(3.4, 0.05)[:2], -0.5 * math.cos(0.6), -0.5 * math.sin(0.6), 0.3)]
+    bent = []
+    for after in (math.inf, 0.8):
+        planner = dataclasses.replace(ONE, prediction=Named("turning", Turning(after)))
+        seen = see(START, (0.4, 0.0, 0.0), ahead(4.0), people=person)
+        answer = planner.act(seen, {})
+        if after == math.inf:
+            assert np.array_equal(answer.twists, ONE.act(seen, {}).twists)
+        answer = planner.act(seen, answer.memory)
+        assert answer.memory["prediction"]["calls"] == 2
+        aside = (bands(answer.memory)[0][:, :2] - START[:2]) @ (-math.sin(0.6), math.cos(0.6))
+        bent.append(np.abs(aside).max())
+    assert bent[0] > 0.4 and bent[1] < 0.15
+
+
+def test_products_find_the_same_ways_round_a_pillar_as_sides_do():
+    seen = see(START, (0.0, 0.0, 0.0), ahead(3.0), discs=[(*ahead(1.5, 0.05)[:2], 0.2)])
+    found = []
+    for rule in ("sides", "product"):
+        planner, memory = dataclasses.replace(MANY, h_signature=rule), {}
+        for _ in range(6):
+            memory = planner.act(seen, memory).memory
+        halfway = np.array([band[len(band) // 2, :2] for band in bands(memory)])
+        found.append(sorted(np.sign((halfway - START[:2]) @ (-math.sin(0.6), math.cos(0.6)))))
+    assert found == [[-1.0, 1.0]] * 2
+
+
 QUICK = {"max_vel_x": 2.0, "max_vel_x_backwards": 0.5, "max_vel_theta": 1.57, "acc_lim_x": 10.0, "acc_lim_theta": 10.0}
 
 
@@ -469,7 +615,8 @@ def test_arena_s_settings_of_the_jackal_are_a_preset():
         ({"weight_obstacle": -1.0}, "weight_obstacle"),
         ({"dt_hysteresis": 0.4}, "dt_hysteresis"),
         ({"min_samples": 2}, "min_samples"),
-        ({"footprint_model": "line"}, "footprint_model"),
+        ({"footprint_model": "lime"}, "did you mean 'line'"),
+        ({"h_signature": "side"}, "did you mean 'sides'"),
         ({"max_number_classes": 0}, "max_number_classes"),
         ({"max_samples": 16}, "roadmap_graph_no_samples"),
     ],

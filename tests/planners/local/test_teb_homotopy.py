@@ -6,9 +6,10 @@ import math
 import numpy as np
 import pytest
 
-from agora.planners.local.teb_homotopy import classify, connect, detours, explore, obstacles, scatter, sweep
+from agora.planners.local.teb_homotopy import classify, connect, detours, explore, obstacles, product, scatter, sweep
 
 NOBODY = np.zeros((0, 5))
+SIDES, PRODUCT = (0.1, 0.0), (0.1, 1.0)
 
 
 def detour(height, shape=1.0, n=40, length=6.0, time=0.25):
@@ -36,6 +37,29 @@ def h_signature(band, places):
     return total
 
 
+@pytest.mark.parametrize("places", [[(3.0, 0.0)], [(2.0, 0.3), (4.0, -0.4)], [(1.0 + 0.6 * k, 0.5 * (-1) ** k) for k in range(8)]])
+def test_the_product_is_that_of_the_package(places):
+    places = np.array([(*place, 0.0, 0.0) for place in places])
+    for height, shape in ((1.2, 1.0), (-0.7, 2.0), (2.6, 1.4)):
+        band = detour(height, shape)
+        assert complex(*product(band, 40, places, len(places), 1.0)) == pytest.approx(h_signature(band, places), rel=1e-6, abs=1e-6)
+    twice = np.concatenate((places, places[:1] + (0.03, 0.0, 0.0, 0.0)))
+    assert np.isfinite(product(band, 40, twice, len(twice), 1.0)).all()
+
+
+def test_products_tell_apart_ways_that_sides_do_not():
+    """Once more round the obstacle, by less than a turn: the side on which it is passed is the same."""
+    place, known = np.array([[3.0, 0.0, 0.0, 0.0]]), np.zeros((3, 2))
+    angle = np.linspace(1.0, -0.9, 60) * math.pi
+    once = np.column_stack((3.0 + 3.0 * np.cos(angle), 0.1 + 3.0 * np.sin(angle), 0 * angle, 0 * angle + 0.2))
+    less = np.column_stack((3.0 + 3.0 * np.cos(angle), 0.1 + 3.0 * np.sin(angle), 0 * angle, 0 * angle + 0.2))[:32]
+    for rule, expected in ((SIDES, [0, 0]), (PRODUCT, [0, 1])):
+        assert [classify(way, len(way), place, 1, known, k, rule) for k, way in enumerate((once, less))] == expected
+    through = detour(0.0)
+    assert classify(through, 40, np.array([through[20] * (1, 1, 0, 0)]), 1, known, 0, PRODUCT) == 0
+    assert classify(through, 40, np.array([through[0] * (1, 1, 0, 0)]), 1, known, 0, PRODUCT) == -1
+
+
 def still(*places):
     return np.array([(x, y, r) for x, y, r in places], float)
 
@@ -58,7 +82,7 @@ def test_signatures_tell_all_ways_past_two_obstacles_apart_and_only_those():
     assert same == [(1, 0), (3, 2)]
     signatures, classes, known = np.full((7, 2), np.nan), [], 0
     for way in ways:
-        classes.append(classify(way, len(way), places, 2, signatures, known, 0.1))
+        classes.append(classify(way, len(way), places, 2, signatures, known, SIDES))
         known += classes[-1] == known
     assert classes == [0, 0, 1, 1, 2, 3]
 
@@ -95,7 +119,7 @@ def test_the_angle_about_an_obstacle_is_the_field_s_integral_in_space_and_time(p
 def test_a_band_round_an_obstacle_is_of_no_class():
     angle = np.linspace(0.0, 2.6 * math.pi, 60)
     loop = np.column_stack((np.cos(angle), np.sin(angle), 0 * angle, 0 * angle + 0.2))
-    assert classify(loop, 60, np.zeros((1, 4)), 1, np.zeros((2, 1)), 0, 0.1) == -1
+    assert classify(loop, 60, np.zeros((1, 4)), 1, np.zeros((2, 2)), 0, SIDES) == -1
 
 
 def test_discs_between_which_the_robot_does_not_fit_are_one_obstacle():
@@ -142,7 +166,7 @@ def test_both_ways_past_a_disc_are_found_and_no_third():
     scatter(4.0, 0.0, 6.0, 1.0, 0, 15, nodes)
     connect(nodes, 17, discs, 1, NOBODY, 0, 0.5, 0.45, edges)
     guess = (0.4, 0.3, 3)
-    found = explore(nodes, 17, edges, (0.0, 0.0), guess, places, 1, 0.1, bands, counts, 0, 5, roadmap, signatures)
+    found = explore(nodes, 17, edges, (0.0, 0.0), guess, places, 1, SIDES, bands, counts, 0, 5, roadmap, signatures)
     assert found == 2
     assert np.sign(signatures[0, 0]) != np.sign(signatures[1, 0])
     for c in range(2):

@@ -8,38 +8,42 @@ from scipy.optimize import least_squares
 from tests.planners.local.teb_twin import residuals
 
 from agora.planners.local.teb import Teb
-from agora.planners.local.teb_solver import (
-    FIXED,
-    WIDTH,
-    Bounds,
-    Near,
-    SolverMemory,
-    TebWeights,
-    cost,
-    linearise,
-    measure,
-    optimise,
-    solve,
-)
+from agora.planners.local.teb_costs import STEP, WIDTH, Bounds, Near, SolverMemory, TebWeights, cost, linearise, measure
+from agora.planners.local.teb_shape import KINDS, Shape
+from agora.planners.local.teb_solver import FIXED, optimise, solve
 
-NARROW = Bounds(*(np.float64(v) for v in (0.3, 0.11, 0.4, 0.35, 0.5, 0.0, 0.21, -0.13, 0.0, 1.7)))
+NARROW = Bounds(*(np.float64(v) for v in (0.3, 0.11, 0.0, 0.4, 0.35, 0.3, 0.5, 0.0, 0.21, 0.17, -0.13, 0.0, 0.0)))
+VIA = [(1, 0.5, 0.6), (3, 1.3, -0.4)]
+OUTLINES = {
+    "point": [(0.0, 0.0)],
+    "two_circles": [(0.25, 0.0), (-0.31, 0.0)],
+    "line": [(0.3, 0.02), (-0.2, -0.03)],
+    "polygon": [(0.4, 0.2), (0.1, -0.25), (-0.3, -0.1), (-0.1, 0.3)],
+}
 DISCS = [(1, 0.3, 0.41, 0.1, False), (2, 0.62, -0.2, 0.0, False), (2, 0.9, 0.33, 0.25, True), (4, 1.3, 0.1, 0.3, True)]
 NAMES = [name for name in TebWeights._fields if name not in ("epsilon", *(n for n in TebWeights._fields if n.endswith("_dist")))]
 
 
 def room(n):
     rows = 4 * n
-    shapes = ((n, 2), (n, 7), (rows, WIDTH + 1), (rows, WIDTH + 1), (rows,), (rows,), (WIDTH + 1,), (n, 4))
+    shapes = ((n, 2), (n, STEP), (rows, WIDTH + 1), (rows, WIDTH + 1), (rows,), (rows,), (WIDTH + 1,), (n, 4))
     return SolverMemory(*(np.full(shape, np.nan) for shape in shapes))
 
 
-def near(n, discs=()):
+def shape(model="point"):
+    points = np.array(OUTLINES[model])
+    return Shape(KINDS[model], points[:, 0].copy(), points[:, 1].copy())
+
+
+def near(n, discs=(), via=()):
     lists = []
     for moves in (False, True):
         mine = sorted(disc for disc in discs if disc[4] == moves)
         begin = [sum(disc[0] < i for disc in mine) for i in range(n + 1)]
         lists += [np.array([disc[1:4] for disc in mine], float).reshape(-1, 3), np.array(begin, np.int32)]
-    return Near(*lists)
+    return Near(
+        *lists, np.array([(*point[1:],) for point in via] + [(0.0, 0.0)]), np.array([*(point[0] for point in via), -1], np.int32)
+    )
 
 
 def weights(**given):
@@ -63,7 +67,7 @@ def crooked(seed, n=6):
     return band
 
 
-def jacobian(band, w, bounds, discs, more):
+def jacobian(band, *args):
     """Of the unknowns' residuals, by central differences."""
     columns = []
     for r in range(FIXED, 4 * (len(band) - 1)):
@@ -71,7 +75,7 @@ def jacobian(band, w, bounds, discs, more):
         for h in (1e-6, -1e-6):
             other = band.copy()
             other.flat[r] += h
-            moved.append(residuals(other, w, bounds, discs, more)[:, 1])
+            moved.append(residuals(other, *args)[:, 1])
         columns.append((moved[0] - moved[1]) / 2e-6)
     return np.stack(columns, -1)
 
@@ -88,20 +92,33 @@ def dense(matrix, first, end):
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("name", NAMES)
 def test_the_normal_equations_of_every_edge_are_those_of_its_finite_differences(name, seed):
-    band = crooked(seed)
-    w = weights(**{name: 3.7})
     bounds = NARROW._replace(
+        sideways=np.float64(0.23 * (seed > 1 or name.endswith("_y"))),
         turning_radius=np.float64(0.8 * (name == "kinematics_turning_radius")),
         turn=np.float64((-1) ** seed * (name == "prefer_rotdir")),
+        free=np.float64(seed % 2),
     )
-    work, discs, more = room(len(band)), near(len(band), DISCS), np.float64(4.0)
+    compared(crooked(seed), weights(**{name: 3.7}), bounds, "point")
+
+
+@pytest.mark.parametrize("model", OUTLINES)
+@pytest.mark.parametrize("name", ["obstacle", "dynamic_obstacle_inflation"])
+def test_so_are_those_of_every_shape(name, model):
+    for seed in range(4):
+        compared(crooked(seed), weights(**{name: 3.7}), NARROW, model)
+
+
+def compared(band, w, bounds, model):
+    """Compare the cost and the normal equations with those of the plain residuals."""
+    work, discs, more = room(len(band)), near(len(band), DISCS, VIA), np.float64(4.0)
     first, end = FIXED, 4 * (len(band) - 1)
-    measure(band, len(band), work)
-    linearise(band, len(band), w, bounds, discs, more, work)
-    table, jac = residuals(band, w, bounds, DISCS, 4.0), jacobian(band, w, bounds, DISCS, 4.0)
+    measure(band, len(band), bounds, work)
+    linearise(band, len(band), w, bounds, shape(model), discs, more, work)
+    plain = (w, bounds, DISCS, 4.0, VIA, (model, OUTLINES[model]))
+    table, jac = residuals(band, *plain), jacobian(band, *plain)
     weight, value = table.T
     assert np.abs(weight * value).max() > 1e-3
-    assert sum(cost(band, len(band), w, bounds, discs, more, work)) == pytest.approx(weight @ value**2, rel=1e-5)
+    assert sum(cost(band, len(band), w, bounds, shape(model), discs, more, work)) == pytest.approx(weight @ value**2, rel=1e-5)
     scale = np.abs(jac).max()
     assert work.side[first:end] == pytest.approx(-(jac.T * weight) @ value, rel=1e-5, abs=1e-5 * scale)
     assert dense(work.matrix, first, end) == pytest.approx((jac.T * weight) @ jac, rel=1e-5, abs=1e-5 * scale**2)
@@ -148,7 +165,9 @@ def test_it_finds_the_optimum_that_scipy_finds():
     bound[:, 3] = 1e-3
     best = least_squares(weighted, band.ravel()[unknown], bounds=(bound.ravel()[FIXED:], np.inf), xtol=1e-12, ftol=1e-12)
     found = band.copy()
-    total, near_discs = optimise(found, len(band), w, bounds, near(len(band), discs), np.float64(1.0), 200, room(len(band)))
+    total, near_discs = optimise(
+        found, len(band), w, bounds, shape(), near(len(band), discs), np.float64(1.0), 200, room(len(band))
+    )
     assert total + near_discs == pytest.approx(2.0 * best.cost, rel=0.01)
     assert total + near_discs == pytest.approx((weighted(found.ravel()[unknown]) ** 2).sum(), rel=1e-5)
     assert np.array_equal(found[[0, -1], :3], band[[0, -1], :3])
@@ -162,9 +181,9 @@ def test_without_obstacles_the_band_takes_the_time_of_a_trapezoid():
     band[:, 3] = 0.35
     names = ("max_vel_x", "acc_lim_x", "max_vel_theta", "acc_lim_theta")
     w = weights(**Teb().weights._asdict() | dict.fromkeys(names, 200.0) | {"optimaltime": 0.1})
-    bounds = Bounds(*(np.float64(value) for value in (v, 0.2, 0.3, a, 0.5, 0.0, 0.0, 0.0, 0.0, 1.0)))
+    bounds = Bounds(*(np.float64(value) for value in (v, 0.2, 0.0, 0.3, a, 0.5, 0.5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)))
     for _ in range(6):
-        optimise(band, n, w, bounds, near(n), np.float64(1.0), 50, room(n))
+        optimise(band, n, w, bounds, shape(), near(n), np.float64(1.0), 50, room(n))
     assert band[:-1, 3].sum() == pytest.approx(distance / v + v / a, abs=0.3)
     speeds = np.diff(band[:, 0]) / band[:-1, 3]
     changes = np.diff(speeds) / (0.5 * (band[:-2, 3] + band[1:-1, 3]))

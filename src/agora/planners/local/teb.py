@@ -6,37 +6,41 @@ Rösmann, Feiten, Wösch, Hoffmann, Bertram, "Trajectory modification considerin
 are kept. Limits are soft, as there: a band may be faster than its limits, the command is not.
 
 Where it differs:
-- Pedestrians and other robots are discs of known velocity, no cells of the costmap; those that stand are standing obstacles. Edges
+- Pedestrians and other robots are discs, no cells of the costmap; those that stand are standing obstacles, the others are where a
+  predictor expects them, by default at constant velocity. Edges
   of what is lethal or unknown in the costmap are points 0.15 m apart.
 - The local path ends before what stands on its end. After an infeasible band the horizon is halved, after ten in a row halved again
   (upstream means to do so, but compares numbers so that it hardly ever does).
 - Moving discs count in the check of the first poses, for as long as the robot needs to stop; none may come deeper into it than it
   is, so that a robot that somebody touches can leave. In contact with a wall it stops.
 - The margin to a limit is at most half of it, and a robot that cannot drive backwards has none there.
-- Limits that are not given are the robot's, and the poses of a robot faster than 1 m/s are closer in time, 0.3 m apart at full
-  speed: 0.6 m, as the package's 0.3 s are at 2 m/s, are too coarse for a door. The package's own limits and times are the preset
-  `teb_ros`.
-- A robot that cannot drive backwards has the weight 1000 on driving forwards, which the package advises where it is never to: with
-  its 1 the band backs out of what the robot must turn away from, and the robot stands.
+- Limits that are not given are the robot's. The poses of a robot faster than 1 m/s are closer in time, 0.3 m apart at full speed:
+  0.6 m, as the package's 0.3 s are at 2 m/s, are too coarse for a door. Those of a robot slower than 0.4 m/s are less close, 0.12 m
+  apart as the package's are at its own 0.4 m/s: poses that are closer are pushed back before a narrow place one by one, and the
+  robot stays there. The package's own limits and times are the preset `teb_ros`.
+- A robot that cannot drive backwards has the weight 100,000 on driving forwards, where the package advises 1000: with less, the
+  band backs away from a wall that the robot must turn from, and the robot stands. Limits of acceleration below the package's 0.5
+  weigh as much in shares of themselves.
+- A robot that can move sideways does so at up to half its speed ahead, no faster altogether than ahead, and has the weight 1 on
+  motion aside, as the package advises. As fast sideways as ahead, some stand before a lane as wide as twice ``min_obstacle_dist``.
+- Inside a polygon the distance to its edge is negative; of the points of the path that no pose is left for, `teb_discs` says more.
 - A band has at most 100 poses (``max_samples``; 500 upstream).
 - Points of the roadmap are not random; no more than 200 paths of it are looked at; bands are told apart as `teb_homotopy` says.
 - The solver stops where less than 1e-5 of the cost is to be won.
 
-Narrow places: a robot that cannot drive backwards stays where it stands 0.15 m before a wall, as `pioneer3dx` and `rlca` do in 3
-of 3 starts. `burger`, `waffle` and a car of 0.18 m/s come through no corridor of 1.0 m, and `agvota` and a loaded pallet truck
-mostly do not turn round in a lane of 2.0 m; why is not known yet. With the package's times `jackal` touches the jamb of a door of
-0.9 m in 3 of 12 starts at its 2 m/s.
+Narrow places: the default knows a robot as a point, so that the bands of long ones come too near to walls to turn there. `agvota`
+and a loaded pallet truck mostly do not turn round in a lane of 2.0 m; with a polygon, 0.2 m for ``min_obstacle_dist`` and 0.3 m for
+``inflation_dist`` they do in 9 and 7 of 9 starts. With the package's times `jackal` touches the jamb of a door of 0.9 m in 3 of 12
+starts at its 2 m/s.
 
-Not here: via points, sideways motion (robots that can are driven as if they could not), slowing down near obstacles, arcs' exact
-lengths, several bands of one class, dropping bands at random, durations as costs, footprints and obstacles other than points and
-discs.
+Not here: slowing down near obstacles, arcs' exact lengths, several bands of one class, dropping bands at random, durations as
+costs, obstacles other than points and discs, a weight of its own for points of the path in the choice between bands.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import math
-import threading
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Annotated, Literal
@@ -44,19 +48,24 @@ from typing import Annotated, Literal
 import numpy as np
 
 from agora.core.recording import Reason
-from agora.core.state import Bools, Floats, Ints, frozen
-from agora.costmap.window import Window, disc_inside
-from agora.errors import InputError
-from agora.interfaces import Answer, Declaration, Memory, Observation, Span, Tracks
+from agora.costmap.window import Window
+from agora.errors import InputError, nearest
+from agora.interfaces import Answer, Declaration, Memory, Observation, Span
+from agora.planners.expected import discs, needs_of
 from agora.planners.limits import own
-from agora.planners.local.teb_discs import BLOCK
-from agora.planners.local.teb_plan import Observed, Parameters, Recall, Scratch, plan
-from agora.planners.local.teb_solver import WIDTH, Near, SolverMemory, TebWeights
+from agora.planners.local.teb_costs import TebWeights
+from agora.planners.local.teb_discs import MOMENT, MOMENTS
+from agora.planners.local.teb_plan import plan
+from agora.planners.local.teb_scene import DT_REF, parameters_of, recalled, scene_of, scratch_of
+from agora.planners.local.teb_shape import KINDS
 from agora.ranges import Count, Distance, Duration, Number, Speed, Within
+from agora.registry import Named, Plug
 
-_LOCAL = threading.local()
-_DT_REF, _SPACING, _CHECKED, _TINY = 0.3, np.float32(0.3), np.float32(1.5), np.float32(1e-3)  # s, m, s, m/s
-_MAY_BE_NEGATIVE = ("window", "footprint_model", "feasibility_check_no_poses", "feasibility_check_lookahead_distance")
+_ARCS = 1000.0
+_MAY_BE_NEGATIVE = (
+    *("window", "prediction", "footprint_model", "h_signature"),
+    *("feasibility_check_no_poses", "feasibility_check_lookahead_distance", "global_plan_viapoint_sep"),
+)
 
 
 _TUNABLE: dict[str, Span] = {
@@ -84,20 +93,28 @@ class Teb:
 
     Attributes:
         window: local costmap; pedestrians and robots are known as discs and need not be in it.
-        footprint_model: footprint of the distances to obstacles: the robot's centre ("point") or the disc about it ("circular").
+        prediction: predictor of the pedestrians' ways, by name; robots are expected to go on as they do.
+        footprint_model: footprint of the distances to obstacles: the robot's centre ("point"), the disc about it ("circular"), the
+            outline of the window's footprint ("polygon"), a line along its middle ("line"), or discs as wide as the robot at
+            both ends of that line ("two_circles").
         max_vel_x: largest speed ahead, m/s.
         max_vel_x_backwards: largest speed backwards, m/s, positive; it backs up blind, so this is a choice and no limit of the
             robot.
+        max_vel_y: largest speed sideways, m/s; None for half of that ahead. With 0 a robot is driven as if it could not move so.
         max_vel_theta: largest turning rate, rad/s.
         acc_lim_x: acceleration limit, m/s2.
+        acc_lim_y: acceleration limit sideways, m/s2.
         acc_lim_theta: acceleration limit of the turning rate, rad/s2.
         min_turning_radius: turning radius of car-like robots, m; 0 for robots that turn in place.
-        dt_ref: time between poses, s; None for 0.3 s, or less where a robot covers more than 0.3 m in that time. A step then
-            weighs as much as one of 0.3 s, so that a finer band is in no less of a hurry.
+        dt_ref: time between poses, s; None for 0.3 s, less where a robot covers more than 0.3 m in that time, sideways and ahead
+            together, and more where it covers less than 0.12 m, up to 1 s. A step of less than 0.3 s weighs as much as one of 0.3
+            s, so that a finer band is in no less of a hurry.
         dt_hysteresis: deviation of that time that is allowed, s; None for a third of it.
         min_samples: least number of steps of a band.
         max_samples: largest number of poses of a band.
         max_global_plan_lookahead_dist: length of the path that it plans, m; the window bounds it as well.
+        global_plan_viapoint_sep: distance between points of the path that the band is to come by, m; not above 0 for none.
+        via_points_ordered: whether it is to come by them in their order.
         force_reinit_new_goal_dist: jump of the local goal beyond which the band starts afresh, m.
         force_reinit_new_goal_angular: turn of the local goal beyond which the band starts afresh, rad.
         feasibility_check_no_poses: number of poses that are checked for collisions; -1 for all, None for those of 1.5 s, which are
@@ -105,10 +122,11 @@ class Teb:
         feasibility_check_lookahead_distance: distance from which on poses are not checked, m; -1 for none.
         xy_goal_tolerance: distance to the goal within which it stops, m.
         yaw_goal_tolerance: deviation from the goal's heading within which it stops, rad.
+        free_goal_vel: whether the band may end at any speed, not at rest.
         min_obstacle_dist: wanted distance to obstacles, m.
         inflation_dist: distance within which standing obstacles cost a little, m.
         dynamic_obstacle_inflation_dist: distance within which moving obstacles cost a little, m.
-        include_dynamic_obstacles: whether moving discs are expected to go on as they do; else they count as standing.
+        include_dynamic_obstacles: whether moving discs are expected to move on; else they count as standing.
         costmap_obstacles_behind_robot_dist: distance behind the robot beyond which obstacles are left out, m.
         obstacle_association_force_inclusion_factor: multiple of ``min_obstacle_dist`` within which all obstacles count.
         obstacle_association_cutoff_factor: multiple of ``min_obstacle_dist`` within which the nearest on either side count.
@@ -116,14 +134,17 @@ class Teb:
         no_outer_iterations: outer iterations of the solver; the band is resized before each.
         penalty_epsilon: margin to limits, in their units.
         weight_max_vel_x: weight of the squared residual of the speed.
+        weight_max_vel_y: weight of the squared residual of the speed sideways.
         weight_max_vel_theta: weight of the squared residual of the turning rate.
         weight_acc_lim_x: weight of the squared residual of the acceleration.
+        weight_acc_lim_y: weight of the squared residual of the acceleration sideways.
         weight_acc_lim_theta: weight of the squared residual of the turning acceleration.
-        weight_kinematics_nh: weight of the squared residual of motion aside.
+        weight_kinematics_nh: weight of the squared residual of motion aside; None for 1000, and 1 for a robot that may move so.
         weight_kinematics_forward_drive: weight of the squared residual of driving backwards.
         weight_kinematics_turning_radius: weight of the squared residual of the turning radius.
         weight_optimaltime: weight of the squared time.
         weight_shortest_path: weight of the squared length.
+        weight_viapoint: weight of the squared distance to points of the path.
         weight_obstacle: weight of the squared residual of obstacles.
         weight_inflation: weight of the squared residual of inflated obstacles.
         weight_dynamic_obstacle: weight of the squared residual of moving obstacles.
@@ -146,7 +167,11 @@ class Teb:
         roadmap_graph_no_samples: number of points by which new ways are looked for in every period.
         roadmap_graph_area_width: width of the area with these points, m.
         roadmap_graph_area_length_scale: length of that area, in ways to the local goal.
-        h_signature_threshold: obstacles about which a band sweeps a smaller angle do not count for its class, turns.
+        h_signature: what tells classes apart: the side on which each obstacle is passed ("sides"), or the sum over all obstacles of
+            a product ("product").
+        h_signature_prescaler: factor of these products.
+        h_signature_threshold: obstacles about which a band sweeps a smaller angle do not count for its class, turns; for products
+            the difference up to which two are one class.
         obstacle_heading_threshold: least cosine of the angle between a way of the roadmap and that to the local goal.
         delete_detours_backwards: whether to drop bands that set out in another direction than the driven one, or take much longer.
         detours_orientation_tolerance: angle from which on a direction is another, rad.
@@ -155,11 +180,14 @@ class Teb:
     """
 
     window: Window = field(default_factory=lambda: Window(sources=("map",)))
-    footprint_model: Literal["point", "circular"] = "point"
+    prediction: Annotated[Named, Plug("predictors")] = field(default_factory=lambda: Named.of("predictors", "constant_velocity"))
+    footprint_model: Literal["point", "circular", "two_circles", "line", "polygon"] = "point"
     max_vel_x: Speed | None = None
     max_vel_x_backwards: Speed = 0.2
+    max_vel_y: Speed | None = None
     max_vel_theta: float | None = None
     acc_lim_x: float | None = None
+    acc_lim_y: float | None = None
     acc_lim_theta: float | None = None
     min_turning_radius: Distance = 0.0
     dt_ref: Duration | None = None
@@ -167,12 +195,15 @@ class Teb:
     min_samples: Count = 3
     max_samples: Count = 100
     max_global_plan_lookahead_dist: Distance = 3.0
+    global_plan_viapoint_sep: Annotated[float, Within(-1.0, 10_000.0)] = -1.0
+    via_points_ordered: bool = False
     force_reinit_new_goal_dist: Distance = 1.0
     force_reinit_new_goal_angular: float = 0.5 * math.pi
     feasibility_check_no_poses: Annotated[int, Within(-1, 10_000)] | None = None
     feasibility_check_lookahead_distance: Annotated[float, Within(-1.0, 10_000.0)] = -1.0
     xy_goal_tolerance: Distance = 0.2
     yaw_goal_tolerance: float = 0.2
+    free_goal_vel: bool = False
     min_obstacle_dist: Distance = 0.5
     inflation_dist: Distance = 0.6
     dynamic_obstacle_inflation_dist: Distance = 0.6
@@ -184,14 +215,17 @@ class Teb:
     no_outer_iterations: Count = 4
     penalty_epsilon: float = 0.05
     weight_max_vel_x: float = 2.0
+    weight_max_vel_y: float = 2.0
     weight_max_vel_theta: float = 1.0
     weight_acc_lim_x: float = 1.0
+    weight_acc_lim_y: float = 1.0
     weight_acc_lim_theta: float = 1.0
-    weight_kinematics_nh: float = 1000.0
+    weight_kinematics_nh: float | None = None
     weight_kinematics_forward_drive: float = 1.0
     weight_kinematics_turning_radius: float = 1.0
     weight_optimaltime: float = 1.0
     weight_shortest_path: float = 0.0
+    weight_viapoint: float = 1.0
     weight_obstacle: float = 50.0
     weight_inflation: float = 0.1
     weight_dynamic_obstacle: float = 50.0
@@ -213,6 +247,8 @@ class Teb:
     roadmap_graph_no_samples: Number = 15
     roadmap_graph_area_width: float = 6.0
     roadmap_graph_area_length_scale: float = 1.0
+    h_signature: Literal["sides", "product"] = "sides"
+    h_signature_prescaler: float = 1.0
     h_signature_threshold: float = 0.1
     obstacle_heading_threshold: float = 0.45
     delete_detours_backwards: bool = True
@@ -225,14 +261,16 @@ class Teb:
             value = getattr(self, one.name)
             if one.name not in _MAY_BE_NEGATIVE and value is not None and not value >= 0:
                 raise InputError(f"{one.name}: must not be negative, is {value}")
-        positive = ("max_vel_x", "max_vel_theta", "acc_lim_x", "acc_lim_theta", "dt_ref", "max_global_plan_lookahead_dist")
+        positive: tuple[str, ...] = ("max_vel_x", "max_vel_theta", "acc_lim_x", "acc_lim_y", "acc_lim_theta", "dt_ref")
+        positive = (*positive, "max_global_plan_lookahead_dist", "h_signature_prescaler")
         for name in (*positive, "weight_adapt_factor", "weight_optimaltime", "no_inner_iterations", "no_outer_iterations"):
             if (value := getattr(self, name)) is not None and not value > 0:
                 raise InputError(f"{name}: must be positive, is {value}")
-        if self.footprint_model not in ("point", "circular"):
-            raise InputError(f"footprint_model: must be point or circular, is {self.footprint_model!r}")
-        if self.dt_hysteresis is not None and not self.dt_hysteresis < (self.dt_ref or _DT_REF):
-            raise InputError(f"dt_hysteresis: must be less than dt_ref, {self.dt_ref or _DT_REF}, is {self.dt_hysteresis}")
+        for name, kinds in (("footprint_model", tuple(KINDS)), ("h_signature", ("sides", "product"))):
+            if (value := getattr(self, name)) not in kinds:
+                raise InputError(f"{name}: {nearest(str(value), kinds)}, is {value!r}")
+        if self.dt_hysteresis is not None and not self.dt_hysteresis < (self.dt_ref or DT_REF):
+            raise InputError(f"dt_hysteresis: must be less than dt_ref, {self.dt_ref or DT_REF}, is {self.dt_hysteresis}")
         if not 1 <= self.max_number_classes <= 32:
             raise InputError(f"max_number_classes: must be 1 to 32, is {self.max_number_classes}")
         if self.roadmap_graph_no_samples + 2 > self.max_samples:
@@ -244,7 +282,7 @@ class Teb:
     def declares(self) -> Declaration:
         """The properties of the planner."""
         return Declaration(
-            needs=("path", self.window, "pedestrians", "robots"),
+            needs=needs_of(self.prediction.part, ("path", self.window, "pedestrians", "robots")),
             label="faithful",
             tunable=_TUNABLE,
             notes=("reason",),
@@ -257,172 +295,17 @@ class Teb:
         """Return the twists (N, 3), and the memory: bands, place on the path, failures, last commands; and why robots stand."""
         o = observation
         assert o.path is not None and o.path_count is not None and o.costmap is not None
-        recall = self._recalled(memory, len(o.pose), o.dt)
+        recall = recalled(self, memory, len(o.pose), o.dt)
+        about, foretold = discs(self.prediction.part, o, MOMENTS, float(MOMENT), memory.get("prediction", {}))
         twists, reasons = np.zeros((len(o.pose), 3), np.float32), np.full(len(o.pose), Reason.NO_PATH, np.int8)
         if o.path.shape[1] > 0:
-            plan(self._parameters(o.dt), self._scene(o), recall, self._scratch(o), twists, reasons, 0, len(twists))
-        return Answer(twists, recall._asdict(), {"reason": reasons})
-
-    def _parameters(self, dt: float) -> Parameters:
-        """The kernel's parameters."""
-        f = np.float32
-        return Parameters(
-            max_vel_x=own(self.max_vel_x),
-            max_vel_x_backwards=f(self.max_vel_x_backwards),
-            max_vel_theta=own(self.max_vel_theta),
-            acc_lim_x=own(self.acc_lim_x),
-            acc_lim_theta=own(self.acc_lim_theta),
-            min_turning_radius=f(self.min_turning_radius),
-            circular=self.footprint_model == "circular",
-            min_samples=self.min_samples,
-            max_samples=self.max_samples,
-            lookahead=f(self.max_global_plan_lookahead_dist),
-            reinit_distance=f(self.force_reinit_new_goal_dist),
-            reinit_angle=f(self.force_reinit_new_goal_angular),
-            checked_distance=f(self.feasibility_check_lookahead_distance),
-            xy_tolerance=f(self.xy_goal_tolerance),
-            yaw_tolerance=f(self.yaw_goal_tolerance),
-            dynamic=self.include_dynamic_obstacles,
-            behind=f(self.costmap_obstacles_behind_robot_dist),
-            force=f(self.min_obstacle_dist * self.obstacle_association_force_inclusion_factor),
-            cutoff=f(self.min_obstacle_dist * self.obstacle_association_cutoff_factor),
-            inner=self.no_inner_iterations,
-            outer=self.no_outer_iterations,
-            adapt=f(self.weight_adapt_factor),
-            shrinks=self.shrink_horizon_backup,
-            shrink_periods=round(self.shrink_horizon_min_duration / dt),
-            unsticks=self.oscillation_recovery,
-            oscillation_v=f(self.oscillation_v_eps),
-            oscillation_omega=f(self.oscillation_omega_eps),
-            oscillation_periods=max(round(self.oscillation_recovery_min_duration / dt), 1),
-            classes=self.max_number_classes,
-            hysteresis=f(self.selection_cost_hysteresis),
-            prefer_initial=f(self.selection_prefer_initial_plan),
-            obstacle_scale=f(self.selection_obst_cost_scale),
-            switching_periods=math.floor(self.switching_blocking_period / dt + 1e-6),
-            samples=self.roadmap_graph_no_samples,
-            area_width=f(self.roadmap_graph_area_width),
-            area_scale=f(self.roadmap_graph_area_length_scale),
-            signature_threshold=f(self.h_signature_threshold),
-            heading_threshold=f(self.obstacle_heading_threshold),
-            drops_detours=self.delete_detours_backwards,
-            detour_angle=f(self.detours_orientation_tolerance),
-            detour_length=f(self.length_start_orientation_vector),
-            detour_ratio=f(self.max_ratio_detours_duration_best_duration),
-            weights=self.weights,
-        )
+            plan(parameters_of(self, o.dt), scene_of(self, o, about), recall, scratch_of(self, o), twists, reasons, 0, len(twists))
+        return Answer(twists, recall._asdict() | {"prediction": foretold}, {"reason": reasons})
 
     @property
     def weights(self) -> TebWeights:
-        """Weights of the residuals, and the thresholds that belong to them."""
+        """Weights of the residuals, and the thresholds that belong to them; for a robot that cannot move sideways."""
         named = ("penalty_epsilon", "min_obstacle_dist", "inflation_dist", "dynamic_obstacle_inflation_dist")
-        weights = [getattr(self, f"weight_{name}") for name in TebWeights._fields[: -len(named)]]
+        given = dataclasses.replace(self, weight_kinematics_nh=_ARCS) if self.weight_kinematics_nh is None else self
+        weights = [getattr(given, f"weight_{name}") for name in TebWeights._fields[: -len(named)]]
         return TebWeights(*(np.float32(value) for value in (*weights, *(getattr(self, name) for name in named))))
-
-    def steps(self, o: Observation) -> tuple[Floats, Floats, Floats, Ints]:
-        """Return the settings of each row that follow the robots' speeds, (N,) each.
-
-        Returns:
-            Times between poses, how far off they may be, s; factors of the weight on time; how many poses are checked.
-        """
-        rows, given = len(o.pose), np.float32(self.dt_ref or _DT_REF)
-        times = np.full(rows, given, np.float32)
-        if self.dt_ref is None:
-            times = np.minimum(times, _SPACING / np.maximum(np.minimum(own(self.max_vel_x), o.limits.max_vx), _TINY))
-        hysteresis = times / np.float32(3.0) if self.dt_hysteresis is None else np.full(rows, self.dt_hysteresis, np.float32)
-        poses = self.feasibility_check_no_poses
-        checked = np.ceil(_CHECKED / times - _TINY) if poses is None else np.full(rows, poses)
-        return times, hysteresis, np.square(given / times), checked.astype(np.int32)
-
-    def _scene(self, o: Observation) -> Observed:
-        """The arrays that the kernel reads."""
-        assert o.path is not None and o.path_count is not None and o.costmap is not None
-        m, rows = o.limits, len(o.pose)
-        outlines = self.window.corners(o.footprint, o.radius)
-        corners = np.moveaxis(outlines, 2, 0)
-        times, hysteresis, hurry, checked = self.steps(o)
-        return Observed(
-            pose=frozen(o.pose),
-            twist=frozen(o.twist),
-            goal=frozen(o.goal),
-            radius=frozen(o.radius),
-            inscribed=frozen(disc_inside(outlines)),
-            footprint_x=frozen(corners[0]),
-            footprint_y=frozen(corners[1]),
-            min_x=frozen(m.min_vx),
-            max_x=frozen(m.max_vx),
-            max_theta=frozen(m.max_omega),
-            acc_x=frozen(m.max_ax),
-            acc_theta=frozen(m.max_alpha),
-            turning_radius=frozen(m.turning_radius),
-            dt_ref=frozen(times),
-            dt_hysteresis=frozen(hysteresis),
-            hurry=frozen(hurry),
-            checked=frozen(checked),
-            path=frozen(o.path),
-            path_count=frozen(o.path_count),
-            cost=frozen(o.costmap.cost),
-            origin=frozen(o.costmap.origin),
-            resolution=np.float32(o.costmap.resolution),
-            pedestrians=_tracks(o.pedestrians, rows),
-            robots=_tracks(o.robots, rows),
-        )
-
-    def _recalled(self, memory: Memory, count: int, dt: float) -> Recall:
-        """A copy of the memory; zeros at the start of an episode."""
-        if memory:
-            return Recall(*(memory[name].copy() for name in Recall._fields))
-        classes, long = self.max_number_classes, max(round(self.oscillation_filter_duration / dt), 1)
-        return Recall(
-            np.zeros((count, classes, self.max_samples, 4), np.float32),
-            np.zeros((count, classes), np.int64),
-            np.zeros((count, 3), np.float32),
-            np.zeros(count, np.int32),
-            np.zeros((count, 2), np.int32),
-            np.zeros(count, np.int32),
-            np.zeros((count, long, 2), np.float32),
-            np.zeros((count, 3), np.int32),
-        )
-
-    def _scratch(self, o: Observation) -> Scratch:
-        """Working memory of this thread, kept for the next call."""
-        assert o.costmap is not None and o.pedestrians is not None and o.robots is not None
-        slots = o.pedestrians.radius.shape[1] + o.robots.radius.shape[1]
-        cell, side = o.costmap.resolution, max(o.costmap.cost.shape[1:])
-        reach = self.min_obstacle_dist * self.obstacle_association_force_inclusion_factor + float(np.max(o.radius))
-        near = math.ceil(2.0 * reach / (BLOCK * cell) + 2.0) ** 2 + 2 + slots
-        classes, most, many = self.max_number_classes, self.max_samples, self.roadmap_graph_no_samples + 2
-        key = (classes, most, many, slots, side, near)
-        if getattr(_LOCAL, "key", None) != key:
-            f, i, long, blocks = np.float32, np.int32, np.int64, side // BLOCK + 3
-            discs, rows = blocks * blocks + slots, 4 * most
-            _LOCAL.scratch = Scratch(
-                *(np.empty((most, 2), f), np.empty((classes + 1, most, 4), f), np.empty(classes + 1, long), np.empty(classes, f)),
-                *(
-                    np.empty((blocks, blocks), i),
-                    np.empty((blocks, blocks, 2), i),
-                    np.empty((discs, 3), f),
-                    np.empty((slots, 5), f),
-                ),
-                Near(np.empty((most * near, 3), f), np.empty(most + 1, i), np.empty((most * slots, 3), f), np.empty(most + 1, i)),
-                SolverMemory(
-                    *(
-                        np.empty((most, 2), f),
-                        np.empty((most, 7), f),
-                        np.empty((rows, WIDTH + 1), f),
-                        np.empty((rows, WIDTH + 1), f),
-                    ),
-                    *(np.empty(rows, f), np.empty(rows, f), np.empty(WIDTH + 1, f), np.empty((most, 4), f)),
-                ),
-                *(np.empty(discs, i), np.empty((discs + slots, 4), f), np.empty((classes + 1, discs + slots), f)),
-                *(np.empty((many, 2), f), np.empty((many, many), np.bool_), np.empty((3, many), i)),
-            )
-            _LOCAL.key = key
-        scratch: Scratch = _LOCAL.scratch
-        return scratch
-
-
-def _tracks(tracks: Tracks | None, rows: int) -> tuple[Floats, Floats, Floats, Bools]:
-    """Positions, velocities, radii and presence."""
-    assert tracks is not None and len(tracks.radius) == rows
-    return frozen(tracks.position), frozen(tracks.velocity), frozen(tracks.radius), frozen(tracks.present)

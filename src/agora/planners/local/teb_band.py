@@ -209,14 +209,22 @@ def follow(band, n, heading, goal_x, goal_y, goal_heading, least):
 
 
 @hidden
-def command(band, backward, forward, omega, turning_radius):
-    """The twist of the first step, within limits."""
+def command(band, bounds):
+    """The twist of the first step, within limits; ahead and sideways together it is no faster than ahead alone."""
+    b = bounds
     sine, cosine = sincos(band[0, 2])
     dx, dy, dt = band[1, 0] - band[0, 0], band[1, 1] - band[0, 1], band[0, 3]
+    turn = wrap(band[1, 2] - band[0, 2]) / dt
+    if b.sideways > ZERO:
+        ahead, aside = (dx * cosine + dy * sine) / dt, (dy * cosine - dx * sine) / dt
+        ahead, aside = min(max(ahead, -b.backward), b.forward), min(max(aside, -b.sideways), b.sideways)
+        fast = math.sqrt(ahead * ahead + aside * aside)
+        share = b.forward / fast if fast > b.forward else ONE
+        return share * ahead, share * aside, min(max(turn, -b.omega), b.omega)
     long = math.sqrt(dx * dx + dy * dy)
     value = math.copysign(long, dx * cosine + dy * sine) / dt
-    value = min(max(value, -backward), forward)
-    turn = wrap(band[1, 2] - band[0, 2]) / dt
-    if turning_radius > ZERO:
-        omega = min(omega, abs(value) / turning_radius)
+    value = min(max(value, -b.backward), b.forward)
+    omega = b.omega
+    if b.turning_radius > ZERO:
+        omega = min(omega, abs(value) / b.turning_radius)
     return value, ZERO * value, min(max(turn, -omega), omega)

@@ -11,6 +11,7 @@ import numpy as np
 
 from agora.core.jit import hidden
 from agora.core.scalar import ONE, PI, ZERO, sincos, wrap
+from agora.planners.local.teb_discs import place
 from agora.planners.rollouts.grids import cell_of, footprint_cost
 
 FREE, WALL, DISC, CONTACT, LOST = 0, 1, 2, 3, 4
@@ -92,7 +93,8 @@ def _clearance(moving, movers, x, y, time, radius):
     """Distance to the nearest moving disc at a place and time, at most 0."""
     least = ZERO
     for q in range(movers):
-        dx, dy = moving[q, 0] + time * moving[q, 2] - x, moving[q, 1] + time * moving[q, 3] - y
+        px, py = place(moving[q], time)
+        dx, dy = px - x, py - y
         least = min(least, math.sqrt(dx * dx + dy * dy) - moving[q, 4] - radius)
     return least
 

@@ -3,6 +3,8 @@
 Upstream takes every lethal cell of a costmap, in which a scan marks the edges of things. Here those are the blocked cells that
 have a free one beside them, and the cells of a block of 3 x 3 are one point, their mean. The blocks are counted from the robot's
 cell, so that a scene that is mirrored or turned by quarters has the same points.
+
+Discs are expected at moments 0.4 s apart, for 4.8 s.
 """
 
 from __future__ import annotations
@@ -13,8 +15,10 @@ import numpy as np
 
 from agora.core.jit import hidden, lean
 from agora.core.scalar import HALF, ZERO
+from agora.planners.local import teb_shape as shapes
 
 BLOCK = 3
+MOMENT, MOMENTS = np.float32(0.4), 12
 _BLOCKED = np.uint8(254)
 _FAR = np.float32(3e38)
 
@@ -84,43 +88,60 @@ def cluster(cost, resolution, x, y, cosine, sine, behind, blocks, sums, still):
 
 
 @hidden
-def gather(tracks, row, x, y, slowest, reach, moving, count, still, standing):
+def gather(tracks, row, x, y, slowest, reach, moving, still, standing):
     """Append the discs of one row that are near: moving ones, and those that stand.
 
     Args:
-        tracks: positions (N, Q, 2), velocities (N, Q, 2), radii (N, Q), present (N, Q).
+        tracks: positions (N, Q, 2), velocities (N, Q, 2), radii (N, Q), present (N, Q), expected ways less those at the velocity of
+            now (N, Q, T, 2).
         row: row of these arrays.
         x: x of the robot, m.
         y: y of the robot, m.
-        slowest: speed from which a disc moves, m/s.
+        slowest: speed from which a disc moves, or is expected to, m/s.
         reach: distance from the robot beyond which a disc is left out, m; one that moves may come from twice as far.
-        moving: out, (Q, 5) position from the robot, velocity, radius.
-        count: number of moving discs.
+        moving: out, (Q, 5 + 2 T) position from the robot, velocity, radius, how far off it will be at the T moments.
         still: out, (Q, 3) position from the robot, radius.
         standing: number of standing discs.
 
     Returns:
         How many there are of each then.
     """
-    position, velocity, radius, present = tracks
+    position, velocity, radius, present, drift = tracks
+    count, last = np.int64(0), drift.shape[2] - 1
     for q in range(present.shape[1]):
         if not present[row, q]:
             continue
         dx, dy = position[row, q, 0] - x, position[row, q, 1] - y
         vx, vy = velocity[row, q, 0], velocity[row, q, 1]
         far = math.sqrt(dx * dx + dy * dy) - radius[row, q]
-        if vx * vx + vy * vy > slowest * slowest:
+        off = max(abs(drift[row, q, last, 0]), abs(drift[row, q, last, 1]))
+        if vx * vx + vy * vy > slowest * slowest or off > slowest * MOMENT:
             if far < reach + reach and count < moving.shape[0]:
-                moving[count, 0], moving[count, 1], moving[count, 2], moving[count, 3] = dx, dy, vx, vy
-                moving[count, 4] = radius[row, q]
+                mover = moving[count]
+                mover[0], mover[1], mover[2], mover[3], mover[4] = dx, dy, vx, vy, radius[row, q]
+                for t in range(last + 1):
+                    mover[5 + 2 * t], mover[6 + 2 * t] = drift[row, q, t, 0], drift[row, q, t, 1]
                 count += 1
         elif far < reach:
             standing = _note(still, standing, dx, dy, radius[row, q])
     return count, standing
 
 
+@hidden
+def place(mover, time):
+    """Return where a moving disc will be after a time; beyond the last moment it goes on as between the last two."""
+    x, y = mover[0] + time * mover[2], mover[1] + time * mover[3]
+    moments = (mover.size - 5) // 2
+    if moments == 0:
+        return x, y
+    k = min(np.int64(time / MOMENT), np.int64(moments - 1))
+    share, at = time / MOMENT - np.float32(k), 5 + 2 * k
+    from_x, from_y = (mover[at - 2], mover[at - 1]) if k > 0 else (ZERO, ZERO)
+    return x + (from_x + share * (mover[at] - from_x)), y + (from_y + share * (mover[at + 1] - from_y))
+
+
 @lean
-def associate(band, n, still, standing, moving, movers, radius, force, cutoff, trig, near):
+def associate(band, n, shape, still, standing, moving, movers, radius, force, cutoff, trig, near):
     """Write the discs that each pose heeds: all within ``force`` m, the nearest on its left and on its right within ``cutoff`` m.
 
     Of those that move, all within ``cutoff`` m of where they will be when the robot is at the pose.
@@ -128,15 +149,16 @@ def associate(band, n, still, standing, moving, movers, radius, force, cutoff, t
     Args:
         band: (n, 4).
         n: number of its poses.
+        shape: `agora.planners.local.teb_shape.Shape` of the robot.
         still: (S, 3), ``standing`` of them.
-        moving: (Q, 5), ``movers`` of them.
+        moving: as in `gather`, ``movers`` of them.
         radius: radius of the robot, added to all, m.
         force: distance within which all discs are heeded, m.
         cutoff: distance within which the nearest on either side are heeded, m.
         trig: (n, 2) cosine and sine of the headings.
-        near: out, an `agora.planners.local.teb_solver.Near`.
+        near: out, an `agora.planners.local.teb_costs.Near`.
     """
-    k, m, time = np.int64(0), np.int64(0), band[0, 3]
+    k, m, time, long = np.int64(0), np.int64(0), band[0, 3], shapes.circumscribed(shape)
     near.still_begin[0], near.moving_begin[0], near.still_begin[1], near.moving_begin[1] = 0, 0, 0, 0
     for i in range(1, n - 1):
         x, y = band[i, 0], band[i, 1]
@@ -144,9 +166,11 @@ def associate(band, n, still, standing, moving, movers, radius, force, cutoff, t
         for q in range(standing):
             dx, dy, reach = still[q, 0] - x, still[q, 1] - y, still[q, 2] + radius
             squared = dx * dx + dy * dy
-            if squared > (cutoff + reach) * (cutoff + reach):
+            if squared > (cutoff + long + reach) * (cutoff + long + reach):
                 continue
             far = math.sqrt(squared) - reach
+            if shape.kind != shapes.ROUND:
+                far = shapes.gap(shape, x, y, trig[i, 0], trig[i, 1], still[q, 0], still[q, 1], reach)[0]
             if far < force:
                 k = _note(near.still, k, still[q, 0], still[q, 1], reach)
             elif trig[i, 0] * dy - trig[i, 1] * dx > ZERO:
@@ -157,9 +181,40 @@ def associate(band, n, still, standing, moving, movers, radius, force, cutoff, t
             if q >= 0:
                 k = _note(near.still, k, still[q, 0], still[q, 1], still[q, 2] + radius)
         for q in range(movers):
-            px, py, reach = moving[q, 0] + time * moving[q, 2], moving[q, 1] + time * moving[q, 3], moving[q, 4] + radius
-            dx, dy = px - x, py - y
-            if dx * dx + dy * dy < (cutoff + reach) * (cutoff + reach):
+            px, py = place(moving[q], time)
+            dx, dy, reach = px - x, py - y, moving[q, 4] + radius
+            if dx * dx + dy * dy < (cutoff + long + reach) * (cutoff + long + reach):
                 m = _note(near.moving, m, px, py, reach)
         near.still_begin[i + 1], near.moving_begin[i + 1] = k, m
         time += band[i, 3]
+
+
+@lean
+def attach(band, n, route, points, separation, ordered, near):
+    """Write the points of a path that a band is to come by, ``separation`` m apart, and the pose nearest to each.
+
+    Args:
+        band: (n, 4).
+        n: number of its poses.
+        route: (A, 2) local path, ``points`` of it.
+        separation: distance between these points, m; not above 0 for none.
+        ordered: whether each is to be of a later pose than the one before. Upstream looks for the next one two poses on, and where
+            no pose is left it takes the second of the band; here the last that moves.
+        near: out, an `agora.planners.local.teb_costs.Near`.
+    """
+    known, first, before = 0, 0, 0
+    for k in range(1, points if separation > ZERO else 0):
+        dx, dy = route[k, 0] - route[before, 0], route[k, 1] - route[before, 1]
+        if dx * dx + dy * dy < separation * separation:
+            continue
+        before = k
+        best, nearest = n - 2, _FAR
+        for i in range(first, n):
+            dx, dy = band[i, 0] - route[k, 0], band[i, 1] - route[k, 1]
+            if dx * dx + dy * dy < nearest:
+                best, nearest = i, dx * dx + dy * dy
+        if best < 1 and not ordered:
+            continue
+        near.via[known, 0], near.via[known, 1], near.via_pose[known] = route[k, 0], route[k, 1], max(min(best, n - 2), 1)
+        known, first = known + 1, best + 2 if ordered else 0
+    near.via_pose[known] = -1

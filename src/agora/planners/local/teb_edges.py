@@ -62,6 +62,14 @@ def speed(dx, dy, cosine, sine, dt):
 
 
 @hidden
+def component(dx, dy, cosine, sine, dt):
+    """Speed along a direction, and its derivatives as those of `speed`; the direction turns with the first heading."""
+    rate = ONE / dt
+    value = (dx * cosine + dy * sine) * rate
+    return value, cosine * rate, sine * rate, (dy * cosine - dx * sine) * rate, -value * rate
+
+
+@hidden
 def sideways(dx, dy, cosine, sine, next_cosine, next_sine):
     """Return the deviation of two poses from one arc, and its derivatives by dx, dy, the first and the second heading."""
     value = (cosine + next_cosine) * dy - (sine + next_sine) * dx
@@ -97,10 +105,3 @@ def start(before, after, dt):
     rate = ONE / dt
     value = (after - before) * rate
     return value, -rate, rate, -value * rate
-
-
-@hidden
-def gap(x, y, other_x, other_y, reach):
-    """Distance to a disc of radius ``reach``, and its derivatives by x and y."""
-    far, by_x, by_y = length(x - other_x, y - other_y)
-    return far - reach, by_x, by_y

@@ -7,7 +7,8 @@ teb_local_planner (h_signature.h, graph_search.cpp, homotopy_class_planner.cpp).
 A band passes an obstacle on the left or on the right: that is the sign of the angle that it sweeps about the obstacle, as seen from
 it while both move. Upstream integrates a magnetic field along the band in space and time (H-signature in three dimensions): for an
 endless conductor that is this angle in turns, seen along the conductor. The H-signature in two dimensions is a sum over obstacles:
-a factor times the logarithm of the distance plus i times this angle. Discs between which the robot does not fit are one obstacle.
+a factor times the logarithm of the distance plus i times this angle. It may be chosen, as may be upstream; it knows obstacles where
+they are now, and counts how often a way goes about them. Discs between which the robot does not fit are one obstacle.
 """
 
 from __future__ import annotations
@@ -19,10 +20,13 @@ import numpy as np
 from agora.core.jit import hidden, lean
 from agora.core.scalar import HALF, ONE, TWO_PI, ZERO, atan2, wrap
 from agora.planners.local.teb_band import lay
+from agora.planners.local.teb_discs import MOMENT, MOMENTS
 
 _FAR = np.float32(3e38)
 _TINY = np.float32(1e-9)
+_SHORT, _APART = np.float64(3.0), np.float64(0.05)
 _CYCLE = 4096
+_HORIZON = np.float32(MOMENTS) * MOMENT
 PATHS = 200
 
 
@@ -41,11 +45,11 @@ def obstacles(still, standing, moving, movers, goal, width, order, out):
 
     Args:
         still: (S, 3), ``standing`` of them.
-        moving: (Q, 5), ``movers`` of them.
+        moving: as in `agora.planners.local.teb_discs.gather`, ``movers`` of them.
         goal: x and y.
         width: gap between discs below which they are one obstacle, m.
         order: (S,) int32, room.
-        out: (S + Q, 4) position and velocity.
+        out: (S + Q, 4) position, and velocity up to the last moment for which it is expected.
 
     Returns:
         How many obstacles.
@@ -70,7 +74,10 @@ def obstacles(still, standing, moving, movers, goal, width, order, out):
             done += 1
         count += 1
     for q in range(movers):
-        out[count, 0], out[count, 1], out[count, 2], out[count, 3] = moving[q, 0], moving[q, 1], moving[q, 2], moving[q, 3]
+        far = moving.shape[1] - 2
+        off_x, off_y = (moving[q, far], moving[q, far + 1]) if far > 3 else (ZERO, ZERO)
+        out[count, 0], out[count, 1] = moving[q, 0], moving[q, 1]
+        out[count, 2], out[count, 3] = moving[q, 2] + off_x / _HORIZON, moving[q, 3] + off_y / _HORIZON
         count += 1
     return count
 
@@ -90,21 +97,68 @@ def sweep(band, n, obstacle):
 
 
 @lean
-def classify(band, n, places, count, signatures, known, threshold):
+def product(band, n, places, count, prescaler):
+    """The H-signature of a band in two dimensions, real and imaginary part, in float64.
+
+    The sum over obstacles o_l of A_l (ln |z - o_l| + i arg(z - o_l)) from the band's start to its end, the angle along the way,
+    with A_l = prescaler a (o_l - P) b (o_l - Q) / prod (o_l - o_j) and a + b = max(count - 1, 5); those nearer than 0.05 m are left
+    out of the product. P is to the right of the start and Q to the left of the end, as far as these are apart; for ends less than
+    3 m apart P is 3 m below the start and Q 3 m right of it and 3 m above.
+    """
+    most = max(count - 1, 5)
+    scale = np.float64(prescaler) * np.float64((most + 1) // 2) * np.float64(most // 2)
+    start_x, start_y = np.float64(band[0, 0]), np.float64(band[0, 1])
+    end_x, end_y = np.float64(band[n - 1, 0]), np.float64(band[n - 1, 1])
+    dx, dy = end_x - start_x, end_y - start_y
+    px, py, qx, qy = start_x + dy, start_y - dx, end_x - dy, end_y + dx
+    if dx * dx + dy * dy < _SHORT * _SHORT:
+        px, py, qx, qy = start_x, start_y - _SHORT, start_x + _SHORT, start_y + _SHORT
+    real, imaginary = np.float64(0.0), np.float64(0.0)
+    for q in range(count):
+        x, y = np.float64(places[q, 0]), np.float64(places[q, 1])
+        a, b = scale * ((x - px) * (x - qx) - (y - py) * (y - qy)), scale * ((x - px) * (y - qy) + (y - py) * (x - qx))
+        for j in range(count):
+            u, v = x - np.float64(places[j, 0]), y - np.float64(places[j, 1])
+            if j != q and u * u + v * v >= _APART * _APART:
+                a, b = (a * u + b * v) / (u * u + v * v), (b * u - a * v) / (u * u + v * v)
+        angle = np.float64(0.0)
+        before = math.atan2(start_y - y, start_x - x)
+        for i in range(1, n):
+            now = math.atan2(np.float64(band[i, 1]) - y, np.float64(band[i, 0]) - x)
+            turn = now - before
+            angle += turn - 2.0 * math.pi * np.floor(turn / (2.0 * math.pi) + 0.5)
+            before = now
+        nearer = (start_x - x) * (start_x - x) + (start_y - y) * (start_y - y)
+        long = 0.5 * math.log(((end_x - x) * (end_x - x) + (end_y - y) * (end_y - y)) / nearer)
+        real, imaginary = real + a * long - b * angle, imaginary + a * angle + b * long
+    return real, imaginary
+
+
+@lean
+def classify(band, n, places, count, signatures, known, rule):
     """Return the number of the ``known`` classes that a band is of, ``known`` for a new one, -1 for a band round an obstacle.
 
-    Two are of one class where they pass every obstacle on the same side; those about which either sweeps less than ``threshold``
-    turns do not count. The band's signature is written behind the known ones.
+    Two are of one class where they pass every obstacle on the same side; those about which either sweeps less than the threshold
+    do not count. With products, where neither part differs by more than the threshold; a band through an obstacle's middle is of
+    none. The band's signature is written behind the known ones.
 
     Args:
         band: (n, 4).
         n: number of its poses.
         places: (K, 4), ``count`` of them.
-        signatures: (C + 1, K).
+        signatures: (C + 1, K) float64, K at least 2.
         known: number of the known signatures.
-        threshold: angle below which a sweep does not count, turns.
+        rule: threshold, in turns for sides; prescaler of products, 0 for sides.
     """
-    own = signatures[known]
+    own, (threshold, prescaler) = signatures[known], rule
+    if prescaler > ZERO:
+        own[0], own[1] = product(band, n, places, count, prescaler)
+        if not abs(own[0]) + abs(own[1]) < _FAR:
+            return -1
+        for c in range(known):
+            if abs(own[0] - signatures[c, 0]) <= threshold and abs(own[1] - signatures[c, 1]) <= threshold:
+                return c
+        return known
     for q in range(count):
         own[q] = sweep(band, n, places[q])
         if abs(own[q]) > ONE:
@@ -167,7 +221,7 @@ def connect(nodes, many, still, standing, moving, movers, clear, threshold, edge
         nodes: (many, 2).
         many: number of nodes.
         still: (S, 3), ``standing`` of them.
-        moving: (Q, 5), ``movers`` of them, where they are now.
+        moving: as in `agora.planners.local.teb_discs.gather`, ``movers`` of them, where they are now.
         clear: distance from every disc, m.
         threshold: least cosine of the angle to the way to the goal.
         edges: out, (many, many) bool.
@@ -195,7 +249,7 @@ def connect(nodes, many, still, standing, moving, movers, clear, threshold, edge
 
 
 @lean
-def explore(nodes, many, edges, ends, guess, places, count, threshold, bands, counts, known, most, roadmap, signatures):
+def explore(nodes, many, edges, ends, guess, places, count, rule, bands, counts, known, most, roadmap, signatures):
     """Add bands along paths of the roadmap that are of classes not yet known, depth first, until there are ``most``.
 
     No more than 200 paths are looked at.
@@ -207,7 +261,7 @@ def explore(nodes, many, edges, ends, guess, places, count, threshold, bands, co
         ends: headings of the robot and of the goal.
         guess: speed and turning rate of a first guess, least number of steps.
         places: (K, 4), ``count`` of them.
-        threshold: as in `classify`.
+        rule: as in `classify`.
         bands: (C, M, 4), ``known`` of them.
         counts: (C,) numbers of their poses.
         most: largest number of bands, up to C.
@@ -233,7 +287,7 @@ def explore(nodes, many, edges, ends, guess, places, count, threshold, bands, co
         if to == many - 1:
             tried += 1
             path[depth + 1] = to
-            known += _laid(nodes, path, depth + 2, ends, guess, places, count, threshold, bands, counts, known, signatures)
+            known += _laid(nodes, path, depth + 2, ends, guess, places, count, rule, bands, counts, known, signatures)
             continue
         depth += 1
         path[depth], following[depth], visited[to] = to, many - 1, 1
@@ -241,14 +295,14 @@ def explore(nodes, many, edges, ends, guess, places, count, threshold, bands, co
 
 
 @hidden
-def _laid(nodes, path, length, ends, guess, places, count, threshold, bands, counts, known, signatures):
+def _laid(nodes, path, length, ends, guess, places, count, rule, bands, counts, known, signatures):
     """Lay a band along a path of the roadmap behind those that are known; return 1 if it is of a new class, else 0."""
     band = bands[known]
     route = bands[known + 1]
     for k in range(length):
         route[k, 0], route[k, 1] = nodes[path[k], 0], nodes[path[k], 1]
     counts[known] = lay(route, length, ends[0], ends[1], guess[0], guess[1], guess[2], band)
-    return 1 if classify(band, counts[known], places, count, signatures, known, threshold) == known else 0
+    return 1 if classify(band, counts[known], places, count, signatures, known, rule) == known else 0
 
 
 @lean

@@ -5,19 +5,18 @@ Facts from teb_local_planner (optimal_planner.cpp, homotopy_class_planner.cpp, t
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from agora.core.jit import lean_kernel, spliced
 from agora.core.recording import Reason
 from agora.core.scalar import HALF, ONE, TWO, ZERO, atan2, sincos, wrap
-from agora.core.state import Array, Bools, Floats, Ints
 from agora.planners.local.teb_band import SPACING, command, follow, lay, local_path, nearest_leg, put, resize
 from agora.planners.local.teb_checks import CONTACT, DISC, FREE, LOST, blocked, feasible, note, prefer
-from agora.planners.local.teb_discs import associate, cluster, gather
+from agora.planners.local.teb_costs import Bounds, TebWeights, measure
+from agora.planners.local.teb_discs import associate, attach, cluster, gather
 from agora.planners.local.teb_homotopy import classify, connect, detours, explore, obstacles, scatter
-from agora.planners.local.teb_solver import Bounds, Near, SolverMemory, TebWeights, measure, optimise
+from agora.planners.local.teb_shape import Shape
+from agora.planners.local.teb_solver import optimise
 
 _DEAREST, _OUT = np.float32(1e37), np.float32(3e38)
 _SLOWEST = np.float32(0.01)
@@ -29,161 +28,33 @@ _NONE, _NO_PATH, _BLOCKED = np.int8(Reason.NONE), np.int8(Reason.NO_PATH), np.in
 _IN_CONTACT, _NOT_CONVERGED = np.int8(Reason.START_IN_CONTACT), np.int8(Reason.NOT_CONVERGED)
 
 
-class Parameters(NamedTuple):
-    """The fields of `Teb` that the loop reads, as float32 and, where they are times, as numbers of control periods."""
-
-    max_vel_x: np.float32
-    max_vel_x_backwards: np.float32
-    max_vel_theta: np.float32
-    acc_lim_x: np.float32
-    acc_lim_theta: np.float32
-    min_turning_radius: np.float32
-    circular: bool
-    min_samples: int
-    max_samples: int
-    lookahead: np.float32
-    reinit_distance: np.float32
-    reinit_angle: np.float32
-    checked_distance: np.float32
-    xy_tolerance: np.float32
-    yaw_tolerance: np.float32
-    dynamic: bool
-    behind: np.float32
-    force: np.float32
-    cutoff: np.float32
-    inner: int
-    outer: int
-    adapt: np.float32
-    shrinks: bool
-    shrink_periods: int
-    unsticks: bool
-    oscillation_v: np.float32
-    oscillation_omega: np.float32
-    oscillation_periods: int
-    classes: int
-    hysteresis: np.float32
-    prefer_initial: np.float32
-    obstacle_scale: np.float32
-    switching_periods: int
-    samples: int
-    area_width: np.float32
-    area_scale: np.float32
-    signature_threshold: np.float32
-    heading_threshold: np.float32
-    drops_detours: bool
-    detour_angle: np.float32
-    detour_length: np.float32
-    detour_ratio: np.float32
-    weights: TebWeights
-
-
-class Observed(NamedTuple):
-    """The arrays of an observation; pedestrians and robots as (positions, velocities, radii, present)."""
-
-    pose: Floats
-    twist: Floats
-    goal: Floats
-    radius: Floats
-    inscribed: Floats
-    footprint_x: Floats
-    footprint_y: Floats
-    min_x: Floats
-    max_x: Floats
-    max_theta: Floats
-    acc_x: Floats
-    acc_theta: Floats
-    turning_radius: Floats
-    dt_ref: Floats
-    dt_hysteresis: Floats
-    hurry: Floats
-    checked: Ints
-    path: Floats
-    path_count: Ints
-    cost: Array
-    origin: Floats
-    resolution: np.float32
-    pedestrians: tuple[Floats, Floats, Floats, Bools]
-    robots: tuple[Floats, Floats, Floats, Bools]
-
-
-class Recall(NamedTuple):
-    """The memory of the rows; all zero is the start of an episode.
-
-    Attributes:
-        bands: (N, C, M, 4) bands in the map's frame, the one that was driven first.
-        counts: (N, C) numbers of their poses, 0 for none.
-        path: (N, 3) first point of the path and its number of points: another path starts afresh.
-        leg: (N,) leg of the path that the robot has come to.
-        trouble: (N, 2) periods in a row without a feasible band; periods for which the horizon stays short.
-        switching: (N,) periods for which no other class is driven.
-        history: (N, L, 2) the last commands, as shares of the largest: speed, turning rate.
-        turning: (N, 3) commands ever noted; the preferred turn, 1 or -1 or 0; periods for which it stays.
-    """
-
-    bands: Floats
-    counts: Array
-    path: Floats
-    leg: Ints
-    trouble: Ints
-    switching: Ints
-    history: Floats
-    turning: Ints
-
-
-class Scratch(NamedTuple):
-    """Working memory of one thread.
-
-    Attributes:
-        route: (A, 2) local path, m.
-        bands: (C + 1, M, 4) bands; the last is room.
-        counts: (C + 1,) numbers of their poses.
-        costs: (C,) costs of the bands.
-        blocks: room for `teb_discs.cluster`.
-        sums: room for `teb_discs.cluster`.
-        still: (S, 3) standing discs.
-        moving: (Q, 5) moving discs.
-        near: discs near each pose, for the solver.
-        work: working memory of the solver.
-        order: room for `teb_homotopy`.
-        places: room for `teb_homotopy`.
-        signatures: room for `teb_homotopy`.
-        nodes: room for `teb_homotopy`.
-        edges: room for `teb_homotopy`.
-        roadmap: room for `teb_homotopy`.
-    """
-
-    route: Floats
-    bands: Floats
-    counts: Array
-    costs: Floats
-    blocks: Ints
-    sums: Ints
-    still: Floats
-    moving: Floats
-    near: Near
-    work: SolverMemory
-    order: Ints
-    places: Floats
-    signatures: Floats
-    nodes: Floats
-    edges: Bools
-    roadmap: Ints
-
-
 @spliced
-def _bounds(p, scene, n, turn):
+def bounds_of(p, scene, n, turn):
     """Return the limits and the present motion of a row's robot."""
     return Bounds(
         min(p.max_vel_x, scene.max_x[n]),
         max(min(p.max_vel_x_backwards, -scene.min_x[n]), ZERO),
+        min(p.max_vel_y, scene.max_y[n]),
         min(p.max_vel_theta, scene.max_theta[n]),
         min(p.acc_lim_x, scene.acc_x[n]),
+        min(p.acc_lim_y, scene.acc_y[n]),
         min(p.acc_lim_theta, scene.acc_theta[n]),
         max(p.min_turning_radius, scene.turning_radius[n]),
         scene.twist[n, 0],
+        scene.twist[n, 1],
         scene.twist[n, 2],
         np.float32(turn),
-        scene.hurry[n],
+        np.float32(p.free_goal),
+    )
+
+
+@spliced
+def weights_at(scene, n):
+    """Return the weights for a row's robot."""
+    w = scene.weights[n]
+    return TebWeights(
+        *(w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9], w[10]),
+        *(w[11], w[12], w[13], w[14], w[15], w[16], w[17], w[18], w[19], w[20]),
     )
 
 
@@ -197,13 +68,12 @@ def _discs(p, scene, n, scratch):
     standing = cluster(scene.cost[n], scene.resolution, left, bottom, cosine, sine, p.behind, blocks, sums, still)
     slowest = _STANDING if p.dynamic else np.float32(3e38)
     reach = p.lookahead + p.cutoff
-    movers, standing = gather(scene.pedestrians, n, x, y, slowest, reach, scratch.moving, np.int64(0), still, standing)
-    movers, standing = gather(scene.robots, n, x, y, slowest, reach, scratch.moving, movers, still, standing)
+    movers, standing = gather(scene.discs, n, x, y, slowest, reach, scratch.moving, still, standing)
     return standing, movers
 
 
 @spliced
-def _recalled(p, scene, n, recall, scratch, goal):
+def recalled_bands(p, scene, n, recall, scratch, goal):
     """Bring the remembered bands into the robot's frame, up to date; return how many there are."""
     x, y = scene.pose[n, 0], scene.pose[n, 1]
     kept = 0
@@ -225,21 +95,25 @@ def _recalled(p, scene, n, recall, scratch, goal):
 
 
 @spliced
-def _optimise(p, times, band, count, radius, bounds, standing, movers, scratch):
-    """Resize and optimise a band by turns; return its poses, and its cost in two parts."""
+def _optimise(p, times, band, count, robot, points, standing, movers, scratch):
+    """Resize and optimise a band by turns for a robot (weights, bounds, shape, radius); return its poses, and its cost in two
+    parts.
+    """
     more, total, discs = ONE, ZERO, ZERO
+    weights, bounds, shape, radius = robot
+    near, trig = scratch.near, scratch.work.trig
     for _ in range(p.outer):
         count = resize(band, count, times[0], times[1], p.min_samples, p.max_samples - 1)
-        measure(band, count, scratch.work)
-        still, moving, trig = scratch.still, scratch.moving, scratch.work.trig
-        associate(band, count, still, standing, moving, movers, radius, p.force, p.cutoff, trig, scratch.near)
-        total, discs = optimise(band, count, p.weights, bounds, scratch.near, more, p.inner, scratch.work)
+        measure(band, count, bounds, scratch.work)
+        associate(band, count, shape, scratch.still, standing, scratch.moving, movers, radius, p.force, p.cutoff, trig, near)
+        attach(band, count, scratch.route, points, p.via_separation, p.via_ordered, near)
+        total, discs = optimise(band, count, weights, bounds, shape, near, more, p.inner, scratch.work)
         more *= p.adapt
     return count, total, discs
 
 
 @spliced
-def _store(p, scene, n, recall, scratch, kept):
+def store(p, scene, n, recall, scratch, kept):
     """Remember the bands."""
     x, y = scene.pose[n, 0], scene.pose[n, 1]
     recall.counts[n, :] = 0
@@ -252,7 +126,7 @@ def _store(p, scene, n, recall, scratch, kept):
 
 
 @spliced
-def _local(p, scene, n, recall, scratch, standing):
+def local_goal(p, scene, n, recall, scratch, standing):
     """Write the path to plan for, which ends before an obstacle on its end.
 
     Returns:
@@ -287,9 +161,9 @@ def _classes(p, scene, n, tick, scratch, b, points, goal, kept, standing, movers
     bands, counts, places, signatures = scratch.bands, scratch.counts, scratch.places, scratch.signatures
     width = TWO * scene.inscribed[n]
     count = obstacles(scratch.still, standing, scratch.moving, movers, goal, width, scratch.order, places)
-    known, threshold = np.int64(0), p.signature_threshold
+    known, rule = np.int64(0), (p.signature_threshold, p.signature_prescaler)
     for c in range(kept):
-        found = classify(bands[c], counts[c], places, count, signatures, known, threshold)
+        found = classify(bands[c], counts[c], places, count, signatures, known, rule)
         if c > 0 and (
             found != known
             or p.drops_detours
@@ -302,7 +176,7 @@ def _classes(p, scene, n, tick, scratch, b, points, goal, kept, standing, movers
         known += 1
     heading = scene.pose[n, 2]
     counts[known] = lay(scratch.route, points, heading, goal[2], b.forward, b.omega, p.min_samples, bands[known])
-    initial = classify(bands[known], counts[known], places, count, signatures, known, threshold)
+    initial = classify(bands[known], counts[known], places, count, signatures, known, rule)
     if known == 0 or (initial == known and known < p.classes):
         initial = known
         known += 1
@@ -310,11 +184,11 @@ def _classes(p, scene, n, tick, scratch, b, points, goal, kept, standing, movers
         return known, initial
     many, still, moving = p.samples + 2, scratch.still, scratch.moving
     scatter(goal[0], goal[1], p.area_width, p.area_scale, tick, p.samples, scratch.nodes)
-    clear = p.weights.min_obstacle_dist
+    clear = p.clear
     connect(scratch.nodes, many, still, standing, moving, movers, clear, p.heading_threshold, scratch.edges)
     ends, guess = (heading, goal[2]), (b.forward, b.omega, p.min_samples)
     nodes, edges, roadmap = scratch.nodes, scratch.edges, scratch.roadmap
-    known = explore(nodes, many, edges, ends, guess, places, count, threshold, bands, counts, known, p.classes, roadmap, signatures)
+    known = explore(nodes, many, edges, ends, guess, places, count, rule, bands, counts, known, p.classes, roadmap, signatures)
     return known, initial
 
 
@@ -357,7 +231,7 @@ def _row(p, scene, n, recall, scratch):
     """The twist of one row, and why it stands."""
     still = (ZERO, ZERO, ZERO)
     prefer(p, recall.history[n], recall.turning[n], scene.twist[n, 2])
-    b = _bounds(p, scene, n, recall.turning[n, 1])
+    b = bounds_of(p, scene, n, recall.turning[n, 1])
     dx, dy = scene.goal[n, 0] - scene.pose[n, 0], scene.goal[n, 1] - scene.pose[n, 1]
     turned = abs(wrap(scene.goal[n, 2] - scene.pose[n, 2]))
     arrived = dx * dx + dy * dy < p.xy_tolerance * p.xy_tolerance and turned < p.yaw_tolerance
@@ -366,11 +240,11 @@ def _row(p, scene, n, recall, scratch):
         return still, _NO_PATH if scene.path_count[n] <= 0 else _NONE
     recall.trouble[n, 1] = max(recall.trouble[n, 1] - 1, 0)
     standing, movers = _discs(p, scene, n, scratch)
-    points, near_by, goal = _local(p, scene, n, recall, scratch, standing)
+    points, near_by, goal = local_goal(p, scene, n, recall, scratch, standing)
     if points < 2:
         recall.counts[n, :] = 0
         return still, _BLOCKED if near_by else _NO_PATH
-    kept = _recalled(p, scene, n, recall, scratch, goal)
+    kept = recalled_bands(p, scene, n, recall, scratch, goal)
     driven, initial = kept > 0, 0
     if p.classes > 1:
         kept, initial = _classes(p, scene, n, recall.turning[n, 0], scratch, b, points, goal, kept, standing, movers)
@@ -379,11 +253,11 @@ def _row(p, scene, n, recall, scratch):
         heading = scene.pose[n, 2]
         band = scratch.bands[0]
         scratch.counts[0] = lay(scratch.route, points, heading, goal[2], b.forward, b.omega, p.min_samples, band)
-    radius = scene.radius[n] if p.circular else ZERO
+    robot = (weights_at(scene, n), b, Shape(p.shape, scene.shape_x[n], scene.shape_y[n]), scene.shape_radius[n])
     times = (scene.dt_ref[n], scene.dt_hysteresis[n])
     for c in range(kept):
         band = scratch.bands[c]
-        scratch.counts[c], total, discs = _optimise(p, times, band, scratch.counts[c], radius, b, standing, movers, scratch)
+        scratch.counts[c], total, discs = _optimise(p, times, band, scratch.counts[c], robot, points, standing, movers, scratch)
         favour = p.hysteresis if driven and c == 0 else p.prefer_initial if c == initial else ONE
         scratch.costs[c] = favour * (total + p.obstacle_scale * discs)
     hit = _choose(p, scene, n, recall, scratch, kept, driven, movers)
@@ -396,8 +270,8 @@ def _row(p, scene, n, recall, scratch):
         note(b, recall.history[n], recall.turning[n], still)
         return still, _IN_CONTACT if hit == CONTACT else _NOT_CONVERGED if hit == LOST else _BLOCKED
     recall.trouble[n, 0] = 0
-    _store(p, scene, n, recall, scratch, kept)
-    twist = command(scratch.bands[0], b.backward, b.forward, b.omega, b.turning_radius)
+    store(p, scene, n, recall, scratch, kept)
+    twist = command(scratch.bands[0], b)
     note(b, recall.history[n], recall.turning[n], twist)
     return twist, _NONE
 
@@ -407,10 +281,10 @@ def plan(p, scene, recall, scratch, twists, reasons, first, last):
     """Plan the rows ``first <= n < last``.
 
     Args:
-        p: `Parameters`.
-        scene: `Observed`.
-        recall: `Recall`, changed in place.
-        scratch: `Scratch`, of one thread.
+        p: `agora.planners.local.teb_scene.Parameters`.
+        scene: `agora.planners.local.teb_scene.Observed`.
+        recall: `agora.planners.local.teb_scene.Recall`, changed in place.
+        scratch: `agora.planners.local.teb_scene.Scratch`, of one thread.
         twists: out, (N, 3).
         reasons: out, (N,) numbers of `agora.core.recording.Reason`.
         first: first row.

@@ -1,0 +1,156 @@
+"""The game of `agora.planners.local.brne`: samples of ways, what pairs of them cost, and the weights that the agents agree on.
+
+All of one robot, in its frame: it is at the origin and looks along x.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from agora.core.jit import hidden
+from agora.core.scalar import HALF, ONE, TWO, ZERO, exp, sincos
+from agora.core.state import Doubles, Floats
+from agora.seeds import normal_at
+
+_SIX = np.float32(6.0)
+_NOTHING = np.float32(20.0)
+"""Where the exponent of a cost is beyond this, the cost is less than 4e-9 of the largest: nothing."""
+_FAR = np.float32(3e38)
+_NOISE, _JITTER = 1e-4, 1e-6
+ROUNDS = 10
+
+
+class Costs(NamedTuple):
+    """The parameters of the cost of a pair of ways, and the length that the radii of two agents together cost nothing, m."""
+
+    a1: np.float32
+    a2: np.float32
+    a3: np.float32
+    bodies: np.float32
+
+
+class Ways(NamedTuple):
+    """The samples of all agents, the robot's first.
+
+    Attributes:
+        x: (A, T, S) x of the places at the moments dt, 2 dt ... T dt, m.
+        y: (A, T, S) y of them, m.
+    """
+
+    x: Floats
+    y: Floats
+
+
+def deviations(steps: int, dt: float, a1: float, a2: float) -> Doubles:
+    """Return the lower Cholesky factor (T, T) of the covariance of the ways about their mean, at dt, 2 dt ... T dt.
+
+    A Gaussian process with the kernel a2 exp(-a1 (t - t')^2), that is where its mean is at t = 0.
+    """
+    times = dt * np.arange(1, steps + 1)
+    first, among = a2 * np.exp(-a1 * times**2), a2 * np.exp(-a1 * (times[:, None] - times) ** 2)
+    factor = np.linalg.cholesky(among - np.outer(first, first) / (a2 + _NOISE) + _JITTER * np.eye(steps))
+    return np.asarray(factor, np.float64)
+
+
+@hidden
+def roll_out(way_x, way_y, speed, turn, dt):
+    """Write the ways (T, S) of a robot for the speeds and turning rates (S,), each constant, by the method of Runge and Kutta."""
+    steps, samples = way_x.shape
+    for s in range(samples):
+        x, y, heading = ZERO, ZERO, ZERO
+        sine, cosine = ZERO, ONE
+        for t in range(steps):
+            half_sine, half_cosine = sincos(heading + HALF * dt * turn[s])
+            heading += dt * turn[s]
+            next_sine, next_cosine = sincos(heading)
+            x += dt * speed[s] * (cosine + TWO * half_cosine + TWO * half_cosine + next_cosine) / _SIX
+            y += dt * speed[s] * (sine + TWO * half_sine + TWO * half_sine + next_sine) / _SIX
+            sine, cosine = next_sine, next_cosine
+            way_x[t, s], way_y[t, s] = x, y
+
+
+@hidden
+def wander(way_x, way_y, mean, factor, scale, key, agent, call, sine, cosine, draws):
+    """Write the ways (T, S) of a pedestrian about their mean (T, 2), which is along the map's axes, for the heading of the robot.
+
+    The numbers that are drawn belong to the agent, the call, and the sample and moment.
+    """
+    steps, samples = way_x.shape
+    for axis in range(2):
+        way = way_x if axis == 0 else way_y
+        for t in range(steps):
+            for s in range(samples):
+                draws[t, s] = np.float32(normal_at(key, np.uint64(2 * agent + axis), np.uint64(call), np.uint64(t * samples + s)))
+        for t in range(steps):
+            along = mean[t, 0] * cosine + mean[t, 1] * sine if axis == 0 else mean[t, 1] * cosine - mean[t, 0] * sine
+            for s in range(samples):
+                way[t, s] = along
+            for k in range(t + 1):
+                share = factor[t, k] * scale
+                for s in range(samples):
+                    way[t, s] += share * draws[k, s]
+
+
+@hidden
+def cost_of(squared, costs, excess):
+    """The cost of two ways whose least distance squared is given: a3 where they meet, 0 where they stay far apart.
+
+    It is a3 (2 - 2 / (1 + exp(-a1 d^(2 a2)))), which falls with the distance d: the largest over all moments is that of the least.
+    """
+    distance = max(math.sqrt(squared) - excess, ZERO)
+    exponent = costs.a1 * (distance * distance) ** costs.a2
+    if exponent >= _NOTHING:
+        return ZERO
+    small = exp(-exponent)
+    return costs.a3 * TWO * small / (ONE + small)
+
+
+@hidden
+def price(table, ways, agents, radius, costs, nearest):
+    """Write what the ways of each two agents cost, table[i, j, s, s'] = table[j, i, s', s]; (A, A, S, S)."""
+    steps, samples = ways.x.shape[1], ways.x.shape[2]
+    for i in range(agents):
+        for j in range(i + 1, agents):
+            excess = max(radius[i] + radius[j] - costs.bodies, ZERO)
+            for s in range(samples):
+                nearest[:] = _FAR
+                for t in range(steps):
+                    x, y = ways.x[i, t, s], ways.y[i, t, s]
+                    for k in range(samples):
+                        dx, dy = ways.x[j, t, k] - x, ways.y[j, t, k] - y
+                        nearest[k] = min(nearest[k], dx * dx + dy * dy)
+                for k in range(samples):
+                    cost = cost_of(nearest[k], costs, excess)
+                    table[i, j, s, k], table[j, i, k, s] = cost, cost
+
+
+@hidden
+def agree(weights, table, agents, mean):
+    """Write the weights (A, S), of mean 1, after ten rounds in which agent after agent answers what the others weigh now.
+
+    A sample weighs exp of less its expected cost; the least cost of an agent is taken off first, which its mean takes out again.
+    """
+    samples = weights.shape[1]
+    share = ONE / np.float32((agents - 1) * samples)
+    weights[:agents, :] = ONE
+    for _ in range(ROUNDS):
+        for i in range(agents):
+            mean[:] = ZERO
+            for j in range(agents):
+                if j != i:
+                    for k in range(samples):
+                        for s in range(samples):
+                            mean[s] += table[j, i, k, s] * weights[j, k]
+            least = _FAR
+            for s in range(samples):
+                least = min(least, mean[s])
+            total = ZERO
+            for s in range(samples):
+                weights[i, s] = exp(share * (least - mean[s]))
+                total += weights[i, s]
+            total /= np.float32(samples)
+            for s in range(samples):
+                weights[i, s] /= total

@@ -1,0 +1,299 @@
+"""The gap finder of `agora.planners.local.dragon`: gaps in a scan, gaps remembered, the gap to go for.
+
+Places are relative to the robot, along the map's axes; only what is remembered is in the map itself.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from agora.core.jit import hidden
+from agora.core.scalar import HALF, ONE, PI, TWO, TWO_PI, ZERO, sincos
+from agora.core.state import Array, Floats
+
+_SAME = np.float32(0.1)  # m: a gap found again
+_INHERITS = np.float32(0.14)  # m, Jackal's length / 4: a gap found a little farther on has been visited if the old one was
+_FAVOUR = np.float32(0.8)  # m
+_BESIDE = np.float32(0.2)  # m: the goal has sides, as gaps have
+_FAR = np.float32(3e38)
+_TINY = np.float32(1e-6)
+_SEAM = np.float32(1e-3)  # rad
+KNOWN, VISITED = np.int8(1), np.int8(2)
+GOAL = np.int64(-1)
+"""The place to go for, where it is no gap but the goal."""
+
+
+class Sizes(NamedTuple):
+    """The sizes of one robot, m; as in `agora.planners.local.dragon.Dragon`."""
+
+    body: np.float32
+    gap: np.float32
+    passage: np.float32
+    cone: np.float32
+    visited: np.float32
+
+
+class Gaps(NamedTuple):
+    """The gaps that one robot remembers, K at most.
+
+    Attributes:
+        place: (K, 6) middle, and the two sides: x, y, x, y, x, y, m.
+        state: (K,) 0 for none, `KNOWN` or `VISITED`.
+    """
+
+    place: Floats
+    state: Array
+
+
+class Points(NamedTuple):
+    """The beams of one scan that say something, counter-clockwise; all (B,), the first ``count`` in use.
+
+    Attributes:
+        x: x of their ends, m.
+        y: y of their ends, m.
+        reach: ranges, m.
+        angle: angles in the robot's frame, growing, rad.
+        solid: whether they hit something.
+    """
+
+    x: Floats
+    y: Floats
+    reach: Floats
+    angle: Floats
+    solid: Array
+
+
+@hidden
+def look(points, scan, angles, mount, farthest, dx, dy, sine, cosine):
+    """Write the beams that are numbers, of a scan taken at (dx, dy) with the robot's heading then; returns how many.
+
+    A full turn begins behind the robot, so that no gap ahead is cut in two.
+    """
+    beams = scan.size
+    span = angles[beams - 1] - angles[0] if beams > 1 else ZERO
+    first = np.int64(0)
+    if span + span / np.float32(max(beams - 1, 1)) >= TWO_PI - _SEAM:
+        lowest = _FAR
+        for b in range(beams):
+            _, ahead = sincos(angles[b] + mount[2])
+            if ahead < lowest:
+                first, lowest = b, ahead
+    count = np.int64(0)
+    for k in range(beams):
+        b = first + k
+        angle = mount[2] + (angles[b] if b < beams else angles[b - beams] + TWO_PI)
+        b = b if b < beams else b - beams
+        if not scan[b] >= ZERO:
+            continue
+        reach = min(scan[b], farthest)
+        up, along = sincos(angle)
+        x, y = mount[0] + reach * along, mount[1] + reach * up
+        points.x[count], points.y[count] = dx + cosine * x - sine * y, dy + sine * x + cosine * y
+        points.reach[count], points.angle[count], points.solid[count] = reach, angle, scan[b] < farthest
+        count += 1
+    return count
+
+
+@hidden
+def find(points, count, least, found):
+    """Write the gaps (K, 4) of a scan, a side and the other; returns how many.
+
+    A gap begins where the next point, in either direction, is at least ``least`` away and farther from the robot; its other side is
+    the point nearest to that side in the half turn beyond it, at least ``least`` away too.
+    """
+    made, wide = np.int64(0), least * least
+    for turn in range(2):
+        step = np.int64(1 - 2 * turn)
+        i = np.int64(0) if turn == 0 else count - 1
+        while 0 <= i + step < count:
+            x, y, start = points.x[i], points.y[i], points.angle[i]
+            _, ahead = sincos(start)
+            dx, dy = points.x[i + step] - x, points.y[i + step] - y
+            if ahead < ZERO or points.reach[i + step] <= points.reach[i] or dx * dx + dy * dy < wide:
+                i += step
+                continue
+            best, other, j = _FAR, i + step, i + step
+            while 0 <= j < count and abs(points.angle[j] - start) <= PI:
+                dx, dy = points.x[j] - x, points.y[j] - y
+                squared = dx * dx + dy * dy
+                if squared < best:
+                    best, other = squared, j
+                j += step
+            if best >= wide and made < found.shape[0]:
+                found[made, 0], found[made, 1], found[made, 2], found[made, 3] = x, y, points.x[other], points.y[other]
+                made += 1
+            i = other
+    return made
+
+
+@hidden
+def clear(points, count, x, y, keep):
+    """Return whether nothing is within ``keep`` m of a place."""
+    for k in range(count):
+        dx, dy = points.x[k] - x, points.y[k] - y
+        if points.solid[k] and dx * dx + dy * dy < keep * keep:
+            return False
+    return True
+
+
+@hidden
+def admissible(points, count, ax, ay, bx, by, sizes, scratch):
+    """Return whether a robot fits between what is left and right of the straight way from a to b, and at b.
+
+    No point is nearer to b than half the body, and of those within a body's width of the way, none on the left is within the
+    passage's width of one on the right.
+    """
+    dx, dy = bx - ax, by - ay
+    squared = dx * dx + dy * dy
+    length = max(math.sqrt(squared), _TINY)
+    cosine, sine = dx / length, dy / length
+    keep, apart = HALF * sizes.body, sizes.passage
+    left, right, near = _FAR, _FAR, np.int64(0)
+    for k in range(count):
+        if not points.solid[k]:
+            continue
+        ex, ey = points.x[k] - bx, points.y[k] - by
+        if ex * ex + ey * ey < keep * keep:
+            return False
+        px, py = points.x[k] - ax, points.y[k] - ay
+        along, aside = px * cosine + py * sine, py * cosine - px * sine
+        if along > ZERO and px * px + py * py <= squared and abs(aside) <= sizes.body:
+            scratch[near, 0], scratch[near, 1] = along, aside
+            near += 1
+            left = min(left, aside) if aside >= ZERO else left
+            right = min(right, -aside) if aside < ZERO else right
+    if left + right > apart:
+        return True
+    for i in range(near):
+        if not ZERO <= scratch[i, 1] <= apart - right:
+            continue
+        for j in range(near):
+            along, aside = scratch[j, 0] - scratch[i, 0], scratch[i, 1] - scratch[j, 1]
+            if scratch[j, 1] < ZERO and along * along + aside * aside <= apart * apart:
+                return False
+    return True
+
+
+@hidden
+def straight(points, count, x, y, keep):
+    """Return whether nothing is within ``keep`` m of the straight way from the robot to a place."""
+    length = max(math.sqrt(x * x + y * y), _TINY)
+    cosine, sine = x / length, y / length
+    for k in range(count):
+        along, aside = points.x[k] * cosine + points.y[k] * sine, points.y[k] * cosine - points.x[k] * sine
+        if points.solid[k] and ZERO < along < length and abs(aside) < keep:
+            return False
+    return True
+
+
+@hidden
+def remember(gaps, current, points, count, found, made, x, y, sizes):
+    """Forget gaps that something is in, add those found, mark those that the robot is at; returns the current one, `GOAL` for none.
+
+    A gap within 0.1 m of a remembered one is that one; others within half the body's width of a new one are it, too. Where there is
+    no room, the one farthest from the robot makes it.
+    """
+    keep = HALF * sizes.body
+    most = gaps.state.size
+    for k in range(most):
+        if gaps.state[k] and not clear(points, count, gaps.place[k, 0] - x, gaps.place[k, 1] - y, keep):
+            gaps.state[k], current = 0, GOAL if current == k else current
+    for g in range(made):
+        mx, my = HALF * (found[g, 0] + found[g, 2]), HALF * (found[g, 1] + found[g, 3])
+        if not clear(points, count, mx, my, keep):
+            continue
+        slot, farthest, again = np.int64(-1), -ONE, False
+        for k in range(most):
+            px, py = gaps.place[k, 0] - x, gaps.place[k, 1] - y
+            dx, dy = px - mx, py - my
+            again |= gaps.state[k] != 0 and dx * dx + dy * dy < _SAME * _SAME
+            away = px * px + py * py if gaps.state[k] else _FAR
+            if away > farthest and k != current:
+                slot, farthest = k, away
+        if again or slot < 0:
+            continue
+        state = KNOWN
+        for k in range(most):
+            dx, dy = gaps.place[k, 0] - x - mx, gaps.place[k, 1] - y - my
+            squared = dx * dx + dy * dy
+            if gaps.state[k] and squared <= keep * keep:
+                state = VISITED if gaps.state[k] == VISITED and squared < _INHERITS * _INHERITS else state
+                gaps.state[k], current = 0, slot if current == k else current
+        gaps.place[slot, 0], gaps.place[slot, 1], gaps.state[slot] = mx + x, my + y, state
+        for side in range(2):
+            gaps.place[slot, 2 + 2 * side] = found[g, 2 * side] + x
+            gaps.place[slot, 3 + 2 * side] = found[g, 2 * side + 1] + y
+    for k in range(most):
+        if gaps.state[k]:
+            ax, ay = gaps.place[k, 2] - x, gaps.place[k, 3] - y
+            dx, dy = gaps.place[k, 4] - x - ax, gaps.place[k, 5] - y - ay
+            share = min(max(-(ax * dx + ay * dy) / max(dx * dx + dy * dy, _TINY), ZERO), ONE)
+            px, py = ax + share * dx, ay + share * dy
+            if px * px + py * py < sizes.visited * sizes.visited:
+                gaps.state[k], current = VISITED, GOAL if current == k else current
+    return current
+
+
+@hidden
+def _sight(x, y, cosine, sine):
+    """The angle of a place to a direction, rad, without its arithmetic: a number that grows with it from -2 to 2."""
+    ahead, left = x * cosine + y * sine, y * cosine - x * sine
+    size = max(math.sqrt(x * x + y * y), _TINY)
+    up = left / size
+    return up if ahead >= ZERO else (TWO - up if left >= ZERO else -TWO - up)
+
+
+@hidden
+def choose(gaps, current, points, count, x, y, goal_x, goal_y, sizes, scratch, tried):
+    """Return the place to go for, a gap's number or `GOAL`, and whether it is admissible.
+
+    The admissible one nearest to the goal, where the current one counts as 0.8 m nearer; the goal is one. If the straight way there
+    is not free, it is the nearest gap on the way that is admissible, as is the way on from it.
+    """
+    gx, gy, most = goal_x - x, goal_y - y, gaps.state.size
+    best, found = GOAL, admissible(points, count, ZERO, ZERO, gx, gy, sizes, scratch)
+    for k in range(most):
+        tried[k] = gaps.state[k] != KNOWN
+    while not found:
+        least, best = _FAR, GOAL
+        for k in range(most):
+            if not tried[k]:
+                dx, dy = gaps.place[k, 0] - goal_x, gaps.place[k, 1] - goal_y
+                cost = max(math.sqrt(dx * dx + dy * dy) - (_FAVOUR if k == current else ZERO), ZERO)
+                if cost < least:
+                    least, best = cost, k
+        if best == GOAL:
+            return GOAL, False
+        tried[best] = True
+        found = admissible(points, count, ZERO, ZERO, gaps.place[best, 0] - x, gaps.place[best, 1] - y, sizes, scratch)
+    bx, by = (gx, gy) if best == GOAL else (gaps.place[best, 0] - x, gaps.place[best, 1] - y)
+    if straight(points, count, bx, by, HALF * sizes.body):
+        return best, True
+    away = bx * bx + by * by
+    length = max(math.sqrt(away), _TINY)
+    cosine, sine = bx / length, by / length
+    if best == GOAL:
+        high = _sight(bx - _BESIDE * sine, by + _BESIDE * cosine, cosine, sine)
+        low = -high
+    else:
+        a = _sight(gaps.place[best, 2] - x, gaps.place[best, 3] - y, cosine, sine)
+        b = _sight(gaps.place[best, 4] - x, gaps.place[best, 5] - y, cosine, sine)
+        low, high = min(a, b), max(a, b)
+    nearest, between = away - np.float32(0.01), best
+    for k in range(most):
+        px, py = gaps.place[k, 0] - x, gaps.place[k, 1] - y
+        squared = px * px + py * py
+        if gaps.state[k] != KNOWN or k == best or squared >= nearest or px * cosine + py * sine <= ZERO:
+            continue
+        a = _sight(gaps.place[k, 2] - x, gaps.place[k, 3] - y, cosine, sine)
+        b = _sight(gaps.place[k, 4] - x, gaps.place[k, 5] - y, cosine, sine)
+        if (
+            max(low, min(a, b)) <= min(high, max(a, b))
+            and admissible(points, count, ZERO, ZERO, px, py, sizes, scratch)
+            and admissible(points, count, px, py, bx, by, sizes, scratch)
+        ):
+            nearest, between = squared, k
+    return between, True
