@@ -33,8 +33,8 @@ Where it differs:
 - Near the goal it slows down when it must turn to it, and in time to stop there. The turn to the goal's heading is the library's.
 - A car-like robot's samples turn as its turning radius allows. A robot that can move sideways does not.
 
-Narrow places: as upstream it never drives back, so `car`, `heavy` and `f1tenth` do not get away from a wall 0.15 m ahead, and `heavy`
-does not turn round in a lane of 2 m.
+Narrow places: as upstream it never drives back, so `car`, `heavy` and `f1tenth` do not get away from a wall 0.15 m ahead, and
+`heavy` does not turn round in a lane of 2 m.
 """
 
 from __future__ import annotations
