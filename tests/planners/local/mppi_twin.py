@@ -45,11 +45,12 @@ def command(planner, noise, pose, twist, limits, dt, path, costmap, corners, dis
     for k in range(samples):
         at, v, hit = np.array(pose, float), np.array(twist, float), False
         for t in range(steps):
-            wanted = np.clip(spread * noise[t, :, k], low, high) * (k != 1)
-            v = np.clip(wanted, v - gain, v + gain)
+            tried[k, t] = spread * noise[t, :, k] * (k != 1)
+            held = np.clip(tried[k, t], low, high)
+            held[:2] *= min(max(high[:2]) / max(np.hypot(*held[:2]), 1e-6), 1.0)
+            v = np.clip(held, v - gain, v + gain)
             if limits["turning_radius"] > 0:
                 v[2] = np.clip(v[2], -abs(v[0]) / limits["turning_radius"], abs(v[0]) / limits["turning_radius"])
-            tried[k, t] = v
             middle = at[2] + 0.5 * step * v[2]
             c, s = np.cos(middle), np.sin(middle)
             at += step * np.array((v[0] * c - v[1] * s, v[0] * s + v[1] * c, v[2]))
@@ -65,7 +66,7 @@ def command(planner, noise, pose, twist, limits, dt, path, costmap, corners, dis
             if ahead is not None and away > planner.forward_point_distance and on_path[ahead] < cost.size:
                 nose_off = cell * on_path[ahead]
                 behind = max((nose_off + cell * to_goal[ahead] - away - off) / planner.forward_point_distance, 0.0)
-            total[k] += (planner.path_scale * (off + nose_off) + planner.goal_scale * away) / steps
+            total[k] += (planner.path_scale * (off + nose_off) + planner.goal_scale / min(max(high[:2]), 1.0) * away) / steps
             total[k] += planner.heading_scale * behind / steps
             total[k] += planner.obstacle_scale * cost[place] / 252.0 / steps
             hit = hit or cost[place] >= 253 or under_footprint(cost, origin, cell, corners, at) is None
@@ -85,9 +86,12 @@ def command(planner, noise, pose, twist, limits, dt, path, costmap, corners, dis
     free, left, right = np.isfinite(total), weight[side > 0].sum(), weight[side < 0].sum()
     if weight @ side**2 / weight.sum() > (side[free] ** 2).mean() and min(left, right) > 0.05 * weight.sum():
         weight = np.where((side < 0) == (right > left), weight, 0.0)
-    plan = np.einsum("k,kta->ta", weight, tried) / weight.sum()
+    plan = np.clip(np.einsum("k,kta->ta", weight, tried) / weight.sum(), low, high)
     smooth = SAVITZKY_GOLAY[4:] @ plan[:5]
+    smooth = np.clip(smooth, low, high)
+    smooth[:2] *= min(max(high[:2]) / max(np.hypot(*smooth[:2]), 1e-6), 1.0)
     smooth = np.clip(smooth, now - change, now + change)
+    smooth[:2] *= min(max(high[:2]) / max(np.hypot(*smooth[:2]), 1e-6), 1.0)
     if limits["turning_radius"] > 0:
         smooth[2] = np.clip(smooth[2], -abs(smooth[0]) / limits["turning_radius"], abs(smooth[0]) / limits["turning_radius"])
     return smooth

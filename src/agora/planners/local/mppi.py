@@ -18,7 +18,8 @@ Where it differs from the publication and from Nav2:
 - The noise of a sample lasts (B. Vlahov et al., "Low frequency sampling in model predictive path integral control", RA-L 2024).
   With noise that is new at every step a robot whose goal is behind it never tries to turn round.
 - Sample 0 is the plan itself. Sample 1 brakes, so that standing is always among the choices.
-- Samples keep the robot's limits of speed, acceleration and turning radius; the mean is of what they drive, not of what they drew.
+- Samples drive within the robot's limits of speed, acceleration and turning radius. As in the publication, the mean is of what they
+  drew: of what they drove it would never be the top speed.
 - A roll-out whose outline touches a wall has weight 0. Where all have, the robot brakes, so that one in a wall stays there.
 - Contact with people only costs, the more the faster the robot is: who walks into a robot that stands is not to freeze it. It only
   goes away from a person whom it touches.
@@ -88,7 +89,7 @@ class Mppi:
         temperature: difference of cost at which a sample counts less by a factor of e.
         gamma: weight of the deviation from the plan in the cost.
         path_scale: cost of the mean distance to the path, that of the centre and that of the nose, 1/m.
-        goal_scale: cost of the mean distance along the path to the local goal, 1/m.
+        goal_scale: cost of the mean distance along the path to the local goal, 1/m; the more the slower a robot below 1 m/s is.
         heading_scale: cost of a heading back along the path; nothing up to one across it.
         obstacle_scale: cost of the mean of the costmap's cost under the centre, where 252 is 1.
         people_scale: cost of the mean nearness to people, where 1 is touching and 0 is beyond ``people_distance``.

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from agora.core.jit import hidden, lean_kernel, spliced
+from agora.core.recording import Reason
 from agora.core.scalar import HALF, ONE, ZERO, exp, sincos
 from agora.core.state import Bools, Floats, Ints
 from agora.planners.rollouts.grids import WALL, cell_of, clear, footprint_cost, pruned, trace
@@ -17,6 +18,7 @@ PAST = 4
 """Commands that the filter looks back on."""
 
 _FILTER = np.array((-21, 14, 39, 54, 59, 54, 39, 14, -21), np.float32) / np.float32(231.0)
+_IN_CONTACT = np.int8(Reason.START_IN_CONTACT)
 _INSCRIBED, _TINY, _FAR = 253, np.float32(1e-6), np.float32(1e30)
 _STAIRS = 8  # cells
 _STANDING = np.float32(1.0)  # speed as which the contact of one who stands counts, m/s
@@ -158,23 +160,24 @@ def _advance(p, scene, n, t, dt, control, noise, scratch, bounds, gains):
     vx, vy, omega = scratch.twist[0], scratch.twist[1], scratch.twist[2]
     kept_x, kept_y, kept_theta = scratch.tried[t, 0], scratch.tried[t, 1], scratch.tried[t, 2]
     x, y, theta, sine, cosine, cost = scratch.x, scratch.y, scratch.theta, scratch.sine, scratch.cosine, scratch.cost
-    side, heading = scratch.side, scene.pose[n, 2]
+    side, heading, top = scratch.side, scene.pose[n, 2], max(high_x, high_y)
     pull_x = p.gamma * control[0] / max(std_x * std_x, _TINY)
     pull_theta = p.gamma * control[2] / max(std_theta * std_theta, _TINY)
     step_x, step_y, step_theta = gains[0] * dt, gains[1] * dt, gains[2] * dt
     for k in range(vx.size):
         brakes = k == 1
-        a = min(max(control[0] + std_x * noise[0, k], low_x), high_x)
-        b = min(max(control[1] + std_y * noise[1, k], -high_y), high_y)
-        c = min(max(control[2] + std_theta * noise[2, k], -high_theta), high_theta)
-        a, b, c = ZERO if brakes else a, ZERO if brakes else b, ZERO if brakes else c
-        a = min(max(a, vx[k] - step_x), vx[k] + step_x)
-        b = min(max(b, vy[k] - step_y), vy[k] + step_y)
-        c = min(max(c, omega[k] - step_theta), omega[k] + step_theta)
+        a = ZERO if brakes else control[0] + std_x * noise[0, k]
+        b = ZERO if brakes else control[1] + std_y * noise[1, k]
+        c = ZERO if brakes else control[2] + std_theta * noise[2, k]
+        kept_x[k], kept_y[k], kept_theta[k] = a, b, c
+        a, b = min(max(a, low_x), high_x), min(max(b, -high_y), high_y)
+        share = min(top / math.sqrt(max(a * a + b * b, _TINY)), ONE)
+        a = min(max(share * a, vx[k] - step_x), vx[k] + step_x)
+        b = min(max(share * b, vy[k] - step_y), vy[k] + step_y)
+        c = min(max(min(max(c, -high_theta), high_theta), omega[k] - step_theta), omega[k] + step_theta)
         tightest = curvature * abs(a) if curvature > ZERO else high_theta
         c = min(max(c, -tightest), tightest)
         vx[k], vy[k], omega[k] = a, b, c
-        kept_x[k], kept_y[k], kept_theta[k] = a, b, c
         s, d = sincos(theta[k] + HALF * dt * c)
         side[k] += theta[k] + dt * c - heading
         x[k] += dt * (a * d - b * s)
@@ -187,7 +190,7 @@ def _advance(p, scene, n, t, dt, control, noise, scratch, bounds, gains):
 
 
 @spliced
-def _meet_walls(p, scene, n, scratch, circumscribed):
+def _meet_walls(p, scene, n, scratch, circumscribed, goal_scale):
     """Add the costs of walls, of the distance to path and goal; a sample whose outline touches a wall hits."""
     window, inverse = scene.cost[n], scene.inverse
     columns, cell = window.shape[1] + 2, ONE / inverse
@@ -213,7 +216,7 @@ def _meet_walls(p, scene, n, scratch, circumscribed):
             nose_off = off if shut else np.float32(path) * cell
             nose_away = nose_off + (away if shut else scratch.left[scratch.label[at]])
             behind = max((nose_away - away - off) / p.forward, ZERO)
-        scratch.cost[k] += p.path_scale * (off + nose_off) + p.goal_scale * away + p.heading_scale * behind
+        scratch.cost[k] += p.path_scale * (off + nose_off) + goal_scale * away + p.heading_scale * behind
         scratch.cost[k] += p.obstacle_scale * np.float32(value) / _FULL
         if value >= circumscribed:
             touches = value >= _INSCRIBED
@@ -269,14 +272,15 @@ def _weigh(p, scratch):
 
 
 @spliced
-def _average(controls, scratch, steps, total):
-    """Write the mean of the samples' twists, whose weights have a sum, into the plan."""
+def _average(controls, scratch, steps, total, bounds):
+    """Write the mean of the samples' twists, whose weights have a sum, into the plan, within the robot's limits."""
+    low, high = (bounds[0], -bounds[2], -bounds[3]), (bounds[1], bounds[2], bounds[3])
     for t in range(steps):
         for axis in range(3):
             mean = ZERO
             for k in range(scratch.x.size):
                 mean += scratch.cost[k] * scratch.tried[t, axis, k]
-            controls[t, axis] = mean / total
+            controls[t, axis] = min(max(mean / total, low[axis]), high[axis])
 
 
 @spliced
@@ -348,6 +352,7 @@ def plan(p, scene, radius, dt, circumscribed, discs, noise, near, recall, scratc
             min(p.max_theta, scene.max_theta[n]),
             tightest,
         )
+        goal_scale = p.goal_scale / min(max(bounds[1], bounds[2], _TINY), ONE)
         fastest = max(bounds[1], -bounds[0], bounds[2]) * dt * np.float32(steps)
         if not _prepare(scene, n, recall.progress[n], scratch, np.int32(np.ceil((fastest + p.forward) * inverse)) + 1):
             continue
@@ -355,28 +360,34 @@ def plan(p, scene, radius, dt, circumscribed, discs, noise, near, recall, scratc
         scratch.x[:], scratch.y[:], scratch.theta[:], scratch.cost[:], scratch.hit[:] = x, y, scene.pose[n, 2], ZERO, False
         scratch.side[:] = ZERO
         scratch.twist[0], scratch.twist[1], scratch.twist[2] = now[0], now[1], now[2]
+        touched = False
         met = _listed(p, scene, n, discs, radius[n], fastest, near)
         for t in range(steps):
             _advance(p, scene, n, t, dt, controls[t], noise[t], scratch, bounds, gains)
-            _meet_walls(p, scene, n, scratch, circumscribed[n])
+            _meet_walls(p, scene, n, scratch, circumscribed[n], goal_scale)
             for i in range(met):
                 m = near[i]
                 px, py = discs[3][n, m, t, 0] - scene.origin[n, 0], discs[3][n, m, t, 1] - scene.origin[n, 1]
                 dx, dy = discs[0][n, m, 0] - scene.pose[n, 0], discs[0][n, m, 1] - scene.pose[n, 1]
                 reach = radius[n] + discs[1][n, m]
+                touched = touched or dx * dx + dy * dy < reach * reach
                 vx, vy, now2 = scratch.twist[0], scratch.twist[1], dx * dx + dy * dy
                 _meet_people(p, scratch.x, scratch.y, vx, vy, scratch.cost, scratch.hit, px, py, reach, now2)
         total = _weigh(p, scratch)
         found = total > ZERO
         if found:
-            _average(controls, scratch, steps, total)
-        reasons[n] = GOES_ON if found else why_none(scene, n)
-        limits = (gains[0] * p.period, gains[1] * p.period, gains[2] * p.period)
-        for axis in range(3):
-            wanted = _smoothed(controls, past, axis) if found else ZERO
-            twists[n, axis] = towards(wanted, now[axis], limits[axis])
-            if not found:
-                controls[:, axis] = ZERO
+            _average(controls, scratch, steps, total, bounds)
+        reasons[n] = GOES_ON if found else _IN_CONTACT if touched else why_none(scene, n)
+        wanted = (_smoothed(controls, past, 0), _smoothed(controls, past, 1), _smoothed(controls, past, 2))
+        vx, vy = min(max(wanted[0], bounds[0]), bounds[1]), min(max(wanted[1], -bounds[2]), bounds[2])
+        share = min(max(bounds[1], bounds[2]) / math.sqrt(max(vx * vx + vy * vy, _TINY)), ONE) if found else ZERO
+        omega = min(max(wanted[2], -bounds[3]), bounds[3]) if found else ZERO
+        vx, vy = towards(share * vx, now[0], gains[0] * p.period), towards(share * vy, now[1], gains[1] * p.period)
+        share = min(max(bounds[1], bounds[2]) / math.sqrt(max(vx * vx + vy * vy, _TINY)), ONE) if found else ONE
+        twists[n, 0], twists[n, 1] = share * vx, share * vy
+        twists[n, 2] = towards(omega, now[2], gains[2] * p.period)
+        if not found:
+            controls[:] = ZERO
         if tightest > ZERO:
             turn = tightest * abs(twists[n, 0])
             twists[n, 2] = min(max(twists[n, 2], -turn), turn)
