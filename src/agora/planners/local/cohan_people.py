@@ -54,7 +54,7 @@ def stateful(ids, states, name, walks):
 
 @hidden
 def reach(cost, inverse, x, y, dx, dy, most):
-    """How far one gets from a place in a window along a unit vector before something lethal, in steps of half a cell.
+    """The distance that one gets from a place in a window along a unit vector before something lethal, in steps of half a cell.
 
     It is no more than ``most``.
     """

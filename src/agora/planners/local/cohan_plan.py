@@ -57,7 +57,7 @@ class Humans(NamedTuple):
 
 
 class Mood(NamedTuple):
-    """What is remembered beside the bands; all zero is the start of an episode.
+    """The memory beside the bands; all zero is the start of an episode.
 
     Attributes:
         mode: (N,) number in `agora.planners.local.cohan_modes`.

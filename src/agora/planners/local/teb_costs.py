@@ -73,7 +73,7 @@ class Bounds(NamedTuple):
 
 
 class Near(NamedTuple):
-    """What the poses of a band heed: discs (E, 3) of x, y and radius, and points (V, 2) of the path.
+    """The things that the poses of a band heed: discs (E, 3) of x, y and radius, and points (V, 2) of the path.
 
     The discs of pose i are numbers begin[i] to begin[i + 1]. Each point is of one pose; behind the last is a pose of -1.
     """
