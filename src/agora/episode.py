@@ -111,7 +111,7 @@ class Batch:
             goal = self._robots[w][r].goals[self.goals[w, r]]
             self.world.next_goal(w, r, goal)
             self.engine.adopt(int(w))
-            self._paths.plan(w, r, self._paths.place(w, r), goal)
+            self._paths.plan(w, r, self._paths.pose(w, r), goal)
         due = self._paths.due(status.clock.step) & (self.running >= 0) & ~status.clock.done
         for w, r in np.argwhere(due[:, None] & (status.ends.outcome == RUNNING)) if due.any() else ():
             self._paths.replan(w, r)

@@ -8,6 +8,7 @@ from scipy.stats import chi2
 
 from agora.draft.placement import component_of, place
 from agora.errors import InputError, PlacementError
+from agora.interfaces import PathRequest
 from agora.maps.grid import Map
 from agora.planners.global_.astar import AStar
 from agora.seeds import Stream
@@ -124,8 +125,7 @@ def test_points_are_connected_to_each_other_and_to_what_is_asked():
     assert (points[:, 1] > 4).all()
     assert len(np.unique(points[:, 0] > 5)) == 2
     for goal in points[1:]:
-        ends = np.float32(points[0]), np.float32(goal)
-        assert planner.path(m.clearance, m.resolution, np.float32(m.origin), *ends, 0.3) is not None
+        assert planner.path(PathRequest(m, np.append(points[0], np.nan), np.append(goal, np.nan), 0.3)) is not None
 
 
 def test_a_diagonal_chain_of_cells_separates():

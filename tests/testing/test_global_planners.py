@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from agora.planners.global_.astar import AStar
 from agora.registry import available, make
 from agora.testing import ContractError, check_global_planner
+from agora.testing.crowds import hall
 
 
 @pytest.mark.parametrize("name", sorted(available("global_planners")))
@@ -28,43 +30,43 @@ class Bad:
     def __init__(self, path: Any) -> None:
         self.change = path
 
-    def path(self, clearance, resolution, origin, start, goal, radius):
-        return self.change(AStar(factor=0.0).path, clearance, resolution, origin, start, goal, radius)
+    def path(self, request):
+        return self.change(AStar(factor=0.0).path, request)
 
 
-def goes_through_walls(find, clearance, resolution, origin, start, goal, radius):
-    return np.linspace(start, goal, 50)
+def goes_through_walls(find, request):
+    return np.linspace(request.start[:2], request.goal[:2], 50)
 
 
-def takes_rows_for_columns(find, clearance, resolution, origin, start, goal, radius):
-    found = find(clearance, resolution, origin, start, goal, radius)
+def takes_rows_for_columns(find, request):
+    found = find(request)
     return None if found is None else found[:, ::-1]
 
 
-def forgets_the_radius(find, clearance, resolution, origin, start, goal, radius):
-    return find(clearance, resolution, origin, start, goal, 0.1)
+def forgets_the_radius(find, request):
+    return find(replace(request, radius=0.1))
 
 
-def forgets_the_origin(find, clearance, resolution, origin, start, goal, radius):
-    return find(clearance, resolution, np.float32([-3.7, 2.3]), start, goal, radius)
+def forgets_the_origin(find, request):
+    return find(replace(request, map=hall()))
 
 
-def leaves_the_goal_out(find, clearance, resolution, origin, start, goal, radius):
-    found = find(clearance, resolution, origin, start, goal, radius)
+def leaves_the_goal_out(find, request):
+    found = find(request)
     return None if found is None else found[: max(len(found) - 5, 1)]
 
 
-def raises_without_a_way(find, *question):
-    return find(*question).astype(float)
+def raises_without_a_way(find, request):
+    return find(request).astype(float)
 
 
-def writes_to_the_map(find, clearance, *question):
-    clearance -= 0.01
-    return find(clearance, *question)
+def writes_to_the_request(find, request):
+    request.start[0] -= 0.01
+    return find(request)
 
 
-def wanders(find, *question):
-    found = find(*question)
+def wanders(find, request):
+    found = find(request)
     return None if found is None else found + np.random.default_rng().normal(0.0, 1e-3, found.shape)
 
 
@@ -75,7 +77,7 @@ BAD = {
     forgets_the_origin: "moved by whole cells",
     leaves_the_goal_out: "does not end at",
     raises_without_a_way: "a goal in a pillar: raises AttributeError",
-    writes_to_the_map: "writes to clearance",
+    writes_to_the_request: "writes to start",
     wanders: "not deterministic",
 }
 

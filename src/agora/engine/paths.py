@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from agora.core.state import Array, Bools, Floats
+from agora.core.state import Array, Bools, Doubles, Floats
+from agora.interfaces import PathRequest
 
 if TYPE_CHECKING:
     from agora.engine.conditions import Conditions
@@ -53,31 +56,37 @@ class Paths:
         self._looked[...] = step
         return late
 
-    def place(self, w: int, r: int) -> Array:
-        """Return the position of a robot, (2,) m."""
+    def pose(self, w: int, r: int) -> Doubles:
+        """Return the pose of a robot, (3,) m and rad."""
         robots = self._world.robots
-        return np.array([robots.x[w, r], robots.y[w, r]], float)
+        return np.array([robots.x[w, r], robots.y[w, r], robots.heading[w, r]], float)
 
     def replan(self, w: int, r: int) -> None:
         """Give a robot the path from where it is to its current goal."""
-        status = self._world.status
-        self.plan(w, r, self.place(w, r), np.array([status.goals.x[w, r], status.goals.y[w, r]], float))
+        goals = self._world.status.goals
+        self.plan(w, r, self.pose(w, r), np.array([goals.x[w, r], goals.y[w, r], goals.heading[w, r]], float))
 
     def plan(self, w: int, r: int, here: Array, goal: Array) -> None:
-        """Give a robot the path from a place to a goal, (2,) or more, m; none where there is none."""
+        """Give a robot the path from a place to a goal, (2,) m or poses (3,); none where there is none."""
         if self._needed:
             self._observers.set_path(w, r, self.find(w, r, here, goal))
 
     def find(self, w: int, r: int, here: Array, goal: Array) -> Floats:
-        """The path (K, 2) of the global planner from a place to a goal, (2,) or more, m; (0, 2) where there is none.
+        """The path (K, 2) of the global planner from a place to a goal, (2,) m or poses (3,); (0, 2) where there is none.
 
         It is that of the disc about the robot's outline; where this fits nowhere through, of the largest disc inside.
         """
         start = self._starts[w]
         place, model = start.map, start.robots[r].model
-        scene = (place.clearance, place.resolution, np.asarray(place.origin, np.float32), here[:2], goal[:2])
-        costs = (self._observers.layer_costs(w, r, place),) if self._layered else ()
-        path = self._planner.path(*scene, model.radius, *costs)
+        cost = self._observers.layer_costs(w, r, place) if self._layered else None
+        there = goal[:2] if start.heading_tolerance >= math.pi else goal
+        request = PathRequest(place, _pose(here), _pose(there), model.radius, model.turning_radius, model.footprint, cost)
+        path = self._planner.path(request)
         if path is None and model.footprint:
-            path = self._planner.path(*scene, model.inscribed_radius, *costs)
-        return np.zeros((0, 2), np.float32) if path is None else np.asarray(path)
+            path = self._planner.path(replace(request, radius=model.inscribed_radius))
+        return np.zeros((0, 2), np.float32) if path is None else np.asarray(path)[:, :2]
+
+
+def _pose(place: Array) -> Doubles:
+    """A pose (3,) of a place (2,) or (3,); a heading that is not there is NaN."""
+    return np.array([place[0], place[1], place[2] if len(place) > 2 else np.nan])

@@ -16,7 +16,7 @@ from agora.interfaces.costmap_layer import CostmapLayer
 from agora.interfaces.crowd_model import AnyCrowdModel, CompiledCrowdModel, CrowdDeclaration, CrowdModel, CrowdRecord, CrowdScene
 from agora.interfaces.encoding import Encoding
 from agora.interfaces.executor import AnyJob, Done, Event, Executor, Finished, Lost, Progress, Waiting, Watch, Work
-from agora.interfaces.global_planner import GlobalPlanner
+from agora.interfaces.global_planner import GlobalPlanner, PathRequest
 from agora.interfaces.interplanner import Guidance, InterPlanner
 from agora.interfaces.map_generator import MapGenerator
 from agora.interfaces.metric import Compared, Direction, Metric, metric
@@ -83,6 +83,7 @@ __all__ = [
     "Passed",
     "Offer",
     "Oracle",
+    "PathRequest",
     "People",
     "Person",
     "ResetPlan",

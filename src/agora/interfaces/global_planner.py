@@ -2,26 +2,41 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Protocol
 
 from agora.core.state import Array, Doubles, Floats
+from agora.maps.grid import Map
+
+
+@dataclass(frozen=True)
+class PathRequest:
+    """The question to a global planner: where from, where to, and for which robot. Poses are in the frame of the map, m and rad.
+
+    Attributes:
+        map: map of the surroundings.
+        start: (3,) pose of the robot; its heading is NaN where nobody knows it.
+        goal: (3,) pose to reach; its heading is NaN where any will do.
+        radius: radius of the disc that must fit through, m.
+        turning_radius: radius of the robot's smallest curve, m; 0 for a robot that turns in place.
+        footprint: corners of the robot's outline in its frame, m; none for a disc.
+        cost: (rows, columns) uint8, costs that `CostmapLayer` have put on the cells, 0 to 252; None where no layer is.
+    """
+
+    map: Map
+    start: Doubles
+    goal: Doubles
+    radius: float
+    turning_radius: float = 0.0
+    footprint: tuple[tuple[float, float], ...] = ()
+    cost: Array | None = None
 
 
 class GlobalPlanner(Protocol):
     """Map to path."""
 
-    def path(
-        self,
-        clearance: Floats,
-        resolution: float,
-        origin: Floats,
-        start: Doubles,
-        goal: Doubles,
-        radius: float,
-        cost: Array | None = None,
-    ) -> Floats | None:
-        """Return the path (K, 2) from start (2,) to goal (2,), m; None where there is none.
+    def path(self, request: PathRequest) -> Floats | None:
+        """Return the path from the start to the goal; None where there is none, or where an end is outside the map.
 
-        ``clearance`` (rows, columns) is the distance to the nearest obstacle, m; ``origin`` (2,) the lower-left corner; ``cost``
-        (rows, columns) uint8 what `CostmapLayer` have put on the cells, 0 to 252, nothing where it is None.
+        It is (K, 2) points, m, or (K, 3) poses where the planner chooses the heading, too.
         """

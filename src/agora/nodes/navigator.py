@@ -272,7 +272,7 @@ class Navigator:
             self._goal[robot] = number
             goal = self._start.robots[robot].goals[number]
             self._world.set_goal(0, robot, goal)
-            self._paths.plan(0, robot, self._paths.place(0, robot), goal)
+            self._paths.plan(0, robot, self._paths.pose(0, robot), goal)
 
     def replan(self, robot: int) -> None:
         """Make a robot's path anew from where it is."""
@@ -285,7 +285,7 @@ class Navigator:
             return False
         robots, start = self.robots, self._start
         turned = abs(math.remainder(goal[2] - float(robots.heading[0, robot]), math.tau))
-        away = math.dist(goal[:2], self._paths.place(0, robot))
+        away = math.dist(goal[:2], self._paths.pose(0, robot)[:2])
         return away <= start.goal_tolerance and (start.heading_tolerance >= math.pi or turned <= start.heading_tolerance)
 
     def forget(self) -> None:
@@ -352,7 +352,7 @@ class Navigator:
 
     def _places(self) -> Doubles:
         """Return the positions of the robots, (R, 2) m."""
-        return np.array([self._paths.place(0, robot) for robot in range(len(self.names))]).reshape(-1, 2)
+        return np.array([self._paths.pose(0, robot)[:2] for robot in range(len(self.names))]).reshape(-1, 2)
 
     def _set_down(self, time: float) -> Bools:
         """Robots (R,) that cannot have driven to where they are since the last decision: somebody has put them there.
@@ -393,7 +393,7 @@ class Navigator:
             return (
                 f"{self.names[robot]} has no path: its goal {there} is {room:.2f} m from an obstacle, it needs {model.radius:.2f} m"
             )
-        here = place.place(self._paths.place(0, robot))
+        here = place.place(self._paths.pose(0, robot)[:2])
         return f"{self.names[robot]} has no path from {here} to {there}: no way is wide enough"
 
     def path(self, robot: int) -> Floats:

@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from agora.core.state import Floats
-from agora.interfaces import GlobalPlanner
+from agora.interfaces import GlobalPlanner, PathRequest
 from agora.maps.grid import Map
 from agora.testing.crowds import hall
 from agora.testing.errors import ContractError
 from agora.testing.guard import pure
+from agora.testing.scenes import Move
 
 _RADIUS = 0.35
-_ENDS = (((-2.9, 4.3), (7.9, 9.4)), ((-3.1, 9.7), (-2.6, 3.1)), ((8.6, 3.3), (3.3, 9.8)), ((2.0, 4.0), (2.04, 4.03)))
+_ENDS = (
+    ((-2.9, 4.3, 0.4), (7.9, 9.4, math.nan)),
+    ((-3.1, 9.7, -1.9), (-2.6, 3.1, -2.3)),
+    ((8.6, 3.3, math.nan), (3.3, 9.8, math.nan)),
+    ((2.0, 4.0, 0.7), (2.04, 4.03, math.nan)),
+)
 
 
 def check_global_planner(planner: GlobalPlanner) -> None:
     """Check a global planner against the contract of `agora.interfaces`.
 
-    Its paths are finite, (K, 2), begin at the start, end at the goal and keep the radius from walls, but for half a cell; a goal in
-    a wall, off the map or behind walls without a door has none, without an error; the same question gives the same bits; nothing
-    given is written to; no global generator is drawn from; on a map that is moved by whole cells the path is as long.
+    Its paths are finite, (K, 2) or (K, 3), begin at the start, end at the goal and keep the radius from walls, but for half a
+    cell; a goal in a wall, off the map or behind walls without a door has none, without an error; the same question gives the same
+    bits; nothing given is written to; no global generator is drawn from; on a map that is moved by whole cells the path is as long.
 
     Args:
         planner: planner to check.
@@ -32,17 +39,17 @@ def check_global_planner(planner: GlobalPlanner) -> None:
         ContractError: it breaks a clause.
     """
     check = _Check(planner, type(planner).__name__)
-    here, shift = hall(), np.array((32.0, -16.0))
+    here, moved_hall, shift = hall(), hall(Move(32.0, -16.0)), np.array((32.0, -16.0, 0.0))
     for start, goal in _ENDS:
         where = f"{start} to {goal}"
         path = check.finds(here, start, goal, where)
         again = check.finds(here, start, goal, where)
         if not np.array_equal(path, again):
             raise check.fail(f"{where}: not deterministic: another path for the same question")
-        moved = check.ask(here.clearance, here.origin + shift, start + shift, goal + shift, f"{where}, moved")
+        moved = check.ask(moved_hall, start + shift, goal + shift, f"{where}, moved")
         if moved is None or abs(_length(moved) - _length(path)) > 0.01 * _length(path) + 0.01:
             raise check.fail(f"{where}: on the map moved by whole cells, the path is another one")
-    check.finds(here, (-3.6, 7.1), (8.4, 7.0), "a start nearer to the wall than the radius", begins_close=True)
+    check.finds(here, (-3.6, 7.1, 0.9), (8.4, 7.0, math.nan), "a start nearer to the wall than the radius", begins_close=True)
     check.finds_none(here)
 
 
@@ -61,31 +68,32 @@ class _Check:
         """The error for a clause."""
         return ContractError(f"{self.name}: {clause}")
 
-    def ask(self, clearance: Floats, origin: ArrayLike, start: ArrayLike, goal: ArrayLike, where: str) -> Floats | None:
+    def ask(self, map: Map, start: ArrayLike, goal: ArrayLike, where: str) -> Floats | None:
         """Return the path, checked as in every call."""
-        field, corner, ends = clearance.copy(), np.array(origin, np.float32), np.array([start, goal], np.float64)
-        with pure(f"{self.name}: {where}", clearance=field, origin=corner, ends=ends):
-            path = self.planner.path(field, 0.1, corner, ends[0], ends[1], _RADIUS)
+        request = PathRequest(map, np.array(start, np.float64), np.array(goal, np.float64), _RADIUS)
+        with pure(f"{self.name}: {where}", clearance=map.clearance, cells=map.cells, start=request.start, goal=request.goal):
+            path = self.planner.path(request)
         if path is None:
             return None
-        if not isinstance(path, np.ndarray) or path.ndim != 2 or path.shape[1] != 2 or not len(path):
-            raise self.fail(f"{where}: the path is {np.shape(path)}, not (K, 2)")
+        if not isinstance(path, np.ndarray) or path.ndim != 2 or path.shape[1] not in (2, 3) or not len(path):
+            raise self.fail(f"{where}: the path is {np.shape(path)}, not (K, 2) or (K, 3)")
         if not np.isfinite(path).all():
             raise self.fail(f"{where}: the path has points that are not finite")
         return path
 
     def finds(self, map: Map, start: ArrayLike, goal: ArrayLike, where: str, begins_close: bool = False) -> Floats:
         """A path from start to goal that keeps clear."""
-        path = self.ask(map.clearance, map.origin, start, goal, where)
-        if path is None:
+        found = self.ask(map, start, goal, where)
+        if found is None:
             raise self.fail(f"{where}: no path, though there is one")
+        path = found[:, :2]
         for what, point, end in (("start at", start, path[0]), ("end at", goal, path[-1])):
-            if np.hypot(*(end - np.asarray(point))) > 0.5 * map.resolution:
+            if np.hypot(*(end - np.asarray(point)[:2])) > 0.5 * map.resolution:
                 raise self.fail(f"{where}: the path does not {what} {point!r} but at {end.tolist()}")
         share = np.linspace(0.0, 1.0, 9)[:, None, None]
         along = ((1.0 - share) * path[:-1] + share * path[1:]).reshape(-1, 2) if len(path) > 1 else path
         if begins_close:
-            along = along[np.hypot(*(along - np.asarray(start)).T) > 2.0 * _RADIUS]
+            along = along[np.hypot(*(along - np.asarray(start)[:2]).T) > 2.0 * _RADIUS]
         gap = map.clearance_at(along)
         if gap.min() < _RADIUS - 0.5 * map.resolution:
             point = along[np.argmin(gap)]
@@ -96,10 +104,10 @@ class _Check:
         """No path where there is none."""
         closed = Map.from_shapes(segments=[[2.0, 2.3, 2.0, 10.4]], bounds=(-3.7, 2.3, 9.2, 10.4), name="closed")
         for where, place, goal in (
-            ("a goal in a pillar", map, (6.3, 4.2)),
-            ("a goal off the map", map, (20.0, 4.2)),
-            ("a goal behind a wall without a door", closed, (7.0, 4.0)),
+            ("a goal in a pillar", map, (6.3, 4.2, math.nan)),
+            ("a goal off the map", map, (20.0, 4.2, math.nan)),
+            ("a goal behind a wall without a door", closed, (7.0, 4.0, math.nan)),
         ):
-            path = self.ask(place.clearance, place.origin, (-2.9, 4.3), goal, where)
+            path = self.ask(place, (-2.9, 4.3, 0.4), goal, where)
             if path is not None:
                 raise self.fail(f"{where}: a path that ends at {path[-1].tolist()}, not None")

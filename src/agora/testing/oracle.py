@@ -20,7 +20,7 @@ from agora.core.jit import kernel
 from agora.core.recording import Outcome, Recording
 from agora.core.state import Array, Doubles, Floats
 from agora.episode import Conditions, Episodes
-from agora.interfaces import Answer, Card, Declaration, Memory, Observation, Oracle
+from agora.interfaces import Answer, Card, Declaration, Memory, Observation, Oracle, PathRequest
 from agora.maps.grid import Map
 from agora.planners.global_.astar import AStar
 from agora.tasks.suite import Suite
@@ -120,14 +120,7 @@ def drive(start: Start, track: Doubles, conditions: Conditions) -> Recording:
 def straight_gap(start: Start, people: Recording) -> float:
     """Least gap, m, between the people of a recording and a robot that drives the shortest path and gives way to nobody."""
     robot, place = start.robots[0], start.map
-    found = AStar().path(
-        place.clearance,
-        place.resolution,
-        np.asarray(place.origin, np.float32),
-        robot.pose[:2],
-        robot.goals[0, :2],
-        robot.model.radius,
-    )
+    found = AStar().path(PathRequest(place, robot.pose, robot.goals[0], robot.model.radius))
     if found is None or len(people.pedestrian_id) == 0:
         return math.inf
     path = np.asarray(found, np.float64)

@@ -9,6 +9,7 @@ from scipy.sparse.csgraph import dijkstra
 
 from agora.costmap.inflation import cost_of
 from agora.errors import InputError
+from agora.interfaces import PathRequest
 from agora.maps.grid import Map
 from agora.planners.global_.astar import AStar, geodesic, geodesic_length
 from agora.planners.global_.dijkstra import Dijkstra
@@ -76,7 +77,7 @@ def test_two_searches_give_the_same_path():
 
 
 def find(planner, m, start, goal, radius):
-    return planner.path(m.clearance, m.resolution, np.array(m.origin, np.float32), np.float32(start), np.float32(goal), radius)
+    return planner.path(PathRequest(m, np.append(start, np.nan), np.append(goal, np.nan), radius))
 
 
 def length(path):

@@ -12,6 +12,7 @@ from agora.draft.scenario import Robot, Scenario
 from agora.draft.surroundings import Surroundings
 from agora.draft.task import Task
 from agora.errors import InputError, PlacementError
+from agora.interfaces import PathRequest
 from agora.maps.grid import Map
 from agora.planners.global_.astar import AStar
 from agora.seeds import Stream
@@ -43,7 +44,7 @@ def test_random_robots_have_room_are_apart_and_can_reach_goals_that_are_far_enou
         assert (np.hypot(*np.diff(legs[:, :2], axis=0).T) >= 4.0).all()
         assert (np.abs(legs[:, 2]) <= math.pi).all() and len(set(legs[:, 2])) == 4
         for here, there in zip(legs[:-1], legs[1:], strict=True):
-            assert AStar().path(ROOM.clearance, 0.1, np.float32(ROOM.origin), here[:2], there[:2], RADIUS) is not None
+            assert AStar().path(PathRequest(ROOM, here, there, RADIUS)) is not None
 
 
 def test_random_robots_keep_clear_of_recorded_pedestrians_who_are_there_at_the_start():

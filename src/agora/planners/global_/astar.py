@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from agora.core.state import Array, Doubles, Floats
 from agora.errors import InputError
+from agora.interfaces import PathRequest
 from agora.maps.grid import Map
 from agora.planners.global_.search import NO_LAYER, cell_factors, pull, resample, search, straight, tighten
 from agora.ranges import Distance
@@ -54,21 +55,13 @@ class AStar:
             if not (math.isfinite(getattr(self, name)) and getattr(self, name) >= 0):
                 raise InputError(f"{name}: must not be negative, is {getattr(self, name)}")
 
-    def path(
-        self,
-        clearance: Floats,
-        resolution: float,
-        origin: Floats,
-        start: Doubles,
-        goal: Doubles,
-        radius: float,
-        cost: Array | None = None,
-    ) -> Floats | None:
-        """Return the path (K, 2) from start (2,) to goal (2,), m; None where there is none, or an end is outside the map."""
-        corner = np.asarray(origin, np.float64)[:2] + 0.5 * resolution
-        ends = (np.array([start[:2], goal[:2]], np.float64) - corner) / resolution
-        layer = NO_LAYER if cost is None else np.ascontiguousarray(cost, np.uint8)
-        points = self.cells(np.ascontiguousarray(clearance, np.float32), resolution, ends, radius, layer)
+    def path(self, request: PathRequest) -> Floats | None:
+        """Return the path (K, 2) from the start to the goal, m; None where there is none, or an end is outside the map."""
+        place, resolution = request.map, request.map.resolution
+        corner = np.asarray(place.origin, np.float64) + 0.5 * resolution
+        ends = (np.array([request.start[:2], request.goal[:2]], np.float64) - corner) / resolution
+        layer = NO_LAYER if request.cost is None else np.ascontiguousarray(request.cost, np.uint8)
+        points = self.cells(np.ascontiguousarray(place.clearance, np.float32), resolution, ends, request.radius, layer)
         if points is None:
             return None
         return resample(points * resolution + corner, self.spacing).astype(np.float32)
