@@ -7,6 +7,13 @@ Walls are what the local costmap holds as lethal. The robot makes the whole chan
 as those of obstacles in the authors' RVO2 library. The nearest cells are standing discs, or the straight edges of all cells are
 obstacles of two vertices, as in SocNavBench's ORCA (CMU-TBD/SocNavBench-baselines 3ac5b7d5, ``RVO2/RVO2.cpp``).
 
+With a ``tracking_error`` it is NH-ORCA for robots that turn on the spot and drive forwards (`agora.planners.local.orca_tracking`):
+they are asked only for velocities that they track within that error, each counts as larger by the error, and drives the arc that
+tracks best. The error shrinks to the room that people, robots and walls leave, so that no two discs overlap that are larger by
+it; a tenth of it is kept, without which a robot could not turn. Other robots are taken to do the same, and pedestrians to go where
+they want. Bounds of acceleration are unknown to it: a robot that gains turning rate slowly strays farther than by the error.
+Of 120 `tiago` that change places on circles of twenty, 42 arrive without it and all with 0.1 m; of as many `rlca` 67, and all.
+
 Narrow places: a robot is the disc about its outline, which is 0.96 m wide for `f1tenth` and does not fit through a door of 0.9 m.
 A car comes round late, since it is asked for velocities that it cannot turn to. A robot that needs more than a metre to stop, as
 `rto` does at 2.8 m/s with 2.5 m/s2, is asked for velocities that it cannot have yet, and may touch a wall's end.
@@ -23,7 +30,7 @@ import numpy as np
 
 from agora.core.cells import index_in, key_of, select_nearest
 from agora.core.halfplanes import disc_line, nearest_velocity, segment_lines, towards, violation
-from agora.core.jit import hidden, kernel
+from agora.core.jit import hidden, kernel, lean_inlined
 from agora.core.path import point_ahead
 from agora.core.recording import Reason
 from agora.core.scalar import HALF, ONE, ZERO, sincos
@@ -34,11 +41,13 @@ from agora.costmap.window import Window
 from agora.errors import InputError
 from agora.interfaces import Answer, Declaration, Memory, Observation, Span, Tracks
 from agora.planners.limits import own
+from agora.planners.local.orca_tracking import SIDES, track, trackable_lines, trackers
 from agora.planners.steering import CORNER, velocity_to_twist
 from agora.ranges import Count, Distance, Duration, Length, Period, Positive, Size, TopSpeed, check_fields
 
 _WALLS = 96
 _ALONG = np.float32(0.9)
+_LEAST = np.float32(0.1)  # of the tracking error, kept where there is no room for it
 _STILL, _AT_GOAL = 1e-3, 0.01  # m/s or rad/s, and m
 
 
@@ -50,10 +59,13 @@ _TUNABLE: dict[str, Span] = {
     "preferred_speed": Span(0.3, 2.0),
     "turn_gain": Span(0.5, 6.0, log=True),
 }
+_TRACKING: dict[str, Span] = {"tracking_error": Span(0.02, 0.5, log=True), "turning_time": Span(0.1, 2.0, log=True)}
 
 
 class _Parameters(NamedTuple):
-    """The parameters of the kernel: the planner's fields, the preferred speeds (N,) of the robots, and the control period, s."""
+    """The parameters of the kernel: the planner's fields, the control period, s, and of the robots (N,) the preferred speeds and
+    the tracking errors, 0 of those that do not track.
+    """
 
     neighbour_distance: np.float32
     max_neighbours: np.int64
@@ -67,6 +79,8 @@ class _Parameters(NamedTuple):
     radius_factor: np.float32
     settle: np.float32
     edges: np.bool_
+    tracking_error: Floats
+    turning_time: np.float32
 
 
 @dataclass(frozen=True)
@@ -95,6 +109,9 @@ class OrcaPlanner:
         preferred_speed: preferred speed, m/s; None for the robot's largest.
         settle: the way to the goal takes no less than this, s: it slows down near it (CrowdNav 1; SocNavBench 0, it never does).
         turn_gain: turn gain of robots that cannot move sideways, 1/s; None for as fast as they turn.
+        tracking_error: largest distance of a robot that turns on the spot from where the velocity would have brought it, m; 0 asks
+            it for any velocity, and steers it by ``turn_gain``.
+        turning_time: time in which a robot that tracks turns to the velocity, s, or as fast as it can; at least the control period.
     """
 
     neighbour_distance: Length = 10.0
@@ -112,6 +129,8 @@ class OrcaPlanner:
     preferred_speed: TopSpeed | None = None
     settle: Duration = 1.0
     turn_gain: Positive | None = None
+    tracking_error: Distance = 0.0
+    turning_time: Period = 0.3
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -126,7 +145,7 @@ class OrcaPlanner:
         return Declaration(
             needs=("pedestrians", "robots", "path", *((self.window,) if self.wall_horizon > 0.0 else ())),
             label="faithful",
-            tunable=_TUNABLE,
+            tunable=_TUNABLE | (_TRACKING if self.tracking_error > 0.0 else {}),
             top_speed=float(own(self.preferred_speed)),
             notes=("reason",),
         )
@@ -151,12 +170,21 @@ class OrcaPlanner:
             radius_factor=np.float32(self.radius_factor),
             settle=np.float32(self.settle),
             edges=np.bool_(self.walls == "edges"),
+            tracking_error=frozen(np.where(trackers(o.limits), np.float32(self.tracking_error), np.float32(0.0))),
+            turning_time=np.float32(max(self.turning_time, o.dt)),
         )
         path, path_count = o.path, o.path_count
         if path is None or path_count is None or not self.follow_path:
             path, path_count = np.zeros((rows, 1, 2), np.float32), np.zeros(rows, np.int32)
         wanted = np.zeros((rows, 2), np.float32)
-        robot = (frozen(o.pose), frozen(o.twist), frozen(o.goal), frozen(o.radius), frozen(o.limits.max_vx))
+        robot = (
+            frozen(o.pose),
+            frozen(o.twist),
+            frozen(o.goal),
+            frozen(o.radius),
+            frozen(o.limits.max_vx),
+            frozen(o.limits.max_omega),
+        )
         pedestrians = o.pedestrians
         kept: Memory = {}
         if self.differenced and pedestrians is not None:
@@ -164,6 +192,8 @@ class OrcaPlanner:
         others = (_discs(pedestrians, rows), _discs(o.robots, rows))
         _act(parameters, robot, (frozen(path), frozen(path_count)), *others, window_of(o.costmap, rows), wanted, 0, rows)
         twists = velocity_to_twist(wanted, o, self.turn_gain)
+        if self.tracking_error > 0.0:
+            track(wanted, o, self.turning_time, twists)
         ends = np.where((path_count > 0)[:, None], path[np.arange(rows), np.maximum(path_count - 1, 0)], o.goal[:, :2])
         blocked = (np.abs(twists).max(axis=1) < _STILL) & (np.abs(ends - o.pose[:, :2]).max(axis=1) > _AT_GOAL)
         if self.follow_path and o.path_count is not None:
@@ -244,22 +274,48 @@ def _edge_lines(lines, edges, order, count, vx, vy, keep, inverse):
 
 
 @hidden
-def _about(lines, cost, at, edged, own_radius, top_speed, vx, vy, wall_horizon, scratch):
-    """Write the half-planes of the walls about one robot, as discs or by their straight edges; returns how many."""
+def _about(lines, cost, at, edged, own_radius, error, top_speed, vx, vy, wall_horizon, scratch):
+    """Write the half-planes of the walls about one robot, as discs or by their straight edges.
+
+    Returns how many, and the tracking error for which the nearest leaves room.
+    """
     keys, order, found = scratch
     inverse, wall = ONE / wall_horizon, HALF * at[2]
     if edged:
-        count = nearest_edges(cost, *at, own_radius + top_speed * wall_horizon, keys, order, found)
-        return _edge_lines(lines, found, order, count, vx, vy, own_radius, inverse)
+        count = nearest_edges(cost, *at, own_radius + error + top_speed * wall_horizon, keys, order, found)
+        if count > 0 and error > ZERO:
+            k = index_in(order[0])
+            x = max(max(min(found[k, 0], found[k, 2]), -max(found[k, 0], found[k, 2])), ZERO)
+            y = max(max(min(found[k, 1], found[k, 3]), -max(found[k, 1], found[k, 3])), ZERO)
+            error = min(error, max(math.sqrt(x * x + y * y) - own_radius, ZERO))
+        return _edge_lines(lines, found, order, count, vx, vy, own_radius + error, inverse), error
     keep = own_radius + CORNER * wall
-    count = nearest_walls(cost, *at, keep + top_speed * wall_horizon, keys, order, found)
-    return _wall_lines(lines, found, count, vx, vy, keep, inverse, wall)
+    count = nearest_walls(cost, *at, keep + error + top_speed * wall_horizon, keys, order, found)
+    if count > 0 and error > ZERO:
+        error = min(error, max(math.sqrt(found[0, 0] * found[0, 0] + found[0, 1] * found[0, 1]) - keep, ZERO))
+    return _wall_lines(lines, found, count, vx, vy, keep + error, inverse, wall), error
+
+
+@lean_inlined
+def _room_for(error, nearest, kept, own_radius, factor, padding, x, y, row, pedestrians, robots):
+    """The tracking error for which the others of one row leave room: the gap to a pedestrian, half of that to a robot."""
+    slots = pedestrians[3].shape[1]
+    for n in range(kept):
+        q = index_in(nearest[n])
+        if q < slots:
+            dx, dy, other, share = pedestrians[0][row, q, 0] - x, pedestrians[0][row, q, 1] - y, pedestrians[2][row, q], ONE
+        else:
+            q -= slots
+            dx, dy, other, share = robots[0][row, q, 0] - x, robots[0][row, q, 1] - y, robots[2][row, q], HALF
+        gap = math.sqrt(dx * dx + dy * dy) - own_radius - other * factor - padding
+        error = min(error, max(share * gap, ZERO))
+    return error
 
 
 @kernel
 def _act(p, robot, route, pedestrians, robots, window, wanted, first, last):
     """Wanted velocities of rows first..last-1."""
-    pose, twist, goal, radius, max_vx = robot
+    pose, twist, goal, radius, max_vx, max_omega = robot
     path, path_count = route
     cost, origin, resolution = window
     most, factor, padding = p.max_neighbours, p.radius_factor, p.padding
@@ -269,7 +325,7 @@ def _act(p, robot, route, pedestrians, robots, window, wanted, first, last):
     slots = pedestrians[3].shape[1]
     keys, nearest = np.empty(max(slots + robots[3].shape[1] + PADDING, room(cells), walls), np.int64), np.empty(most, np.int64)
     scratch = (keys, np.empty(walls, np.int64), np.empty((walls, 4), np.float32))
-    lines, spare = np.empty((walls + most, 4), np.float32), np.empty((walls + most, 4), np.float32)
+    lines, spare = np.empty((walls + SIDES + most, 4), np.float32), np.empty((walls + SIDES + most, 4), np.float32)
     for row in range(first, last):
         x, y = pose[row, 0], pose[row, 1]
         sine, cosine = sincos(pose[row, 2])
@@ -280,25 +336,30 @@ def _act(p, robot, route, pedestrians, robots, window, wanted, first, last):
             tx, ty = towards(tx - x, ty - y, speed, ZERO)
         else:
             tx, ty = towards(goal[row, 0] - x, goal[row, 1] - y, speed, p.settle)
-        made, own_radius = np.int64(0), radius[row] * factor + padding
-        if walls > 0:
-            at = (origin[row, 0], origin[row, 1], resolution, x, y)
-            made = _about(lines, cost[row], at, p.edges, own_radius, max_vx[row], vx, vy, p.wall_horizon, scratch)
-        hard = made
         none = np.int64(0)
         found = _near(keys, none, pedestrians[0][row], pedestrians[3][row], x, y, p.neighbour_distance, none)
         found = _near(keys, found, robots[0][row], robots[3][row], x, y, p.neighbour_distance, slots)
         kept = select_nearest(keys, found, nearest)
+        made, own_radius, error = np.int64(0), radius[row] * factor + padding, p.tracking_error[row]
+        if error > ZERO:
+            error = _room_for(error, nearest, kept, own_radius, factor, padding, x, y, row, pedestrians, robots)
+        if walls > 0:
+            at = (origin[row, 0], origin[row, 1], resolution, x, y)
+            made, error = _about(lines, cost[row], at, p.edges, own_radius, error, max_vx[row], vx, vy, p.wall_horizon, scratch)
+        if p.tracking_error[row] > ZERO:
+            error = max(error, _LEAST * p.tracking_error[row])
+            made = trackable_lines(lines, made, cosine, sine, error, p.turning_time, max_omega[row], max_vx[row])
+        hard = made
         for n in range(kept):
             q = index_in(nearest[n])
             if q < slots:
                 px, py, other = pedestrians[0][row, q, 0] - x, pedestrians[0][row, q, 1] - y, pedestrians[2][row, q]
-                ux, uy = vx - pedestrians[1][row, q, 0], vy - pedestrians[1][row, q, 1]
+                ux, uy, apart = vx - pedestrians[1][row, q, 0], vy - pedestrians[1][row, q, 1], error
             else:
                 q -= slots
                 px, py, other = robots[0][row, q, 0] - x, robots[0][row, q, 1] - y, robots[2][row, q]
-                ux, uy = vx - robots[1][row, q, 0], vy - robots[1][row, q, 1]
-            reach = radius[row] * factor + other * factor + padding + padding
+                ux, uy, apart = vx - robots[1][row, q, 0], vy - robots[1][row, q, 1], error + error
+            reach = radius[row] * factor + other * factor + padding + padding + apart
             disc_line(lines, made, px, py, ux, uy, vx, vy, reach, inverse_horizon, inverse_dt, p.responsibility)
             made += 1
         wanted[row, 0], wanted[row, 1] = nearest_velocity(lines, made, hard, max_vx[row], tx, ty, spare)

@@ -1,0 +1,106 @@
+"""The velocities that a robot with two wheels can track: the part of NH-ORCA that ORCA does not have.
+
+Alonso-Mora, Breitenmoser, Rufli, Beardsley, Siegwart, "Optimal reciprocal collision avoidance for multiple non-holonomic robots",
+DARS 2010 (Springer 2013). The robot drives an arc at an even speed and turning rate for a while T, until it has the direction of
+the wanted velocity, and is then as fast as that. A point that moves at that velocity V from the start, at an angle a to the robot's
+heading, is then never farther from it than
+
+    V T sin(|a| / 2),    if the arc is driven at the speed    V (a / 2) / tan(a / 2),
+
+which is the best one. In half angles these are the equations of the paper; the largest V for an error is convex in all directions.
+The paper has more cases where a robot's largest speed is less the faster it turns. Here both are bounds of their own, and
+the arc is never driven faster than at V. Where a robot cannot turn by a in T, it turns as fast as it can, and T is as long as that
+takes: the arc is still driven at the best speed, where the paper turns on the spot. Neither knows bounds of acceleration.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from agora.core.jit import hidden, lean_kernel
+from agora.core.scalar import HALF, ONE, ZERO, atan2, sincos
+from agora.core.state import Bools, Floats, frozen
+from agora.interfaces import Limits, Observation
+
+SIDES = 17
+"""Half-planes of the velocities that can be tracked: eight on each side, and one behind."""
+
+_EACH = SIDES // 2
+_BEHIND = np.float32(0.9 * math.pi)
+_TINY = np.float32(1e-9)
+_STILL = np.float32(1e-3)
+
+
+def trackers(limits: Limits) -> Bools:
+    """Return which robots (N,) turn on the spot and drive forwards: those that are neither cars nor move sideways and back."""
+    return (limits.turning_radius <= 0.0) & ~(limits.holonomic & (limits.min_vx < 0.0))
+
+
+@hidden
+def trackable_lines(lines, made, cosine, sine, error, turning_time, max_omega, fastest):
+    """Append the half-planes of a polygon of velocities that a robot tracks, and return how many half-planes there are then.
+
+    Its corners lie on the bound of these velocities, close to each other near the heading, where the bound bends most. None is
+    right behind: a robot that is to turn round would turn now to one side and now to the other.
+
+    Args:
+        lines: (L, 4) half-planes as in `agora.core.halfplanes`.
+        made: number of half-planes so far.
+        cosine: cosine of the robot's heading.
+        sine: sine of the robot's heading.
+        error: largest tracking error, m, above 0.
+        turning_time: time T in which the robot turns, s.
+        max_omega: largest turning rate, rad/s.
+        fastest: largest speed, m/s.
+    """
+    ahead, aside = fastest, ZERO
+    for k in range(1, _EACH + 1):
+        share = np.float32(k) / np.float32(_EACH)
+        angle = _BEHIND * share * share
+        turned, _ = sincos(HALF * angle)
+        speed = min(fastest, error / (max(turning_time, angle / max_omega) * turned))
+        s, c = sincos(angle)
+        x, y = speed * c, speed * s
+        length = max(math.sqrt((x - ahead) * (x - ahead) + (y - aside) * (y - aside)), _TINY)
+        ex, ey = (x - ahead) / length, (y - aside) / length
+        lines[made, 0], lines[made, 1] = cosine * ahead - sine * aside, sine * ahead + cosine * aside
+        lines[made, 2], lines[made, 3] = cosine * ex - sine * ey, sine * ex + cosine * ey
+        lines[made + 1, 0], lines[made + 1, 1] = cosine * x + sine * y, sine * x - cosine * y
+        lines[made + 1, 2], lines[made + 1, 3] = -cosine * ex - sine * ey, cosine * ey - sine * ex
+        ahead, aside, made = x, y, made + 2
+    lines[made, 0], lines[made, 1], lines[made, 2], lines[made, 3] = cosine * ahead, sine * ahead, sine, -cosine
+    return made + 1
+
+
+@lean_kernel
+def _track(velocity, pose, chosen, max_omega, turning_time, twists, first, last):
+    for i in range(first, last):
+        if not chosen[i]:
+            continue
+        sine, cosine = sincos(pose[i, 2])
+        forward = cosine * velocity[i, 0] + sine * velocity[i, 1]
+        left = cosine * velocity[i, 1] - sine * velocity[i, 0]
+        wanted = math.sqrt(forward * forward + left * left)
+        if wanted < _STILL:
+            twists[i, 0], twists[i, 2] = ZERO, ZERO
+            continue
+        half = HALF * atan2(left, forward)
+        turned, kept = sincos(half)
+        twists[i, 0] = wanted * (half * kept / turned if abs(turned) > _TINY else ONE)
+        twists[i, 2] = (half + half) / max(turning_time, abs(half + half) / max_omega[i])
+
+
+def track(velocity: Floats, observation: Observation, turning_time: float, twists: Floats) -> None:
+    """Write the twists (N, 3) of the robots that `trackers` names: the arcs along which they track velocities (N, 2).
+
+    Args:
+        velocity: m/s, map frame.
+        observation: pose, limits and dt of the N robots.
+        turning_time: time in which a robot turns to the velocity, s; not less than dt.
+        twists: (N, 3), written.
+    """
+    limits = observation.limits
+    given = (frozen(velocity), frozen(observation.pose), frozen(trackers(limits)), frozen(limits.max_omega))
+    _track(*given, np.float32(max(turning_time, observation.dt)), twists, 0, len(velocity))
