@@ -12,9 +12,9 @@ they are asked only for velocities that they track within that error, each count
 tracks best. The error shrinks to the room that people, robots and walls leave, so that no two discs overlap that are larger by
 it; a tenth of it is kept, without which a robot could not turn. Other robots are taken to do the same, and pedestrians to go where
 they want. Bounds of acceleration are unknown to it: a robot that gains turning rate slowly strays farther than by the error.
-Of 120 `tiago` that change places on circles of twenty, from headings that are askew, 42 arrive without it and all with 0.1 m. Where
-all look to the middle and start alike, grown discs block each other for longer: in the suite `rlca` none of 3750 robots of `nh_orca`
-touches another and 72 % arrive in time; of `orca` 293 touch and 89 % arrive.
+Of 120 `tiago` that change places on circles of twenty, from headings that are askew, 42 arrive without it and all with 0.1 m.
+Where all look to the middle and start alike, grown discs block each other for longer: in the suite `rlca` none of 3750 robots of
+`nh_orca` touches another and 72 % arrive in time; of `orca` 293 touch and 89 % arrive.
 
 Narrow places: a robot is the disc about its outline, which is 0.96 m wide for `f1tenth` and does not fit through a door of 0.9 m.
 A car comes round late, since it is asked for velocities that it cannot turn to. A robot that needs more than a metre to stop, as

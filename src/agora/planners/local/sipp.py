@@ -1,0 +1,120 @@
+"""Safe interval path planning among people who walk as predicted: the earliest arrival, waits included.
+
+M. Phillips and M. Likhachev, "SIPP: safe interval path planning for dynamic environments", ICRA 2011: the search
+(`agora.planners.local.sipp_search`). Where it differs:
+
+- The paper plans the whole way once, for obstacles whose ways are known. Here a lattice about the robot is planned anew at every
+  call, as far as the path's point at its edge, for discs that move as a predictor says. With a predictor that is right the arrival
+  is the earliest on the lattice: nobody who drives as fast does better there. With `constant_velocity` it knows no more than others do.
+- Whoever is met later than the horizon counts as where it is then, for ever.
+- Robots turn on the spot at once in the paper's experiments with a disc; here the lattice knows no heading at all. The velocity that
+  follows the way is even for a while ahead, as long as that is safe, and a robot that cannot move sideways turns to it
+  (`agora.planners.steering.velocity_to_twist`).
+- A robot that is nearer to somebody than the margin counts as thinner by as much, and thicker again with time; so it goes away.
+- Where no way leads to the target, the robot goes where it is safe for longest (the reason is ``escaping``).
+
+A robot is the disc about its outline. Between the middles of cells it may be nearer to somebody than the margin, by half a cell.
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Annotated
+
+import numpy as np
+
+from agora.core.state import frozen
+from agora.costmap.walls import window_of
+from agora.costmap.window import Window
+from agora.errors import InputError
+from agora.interfaces import Answer, Declaration, Memory, Observation, Span
+from agora.planners.expected import discs, needs_of
+from agora.planners.limits import own
+from agora.planners.local.sipp_plan import Parameters, Scratch, plan, scratch
+from agora.planners.local.sipp_search import STEPS
+from agora.planners.steering import velocity_to_twist
+from agora.ranges import Distance, Length, NotNegative, Period, TopSpeed, check_fields
+from agora.registry import Named, Plug
+
+_LOCAL = threading.local()
+_MOST = 301
+
+_TUNABLE: dict[str, Span] = {
+    "horizon": Span(2.0, 10.0, log=True),
+    "margin": Span(0.0, 0.6),
+    "regain": Span(0.0, 1.0),
+    "lookahead": Span(0.2, 2.0, log=True),
+}
+
+
+@dataclass(frozen=True)
+class Sipp:
+    """Drive the way of earliest arrival among people who are expected to be elsewhere at each moment.
+
+    Attributes:
+        window: local costmap, for walls; the lattice covers it.
+        prediction: predictor of the pedestrians; other robots go on at their velocity.
+        cell: length of a cell of the lattice, m.
+        horizon: time for which people are expected to walk on, s, in 64 steps.
+        margin: distance to keep from people and robots, m.
+        padding: distance to keep from walls, m.
+        regain: speed at which a margin that somebody has taken is asked back, m/s.
+        lookahead: longest time of the plan that is driven at one velocity, s.
+        speed: speed of moves, m/s; None for the robot's largest.
+    """
+
+    window: Window = field(default_factory=lambda: Window(size=8.0, sources=("map",)))
+    prediction: Annotated[Named, Plug("predictors")] = field(default_factory=lambda: Named.of("predictors", "constant_velocity"))
+    cell: Length = 0.15
+    horizon: Period = 4.8
+    margin: Distance = 0.2
+    padding: Distance = 0.02
+    regain: NotNegative = 0.3
+    lookahead: Period = 1.0
+    speed: TopSpeed | None = None
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        if not 5 <= self._columns <= _MOST:
+            raise InputError(f"Sipp.cell is {self.cell!r}; expected one of which 5 to {_MOST} are as long as the window")
+
+    @property
+    def _columns(self) -> int:
+        """Cells on a side of the lattice, an odd number."""
+        return 2 * int(0.5 * self.window.size / self.cell) + 1
+
+    @cached_property
+    def declares(self) -> Declaration:
+        """The properties of the planner."""
+        return Declaration(
+            needs=needs_of(self.prediction.part, ("path", "pedestrians", "robots", self.window)),
+            label="faithful",
+            tunable=_TUNABLE,
+            notes=("reason",),
+            concurrent=True,
+            top_speed=float(own(self.speed)),
+            requires=self.prediction.part.declares.requires,
+        )
+
+    def act(self, observation: Observation, memory: Memory) -> Answer:
+        """Return the twists (N, 3), why a robot stands or goes elsewhere, and the predictor's memory."""
+        o, rows, step = observation, len(observation.pose), self.horizon / STEPS
+        assert o.path is not None and o.path_count is not None
+        seen, foreseen = discs(self.prediction.part, o, STEPS - 1, step, memory.get("prediction", {}))
+        numbers = (np.float32(n) for n in (self.cell, step, self.margin, self.padding, self.regain, self.lookahead))
+        parameters = Parameters(np.int64(self._columns), *numbers, frozen(np.minimum(o.limits.max_vx, own(self.speed))))
+        wanted, reasons = np.zeros((rows, 2), np.float32), np.zeros(rows, np.int8)
+        about = tuple(frozen(array) for array in (seen.position, seen.radius, seen.present, seen.expected))
+        robot, route = (frozen(o.pose), frozen(o.radius)), (frozen(o.path), frozen(o.path_count))
+        window, dt = window_of(o.costmap, rows), np.float32(o.dt)
+        plan(parameters, self._scratch(), robot, route, about, window, dt, wanted, reasons, 0, rows)
+        return Answer(velocity_to_twist(wanted, o, None), {"prediction": foreseen}, {"reason": reasons})
+
+    def _scratch(self) -> Scratch:
+        """Working memory of this thread, kept for the next call."""
+        if getattr(_LOCAL, "columns", None) != self._columns:
+            _LOCAL.columns, _LOCAL.scratch = self._columns, scratch(self._columns)
+        kept: Scratch = _LOCAL.scratch
+        return kept

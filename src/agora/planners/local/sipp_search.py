@@ -1,0 +1,193 @@
+"""Safe interval path planning: the earliest arrival over cells, each of which is safe at some times and not at others.
+
+M. Phillips and M. Likhachev, "SIPP: safe interval path planning for dynamic environments", ICRA 2011. A state is a cell in one of the
+intervals in which it is safe, and has one time that counts, the earliest arrival: whoever is there earlier can wait. A* over these
+states, guided by the way that is left with nobody about, finds the earliest arrival of all.
+
+Time is cut into 64 steps; whether a cell is safe in each is a bit of its mask, and the last step stands for ever. Moves go to the
+eight cells around, not past the corner of a blocked one. Half-way, the robot comes from the one cell into the other: until then
+that has to be safe, and from then on this.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from agora.core.jit import hidden, lean
+from agora.core.scalar import HALF, ONE, ZERO
+
+STEPS = 64
+"""Steps of time in a mask."""
+
+INTERVALS = 32
+"""Most intervals of a cell: every other step of 64 safe."""
+
+_DIAGONAL = np.float32(math.sqrt(2.0))
+_INFINITE = np.float32(3e38)
+_SHIFT, _STATE = np.int64(32), np.int64(0xFFFFFFFF)
+_BIT, _NONE = np.uint64(1), np.uint64(0)
+
+
+@hidden
+def _key(value, state):
+    """A value not below 0 and the number of a state as one integer: keys sort by value, then by state."""
+    return (np.int64(np.float32(value).view(np.int32)) << _SHIFT) | np.int64(state)
+
+
+@hidden
+def _push(heap, count, key):
+    """Add a key to a heap of ``count`` keys; returns how many there are then."""
+    child = count
+    while child > 0:
+        parent = (child - 1) >> 1
+        if heap[parent] <= key:
+            break
+        heap[child] = heap[parent]
+        child = parent
+    heap[child] = key
+    return count + 1
+
+
+@hidden
+def _pop(heap, count):
+    """Take the least key, ``heap[0]``, away; returns how many there are then."""
+    count -= 1
+    key, parent = heap[count], np.int64(0)
+    while True:
+        child = 2 * parent + 1
+        if child >= count:
+            break
+        if child + 1 < count and heap[child + 1] < heap[child]:
+            child += 1
+        if heap[child] >= key:
+            break
+        heap[parent] = heap[child]
+        parent = child
+    heap[parent] = key
+    return count
+
+
+@lean
+def ways(blocked, columns, target, togo, heap):
+    """Write the length of the shortest way from each cell to the target, in cells; infinite where there is none.
+
+    Args:
+        blocked: (C,) bool cells, row by row; the cells of the border are blocked.
+        columns: number of columns.
+        target: number of the cell where all ways end, not blocked.
+        togo: (C,) out.
+        heap: (K,) int64, scratch; K at least 8 C.
+    """
+    around = (-1, 1, -columns, columns, -columns - 1, -columns + 1, columns - 1, columns + 1)
+    togo[:] = _INFINITE
+    togo[target] = ZERO
+    heap[0], count = _key(ZERO, target), np.int64(1)
+    while count > 0:
+        key = heap[0]
+        count = _pop(heap, count)
+        cell = key & _STATE
+        if key != _key(togo[cell], cell):
+            continue
+        for k in range(8):
+            other = cell + around[k]
+            if blocked[other] or (k >= 4 and (blocked[cell + around[k & 1]] or blocked[cell + around[2 + ((k - 4) >> 1)]])):
+                continue
+            way = togo[cell] + (_DIAGONAL if k >= 4 else ONE)
+            if way < togo[other]:
+                togo[other] = way
+                count = _push(heap, count, _key(way, other))
+
+
+@lean
+def intervals(unsafe, counts, bounds):
+    """Write the safe intervals of each cell, in rising order.
+
+    Args:
+        unsafe: (C,) uint64 masks; bit k is set where a cell is not safe in step k.
+        counts: (C,) int64, out: number of intervals.
+        bounds: (C, INTERVALS, 2) int64, out: first step, and the one after the last.
+    """
+    for cell in range(unsafe.size):
+        mask, found = unsafe[cell], np.int64(0)
+        if mask == _NONE:
+            bounds[cell, 0, 0], bounds[cell, 0, 1], counts[cell] = 0, STEPS, 1
+            continue
+        safe = False
+        for k in range(STEPS):
+            now = (mask >> np.uint64(k)) & _BIT == _NONE
+            if now and not safe:
+                bounds[cell, found, 0] = k
+            if safe and not now:
+                bounds[cell, found, 1] = k
+                found += 1
+            safe = now
+        if safe:
+            bounds[cell, found, 1] = STEPS
+            found += 1
+        counts[cell] = found
+
+
+@lean
+def earliest(blocked, columns, start, target, togo, counts, bounds, step, pace, arrival, parent, done, heap):
+    """Search for the earliest arrival at the target from the start, which is safe in the first step.
+
+    Args:
+        blocked: (C,) bool cells, row by row; the cells of the border are blocked.
+        columns: number of columns.
+        start: number of the first cell.
+        target: number of the last cell.
+        togo: (C,) length of the shortest way to the target, in cells: `ways`.
+        counts: (C,) number of safe intervals: `intervals`.
+        bounds: (C, INTERVALS, 2) the intervals.
+        step: length of a step, s.
+        pace: time for a move to a cell beside, s.
+        arrival: (C * INTERVALS,) earliest arrival in states, s, out; that of interval n of a cell is at ``cell * INTERVALS + n``.
+        parent: (C * INTERVALS,) int64 state before, out; a state's own number at the start.
+        done: (C * INTERVALS,) bool, scratch.
+        heap: (K,) int64, scratch; K at least 8 C.
+
+    Returns:
+        Whether the target is reached; the state there or, where it is not reached, the one that is safe for longest, of those the
+        one nearest to the target.
+    """
+    around = (-1, 1, -columns, columns, -columns - 1, -columns + 1, columns - 1, columns + 1)
+    arrival[:], done[:] = _INFINITE, False
+    first = start * INTERVALS
+    arrival[first], parent[first] = ZERO, first
+    heap[0], count = _key(togo[start] * pace, first), np.int64(1)
+    best, longest, nearest = first, np.int64(-1), _INFINITE
+    while count > 0:
+        key = heap[0]
+        count = _pop(heap, count)
+        state = key & _STATE
+        if done[state]:
+            continue
+        done[state] = True
+        cell, now = state // INTERVALS, arrival[state]
+        if cell == target:
+            return True, state
+        last = bounds[cell, state % INTERVALS, 1]
+        if last > longest or (last == longest and togo[cell] < nearest):
+            best, longest, nearest = state, last, togo[cell]
+        until = np.float32(last) * step if last < STEPS else _INFINITE
+        for k in range(8):
+            other = cell + around[k]
+            if blocked[other] or (k >= 4 and (blocked[cell + around[k & 1]] or blocked[cell + around[2 + ((k - 4) >> 1)]])):
+                continue
+            if togo[other] >= _INFINITE:
+                continue
+            move = pace * (_DIAGONAL if k >= 4 else ONE)
+            for n in range(counts[other]):
+                end = bounds[other, n, 1]
+                leave = max(now, np.float32(bounds[other, n, 0]) * step - HALF * move)
+                if leave + HALF * move >= until:
+                    break
+                there, reached = other * INTERVALS + n, leave + move
+                if (end < STEPS and reached >= np.float32(end) * step) or reached >= arrival[there]:
+                    continue
+                arrival[there], parent[there] = reached, state
+                if count < heap.size:
+                    count = _push(heap, count, _key(reached + togo[other] * pace, there))
+    return False, best
