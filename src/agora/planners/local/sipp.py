@@ -5,11 +5,11 @@ M. Phillips and M. Likhachev, "SIPP: safe interval path planning for dynamic env
 
 - The paper plans the whole way once, for obstacles whose ways are known. Here a lattice about the robot is planned anew at every
   call, as far as the path's point at its edge, for discs that move as a predictor says. With a predictor that is right the arrival
-  is the earliest on the lattice: nobody who drives as fast does better there. With `constant_velocity` it knows no more than others do.
-- Whoever is met later than the horizon counts as where it is then, for ever.
-- Robots turn on the spot at once in the paper's experiments with a disc; here the lattice knows no heading at all. The velocity that
-  follows the way is even for a while ahead, as long as that is safe, and a robot that cannot move sideways turns to it
-  (`agora.planners.steering.velocity_to_twist`).
+  is the earliest on the lattice, and so a bound of what others reach at that speed. With `constant_velocity` it knows no more
+  than they do, and is no bound.
+- Whoever is there at the end of the horizon counts as standing there for ever.
+- The lattice knows no heading and no bounds of acceleration. The velocity that follows the way is even for a while ahead, as long
+  as that is safe, and a robot that cannot move sideways turns to it (`agora.planners.steering.velocity_to_twist`).
 - A robot that is nearer to somebody than the margin counts as thinner by as much, and thicker again with time; so it goes away.
 - Where no way leads to the target, the robot goes where it is safe for longest (the reason is ``escaping``).
 
@@ -69,7 +69,7 @@ class Sipp:
     prediction: Annotated[Named, Plug("predictors")] = field(default_factory=lambda: Named.of("predictors", "constant_velocity"))
     cell: Length = 0.15
     horizon: Period = 4.8
-    margin: Distance = 0.2
+    margin: Distance = 0.25
     padding: Distance = 0.02
     regain: NotNegative = 0.3
     lookahead: Period = 1.0
@@ -103,8 +103,16 @@ class Sipp:
         o, rows, step = observation, len(observation.pose), self.horizon / STEPS
         assert o.path is not None and o.path_count is not None
         seen, foreseen = discs(self.prediction.part, o, STEPS - 1, step, memory.get("prediction", {}))
-        numbers = (np.float32(n) for n in (self.cell, step, self.margin, self.padding, self.regain, self.lookahead))
-        parameters = Parameters(np.int64(self._columns), *numbers, frozen(np.minimum(o.limits.max_vx, own(self.speed))))
+        parameters = Parameters(
+            columns=np.int64(self._columns),
+            cell=np.float32(self.cell),
+            step=np.float32(step),
+            margin=np.float32(self.margin),
+            padding=np.float32(self.padding),
+            regain=np.float32(self.regain),
+            lookahead=np.float32(self.lookahead),
+            speed=frozen(np.minimum(o.limits.max_vx, own(self.speed))),
+        )
         wanted, reasons = np.zeros((rows, 2), np.float32), np.zeros(rows, np.int8)
         about = tuple(frozen(array) for array in (seen.position, seen.radius, seen.present, seen.expected))
         robot, route = (frozen(o.pose), frozen(o.radius)), (frozen(o.path), frozen(o.path_count))

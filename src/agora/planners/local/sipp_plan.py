@@ -14,6 +14,7 @@ from agora.core.jit import hidden, kernel, lean_inlined
 from agora.core.path import point_ahead
 from agora.core.recording import Reason
 from agora.core.scalar import HALF, ONE, ZERO
+from agora.core.state import Array, Bools, Floats
 from agora.costmap.inflation import LETHAL, NO_INFORMATION
 from agora.planners.local.sipp_search import INTERVALS, STEPS, earliest, intervals, ways
 from agora.planners.steering import CORNER
@@ -47,22 +48,22 @@ class Parameters(NamedTuple):
     padding: np.float32
     regain: np.float32
     lookahead: np.float32
-    speed: np.ndarray  # type: ignore[type-arg]
+    speed: Floats
 
 
 class Scratch(NamedTuple):
     """Working memory for one robot of a lattice of C cells."""
 
-    blocked: np.ndarray  # type: ignore[type-arg]
-    unsafe: np.ndarray  # type: ignore[type-arg]
-    togo: np.ndarray  # type: ignore[type-arg]
-    counts: np.ndarray  # type: ignore[type-arg]
-    bounds: np.ndarray  # type: ignore[type-arg]
-    arrival: np.ndarray  # type: ignore[type-arg]
-    parent: np.ndarray  # type: ignore[type-arg]
-    done: np.ndarray  # type: ignore[type-arg]
-    heap: np.ndarray  # type: ignore[type-arg]
-    way: np.ndarray  # type: ignore[type-arg]
+    blocked: Bools
+    unsafe: Array
+    togo: Floats
+    counts: Array
+    bounds: Array
+    arrival: Floats
+    parent: Array
+    done: Bools
+    heap: Array
+    way: Floats
 
 
 def scratch(columns: int) -> Scratch:
@@ -220,8 +221,12 @@ def _is_safe(blocked, unsafe, columns, cell, step, vx, vy, moving, time):
 
 @hidden
 def _velocity(p, s, way, count, speed, dt):
-    """The even velocity that follows a way for as long as it stays safe, at most the lookahead: at full speed, or as late as the way."""
-    time, least = p.lookahead, max(dt, p.step)
+    """The even velocity that follows a way for as long as it stays safe, at most the lookahead.
+
+    At full speed, where the robot may then wait, or else as late as the way is.
+    """
+    least = max(dt, p.step)
+    time = max(min(p.lookahead, way[count - 1, 2]), least)
     while True:
         x, y = _place(way, count, time)
         far = math.sqrt(x * x + y * y)
@@ -263,6 +268,7 @@ def plan(p, s, robot, route, about, window, dt, wanted, reasons, first, last):
         left, bottom = origin[row, 0] - x, origin[row, 1] - y
         _walls(cost[row], left, bottom, resolution, radius[row] + p.padding, columns, cell, s.blocked)
         _people(p, row, x, y, radius[row], about, s.unsafe)
+        s.unsafe[start] &= ~_BIT
         far, target, ends, tx, ty = np.float32(columns // 2 - 1) * cell, start, False, ZERO, ZERO
         for _ in range(_TRIES):
             leads, tx, ty, _ = point_ahead(path[row], path_count[row], x, y, far)

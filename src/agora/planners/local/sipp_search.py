@@ -1,8 +1,8 @@
 """Safe interval path planning: the earliest arrival over cells, each of which is safe at some times and not at others.
 
-M. Phillips and M. Likhachev, "SIPP: safe interval path planning for dynamic environments", ICRA 2011. A state is a cell in one of the
-intervals in which it is safe, and has one time that counts, the earliest arrival: whoever is there earlier can wait. A* over these
-states, guided by the way that is left with nobody about, finds the earliest arrival of all.
+M. Phillips and M. Likhachev, "SIPP: safe interval path planning for dynamic environments", ICRA 2011. A state is a cell in one of
+the intervals in which it is safe, and has one time that counts, the earliest arrival: whoever is there earlier can wait. A* over
+these states, guided by the way that is left with nobody about, finds the earliest arrival of all.
 
 Time is cut into 64 steps; whether a cell is safe in each is a bit of its mask, and the last step stands for ever. Moves go to the
 eight cells around, not past the corner of a blocked one. Half-way, the robot comes from the one cell into the other: until then
@@ -131,7 +131,7 @@ def intervals(unsafe, counts, bounds):
 
 @lean
 def earliest(blocked, columns, start, target, togo, counts, bounds, step, pace, arrival, parent, done, heap):
-    """Search for the earliest arrival at the target from the start, which is safe in the first step.
+    """Search for the earliest arrival at the target from the start, which is safe in the first step and may be left at once.
 
     Args:
         blocked: (C,) bool cells, row by row; the cells of the border are blocked.
@@ -149,8 +149,8 @@ def earliest(blocked, columns, start, target, togo, counts, bounds, step, pace, 
         heap: (K,) int64, scratch; K at least 8 C.
 
     Returns:
-        Whether the target is reached; the state there or, where it is not reached, the one that is safe for longest, of those the
-        one nearest to the target.
+        Whether the target is reached (a start on it counts if it stays safe), and the state there. Where it is not reached, the
+        state that is safe for longest, of those the one nearest to the target.
     """
     around = (-1, 1, -columns, columns, -columns - 1, -columns + 1, columns - 1, columns + 1)
     arrival[:], done[:] = _INFINITE, False
@@ -166,12 +166,13 @@ def earliest(blocked, columns, start, target, togo, counts, bounds, step, pace, 
             continue
         done[state] = True
         cell, now = state // INTERVALS, arrival[state]
-        if cell == target:
-            return True, state
         last = bounds[cell, state % INTERVALS, 1]
+        if cell == target and (state != first or last == STEPS):
+            return True, state
         if last > longest or (last == longest and togo[cell] < nearest):
             best, longest, nearest = state, last, togo[cell]
         until = np.float32(last) * step if last < STEPS else _INFINITE
+        until = max(until, pace) if state == first else until
         for k in range(8):
             other = cell + around[k]
             if blocked[other] or (k >= 4 and (blocked[cell + around[k & 1]] or blocked[cell + around[2 + ((k - 4) >> 1)]])):
