@@ -1,9 +1,9 @@
 """Puts measured rows and pictures into the manual, from the results of a suite: python docs/measure.py FOLDER...
 
 Numbers beside which something is published (configs/published) go to docs/reference/published.csv.
-Rows of a planner on the suites `KEPT` go to docs/reference/measured/SUITE.csv, or SUITE_STAGE.csv of a run of one stage. Pictures of
-its first episode of the stages in `PICTURED` go to docs/images/planners, or to docs/images/interplanners where an interplanner is
-in front of it.
+Rows of a planner on the suites `KEPT` go to docs/reference/measured/SUITE.csv, or SUITE_STAGE.csv of a run of one stage.
+Pictures of its first episode of the stages in `PICTURED` go to docs/images/planners, or to docs/images/interplanners where an
+interplanner is in front of it.
 Each is put in place of what is there, with the version and the date of the run. Nothing else writes any of these.
 """
 
