@@ -1,6 +1,7 @@
 """The plan of one robot among those who are expected about it: the cells, their safe times, the search, and the velocity for it.
 
-The cells lie about the robot, which stands in the middle of the one in the middle.
+The cells lie about the robot, which stands in the middle of the one in the middle. Their rows run the way to the point of the path
+that it makes for, so that a scene that is turned has the same plan, and a free way ahead is straight.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import numpy as np
 from agora.core.jit import hidden, kernel, lean_inlined
 from agora.core.path import point_ahead
 from agora.core.recording import Reason
-from agora.core.scalar import HALF, ONE, ZERO
+from agora.core.scalar import HALF, ONE, sincos
 from agora.core.state import Array, Bools, Floats
 from agora.costmap.inflation import LETHAL, NO_INFORMATION
 from agora.planners.local.sipp_search import INTERVALS, STEPS, earliest, intervals, ways
@@ -23,7 +24,7 @@ _LETHAL, _UNKNOWN = np.uint8(LETHAL), np.uint8(NO_INFORMATION)
 _FAR, _BIT = np.float32(3e38), np.uint64(1)
 _NO_PATH, _BLOCKED, _WAITING = np.int8(Reason.NO_PATH), np.int8(Reason.BLOCKED), np.int8(Reason.WAITING)
 _ESCAPING, _NONE = np.int8(Reason.ESCAPING), np.int8(Reason.NONE)
-_STILL = np.float32(0.05)
+_STILL, _NEAR = np.float32(0.05), np.float32(1e-3)
 _TRIES = 4
 
 
@@ -84,8 +85,10 @@ def scratch(columns: int) -> Scratch:
 
 
 @hidden
-def _walls(cost, left, bottom, resolution, radius, columns, cell, blocked):
+def _walls(cost, left, bottom, resolution, ahead, aside, radius, columns, cell, blocked):
     """Mark the cells where a disc touches a lethal or unknown cell of a window, whose corner is at (left, bottom) from the robot.
+
+    The lattice's rows run along (ahead, aside).
 
     Where the robot itself is nearer than its radius to a wall, it counts as thinner: no cell nearer to it than it is now is free.
     """
@@ -100,7 +103,8 @@ def _walls(cost, left, bottom, resolution, radius, columns, cell, blocked):
     reach = min(radius + CORNER * HALF * resolution, math.sqrt(nearest))
     for row in range(columns):
         for column in range(columns):
-            x, y = np.float32(column - half) * cell, np.float32(row - half) * cell
+            u, v = np.float32(column - half) * cell, np.float32(row - half) * cell
+            x, y = ahead * u - aside * v, aside * u + ahead * v
             i, j = np.int64(np.floor((y - bottom) / resolution)), np.int64(np.floor((x - left) / resolution))
             edge = row == 0 or column == 0 or row == columns - 1 or column == columns - 1
             beyond = rows > 0 and (i < 0 or j < 0 or i >= rows or j >= wide or cost[i, j] == _UNKNOWN)
@@ -110,15 +114,15 @@ def _walls(cost, left, bottom, resolution, radius, columns, cell, blocked):
         for j in range(wide):
             if cost[i, j] != _LETHAL:
                 continue
+            dx, dy = left + (np.float32(j) + HALF) * resolution, bottom + (np.float32(i) + HALF) * resolution
+            u, v = ahead * dx + aside * dy, ahead * dy - aside * dx
             inner = 0 < i < rows - 1 and 0 < j < wide - 1
             if inner and cost[i - 1, j] == cost[i + 1, j] == cost[i, j - 1] == cost[i, j + 1] == _LETHAL:
-                column = np.int64(np.floor((left + (np.float32(j) + HALF) * resolution) * inverse + HALF)) + half
-                row = np.int64(np.floor((bottom + (np.float32(i) + HALF) * resolution) * inverse + HALF)) + half
+                column, row = np.int64(np.floor(u * inverse + HALF)) + half, np.int64(np.floor(v * inverse + HALF)) + half
                 if 0 <= row < columns and 0 <= column < columns:
                     blocked[row * columns + column] = True
                 continue
-            dx, dy = left + (np.float32(j) + HALF) * resolution, bottom + (np.float32(i) + HALF) * resolution
-            _disc(blocked, True, dx, dy, reach, columns, cell)
+            _disc(blocked, True, u, v, reach, columns, cell)
     blocked[half * columns + half] = False
 
 
@@ -137,7 +141,7 @@ def _disc(cells, value, x, y, reach, columns, cell):
 
 
 @lean_inlined
-def _people(p, row, x, y, radius, about, unsafe):
+def _people(p, row, x, y, ahead, aside, radius, about, unsafe):
     """Write the masks of the times at which a cell is not safe from somebody."""
     position, radii, present, expected = about
     unsafe[:] = np.uint64(0)
@@ -150,7 +154,8 @@ def _people(p, row, x, y, radius, about, unsafe):
             if k > 0:
                 dx, dy = expected[row, q, k - 1, 0] - x, expected[row, q, k - 1, 1] - y
             reach = min(keep, away + p.regain * np.float32(k) * p.step)
-            _disc(unsafe, _BIT << np.uint64(k), dx, dy, reach, p.columns, p.cell)
+            u, v = ahead * dx + aside * dy, ahead * dy - aside * dx
+            _disc(unsafe, _BIT << np.uint64(k), u, v, reach, p.columns, p.cell)
 
 
 @hidden
@@ -266,13 +271,20 @@ def plan(p, s, robot, route, about, window, dt, wanted, reasons, first, last):
             continue
         x, y, speed = pose[row, 0], pose[row, 1], p.speed[row]
         left, bottom = origin[row, 0] - x, origin[row, 1] - y
-        _walls(cost[row], left, bottom, resolution, radius[row] + p.padding, columns, cell, s.blocked)
-        _people(p, row, x, y, radius[row], about, s.unsafe)
+        far, target, ends = np.float32(columns // 2 - 1) * cell, start, False
+        _, tx, ty, _ = point_ahead(path[row], path_count[row], x, y, far)
+        ahead, aside = tx - x, ty - y
+        length = math.sqrt(ahead * ahead + aside * aside)
+        if length > _NEAR:
+            ahead, aside = ahead / length, aside / length
+        else:
+            aside, ahead = sincos(pose[row, 2])
+        _walls(cost[row], left, bottom, resolution, ahead, aside, radius[row] + p.padding, columns, cell, s.blocked)
+        _people(p, row, x, y, ahead, aside, radius[row], about, s.unsafe)
         s.unsafe[start] &= ~_BIT
-        far, target, ends, tx, ty = np.float32(columns // 2 - 1) * cell, start, False, ZERO, ZERO
         for _ in range(_TRIES):
             leads, tx, ty, _ = point_ahead(path[row], path_count[row], x, y, far)
-            tx, ty, ends = tx - x, ty - y, not leads
+            tx, ty, ends = ahead * (tx - x) + aside * (ty - y), ahead * (ty - y) - aside * (tx - x), not leads
             target = _nearest_free(s.blocked, s.togo, False, columns, cell, tx, ty)
             ways(s.blocked, columns, target, s.togo, s.heap)
             if s.togo[start] < _FAR:
@@ -292,7 +304,7 @@ def plan(p, s, robot, route, about, window, dt, wanted, reasons, first, last):
         if found and ends and dx * dx + dy * dy < cell * cell:
             s.way[count - 1, 0], s.way[count - 1, 1] = tx, ty
         vx, vy = _velocity(p, s, s.way, count, speed, dt)
-        wanted[row, 0], wanted[row, 1] = vx, vy
+        wanted[row, 0], wanted[row, 1] = ahead * vx - aside * vy, aside * vx + ahead * vy
         reasons[row] = _NONE if found else _ESCAPING
         if vx * vx + vy * vy < _STILL * _STILL * speed * speed:
             near = tx * tx + ty * ty < cell * cell and ends
