@@ -171,7 +171,7 @@ def test_the_cells_of_the_plan_are_those_that_walls_and_people_leave(rng):
     plan(p, s, robot, route, about, window_of(o.costmap, 1), F(0.1), wanted, reasons, 0, 1)
     ticks = (np.arange(columns) - columns // 2) * cell
     towards = (o.path[0, 0] - o.pose[0, :2]).astype(float)
-    c, d = towards / np.hypot(*towards)
+    c, d = np.where(np.abs(towards) == np.abs(towards).max(), np.sign(towards), 0.0)
     middles = np.stack(np.meshgrid(ticks, ticks), -1) @ [[c, d], [-d, c]] + o.pose[0, :2].astype(float)
     at = place[0] + np.arange(STEPS)[:, None, None] * step * moving[0]
     keep = np.minimum(0.25 + 0.3 + margin, np.hypot(*(place[0] - o.pose[0, :2]).T) + 0.4 * step * np.arange(STEPS)[:, None])

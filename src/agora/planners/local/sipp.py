@@ -25,12 +25,12 @@ from typing import Annotated
 
 import numpy as np
 
-from agora.core.state import frozen
+from agora.core.state import Bools, frozen
 from agora.costmap.walls import window_of
 from agora.costmap.window import Window
 from agora.errors import InputError
 from agora.interfaces import Answer, Declaration, Memory, Observation, Span
-from agora.planners.expected import discs, needs_of
+from agora.planners.expected import Discs, discs, needs_of
 from agora.planners.limits import own
 from agora.planners.local.sipp_plan import Parameters, Scratch, plan, scratch
 from agora.planners.local.sipp_search import STEPS
@@ -118,7 +118,11 @@ class Sipp:
         robot, route = (frozen(o.pose), frozen(o.radius)), (frozen(o.path), frozen(o.path_count))
         window, dt = window_of(o.costmap, rows), np.float32(o.dt)
         plan(parameters, self._scratch(), robot, route, about, window, dt, wanted, reasons, 0, rows)
-        return Answer(velocity_to_twist(wanted, o, None), {"prediction": foreseen}, {"reason": reasons})
+        twists = velocity_to_twist(wanted, o, None)
+        held = _faces(o, seen) & ~o.limits.holonomic
+        twists[held, 0] = 0.0
+        twists[held & (o.limits.turning_radius > 0.0)] = 0.0
+        return Answer(twists, {"prediction": foreseen}, {"reason": reasons})
 
     def _scratch(self) -> Scratch:
         """Working memory of this thread, kept for the next call."""
@@ -126,3 +130,11 @@ class Sipp:
             _LOCAL.columns, _LOCAL.scratch = self._columns, scratch(self._columns)
         kept: Scratch = _LOCAL.scratch
         return kept
+
+
+def _faces(o: Observation, seen: Discs) -> Bools:
+    """Return which robots (N,) head for somebody whom they touch: one that has to turn first is not to drive on meanwhile."""
+    dx, dy = (seen.position[..., axis] - o.pose[:, None, axis] for axis in (0, 1))
+    reach, heading = seen.radius + o.radius[:, None], o.pose[:, None, 2]
+    before = dx * np.cos(heading) + dy * np.sin(heading) > 0.0
+    return np.asarray((seen.present & before & (dx * dx + dy * dy < reach * reach)).any(axis=1))

@@ -1,7 +1,7 @@
 """The plan of one robot among those who are expected about it: the cells, their safe times, the search, and the velocity for it.
 
-The cells lie about the robot, which stands in the middle of the one in the middle. Their rows run the way to the point of the path
-that it makes for, so that a scene that is turned has the same plan, and a free way ahead is straight.
+The cells lie about the robot, which stands in the middle of the one in the middle. Their rows run along the
+axis that is nearest to the way to the point of the path that it makes for, so that a scene turned by quarters has the same plan.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from agora.core.jit import hidden, kernel, lean_inlined
 from agora.core.path import point_ahead
 from agora.core.recording import Reason
-from agora.core.scalar import HALF, ONE, sincos
+from agora.core.scalar import HALF, ONE, ZERO
 from agora.core.state import Array, Bools, Floats
 from agora.costmap.inflation import LETHAL, NO_INFORMATION
 from agora.planners.local.sipp_search import INTERVALS, STEPS, earliest, intervals, ways
@@ -24,7 +24,7 @@ _LETHAL, _UNKNOWN = np.uint8(LETHAL), np.uint8(NO_INFORMATION)
 _FAR, _BIT = np.float32(3e38), np.uint64(1)
 _NO_PATH, _BLOCKED, _WAITING = np.int8(Reason.NO_PATH), np.int8(Reason.BLOCKED), np.int8(Reason.WAITING)
 _ESCAPING, _NONE = np.int8(Reason.ESCAPING), np.int8(Reason.NONE)
-_STILL, _NEAR = np.float32(0.05), np.float32(1e-3)
+_STILL = np.float32(0.05)
 _TRIES = 4
 
 
@@ -85,12 +85,12 @@ def scratch(columns: int) -> Scratch:
 
 
 @hidden
-def _walls(cost, left, bottom, resolution, ahead, aside, radius, columns, cell, blocked):
+def _walls(cost, left, bottom, resolution, ahead, aside, radius, padding, columns, cell, blocked):
     """Mark the cells where a disc touches a lethal or unknown cell of a window, whose corner is at (left, bottom) from the robot.
 
     The lattice's rows run along (ahead, aside).
 
-    Where the robot itself is nearer than its radius to a wall, it counts as thinner: no cell nearer to it than it is now is free.
+    Where the robot is nearer to a wall than the padding, there is less of it; where it touches one, no cell nearer to it is free.
     """
     half = columns // 2
     rows, wide = cost.shape
@@ -100,7 +100,7 @@ def _walls(cost, left, bottom, resolution, ahead, aside, radius, columns, cell, 
             if cost[i, j] == _LETHAL:
                 dx, dy = left + (np.float32(j) + HALF) * resolution, bottom + (np.float32(i) + HALF) * resolution
                 nearest = min(nearest, dx * dx + dy * dy)
-    reach = min(radius + CORNER * HALF * resolution, math.sqrt(nearest))
+    reach = min(radius + padding + CORNER * HALF * resolution, max(math.sqrt(nearest), radius))
     for row in range(columns):
         for column in range(columns):
             u, v = np.float32(column - half) * cell, np.float32(row - half) * cell
@@ -122,7 +122,7 @@ def _walls(cost, left, bottom, resolution, ahead, aside, radius, columns, cell, 
                 if 0 <= row < columns and 0 <= column < columns:
                     blocked[row * columns + column] = True
                 continue
-            _disc(blocked, True, u, v, reach, columns, cell)
+            _disc(blocked, True, u, v, min(reach, math.sqrt(u * u + v * v)), columns, cell)
     blocked[half * columns + half] = False
 
 
@@ -274,12 +274,11 @@ def plan(p, s, robot, route, about, window, dt, wanted, reasons, first, last):
         far, target, ends = np.float32(columns // 2 - 1) * cell, start, False
         _, tx, ty, _ = point_ahead(path[row], path_count[row], x, y, far)
         ahead, aside = tx - x, ty - y
-        length = math.sqrt(ahead * ahead + aside * aside)
-        if length > _NEAR:
-            ahead, aside = ahead / length, aside / length
+        if abs(ahead) > abs(aside):
+            ahead, aside = math.copysign(ONE, ahead), ZERO
         else:
-            aside, ahead = sincos(pose[row, 2])
-        _walls(cost[row], left, bottom, resolution, ahead, aside, radius[row] + p.padding, columns, cell, s.blocked)
+            ahead, aside = ZERO, math.copysign(ONE, aside)
+        _walls(cost[row], left, bottom, resolution, ahead, aside, radius[row], p.padding, columns, cell, s.blocked)
         _people(p, row, x, y, ahead, aside, radius[row], about, s.unsafe)
         s.unsafe[start] &= ~_BIT
         for _ in range(_TRIES):
