@@ -41,6 +41,10 @@ def test_socnavbenchs_orca_keeps_the_contract():
     check_planner(planner, grid=True, gives_way=False)  # a wall in the robot, as stairs of edges: it creeps on at 2.5 mm/s
 
 
+def test_nh_orca_keeps_the_contract():
+    check_planner(named_planner("nh_orca")[1].part, grid=True, gives_way=False)  # somebody in the robot: it turns, at 2.4 mm/s
+
+
 @pytest.mark.parametrize("name", ready("planners"))
 def test_a_registered_planner_keeps_the_contract(name):
     planner = make("planners", name)

@@ -25,6 +25,7 @@ from typing import Annotated
 
 import numpy as np
 
+from agora.core.recording import Reason
 from agora.core.state import Bools, frozen
 from agora.costmap.walls import window_of
 from agora.costmap.window import Window
@@ -122,6 +123,7 @@ class Sipp:
         held = _faces(o, seen) & ~o.limits.holonomic
         twists[held, 0] = 0.0
         twists[held & (o.limits.turning_radius > 0.0)] = 0.0
+        reasons[held] = Reason.BLOCKED
         return Answer(twists, {"prediction": foreseen}, {"reason": reasons})
 
     def _scratch(self) -> Scratch:
