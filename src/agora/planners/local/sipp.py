@@ -14,6 +14,13 @@ M. Phillips and M. Likhachev, "SIPP: safe interval path planning for dynamic env
 - Where no way leads to the target, the robot goes where it is safe for longest (the reason is ``escaping``).
 
 A robot is the disc about its outline. Between the middles of cells it may be nearer to somebody than the margin, by half a cell.
+
+Among 25 tracked people per 100 m2 all of 100 robots arrive, as with `teb`, and stay farther from people: by 0.02 m [0.00, 0.04] in
+the mean of the closest approach, and by 0.08 m than `dwa`. A larger margin keeps more and takes longer: with 0.35 m it was 0.08 m,
+and two of 100 touched a wall.
+
+Narrow places: a disc that has little room does not get through, such as `f1tenth`, and a car comes round late. A robot that needs
+more than a metre to stop, as `rto`, cuts the end of a wall.
 """
 
 from __future__ import annotations
