@@ -155,6 +155,23 @@ def search(factor: Floats, start: int, goal: int, exits: Bools | None = None, *,
     return np.asarray((numbers // columns - 1) * (columns - 2) + numbers % columns - 1)
 
 
+def centres(numbers: Array, columns: int) -> Doubles:
+    """Return the places (K, 2) of cells, x before y, in cells from the centre of cell [0, 0]."""
+    return np.stack((numbers % columns, numbers // columns), axis=1).astype(np.float64)
+
+
+def way_out(clearance: Floats, resolution: float, start: int, free: Bools) -> Array | None:
+    """Return the numbers (K,) of the cells of a shortest way from a cell to the nearest free one, around obstacles, or None.
+
+    Args:
+        clearance: (rows, columns) m.
+        resolution: length of a cell, m.
+        start: row * columns + column.
+        free: (rows, columns) where it may end.
+    """
+    return search(np.where(clearance > 0.5 * resolution, np.float32(1.0), np.float32(np.inf)), start, -1, free, guided=False)
+
+
 @lean_kernel
 def cell_factors(clearance, layer, least, radius, share, inflation_radius, scaling, out):
     """Write the factor of each cell: infinite where the clearance is not above ``least``, else 1 + share * cost.
