@@ -199,12 +199,12 @@ def spread(costs: Array, wave: Wave, start: Doubles, goal: tuple[int, int] | Non
     if wave.guided:
         _seek(nodes, columns, own, end, wave.quadratic, neutral, np.empty(size, np.float32), waiting[0])
     else:
-        sources, first = ((own, 0.0),), own + np.array((1, -1, -columns, columns))
+        sources, first = [(own, 0.0)], own + np.array((1, -1, -columns, columns))
         if wave.exact:
             x, y = np.floor(start).astype(np.int64) + EDGE
             a, b = np.floor((start + EDGE - (x, y)) * 100.0 + 0.5) / 100.0
             n = y * columns + x
-            sources = ((n, a * b), (n + 1, (1 - a) * b), (n + columns, a * (1 - b)), (n + columns + 1, (1 - a) * (1 - b)))
+            sources = [(n, a * b), (n + 1, (1 - a) * b), (n + columns, a * (1 - b)), (n + columns + 1, (1 - a) * (1 - b))]
             first = n + np.array((2, -1, columns - 1, columns + 2, -columns, 1 - columns, 2 * columns, 2 * columns + 1))
         for cell, far in sources:
             if cell == own or nodes[cell, PRICE] < UNREACHED:
