@@ -3,13 +3,13 @@
 Source: K. Daniel, A. Nash, S. Koenig, A. Felner, Theta*: Any-Angle Path Planning on Grids, JAIR 39 (2010), the basic algorithm: A*
 over 8-connected cells, where a cell's parent is the parent of the cell that it is reached from, if that can be seen from it, else
 that cell itself. The estimate is the distance to the goal. As in the paper, each cell gets its way once, when it leaves the queue,
-so that a path may be a little longer than the shortest; no path turns where there is no obstacle or cost.
+so that a path may be a little longer than the shortest, and may turn where nothing is near.
 
 Differences:
 
 - Vertices are the centres of cells and the two ends themselves; the paper's are the corners.
-- Cells whose clearance is not above the robot's radius are blocked. A cell sees another where the line between them, looked at once
-  in each cell length, passes between free ones only.
+- Cells whose clearance is not above the robot's radius are blocked. A cell sees another where the clearance, interpolated between
+  cells and looked at twice in each cell length, is above the radius all along the line.
 - Lines over costs cost more: a cell length costs 1 + factor c / neutral, with c the cost of costmap_2d, inflated or of layers. Of
   both parents the cheaper is taken. With ``factor`` 0 paths are as in the paper.
 """
@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from agora.core.jit import hidden, lean_kernel
-from agora.core.scalar import HALF, ZERO
+from agora.core.scalar import HALF, TWO, ZERO
 from agora.core.state import Array, Bools, Doubles, Floats
 from agora.interfaces import PathRequest
 from agora.planners.global_.search import NO_LAYER, cell_factors, centres, resample, way_out
@@ -30,7 +30,9 @@ from agora.ranges import Distance, Length, NotNegative, Positive, check_fields
 
 __all__ = ["ThetaStar"]
 
-_INFINITE = np.float32(np.inf)
+_INFINITE, _NEAREST = np.float32(np.inf), np.float32(0.501)
+_TIE = np.float32(1.00001)  # by which a way by the parent's parent may be dearer, so that rounding settles no tie
+GAP, COST = 0, 1
 LENGTH, KEY = 0, 1
 PARENT, SLOT, CELL = 0, 1, 2
 
@@ -66,39 +68,49 @@ def _take(costs, links, count):
 
 
 @hidden
-def _line(factor, x0, y0, x1, y1, most):
-    """Cost of a line in cells; infinite where it passes beside a blocked cell, or where it is more than ``most``."""
+def _interpolated(field, x, y):
+    """The clearance between four cells."""
+    column, row = min(np.int64(x), field.shape[1] - 2), min(np.int64(y), field.shape[0] - 2)
+    a, b = x - np.float32(column), y - np.float32(row)
+    lower = field[row, column, GAP] + a * (field[row, column + 1, GAP] - field[row, column, GAP])
+    upper = field[row + 1, column, GAP] + a * (field[row + 1, column + 1, GAP] - field[row + 1, column, GAP])
+    return lower + b * (upper - lower)
+
+
+@hidden
+def _line(field, x0, y0, x1, y1, least, clear, most):
+    """Cost of a line in cells; infinite where the clearance is not above ``least`` m, or where it is more than ``most``."""
     dx, dy = x1 - x0, y1 - y0
-    count = max(np.int64(np.ceil(max(abs(dx), abs(dy)))), 1)
-    step = math.sqrt(dx * dx + dy * dy) / np.float32(count)
+    count = max(np.int64(np.ceil(TWO * max(abs(dx), abs(dy)))), 1)
+    long = math.sqrt(dx * dx + dy * dy) / np.float32(count)
     dx, dy = dx / np.float32(count), dy / np.float32(count)
+    east, north = np.float32(field.shape[1] - 1), np.float32(field.shape[0] - 1)
     total = ZERO
     for i in range(count):
-        x, y = x0 + (np.float32(i) + HALF) * dx, y0 + (np.float32(i) + HALF) * dy
-        column, row = np.int64(x), np.int64(y)
-        a, b = x - np.float32(column), y - np.float32(row)
-        right, above = np.int64(a > ZERO), np.int64(b > ZERO)
-        lower = factor[row, column] + a * (factor[row, column + right] - factor[row, column])
-        upper = factor[row + above, column] + a * (factor[row + above, column + right] - factor[row + above, column])
-        total += step * (lower + b * (upper - lower))
-        if not total <= most:
+        x = min(max(x0 + (np.float32(i) + HALF) * dx, ZERO), east)
+        y = min(max(y0 + (np.float32(i) + HALF) * dy, ZERO), north)
+        row, column = np.int64(y + _NEAREST), np.int64(x + _NEAREST)
+        total += field[row, column, COST]
+        if not total * long <= most or (field[row, column, GAP] <= clear and not _interpolated(field, x, y) > least):
             return _INFINITE
-    return total
+    return total * long
 
 
 @lean_kernel
-def _any_angle(factor, ends, first, last, costs, links):
+def _any_angle(field, ends, first, last, least, clear, costs, links):
     """Search from the first cell to the last; return whether there is a way, whose parents are in ``links``.
 
     Args:
-        factor: (rows, columns) cost of a cell length, at least 1, infinite where blocked.
+        field: (rows, columns, 2) GAP, clearance, m; COST of a cell length, at least 1.
         ends: (2, 2) the places of the first and the last cell's vertices, in cells.
         first: number of the first cell, row * columns + column.
         last: number of the last cell.
+        least: clearance that must be exceeded, m.
+        clear: clearance of a cell near whose centre it is exceeded for sure, m.
         costs: (cells, 2) LENGTH infinite, of the way to it; KEY, with the distance to the goal.
         links: (cells, 3) PARENT; SLOT -1, in the queue, -2 for one that left it; CELL in the slot.
     """
-    rows, columns = factor.shape
+    rows, columns = field.shape[0], field.shape[1]
     costs[first, LENGTH], costs[first, KEY] = ZERO, ZERO
     links[first, PARENT] = first
     _put(costs, links, first, 0)
@@ -116,17 +128,19 @@ def _any_angle(factor, ends, first, last, costs, links):
         for r in range(max(row - 1, 0), min(row + 2, rows)):
             for c in range(max(column - 1, 0), min(column + 2, columns)):
                 other = r * columns + c
-                if factor[r, c] == _INFINITE or links[other, SLOT] == -2:
+                if not field[r, c, GAP] > least or links[other, SLOT] == -2:
                     continue
                 u, v = _vertex(other, columns, ends, first, last)
-                known = costs[other, LENGTH]
-                best = min(known, costs[cell, LENGTH] + _line(factor, x, y, u, v, known - costs[cell, LENGTH]))
-                source = cell
-                if costs[parent, LENGTH] + _distance(px, py, u, v) <= best:
-                    through = costs[parent, LENGTH] + _line(factor, px, py, u, v, best - costs[parent, LENGTH])
-                    if through <= best and through < _INFINITE:
+                best, source = costs[other, LENGTH], -1
+                through = costs[cell, LENGTH] + _line(field, x, y, u, v, least, clear, best - costs[cell, LENGTH])
+                if through < best:
+                    best, source = through, cell
+                limit = best * _TIE if source == cell else best
+                if costs[parent, LENGTH] + _distance(px, py, u, v) < limit:
+                    through = costs[parent, LENGTH] + _line(field, px, py, u, v, least, clear, limit - costs[parent, LENGTH])
+                    if through < limit:
                         best, source = through, parent
-                if not best < known:
+                if source < 0:
                     continue
                 costs[other, LENGTH], links[other, PARENT] = best, source
                 costs[other, KEY] = best + _distance(u, v, ends[1, 0], ends[1, 1])
@@ -189,11 +203,7 @@ class ThetaStar:
             return None
         first, last = (int(y * columns + x) for x, y in cells)
         least = max(request.radius, 0.5 * resolution)
-        share = self.factor / self.neutral
-        cost = tuple(np.float32(v) for v in (least, request.radius, share, self.inflation_radius, self.cost_scaling))
-        factor = np.empty(clearance.shape, np.float32)
-        cell_factors(clearance, layer, *cost, factor)
-        free: Bools = np.isfinite(factor)
+        free: Bools = clearance > np.float32(least)
         if not free.flat[last]:
             return None
         lead = np.zeros((0, 2))
@@ -202,11 +212,15 @@ class ThetaStar:
             if way is None:
                 return None
             first, lead = int(way[-1]), np.vstack((ends[:1], centres(way[1:-1], columns)))
+        cost = (-1.0, request.radius, self.factor / self.neutral, self.inflation_radius, self.cost_scaling)
+        factor = np.empty(clearance.shape, np.float32)
+        cell_factors(clearance, layer, *(np.float32(v) for v in cost), factor)
+        field = np.stack((clearance, factor), axis=2)
         middle, exact = centres(np.array((first, last)), columns), place.clearance_at(ends * resolution + corner) > least
         exact[0] &= not len(lead)
         for whole in (exact, np.array((False, False))):
             vertices = np.where(whole[:, None], ends, middle)
-            numbers = _turns(factor, vertices, first, last)
+            numbers = _turns(field, vertices, first, last, least, resolution)
             if numbers is not None:
                 begin = lead if len(lead) else ends[:1][~whole[:1]]
                 points = np.vstack((begin, vertices[:1], centres(numbers, columns), vertices[1:], ends[1:][~whole[1:]]))
@@ -214,10 +228,12 @@ class ThetaStar:
         return None
 
 
-def _turns(factor: Floats, ends: Doubles, first: int, last: int) -> Array | None:
-    """The cells (K,) where the path turns, without both ends, or None."""
-    costs, links = np.full((factor.size, 2), np.inf, np.float32), np.full((factor.size, 3), -1, np.int32)
-    if not _any_angle(factor, ends.astype(np.float32), first, last, costs, links):
+def _turns(field: Floats, ends: Doubles, first: int, last: int, least: float, cell: float) -> Array | None:
+    """The cells (K,) where the path turns, without both ends, or None; arguments as of the kernel, and the cell's length, m."""
+    reach = np.float32(least), np.float32(least + cell)
+    size = field.shape[0] * field.shape[1]
+    costs, links = np.full((size, 2), np.inf, np.float32), np.full((size, 3), -1, np.int32)
+    if not _any_angle(field, ends.astype(np.float32), first, last, *reach, costs, links):
         return None
     turns, cell = [], int(links[last, PARENT])
     while cell != first:
