@@ -30,7 +30,7 @@ def _lowest(potential, cell, columns):
 
 @hidden
 def _edge(potential, cell, columns):
-    """Whether no wave has reached a cell or one of the eight about it."""
+    """True where no wave has reached a cell or one of the eight about it."""
     unreached = potential[cell] >= UNREACHED
     for row, column in _AROUND:
         unreached |= potential[cell + row * columns + column] >= UNREACHED

@@ -156,7 +156,7 @@ def _fill(nodes, costs, columns, goal, neutral, quadratic):
 
 
 class Wave(NamedTuple):
-    """How a wave spreads over costs.
+    """The way in which a wave spreads over costs.
 
     Attributes:
         prices: (256,) price of a cell length over cells of each cost of costmap_2d, whole numbers, infinite where blocked.

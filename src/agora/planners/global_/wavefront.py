@@ -1,4 +1,4 @@
-"""What navfn and global_planner share: a wave over the costmap of a request, and the way from the goal down its potential."""
+"""The common part of navfn and global_planner: a wave over the costmap of a request, and the way from the goal down it."""
 
 from __future__ import annotations
 
