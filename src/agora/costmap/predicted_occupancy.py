@@ -20,7 +20,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from agora.core.jit import lean_kernel
-from agora.core.scalar import HALF, ZERO, exp, in_float32
+from agora.core.scalar import HALF, ONE, TWO, ZERO, exp, in_float32
 from agora.costmap.inflation import INSCRIBED
 from agora.costmap.stamp import cells_about
 from agora.errors import InputError
@@ -40,8 +40,7 @@ class _Parameters(NamedTuple):
         deviation: deviation of the Gaussian, now, m.
         growth: by which it grows, m/s.
         fading: rate at which the cost decays, 1/s.
-        cutoff: cost below which nothing is written.
-        reach: reach of the Gaussian, in deviations.
+        deep: logarithm of the cost in costs below which nothing is written.
     """
 
     cost: float
@@ -49,13 +48,13 @@ class _Parameters(NamedTuple):
     deviation: float
     growth: float
     fading: float
-    cutoff: float
-    reach: float
+    deep: float
 
 
 @lean_kernel
 def _predicted_occupancy(parameters, position, velocity, heading, evidence, present, cost, origin, cell, first, last):
-    most, horizon, deviation, growth, fading, cutoff, reach = parameters
+    most, horizon, deviation, growth, fading, deep = parameters
+    reach = math.sqrt(TWO * deep)
     rows, columns = cost.shape[1], cost.shape[2]
     for n in range(first, last):
         west_edge, south_edge = origin[n, 0], origin[n, 1]
@@ -63,8 +62,8 @@ def _predicted_occupancy(parameters, position, velocity, heading, evidence, pres
             if not present[n, q]:
                 continue
             vx, vy = velocity[n, q, 0], velocity[n, q, 1]
-            square = vx * vx + vy * vy
-            walks = square > _STANDS * _STANDS
+            walks = vx * vx + vy * vy > _STANDS * _STANDS
+            per_square = ONE / (vx * vx + vy * vy) if walks else ZERO
             x, y = position[n, q, 0], position[n, q, 1]
             ahead = horizon if walks else ZERO
             low, high, west, east, u, v = cells_about(x, y, reach * deviation, west_edge, south_edge, cell, rows, columns)
@@ -76,11 +75,12 @@ def _predicted_occupancy(parameters, position, velocity, heading, evidence, pres
                 dy = (np.float32(i) - v) * cell
                 for j in range(min(west, west_then), max(east, east_then)):
                     dx = (np.float32(j) - u) * cell
-                    t = min(max((dx * vx + dy * vy) / square, ZERO), ahead) if walks else ZERO
+                    t = min(max((dx * vx + dy * vy) * per_square, ZERO), ahead)
                     a, b, s = dx - vx * t, dy - vy * t, deviation + growth * t
-                    mark = most * exp(-fading * t - HALF * (a * a + b * b) / (s * s))
-                    if mark >= cutoff:
-                        cost[n, i, j] = max(cost[n, i, j], np.uint8(np.int32(mark)))
+                    apart, square = HALF * (a * a + b * b), s * s
+                    if apart < (deep - fading * t) * square:
+                        mark = np.uint8(np.int32(most * exp(-fading * t - apart / square)))
+                        cost[n, i, j] = max(cost[n, i, j], mark)
 
 
 @dataclass(frozen=True)
@@ -116,6 +116,5 @@ class PredictedOccupancy:
 
     def parameters(self) -> _Parameters:
         """Return the parameters of the kernel."""
-        fading, reach = -math.log(self.discount), math.sqrt(2.0 * math.log(self.cost / self.cutoff))
-        numbers = _Parameters(self.cost, self.horizon, self.deviation, self.growth, fading, self.cutoff, reach)
-        return in_float32(numbers)
+        fading, deep = -math.log(self.discount), math.log(self.cost / self.cutoff)
+        return in_float32(_Parameters(self.cost, self.horizon, self.deviation, self.growth, fading, deep))
