@@ -41,7 +41,7 @@ def wave_path(
     place, resolution = request.map, request.map.resolution
     costs = inflate(place, request.radius, inflation_radius, cost_scaling)
     if request.cost is not None:
-        costs = np.maximum(costs, request.cost)
+        costs = np.maximum(costs, np.asarray(request.cost, np.uint8))
     corner = np.asarray(place.origin, np.float64) + 0.5 * resolution
     start, goal = (np.array([request.start[:2], request.goal[:2]], np.float64) - corner) / resolution
     first, last = _cell(start, costs), _cell(goal, costs)
