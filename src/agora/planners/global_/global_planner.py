@@ -1,6 +1,6 @@
 """The package global_planner of ROS navigation: navfn with choices, more exact ends, and headings.
 
-Source: ros-planning/navigation, noetic, package global_planner (D. V. Lu, E. Marder-Eppstein); its parameters and defaults. The
+Source: ros-planning/navigation, noetic, package global_planner (D. V. Lu, E. Marder-Eppstein, since 2013), with its parameters. The
 price of a cell of cost c is neutral_cost + cost_factor c, at most lethal_cost - 1, which is also that of unknown cells; cells of
 lethal_cost - 1 or more are blocked. With the default factor 3 the price is the same from cost 68 on: near walls every distance is
 as good as any other. The wave comes from the start itself, by the four cells about it, and cells up to two from the goal have a
