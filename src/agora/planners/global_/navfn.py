@@ -1,8 +1,8 @@
 """The global planner navfn of ROS navigation, move_base's default.
 
 Source: ros-planning/navigation, noetic, packages navfn and costmap_2d (K. Konolige, E. Marder-Eppstein, since 2008). A wave spreads
-from the robot over the costmap with inflation. Cells of cost c below 253 have the price 50 + 0.8 c, unknown ones 253; all others are
-blocked. With the lower potentials a <= b of the neighbours on both axes and d = (b - a) / price, a cell has the potential
+from the robot over the costmap with inflation. Cells of cost c below 253 have the price 50 + 0.8 c, unknown ones 253; all others
+are blocked. With the lower potentials a <= b of the neighbours on both axes and d = (b - a) / price, a cell has the potential
 a + price (-0.2301 d^2 + 0.5307 d + 0.7040) where d < 1, else a + price. Cells wait in three buffers, as there, and the wave ends
 when it has reached the goal. From there the path follows the gradient in steps of half a cell. Beside cells without a potential,
 and where the gradient leads to and fro, it goes to the lowest of the eight neighbours.
