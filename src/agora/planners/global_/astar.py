@@ -58,7 +58,7 @@ class AStar:
     def path(self, request: PathRequest) -> Floats | None:
         """Return the path (K, 2) from the start to the goal, m; None where there is none, or an end is outside the map."""
         place, resolution = request.map, request.map.resolution
-        corner = np.asarray(place.origin, np.float64) + 0.5 * resolution
+        corner = np.asarray(place.origin, np.float32).astype(np.float64) + 0.5 * resolution
         ends = (np.array([request.start[:2], request.goal[:2]], np.float64) - corner) / resolution
         layer = NO_LAYER if request.cost is None else np.ascontiguousarray(request.cost, np.uint8)
         points = self.cells(np.ascontiguousarray(place.clearance, np.float32), resolution, ends, request.radius, layer)
