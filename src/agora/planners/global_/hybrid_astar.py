@@ -1,0 +1,178 @@
+"""Hybrid A*: paths that a car can drive."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from agora.core.state import Doubles, Floats, Ints
+from agora.errors import InputError
+from agora.interfaces import PathRequest
+from agora.planners.global_.curves import SEGMENTS, Price
+from agora.planners.global_.hybrid_search import HEADINGS, Tree, grow
+from agora.planners.global_.hybrid_smooth import shorten
+from agora.planners.global_.hybrid_space import Ground, block_factors, spare
+from agora.planners.global_.search import NO_LAYER, costs_from
+from agora.ranges import Count, Distance, Length, NotNegative, Positive, check_fields
+
+__all__ = ["HybridAStar"]
+
+_PIECE, _BLOCK = 0.2, 0.1
+
+
+@dataclass(frozen=True)
+class HybridAStar:
+    """The path of a car (K, 3): arcs of its smallest curve and straight lines, forwards and backwards."""
+
+    turning_radius: Length = 0.5
+    reverse: bool = True
+    reverse_cost: Positive = 2.0
+    change_cost: NotNegative = 0.5
+    turn_cost: Positive = 1.05
+    neutral: Positive = 50.0
+    factor: NotNegative = 0.8
+    inflation_radius: Distance = 1.0
+    cost_scaling: NotNegative = 5.0
+    discs: Count = 4
+    cell: Length = 0.2
+    weight: Positive = 1.1
+    expansions: int = 50_000
+    smooth: bool = True
+    spacing: Length = 0.1
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+    def path(self, request: PathRequest) -> Floats | None:
+        """Return the path (K, 3) from the start to the goal, m and rad; None where there is none, or an end is outside the map."""
+        place = request.map
+        corner = np.asarray(place.origin) + 0.5 * place.resolution
+        ends = np.array([request.start, request.goal], np.float64)
+        if not place.contains(ends[:, :2]).all():
+            return None
+        ends[:, :2] = np.round(ends[:, :2] - corner, 6)
+        ground = self._ground(request)
+        if not _any_free(ground, ends[1]):
+            return None
+        parts = self._search(ground, ends[0], ends[1], request.turning_radius or self.turning_radius)
+        if parts is None:
+            return None
+        start, lengths, curvatures = parts
+        poses = trace(start, *pieces(lengths, curvatures, self.spacing))
+        poses[:, :2] += corner
+        return poses.astype(np.float32)
+
+    @property
+    def _price(self) -> Price:
+        return Price(self.reverse_cost if self.reverse else math.inf, self.change_cost, self.turn_cost)
+
+    def _ground(self, request: PathRequest) -> Ground:
+        along, across, radius = cover(request.footprint, self.discs) if request.footprint else (np.zeros(1), 0.0, request.radius)
+        return Ground(
+            clearance=np.ascontiguousarray(request.map.clearance, np.float32),
+            layer=NO_LAYER if request.cost is None else np.ascontiguousarray(request.cost, np.uint8),
+            resolution=request.map.resolution,
+            along=along,
+            across=across,
+            radius=radius,
+            least=max(radius, 0.5 * request.map.resolution),
+            reach=float(np.hypot(np.abs(along).max(), across)),
+            share=self.factor / self.neutral,
+            inflation_radius=self.inflation_radius,
+            scaling=self.cost_scaling,
+        )
+
+    def _search(self, ground: Ground, start: Doubles, goal: Doubles, radius: float) -> tuple[Doubles, Doubles, Doubles] | None:
+        """The first pose, and the lengths and curvatures of the parts of the path."""
+        side = max(int(min(_BLOCK, ground.least) / ground.resolution + 1e-6), 1)
+        nearest = float(np.hypot(ground.along, ground.across).min())
+        inside = max(ground.least - max(nearest - side * ground.resolution, 0.0), 0.5 * ground.resolution)
+        togo = _to_go(ground, inside, side, start, goal)
+        block = side * ground.resolution
+        bins = max(math.ceil(math.sqrt(2.0) * self.cell / (radius * 2.0 * math.pi / HEADINGS)), 1)
+        tree, curve, trial, counts = Tree.of(self.expansions), np.zeros((SEGMENTS, 2)), np.zeros((SEGMENTS, 2)), np.zeros(2, np.int64)
+        shape = (self._price, togo, block, start, goal, radius, self.cell, bins, self.weight, self.expansions)
+        end = grow(ground, *shape, tree, curve, trial, counts)
+        if end < 0:
+            return None
+        chain = [end]
+        while tree.move[chain[-1]] >= 0:
+            chain.append(tree.parent[chain[-1]])
+        numbers = np.array(chain[::-1])
+        moves = tree.move[numbers[1:]].astype(np.int64)
+        step = 2.0 * math.pi / HEADINGS
+        lengths = np.where(moves < 3, 1.0, -1.0) * radius * step * bins
+        curvatures = ((moves % 3 + 1) % 3 - 1) / radius
+        first = np.array([*start[:2], start[2] if math.isfinite(start[2]) else step * tree.heading[numbers[0]]])
+        lengths, curvatures = np.concatenate([lengths, curve[:, 0]]), np.concatenate([curvatures, curve[:, 1]])
+        if self.smooth:
+            lengths, curvatures = self._shortened(ground, first, lengths, curvatures, radius)
+        return first, lengths, curvatures
+
+    def _shortened(self, ground: Ground, start: Doubles, lengths: Doubles, curvatures: Doubles, radius: float) -> tuple[Doubles, Doubles]:
+        lengths, curvatures = pieces(lengths, curvatures, _PIECE)
+        poses = trace(start, lengths, curvatures)
+        count = len(poses)
+        curves = np.zeros((count, SEGMENTS, 2))
+        curves[:-1, 0, 0], curves[:-1, 0, 1] = lengths, curvatures
+        follow: Ints = np.arange(1, count + 1, dtype=np.int32)
+        shorten(ground, self._price, radius, poses, curves, follow, np.zeros(count), np.zeros(count, np.int8), np.zeros((SEGMENTS, 2)))
+        kept, i = [], 0
+        while i < count - 1:
+            kept.append(curves[i])
+            i = int(follow[i])
+        parts = np.concatenate(kept) if kept else np.zeros((0, 2))
+        return parts[:, 0], parts[:, 1]
+
+
+def cover(footprint: tuple[tuple[float, float], ...], count: int) -> tuple[Doubles, float, float]:
+    """Return discs that cover the box about an outline, in a row: their places along and across the axis, and their radius, m."""
+    low, high = np.array(footprint).min(axis=0), np.array(footprint).max(axis=0)
+    share = (high[0] - low[0]) / count
+    along: Doubles = low[0] + share * (np.arange(count) + 0.5)
+    return along, float(0.5 * (low[1] + high[1])), math.hypot(0.5 * share, 0.5 * (high[1] - low[1]))
+
+
+def pieces(lengths: Doubles, curvatures: Doubles, longest: float) -> tuple[Doubles, Doubles]:
+    """Return the parts of a curve cut into pieces of equal length, none longer than ``longest``, m; without those of no length."""
+    there = np.abs(lengths) > 1e-9
+    lengths, curvatures = lengths[there], curvatures[there]
+    counts = np.maximum(np.ceil(np.abs(lengths) / longest - 1e-6), 1).astype(np.int64)
+    return np.repeat(lengths / counts, counts), np.repeat(curvatures, counts)
+
+
+def trace(start: Doubles, lengths: Doubles, curvatures: Doubles) -> Doubles:
+    """Return the poses (K + 1, 3) between K parts of a curve; headings go on beyond pi."""
+    turns = lengths * curvatures
+    headings = start[2] + np.concatenate([[0.0], np.cumsum(turns)])
+    middle, chord = headings[:-1] + 0.5 * turns, lengths * np.sinc(0.5 * turns / math.pi)
+    steps = np.stack([chord * np.cos(middle), chord * np.sin(middle)], axis=1)
+    places = start[:2] + np.concatenate([np.zeros((1, 2)), np.cumsum(steps, axis=0)])
+    return np.column_stack([places, headings])
+
+
+def _any_free(ground: Ground, pose: Doubles) -> bool:
+    """Whether a pose is free; of a place with any heading, whether one is."""
+    headings = 2.0 * math.pi / HEADINGS * np.arange(HEADINGS) if math.isnan(pose[2]) else pose[2:]
+    return any(spare(ground, pose[0], pose[1], float(heading)) > 0.0 for heading in headings)
+
+
+def _to_go(ground: Ground, inside: float, side: int, start: Doubles, goal: Doubles) -> Floats:
+    """What the way from each block of cells to the goal costs at least, m; infinite where there is none.
+
+    A body may be a little nearer to an obstacle than its blocks: those beside blocks with a way have one, too.
+    """
+    rows, columns = (-(-size // side) for size in ground.clearance.shape)
+    factor: Floats = np.empty((rows, columns), np.float32)
+    block_factors(ground, inside, side, factor)
+    (from_column, from_row), (column, row) = (np.floor((p[:2] / ground.resolution + 0.5) / side).astype(int) for p in (start, goal))
+    until = np.zeros((rows, columns), np.bool_)
+    until[max(from_row - 1, 0) : from_row + 2, max(from_column - 1, 0) : from_column + 2] = True
+    togo, block = costs_from(factor, int(row * columns + column), until), np.float32(side * ground.resolution)
+    beside = np.pad(togo, 1, constant_values=np.inf)
+    for axis in (0, 1):
+        before, here, after = (np.take(beside, range(k, k + beside.shape[axis] - 2), axis) for k in range(3))
+        beside = np.minimum(np.minimum(before, after), here)
+    return block * np.where(np.isinf(togo), beside + np.float32(1.0), togo)
