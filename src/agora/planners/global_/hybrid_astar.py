@@ -1,9 +1,30 @@
-"""Hybrid A*: paths that a car can drive."""
+"""Hybrid A*: paths that a car can drive.
+
+Dolgov, Thrun, Montemerlo, Diebel, "Path planning for autonomous vehicles in unknown semi-structured environments", IJRR 29, 2010.
+
+States are poses, each kept in a cell of a grid of places and 72 headings: the cheapest that was found in it, where it really is. From
+a state the robot drives an arc of its smallest curve to either side or straight on, forwards or backwards. What is left is at least
+the larger of two costs: the cheapest curve to the goal's pose with nothing in the way (Reeds and Shepp; Dubins where it may not
+reverse), and the cheapest way of the body's disc around obstacles over blocks of cells. Where that curve is free, it ends the path.
+
+What differs from the paper:
+
+- What is left counts ``weight`` times, so that the search looks at less; the first curve that no state in the queue can better ends it.
+- The curve is tried from every state that is looked at, and is the cheapest with all prices, not the shortest.
+- Its cost is worked out when a state comes first in the queue; there is no table of costs.
+- Nearness to obstacles costs what it does in `AStar`, an inflated cost of costmap_2d's, in place of the Voronoi field.
+- The path is not smoothed by conjugate gradients. Parts of it are replaced by the cheapest curves between their ends where these are
+  free and cheaper: it stays as drivable, and as far from walls as was asked for, and its curvature has steps.
+- Where the goal's heading is free, the last curve is an arc and a straight line; where the start's is unknown, all 72 are tried.
+- It drives backwards only where no way leads forwards, unless told otherwise: planners that follow a path see its points, not its
+  headings, and go past the place where it turns back. Pure pursuit never reverses; TEB does, and comes later.
+"""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Annotated, Literal, TypeAlias
 
 import numpy as np
 
@@ -13,37 +34,63 @@ from agora.interfaces import PathRequest
 from agora.planners.global_.curves import SEGMENTS, Price
 from agora.planners.global_.hybrid_search import HEADINGS, Tree, grow
 from agora.planners.global_.hybrid_smooth import shorten
-from agora.planners.global_.hybrid_space import Ground, block_factors, spare
+from agora.planners.global_.ground import Ground, block_factors, spare
 from agora.planners.global_.search import NO_LAYER, costs_from
-from agora.ranges import Count, Distance, Length, NotNegative, Positive, check_fields
+from agora.ranges import LARGEST, Count, Distance, Length, NotNegative, Positive, Within, check_fields
 
 __all__ = ["HybridAStar"]
 
-_PIECE, _BLOCK = 0.2, 0.1
+_Parts: TypeAlias = tuple[Doubles, Doubles, Doubles]
+"""The first pose of a path, and the lengths and curvatures of its parts."""
+
+_PIECE, _BLOCK = 0.2, 0.1  # m
 
 
 @dataclass(frozen=True)
 class HybridAStar:
-    """The path of a car (K, 3): arcs of its smallest curve and straight lines, forwards and backwards."""
+    """Poses (K, 3) of a path on which the robot's curves are no tighter than it can drive, forwards and, if need be, backwards.
+
+    The outline, covered by a row of discs, must fit all along the path; a robot without one is a disc of the request's radius. A start
+    too near to an obstacle may be left by way of poses that are no nearer. Unknown cells count as free.
+
+    Attributes:
+        turning_radius: radius of the smallest curve of a robot that turns in place, m; others have their own.
+        reverse: whether the path leads backwards: ``never``, ``needed`` where no way leads forwards, or ``free`` where it is cheaper.
+        reverse_cost: cost of a metre backwards, in metres forwards.
+        change_cost: cost of a change of direction, m.
+        turn_cost: cost of a metre on the smallest curve, in metres straight.
+        neutral: cost of a cell length far from obstacles.
+        factor: weight of the inflated cost; 0 for none.
+        inflation_radius: distance beyond which an obstacle costs nothing, m.
+        cost_scaling: rate at which its cost decays, 1/m.
+        discs: discs that cover the outline; more fit closer, and cost more time.
+        cell: length of the cells of states, m.
+        weight: weight of what is left against what was driven, at least 1.
+        expansions: states that are looked at before the search ends with what it has.
+        smooth: whether parts of the path are replaced by cheaper curves.
+        spacing: distance between the poses of the path, m.
+    """
 
     turning_radius: Length = 0.5
-    reverse: bool = True
-    reverse_cost: Positive = 2.0
+    reverse: Literal["never", "needed", "free"] = "needed"
+    reverse_cost: Annotated[float, Within(1.0, LARGEST)] = 2.0
     change_cost: NotNegative = 0.5
-    turn_cost: Positive = 1.05
+    turn_cost: Annotated[float, Within(1.0, LARGEST)] = 1.05
     neutral: Positive = 50.0
     factor: NotNegative = 0.8
     inflation_radius: Distance = 1.0
     cost_scaling: NotNegative = 5.0
     discs: Count = 4
     cell: Length = 0.2
-    weight: Positive = 1.1
-    expansions: int = 50_000
+    weight: Annotated[float, Within(1.0, LARGEST)] = 1.1
+    expansions: Annotated[int, Within(1, 10_000_000)] = 50_000
     smooth: bool = True
     spacing: Length = 0.1
 
     def __post_init__(self) -> None:
         check_fields(self)
+        if self.reverse not in ("never", "needed", "free"):
+            raise InputError(f"reverse: must be never, needed or free, is {self.reverse!r}")
 
     def path(self, request: PathRequest) -> Floats | None:
         """Return the path (K, 3) from the start to the goal, m and rad; None where there is none, or an end is outside the map."""
@@ -56,17 +103,17 @@ class HybridAStar:
         ground = self._ground(request)
         if not _any_free(ground, ends[1]):
             return None
-        parts = self._search(ground, ends[0], ends[1], request.turning_radius or self.turning_radius)
-        if parts is None:
-            return None
-        start, lengths, curvatures = parts
-        poses = trace(start, *pieces(lengths, curvatures, self.spacing))
-        poses[:, :2] += corner
-        return poses.astype(np.float32)
-
-    @property
-    def _price(self) -> Price:
-        return Price(self.reverse_cost if self.reverse else math.inf, self.change_cost, self.turn_cost)
+        radius = request.turning_radius or self.turning_radius
+        backwards = Price(self.reverse_cost, self.change_cost, self.turn_cost)
+        forwards = backwards._replace(backward=math.inf)
+        for price in {"never": (forwards,), "needed": (forwards, backwards), "free": (backwards,)}[self.reverse]:
+            found = self._search(ground, price, ends[0], ends[1], radius)
+            if found is not None:
+                first, lengths, curvatures = self._shortened(ground, price, *found, radius) if self.smooth else found
+                poses = trace(first, *pieces(lengths, curvatures, self.spacing))
+                poses[:, :2] += corner
+                return poses.astype(np.float32)
+        return None
 
     def _ground(self, request: PathRequest) -> Ground:
         along, across, radius = cover(request.footprint, self.discs) if request.footprint else (np.zeros(1), 0.0, request.radius)
@@ -84,7 +131,7 @@ class HybridAStar:
             scaling=self.cost_scaling,
         )
 
-    def _search(self, ground: Ground, start: Doubles, goal: Doubles, radius: float) -> tuple[Doubles, Doubles, Doubles] | None:
+    def _search(self, ground: Ground, price: Price, start: Doubles, goal: Doubles, radius: float) -> _Parts | None:
         """The first pose, and the lengths and curvatures of the parts of the path."""
         side = max(int(min(_BLOCK, ground.least) / ground.resolution + 1e-6), 1)
         nearest = float(np.hypot(ground.along, ground.across).min())
@@ -93,7 +140,7 @@ class HybridAStar:
         block = side * ground.resolution
         bins = max(math.ceil(math.sqrt(2.0) * self.cell / (radius * 2.0 * math.pi / HEADINGS)), 1)
         tree, curve, trial, counts = Tree.of(self.expansions), np.zeros((SEGMENTS, 2)), np.zeros((SEGMENTS, 2)), np.zeros(2, np.int64)
-        shape = (self._price, togo, block, start, goal, radius, self.cell, bins, self.weight, self.expansions)
+        shape = (price, togo, block, start, goal, radius, self.cell, bins, self.weight, self.expansions)
         end = grow(ground, *shape, tree, curve, trial, counts)
         if end < 0:
             return None
@@ -106,25 +153,23 @@ class HybridAStar:
         lengths = np.where(moves < 3, 1.0, -1.0) * radius * step * bins
         curvatures = ((moves % 3 + 1) % 3 - 1) / radius
         first = np.array([*start[:2], start[2] if math.isfinite(start[2]) else step * tree.heading[numbers[0]]])
-        lengths, curvatures = np.concatenate([lengths, curve[:, 0]]), np.concatenate([curvatures, curve[:, 1]])
-        if self.smooth:
-            lengths, curvatures = self._shortened(ground, first, lengths, curvatures, radius)
-        return first, lengths, curvatures
+        return first, np.concatenate([lengths, curve[:, 0]]), np.concatenate([curvatures, curve[:, 1]])
 
-    def _shortened(self, ground: Ground, start: Doubles, lengths: Doubles, curvatures: Doubles, radius: float) -> tuple[Doubles, Doubles]:
+    @staticmethod
+    def _shortened(ground: Ground, price: Price, start: Doubles, lengths: Doubles, curvatures: Doubles, radius: float) -> _Parts:
         lengths, curvatures = pieces(lengths, curvatures, _PIECE)
         poses = trace(start, lengths, curvatures)
         count = len(poses)
         curves = np.zeros((count, SEGMENTS, 2))
         curves[:-1, 0, 0], curves[:-1, 0, 1] = lengths, curvatures
         follow: Ints = np.arange(1, count + 1, dtype=np.int32)
-        shorten(ground, self._price, radius, poses, curves, follow, np.zeros(count), np.zeros(count, np.int8), np.zeros((SEGMENTS, 2)))
+        shorten(ground, price, radius, poses, curves, follow, np.zeros(count), np.zeros(count, np.int8), np.zeros((SEGMENTS, 2)))
         kept, i = [], 0
         while i < count - 1:
             kept.append(curves[i])
             i = int(follow[i])
         parts = np.concatenate(kept) if kept else np.zeros((0, 2))
-        return parts[:, 0], parts[:, 1]
+        return start, parts[:, 0], parts[:, 1]
 
 
 def cover(footprint: tuple[tuple[float, float], ...], count: int) -> tuple[Doubles, float, float]:

@@ -10,7 +10,7 @@ import numpy as np
 from agora.core.jit import hidden, lean_kernel
 from agora.core.state import Array, Doubles
 from agora.planners.global_.curves import advance, cheapest, copy
-from agora.planners.global_.hybrid_space import curve_cost, drive_cost, spare
+from agora.planners.global_.ground import curve_cost, drive_cost, spare
 
 HEADINGS = 72
 _OPEN, _GUIDED, _CLOSED = 0, 1, 2
@@ -120,7 +120,7 @@ def grow(ground, price, togo, side, start, goal, radius, cell, bins, weight, exp
     """Search from the start until no path is much cheaper than the best found; return its last state before ``curve``, or -1.
 
     Args:
-        ground: `agora.planners.global_.hybrid_space.Ground`.
+        ground: `agora.planners.global_.ground.Ground`.
         price: `agora.planners.global_.curves.Price`.
         togo: cost to the goal from each block, m; infinite where there is no way.
         side: length of a block, m.

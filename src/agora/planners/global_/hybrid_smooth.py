@@ -6,7 +6,7 @@ import numpy as np
 
 from agora.core.jit import hidden, lean_kernel
 from agora.planners.global_.curves import SEGMENTS, cheapest, copy
-from agora.planners.global_.hybrid_space import curve_cost
+from agora.planners.global_.ground import curve_cost
 
 _LONGEST = 64
 _GAIN = 1e-6
@@ -26,7 +26,7 @@ def shorten(ground, price, radius, poses, curves, follow, costs, ways, trial):
     """Replace parts of a path, the long ones first.
 
     Args:
-        ground: `agora.planners.global_.hybrid_space.Ground`.
+        ground: `agora.planners.global_.ground.Ground`.
         price: `agora.planners.global_.curves.Price`.
         radius: radius of the smallest curve, m.
         poses: (K, 3) m and rad.

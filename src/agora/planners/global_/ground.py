@@ -1,4 +1,4 @@
-"""Where a robot with an outline may be, and what driving there costs: the ground of hybrid A*."""
+"""Where a robot may be, with or without an outline, and what driving there costs."""
 
 from __future__ import annotations
 
