@@ -43,7 +43,8 @@ __all__ = ["HybridAStar"]
 _Parts: TypeAlias = tuple[Doubles, Doubles, Doubles]
 """The first pose of a path, and the lengths and curvatures of its parts."""
 
-_PIECE, _BLOCK = 0.2, 0.1  # m
+_PIECES = (0.2, 0.3, 0.17)  # m: other places at every turn
+_BLOCK = 0.1  # m
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ class HybridAStar:
     discs: Count = 4
     cell: Length = 0.2
     weight: Annotated[float, Within(1.0, LARGEST)] = 1.1
-    expansions: Annotated[int, Within(1, 10_000_000)] = 50_000
+    expansions: Annotated[int, Within(1, 10_000_000)] = 30_000
     smooth: bool = True
     spacing: Length = 0.1
 
@@ -157,19 +158,20 @@ class HybridAStar:
 
     @staticmethod
     def _shortened(ground: Ground, price: Price, start: Doubles, lengths: Doubles, curvatures: Doubles, radius: float) -> _Parts:
-        lengths, curvatures = pieces(lengths, curvatures, _PIECE)
-        poses = trace(start, lengths, curvatures)
-        count = len(poses)
-        curves = np.zeros((count, SEGMENTS, 2))
-        curves[:-1, 0, 0], curves[:-1, 0, 1] = lengths, curvatures
-        follow: Ints = np.arange(1, count + 1, dtype=np.int32)
-        shorten(ground, price, radius, poses, curves, follow, np.zeros(count), np.zeros(count, np.int8), np.zeros((SEGMENTS, 2)))
-        kept, i = [], 0
-        while i < count - 1:
-            kept.append(curves[i])
-            i = int(follow[i])
-        parts = np.concatenate(kept) if kept else np.zeros((0, 2))
-        return start, parts[:, 0], parts[:, 1]
+        for piece in _PIECES:
+            lengths, curvatures = pieces(lengths, curvatures, piece)
+            poses = trace(start, lengths, curvatures)
+            count = len(poses)
+            curves = np.zeros((count, SEGMENTS, 2))
+            curves[:-1, 0, 0], curves[:-1, 0, 1] = lengths, curvatures
+            follow: Ints = np.arange(1, count + 1, dtype=np.int32)
+            shorten(ground, price, radius, poses, curves, follow, np.zeros(count), np.zeros(count, np.int8), np.zeros((SEGMENTS, 2)))
+            kept = [0]
+            while follow[kept[-1]] < count:
+                kept.append(int(follow[kept[-1]]))
+            parts = curves[kept[:-1]].reshape(-1, 2)
+            lengths, curvatures = parts[:, 0], parts[:, 1]
+        return start, lengths, curvatures
 
 
 def cover(footprint: tuple[tuple[float, float], ...], count: int) -> tuple[Doubles, float, float]:

@@ -8,7 +8,7 @@ from agora.core.jit import hidden, lean_kernel
 from agora.planners.global_.curves import SEGMENTS, cheapest, copy
 from agora.planners.global_.ground import curve_cost
 
-_LONGEST = 64
+_LONGEST = 128
 _GAIN = 1e-6
 
 
@@ -62,7 +62,7 @@ def shorten(ground, price, radius, poses, curves, follow, costs, ways, trial):
                         copy(trial, curves[i])
                         follow[i], ways[i] = j, way
                         costs[i] = new - (price.change if before * _first_way(trial) < 0 else 0.0)
-            for _ in range(max(hop // 4, 1)):
+            for _ in range(max(hop // 8, 1)):
                 if i < last:
                     before, i = ways[i], follow[i]
         hop //= 2
