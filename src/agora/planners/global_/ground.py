@@ -1,4 +1,4 @@
-"""Where a robot may be, with or without an outline, and what driving there costs."""
+"""The ground under a robot, with or without an outline: places where it may be, and costs of driving there."""
 
 from __future__ import annotations
 

@@ -2,22 +2,24 @@
 
 Dolgov, Thrun, Montemerlo, Diebel, "Path planning for autonomous vehicles in unknown semi-structured environments", IJRR 29, 2010.
 
-States are poses, each kept in a cell of a grid of places and 72 headings: the cheapest that was found in it, where it really is. From
-a state the robot drives an arc of its smallest curve to either side or straight on, forwards or backwards. What is left is at least
-the larger of two costs: the cheapest curve to the goal's pose with nothing in the way (Reeds and Shepp; Dubins where it may not
-reverse), and the cheapest way of the body's disc around obstacles over blocks of cells. Where that curve is free, it ends the path.
+States are poses, each kept in a cell of a grid of places and 72 headings: the cheapest that was found in it, where it really is.
+From a state the robot drives an arc of its smallest curve to either side or straight on, forwards or backwards. What is left is at
+least the larger of two costs: the cheapest curve to the goal's pose with nothing in the way (Reeds and Shepp; Dubins where it may
+not reverse), and the cheapest way of the body's disc around obstacles over blocks of cells. Where that curve is free, it ends a
+path.
 
 What differs from the paper:
 
-- What is left counts ``weight`` times, so that the search looks at less; the first curve that no state in the queue can better ends it.
+- What is left counts ``weight`` times, so that the search looks at less. It ends when no state in the queue promises less than the
+  cheapest path found.
 - The curve is tried from every state that is looked at, and is the cheapest with all prices, not the shortest.
 - Its cost is worked out when a state comes first in the queue; there is no table of costs.
 - Nearness to obstacles costs what it does in `AStar`, an inflated cost of costmap_2d's, in place of the Voronoi field.
-- The path is not smoothed by conjugate gradients. Parts of it are replaced by the cheapest curves between their ends where these are
-  free and cheaper: it stays as drivable, and as far from walls as was asked for, and its curvature has steps.
+- The path is not smoothed by conjugate gradients. Parts of it are replaced by the cheapest curves between their ends where these
+  are free and cheaper: it stays as drivable, and as far from walls as was asked for; its curvature has steps.
 - Where the goal's heading is free, the last curve is an arc and a straight line; where the start's is unknown, all 72 are tried.
-- It drives backwards only where no way leads forwards, unless told otherwise: planners that follow a path see its points, not its
-  headings, and go past the place where it turns back. Pure pursuit never reverses; TEB does, and comes later.
+- It leads backwards only where no way leads forwards, unless told otherwise. Planners that follow a path see its points, not its
+  headings, and go past the place where it turns back: pure pursuit never reverses, and TEB does, but comes later than without.
 """
 
 from __future__ import annotations
@@ -32,9 +34,9 @@ from agora.core.state import Doubles, Floats, Ints
 from agora.errors import InputError
 from agora.interfaces import PathRequest
 from agora.planners.global_.curves import SEGMENTS, Price
+from agora.planners.global_.ground import Ground, block_factors, spare
 from agora.planners.global_.hybrid_search import HEADINGS, Tree, grow
 from agora.planners.global_.hybrid_smooth import shorten
-from agora.planners.global_.ground import Ground, block_factors, spare
 from agora.planners.global_.search import NO_LAYER, costs_from
 from agora.ranges import LARGEST, Count, Distance, Length, NotNegative, Positive, Within, check_fields
 
@@ -51,12 +53,13 @@ _BLOCK = 0.1  # m
 class HybridAStar:
     """Poses (K, 3) of a path on which the robot's curves are no tighter than it can drive, forwards and, if need be, backwards.
 
-    The outline, covered by a row of discs, must fit all along the path; a robot without one is a disc of the request's radius. A start
-    too near to an obstacle may be left by way of poses that are no nearer. Unknown cells count as free.
+    The outline, covered by a row of discs, must fit all along the path; a robot without one is a disc of the request's radius. A
+    start too near to an obstacle may be left by way of poses that are no nearer. Unknown cells count as free. Where
+    ``expansions`` states were looked at before a path was found there is none, though there may be a way.
 
     Attributes:
         turning_radius: radius of the smallest curve of a robot that turns in place, m; others have their own.
-        reverse: whether the path leads backwards: ``never``, ``needed`` where no way leads forwards, or ``free`` where it is cheaper.
+        reverse: when the path leads backwards: ``never``, ``needed`` where no way leads forwards, ``free`` where it is cheaper.
         reverse_cost: cost of a metre backwards, in metres forwards.
         change_cost: cost of a change of direction, m.
         turn_cost: cost of a metre on the smallest curve, in metres straight.
@@ -65,7 +68,7 @@ class HybridAStar:
         inflation_radius: distance beyond which an obstacle costs nothing, m.
         cost_scaling: rate at which its cost decays, 1/m.
         discs: discs that cover the outline; more fit closer, and cost more time.
-        cell: length of the cells of states, m.
+        cell: length of the cells of states, and least radius of a curve, m.
         weight: weight of what is left against what was driven, at least 1.
         expansions: states that are looked at before the search ends with what it has.
         smooth: whether parts of the path are replaced by cheaper curves.
@@ -104,7 +107,7 @@ class HybridAStar:
         ground = self._ground(request)
         if not _any_free(ground, ends[1]):
             return None
-        radius = request.turning_radius or self.turning_radius
+        radius = max(request.turning_radius or self.turning_radius, self.cell)
         backwards = Price(self.reverse_cost, self.change_cost, self.turn_cost)
         forwards = backwards._replace(backward=math.inf)
         for price in {"never": (forwards,), "needed": (forwards, backwards), "free": (backwards,)}[self.reverse]:
@@ -113,6 +116,7 @@ class HybridAStar:
                 first, lengths, curvatures = self._shortened(ground, price, *found, radius) if self.smooth else found
                 poses = trace(first, *pieces(lengths, curvatures, self.spacing))
                 poses[:, :2] += corner
+                poses[:, 2] = math.pi - np.mod(math.pi - poses[:, 2], 2.0 * math.pi)
                 return poses.astype(np.float32)
         return None
 
@@ -140,7 +144,7 @@ class HybridAStar:
         togo = _to_go(ground, inside, side, start, goal)
         block = side * ground.resolution
         bins = max(math.ceil(math.sqrt(2.0) * self.cell / (radius * 2.0 * math.pi / HEADINGS)), 1)
-        tree, curve, trial, counts = Tree.of(self.expansions), np.zeros((SEGMENTS, 2)), np.zeros((SEGMENTS, 2)), np.zeros(2, np.int64)
+        tree, (curve, trial), counts = Tree.of(self.expansions), np.zeros((2, SEGMENTS, 2)), np.zeros(2, np.int64)
         shape = (price, togo, block, start, goal, radius, self.cell, bins, self.weight, self.expansions)
         end = grow(ground, *shape, tree, curve, trial, counts)
         if end < 0:
@@ -165,7 +169,8 @@ class HybridAStar:
             curves = np.zeros((count, SEGMENTS, 2))
             curves[:-1, 0, 0], curves[:-1, 0, 1] = lengths, curvatures
             follow: Ints = np.arange(1, count + 1, dtype=np.int32)
-            shorten(ground, price, radius, poses, curves, follow, np.zeros(count), np.zeros(count, np.int8), np.zeros((SEGMENTS, 2)))
+            room = np.zeros(count), np.zeros(count, np.int8), np.zeros((SEGMENTS, 2))
+            shorten(ground, price, radius, poses, curves, follow, *room)
             kept = [0]
             while follow[kept[-1]] < count:
                 kept.append(int(follow[kept[-1]]))
@@ -184,7 +189,7 @@ def cover(footprint: tuple[tuple[float, float], ...], count: int) -> tuple[Doubl
 
 def pieces(lengths: Doubles, curvatures: Doubles, longest: float) -> tuple[Doubles, Doubles]:
     """Return the parts of a curve cut into pieces of equal length, none longer than ``longest``, m; without those of no length."""
-    there = np.abs(lengths) > 1e-9
+    there = np.abs(lengths) > 1e-6
     lengths, curvatures = lengths[there], curvatures[there]
     counts = np.maximum(np.ceil(np.abs(lengths) / longest - 1e-6), 1).astype(np.int64)
     return np.repeat(lengths / counts, counts), np.repeat(curvatures, counts)
@@ -201,13 +206,13 @@ def trace(start: Doubles, lengths: Doubles, curvatures: Doubles) -> Doubles:
 
 
 def _any_free(ground: Ground, pose: Doubles) -> bool:
-    """Whether a pose is free; of a place with any heading, whether one is."""
+    """Return whether a pose is free; of a place with any heading, whether one is."""
     headings = 2.0 * math.pi / HEADINGS * np.arange(HEADINGS) if math.isnan(pose[2]) else pose[2:]
     return any(spare(ground, pose[0], pose[1], float(heading)) > 0.0 for heading in headings)
 
 
 def _to_go(ground: Ground, inside: float, side: int, start: Doubles, goal: Doubles) -> Floats:
-    """What the way from each block of cells to the goal costs at least, m; infinite where there is none.
+    """Return the least cost of a way from each block of cells to the goal, m; infinite where there is none.
 
     A body may be a little nearer to an obstacle than its blocks: those beside blocks with a way have one, too.
     """

@@ -50,11 +50,20 @@ class Tree(NamedTuple):
     def of(cls, expansions: int) -> Tree:
         """Return room for as many states as are done."""
         count = 6 * expansions + HEADINGS
-        table = 1 << count.bit_length()
-        doubles = (np.empty((count, 2)), np.empty(count), np.empty(count))
-        rest = (np.empty(count, np.int16), np.empty(count, np.int32), np.empty(count, np.int8), np.empty(count, np.int8))
-        table, queue = (np.zeros(table, np.int32), np.empty(table, np.int64)), (np.empty(2 * count), np.empty(2 * count, np.int32))
-        return cls(*doubles, *rest, *table, *queue)
+        cells, waiting = 1 << count.bit_length(), 2 * count
+        return cls(
+            place=np.empty((count, 2)),
+            cost=np.empty(count),
+            total=np.empty(count),
+            heading=np.empty(count, np.int16),
+            parent=np.empty(count, np.int32),
+            move=np.empty(count, np.int8),
+            status=np.empty(count, np.int8),
+            slots=np.zeros(cells, np.int32),
+            keys=np.empty(cells, np.int64),
+            queue=np.empty(waiting),
+            queued=np.empty(waiting, np.int32),
+        )
 
 
 @hidden
@@ -103,16 +112,37 @@ def _slot(tree, key):
 
 @hidden
 def _close(start, near, x, y):
-    """Whether a place is so near to the start that a robot may still be leaving what it touched there."""
+    """True for a place so near to the start that a robot may still be leaving what it touched there."""
     return (x - start[0]) ** 2 + (y - start[1]) ** 2 < near * near
 
 
 @hidden
 def _to_go(togo, side, half, start, near, goal, x, y):
-    """What is left at the least: the way around obstacles, or the straight line; infinite where no way leads to the goal."""
+    """The least that is left: the way around obstacles, or the straight line; infinite where no way leads to the goal."""
     around = np.float64(togo[int((y + half) / side), int((x + half) / side)])
     straight = math.sqrt((goal[0] - x) ** 2 + (goal[1] - y) ** 2)
     return straight if around == np.inf and _close(start, near, x, y) else max(around, straight)
+
+
+@hidden
+def _plant(ground, togo, side, start, goal, near, roots, tree):
+    """Put the first states into the tree; return their number, and how little may be to spare where a robot touches something."""
+    half, step = 0.5 * ground.resolution, 2.0 * math.pi / HEADINGS
+    base = 0.0 if roots > 1 else start[2]
+    freest = -np.inf
+    for k in range(roots):
+        freest = max(freest, spare(ground, start[0], start[1], base + step * k))
+    deepest = max(min(freest - half, 0.0), half - ground.least)
+    count = 0
+    for k in range(roots):
+        if roots > 1 and not spare(ground, start[0], start[1], base + step * k) > deepest:
+            continue
+        tree.place[count, 0], tree.place[count, 1] = start[0], start[1]
+        tree.cost[count], tree.heading[count], tree.parent[count], tree.move[count] = 0.0, k, count, -1
+        tree.total[count], tree.status[count] = _to_go(togo, side, half, start, near, goal, start[0], start[1]), _OPEN
+        _push(tree, count, tree.total[count], count)
+        count += 1
+    return count, deepest
 
 
 @lean_kernel
@@ -144,19 +174,8 @@ def grow(ground, price, togo, side, start, goal, radius, cell, bins, weight, exp
     near = 2.0 * (ground.reach + ground.least)
     roots = HEADINGS if start[2] != start[2] else 1
     base = 0.0 if roots > 1 else start[2]
-    freest = -np.inf
-    for k in range(roots):
-        freest = max(freest, spare(ground, start[0], start[1], base + step * k))
-    deepest = max(min(freest - half, 0.0), half - ground.least)
-    count, size, done = 0, 0, 0
-    for k in range(roots):
-        if roots > 1 and not spare(ground, start[0], start[1], base + step * k) > deepest:
-            continue
-        tree.place[count, 0], tree.place[count, 1] = start[0], start[1]
-        tree.cost[count], tree.heading[count], tree.parent[count], tree.move[count] = 0.0, k, count, -1
-        tree.total[count], tree.status[count] = _to_go(togo, side, half, start, near, goal, start[0], start[1]), _OPEN
-        _push(tree, size, tree.total[count], count)
-        count, size = count + 1, size + 1
+    count, deepest = _plant(ground, togo, side, start, goal, near, roots, tree)
+    size, done = count, 0
     best, end = np.inf, -1
     while size > 0 and done < expansions:
         total, now = _pop(tree, size)

@@ -4,17 +4,18 @@ Karaman and Frazzoli, "Sampling-based algorithms for optimal motion planning", I
 Srinivasa, Barfoot, "Informed RRT*: optimal sampling-based path planning focused via direct sampling of an admissible ellipsoidal
 heuristic", IROS 2014.
 
-A place is drawn, the tree's nearest goes ``reach`` m towards it, and what it reaches is joined to the tree by the cheapest free line
-from a place near by; those near by to which the way over it is cheaper are joined to it. Near is what lies within
-gamma (log n / n)^(1/2), but no farther than ``reach``, gamma a tenth above the least that the proof of optimality needs. Once the goal is
-in the tree, only places are drawn by way of which it may be nearer: those of an ellipse about start and goal. Area and n are then the
-ellipse's.
+A place is drawn, the tree's nearest goes ``reach`` m towards it, and what it reaches is joined to the tree by the cheapest free
+line from a place near by; those near by to which the way over it is cheaper are joined to it. Near is what lies within gamma (log
+n / n)^(1/2), but no farther than ``reach``; gamma is a tenth above the least that the proof of optimality needs. Once the goal is
+in the tree, only places are drawn by way of which it may be nearer: those of an ellipse about start and goal. Area and n are then
+the ellipse's.
 
 What differs from the papers:
 
 - A line costs its length times the inflated cost of nearness to obstacles, as in `AStar`; with ``factor`` 0 its length alone.
 - A line is looked at in steps as long as the clearance allows, and no shorter than half a cell.
-- The draws are those of one counted stream (`agora.seeds`), as shares of the map: the same for every question with the same ``seed``.
+- The draws are those of a counted stream (`agora.seeds`), as shares of the map: the same for every question with the same
+  ``seed``.
 - A draw in an obstacle counts as one, too.
 """
 
@@ -40,8 +41,8 @@ __all__ = ["RrtStar"]
 class RrtStar:
     """A path of straight lines through places drawn at random; the more draws, the shorter.
 
-    A start too near to an obstacle is first led to the nearest cell that is not, around obstacles. Unknown cells count as free. Through
-    a narrow gap lead few draws: where none of ``iterations`` does, there is no path, though there may be a way.
+    A start too near to an obstacle is first led to the nearest cell that is not, around obstacles. Unknown cells count as free.
+    Through a narrow gap lead few draws: where none of ``iterations`` does, there is no path, though there may be a way.
 
     Attributes:
         iterations: number of draws.

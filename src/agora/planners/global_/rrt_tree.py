@@ -46,8 +46,9 @@ class Tree(NamedTuple):
     @classmethod
     def of(cls, count: int) -> Tree:
         """Return room for so many places."""
-        numbers = (np.full(count, -1, np.int32), np.full(count, -1, np.int32), np.full(count, -1, np.int32), np.empty(count, np.int32))
-        return cls(np.empty((count, 2)), np.empty(count), np.empty(count), np.empty(count), *numbers, np.empty(count))
+        parent, child, beside = np.full((3, count), -1, np.int32)
+        cost, edge, detour, gap = np.empty((4, count))
+        return cls(np.empty((count, 2)), cost, edge, detour, parent, child, beside, np.empty(count, np.int32), gap)
 
 
 @hidden
@@ -89,6 +90,57 @@ def _graft(tree, place, parent, edge):
         tree.cost[now] = tree.cost[tree.parent[now]] + tree.edge[now]
 
 
+@hidden
+def _within(start, goal, apart, shortest, u, v):
+    """The place of two draws in the ellipse of places by way of which the goal is no farther than ``shortest``, and its area."""
+    long, broad = 0.5 * shortest, 0.5 * math.sqrt(max(shortest * shortest - apart * apart, 0.0))
+    r, angle = math.sqrt(u), 2.0 * math.pi * v
+    a, b = long * r * math.cos(angle), broad * r * math.sin(angle)
+    cosine, sine = (goal[0] - start[0]) / apart, (goal[1] - start[1]) / apart
+    x, y = 0.5 * (start[0] + goal[0]), 0.5 * (start[1] + goal[1])
+    return x + cosine * a - sine * b, y + sine * a + cosine * b, math.pi * long * broad
+
+
+@hidden
+def _gather(tree, count, x, y, radius):
+    """Note the places within a radius of one and their distances; return how many they are."""
+    near, squared = 0, radius * radius
+    for j in range(count):
+        dx, dy = tree.place[j, 0] - x, tree.place[j, 1] - y
+        gap = dx * dx + dy * dy
+        if gap <= squared:
+            tree.near[near], tree.gap[near] = j, math.sqrt(gap)
+            near += 1
+    return near
+
+
+@hidden
+def _cheapest_parent(ground, tree, near, x, y, parent, edge):
+    """The place near by over which one is reached at the least cost, ``parent`` or another, and the cost of the line from there."""
+    cost = tree.cost[parent] + edge
+    first = parent
+    for k in range(near):
+        j = tree.near[k]
+        if j != first and tree.cost[j] + tree.gap[k] < cost:
+            line = _line(ground, tree.place[j, 0], tree.place[j, 1], x, y)
+            if tree.cost[j] + line < cost:
+                parent, edge, cost = j, line, tree.cost[j] + line
+    return parent, edge
+
+
+@hidden
+def _rewire(ground, tree, near, new):
+    """Join the places near by to which the way over a new one is cheaper to that."""
+    cost, parent = tree.cost[new], tree.parent[new]
+    for k in range(near):
+        j = tree.near[k]
+        if j != parent and cost + tree.gap[k] < tree.cost[j] - _GAIN:
+            line = _line(ground, tree.place[new, 0], tree.place[new, 1], tree.place[j, 0], tree.place[j, 1])
+            if cost + line < tree.cost[j] - _GAIN:
+                _cut(tree, j)
+                _graft(tree, j, new, line)
+
+
 @lean_kernel
 def grow(ground, start, goal, free, iterations, reach, bias, key, tree, counts):
     """Grow the tree; return the number of the goal in it, or -1.
@@ -107,25 +159,17 @@ def grow(ground, start, goal, free, iterations, reach, bias, key, tree, counts):
     """
     half = 0.5 * ground.resolution
     wide, high = ground.clearance.shape[1] * ground.resolution, ground.clearance.shape[0] * ground.resolution
-    across, up = goal[0] - start[0], goal[1] - start[1]
-    apart = math.sqrt(across * across + up * up)
-    cosine, sine = (across / apart, up / apart) if apart > 0.0 else (1.0, 0.0)
+    apart = math.sqrt((goal[0] - start[0]) ** 2 + (goal[1] - start[1]) ** 2)
     tree.place[0, 0], tree.place[0, 1], tree.cost[0], tree.detour[0] = start[0], start[1], 0.0, apart
     count, end = 1, -1
     for i in range(iterations):
-        u, v = uniform_at(key, 0, i, _ACROSS), uniform_at(key, 0, i, _UP)
         shortest = tree.cost[end] if end >= 0 else np.inf
-        area = free
+        x, y, area = goal[0], goal[1], free
         if end >= 0:
-            long, broad = 0.5 * shortest, 0.5 * math.sqrt(max(shortest * shortest - apart * apart, 0.0))
-            area = min(area, math.pi * long * broad)
-            r, angle = math.sqrt(u), 2.0 * math.pi * v
-            a, b = long * r * math.cos(angle), broad * r * math.sin(angle)
-            x, y = start[0] + 0.5 * across + cosine * a - sine * b, start[1] + 0.5 * up + sine * a + cosine * b
-        elif uniform_at(key, 0, i, _WHICH) < bias:
-            x, y = goal[0], goal[1]
-        else:
-            x, y = u * wide - half, v * high - half
+            x, y, ellipse = _within(start, goal, apart, shortest, uniform_at(key, 0, i, _ACROSS), uniform_at(key, 0, i, _UP))
+            area = min(area, ellipse)
+        elif uniform_at(key, 0, i, _WHICH) >= bias:
+            x, y = uniform_at(key, 0, i, _ACROSS) * wide - half, uniform_at(key, 0, i, _UP) * high - half
         nearest, least, inside = 0, np.inf, 1
         for j in range(count):
             dx, dy = tree.place[j, 0] - x, tree.place[j, 1] - y
@@ -147,20 +191,8 @@ def grow(ground, start, goal, free, iterations, reach, bias, key, tree, counts):
         if edge == np.inf:
             continue
         radius = min(_GAMMA * math.sqrt(area / math.pi * math.log(inside) / inside), reach) if inside > 1 else reach
-        near, squared = 0, radius * radius
-        for j in range(count):
-            dx, dy = tree.place[j, 0] - x, tree.place[j, 1] - y
-            gap = dx * dx + dy * dy
-            if gap <= squared:
-                tree.near[near], tree.gap[near] = j, math.sqrt(gap)
-                near += 1
-        parent, cost = nearest, tree.cost[nearest] + edge
-        for k in range(near):
-            j = tree.near[k]
-            if j != nearest and tree.cost[j] + tree.gap[k] < cost:
-                line = _line(ground, tree.place[j, 0], tree.place[j, 1], x, y)
-                if tree.cost[j] + line < cost:
-                    parent, edge, cost = j, line, tree.cost[j] + line
+        near = _gather(tree, count, x, y, radius)
+        parent, edge = _cheapest_parent(ground, tree, near, x, y, nearest, edge)
         new = count
         count += 1
         dx, dy, fx, fy = x - start[0], y - start[1], x - goal[0], y - goal[1]
@@ -169,12 +201,6 @@ def grow(ground, start, goal, free, iterations, reach, bias, key, tree, counts):
         _graft(tree, new, parent, edge)
         if aims:
             end = new
-        for k in range(near):
-            j = tree.near[k]
-            if j != parent and cost + tree.gap[k] < tree.cost[j] - _GAIN:
-                line = _line(ground, x, y, tree.place[j, 0], tree.place[j, 1])
-                if cost + line < tree.cost[j] - _GAIN:
-                    _cut(tree, j)
-                    _graft(tree, j, new, line)
+        _rewire(ground, tree, near, new)
     counts[0] = count
     return end
