@@ -30,7 +30,7 @@ from agora.core.state import Doubles, Floats
 from agora.interfaces import PathRequest
 from agora.planners.global_.ground import Ground, spare
 from agora.planners.global_.rrt_tree import Tree, grow
-from agora.planners.global_.search import NO_LAYER, resample, search
+from agora.planners.global_.search import NO_LAYER, centres, resample, way_out
 from agora.ranges import Chance, Distance, Length, NotNegative, Number, Positive, Within, check_fields
 from agora.seeds import key_of
 
@@ -125,9 +125,5 @@ def _escape(ground: Ground, start: Doubles) -> Doubles | None:
         return start[None]
     columns = ground.clearance.shape[1]
     column, row = np.floor(start / ground.resolution + 0.5).astype(int)
-    passable = np.where(ground.clearance > 0.5 * ground.resolution, np.float32(1.0), np.float32(np.inf))
-    way = search(passable, int(row * columns + column), -1, ground.clearance > ground.least, guided=False)
-    if way is None:
-        return None
-    cells = np.stack([way % columns, way // columns], axis=1)
-    return np.vstack([start, cells[1:] * ground.resolution]) if len(way) > 1 else np.vstack([start, cells * ground.resolution])
+    way = way_out(ground.clearance, ground.resolution, int(row * columns + column), ground.clearance > ground.least)
+    return None if way is None else np.vstack([start, centres(way[min(1, len(way) - 1) :], columns) * ground.resolution])

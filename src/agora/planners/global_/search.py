@@ -179,6 +179,23 @@ def _room(factor: Floats) -> tuple[Floats, Array, Array]:
     return nodes.reshape(-1, 2), np.full((rows * columns, 4), -1, np.int32), heads
 
 
+def centres(numbers: Array, columns: int) -> Doubles:
+    """Return the places (K, 2) of cells, x before y, in cells from the centre of cell [0, 0]."""
+    return np.stack((numbers % columns, numbers // columns), axis=1).astype(np.float64)
+
+
+def way_out(clearance: Floats, resolution: float, start: int, free: Bools) -> Array | None:
+    """Return the numbers (K,) of the cells of a shortest way from a cell to the nearest free one, around obstacles, or None.
+
+    Args:
+        clearance: (rows, columns) m.
+        resolution: length of a cell, m.
+        start: row * columns + column.
+        free: (rows, columns) where it may end.
+    """
+    return search(np.where(clearance > 0.5 * resolution, np.float32(1.0), np.float32(np.inf)), start, -1, free, guided=False)
+
+
 @lean_kernel
 def cell_factors(clearance, layer, least, radius, share, inflation_radius, scaling, out):
     """Write the factor of each cell: infinite where the clearance is not above ``least``, else 1 + share * cost.
