@@ -34,6 +34,7 @@ _HEADINGS = 16
 _STARTS = 1000  # upstream's n_iter
 _FAR, _SLACK = np.float32(3e38), np.float32(1e-4)
 _TO_UNIT = 1.0 / 4294967296.0  # 2**-32
+_REACHED, _PASSED = np.uint8(1), np.uint8(2)
 _NOBODY, _OPEN, _CLOSED = np.uint8(0), np.uint8(1), np.uint8(2)
 _ROUNDS = 3
 
@@ -154,7 +155,7 @@ def _flood(ground, reached, queue, x, y):
     row, column = np.int64(np.floor(y / ground.cell)), np.int64(np.floor(x / ground.cell))
     if not (0 <= row < rows and 0 <= column < columns):
         return
-    reached[row, column], queue[0] = np.uint8(1), row * columns + column
+    reached[row, column], queue[0] = _REACHED, row * columns + column
     head, tail = 0, 1
     while head < tail:
         row, column = queue[head] // columns, queue[head] % columns
@@ -163,7 +164,7 @@ def _flood(ground, reached, queue, x, y):
             i = row + (1 if side == 0 else -1 if side == 1 else 0)
             j = column + (1 if side == 2 else -1 if side == 3 else 0)
             if 0 <= i < rows and 0 <= j < columns and reached[i, j] == 0 and ground.blocked[i, j] == 0:
-                reached[i, j] = np.uint8(1)
+                reached[i, j] = _REACHED
                 queue[tail] = i * columns + j
                 tail += 1
 
@@ -205,51 +206,45 @@ def _escape(graph, drawing, ground, stance, pace, number, x, y, heading):
 
 
 @hidden
-def _count_blocks(ground, reached, inner, blocks, frame, block, across, reach):
-    """Write to ``blocks`` how many cells of each block the middle of a robot may be in; return their number.
+def _find_blocks(ground, reached, inner, blocks, frame, block, across, reach):
+    """Mark the blocks in which the middle of a robot may be, and return their number; other cells are no longer reached.
 
-    A block's numbers count along a frame: its corner (x, y), the sine and cosine of its heading. With a ``reach`` above 0 only cells
-    within it of the middle of the frame count. A square of half side ``inner`` about a cell must hold nothing that is blocked.
+    A frame is its corner (x, y), the sine and cosine of its heading; blocks lie along it. With a ``reach`` above 0 only what is
+    within it of the frame's middle counts. About the middle a square of half side ``inner`` cells must hold nothing blocked.
     """
     rows, columns = reached.shape
-    total, cell = 0, ground.cell
+    found, cell, inverse = 0, ground.cell, ONE / block
     x, y, sine, cosine = frame
-    middle = HALF * block * np.float32(across)
+    middle, farthest = HALF * block * np.float32(across), reach * reach
     for i in range(rows):
         for j in range(columns):
             if reached[i, j] == 0:
                 continue
             dx, dy = (np.float32(j) + HALF) * cell - x, (np.float32(i) + HALF) * cell - y
             u, v = cosine * dx + sine * dy, cosine * dy - sine * dx
-            if reach > ZERO and (u - middle) * (u - middle) + (v - middle) * (v - middle) > reach * reach:
-                continue
-            clear = True
-            for k in range(max(i - inner, 0), min(i + inner + 1, rows)):
+            clear = reach <= ZERO or (u - middle) * (u - middle) + (v - middle) * (v - middle) <= farthest
+            for k in range(max(i - inner, 0), min(i + inner + 1, rows) if clear else 0):
                 for h in range(max(j - inner, 0), min(j + inner + 1, columns)):
-                    if ground.blocked[k, h] != 0:
-                        clear = False
-                        break
-                if not clear:
-                    break
-            column, row = np.int64(np.floor(u / block)), np.int64(np.floor(v / block))
-            if clear and 0 <= column < across and 0 <= row < blocks.size // across:
-                blocks[row * across + column] += 1
-                total += 1
-            elif not clear:
-                reached[i, j] = np.uint8(2)
-    return total
+                    clear = clear and ground.blocked[k, h] == 0
+            if not clear:
+                reached[i, j] = _PASSED
+                continue
+            k = np.int64(np.floor(v * inverse)) * across + np.int64(np.floor(u * inverse))
+            if blocks[k] == 0:
+                blocks[k] = np.uint8(1)
+                found += 1
+    return found
 
 
 @hidden
-def _draw(graph, count, drawing, ground, stance, number, reached, blocks, cells, frame, heading, block, across):
+def _draw(graph, count, drawing, ground, stance, number, reached, blocks, found, frame, heading, block, across):
     """Draw valid poses in every block until it has its number or draws are used up; return the number of poses."""
     rows, columns = reached.shape
-    inverse, area = ONE / ground.cell, ground.cell * ground.cell
+    inverse = ONE / ground.cell
     x, y, sine, cosine = frame
-    density = min(drawing.density, np.float32(drawing.vertices) / (np.float32(max(cells, 1)) * area))
+    wanted = min(np.int64(np.ceil(drawing.density * block * block)), max(drawing.vertices // max(found, 1), 1))
     for n in range(blocks.size):
-        wanted = np.int64(density * np.float32(blocks[n]) * area + HALF)
-        last = min(count + wanted, graph.parent.size)
+        last = min(count + wanted, graph.parent.size) if blocks[n] != 0 else count
         for tries in range(wanted * drawing.attempts):
             if count >= last:
                 break
@@ -258,7 +253,7 @@ def _draw(graph, count, drawing, ground, stance, number, reached, blocks, cells,
             v = (np.float32(n // across) + np.float32(b * _TO_UNIT)) * block
             px, py = x + cosine * u - sine * v, y + sine * u + cosine * v
             row, column = np.int64(np.floor(py * inverse)), np.int64(np.floor(px * inverse))
-            if not (0 <= row < rows and 0 <= column < columns) or reached[row, column] != 1:
+            if not (0 <= row < rows and 0 <= column < columns) or reached[row, column] != _REACHED:
                 continue
             angle = wrap(heading + TWO_PI * np.float32(c * _TO_UNIT))
             turned = sincos(angle)
@@ -449,10 +444,10 @@ def plan(drawing, cell, blocked, foothold, bodies, paces, start, goal, number, r
         corner_x = x - cosine * half + sine * half if reach > ZERO else ZERO
         corner_y = y - sine * half - cosine * half if reach > ZERO else ZERO
         frame = (corner_x, corner_y, sine, cosine)
-        blocks = np.zeros(across * lines, np.int32)
-        cells = _count_blocks(ground, reached, np.int64(inner / cell), blocks, frame, block, across, reach)
+        blocks = np.zeros(across * lines, np.uint8)
+        blocks_found = _find_blocks(ground, reached, np.int64(inner / cell), blocks, frame, block, across, reach)
         own = ZERO if np.isnan(heading) or reach <= ZERO else heading
-        count = _draw(graph, goals, drawing, ground, stance, number[n], reached, blocks, cells, frame, own, block, across)
+        count = _draw(graph, goals, drawing, ground, stance, number[n], reached, blocks, blocks_found, frame, own, block, across)
         _sort(graph, count, drawing.edge, wide)
         found = _search(graph, count, starts, goals, target, drawing, ground, stance, pace, wide)
         if found < 0:

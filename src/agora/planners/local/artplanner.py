@@ -15,7 +15,7 @@ as much as moving ahead, so that the robot goes through a narrow place lengthwis
   distance at which its gains ask for the robot's full speed. Upstream goes from corner to corner and faces one that is 1 m away.
   What is beyond the robot's limits is scaled down as a whole.
 - Robots that cannot move aside turn to the next pose, or their back where that is nearer, and drive there. A car-like one drives as
-  tight a curve as it can, but the plan does not know that it cannot turn in place.
+  tight a curve as it can, but the plan does not know that it cannot turn in place; where it touches something, it stands.
 
 What it cannot do: it sees people as things that stand, a second late. In a crowd it walks into whoever crosses its way.
 """
@@ -167,6 +167,7 @@ class ArtPlanner:
         plan(self.drawing, f(c.resolution), blocked, foothold, body, self._paces(o)[due], *where, out, counts, touching, 0, count)
         poses, kept = np.zeros((count, _POSES, 3), f), np.zeros(count, np.int32)
         _spread(out, counts, start, touching, corner, poses, kept, 0, count)
+        kept[touching & (o.limits.turning_radius[due] > 0)] = 0
         now["poses"][due], now["count"][due], now["at"][due], now["touching"][due] = poses, kept, 0, touching
         now["plans"][due] += 1
         now["left"][due] = self.replan
