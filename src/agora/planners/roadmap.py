@@ -385,7 +385,7 @@ def plan(drawing, cell, blocked, foothold, bodies, paces, start, goal, number, r
         start: (N, 3) poses, m from the lower-left corner of cell [0, 0]; a heading that is NaN is free.
         goal: (N, 3) poses, likewise.
         number: (N,) int64, of the roadmap: another number is another draw.
-        reach: distance from the start within which poses are drawn, in a frame along its heading, m; 0 for all cells.
+        reach: (N,) distance from the start within which poses are drawn, in a frame along its heading, m; 0 for all cells.
         out: (N, K, 3) the ways; as many poses as fit.
         counts: (N,) number of poses of each; 0 for no way.
         touching: (N,) whether the start is no valid pose.
@@ -436,18 +436,18 @@ def plan(drawing, cell, blocked, foothold, bodies, paces, start, goal, number, r
         goals = _add_valid(graph, starts, ground, stance, target[0], target[1], goal[n, 2])
         if starts == 0 or (goals == starts and drawing.goal_radius <= ZERO):
             continue
-        inner, block = size[5], size[6]
-        across = np.int64(np.ceil(TWO * reach / block)) if reach > ZERO else np.int64(np.ceil(np.float32(columns) * cell / block))
-        lines = across if reach > ZERO else np.int64(np.ceil(np.float32(rows) * cell / block))
-        sine, cosine = (ZERO, ONE) if np.isnan(heading) or reach <= ZERO else sincos(heading)
-        half = HALF * block * np.float32(across) if reach > ZERO else ZERO
-        corner_x = x - cosine * half + sine * half if reach > ZERO else ZERO
-        corner_y = y - sine * half - cosine * half if reach > ZERO else ZERO
+        inner, block, wide_open = size[5], size[6], reach[n] <= ZERO
+        across = np.int64(np.ceil((np.float32(columns) * cell if wide_open else TWO * reach[n]) / block))
+        lines = np.int64(np.ceil(np.float32(rows) * cell / block)) if wide_open else across
+        own = ZERO if wide_open or np.isnan(heading) else heading
+        sine, cosine = sincos(own)
+        half = HALF * block * np.float32(across)
+        corner_x = ZERO if wide_open else x - cosine * half + sine * half
+        corner_y = ZERO if wide_open else y - sine * half - cosine * half
         frame = (corner_x, corner_y, sine, cosine)
         blocks = np.zeros(across * lines, np.uint8)
-        blocks_found = _find_blocks(ground, reached, np.int64(inner / cell), blocks, frame, block, across, reach)
-        own = ZERO if np.isnan(heading) or reach <= ZERO else heading
-        count = _draw(graph, goals, drawing, ground, stance, number[n], reached, blocks, blocks_found, frame, own, block, across)
+        some = _find_blocks(ground, reached, np.int64(inner / cell), blocks, frame, block, across, reach[n])
+        count = _draw(graph, goals, drawing, ground, stance, number[n], reached, blocks, some, frame, own, block, across)
         _sort(graph, count, drawing.edge, wide)
         found = _search(graph, count, starts, goals, target, drawing, ground, stance, pace, wide)
         if found < 0:

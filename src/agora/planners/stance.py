@@ -191,7 +191,9 @@ def is_way(ground, stance, x, y, heading, to_x, to_y, to_heading):
     return True
 
 
-def bodies(outline: Array, radius: Floats, foot_x: float, foot_y: float, foot_reach: float) -> tuple[Floats, Floats]:
+def bodies(
+    outline: Array, radius: Floats, foot_x: float, foot_y: float, foot_reach: float, padding: float = 0.0
+) -> tuple[Floats, Floats]:
     """Return the corners (N, V, 2) of robots, m, and their sizes (N, 7), m, as `agora.planners.roadmap.plan` takes them.
 
     The sizes are those of a `Stance`, half the side of a square about the middle that no robot can do without, and the length of a
@@ -203,13 +205,15 @@ def bodies(outline: Array, radius: Floats, foot_x: float, foot_y: float, foot_re
         foot_x: distance of the feet from the middle along the robot, as a share of half its length.
         foot_y: the same across it, as a share of half its width.
         foot_reach: side of the box of a foot, as a share of the robot's length.
+        padding: length by which the corners move outwards along x and y, and a disc grows, m.
     """
-    corners = np.ascontiguousarray(outline, np.float32)
+    corners = np.ascontiguousarray(outline + np.float32(padding) * np.sign(outline), np.float32)
     disc = ~corners.any(axis=(1, 2)) if corners.shape[1] else np.ones(len(corners), np.bool_)
-    most = corners.max(axis=1) if corners.shape[1] else np.zeros((len(corners), 2), np.float32)
-    least = corners.min(axis=1) if corners.shape[1] else most
-    half = np.where(disc[:, None], radius[:, None], HALF * (most - least))
-    inside = np.where(disc, radius, disc_inside(corners)) if corners.shape[1] else radius
+    radius = radius + np.float32(padding) * np.where(disc, ONE, np.float32(math.sqrt(2.0)))
+    half, inside = np.stack([radius, radius], axis=1), radius
+    if corners.shape[1]:
+        half = np.where(disc[:, None], half, HALF * (corners.max(axis=1) - corners.min(axis=1)))
+        inside = np.where(disc, radius, disc_inside(corners))
     reach = foot_reach * half[:, 0]
     feet = np.stack([foot_x * half[:, 0], foot_y * half[:, 1]], axis=1)
     extent = np.maximum(radius, np.hypot(*feet.T) + math.sqrt(2.0) * reach)

@@ -92,7 +92,7 @@ class ArtPlanner:
         out, counts, touching = np.empty((1, _MOST, 3), np.float32), np.zeros(1, np.int64), np.zeros(1, np.bool_)
         paces = np.array([[self.lon, self.lat, self.yaw]], np.float32)
         ground = (np.float32(place.resolution), blocked[None], foothold[None])
-        plan(self.drawing, *ground, body, paces, start, goal, np.zeros(1, np.int64), np.float32(0.0), out, counts, touching, 0, 1)
+        plan(self.drawing, *ground, body, paces, start, goal, np.zeros(1, np.int64), np.zeros(1, np.float32), out, counts, touching, 0, 1)
         if counts[0] == 0:
             return None
         way = out[0, : counts[0]].astype(np.float64) + corner

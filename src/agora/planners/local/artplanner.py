@@ -11,9 +11,10 @@ as much as moving ahead, so that the robot goes through a narrow place lengthwis
   (`agora.maps.ground`).
 - The cost has the robot's own speeds: across a fifth of that along, as upstream. The published ones are in the preset
   `artplanner_anymal`. A robot that cannot move aside pays a hundred times as much for it as ahead.
-- The follower goes along the poses of the plan, 0.25 m and 0.25 rad apart, and on to the next at 0.2 m and 0.2 rad, or at the
-  distance at which its gains ask for the robot's full speed. Upstream goes from corner to corner and faces one that is 1 m away.
+- The follower goes along the poses of the plan, 0.25 m and 0.25 rad apart, straight to the last that lies on a line with those
+  before it. Upstream goes from corner to corner of the plan, and turns to one that is more than 1 m away, whatever the plan says.
   What is beyond the robot's limits is scaled down as a whole.
+- The box of the ANYmal that was published is some 0.06 m wider to each side than the robot: other robots have that room, too.
 - Robots that cannot move aside turn to the next pose, or their back where that is nearer, and drive there. A car-like one drives as
   tight a curve as it can, but the plan does not know that it cannot turn in place; where it touches something, it stands.
 
@@ -31,7 +32,7 @@ import numpy as np
 
 from agora.core.jit import hidden, lean_kernel
 from agora.core.recording import Reason
-from agora.core.scalar import HALF_PI, ONE, PI, ZERO, atan2, sincos, wrap
+from agora.core.scalar import HALF, HALF_PI, ONE, PI, ZERO, atan2, sincos, wrap
 from agora.core.state import Array, Floats, frozen
 from agora.costmap.inflation import LETHAL, NO_INFORMATION
 from agora.costmap.window import Window
@@ -46,6 +47,7 @@ _CORNERS = 64  # of a plan as it is made
 _APART = np.float32(0.25)  # m and rad
 _ASIDE = np.float32(0.2)  # of the speed along the robot
 _NEVER = np.float32(0.01)
+_TURNED = np.float32(0.2)  # rad: error of the heading at which a pose is reached
 _BEND = np.float32(0.6)  # rad: a robot that cannot move aside turns first
 _CRAWL, _TINY, _FAR = np.float32(0.3), np.float32(1e-6), np.float32(3e38)
 
@@ -79,7 +81,8 @@ class ArtPlanner:
         replan: time between two plans, s.
         position_gain: speed for a distance to the next pose, 1/s.
         heading_gain: turning rate for an error of the heading, 1/s.
-        near: distance, m, and error of the heading, rad, at which a pose is reached.
+        near: distance at which a pose is reached, m (published 0.2).
+        padding: room about the outline, m, as the box of upstream has about the robot.
         seed: seed of the draws.
     """
 
@@ -99,7 +102,8 @@ class ArtPlanner:
     replan: Period = 1.0
     position_gain: Positive = 2.0
     heading_gain: Positive = 5.0
-    near: Distance = 0.2
+    near: Length = 0.1
+    padding: Distance = 0.06
     seed: Number = 0
 
     def __post_init__(self) -> None:
@@ -151,7 +155,9 @@ class ArtPlanner:
         """Plan anew for the rows ``due`` (R,)."""
         assert o.path is not None and o.path_count is not None and o.costmap is not None
         c, f, count = o.costmap, np.float32, len(due)
-        reach = f(0.5 * c.resolution * (c.cost.shape[1] - 4))
+        feet = (self.foot_x, self.foot_y, self.foot_reach)
+        body = bodies(o.footprint[due], o.radius[due], *feet, self.padding)
+        reach = np.maximum(f(0.5 * c.resolution * (c.cost.shape[1] - 4)) - body[1][:, 4], f(c.resolution))
         corner = np.concatenate((c.origin[due], np.zeros((count, 1), f)), axis=1)
         target = np.empty((count, 3), f)
         _aim(frozen(o.path), frozen(o.path_count), frozen(o.pose), frozen(o.goal), due, reach, target, 0, count)
@@ -159,8 +165,7 @@ class ArtPlanner:
             target[:, 2] = np.nan
         else:
             target[o.heading_tolerance[due] >= math.pi, 2] = np.nan
-        body = bodies(o.footprint[due], o.radius[due], self.foot_x, self.foot_y, self.foot_reach)
-        blocked, foothold = ((cells).view(np.uint8) for cells in (c.cost[due] == LETHAL, c.cost[due] != NO_INFORMATION))
+        blocked, foothold = (cells.view(np.uint8) for cells in (c.cost[due] == LETHAL, c.cost[due] != NO_INFORMATION))
         out, counts, touching = np.zeros((count, _CORNERS, 3), f), np.zeros(count, np.int64), np.zeros(count, np.bool_)
         start = (o.pose[due] - corner).astype(f)
         where = (start, (target - corner).astype(f), now["plans"][due], reach)
@@ -209,17 +214,16 @@ def _aim(path, path_count, pose, goal, rows, reach, target, first, last):
         target[i, 0], target[i, 1], target[i, 2] = goal[n, 0], goal[n, 1], goal[n, 2]
         for k in range(leg, count):
             dx, dy = path[n, k, 0] - x, path[n, k, 1] - y
-            if dx * dx + dy * dy <= reach * reach:
+            if dx * dx + dy * dy <= reach[i] * reach[i]:
                 continue
-            share = ONE
             if k > leg:
                 ax, ay = path[n, k - 1, 0] - x, path[n, k - 1, 1] - y
                 ex, ey = dx - ax, dy - ay
-                a, b, c = ex * ex + ey * ey, ax * ex + ay * ey, ax * ax + ay * ay - reach * reach
+                a, b, c = ex * ex + ey * ey, ax * ex + ay * ey, ax * ax + ay * ay - reach[i] * reach[i]
                 share = (math.sqrt(max(b * b - a * c, ZERO)) - b) / max(a, _TINY)
                 dx, dy = ax + share * ex, ay + share * ey
             else:
-                share = reach / math.sqrt(dx * dx + dy * dy)
+                share = reach[i] / math.sqrt(dx * dx + dy * dy)
                 dx, dy = share * dx, share * dy
             target[i, 0], target[i, 1], target[i, 2] = x + dx, y + dy, np.float32(np.nan)
             break
@@ -264,9 +268,21 @@ def _turn_and_drive(along, across, error, gains, min_vx, max_vx, turning_radius)
     return speed, rate
 
 
+@hidden
+def _straight(poses, first, last, x, y, near):
+    """Return whether the straight way to a pose of a plan is near all poses before it, with much the same heading."""
+    dx, dy = poses[last, 0] - x, poses[last, 1] - y
+    length = max(math.sqrt(dx * dx + dy * dy), _TINY)
+    for k in range(first, last):
+        px, py = poses[k, 0] - x, poses[k, 1] - y
+        if abs(dx * py - dy * px) > HALF * near * length or abs(wrap(poses[last, 2] - poses[k, 2])) > near:
+            return False
+    return True
+
+
 @lean_kernel
 def _follow(gains, pose, bounds, plans, twists, first, last):
-    """Write the twists of the rows ``first <= n < last`` to the next poses of their plans, which are passed as they are reached."""
+    """Write the twists of the rows ``first <= n < last`` along the poses of their plans, which are passed as they are reached."""
     gain, turning, near = gains
     holonomic, min_vx, max_vx, max_vy, max_omega, turning_radius = bounds
     poses, count, at = plans
@@ -274,17 +290,19 @@ def _follow(gains, pose, bounds, plans, twists, first, last):
         if count[n] == 0:
             continue
         x, y, heading = pose[n, 0], pose[n, 1], pose[n, 2]
-        reached, turned = max(near, max_vx[n] / gain), max(near, max_omega[n] / turning)
-        k = np.int64(at[n])
-        dx, dy, error = poses[n, k, 0] - x, poses[n, k, 1] - y, wrap(poses[n, k, 2] - heading)
-        while k < count[n] - 1:
-            away = dx * dx + dy * dy
-            passes = abs(error) < turned or (away >= near * near and not holonomic[n])  # who drives there has a heading of its own
-            if away >= reached * reached or not passes:
+        k, full = np.int64(at[n]), max_vx[n] / gain
+        for _ in range(k, count[n] - 1):
+            dx, dy, error = poses[n, k, 0] - x, poses[n, k, 1] - y, wrap(poses[n, k, 2] - heading)
+            if dx * dx + dy * dy >= near * near or (abs(error) >= _TURNED and (holonomic[n] or turning_radius[n] <= ZERO)):
                 break
             k += 1
-            dx, dy, error = poses[n, k, 0] - x, poses[n, k, 1] - y, wrap(poses[n, k, 2] - heading)
         at[n] = k
+        error = wrap(poses[n, k, 2] - heading)
+        to = k
+        dx, dy = poses[n, k, 0] - x, poses[n, k, 1] - y
+        while to < count[n] - 1 and dx * dx + dy * dy < full * full and _straight(poses[n], k, to + 1, x, y, near):
+            to += 1
+            dx, dy = poses[n, to, 0] - x, poses[n, to, 1] - y
         sine, cosine = sincos(heading)
         along, across = cosine * dx + sine * dy, cosine * dy - sine * dx
         if holonomic[n]:
