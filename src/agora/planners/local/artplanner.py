@@ -10,12 +10,13 @@ as much as moving ahead, so that the robot goes through a narrow place lengthwis
   foot. Gaps and edges that the robot can step over are not in the costmap: every foot has ground in reach there
   (`agora.maps.ground`).
 - The cost has the robot's own speeds: across a fifth of that along, as upstream. The published ones are in the preset
-  `artplanner_anymal`. A robot that cannot move aside pays a hundred times as much for it as ahead.
+  `artplanner_anymal`.
 - The follower goes along the poses of the plan, 0.25 m and 0.25 rad apart, straight to the last that lies on a line with those
   before it. Upstream goes from corner to corner of the plan, and turns to one that is more than 1 m away, whatever the plan says.
   What is beyond the robot's limits is scaled down as a whole.
 - The box of the ANYmal that was published is some 0.06 m wider to each side than the robot: other robots have that room, too.
-- Robots that cannot move aside turn to the next pose, or their back where that is nearer, and drive there. A car-like one drives as
+- It plans motions aside for robots on wheels, too. They turn to the next pose, or their back where that is nearer, and drive there,
+  whatever heading the plan has there. A car-like one drives as
   tight a curve as it can, but the plan does not know that it cannot turn in place; where it touches something, it stands.
 
 What it cannot do: it sees people as things that stand, a second late. In a crowd it walks into whoever crosses its way.
@@ -46,7 +47,6 @@ _POSES = 128  # of a plan that is kept
 _CORNERS = 64  # of a plan as it is made
 _APART = np.float32(0.25)  # m and rad
 _ASIDE = np.float32(0.2)  # of the speed along the robot
-_NEVER = np.float32(0.01)
 _TURNED = np.float32(0.2)  # rad: error of the heading at which a pose is reached
 _BEND = np.float32(0.6)  # rad: a robot that cannot move aside turns first
 _CRAWL, _TINY, _FAR = np.float32(0.3), np.float32(1e-6), np.float32(3e38)
@@ -182,7 +182,6 @@ class ArtPlanner:
         rows, m = len(o.pose), o.limits
         lon = m.max_vx if self.lon is None else np.full(rows, self.lon)
         lat = _ASIDE * lon if self.lat is None else np.full(rows, self.lat)
-        lat = np.where(m.max_vy > 0, lat, _NEVER * lon)
         yaw = m.max_omega if self.yaw is None else np.full(rows, self.yaw)
         return np.maximum(np.stack((lon, lat, yaw), axis=1), _TINY).astype(np.float32)
 
@@ -269,13 +268,13 @@ def _turn_and_drive(along, across, error, gains, min_vx, max_vx, turning_radius)
 
 
 @hidden
-def _straight(poses, first, last, x, y, near):
+def _straight(poses, first, last, x, y, near, turned):
     """Return whether the straight way to a pose of a plan is near all poses before it, with much the same heading."""
     dx, dy = poses[last, 0] - x, poses[last, 1] - y
     length = max(math.sqrt(dx * dx + dy * dy), _TINY)
     for k in range(first, last):
         px, py = poses[k, 0] - x, poses[k, 1] - y
-        if abs(dx * py - dy * px) > HALF * near * length or abs(wrap(poses[last, 2] - poses[k, 2])) > near:
+        if abs(dx * py - dy * px) > HALF * near * length or abs(wrap(poses[last, 2] - poses[k, 2])) > turned:
             return False
     return True
 
@@ -290,7 +289,7 @@ def _follow(gains, pose, bounds, plans, twists, first, last):
         if count[n] == 0:
             continue
         x, y, heading = pose[n, 0], pose[n, 1], pose[n, 2]
-        k, full = np.int64(at[n]), max_vx[n] / gain
+        k, full, turned = np.int64(at[n]), max_vx[n] / gain, near if holonomic[n] else HALF_PI
         for _ in range(k, count[n] - 1):
             dx, dy, error = poses[n, k, 0] - x, poses[n, k, 1] - y, wrap(poses[n, k, 2] - heading)
             if dx * dx + dy * dy >= near * near or (abs(error) >= _TURNED and (holonomic[n] or turning_radius[n] <= ZERO)):
@@ -300,7 +299,7 @@ def _follow(gains, pose, bounds, plans, twists, first, last):
         error = wrap(poses[n, k, 2] - heading)
         to = k
         dx, dy = poses[n, k, 0] - x, poses[n, k, 1] - y
-        while to < count[n] - 1 and dx * dx + dy * dy < full * full and _straight(poses[n], k, to + 1, x, y, near):
+        while to < count[n] - 1 and dx * dx + dy * dy < full * full and _straight(poses[n], k, to + 1, x, y, near, turned):
             to += 1
             dx, dy = poses[n, to, 0] - x, poses[n, to, 1] - y
         sine, cosine = sincos(heading)
