@@ -197,6 +197,7 @@ def write(place: Path) -> None:
     pages |= {
         "interplanners": interplanners(),
         "narrow": narrow(),
+        "among_people": among_people(),
         "metrics": metrics(),
         "robots": robots(),
         "suites": suites(),
@@ -292,6 +293,21 @@ def narrow() -> str:
         lines.append([f"`{name}`", *cells])
     short = [[f"`{name}`", place, f"`{row['robot']}`", f"{row['passed']} of {row['asked']}"] for name, place, row in missed]
     return "\n".join([table(["planner", *places], lines), table(["planner", "place", "robot", "passes"], short)])
+
+
+def among_people() -> str:
+    """The table of planners on the suite `social`, and among 25 tracked people per 100 m2."""
+    dense = {row["planner"].removesuffix("@tracked"): row for row in measured("density_people_25")}
+    rows = sorted(measured("social"), key=lambda row: -float(row["success"]))
+    head = ["planner", "`social`", "contacts", "time (s)", "25 people per 100 m2", "contacts", "time (s)"]
+    return table(head, [[f"`{row['planner']}`", *among(row), *among(dense.get(row["planner"]))] for row in rows])
+
+
+def among(row: dict[str, str] | None) -> list[str]:
+    """Who reached, who touched people, and the time of those who reached."""
+    if row is None:
+        return ["not measured"] * 3
+    return [share(row, "success"), f"{100 * float(row['pedestrian_collision']):.0f} %", interval(row, "time_to_goal")]
 
 
 def declaration(name: str) -> Declaration:

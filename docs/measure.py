@@ -1,8 +1,9 @@
 """Puts measured rows and pictures into the manual, from the results of a suite: python docs/measure.py FOLDER...
 
 Numbers beside which something is published (configs/published) go to docs/reference/published.csv.
-Rows of a planner on the suite `KEPT` go to docs/reference/measured/SUITE.csv, and pictures of its first episode of the stages in
-`PICTURED` to docs/images/planners, or to docs/images/interplanners where an interplanner is in front of it.
+Rows of a planner on the suites `KEPT` go to docs/reference/measured/SUITE.csv, or SUITE_STAGE.csv of a run of one stage.
+Pictures of its first episode of the stages in `PICTURED` go to docs/images/planners, or to docs/images/interplanners where an
+interplanner is in front of it.
 Each is put in place of what is there, with the version and the date of the run. Nothing else writes any of these.
 """
 
@@ -23,7 +24,7 @@ from agora.viewer.figures import save, trajectory_figure
 
 HERE = Path(__file__).resolve().parent
 ROWS, PICTURES = HERE / "reference" / "measured", HERE / "images"
-KEPT = "planners"
+KEPT = ("planners", "social", "density_people_25")
 PICTURED = ("frontal_approach", "narrow_doorway")
 OUTCOMES = ("pedestrian_collision", "wall_collision", "out_of_map", "timeout")
 PUBLISHED = ("source", "planner", "table", "metric")
@@ -88,9 +89,15 @@ def picture(label: str, planner: dict[str, Any], stage: str) -> Path | None:
     return PICTURES / ("interplanners" if guide else "planners") / f"{label.replace('+', '_')}_{stage}.png"
 
 
+def suite_of(folder: Path) -> str:
+    """The name of a run's suite, and of its stage where it has one of several."""
+    outline, played = RunFolder.read(folder).record.outline, {row["stage"] for row in account(folder).rows}
+    return f"{outline.name}_{played.pop()}" if len(played) == 1 else outline.name
+
+
 def write_rows(folder: Path) -> Path:
     """Replace the rows of a run's planners in the file of its suite."""
-    path = ROWS / f"{RunFolder.read(folder).record.outline.name}.csv"
+    path = ROWS / f"{suite_of(folder)}.csv"
     there = {}
     if path.is_file():
         with path.open(newline="", encoding="utf-8") as file:
@@ -142,6 +149,6 @@ def draw(folder: Path) -> list[Path]:
 if __name__ == "__main__":
     for argument in map(Path, sys.argv[1:]):
         print(write_published(argument).relative_to(HERE.parent))
-        if RunFolder.read(argument).record.outline.name == KEPT:
+        if suite_of(argument) in KEPT:
             for made in (write_rows(argument), *draw(argument)):
                 print(made.relative_to(HERE.parent))

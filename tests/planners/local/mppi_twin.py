@@ -7,6 +7,8 @@ from collections import deque
 import numpy as np
 from tests.planners.local.dwa_twin import cell_at, local_targets, under_footprint
 
+from agora.costmap.window import disc_inside
+
 SAVITZKY_GOLAY = np.array((-21, 14, 39, 54, 59, 54, 39, 14, -21)) / 231.0
 
 
@@ -69,7 +71,11 @@ def command(planner, noise, pose, twist, limits, dt, path, costmap, corners, dis
             total[k] += (planner.path_scale * (off + nose_off) + planner.goal_scale / min(max(high[:2]), 1.0) * away) / steps
             total[k] += planner.heading_scale * behind / steps
             total[k] += planner.obstacle_scale * cost[place] / 252.0 / steps
-            hit = hit or cost[place] >= 253 or under_footprint(cost, origin, cell, corners, at) is None
+            touches = cost[place] >= 253 or under_footprint(cost, origin, cell, corners, at) is None
+            hit = hit or touches
+            wider = corners * (1.0 + cell / disc_inside(corners[None])[0])
+            near = not touches and under_footprint(cost, origin, cell, wider, at) is None
+            total[k] += planner.critical_scale * near / steps
             for way, here, reach in zip(*discs, strict=True):
                 far = np.hypot(*(way[t] - at[:2]))
                 near = max(reach + planner.people_distance - far, 0.0) / planner.people_distance

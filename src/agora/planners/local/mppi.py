@@ -21,6 +21,9 @@ Where it differs from the publication and from Nav2:
 - Samples drive within the robot's limits of speed, acceleration and turning radius. As in the publication, the mean is of what they
   drew: of what they drove it would never be the top speed.
 - A roll-out whose outline touches a wall has weight 0. Where all have, the robot brakes, so that one in a wall stays there.
+- The mean of ways that touch nothing may touch a wall, and the filter looks back on commands of before. Where the robot could not
+  stop before a wall after the command, it drives the cheapest sample instead. Who comes within a cell of a wall pays, as with
+  Nav2's cost near collisions: the costmap knows a wall to half a cell.
 - Contact with people only costs, the more the faster the robot is: who walks into a robot that stands is not to freeze it. It only
   goes away from a person whom it touches.
 - Where good samples lie to both sides and few between, as before a person or with the goal right behind, only those of the better
@@ -92,6 +95,7 @@ class Mppi:
         goal_scale: cost of the mean distance along the path to the local goal, 1/m; the more the slower a robot below 1 m/s is.
         heading_scale: cost of a heading back along the path; nothing up to one across it.
         obstacle_scale: cost of the mean of the costmap's cost under the centre, where 252 is 1.
+        critical_scale: cost of being within a cell of touching a wall all the way.
         people_scale: cost of the mean nearness to people, where 1 is touching and 0 is beyond ``people_distance``.
         people_distance: gap to people from which on nearness counts, m.
         contact_scale: cost of the mean speed in contact with people, s/m, where standing counts as 1 m/s.
@@ -122,6 +126,7 @@ class Mppi:
     goal_scale: NotNegative = 5.0
     heading_scale: NotNegative = 4.0
     obstacle_scale: NotNegative = 3.0
+    critical_scale: NotNegative = 30.0
     people_scale: NotNegative = 20.0
     people_distance: Length = 0.5
     contact_scale: NotNegative = 100.0
@@ -161,7 +166,7 @@ class Mppi:
         seen, foreseen = discs(self.prediction.part, o, self.time_steps, step, memory.get("prediction", {}))
         if o.path.shape[1] > 0:
             known = (frozen(seen.position), frozen(seen.radius), frozen(seen.present), frozen(seen.expected))
-            about = (scene_of(o, self.window), frozen(o.radius), np.float32(step), self._circumscribed(o), known)
+            about = (scene_of(o, self.window), frozen(o.radius), np.float32(step), *self._outlines(o), known)
             near = np.empty(max(seen.present.shape[1], 1), np.int64)
             kept = math.exp(-step / self.noise_time) if self.noise_time > 0 else 0.0
             noise = _noise(self.samples - self.samples % 2, self.time_steps, kept)
@@ -175,18 +180,20 @@ class Mppi:
         zeros = np.zeros((rows, self.time_steps, 3), np.float32), np.zeros((rows, PAST, 3), np.float32)
         return Recall(*zeros, np.zeros((rows, 3), np.float32), np.zeros((rows, 2), np.int64))
 
-    def _circumscribed(self, o: Observation) -> Floats:
-        """The cost (N,) under the centre from which on the outline may touch a wall."""
+    def _outlines(self, o: Observation) -> tuple[Floats, Floats]:
+        """The cost (N,) under the centre from which on the outline may touch a wall, and its size (N,) with a cell more."""
         corners = self.window.corners(o.footprint, o.radius)
-        reach = np.hypot(corners[..., 0], corners[..., 1]).max(1) + o.costmap.resolution  # type: ignore[union-attr]
-        inside, w = disc_inside(corners), self.window
+        inside, w, cell = disc_inside(corners), self.window, o.costmap.resolution  # type: ignore[union-attr]
+        wider = 1.0 + cell / inside
+        reach = wider * np.hypot(corners[..., 0], corners[..., 1]).max(1) + cell
         costs = [cost_of(far, near, w.inflation_radius, w.cost_scaling) for far, near in zip(reach, inside, strict=True)]
-        return np.array([min(float(cost), _TOUCHES) for cost in costs], np.float32)
+        return np.array([min(float(cost), _TOUCHES) for cost in costs], np.float32), np.asarray(wider, np.float32)
 
     def _parameters(self, o: Observation) -> Parameters:
         """The kernel's parameters; scales of means are those of sums."""
         f, each = np.float32, 1.0 / self.time_steps
-        scales = (self.path_scale, self.goal_scale, self.heading_scale, self.obstacle_scale, self.people_scale, self.contact_scale)
+        walls = self.obstacle_scale, self.critical_scale
+        scales = (self.path_scale, self.goal_scale, self.heading_scale, *walls, self.people_scale, self.contact_scale)
         return Parameters(
             *(f(o.dt), f(self.spread_x), f(self.spread_y), f(self.std_theta), f(1.0 / self.temperature), f(self.gamma)),
             *(f(scale * each) for scale in scales),  # type: ignore[call-arg]

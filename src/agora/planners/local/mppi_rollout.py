@@ -39,6 +39,7 @@ class Parameters(NamedTuple):
     goal_scale: np.float32
     heading_scale: np.float32
     obstacle_scale: np.float32
+    critical_scale: np.float32
     people_scale: np.float32
     contact_scale: np.float32
     inverse_margin: np.float32
@@ -189,13 +190,68 @@ def _advance(p, scene, n, t, dt, control, noise, scratch, bounds, gains):
         sine[k], cosine[k] = sincos(theta[k])
 
 
+@hidden
+def _fits(scene, n, scale, x, y, sine, cosine):
+    """Return whether the outline, ``scale`` times as large, touches no wall at a pose in the window."""
+    corners_x, corners_y = scene.footprint_x[n], scene.footprint_y[n]
+    return footprint_cost(scene.cost[n], corners_x, corners_y, scale, x, y, sine, cosine, scene.inverse) >= 0
+
+
+@hidden
+def _can_stop(scene, n, twist, gains, dt, steps, circumscribed):
+    """Return whether the robot touches no wall that drives a twist for a step, and then brakes."""
+    x, y, theta = scene.pose[n, 0] - scene.origin[n, 0], scene.pose[n, 1] - scene.origin[n, 1], scene.pose[n, 2]
+    vx, vy, omega = twist
+    for _ in range(steps):
+        sine, cosine = sincos(theta + HALF * dt * omega)
+        x, y, theta = x + dt * (vx * cosine - vy * sine), y + dt * (vx * sine + vy * cosine), theta + dt * omega
+        sine, cosine = sincos(theta)
+        column, row = cell_of(x, y, scene.inverse, scene.cost[n])
+        if column < 0:
+            return False
+        value = np.int32(scene.cost[n, row, column])
+        if value >= circumscribed and (value >= _INSCRIBED or not _fits(scene, n, ONE, x, y, sine, cosine)):
+            return False
+        vx, vy = towards(ZERO, vx, gains[0] * dt), towards(ZERO, vy, gains[1] * dt)
+        omega = towards(ZERO, omega, gains[2] * dt)
+    return True
+
+
+@hidden
+def _within(wanted, now, gains, period, bounds):
+    """A twist within the robot's limits that is nearest to a wanted one a period after the twist of now."""
+    vx, vy = min(max(wanted[0], bounds[0]), bounds[1]), min(max(wanted[1], -bounds[2]), bounds[2])
+    share = min(max(bounds[1], bounds[2]) / math.sqrt(max(vx * vx + vy * vy, _TINY)), ONE)
+    omega = min(max(wanted[2], -bounds[3]), bounds[3])
+    vx, vy = towards(share * vx, now[0], gains[0] * period), towards(share * vy, now[1], gains[1] * period)
+    share = min(max(bounds[1], bounds[2]) / math.sqrt(max(vx * vx + vy * vy, _TINY)), ONE)
+    omega, tightest = towards(omega, now[2], gains[2] * period), bounds[4]
+    if tightest > ZERO:
+        omega = min(max(omega, -tightest * abs(share * vx)), tightest * abs(share * vx))
+    return share * vx, share * vy, omega
+
+
 @spliced
-def _meet_walls(p, scene, n, scratch, circumscribed, goal_scale):
-    """Add the costs of walls, of the distance to path and goal; a sample whose outline touches a wall hits."""
+def _take_cheapest(controls, scratch, steps, bounds):
+    """Write the twists of the sample of most weight into the plan, within the robot's limits."""
+    best = 0
+    for k in range(scratch.x.size):
+        best = k if scratch.cost[k] > scratch.cost[best] else best
+    low, high = (bounds[0], -bounds[2], -bounds[3]), (bounds[1], bounds[2], bounds[3])
+    for t in range(steps):
+        for axis in range(3):
+            controls[t, axis] = min(max(scratch.tried[t, axis, best], low[axis]), high[axis])
+
+
+@spliced
+def _meet_walls(p, scene, n, scratch, circumscribed, wider, goal_scale):
+    """Add the costs of walls, of the distance to path and goal; a sample whose outline touches a wall hits.
+
+    One whose outline touches where it is ``wider`` times as large pays.
+    """
     window, inverse = scene.cost[n], scene.inverse
     columns, cell = window.shape[1] + 2, ONE / inverse
     size = np.int32(window.size)
-    corners_x, corners_y = scene.footprint_x[n], scene.footprint_y[n]
     for k in range(scratch.x.size):
         column, row = cell_of(scratch.x[k], scratch.y[k], inverse, window)
         if column < 0:
@@ -219,13 +275,11 @@ def _meet_walls(p, scene, n, scratch, circumscribed, goal_scale):
         scratch.cost[k] += p.path_scale * (off + nose_off) + goal_scale * away + p.heading_scale * behind
         scratch.cost[k] += p.obstacle_scale * np.float32(value) / _FULL
         if value >= circumscribed:
-            touches = value >= _INSCRIBED
-            if not touches:
-                worst = footprint_cost(
-                    window, corners_x, corners_y, ONE, scratch.x[k], scratch.y[k], scratch.sine[k], scratch.cosine[k], inverse
-                )
-                touches = worst < 0
+            x, y, sine, cosine = scratch.x[k], scratch.y[k], scratch.sine[k], scratch.cosine[k]
+            touches = value >= _INSCRIBED or not _fits(scene, n, ONE, x, y, sine, cosine)
             scratch.hit[k] = scratch.hit[k] or touches
+            if not touches and not _fits(scene, n, wider, x, y, sine, cosine):
+                scratch.cost[k] += p.critical_scale
 
 
 @hidden
@@ -314,7 +368,7 @@ def _listed(p, scene, n, discs, radius, reach, near):
 
 
 @lean_kernel
-def plan(p, scene, radius, dt, circumscribed, discs, noise, near, recall, scratch, twists, reasons, first, last):
+def plan(p, scene, radius, dt, circumscribed, wider, discs, noise, near, recall, scratch, twists, reasons, first, last):
     """Write the twists and the reasons of rows ``first <= n < last``.
 
     Args:
@@ -323,6 +377,7 @@ def plan(p, scene, radius, dt, circumscribed, discs, noise, near, recall, scratc
         radius: (N,) radius of the disc about the footprint, m.
         dt: step of the roll-outs, s.
         circumscribed: (N,) cost under the centre from which on the outline may touch a wall.
+        wider: (N,) size of the outline, in its own, with a cell more on each side.
         discs: places (N, M, 2), radii (N, M), presence (N, M) and expected places (N, M, T, 2) of people and robots.
         noise: (T, 3, K) standard normal numbers; sample 0 has none, and sample 1 brakes.
         near: (M,) room for numbers.
@@ -364,7 +419,7 @@ def plan(p, scene, radius, dt, circumscribed, discs, noise, near, recall, scratc
         met = _listed(p, scene, n, discs, radius[n], fastest, near)
         for t in range(steps):
             _advance(p, scene, n, t, dt, controls[t], noise[t], scratch, bounds, gains)
-            _meet_walls(p, scene, n, scratch, circumscribed[n], goal_scale)
+            _meet_walls(p, scene, n, scratch, circumscribed[n], wider[n], goal_scale)
             for i in range(met):
                 m = near[i]
                 px, py = discs[3][n, m, t, 0] - scene.origin[n, 0], discs[3][n, m, t, 1] - scene.origin[n, 1]
@@ -379,18 +434,15 @@ def plan(p, scene, radius, dt, circumscribed, discs, noise, near, recall, scratc
             _average(controls, scratch, steps, total, bounds)
         reasons[n] = GOES_ON if found else _IN_CONTACT if touched else why_none(scene, n)
         wanted = (_smoothed(controls, past, 0), _smoothed(controls, past, 1), _smoothed(controls, past, 2))
-        vx, vy = min(max(wanted[0], bounds[0]), bounds[1]), min(max(wanted[1], -bounds[2]), bounds[2])
-        share = min(max(bounds[1], bounds[2]) / math.sqrt(max(vx * vx + vy * vy, _TINY)), ONE) if found else ZERO
-        omega = min(max(wanted[2], -bounds[3]), bounds[3]) if found else ZERO
-        vx, vy = towards(share * vx, now[0], gains[0] * p.period), towards(share * vy, now[1], gains[1] * p.period)
-        share = min(max(bounds[1], bounds[2]) / math.sqrt(max(vx * vx + vy * vy, _TINY)), ONE) if found else ONE
-        twists[n, 0], twists[n, 1] = share * vx, share * vy
-        twists[n, 2] = towards(omega, now[2], gains[2] * p.period)
-        if not found:
+        if found:
+            twist = _within(wanted, now, gains, p.period, bounds)
+            if not _can_stop(scene, n, twist, gains, dt, steps, circumscribed[n]):
+                _take_cheapest(controls, scratch, steps, bounds)
+                twist = _within((controls[0, 0], controls[0, 1], controls[0, 2]), now, gains, p.period, bounds)
+        else:
             controls[:] = ZERO
-        if tightest > ZERO:
-            turn = tightest * abs(twists[n, 0])
-            twists[n, 2] = min(max(twists[n, 2], -turn), turn)
+            twist = _within((ZERO, ZERO, ZERO), now, gains, p.period, bounds)
+        twists[n, 0], twists[n, 1], twists[n, 2] = twist
         for k in range(PAST - 1):
             past[k, 0], past[k, 1], past[k, 2] = past[k + 1, 0], past[k + 1, 1], past[k + 1, 2]
         past[PAST - 1, 0], past[PAST - 1, 1], past[PAST - 1, 2] = twists[n, 0], twists[n, 1], twists[n, 2]
