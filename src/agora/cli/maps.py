@@ -82,7 +82,9 @@ def show(
     from agora.viewer.places import place_figure
 
     name, shown = _named(place, seed)
-    typer.echo(save(place_figure([replace(shown, map=met_by(shown.map, 0.0, 0.0))], columns=1, width=7.0), output or Path(f"{name}.png")))
+    typer.echo(
+        save(place_figure([replace(shown, map=met_by(shown.map, 0.0, 0.0))], columns=1, width=7.0), output or Path(f"{name}.png"))
+    )
 
 
 @maps.command()

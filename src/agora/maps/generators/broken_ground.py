@@ -17,7 +17,7 @@ from agora.seeds import Stream
 class BrokenGround(Area):
     """A hall with breaks of the ground from wall to wall, gaps and steps in turn.
 
-    Each has one place, a bridge or a ramp, where wheels get across; a legged robot crosses it anywhere that its legs are long enough.
+    Each has one place, a bridge or a ramp, where wheels get across. A robot on legs that are long enough crosses it anywhere.
 
     Attributes:
         breaks: number of gaps and steps.

@@ -1,11 +1,11 @@
 """ArtPlanner over the map: a lazy roadmap of poses in which torso and feet have room, and the soonest way through it.
 
-Source, and where it differs: `agora.planners.roadmap` and `agora.planners.stance`. Upstream plans on the elevation map about the
-robot; here the map is the whole one, as the robot meets it (`agora.maps.ground`): cells that it cannot step over are obstacles,
+Source, and where it differs: `agora.planners.roadmaps.plan` and `agora.planners.roadmaps.stance`. Upstream plans on the elevation
+map about the robot. Here it is the whole map as the robot meets it (`agora.maps.ground`): what it cannot step over is an obstacle;
 gaps and edges that it can step over are unknown, and feet do not stand on unknown cells.
 
-What it cannot do: the number of poses is fixed. On a map with more free ground than ``vertices / density`` they are thinner, and
-narrow ways are not found. It plans for a robot that may step aside and turn in place, not for a car.
+What it cannot do: on a map with more free ground than ``vertices / density`` the poses are thinner, and narrow ways may not be
+found. It plans for robots that move aside and turn in place, not for cars.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ import numpy as np
 
 from agora.core.state import Doubles, Floats
 from agora.interfaces import PathRequest
-from agora.planners.roadmap import Drawing, plan
-from agora.planners.stance import bodies
+from agora.planners.roadmaps.plan import Drawing, plan
+from agora.planners.roadmaps.stance import bodies
 from agora.ranges import Chance, Distance, Length, Number, Positive, TopSpeed, Within, check_fields
 from agora.seeds import key_of
 
@@ -40,7 +40,7 @@ class ArtPlanner:
         foot_x: distance of the feet from the middle along the robot, as a share of half its length.
         foot_y: the same across it, as a share of half its width.
         foot_reach: side of the box in which a foot finds its ground, as a share of the robot's length; 0 for no feet.
-        density: poses of the roadmap per m2 of free ground.
+        density: poses of the roadmap per m2.
         vertices: most poses of the roadmap.
         attempts: most draws for each pose.
         edge: length of the longest edge, m.
@@ -74,7 +74,7 @@ class ArtPlanner:
         return Drawing(key, f(self.density), *counts, f(self.edge), f(self.start_radius), f(0.0))
 
     def path(self, request: PathRequest) -> Floats | None:
-        """Return the path (K, 3) of poses from the start to the goal, m and rad; None where there is none, or an end is off the map."""
+        """Return the path (K, 3) of poses from the start to the goal, m and rad; None where there is none, or an end is outside."""
         way = self.way(request)
         return None if way is None else _spaced(way, self.spacing).astype(np.float32)
 
@@ -92,10 +92,24 @@ class ArtPlanner:
         out, counts, touching = np.empty((1, _MOST, 3), np.float32), np.zeros(1, np.int64), np.zeros(1, np.bool_)
         paces = np.array([[self.lon, self.lat, self.yaw]], np.float32)
         ground = (np.float32(place.resolution), blocked[None], foothold[None])
-        plan(self.drawing, *ground, body, paces, start, goal, np.zeros(1, np.int64), np.zeros(1, np.float32), out, counts, touching, 0, 1)
+        plan(
+            self.drawing,
+            *ground,
+            body,
+            paces,
+            start,
+            goal,
+            np.zeros(1, np.int64),
+            np.zeros(1, np.float32),
+            out,
+            counts,
+            touching,
+            0,
+            1,
+        )
         if counts[0] == 0:
             return None
-        way = out[0, : counts[0]].astype(np.float64) + corner
+        way: Doubles = out[0, : counts[0]].astype(np.float64) + corner
         if touching[0]:
             heading = way[0, 2] if math.isnan(request.start[2]) else request.start[2]
             way = np.vstack(([*request.start[:2], heading], way))

@@ -1,25 +1,27 @@
-"""ArtPlanner on the local costmap: every second a lazy roadmap of poses towards a place on the global path, and a follower.
+"""ArtPlanner on the local costmap: every second a lazy roadmap of poses to a place on the global path, and a follower.
 
-Wellhausen and Hutter, "ArtPlanner: Robust Legged Robot Navigation in the Field", Field Robotics 3, 2023 (leggedrobotics/art_planner:
-the planner of `agora.planners.roadmap`, ``path_follower.py``). Torso and feet have room in every pose; moving aside costs five times
-as much as moving ahead, so that the robot goes through a narrow place lengthwise. Named for where it differs:
+Wellhausen and Hutter, "ArtPlanner: Robust Legged Robot Navigation in the Field", Field Robotics 3, 2023 (its code
+leggedrobotics/art_planner: the planner of `agora.planners.roadmaps.plan`, and ``path_follower.py``). Torso and feet have room in
+every pose. Moving aside costs five times as much as moving ahead, so that the robot goes through a narrow place lengthwise.
 
-- It plans to the last place of the global path in the window, with any heading, or to the goal where that is nearer. Upstream plans
-  to the goal on the map about the robot, and brings a goal off this map to its border.
-- Obstacles are the lethal cells of the costmap, people among them, where they stood when the plan was made. Unknown cells bear no
-  foot. Gaps and edges that the robot can step over are not in the costmap: every foot has ground in reach there
+Where it differs:
+- It plans to the last place of the global path that is well in the window, with any heading, or to the goal where that is nearer.
+  Upstream plans to the goal, and moves one off its map to the border.
+- Obstacles are the lethal cells of the costmap, people among them where they stood when the plan was made. Unknown cells bear no
+  foot. Gaps and edges that the robot can step over are not in the costmap: each foot has ground in reach there
   (`agora.maps.ground`).
-- The cost has the robot's own speeds: across a fifth of that along, as upstream. The published ones are in the preset
+- The cost has the robot's own speeds, across a fifth of that along, as upstream. The published ones are in the preset
   `artplanner_anymal`.
 - The follower goes along the poses of the plan, 0.25 m and 0.25 rad apart, straight to the last that lies on a line with those
   before it. Upstream goes from corner to corner of the plan, and turns to one that is more than 1 m away, whatever the plan says.
   What is beyond the robot's limits is scaled down as a whole.
-- The box of the ANYmal that was published is some 0.06 m wider to each side than the robot: other robots have that room, too.
-- It plans motions aside for robots on wheels, too. They turn to the next pose, or their back where that is nearer, and drive there,
-  whatever heading the plan has there. A car-like one drives as
-  tight a curve as it can, but the plan does not know that it cannot turn in place; where it touches something, it stands.
+- The box that was published for the ANYmal is some 0.06 m wider to each side than the robot. Other robots are given that room.
+- It plans motions aside for robots on wheels, too. They turn to the next pose, or their back where that is nearer, and drive
+  there, whatever heading the plan has on the way. A car-like one drives as tight a curve as it can, but the plan does not know that
+  it cannot turn in place; where it touches something, it stands.
 
-What it cannot do: it sees people as things that stand, a second late. In a crowd it walks into whoever crosses its way.
+What it cannot do: to it people are things that stand, seen a second late. It walks into who crosses its way, and in a crowd it
+stops and starts.
 """
 
 from __future__ import annotations
@@ -38,8 +40,8 @@ from agora.core.state import Array, Floats, frozen
 from agora.costmap.inflation import LETHAL, NO_INFORMATION
 from agora.costmap.window import Window
 from agora.interfaces import Answer, Declaration, Memory, Observation, Span
-from agora.planners.roadmap import Drawing, plan
-from agora.planners.stance import bodies
+from agora.planners.roadmaps.plan import Drawing, plan
+from agora.planners.roadmaps.stance import bodies
 from agora.ranges import Chance, Distance, Length, Number, Period, Positive, TopSpeed, Within, check_fields
 from agora.seeds import key_of
 
@@ -72,7 +74,7 @@ class ArtPlanner:
         foot_x: distance of the feet from the middle along the robot, as a share of half its length.
         foot_y: the same across it, as a share of half its width.
         foot_reach: side of the box in which a foot finds its ground, as a share of the robot's length; 0 for no feet.
-        density: poses of the roadmap per m2 of free ground.
+        density: poses of the roadmap per m2.
         vertices: most poses of the roadmap.
         attempts: most draws for each pose.
         edge: length of the longest edge, m.

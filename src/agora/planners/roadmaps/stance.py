@@ -13,7 +13,7 @@ import numpy as np
 
 from agora.core.jit import hidden
 from agora.core.scalar import HALF, ONE, TWO, ZERO, sincos, wrap
-from agora.core.state import Array, Floats
+from agora.core.state import Array, Bools, Floats
 from agora.costmap.window import disc_inside
 
 _PIECE = HALF  # m and rad: a longer motion takes as long as its pieces
@@ -194,7 +194,7 @@ def is_way(ground, stance, x, y, heading, to_x, to_y, to_heading):
 def bodies(
     outline: Array, radius: Floats, foot_x: float, foot_y: float, foot_reach: float, padding: float = 0.0
 ) -> tuple[Floats, Floats]:
-    """Return the corners (N, V, 2) of robots, m, and their sizes (N, 7), m, as `agora.planners.roadmap.plan` takes them.
+    """Return the corners (N, V, 2) of robots, m, and their sizes (N, 7), m, as `agora.planners.roadmaps.plan.plan` takes them.
 
     The sizes are those of a `Stance`, half the side of a square about the middle that no robot can do without, and the length of a
     block in which its poses are counted, a quarter of its length and width as upstream.
@@ -208,8 +208,8 @@ def bodies(
         padding: length by which the corners move outwards along x and y, and a disc grows, m.
     """
     corners = np.ascontiguousarray(outline + np.float32(padding) * np.sign(outline), np.float32)
-    disc = ~corners.any(axis=(1, 2)) if corners.shape[1] else np.ones(len(corners), np.bool_)
-    radius = radius + np.float32(padding) * np.where(disc, ONE, np.float32(math.sqrt(2.0)))
+    disc: Bools = (corners == 0.0).all(axis=(1, 2))
+    radius = (radius + padding * np.where(disc, 1.0, math.sqrt(2.0))).astype(np.float32)
     half, inside = np.stack([radius, radius], axis=1), radius
     if corners.shape[1]:
         half = np.where(disc[:, None], half, HALF * (corners.max(axis=1) - corners.min(axis=1)))

@@ -1,20 +1,22 @@
-"""A lazy roadmap of poses on cells, and the cheapest way through it: the planner inside the two called ``artplanner``.
+"""A lazy roadmap of poses on cells, and the cheapest way through it: the planner inside both that are called ``artplanner``.
 
-Wellhausen and Hutter, "ArtPlanner: Robust Legged Robot Navigation in the Field", Field Robotics 3, 2023 (leggedrobotics/art_planner:
-``prm_motion_cost``, ``sampler``, ``computeInverseSampleDensity``). Poses are drawn where the roadmap is thin, and kept if the robot
-can stand there; those within ``edge`` of each other are joined; A* looks at an edge when its way is the cheapest so far; shortcuts
-are tried at last.
+Wellhausen and Hutter, "ArtPlanner: Robust Legged Robot Navigation in the Field", Field Robotics 3, 2023 (its code
+leggedrobotics/art_planner: ``prm_motion_cost``, ``sampler``, ``computeInverseSampleDensity``). Poses are drawn where the roadmap is
+thin, and kept where the robot can stand; those within ``edge`` of each other are joined; A* looks at an edge when the way over it
+is the cheapest so far; shortcuts are tried at last.
 
 Where it differs:
-- Poses are (x, y, heading). Height, roll and pitch are left out: the map has decided what can be walked on (`agora.maps.ground`).
-- The cost of an edge is the time of ``PathLengthObjective``. The learned cost of motion (energy, time, risk) needs the network and a
-  height map.
-- The density of the roadmap is that in square blocks, not a Gaussian blur; blocks lie along the robot's heading, so that a scene that
-  is turned has the same roadmap. Draws come from a counted stream. Only what can be reached from the start is sampled.
-- All poses within ``edge`` of each other are joined, which no number of neighbours thins out (PRM*, Karaman and Frazzoli 2011, joins
-  fewer the more there are); longer edges, which upstream splits, are left out.
-- Shortcuts are straight motions with an even turn, from pose to pose of the way. Upstream calls OMPL's simplifier.
-- A start that is no valid pose is left to the valid pose that is reached soonest. Any heading that is not given is tried in 16 ways.
+- Poses are (x, y, heading). Height, roll and pitch are left out: the map says what can be walked on (`agora.maps.ground`).
+- The cost of an edge is the time of ``PathLengthObjective``. The learned cost of motion (energy, time, risk) needs its network and
+  a height map.
+- Upstream draws places with a chance that falls with the density of the roadmap there. Here each block of the ground is drawn from
+  until it has its number of poses, so that narrow places have as many as wide ones; or until ``attempts`` draws for each are used
+  up. Blocks lie along the robot's heading, so that a turned scene has the same roadmap. Draws come from a counted stream. Only what
+  can be reached from the start is drawn from.
+- All poses within ``edge`` of each other are joined. PRM* (Karaman and Frazzoli 2011) joins those within a distance that shrinks
+  as there are more. Longer edges, which upstream splits, are left out.
+- Shortcuts are straight motions with an even turn, between poses of the way. Upstream calls OMPL's simplifier.
+- A start that is no valid pose is left to the valid one that is reached soonest. A heading that is not given is tried in 16 ways.
 """
 
 from __future__ import annotations
@@ -26,17 +28,15 @@ import numpy as np
 
 from agora.core.jit import hidden, kernel
 from agora.core.scalar import HALF, ONE, TWO, TWO_PI, ZERO, sincos, wrap
-from agora.core.state import Array, Floats, Ints
-from agora.planners.stance import Ground, Pace, Stance, count_rough, edge_time, holds, is_way, travel_time
+from agora.planners.roadmaps.graph import Graph, add, search, shorten, sort
+from agora.planners.roadmaps.stance import Ground, Pace, Stance, count_rough, edge_time, holds
 from agora.seeds import philox
 
 _HEADINGS = 16
 _STARTS = 1000  # upstream's n_iter
-_FAR, _SLACK = np.float32(3e38), np.float32(1e-4)
+_FAR = np.float32(3e38)
 _TO_UNIT = 1.0 / 4294967296.0  # 2**-32
 _REACHED, _PASSED = np.uint8(1), np.uint8(2)
-_NOBODY, _OPEN, _CLOSED = np.uint8(0), np.uint8(1), np.uint8(2)
-_ROUNDS = 3
 
 
 class Drawing(NamedTuple):
@@ -44,7 +44,7 @@ class Drawing(NamedTuple):
 
     Attributes:
         key: key of the stream of its draws.
-        density: poses per m2 of free ground.
+        density: poses per m2 of a block.
         vertices: most poses.
         attempts: most draws for each pose.
         edge: length of the longest edge, m.
@@ -61,81 +61,6 @@ class Drawing(NamedTuple):
     goal_radius: np.float32
 
 
-class Graph(NamedTuple):
-    """The poses of a roadmap, and what the search knows of each.
-
-    Attributes:
-        pose: (V, 3) poses.
-        turn: (V, 2) sine and cosine of their headings.
-        cost: (V,) time from the start, s.
-        parent: (V,) pose before it, -1 for none.
-        state: (V,) not seen, open or closed.
-        failed: (V,) cost by way of the last parent from which no way led here.
-        without: (V,) that parent.
-        heap: (V,) open poses, the first in front.
-        place: (V,) place of each in the heap.
-        key: (V,) cost and what is left at least.
-        first: (bins + 1,) first of each bin's poses in ``order``.
-        order: (V,) poses, bin by bin; a bin is as wide as an edge is long.
-    """
-
-    pose: Floats
-    turn: Floats
-    cost: Floats
-    parent: Ints
-    state: Array
-    failed: Floats
-    without: Ints
-    heap: Ints
-    place: Ints
-    key: Floats
-    first: Ints
-    order: Ints
-
-
-@hidden
-def _up(graph, k):
-    """Let an entry of the heap rise to its place."""
-    vertex = graph.heap[k]
-    while k > 0:
-        above = (k - 1) // 2
-        if graph.key[graph.heap[above]] <= graph.key[vertex]:
-            break
-        graph.heap[k] = graph.heap[above]
-        graph.place[graph.heap[k]] = k
-        k = above
-    graph.heap[k] = vertex
-    graph.place[vertex] = k
-
-
-@hidden
-def _pop(graph, size):
-    """Take the first of a heap of ``size`` entries."""
-    first, vertex = graph.heap[0], graph.heap[size - 1]
-    k, size = 0, size - 1
-    while 2 * k + 1 < size:
-        below = 2 * k + 1
-        if below + 1 < size and graph.key[graph.heap[below + 1]] < graph.key[graph.heap[below]]:
-            below += 1
-        if graph.key[vertex] <= graph.key[graph.heap[below]]:
-            break
-        graph.heap[k] = graph.heap[below]
-        graph.place[graph.heap[k]] = k
-        k = below
-    if size > 0:
-        graph.heap[k] = vertex
-        graph.place[vertex] = k
-    return first
-
-
-@hidden
-def _add(graph, count, x, y, heading):
-    """Write a pose, and return the number of poses."""
-    graph.pose[count, 0], graph.pose[count, 1], graph.pose[count, 2] = x, y, heading
-    graph.turn[count, 0], graph.turn[count, 1] = sincos(heading)
-    return count + 1
-
-
 @hidden
 def _add_valid(graph, count, ground, stance, x, y, heading):
     """Write a pose, or one with each of 16 headings, if they are valid; return the number of poses."""
@@ -144,7 +69,7 @@ def _add_valid(graph, count, ground, stance, x, y, heading):
         angle = heading if not free else wrap(np.float32(k) * (TWO_PI / np.float32(_HEADINGS)))
         sine, cosine = sincos(angle)
         if holds(ground, stance, x, y, sine, cosine):
-            count = _add(graph, count, x, y, angle)
+            count = add(graph, count, x, y, angle)
     return count
 
 
@@ -201,7 +126,7 @@ def _escape(graph, drawing, ground, stance, pace, number, x, y, heading):
             turned = sincos(angle)
             if holds(ground, stance, x + dx, y + dy, turned[0], turned[1]):
                 best, found = time, 1
-                _add(graph, 0, x + dx, y + dy, angle)
+                add(graph, 0, x + dx, y + dy, angle)
     return found
 
 
@@ -258,116 +183,7 @@ def _draw(graph, count, drawing, ground, stance, number, reached, blocks, found,
             angle = wrap(heading + TWO_PI * np.float32(c * _TO_UNIT))
             turned = sincos(angle)
             if holds(ground, stance, px, py, turned[0], turned[1]):
-                count = _add(graph, count, px, py, angle)
-    return count
-
-
-@hidden
-def _sort(graph, count, edge, wide):
-    """Put the poses into bins as wide as an edge is long, ``wide`` in a line."""
-    first = graph.first
-    first[:] = 0
-    for v in range(count):
-        first[np.int64(graph.pose[v, 1] / edge) * wide + np.int64(graph.pose[v, 0] / edge) + 1] += 1
-    for k in range(first.size - 1):
-        first[k + 1] += first[k]
-    for v in range(count):
-        k = np.int64(graph.pose[v, 1] / edge) * wide + np.int64(graph.pose[v, 0] / edge)
-        graph.order[first[k]] = v
-        first[k] += 1
-    for k in range(first.size - 1, 0, -1):
-        first[k] = first[k - 1]
-    first[0] = 0
-
-
-@hidden
-def _offer(graph, u, v, time, left, size):
-    """Let pose ``v`` have ``u`` before it if that is the cheapest way of those that have not failed; return the heap's size."""
-    cost = graph.cost[u] + time
-    tried = cost < graph.failed[v] or (cost == graph.failed[v] and u <= graph.without[v])
-    if tried or cost >= graph.cost[v]:
-        return size
-    graph.cost[v], graph.parent[v], graph.key[v] = cost, u, cost + left
-    if graph.state[v] == _NOBODY:
-        graph.state[v], graph.heap[size], graph.place[v] = _OPEN, v, size
-        size += 1
-    _up(graph, graph.place[v])
-    return size
-
-
-@hidden
-def _search(graph, count, starts, goals, target, drawing, ground, stance, pace, wide):
-    """Return the pose at the goal that is cheapest to get to; -1 for none.
-
-    Poses 0 to ``starts`` begin, those from there to ``goals`` are at the goal; where there are none, every pose within
-    ``goal_radius`` of the ``target`` is.
-    """
-    edge, fastest = drawing.edge, max(pace.lon, pace.lat)
-    near = ZERO if goals > starts else drawing.goal_radius
-    size, high = 0, (graph.first.size - 1) // wide
-    graph.failed[:count], graph.without[:count], graph.cost[:count] = -ONE, -1, _FAR
-    graph.state[:count] = _NOBODY
-    for v in range(starts):
-        graph.cost[v], graph.parent[v], graph.key[v] = ZERO, -1, ZERO
-        graph.state[v], graph.heap[size], graph.place[v] = _OPEN, v, size
-        size += 1
-    while size > 0:
-        v = np.int64(_pop(graph, size))
-        size -= 1
-        x, y, heading = graph.pose[v, 0], graph.pose[v, 1], graph.pose[v, 2]
-        u = graph.parent[v]
-        is_there = u < 0 or is_way(ground, stance, graph.pose[u, 0], graph.pose[u, 1], graph.pose[u, 2], x, y, heading)
-        if is_there:
-            graph.state[v] = _CLOSED
-            away = math.sqrt((target[0] - x) * (target[0] - x) + (target[1] - y) * (target[1] - y))
-            if starts <= v < goals or (goals == starts and away <= near):
-                return v
-        else:
-            graph.failed[v], graph.without[v], graph.cost[v], graph.state[v] = graph.cost[v], u, _FAR, _NOBODY
-        row, column = np.int64(y / edge), np.int64(x / edge)
-        for i in range(max(row - 1, 0), min(row + 2, high)):
-            for k in range(graph.first[i * wide + max(column - 1, 0)], graph.first[i * wide + min(column + 1, wide - 1) + 1]):
-                w = np.int64(graph.order[k])
-                dx, dy = graph.pose[w, 0] - x, graph.pose[w, 1] - y
-                if dx * dx + dy * dy > edge * edge or w == v:
-                    continue
-                if is_there and graph.state[w] != _CLOSED:
-                    turn = wrap(graph.pose[w, 2] - heading)
-                    time = edge_time(pace, dx, dy, turn, graph.turn[v, 0], graph.turn[v, 1])
-                    ax, ay = target[0] - graph.pose[w, 0], target[1] - graph.pose[w, 1]
-                    left = max(math.sqrt(ax * ax + ay * ay) - near, ZERO) / fastest
-                    size = _offer(graph, v, w, time, left, size)
-                elif not is_there and graph.state[w] == _CLOSED:
-                    turn = wrap(heading - graph.pose[w, 2])
-                    time = edge_time(pace, -dx, -dy, turn, graph.turn[w, 0], graph.turn[w, 1])
-                    ax, ay = target[0] - x, target[1] - y
-                    left = max(math.sqrt(ax * ax + ay * ay) - near, ZERO) / fastest
-                    size = _offer(graph, w, v, time, left, size)
-    return -1
-
-
-@hidden
-def _shorten(way, count, ground, stance, pace):
-    """Leave out poses of a way (count, 3) where a straight motion is valid and no slower; return how many are left."""
-    for _ in range(_ROUNDS):
-        i, before = 0, count
-        while i < count - 2:
-            along, best = ZERO, i
-            for j in range(i + 1, count):
-                a, b = way[j - 1], way[j]
-                along += travel_time(pace, a[0], a[1], a[2], b[0], b[1], b[2])
-                a = way[i]
-                if j > i + 1 and travel_time(pace, a[0], a[1], a[2], b[0], b[1], b[2]) <= along + _SLACK:
-                    if is_way(ground, stance, a[0], a[1], a[2], b[0], b[1], b[2]):
-                        best = j
-            if best > i + 1:
-                for j in range(best, count):
-                    for axis in range(3):
-                        way[i + 1 + j - best, axis] = way[j, axis]
-                count -= best - i - 1
-            i += 1
-        if count == before:
-            break
+                count = add(graph, count, px, py, angle)
     return count
 
 
@@ -378,9 +194,9 @@ def plan(drawing, cell, blocked, foothold, bodies, paces, start, goal, number, r
     Args:
         drawing: `Drawing`.
         cell: length of a cell, m.
-        blocked: (N, rows, columns) uint8, as in `agora.planners.stance.Ground`.
+        blocked: (N, rows, columns) uint8, as in `agora.planners.roadmaps.stance.Ground`.
         foothold: (N, rows, columns) uint8.
-        bodies: (N, V, 2) corners of the torsos, m, and (N, 5) the numbers of a `agora.planners.stance.Stance`.
+        bodies: (N, V, 2) corners of the torsos, m, and (N, 5) the numbers of a `agora.planners.roadmaps.stance.Stance`.
         paces: (N, 3) along, across, turning, m/s and rad/s.
         start: (N, 3) poses, m from the lower-left corner of cell [0, 0]; a heading that is NaN is free.
         goal: (N, 3) poses, likewise.
@@ -448,8 +264,8 @@ def plan(drawing, cell, blocked, foothold, bodies, paces, start, goal, number, r
         blocks = np.zeros(across * lines, np.uint8)
         some = _find_blocks(ground, reached, np.int64(inner / cell), blocks, frame, block, across, reach[n])
         count = _draw(graph, goals, drawing, ground, stance, number[n], reached, blocks, some, frame, own, block, across)
-        _sort(graph, count, drawing.edge, wide)
-        found = _search(graph, count, starts, goals, target, drawing, ground, stance, pace, wide)
+        sort(graph, count, drawing.edge, wide)
+        found = search(graph, count, starts, goals, target, drawing, ground, stance, pace, wide)
         if found < 0:
             continue
         length, v = 0, found
@@ -460,6 +276,6 @@ def plan(drawing, cell, blocked, foothold, bodies, paces, start, goal, number, r
         for k in range(length - 1, -1, -1):
             way[k] = graph.pose[v]
             v = np.int64(graph.parent[v])
-        length = min(_shorten(way, length, ground, stance, pace), out.shape[1])
+        length = min(shorten(way, length, ground, stance, pace), out.shape[1])
         out[n, :length] = way[:length]
         counts[n] = length
