@@ -291,7 +291,7 @@ def _follow(gains, pose, bounds, plans, twists, first, last):
         if count[n] == 0:
             continue
         x, y, heading = pose[n, 0], pose[n, 1], pose[n, 2]
-        k, full, turned = np.int64(at[n]), max_vx[n] / gain, near if holonomic[n] else HALF_PI
+        k, full, turned = np.int64(at[n]), max_vx[n] / gain, _TURNED if holonomic[n] else HALF_PI
         for _ in range(k, count[n] - 1):
             dx, dy, error = poses[n, k, 0] - x, poses[n, k, 1] - y, wrap(poses[n, k, 2] - heading)
             if dx * dx + dy * dy >= near * near or (abs(error) >= _TURNED and (holonomic[n] or turning_radius[n] <= ZERO)):

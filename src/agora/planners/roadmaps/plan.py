@@ -16,7 +16,8 @@ Where it differs:
 - All poses within ``edge`` of each other are joined. PRM* (Karaman and Frazzoli 2011) joins those within a distance that shrinks
   as there are more. Longer edges, which upstream splits, are left out.
 - Shortcuts are straight motions with an even turn, between poses of the way. Upstream calls OMPL's simplifier.
-- A start that is no valid pose is left to the valid one that is reached soonest. A heading that is not given is tried in 16 ways.
+- A start that is no valid pose is left to the valid one that is reached soonest. A heading that is not given is that of the other
+  end, or one of 16.
 """
 
 from __future__ import annotations
@@ -62,11 +63,15 @@ class Drawing(NamedTuple):
 
 
 @hidden
-def _add_valid(graph, count, ground, stance, x, y, heading):
-    """Write a pose, or one with each of 16 headings, if they are valid; return the number of poses."""
+def _add_valid(graph, count, ground, stance, x, y, heading, other):
+    """Write a pose; where its heading is free, the ``other`` one, if known, and 16 more. Return the number of poses."""
     free = np.isnan(heading)
-    for k in range(_HEADINGS if free else 1):
-        angle = heading if not free else wrap(np.float32(k) * (TWO_PI / np.float32(_HEADINGS)))
+    for k in range(_HEADINGS + 1 if free else 1):
+        angle = heading
+        if free:
+            angle = other if k == 0 else wrap(np.float32(k) * (TWO_PI / np.float32(_HEADINGS)))
+        if np.isnan(angle):
+            continue
         sine, cosine = sincos(angle)
         if holds(ground, stance, x, y, sine, cosine):
             count = add(graph, count, x, y, angle)
@@ -245,11 +250,11 @@ def plan(drawing, cell, blocked, foothold, bodies, paces, start, goal, number, r
         row, column = np.int64(np.floor(target[1] / cell)), np.int64(np.floor(target[0] / cell))
         if not (0 <= row < rows and 0 <= column < columns) or (reached[row, column] == 0 and drawing.goal_radius <= ZERO):
             continue
-        starts = _add_valid(graph, 0, ground, stance, x, y, heading)
+        starts = _add_valid(graph, 0, ground, stance, x, y, heading, goal[n, 2])
         if starts == 0:
             touching[n] = True
             starts = _escape(graph, drawing, ground, stance, pace, number[n], x, y, heading)
-        goals = _add_valid(graph, starts, ground, stance, target[0], target[1], goal[n, 2])
+        goals = _add_valid(graph, starts, ground, stance, target[0], target[1], goal[n, 2], heading)
         if starts == 0 or (goals == starts and drawing.goal_radius <= ZERO):
             continue
         inner, block, wide_open = size[5], size[6], reach[n] <= ZERO
