@@ -45,7 +45,8 @@ def _met(map: Map, step: float, span: float) -> Map:
     footless: Bools = (np.isnan(height) | (drop > LEVEL + 1e-6)) & ~map.occupied
     blocked = (drop > max(step, LEVEL) + 1e-6) | _wide(footless, ~footless & ~map.occupied, map.resolution, span)
     unknown = footless & ~blocked if map.unknown is None else map.unknown | (footless & ~blocked)
-    return replace(map, occupied=map.occupied | blocked, unknown=unknown if unknown.any() else None, ground=None)
+    stages = tuple(_met(replace(stage, ground=map.ground), step, span) for stage in map.stages)
+    return replace(map, occupied=map.occupied | blocked, unknown=unknown if unknown.any() else None, ground=None, stages=stages)
 
 
 def _wide(footless: Bools, ground: Bools, resolution: float, span: float) -> Bools:

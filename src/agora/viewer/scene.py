@@ -264,12 +264,13 @@ def states_seen(recordings: Iterable[Recording]) -> list[str]:
     return [name for number, name in enumerate(SOCIAL_STATES) if number in seen and STATES[name][1]]
 
 
-def raster(map_: Map, extent: Extent | None = None, *, unknown: bool = False) -> tuple[Bools, Extent] | None:
+def raster(map_: Map, extent: Extent | None = None, *, cells: Bools | None = None) -> tuple[Bools, Extent] | None:
     """Return the part of the map's cells that holds the occupied ones, and its extent; None where none is occupied.
 
-    The first row is the lowest. With ``extent`` only the cells that touch it are kept; with ``unknown`` it is about those instead.
+    The first row is the lowest. With ``extent`` only the cells that touch it are kept; ``cells`` of the map stand for the occupied
+    ones where they are given.
     """
-    occupied = np.asarray(map_.unknown if unknown and map_.unknown is not None else map_.occupied & (not unknown), bool)
+    occupied = np.asarray(map_.occupied if cells is None else cells, bool)
     rows, columns = np.flatnonzero(occupied.any(axis=1)), np.flatnonzero(occupied.any(axis=0))
     if not len(rows):
         return None

@@ -154,8 +154,8 @@ class Painter:
     def _walls(self, big: Image.Image, map_: Map) -> None:
         """The map, drawn ``SMOOTH`` times larger."""
         wall, draw = self.colours["wall"], ImageDraw.Draw(big)
-        for colour, unknown in ((self.colours["unknown"], True), (wall, False)):
-            cut = raster(map_, self._visible, unknown=unknown)
+        for colour, kind in ((self.colours["unknown"], map_.unknown), (wall, map_.occupied)):
+            cut = None if kind is None else raster(map_, self._visible, cells=kind)
             if cut is not None:
                 cells, extent = cut
                 (left, bottom), (right, top) = np.rint(self.pixel(np.reshape(extent, (2, 2)), SMOOTH)).astype(int).tolist()

@@ -308,7 +308,8 @@ def _follow(gains, pose, bounds, plans, twists, first, last):
         along, across = cosine * dx + sine * dy, cosine * dy - sine * dx
         if holonomic[n]:
             vx, vy, rate = gain * along, gain * across, turning * error
-            scale = min(ONE, max_vy[n] / max(abs(vy), _TINY))
+            scale = min(ONE, max_vx[n] / max(math.sqrt(vx * vx + vy * vy), _TINY))
+            scale = min(scale, max_vy[n] / max(abs(vy), _TINY))
             scale = min(scale, (max_vx[n] if vx > ZERO else -min_vx[n]) / max(abs(vx), _TINY))
             twists[n, 0], twists[n, 1] = scale * vx, scale * vy
         else:
