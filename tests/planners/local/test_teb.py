@@ -290,6 +290,15 @@ def test_touching_a_person_it_moves_away():
     assert gap[-1] > 1.0 and np.diff(gap).min() > -1e-3
 
 
+@pytest.mark.parametrize(("speed", "reason"), [(0.0, Reason.BLOCKED), (1.4, Reason.NONE)])
+def test_a_band_through_who_stands_is_refused_and_one_behind_who_walks_on_is_not(speed, reason):
+    heedless = dataclasses.replace(ONE, weight_obstacle=0.0, weight_inflation=0.0, weight_dynamic_obstacle=0.0)
+    person = (*ahead(0.7)[:2], speed * math.cos(0.6), speed * math.sin(0.6), 0.3)
+    answer = heedless.act(see(START, (0.4, 0.0, 0.0), ahead(4.0), people=[person]), {})
+    assert answer.notes["reason"][0] == reason
+    assert (answer.twists[0, 0] > 0.3) == (reason == Reason.NONE)
+
+
 def test_no_path_and_a_path_elsewhere_stop_it():
     for path in (np.zeros((0, 2)), np.linspace(ahead(20.0)[:2], ahead(30.0)[:2], 50)):
         answer = MANY.act(see(START, (0.3, 0.0, 0.0), ahead(30.0), path=path), {})

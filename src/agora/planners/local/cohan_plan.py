@@ -21,10 +21,10 @@ from agora.planners.local.teb_band import command, lay, put, resize
 from agora.planners.local.teb_checks import CONTACT, DISC, FREE, LOST, feasible, note, prefer
 from agora.planners.local.teb_costs import Bounds, Near, TebWeights, measure
 from agora.planners.local.teb_discs import MOMENT, associate, attach, cluster, gather
-from agora.planners.local.teb_plan import bounds_of, local_goal, recalled_bands, store, weights_at
+from agora.planners.local.teb_plan import bounds_of, everybody, local_goal, recalled_bands, store, weights_at
 from agora.planners.local.teb_shape import ROUND, Shape
 
-_SLOWEST, _STANDING, _EVERYBODY = np.float32(0.01), np.float32(1e-3), np.float32(-1.0)
+_SLOWEST, _STANDING = np.float32(0.01), np.float32(1e-3)
 _NEAR, _ARRIVED, _GIVEN_UP = np.float32(2.0), np.float32(0.15), np.float32(30.0)
 _VIA, _USUAL = np.float32(0.2), np.float32(0.3)
 _NONE, _NO_PATH, _BLOCKED = np.int8(Reason.NONE), np.int8(Reason.NO_PATH), np.int8(Reason.BLOCKED)
@@ -282,8 +282,7 @@ def _row(p, q, scene, names, n, others, recall, mood, scratch, room):
     for i in range(count):
         put(scratch.bands[0], i, crowd.bands[0, i])
     scratch.counts[0] = count
-    movers, standing = gather(d, n, x, y, _EVERYBODY, far, scratch.moving, scratch.still, walls)
-    hit = feasible(p, scene, n, scratch.bands[0], count, scratch.moving, movers)
+    hit = feasible(p, scene, n, scratch.bands[0], count, scratch.moving, everybody(p, scene, n, scratch, walls))
     if hit != FREE:
         recall.counts[n, :] = 0
         if hit != DISC:

@@ -11,8 +11,8 @@ Where it differs:
   of what is lethal or unknown in the costmap are points 0.15 m apart.
 - The local path ends before what stands on its end. After an infeasible band the horizon is halved, after ten in a row halved again
   (upstream means to do so, but compares numbers so that it hardly ever does).
-- Moving discs count in the check of the first poses, for as long as the robot needs to stop; none may come deeper into it than it
-  is, so that a robot that somebody touches can leave. In contact with a wall it stops.
+- People and robots count in the check of the first poses, for as long as the robot needs to stop; none may come deeper into it
+  than it is, so that a robot that somebody touches can leave. In contact with a wall it stops.
 - The margin to a limit is at most half of it, and a robot that cannot drive backwards has none there.
 - Limits that are not given are the robot's. The poses of a robot faster than 1 m/s are closer in time, 0.3 m apart at full speed:
   0.6 m, as the package's 0.3 s are at 2 m/s, are too coarse for a door. Those of a robot slower than 0.4 m/s are less close, 0.12 m

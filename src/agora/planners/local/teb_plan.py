@@ -21,7 +21,7 @@ from agora.planners.local.teb_solver import optimise
 _DEAREST, _OUT = np.float32(1e37), np.float32(3e38)
 _SLOWEST = np.float32(0.01)
 _MARGIN = np.float32(0.85)
-_STANDING = np.float32(1e-3)
+_STANDING, _EVERYBODY = np.float32(1e-3), np.float32(-1.0)
 _QUARTER = np.float32(0.25)
 _MANY_TROUBLES = 9
 _NONE, _NO_PATH, _BLOCKED = np.int8(Reason.NONE), np.int8(Reason.NO_PATH), np.int8(Reason.BLOCKED)
@@ -56,6 +56,14 @@ def weights_at(scene, n):
         *(w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9], w[10]),
         *(w[11], w[12], w[13], w[14], w[15], w[16], w[17], w[18], w[19], w[20]),
     )
+
+
+@spliced
+def everybody(p, scene, n, scratch, standing):
+    """Write all discs about the robot, those that stand too, as moving ones for the check of a band; return how many."""
+    x, y, reach = scene.pose[n, 0], scene.pose[n, 1], p.lookahead + p.cutoff
+    movers, _ = gather(scene.discs, n, x, y, _EVERYBODY, reach, scratch.moving, scratch.still, standing)
+    return movers
 
 
 @spliced
@@ -260,7 +268,7 @@ def _row(p, scene, n, recall, scratch):
         scratch.counts[c], total, discs = _optimise(p, times, band, scratch.counts[c], robot, points, standing, movers, scratch)
         favour = p.hysteresis if driven and c == 0 else p.prefer_initial if c == initial else ONE
         scratch.costs[c] = favour * (total + p.obstacle_scale * discs)
-    hit = _choose(p, scene, n, recall, scratch, kept, driven, movers)
+    hit = _choose(p, scene, n, recall, scratch, kept, driven, everybody(p, scene, n, scratch, standing))
     recall.switching[n] = max(recall.switching[n] - 1, 0)
     if hit != FREE:
         recall.counts[n, :] = 0
