@@ -53,6 +53,16 @@ def test_a_corridor_of_90_cm_is_passed_lengthwise_alone(seed):
     assert ArtPlanner(seed=seed).path(request(corridor(0.9), (0.7, 3.4, 1.0), (4.8, 4.85, 0.0))) is not None
 
 
+@pytest.mark.parametrize("width", [0.9, 1.3])
+def test_the_torso_is_free_in_every_pose_of_a_path(width):
+    place = corridor(width)
+    path = ArtPlanner(spacing=0.03).path(request(place, (0.7, 3.4, 1.0), (9.6, 5.0, FREE))).astype(float)
+    cosine, sine = np.cos(path[:, 2, None]), np.sin(path[:, 2, None])
+    x, y = np.array(TORSO).T
+    outlines = np.stack((path[:, :1] + cosine * x - sine * y, path[:, 1:2] + sine * x + cosine * y), -1)
+    assert place.gap_of(outlines).min() > 0.0
+
+
 def test_a_corridor_narrower_than_the_torso_has_no_way_but_for_a_smaller_robot():
     assert ArtPlanner().path(request(corridor(0.6), (0.7, 3.4, 1.0), (9.6, 5.0, FREE))) is None
     assert ArtPlanner().path(request(corridor(0.6), (0.7, 3.4, 1.0), (9.6, 5.0, FREE), (), 0.2)) is not None

@@ -21,7 +21,7 @@ class BrokenGround(Area):
 
     Attributes:
         breaks: number of gaps and steps.
-        gap: width of a gap, m.
+        gap: width of a gap, whole cells, m.
         step: height of a step, m.
         slope: rise of a ramp, m per m.
     """
@@ -36,7 +36,7 @@ class BrokenGround(Area):
     def __post_init__(self) -> None:
         super().__post_init__()
         self.check(1, "breaks", most=100)
-        self.check(self.resolution, "gap", most=5.0)
+        self.check(0.01, "gap", most=5.0)
         self.check(2 * LEVEL, "step", most=2.0)
         self.check(0.01, "slope", most=1.0)
 

@@ -21,7 +21,7 @@ Where it differs:
   it cannot turn in place; where it touches something, it stands.
 
 What it cannot do: to it people are things that stand, seen a second late. It walks into who crosses its way, and in a crowd it
-stops and starts.
+stops and starts. Of narrow places it passes all, but that a car may touch the wall of a corridor as it turns into it.
 """
 
 from __future__ import annotations
