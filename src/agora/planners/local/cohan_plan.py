@@ -11,24 +11,23 @@ import numpy as np
 
 from agora.core.jit import hidden, lean_kernel, spliced
 from agora.core.recording import Reason
-from agora.core.scalar import ONE, ZERO, atan2, wrap
+from agora.core.scalar import ONE, ZERO, atan2
 from agora.core.state import Floats, Ints
 from agora.planners.local.cohan_costs import Crowd, Social, distance, memory_of
 from agora.planners.local.cohan_modes import BACK_OFF, DUAL, PASS, TICKS, at_door, spot, switch
 from agora.planners.local.cohan_people import MOVING, STUCK, corners, watch
 from agora.planners.local.cohan_solver import optimise_all
-from agora.planners.local.teb_band import command, lay, put, resize
-from agora.planners.local.teb_checks import CONTACT, DISC, FREE, LOST, feasible, note, prefer
+from agora.planners.local.teb_band import lay, put, resize
+from agora.planners.local.teb_checks import FREE, feasible, note
 from agora.planners.local.teb_costs import Bounds, Near, TebWeights, measure
 from agora.planners.local.teb_discs import MOMENT, associate, attach, cluster, gather
-from agora.planners.local.teb_plan import bounds_of, everybody, local_goal, recalled_bands, store, weights_at
+from agora.planners.local.teb_plan import begun, ended, everybody, local_goal, recalled_bands, weights_at
 from agora.planners.local.teb_shape import ROUND, Shape
 
-_SLOWEST, _STANDING = np.float32(0.01), np.float32(1e-3)
+_STANDING = np.float32(1e-3)
 _NEAR, _ARRIVED, _GIVEN_UP = np.float32(2.0), np.float32(0.15), np.float32(30.0)
 _VIA, _USUAL = np.float32(0.2), np.float32(0.3)
 _NONE, _NO_PATH, _BLOCKED = np.int8(Reason.NONE), np.int8(Reason.NO_PATH), np.int8(Reason.BLOCKED)
-_IN_CONTACT, _NOT_CONVERGED = np.int8(Reason.START_IN_CONTACT), np.int8(Reason.NOT_CONVERGED)
 _RETREATING, _WAITING = np.int8(Reason.RETREATING), np.int8(Reason.WAITING)
 
 
@@ -223,15 +222,9 @@ def _together(p, q, times, weights, bounds, shape, reach, points, walls, movers,
 def _row(p, q, scene, names, n, others, recall, mood, scratch, room):
     """The twist of one row, and why it stands."""
     still = (ZERO, ZERO, ZERO)
-    prefer(p, recall.history[n], recall.turning[n], scene.twist[n, 2])
-    b = bounds_of(p, scene, n, recall.turning[n, 1])
-    dx, dy = scene.goal[n, 0] - scene.pose[n, 0], scene.goal[n, 1] - scene.pose[n, 1]
-    turned = abs(wrap(scene.goal[n, 2] - scene.pose[n, 2]))
-    arrived = dx * dx + dy * dy < p.xy_tolerance * p.xy_tolerance and turned < p.yaw_tolerance
-    if scene.path_count[n] <= 0 or b.forward < _SLOWEST or b.omega < _SLOWEST or arrived:
-        recall.counts[n, :] = 0
+    b, drives = begun(p, scene, n, recall)
+    if not drives:
         return still, _NO_PATH if scene.path_count[n] <= 0 else _NONE
-    recall.trouble[n, 1] = max(recall.trouble[n, 1] - 1, 0)
     d, x, y = scene.discs, scene.pose[n, 0], scene.pose[n, 1]
     sine, cosine = np.sin(scene.pose[n, 2]), np.cos(scene.pose[n, 2])
     left, bottom = x - scene.origin[n, 0], y - scene.origin[n, 1]
@@ -283,18 +276,8 @@ def _row(p, q, scene, names, n, others, recall, mood, scratch, room):
         put(scratch.bands[0], i, crowd.bands[0, i])
     scratch.counts[0] = count
     hit = feasible(p, scene, n, scratch.bands[0], count, scratch.moving, everybody(p, scene, n, scratch, walls))
-    if hit != FREE:
-        recall.counts[n, :] = 0
-        if hit != DISC:
-            recall.trouble[n, 0] += 1
-            recall.trouble[n, 1] = p.shrink_periods
-        note(b, recall.history[n], recall.turning[n], still)
-        return still, _IN_CONTACT if hit == CONTACT else _NOT_CONVERGED if hit == LOST else _BLOCKED
-    recall.trouble[n, 0] = 0
-    store(p, scene, n, recall, scratch, 1)
-    twist = command(scratch.bands[0], b)
-    note(b, recall.history[n], recall.turning[n], twist)
-    return twist, reason
+    twist, why = ended(p, scene, n, recall, scratch, b, hit, 1)
+    return twist, why if hit != FREE else reason
 
 
 @lean_kernel

@@ -235,18 +235,46 @@ def _choose(p, scene, n, recall, scratch, kept, driven, movers):
 
 
 @spliced
-def _row(p, scene, n, recall, scratch):
-    """The twist of one row, and why it stands."""
-    still = (ZERO, ZERO, ZERO)
+def begun(p, scene, n, recall):
+    """Return the robot's limits now, and whether it is to drive: it has a path, can move, and has not arrived."""
     prefer(p, recall.history[n], recall.turning[n], scene.twist[n, 2])
     b = bounds_of(p, scene, n, recall.turning[n, 1])
     dx, dy = scene.goal[n, 0] - scene.pose[n, 0], scene.goal[n, 1] - scene.pose[n, 1]
     turned = abs(wrap(scene.goal[n, 2] - scene.pose[n, 2]))
     arrived = dx * dx + dy * dy < p.xy_tolerance * p.xy_tolerance and turned < p.yaw_tolerance
-    if scene.path_count[n] <= 0 or b.forward < _SLOWEST or b.omega < _SLOWEST or arrived:
+    drives = not (scene.path_count[n] <= 0 or b.forward < _SLOWEST or b.omega < _SLOWEST or arrived)
+    if drives:
+        recall.trouble[n, 1] = max(recall.trouble[n, 1] - 1, 0)
+    else:
         recall.counts[n, :] = 0
+    return b, drives
+
+
+@spliced
+def ended(p, scene, n, recall, scratch, b, hit, kept):
+    """Return the twist of the first band, kept for the next period with others, or that of standing; and why the robot stands."""
+    still = (ZERO, ZERO, ZERO)
+    if hit != FREE:
+        recall.counts[n, :] = 0
+        if hit != DISC:
+            recall.trouble[n, 0] += 1
+            recall.trouble[n, 1] = p.shrink_periods
+        note(b, recall.history[n], recall.turning[n], still)
+        return still, _IN_CONTACT if hit == CONTACT else _NOT_CONVERGED if hit == LOST else _BLOCKED
+    recall.trouble[n, 0] = 0
+    store(p, scene, n, recall, scratch, kept)
+    twist = command(scratch.bands[0], b)
+    note(b, recall.history[n], recall.turning[n], twist)
+    return twist, _NONE
+
+
+@spliced
+def _row(p, scene, n, recall, scratch):
+    """The twist of one row, and why it stands."""
+    still = (ZERO, ZERO, ZERO)
+    b, drives = begun(p, scene, n, recall)
+    if not drives:
         return still, _NO_PATH if scene.path_count[n] <= 0 else _NONE
-    recall.trouble[n, 1] = max(recall.trouble[n, 1] - 1, 0)
     standing, movers = _discs(p, scene, n, scratch)
     points, near_by, goal = local_goal(p, scene, n, recall, scratch, standing)
     if points < 2:
@@ -270,18 +298,7 @@ def _row(p, scene, n, recall, scratch):
         scratch.costs[c] = favour * (total + p.obstacle_scale * discs)
     hit = _choose(p, scene, n, recall, scratch, kept, driven, everybody(p, scene, n, scratch, standing))
     recall.switching[n] = max(recall.switching[n] - 1, 0)
-    if hit != FREE:
-        recall.counts[n, :] = 0
-        if hit != DISC:
-            recall.trouble[n, 0] += 1
-            recall.trouble[n, 1] = p.shrink_periods
-        note(b, recall.history[n], recall.turning[n], still)
-        return still, _IN_CONTACT if hit == CONTACT else _NOT_CONVERGED if hit == LOST else _BLOCKED
-    recall.trouble[n, 0] = 0
-    store(p, scene, n, recall, scratch, kept)
-    twist = command(scratch.bands[0], b)
-    note(b, recall.history[n], recall.turning[n], twist)
-    return twist, _NONE
+    return ended(p, scene, n, recall, scratch, b, hit, kept)
 
 
 @lean_kernel
