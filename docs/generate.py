@@ -470,7 +470,7 @@ def module_source(component: Any) -> str:
     for origin in component.__mro__:
         _, _, rest = (inspect.getdoc(inspect.getmodule(origin)) or "").partition("\n\n")
         if re.search(r"\b(19|20)\d\d\b", rest):
-            return prose(rest)
+            return prose(rest.removeprefix("Source: "))
     return ""
 
 

@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 from agora.costmap.personal_space import PersonalSpace
 from agora.costmap.visibility import Visibility
 from agora.engine.semantics import layer_costs
+from agora.interfaces import PathRequest
 from agora.maps.grid import Map
 from agora.planners.global_.astar import AStar
 from agora.world.start import PedestrianStarts, Start
@@ -43,8 +44,7 @@ world.reset(0, start)
 figure = Figure((6.0, 8.4), layout="constrained")
 for axes, (name, layers) in zip(figure.subplots(3), LAYERS.items(), strict=True):
     cost = layer_costs(world, 0, layers, HALL)
-    scene = (HALL.clearance, HALL.resolution, np.float32(HALL.origin))
-    path = AStar().path(*scene, np.array([0.7, 3.0]), np.array([11.3, 3.0]), 0.3, cost)
+    path = AStar().path(PathRequest(HALL, np.array([0.7, 3.0, 0.0]), np.array([11.3, 3.0, np.nan]), 0.3, cost=cost))
     gap = np.hypot(*(path[:, None] - PLACES).transpose(2, 0, 1)).min(0)
     print(f"{name:28s} passes at {', '.join(f'{g:.2f} m' for g in gap)}")
     axes.imshow(cost, origin="lower", extent=(0, 12, 0, 6), cmap="OrRd", vmin=0, vmax=252)

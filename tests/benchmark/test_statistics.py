@@ -91,6 +91,7 @@ def test_few_or_equal_values_have_the_interval_they_deserve():
     assert bootstrap([]) == Estimate(0, None, None, None)
     assert bootstrap([4.5]) == Estimate(1, 4.5, None, None)
     assert bootstrap([2.0, 2.0, 2.0]) == Estimate(3, 2.0, 2.0, 2.0)
+    assert bootstrap([0.0, 1e-110, 3e-110, 0.0]).low == 0.0  # whose squares are no number any more
 
 
 def test_bootstrap_refuses_undefined_values_and_unknown_statistics():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -152,3 +153,10 @@ def test_a_star_that_winds_around_twice_is_no_convex_footprint():
 def test_models_are_frozen():
     with pytest.raises(dataclasses.FrozenInstanceError):
         disc().radius = 1.0
+
+
+def test_legs_step_and_wheels_do_not():
+    assert (load_robot("go1").step, load_robot("go1").span, load_robot("jackal").step) == (0.1, 0.1, 0.0)
+    for key in ("step", "span"):
+        with pytest.raises(ValueError, match=f"{key} must be 0 for a robot that is differential, not legged"):
+            replace(load_robot("jackal"), **{key: 0.1})

@@ -24,6 +24,7 @@ class Plan:
     name: str = "hall"
     offset: tuple[float, float] = (0.0, 0.0)
     door: None = None
+    unknown: None = None
 
 
 def hall() -> Plan:

@@ -295,7 +295,7 @@ def _accelerated(data: Doubles, value: float, replicates: Doubles, alpha: float)
     below = (np.count_nonzero(replicates < value) + np.count_nonzero(replicates <= value)) / (2.0 * len(replicates))
     deviation = data - data.mean()
     spread = float((deviation**2).sum())
-    if spread == 0.0 or not 0.0 < below < 1.0:
+    if spread**1.5 == 0.0 or not 0.0 < below < 1.0:
         return alpha, 1.0 - alpha
     bias = _NORMAL.inv_cdf(below)
     acceleration = float((deviation**3).sum()) / (6.0 * spread**1.5)

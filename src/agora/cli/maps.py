@@ -74,12 +74,17 @@ def show(
     ] = None,
     seed: Seed = 0,
 ) -> None:
-    """Draw a place from above: walls, furniture and zones."""
+    """Draw a place from above: walls, furniture and zones; gaps and steps are walls, as wheels meet them."""
+    from dataclasses import replace
+
+    from agora.maps.ground import met_by
     from agora.viewer.figures import save
     from agora.viewer.places import place_figure
 
     name, shown = _named(place, seed)
-    typer.echo(save(place_figure([shown], columns=1, width=7.0), output or Path(f"{name}.png")))
+    typer.echo(
+        save(place_figure([replace(shown, map=met_by(shown.map, 0.0, 0.0))], columns=1, width=7.0), output or Path(f"{name}.png"))
+    )
 
 
 @maps.command()

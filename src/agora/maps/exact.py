@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import zipfile
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -29,6 +29,7 @@ def write_exact(place: Map, path: Path | BinaryIO) -> None:
     Raises:
         OSError: the file cannot be written.
     """
+    heights: dict[str, Any] = {} if place.ground is None else {"ground": place.ground}
     np.savez_compressed(
         path,
         name=np.array(place.name),
@@ -39,6 +40,7 @@ def write_exact(place: Map, path: Path | BinaryIO) -> None:
         discs=place.discs,
         corners=np.concatenate([np.zeros((0, 2)), *place.polygons]),
         polygons=np.array([len(polygon) for polygon in place.polygons], np.int64),
+        **heights,
     )
 
 
@@ -78,6 +80,7 @@ def decode_exact(stream: BinaryIO, where: str) -> Map:
                 discs=file["discs"],
                 polygons=tuple(np.split(file["corners"], np.cumsum(file["polygons"])[:-1])) if len(file["polygons"]) else (),
                 offset=(offset[0], offset[1]) if offset else (0.0, 0.0),
+                ground=file.get("ground"),
             )
 
 

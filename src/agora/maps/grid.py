@@ -72,6 +72,8 @@ class Map:
         offset: zero of the map frame in the frame of the files that the map was read from (`agora.maps.frame`), m.
         door: a door that moves, which is open in this map.
         stages: the maps with its leaves, from closed on (`agora.maps.doors`).
+        ground: (rows, columns) height of the ground, m, -inf in a gap; None where it is level. A robot meets the map that
+            `agora.maps.ground.met_by` makes of it.
 
     Raises:
         InputError: a size, number or shape that makes no map, or a map that lies farther than ``FARTHEST`` from zero.
@@ -88,6 +90,7 @@ class Map:
     offset: tuple[float, float] = (0.0, 0.0)
     door: Door | None = None
     stages: tuple[Map, ...] = ()
+    ground: Floats | None = None
 
     def __post_init__(self) -> None:
         put = object.__setattr__
@@ -105,6 +108,8 @@ class Map:
         put(self, "occupied", self._grid("occupied", self.occupied))
         if self.unknown is not None:
             put(self, "unknown", self._grid("unknown", self.unknown))
+        if self.ground is not None:
+            put(self, "ground", self._heights(self.ground))
         put(self, "segments", _rows(self.name, "segments", self.segments, 4))
         put(self, "discs", _rows(self.name, "discs", self.discs, 3))
         put(self, "polygons", tuple(_rows(self.name, "polygons", p, 2) for p in self.polygons))
@@ -120,6 +125,15 @@ class Map:
         check_size(array.shape[0], array.shape[1], self.resolution, f"in map {self.name!r}")
         if what == "unknown" and array.shape != self.occupied.shape:
             raise InputError(f"unknown: has {array.shape} cells, occupied has {self.occupied.shape}, in map {self.name!r}")
+        array.flags.writeable = False
+        return array
+
+    def _heights(self, values: ArrayLike) -> Floats:
+        array = np.array(values, np.float32)
+        if array.shape != self.occupied.shape:
+            raise InputError(f"ground: has {array.shape} cells, occupied has {self.occupied.shape}, in map {self.name!r}")
+        if not (np.isfinite(array) | np.isneginf(array)).all():
+            raise InputError(f"ground: a height must be a number, -inf in a gap, in map {self.name!r}")
         array.flags.writeable = False
         return array
 
@@ -210,6 +224,11 @@ class Map:
     @cached_property
     def roads(self) -> dict[float, Any]:
         """Roads of the map that were found so far, by radius (`agora.maps.roads.roads_of`)."""
+        return {}
+
+    @cached_property
+    def met(self) -> dict[tuple[float, float], Map]:
+        """The maps that robots meet, by step and span, that were made so far (`agora.maps.ground.met_by`)."""
         return {}
 
     @cached_property

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from agora.config import load, plain
-from agora.core.state import Doubles
-from agora.documents import located
-from agora.errors import InputError
+from agora.core.state import Doubles, Floats
+from agora.documents import located, refuse_what_is_no_file
+from agora.errors import InputError, reading
 from agora.maps.furniture import Furniture, model_of
 from agora.maps.grid import Map
 from agora.maps.io import read_map, read_shapes, write_map, write_shapes
@@ -59,7 +59,8 @@ def _same_outline(a: Doubles, b: Doubles) -> bool:
 
 
 def read_place(folder: Path) -> Place:
-    """Read the folder ``map`` of a world folder: shapes.yaml or map.yaml, furniture.json and zones.yaml where they are there.
+    """Read the folder ``map`` of a world folder: shapes.yaml or map.yaml, furniture.json, zones.yaml and ground.npz where they are
+    there.
 
     The image of map.yaml has the furniture in it; to the shapes of shapes.yaml it is added here.
 
@@ -71,6 +72,8 @@ def read_place(folder: Path) -> Place:
     if not shapes.is_file() and not (files / "map.yaml").is_file():
         raise InputError(f"{folder}: a world has map/map.yaml or map/shapes.yaml; neither is there")
     walls = read_shapes(shapes) if shapes.is_file() else read_map(files / "map.yaml")
+    if (files / "ground.npz").is_file():
+        walls = replace(walls, ground=_read_ground(files / "ground.npz"))
     furniture = read_furniture(files / "furniture.json") if (files / "furniture.json").is_file() else ()
     zones = read_zones(files / "zones.yaml") if (files / "zones.yaml").is_file() else ()
     if any(walls.offset):
@@ -98,7 +101,7 @@ def write_place(place: Place, folder: Path) -> None:
     """Write a place into a folder, which must be there, as `read_place` reads it and Arena 3.0 lays it out.
 
     ``map/map.yaml`` has its image beside it; a map of shapes alone is in ``map/shapes.yaml`` too, exactly. What is both cells and
-    shapes becomes cells.
+    shapes becomes cells. Heights of the ground are in ``map/ground.npz``, as the array ``ground``.
     """
     files = folder / "map"
     files.mkdir()
@@ -107,12 +110,26 @@ def write_place(place: Place, folder: Path) -> None:
     if not place.map.occupied.any() and place.map.unknown is None:
         polygons, discs = place.shapes_of_walls()
         write_shapes(replace(place.map, polygons=polygons, discs=discs), files / "shapes.yaml")
+    if place.map.ground is not None:
+        np.savez_compressed(files / "ground.npz", ground=place.map.ground)
     if place.furniture:
         pieces = [_put(piece, place.map.to_file) for piece in place.furniture]
         rows = ",\n ".join(json.dumps(plain(piece), allow_nan=False) for piece in pieces)
         (files / "furniture.json").write_text(f"[{rows}]\n", encoding="utf-8")
     if place.zones:
         write_zones(tuple(_drawn(zone, place.map.to_file) for zone in place.zones), files / "zones.yaml")
+
+
+def _read_ground(path: Path) -> Floats:
+    """Read the heights of the ground.
+
+    Raises:
+        InputError: the file cannot be read, or holds something else.
+    """
+    refuse_what_is_no_file(path)
+    with reading(path, "a file of heights with the array ground"), np.load(path, allow_pickle=False) as file:
+        ground: Floats = file["ground"].astype(np.float32)
+        return ground
 
 
 def read_furniture(path: Path) -> tuple[Furniture, ...]:

@@ -14,7 +14,7 @@ import numpy as np
 from agora.config import load
 from agora.core.state import ACKERMANN, DIFFERENTIAL, HOLONOMIC, LEGGED, RobotTraits
 from agora.errors import InputError, UnknownNameError
-from agora.ranges import Acceleration, BodyLength, Duration, Offset, Speed, TurningRate, Velocity
+from agora.ranges import Acceleration, BodyLength, Distance, Duration, Offset, Speed, TurningRate, Velocity
 from agora.registry import Named, Plug
 from agora.robots.limits import Limits
 from agora.sensors.lidar import Lidar
@@ -61,6 +61,8 @@ class RobotModel:
         sensor_frame: name of the lidar's frame in ROS.
         height: height of the body that the lidar looks over, m, for 3-D bodies; None for one that fits the radius.
         mass: kg; None for one that fits the size.
+        step: highest edge that it steps on, m; 0 for wheels (`agora.maps.ground`).
+        span: widest gap that it steps over, m; 0 for wheels.
         source: source of the numbers, and which of them are a choice of ours.
     """
 
@@ -85,6 +87,8 @@ class RobotModel:
     sensor_frame: str = "laser"
     height: BodyLength | None = None
     mass: float | None = None
+    step: Distance = 0.0
+    span: Distance = 0.0
     source: str = ""
 
     def __post_init__(self) -> None:
@@ -111,6 +115,9 @@ class RobotModel:
             value = getattr(self, key)
             if value is not None and value <= 0.0:
                 raise ValueError(f"{key} must be above 0, not {value}")
+        for key in ("step", "span"):
+            if getattr(self, key) and self.kinematics != "legged":
+                raise ValueError(f"{key} must be 0 for a robot that is {self.kinematics}, not legged")
         if self.vy and self.kinematics in ("differential", "ackermann"):
             raise ValueError(f"vy must be 0 for a robot that is {self.kinematics}")
         self._check_car()

@@ -16,6 +16,7 @@ from agora.draft.stage import Stage, check_name
 from agora.draft.task import Task
 from agora.errors import InputError, PlacementError, UnknownNameError
 from agora.interfaces import ResetPlan
+from agora.maps.ground import met_by
 from agora.maps.roads import radius_class, roads_of
 from agora.ranges import Number
 from agora.registry import Named
@@ -144,9 +145,10 @@ def prepare(plan: ResetPlan) -> tuple[ResetPlan, Task, list[RobotModel]]:
     names = stage.world.part.names()
     world = stage.world.part.world(names[plan.episode % len(names)], stream)
     models = _models(stage)
+    ability = (min((getattr(model, name) for model in models), default=0.0) for name in ("step", "span"))
     task = Task(
         world,
-        world.map,
+        met_by(world.map, *ability),
         max((m.radius for m in models), default=0.3),
         stage.safety,
         stream,

@@ -11,6 +11,7 @@ from agora.interfaces import MapGenerator
 from agora.maps.distance import inside_all
 from agora.maps.furniture import Furniture
 from agora.maps.grid import Map
+from agora.maps.ground import met_by
 from agora.maps.place import Place
 from agora.seeds import Stream
 from agora.testing.errors import ContractError
@@ -25,8 +26,8 @@ def check_map_generator(generator: MapGenerator, *, random: bool = True, passage
     """Check a map generator against the contract of `agora.interfaces.MapGenerator`.
 
     The same stream gives the same place to the bit, other streams give others; furniture is on the map, in its walls' cells or
-    shapes, and not in other furniture; zones are polygons on the map with free space in them; a disc of radius ``passage`` gets
-    from everywhere it fits to everywhere else; no global generator is drawn from.
+    shapes, and not in other furniture; zones are polygons on the map with free space in them; a robot on wheels, a disc of radius
+    ``passage``, gets from everywhere it fits to everywhere else; no global generator is drawn from.
 
     Args:
         generator: generator to check.
@@ -52,7 +53,7 @@ def check_map_generator(generator: MapGenerator, *, random: bool = True, passage
         where = f"{name}: seed {seed}"
         _check_furniture(place, where)
         _check_zones(place, where)
-        _check_ways(place.map, reach, where)
+        _check_ways(met_by(place.map, 0.0, 0.0), reach, where)
 
 
 def _check_furniture(place: Place, where: str) -> None:

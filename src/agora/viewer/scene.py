@@ -32,6 +32,7 @@ COLOURS = {
     "contact": "#D55E00",
     "wall": "#4A4F57",
     "ground": "#FFFFFF",
+    "unknown": "#D9DCE1",
     "ink": "#1B1F24",
     "faint": "#6B7280",
 }
@@ -42,6 +43,7 @@ DARK = COLOURS | {
     "others": "#33708F",
     "wall": "#67707E",
     "ground": "#14171C",
+    "unknown": "#2A2F37",
     "ink": "#E8EAED",
     "faint": "#9AA4B2",
 }
@@ -262,12 +264,13 @@ def states_seen(recordings: Iterable[Recording]) -> list[str]:
     return [name for number, name in enumerate(SOCIAL_STATES) if number in seen and STATES[name][1]]
 
 
-def raster(map_: Map, extent: Extent | None = None) -> tuple[Bools, Extent] | None:
+def raster(map_: Map, extent: Extent | None = None, *, cells: Bools | None = None) -> tuple[Bools, Extent] | None:
     """Return the part of the map's cells that holds the occupied ones, and its extent; None where none is occupied.
 
-    The first row is the lowest. With ``extent`` only the cells that touch it are kept.
+    The first row is the lowest. With ``extent`` only the cells that touch it are kept; ``cells`` of the map stand for the occupied
+    ones where they are given.
     """
-    occupied = np.asarray(map_.occupied, bool)
+    occupied = np.asarray(map_.occupied if cells is None else cells, bool)
     rows, columns = np.flatnonzero(occupied.any(axis=1)), np.flatnonzero(occupied.any(axis=0))
     if not len(rows):
         return None

@@ -154,13 +154,14 @@ class Painter:
     def _walls(self, big: Image.Image, map_: Map) -> None:
         """The map, drawn ``SMOOTH`` times larger."""
         wall, draw = self.colours["wall"], ImageDraw.Draw(big)
-        cut = raster(map_, self._visible)
-        if cut is not None:
-            cells, extent = cut
-            (left, bottom), (right, top) = np.rint(self.pixel(np.reshape(extent, (2, 2)), SMOOTH)).astype(int).tolist()
-            shape = max(right - left, 1), max(bottom - top, 1)
-            mask = Image.fromarray(cells[::-1].astype(np.uint8) * 255).resize(shape, Image.Resampling.NEAREST)
-            big.paste(wall, (left, top), mask)
+        for colour, kind in ((self.colours["unknown"], map_.unknown), (wall, map_.occupied)):
+            cut = None if kind is None else raster(map_, self._visible, cells=kind)
+            if cut is not None:
+                cells, extent = cut
+                (left, bottom), (right, top) = np.rint(self.pixel(np.reshape(extent, (2, 2)), SMOOTH)).astype(int).tolist()
+                shape = max(right - left, 1), max(bottom - top, 1)
+                mask = Image.fromarray(cells[::-1].astype(np.uint8) * 255).resize(shape, Image.Resampling.NEAREST)
+                big.paste(colour, (left, top), mask)
         for polygon in map_.polygons:
             draw.polygon([tuple(p) for p in self.pixel(polygon, SMOOTH).tolist()], fill=wall)
         for x, y, radius in np.reshape(map_.discs, (-1, 3)):

@@ -13,7 +13,7 @@ from agora.interfaces import PathRequest
 from agora.maps.grid import Map
 from agora.planners.global_.astar import AStar, geodesic, geodesic_length
 from agora.planners.global_.dijkstra import Dijkstra
-from agora.planners.global_.search import pull, resample, search
+from agora.planners.global_.search import costs_from, pull, resample, search
 
 STEPS = [(-1, -1), (-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0), (1, 1)]
 
@@ -69,6 +69,22 @@ def test_the_nearest_exit_is_found(rng):
     numbers = search(factor, 9 * 27 + 13, -1, exits, guided=False)
     assert exits.flat[numbers[-1]]
     assert cost_along(factor, numbers) == pytest.approx(best, rel=1e-5)
+
+
+def test_costs_to_all_that_is_nearer_are_scipys_and_no_more_to_the_rest(rng):
+    factor = (1 + rng.random((19, 27))).astype(np.float32)
+    factor[rng.random((19, 27)) < 0.3] = np.inf
+    factor[9, 13] = 1.0
+    best, until = oracle(factor, 9 * 27 + 13), np.zeros((19, 27), np.bool_)
+    all_of_them = costs_from(factor, 9 * 27 + 13, until)
+    np.testing.assert_allclose(all_of_them, best, rtol=1e-5)
+    until[2:4, 20:23] = True
+    costs, edge = costs_from(factor, 9 * 27 + 13, until), best[until].min()
+    assert np.isfinite(edge) and (best > edge).any() and np.isinf(best).any()
+    np.testing.assert_allclose(costs[best < edge], best[best < edge], rtol=1e-5)
+    rest = np.isfinite(factor) & (best >= edge)
+    np.testing.assert_allclose(costs[rest], edge, rtol=1e-5)
+    assert np.isinf(costs[~np.isfinite(factor)]).all()
 
 
 def test_two_searches_give_the_same_path():

@@ -13,7 +13,7 @@ from agora.core.state import Array, Doubles, Floats
 from agora.errors import InputError
 from agora.interfaces import PathRequest
 from agora.maps.grid import Map
-from agora.planners.global_.search import NO_LAYER, cell_factors, pull, resample, search, straight, tighten
+from agora.planners.global_.search import NO_LAYER, cell_factors, centres, pull, resample, search, straight, tighten, way_out
 from agora.ranges import Distance
 
 __all__ = ["AStar"]
@@ -58,7 +58,7 @@ class AStar:
     def path(self, request: PathRequest) -> Floats | None:
         """Return the path (K, 2) from the start to the goal, m; None where there is none, or an end is outside the map."""
         place, resolution = request.map, request.map.resolution
-        corner = np.asarray(place.origin, np.float64) + 0.5 * resolution
+        corner = np.asarray(place.origin, np.float32).astype(np.float64) + 0.5 * resolution
         ends = (np.array([request.start[:2], request.goal[:2]], np.float64) - corner) / resolution
         layer = NO_LAYER if request.cost is None else np.ascontiguousarray(request.cost, np.uint8)
         points = self.cells(np.ascontiguousarray(place.clearance, np.float32), resolution, ends, request.radius, layer)
@@ -83,24 +83,20 @@ class AStar:
             return None
         escape = np.zeros((0, 2))
         if not free.flat[first]:
-            way = search(np.where(clearance > 0.5 * resolution, np.float32(1.0), np.float32(np.inf)), first, -1, free, guided=False)
+            way = way_out(clearance, resolution, first, free)
             if way is None:
                 return None
             first = int(way[-1])
-            escape = np.vstack((ends[:1], _centres(way[1:-1], columns)))
+            escape = np.vstack((ends[:1], centres(way[1:-1], columns)))
         numbers = search(factor, first, last, guided=self.heuristic)
         if numbers is None:
             return None
-        middle = _centres(numbers[1:-1], columns)
-        begin = _centres(numbers[:1], columns) if len(escape) else ends[:1]
+        middle = centres(numbers[1:-1], columns)
+        begin = centres(numbers[:1], columns) if len(escape) else ends[:1]
         points = np.vstack((begin, middle, ends[1:]))
         if self.smooth:
             points = pull(clearance, points, *cost, layer)
         return np.vstack((escape, points))
-
-
-def _centres(numbers: np.ndarray, columns: int) -> Doubles:
-    return np.stack((numbers % columns, numbers // columns), axis=1).astype(np.float64)
 
 
 class Geodesic(NamedTuple):

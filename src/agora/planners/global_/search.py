@@ -137,15 +137,11 @@ def search(factor: Floats, start: int, goal: int, exits: Bools | None = None, *,
         exits: (rows, columns) where ``goal`` is -1.
         guided: A* with the octile distance, or Dijkstra.
     """
-    rows, columns = factor.shape[0] + 2, factor.shape[1] + 2
-    nodes = np.full((rows, columns, 2), np.inf, np.float32)
-    nodes[1:-1, 1:-1, FACTOR] = factor
-    links = np.full((rows * columns, 4), -1, np.int32)
+    columns = factor.shape[1] + 2
+    nodes, links, heads = _room(factor)
     doors = np.zeros(1, np.bool_) if exits is None else np.pad(exits, 1).ravel()
-    dearest = float(np.max(factor, initial=1.0, where=np.isfinite(factor)))
-    heads = np.full(1 << int(2.0 * (dearest + 1.0) * float(_PER_CELL) + 1.0).bit_length(), -1, np.int32)
     first, last = (-1 if n < 0 else (n // (columns - 2) + 1) * columns + n % (columns - 2) + 1 for n in (start, goal))
-    end = _search(nodes.reshape(-1, 2), links, heads, columns, first, last, doors, guided)
+    end = _search(nodes, links, heads, columns, first, last, doors, guided)
     if end < 0:
         return None
     path = [end]
@@ -153,6 +149,51 @@ def search(factor: Floats, start: int, goal: int, exits: Bools | None = None, *,
         path.append(links[path[-1], PARENT])
     numbers: Array = np.array(path[::-1], np.int64)
     return np.asarray((numbers // columns - 1) * (columns - 2) + numbers % columns - 1)
+
+
+def costs_from(factor: Floats, start: int, until: Bools) -> Floats:
+    """Return the costs (rows, columns) of the cheapest ways of `search` from a cell to those that are nearer than ``until``.
+
+    Others have the cost of the nearest of ``until``: theirs is no less. Blocked cells, and all that no way leads to, are infinite.
+
+    Args:
+        factor: (rows, columns) float32, at least 1, infinite where blocked. The start may be blocked.
+        start: row * columns + column.
+        until: (rows, columns) cells at the first of which the search ends.
+    """
+    rows, columns = factor.shape
+    nodes, links, heads = _room(factor)
+    first = (start // columns + 1) * (columns + 2) + start % columns + 1
+    end = _search(nodes, links, heads, columns + 2, first, -1, np.pad(until, 1).ravel(), False)
+    costs = nodes.reshape(rows + 2, columns + 2, 2)[1:-1, 1:-1, LENGTH]
+    return costs if end < 0 else np.where(np.isfinite(factor), np.minimum(costs, nodes[end, LENGTH]), costs)
+
+
+def _room(factor: Floats) -> tuple[Floats, Array, Array]:
+    """The cells of a search with a blocked border, their lists, and the buckets."""
+    rows, columns = factor.shape[0] + 2, factor.shape[1] + 2
+    nodes = np.full((rows, columns, 2), np.inf, np.float32)
+    nodes[1:-1, 1:-1, FACTOR] = factor
+    dearest = float(np.max(factor, initial=1.0, where=np.isfinite(factor)))
+    heads = np.full(1 << int(2.0 * (dearest + 1.0) * float(_PER_CELL) + 1.0).bit_length(), -1, np.int32)
+    return nodes.reshape(-1, 2), np.full((rows * columns, 4), -1, np.int32), heads
+
+
+def centres(numbers: Array, columns: int) -> Doubles:
+    """Return the places (K, 2) of cells, x before y, in cells from the centre of cell [0, 0]."""
+    return np.stack((numbers % columns, numbers // columns), axis=1).astype(np.float64)
+
+
+def way_out(clearance: Floats, resolution: float, start: int, free: Bools) -> Array | None:
+    """Return the numbers (K,) of the cells of a shortest way from a cell to the nearest free one, around obstacles, or None.
+
+    Args:
+        clearance: (rows, columns) m.
+        resolution: length of a cell, m.
+        start: row * columns + column.
+        free: (rows, columns) where it may end.
+    """
+    return search(np.where(clearance > 0.5 * resolution, np.float32(1.0), np.float32(np.inf)), start, -1, free, guided=False)
 
 
 @lean_kernel

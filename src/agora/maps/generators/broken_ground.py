@@ -1,0 +1,103 @@
+"""A hall whose ground has gaps and steps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from agora.core.state import Floats
+from agora.maps.generators.plan import Area, Blocked, FloorPlan, drawn, reachable
+from agora.maps.ground import LEVEL, met_by
+from agora.maps.place import Place
+from agora.seeds import Stream
+
+
+@dataclass(frozen=True, kw_only=True)
+class BrokenGround(Area):
+    """A hall with breaks of the ground from wall to wall, gaps and steps in turn.
+
+    Each has one place, a bridge or a ramp, where wheels get across. A robot on legs that are long enough crosses it anywhere.
+
+    Attributes:
+        breaks: number of gaps and steps.
+        gap: width of a gap, whole cells, m.
+        step: height of a step, m.
+        slope: rise of a ramp, m per m.
+    """
+
+    width: float = 18.0
+    height: float = 12.0
+    breaks: int = 3
+    gap: float = 0.1
+    step: float = 0.08
+    slope: float = 0.1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.check(1, "breaks", most=100)
+        self.check(0.01, "gap", most=5.0)
+        self.check(2 * LEVEL, "step", most=2.0)
+        self.check(0.01, "slope", most=1.0)
+
+    def generate(self, stream: Stream) -> Place:
+        """Return a hall.
+
+        Raises:
+            PlacementError: the breaks are too many, or the slope too steep for the cells.
+        """
+        if self.slope * self.resolution > LEVEL:
+            raise self.fail("slope", f"on cells of {self.resolution:g} m its own steps are higher than {LEVEL:g} m")
+        return drawn(self, lambda: self._hall(stream), "passage")
+
+    def _hall(self, stream: Stream) -> Place:
+        plan = FloorPlan(self)
+        x0, y0, x1, y1 = plan.inner
+        gap, ramp = max(plan.snap(self.gap), self.resolution), plan.snap(self.step / self.slope) + self.resolution
+        bridge, share = self.lane + 2 * self.resolution, (x1 - x0) / (self.breaks + 1)
+        room = self.lane + max(gap, ramp) + 2 * self.resolution
+        if share < room:
+            raise self.fail("breaks", f"there is room for {max(int((x1 - x0) / room) - 1, 0)} of {room:g} m each")
+        if y1 - y0 < bridge:
+            raise self.fail("passage", f"a bridge of {bridge:g} m has no room")
+        ground, up, first = np.zeros(plan.walls.shape, np.float32), False, stream.integer(0, 1)
+        for k in range(self.breaks):
+            at = plan.snap(x0 + (k + 1) * share + float(stream.uniform(-0.5, 0.5)) * (share - room))
+            low = plan.snap(float(stream.uniform(y0, y1 - bridge)))
+            if (k + first) % 2:
+                self._cut(ground, at, gap, low, bridge)
+                plan.zone(f"bridge {k}", "passage", (max(at - 0.5, x0), low, min(at + gap + 0.5, x1), low + bridge))
+            else:
+                up = not up
+                self._raise(ground, at, self.step if up else -self.step, ramp, low, bridge)
+                plan.zone(f"ramp {k}", "passage", (max(at - ramp, x0), low, min(at + ramp, x1), low + bridge))
+            if k == 0:
+                plan.zone("first side", "room", (x0, y0, at, y1))
+            if k == self.breaks - 1:
+                plan.zone("last side", "room", (at + max(gap, self.resolution), y0, x1, y1))
+        for side in (3, 1):
+            plan.entrance(side, (y0 + y1) / 2 - 1.0, (y0 + y1) / 2 + 1.0)
+        place = plan.finish("broken_ground")
+        place = replace(place, map=replace(place.map, ground=ground))
+        if reachable(met_by(place.map, 0.0, 0.0).occupied, self)[1] != 1:
+            raise Blocked(f"wheels of passage {self.passage:g} m cannot get everywhere")
+        return place
+
+    def _cells(self, low: float, high: float) -> slice:
+        return slice(round(low / self.resolution), round(high / self.resolution))
+
+    def _cut(self, ground: Floats, at: float, gap: float, low: float, bridge: float) -> None:
+        """Cut a gap across the hall, but for a bridge."""
+        columns, rows = self._cells(at, at + gap), self._cells(low, low + bridge)
+        kept = ground[rows, columns].copy()
+        ground[:, columns] = -np.inf
+        ground[rows, columns] = kept
+
+    def _raise(self, ground: Floats, at: float, step: float, ramp: float, low: float, bridge: float) -> None:
+        """Let the ground rise, or fall, at a line across the hall, and more slowly on a ramp on its lower side."""
+        rows, after = self._cells(low, low + bridge), self._cells(at, at + ground.shape[1] * self.resolution)
+        ground[:, after] += np.float32(step)
+        columns = self._cells(at - ramp, at) if step > 0 else self._cells(at, at + ramp)
+        count = columns.stop - columns.start
+        part = np.arange(1, count + 1) / (count + 1)
+        ground[rows, columns] += (abs(step) * (part if step > 0 else part[::-1])).astype(np.float32)

@@ -1,0 +1,57 @@
+"""Ground with steps and gaps, and the map that a robot meets on it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from agora.core.state import Bools
+from agora.maps import distance
+from agora.maps.grid import Map
+
+LEVEL = 0.02
+"""Difference in height between two cells beside each other up to which there is no edge for anybody, m."""
+
+
+def met_by(map: Map, step: float, span: float) -> Map:
+    """Return the map that a robot meets: its obstacles, and with them what it can neither step on nor over; without heights.
+
+    The upper cell of an edge higher than ``step`` is an obstacle. On the upper cell of a lower one, and in a gap, no foot stands:
+    such cells are unknown, so that nothing is placed there. Where the nearest cell with ground is more than half of ``span`` away,
+    they are obstacles: a gap as wide as ``span`` can be crossed anywhere, a wider one nowhere.
+
+    Args:
+        map: map; where it has no `Map.ground`, it is the answer.
+        step: highest edge that the robot takes, m; 0 for wheels.
+        span: widest gap that it steps over, m; 0 for wheels.
+    """
+    if map.ground is None:
+        return map
+    if (step, span) not in map.met:
+        map.met[step, span] = _met(map, step, span)
+    return map.met[step, span]
+
+
+def _met(map: Map, step: float, span: float) -> Map:
+    assert map.ground is not None
+    height = np.where(np.isneginf(map.ground), np.nan, map.ground.astype(np.float64))
+    drop = np.zeros(map.shape)
+    for axis in (0, 1):
+        down = np.diff(height, axis=axis)
+        rise, fall = ([(0, 0), (0, 0)] for _ in range(2))
+        rise[axis], fall[axis] = (1, 0), (0, 1)
+        drop = np.fmax(drop, np.fmax(np.pad(down, rise), np.pad(-down, fall)))
+    footless: Bools = (np.isnan(height) | (drop > LEVEL + 1e-6)) & ~map.occupied
+    blocked = (drop > max(step, LEVEL) + 1e-6) | _wide(footless, ~footless & ~map.occupied, map.resolution, span)
+    unknown = footless & ~blocked if map.unknown is None else map.unknown | (footless & ~blocked)
+    stages = tuple(_met(replace(stage, ground=map.ground), step, span) for stage in map.stages)
+    return replace(map, occupied=map.occupied | blocked, unknown=unknown if unknown.any() else None, ground=None, stages=stages)
+
+
+def _wide(footless: Bools, ground: Bools, resolution: float, span: float) -> Bools:
+    """Cells without foothold (rows, columns) that reach farther than half of ``span`` from the ground; measured in half cells."""
+    if span <= 0.0 or not ground.any():
+        return footless
+    away = distance.cell_distance(np.kron(ground, np.ones((2, 2), np.bool_)), 0.5 * resolution) > 0.5 * span + 1e-6
+    return footless & away.reshape(ground.shape[0], 2, ground.shape[1], 2).any(axis=(1, 3))

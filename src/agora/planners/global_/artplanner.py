@@ -1,0 +1,129 @@
+"""ArtPlanner over the map: a lazy roadmap of poses in which torso and feet have room, and the soonest way through it.
+
+Source, and where it differs: `agora.planners.roadmaps.plan` and `agora.planners.roadmaps.stance`. Upstream plans on the elevation
+map about the robot. Here it is the whole map as the robot meets it (`agora.maps.ground`): what it cannot step over is an obstacle;
+gaps and edges that it can step over are unknown, and feet do not stand on unknown cells.
+
+What it cannot do: on a map with more free ground than ``vertices / density`` the poses are thinner, and narrow ways may not be
+found. It plans for robots that move aside and turn in place, not for cars.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated
+
+import numpy as np
+
+from agora.core.state import Doubles, Floats
+from agora.interfaces import PathRequest
+from agora.planners.roadmaps.plan import Drawing, plan
+from agora.planners.roadmaps.stance import bodies
+from agora.ranges import Chance, Distance, Length, Number, Positive, TopSpeed, Within, check_fields
+from agora.seeds import key_of
+
+__all__ = ["ArtPlanner"]
+
+_MOST = 2048  # poses of a way
+
+
+@dataclass(frozen=True)
+class ArtPlanner:
+    """Draw poses where the roadmap is thin, join those near each other, and take the way that is soonest at the goal.
+
+    Attributes:
+        lon: speed along the robot in the cost, m/s.
+        lat: speed across it, m/s.
+        yaw: turning rate, rad/s.
+        foot_x: distance of the feet from the middle along the robot, as a share of half its length.
+        foot_y: the same across it, as a share of half its width.
+        foot_reach: side of the box in which a foot finds its ground, as a share of the robot's length; 0 for no feet.
+        density: poses of the roadmap per m2.
+        vertices: most poses of the roadmap.
+        attempts: most draws for each pose.
+        edge: length of the longest edge, m.
+        start_radius: how far from a start that is no valid pose a valid one is looked for, m (published 0.2).
+        spacing: distance between the poses of the path, m.
+        seed: seed of the draws.
+    """
+
+    lon: TopSpeed = 0.5
+    lat: TopSpeed = 0.1
+    yaw: Positive = 0.5
+    foot_x: Chance = 0.51 / 0.655
+    foot_y: Chance = 0.2 / 0.325
+    foot_reach: Chance = 0.2 / 1.31
+    density: Annotated[float, Within(1.0, 10_000.0)] = 100.0
+    vertices: Annotated[int, Within(10, 500_000)] = 50_000
+    attempts: Annotated[int, Within(1, 1000)] = 50
+    edge: Length = 0.5
+    start_radius: Distance = 0.5
+    spacing: Length = 0.1
+    seed: Number = 0
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+    @cached_property
+    def drawing(self) -> Drawing:
+        """The settings for the kernel."""
+        f = np.float32
+        key, counts = key_of("artplanner", self.seed, "roadmap"), (self.vertices, self.attempts)
+        return Drawing(key, f(self.density), *counts, f(self.edge), f(self.start_radius), f(0.0))
+
+    def path(self, request: PathRequest) -> Floats | None:
+        """Return the path (K, 3) of poses from the start to the goal, m and rad; None where there is none, or an end is outside."""
+        way = self.way(request)
+        return None if way is None else _spaced(way, self.spacing).astype(np.float32)
+
+    def way(self, request: PathRequest) -> Doubles | None:
+        """Return the poses (K, 3) between which the path is straight; None where there is none."""
+        place = request.map
+        if not place.contains(request.goal[:2]):
+            return None
+        corner = np.array([*place.origin, 0.0])
+        start, goal = ((np.asarray(pose, np.float64) - corner).astype(np.float32)[None] for pose in (request.start, request.goal))
+        outline = np.array(request.footprint, np.float32).reshape(1, -1, 2)
+        body = bodies(outline, np.full(1, request.radius, np.float32), self.foot_x, self.foot_y, self.foot_reach)
+        blocked = np.ascontiguousarray(place.cells, np.uint8)
+        foothold = np.ones_like(blocked) if place.unknown is None else np.ascontiguousarray(~place.unknown, np.uint8)
+        out, counts, touching = np.empty((1, _MOST, 3), np.float32), np.zeros(1, np.int64), np.zeros(1, np.bool_)
+        paces = np.array([[self.lon, self.lat, self.yaw]], np.float32)
+        ground = (np.float32(place.resolution), blocked[None], foothold[None])
+        plan(
+            self.drawing,
+            *ground,
+            body,
+            paces,
+            start,
+            goal,
+            np.zeros(1, np.int64),
+            np.zeros(1, np.float32),
+            out,
+            counts,
+            touching,
+            0,
+            1,
+        )
+        if counts[0] == 0:
+            return None
+        way: Doubles = out[0, : counts[0]].astype(np.float64) + corner
+        if touching[0]:
+            heading = way[0, 2] if math.isnan(request.start[2]) else request.start[2]
+            way = np.vstack(([*request.start[:2], heading], way))
+        return way
+
+
+def _spaced(way: Doubles, spacing: float) -> Doubles:
+    """Poses (K, 3) on a way, at most ``spacing`` apart; a heading turns evenly from pose to pose."""
+    found = [way[:1]]
+    for a, b in zip(way, way[1:], strict=False):
+        step = b - a
+        step[2] = math.remainder(step[2], math.tau)
+        pieces = max(math.ceil(math.hypot(*step[:2]) / spacing - 1e-6), 1)
+        found.append(a + step * (np.arange(1, pieces + 1)[:, None] / pieces))
+    poses = np.concatenate(found)
+    poses[:, 2] = np.pi - np.mod(np.pi - poses[:, 2], 2.0 * np.pi)
+    return poses

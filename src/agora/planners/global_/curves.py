@@ -1,0 +1,223 @@
+"""The cheapest curves of a car between two poses: Reeds-Shepp curves, and Dubins curves for a car that never reverses.
+
+Reeds and Shepp, "Optimal paths for a car that goes both forwards and backwards", Pacific Journal of Mathematics 145, 1990; Dubins,
+"On curves of minimal length with a constraint on average curvature", American Journal of Mathematics 79, 1957.
+
+A curve is a word of at most five arcs of the smallest radius and straight lines, here in units of that radius: L to the left, S
+straight, R to the right, each with a length that is negative where it is driven backwards. Words are solved for one side of the
+first arc and one direction. The others are the same question with the pose mirrored (the arcs change sides), with time turned
+round (the lengths change signs), or asked from the goal back to the start (the word is read from its end). A solution is good
+whatever the signs of its lengths, for it ends at the pose; all of the 48 words of which one is proven to be the shortest are among
+them.
+
+What counts is not the length but the price: a metre backwards, a metre on an arc and a change of direction may cost more.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from agora.core.jit import hidden, lean
+
+LEFT, RIGHT = 1, -1
+_PI, _TWO_PI, _HALF_PI = math.pi, 2.0 * math.pi, 0.5 * math.pi
+_NOTHING = 1e-9
+SEGMENTS = 5
+"""Most parts of a curve."""
+
+
+class Price(NamedTuple):
+    """Prices of driving.
+
+    Attributes:
+        backward: cost of a metre backwards, in metres forwards; infinite for a car that never reverses.
+        change: cost of a change of direction, m.
+        turn: cost of a metre on an arc of the smallest radius, in metres straight.
+    """
+
+    backward: float = 1.0
+    change: float = 0.0
+    turn: float = 1.0
+
+
+@hidden
+def _around(angle):
+    """The angle in (-pi, pi]."""
+    return angle - _TWO_PI * math.ceil((angle - _PI) / _TWO_PI)
+
+
+@hidden
+def _onward(angle):
+    """The angle in [0, 2 pi); what is less than nothing short of a full turn is nothing."""
+    angle -= _TWO_PI * math.floor(angle / _TWO_PI)
+    return 0.0 if angle > _TWO_PI - _NOTHING else angle
+
+
+@hidden
+def _offer(lengths, turns, terms, backwards, best, out):
+    """Write a word that costs less than ``best`` into ``out``; return the lower of the two costs."""
+    price, way = terms
+    cost = 0.0
+    for i in range(SEGMENTS):
+        k = SEGMENTS - 1 - i if backwards else i
+        long = lengths[k]
+        if abs(long) <= _NOTHING:
+            continue
+        forward = long > 0.0
+        if (way > 0 and not forward) or (way < 0 and forward):
+            cost += price.change
+        way = 1 if forward else -1
+        cost += abs(long) * (1.0 if forward else price.backward) * (price.turn if turns[k] != 0 else 1.0)
+    if cost >= best:
+        return best
+    for i in range(SEGMENTS):
+        k = SEGMENTS - 1 - i if backwards else i
+        out[i, 0], out[i, 1] = lengths[k], turns[k]
+    return cost
+
+
+@hidden
+def _words(x, y, turn, time, side, backwards, terms, best, out):
+    """Offer the words that begin with an arc to the ``side`` in the direction of ``time``, read backwards or not."""
+    sine, cosine = math.sin(turn), math.cos(turn)
+    if backwards:
+        x, y = x * cosine + y * sine, x * sine - y * cosine
+    same_x, same_y = x - sine, y - 1.0 + cosine  # from the first circle's centre to that of a last one on the same side
+    other_x, other_y = x + sine, y - 1.0 - cosine  # of one on the other side
+    squared, angle = same_x * same_x + same_y * same_y, math.atan2(same_y, same_x)
+    other_squared, other_angle = other_x * other_x + other_y * other_y, math.atan2(other_y, other_x)
+    far, other_far = math.sqrt(squared), math.sqrt(other_squared)
+    quarter, own, other = -_HALF_PI * time, side, -side
+    if not backwards:
+        t = _around(angle)
+        best = _offer((time * t, time * far, time * _around(turn - t), 0.0, 0.0), (own, 0, own, 0, 0), terms, False, best, out)
+        if other_squared >= 4.0:
+            u = math.sqrt(other_squared - 4.0)
+            t = _around(other_angle + math.atan2(2.0, u))
+            best = _offer((time * t, time * u, time * _around(t - turn), 0.0, 0.0), (own, 0, other, 0, 0), terms, False, best, out)
+        if other_far <= 6.0:  # C C_u | C_u C: the middle arcs are as long as each other
+            middle = math.atan2(other_x, -other_y)
+            for inner in range(2):
+                share = (2.0 + (other_far if inner == 0 else -other_far)) / 4.0
+                if abs(share) > 1.0:
+                    continue
+                u = math.acos(share)
+                m = middle if inner == 0 else middle + _PI
+                t, v = _around(m + u), _around(m - u - turn)
+                best = _offer((time * t, time * u, -time * u, time * v, 0.0), (own, other, own, other, 0), terms, False, best, out)
+        share = (20.0 - other_squared) / 16.0
+        if 0.0 <= share <= 1.0:  # C | C_u C_u | C
+            u = -math.acos(share)
+            t = _around(other_angle - math.atan2(2.0 * math.cos(u) - 4.0, 2.0 * math.sin(u)))
+            best = _offer(
+                (time * t, time * u, time * u, time * _around(t - turn), 0.0), (own, other, own, other, 0), terms, False, best, out
+            )
+        if other_squared >= 20.0:  # C | C S C | C, the inner arcs a quarter
+            u = 4.0 - math.sqrt(other_squared - 4.0)
+            t = _around(other_angle - math.atan2(u - 4.0, -2.0))
+            v = time * _around(t - turn)
+            best = _offer((time * t, quarter, time * u, quarter, v), (own, other, 0, own, other), terms, False, best, out)
+    if squared <= 16.0:  # C | C C and C | C | C
+        u = -2.0 * math.asin(0.25 * far)
+        t = _around(angle + 0.5 * u + _PI)
+        best = _offer(
+            (time * t, time * u, time * _around(turn - t + u), 0.0, 0.0), (own, other, own, 0, 0), terms, backwards, best, out
+        )
+    if squared >= 4.0:  # C | C S C, the inner arc a quarter
+        u = 2.0 - math.sqrt(squared - 4.0)
+        t = _around(angle - math.atan2(u - 2.0, -2.0))
+        v = time * _around(turn - t - _HALF_PI)
+        best = _offer((time * t, quarter, time * u, v, 0.0), (own, other, 0, own, 0), terms, backwards, best, out)
+    if other_squared >= 4.0:
+        t = math.atan2(other_x, -other_y)
+        v = time * _around(t + _HALF_PI - turn)
+        best = _offer((time * t, quarter, time * (2.0 - other_far), v, 0.0), (own, other, 0, other, 0), terms, backwards, best, out)
+    return best
+
+
+@hidden
+def _forward_words(x, y, turn, side, terms, best, out):
+    """Offer the three words of Dubins that begin with an arc to the ``side``."""
+    sine, cosine = math.sin(turn), math.cos(turn)
+    same_x, same_y, other_x, other_y = x - sine, y - 1.0 + cosine, x + sine, y - 1.0 - cosine
+    squared, angle = same_x * same_x + same_y * same_y, math.atan2(same_y, same_x)
+    t = _onward(angle) if squared > _NOTHING * _NOTHING else 0.0
+    best = _offer((t, math.sqrt(squared), _onward(turn - t), 0.0, 0.0), (side, 0, side, 0, 0), terms, False, best, out)
+    other = other_x * other_x + other_y * other_y
+    if other >= 4.0:
+        u = math.sqrt(other - 4.0)
+        t = _onward(math.atan2(other_y, other_x) + math.atan2(2.0, u))
+        best = _offer((t, u, _onward(t - turn), 0.0, 0.0), (side, 0, -side, 0, 0), terms, False, best, out)
+    if squared <= 16.0:
+        u = _TWO_PI - 2.0 * math.asin(0.25 * math.sqrt(squared))
+        t = _onward(angle + 0.5 * u)
+        best = _offer((t, u, _onward(turn - t + u), 0.0, 0.0), (side, -side, side, 0, 0), terms, False, best, out)
+    return best
+
+
+@hidden
+def _to_point(x, y, time, side, terms, best, out):
+    """Offer an arc and the straight line from it to a point."""
+    y -= 1.0
+    squared = x * x + y * y
+    if squared < 1.0:
+        return best
+    u = math.sqrt(squared - 1.0)
+    t = _onward(math.atan2(y, x) + math.atan2(1.0, u))
+    return _offer((time * t, time * u, 0.0, 0.0, 0.0), (side, 0, 0, 0, 0), terms, False, best, out)
+
+
+@lean
+def cheapest(x, y, turn, radius, price, before, out):
+    """Return the cost of the cheapest curve from the origin, with heading 0, to a pose, m; infinite where there is none.
+
+    Args:
+        x: m.
+        y: m.
+        turn: heading at the end, rad; NaN for any: then an arc and a straight line, a long way to a point that is near and aside.
+        radius: smallest radius, m.
+        price: `Price`.
+        before: direction in which the car came, 1 forwards, -1 backwards, 0 for neither.
+        out: (5, 2) float64, out: length of each part, m, below 0 backwards, and its curvature, 1/m.
+    """
+    x, y = x / radius, y / radius
+    terms = Price(price.backward, price.change / radius, price.turn), before
+    reverses = price.backward < np.inf
+    best = np.inf
+    out[:] = 0.0
+    for mirrored in range(2):
+        side = RIGHT if mirrored else LEFT
+        across, rotation = (-y, -turn) if mirrored else (y, turn)
+        if rotation != rotation:
+            best = _to_point(x, across, 1.0, side, terms, best, out)
+            if reverses:
+                best = _to_point(-x, across, -1.0, side, terms, best, out)
+        elif reverses:
+            for flipped in range(2):
+                for backwards in range(2):
+                    time = -1.0 if flipped else 1.0
+                    best = _words(time * x, across, time * rotation, time, side, backwards == 1, terms, best, out)
+        else:
+            best = _forward_words(x, across, rotation, side, terms, best, out)
+    for i in range(SEGMENTS):
+        out[i, 0], out[i, 1] = out[i, 0] * radius, out[i, 1] / radius
+    return best * radius
+
+
+@hidden
+def copy(curve, out):
+    """Write a curve (5, 2) into another."""
+    for i in range(SEGMENTS):
+        out[i, 0], out[i, 1] = curve[i, 0], curve[i, 1]
+
+
+@lean
+def advance(x, y, heading, length, curvature):
+    """Pose after a part of a curve, which is exact."""
+    turn = length * curvature
+    half = 0.5 * turn
+    chord = length * (math.sin(half) / half if abs(half) > 1e-9 else 1.0)
+    return x + chord * math.cos(heading + half), y + chord * math.sin(heading + half), heading + turn

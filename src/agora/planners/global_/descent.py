@@ -1,0 +1,122 @@
+"""Ways down a potential: along its gradient in steps of half a cell, or from cell to cell, as in navfn and global_planner."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from agora.core.jit import hidden, lean_kernel
+from agora.core.scalar import HALF, ONE, ZERO
+from agora.core.state import Doubles, Floats
+from agora.planners.global_.potential import EDGE, UNREACHED
+
+_AROUND = ((-1, -1), (-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0), (1, 1))
+
+
+@hidden
+def _lowest(potential, cell, columns):
+    """The lowest of the eight neighbours that are lower than a cell; no step goes between two unreached ones."""
+    lowest, least = cell, potential[cell]
+    for row, column in _AROUND:
+        beside, above = potential[cell + column], potential[cell + row * columns]
+        if row != 0 and column != 0 and beside >= UNREACHED and above >= UNREACHED:
+            continue
+        other = cell + row * columns + column
+        if potential[other] < least:
+            lowest, least = other, potential[other]
+    return lowest
+
+
+@hidden
+def _edge(potential, cell, columns):
+    """True where no wave has reached a cell or one of the eight about it."""
+    unreached = potential[cell] >= UNREACHED
+    for row, column in _AROUND:
+        unreached |= potential[cell + row * columns + column] >= UNREACHED
+    return unreached
+
+
+@hidden
+def _slope(low, middle, high):
+    """Descent along an axis: half as steep where one neighbour is unreached."""
+    before = low - middle if low < UNREACHED else ZERO
+    return before + (middle - high if high < UNREACHED else ZERO)
+
+
+@hidden
+def _direction(potential, cell, columns):
+    """Unit vector of the descent at a cell that is reached, or zero."""
+    middle = potential[cell]
+    x = _slope(potential[cell - 1], middle, potential[cell + 1])
+    y = _slope(potential[cell - columns], middle, potential[cell + columns])
+    long = math.sqrt(x * x + y * y)
+    return (x / long, y / long) if long > ZERO else (ZERO, ZERO)
+
+
+@lean_kernel
+def _descend(potential, columns, begin, end, grid, out):
+    """Write the way from ``begin`` down to ``end``, in cells of the arrays; return the number of its points, 0 where it fails.
+
+    Args:
+        potential: (cells,) with two unreached cells about the map.
+        columns: number of columns of the arrays.
+        begin: (2,) first point.
+        end: (2,) last point, within a cell of each source.
+        grid: whether it goes from cell to cell only; it cannot fail then.
+        out: (K, 2) points.
+    """
+    column, row = np.int64(begin[0]), np.int64(begin[1])
+    dx, dy = begin[0] - np.float32(column), begin[1] - np.float32(row)
+    cell = row * columns + column
+    for k in range(len(out)):
+        x, y = np.float32(cell % columns) + dx, np.float32(cell // columns) + dy
+        if abs(x - end[0]) < HALF and abs(y - end[1]) < HALF:
+            out[k, 0], out[k, 1] = end[0], end[1]
+            return k + 1
+        out[k, 0], out[k, 1] = x, y
+        again = k >= 2 and out[k - 2, 0] == x and out[k - 2, 1] == y
+        u, v = ZERO, ZERO
+        if not (grid or again or _edge(potential, cell, columns)):
+            a, b = _direction(potential, cell, columns), _direction(potential, cell + 1, columns)
+            c, d = _direction(potential, cell + columns, columns), _direction(potential, cell + columns + 1, columns)
+            u = (ONE - dy) * ((ONE - dx) * a[0] + dx * b[0]) + dy * ((ONE - dx) * c[0] + dx * d[0])
+            v = (ONE - dy) * ((ONE - dx) * a[1] + dx * b[1]) + dy * ((ONE - dx) * c[1] + dx * d[1])
+        if u == ZERO and v == ZERO:
+            lower = _lowest(potential, cell, columns)
+            if lower == cell:
+                at_source = abs(x - end[0]) <= ONE and abs(y - end[1]) <= ONE and k + 1 < len(out)
+                if at_source:
+                    out[k + 1, 0], out[k + 1, 1] = end[0], end[1]
+                return k + 2 if at_source else 0
+            cell, dx, dy = lower, ZERO, ZERO
+            continue
+        step = HALF / math.sqrt(u * u + v * v)
+        dx, dy = dx + u * step, dy + v * step
+        if abs(dx) > ONE:
+            cell, dx = (cell + 1, dx - ONE) if dx > ZERO else (cell - 1, dx + ONE)
+        if abs(dy) > ONE:
+            cell, dy = (cell + columns, dy - ONE) if dy > ZERO else (cell - columns, dy + ONE)
+    return 0
+
+
+def descend(potential: Floats, begin: Doubles, end: Doubles, grid: bool) -> Doubles | None:
+    """Return the way (K, 2) down a potential, or None where it ends in a hollow.
+
+    A step goes along the gradient, interpolated between four cells; beside cells without a potential, and where the gradient is
+    zero or leads to and fro, it goes to the lowest of the eight neighbours. A gradient that circles is left for the way from cell
+    to cell.
+
+    Args:
+        potential: (rows + 2 EDGE, columns + 2 EDGE) of `spread`.
+        begin: (2,) point where it begins, x and y in cells from the centre of the map's cell [0, 0].
+        end: (2,) point where it ends.
+        grid: whether it goes from cell to cell only.
+    """
+    ends = ((begin + EDGE).astype(np.float32), (end + EDGE).astype(np.float32))
+    for only_cells in (False, True)[int(grid) :]:
+        out = np.empty((2 * potential.size, 2), np.float32)
+        count = _descend(potential.reshape(-1), potential.shape[1], *ends, only_cells, out)
+        if count:
+            return out[:count].astype(np.float64) - EDGE
+    return None

@@ -1,0 +1,129 @@
+"""The package global_planner of ROS navigation: navfn with choices, more exact ends, and headings.
+
+Source: ros-planning/navigation, noetic, package global_planner (D. V. Lu, E. Marder-Eppstein, since 2013), with its parameters. The
+price of a cell of cost c is neutral_cost + cost_factor c, at most lethal_cost - 1, which is also that of unknown cells; cells of
+lethal_cost - 1 or more are blocked. With the default factor 3 the price is the same from cost 68 on: near walls every distance is
+as good as any other. The wave comes from the start itself, by the four cells about it, and cells up to two from the goal have a
+potential though they are blocked, so that the gradient leads from the goal itself. See `agora.planners.global_.navfn` for the wave
+and the gradient, and for the differences that both have; the package does not place its paths half a cell aside.
+
+Differences:
+
+- A* adds neutral_cost to the cost in a byte there, so that cells of cost 206 and more are cheapest; here they are dearest.
+- The potential of blocked cells about the goal goes over the limit of a byte there; here it stops at 255. Blocked cells about the
+  start have none.
+- The package looks for the goal's potential one cell to the lower left of it, and for the end of a path along cells in one of the
+  four about the start, which it may miss; here the goal's own cell counts, and any of the four.
+- default_tolerance, which the package reads and does not use, works as navfn's.
+- ``forward_then_interpolate`` turns evenly from where it begins; there from a heading beyond it.
+- Without a heading of start or goal, that of the path is taken.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+import numpy as np
+
+from agora.core.state import Doubles, Floats
+from agora.errors import InputError
+from agora.interfaces import PathRequest
+from agora.planners.global_.potential import Wave
+from agora.planners.global_.wavefront import price_list, wave_path
+from agora.ranges import Count, Distance, NotNegative, Within, check_fields
+
+__all__ = ["MoveBaseGlobalPlanner"]
+
+_ASIDE = {"forward": 0.0, "forward_then_interpolate": 0.0, "backward": np.pi, "leftward": -0.5 * np.pi, "rightward": 0.5 * np.pi}
+_BEND = 0.35  # rad; a straight piece ends where the heading differs more
+
+
+@dataclass(frozen=True)
+class MoveBaseGlobalPlanner:
+    """A wave over a costmap, by Dijkstra's order or A*'s, interpolated or not, and the way down its gradient or along its cells.
+
+    Attributes:
+        use_dijkstra: whether the wave spreads evenly; else towards the goal first (A*).
+        use_quadratic: whether it is interpolated between cells; else it goes from cell to cell.
+        use_grid_path: whether the path goes from cell to cell; else along the gradient.
+        old_navfn_behavior: whether wave and path begin and end at the centres of cells, as navfn's;
+            else at start and goal themselves.
+        lethal_cost: cells of this cost less 1, or more, are blocked; with A*, of this cost.
+        neutral_cost: price of a free cell.
+        cost_factor: what the cost is multiplied by.
+        allow_unknown: whether the path may lead over cells of which nothing is known; they are as dear as any.
+        default_tolerance: where the goal cannot be reached, the path ends at the centre of the nearest cell that can be, at most
+            this far from the goal along each axis, m.
+        orientation_mode: headings of the path: "none", or along it ("forward"), or turned from that ("backward", "leftward",
+            "rightward"), or evenly from the start's to the goal's ("interpolate"), or so on the last straight piece
+            ("forward_then_interpolate"). The last heading is the goal's.
+        orientation_window_size: number of points before and after one that its direction is taken from.
+        inflation_radius: distance beyond which an obstacle costs nothing, m.
+        cost_scaling: rate at which its cost decays, 1/m.
+    """
+
+    use_dijkstra: bool = True
+    use_quadratic: bool = True
+    use_grid_path: bool = False
+    old_navfn_behavior: bool = False
+    lethal_cost: Annotated[int, Within(1, 255)] = 253
+    neutral_cost: Annotated[int, Within(1, 255)] = 50
+    cost_factor: Annotated[float, Within(0.01, 5.0)] = 3.0
+    allow_unknown: bool = True
+    default_tolerance: Distance = 0.0
+    orientation_mode: Literal["none", "forward", "interpolate", "forward_then_interpolate", "backward", "leftward", "rightward"] = (
+        "forward"
+    )
+    orientation_window_size: Count = 1
+    inflation_radius: Distance = 1.0
+    cost_scaling: NotNegative = 5.0
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        if self.orientation_mode not in ("none", "interpolate", *_ASIDE):
+            raise InputError(
+                f"orientation_mode: must be one of none, interpolate, {', '.join(_ASIDE)}, is {self.orientation_mode!r}"
+            )
+
+    def path(self, request: PathRequest) -> Floats | None:
+        """Return the path, m and rad; None where there is none, or the start is outside the map.
+
+        It is (K, 3) poses, or (K, 2) points where ``orientation_mode`` is "none".
+        """
+        most = self.lethal_cost - 1.0
+        if self.use_dijkstra:
+            prices = price_list(self.neutral_cost, self.cost_factor, self.lethal_cost - 1, most, self.allow_unknown)
+        else:
+            prices = price_list(self.neutral_cost, 1.0, self.lethal_cost, self.neutral_cost + 255.0, self.allow_unknown)
+        exact = not self.old_navfn_behavior
+        wave = Wave(prices, self.neutral_cost, self.lethal_cost, exact, self.use_quadratic, not self.use_dijkstra)
+        points = wave_path(request, wave, self.inflation_radius, self.cost_scaling, self.default_tolerance, self.use_grid_path)
+        if points is None or self.orientation_mode == "none":
+            return points
+        headings = self._headings(points.astype(np.float64), float(request.start[2]), float(request.goal[2]))
+        return np.column_stack((points, headings)).astype(np.float32)
+
+    def _headings(self, points: Doubles, start: float, goal: float) -> Doubles:
+        """Headings (K,) of the points of a path, in (-pi, pi]."""
+        count, window = len(points), self.orientation_window_size
+        number = np.arange(count)
+        long = points[np.minimum(number + window, count - 1)] - points[np.maximum(number - window, 0)]
+        along = np.arctan2(long[:, 1], long[:, 0])
+        headings = along + _ASIDE.get(self.orientation_mode, 0.0)
+        headings[-1] = goal if np.isfinite(goal) else headings[-1]
+        if "interpolate" in self.orientation_mode:
+            first = 0
+            if self.orientation_mode == "forward_then_interpolate":
+                first = max(count - 3, 0)
+                bends = np.flatnonzero(np.abs(_wrapped(along[:first] - along[first])) > _BEND)
+                first = int(bends[-1]) + 1 if len(bends) else 0
+            if first == 0 and np.isfinite(start):
+                headings[0] = start
+            share = np.linspace(0.0, 1.0, count - first)
+            headings[first:] = headings[first] + share * _wrapped(headings[-1] - headings[first])
+        return _wrapped(headings)
+
+
+def _wrapped(angle: Doubles) -> Doubles:
+    return np.asarray(angle - 2.0 * np.pi * np.ceil((angle - np.pi) / (2.0 * np.pi)))

@@ -1,0 +1,216 @@
+"""Potentials over cells, as navfn and global_planner of ROS navigation spread them from the robot: the kernels of both."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from agora.core.jit import hidden, lean_kernel
+from agora.core.state import Array, Doubles, Floats
+from agora.costmap.inflation import LETHAL
+
+UNREACHED = np.float32(1e10)
+"""Potential of a cell that no wave has reached."""
+EDGE = 2
+"""Unreached cells about the map in a potential."""
+
+POTENTIAL, PRICE = 0, 1
+
+_ROOT_HALF, _ZERO, _BYTE = np.float32(0.707106781), np.float32(0.0), np.float32(255.0)
+_SQUARE, _LINEAR, _CONSTANT = np.float32(-0.2301), np.float32(0.5307), np.float32(0.7040)
+
+
+@hidden
+def _risen(left, right, below, above, price, quadratic):
+    """Potential of a cell by its neighbours': its price above the lowest, or that of a plane wave from the lower on both axes."""
+    across, along = min(left, right), min(below, above)
+    low, apart = min(across, along), abs(across - along)
+    if apart >= price or not quadratic:
+        return low + price
+    d = apart / price
+    return low + price * ((_SQUARE * d + _LINEAR) * d + _CONSTANT)
+
+
+@hidden
+def _around(nodes, n, columns):
+    """Potentials of the four neighbours of a cell."""
+    return nodes[n - 1, POTENTIAL], nodes[n + 1, POTENTIAL], nodes[n - columns, POTENTIAL], nodes[n + columns, POTENTIAL]
+
+
+@lean_kernel
+def _spread(nodes, columns, first, goal, quadratic, threshold, increment, waiting, queued):
+    """Spread a wave until it has reached ``goal``, or all that it can.
+
+    Cells wait in three buffers, as there: those of this turn, of the next, and those above a threshold that rises when the others
+    are empty. There a buffer that is full forgets cells; here each has room for all.
+
+    Args:
+        nodes: (cells, 2) POTENTIAL, `UNREACHED` but at the sources, out; PRICE, whole numbers, infinite where blocked.
+        columns: number of columns of the grid.
+        first: (F,) numbers of the cells about the sources.
+        goal: number of the cell that ends it.
+        quadratic: whether the wave is interpolated.
+        threshold: first threshold.
+        increment: by which it rises.
+        waiting: (3, cells + 4) uint32, the buffers.
+        queued: (cells,) false; whether a cell is in a buffer.
+    """
+    one, line = np.uint32(1), np.uint32(columns)
+    now, later, over = 0, 1, 2
+    count, more, beyond = 0, 0, 0
+    for k in range(len(first)):
+        cell = np.uint32(first[k])
+        if not queued[cell] and nodes[cell, PRICE] < UNREACHED:
+            waiting[now, count], queued[cell] = cell, True
+            count += 1
+    while count > 0:
+        for k in range(count):
+            queued[waiting[now, k]] = False
+        for k in range(count):
+            n = waiting[now, np.uint32(k)]
+            around = (n - one, n + one, n - line, n + line)
+            before = _around(nodes, n, line)
+            risen = _risen(*before, nodes[n, PRICE], quadratic)
+            if not risen < nodes[n, POTENTIAL]:
+                continue
+            nodes[n, POTENTIAL] = risen
+            low = risen < threshold
+            buffer, filled = (later, more) if low else (over, beyond)
+            for side in range(4):
+                other = around[side]
+                joins = (before[side] > risen + _ROOT_HALF * nodes[other, PRICE]) & (not queued[other])
+                waiting[buffer, np.uint32(filled)] = other
+                queued[other] |= joins
+                filled += np.int64(joins)
+            more, beyond = (filled, beyond) if low else (more, filled)
+        now, later, count, more = later, now, more, 0
+        if count == 0:
+            threshold += increment
+            now, over, count, beyond = over, now, beyond, 0
+        if nodes[goal, POTENTIAL] < UNREACHED:
+            return
+
+
+@hidden
+def _sink(keys, cells, count):
+    """Take the cell with the lowest key from a heap: the hole goes down to a leaf, and the last one up from there (libstdc++)."""
+    cell, key, last = cells[0], keys[count - 1], cells[count - 1]
+    count -= 1
+    hole = 0
+    while 2 * hole + 2 < count:
+        child = 2 * hole + 2
+        if keys[child] > keys[child - 1]:
+            child -= 1
+        keys[hole], cells[hole] = keys[child], cells[child]
+        hole = child
+    if 2 * hole + 2 == count:
+        keys[hole], cells[hole] = keys[count - 1], cells[count - 1]
+        hole = count - 1
+    _rise(keys, cells, hole, key, last)
+    return cell
+
+
+@hidden
+def _rise(keys, cells, hole, key, cell):
+    """Put a cell into a heap whose place ``hole`` is free."""
+    while hole > 0 and keys[(hole - 1) >> 1] > key:
+        keys[hole], cells[hole] = keys[(hole - 1) >> 1], cells[(hole - 1) >> 1]
+        hole = (hole - 1) >> 1
+    keys[hole], cells[hole] = key, cell
+
+
+@lean_kernel
+def _seek(nodes, columns, start, goal, quadratic, neutral, keys, cells):
+    """`_spread` in the order of potential plus Manhattan distance to the goal; each cell gets its potential once."""
+    goal_row, goal_column = goal // columns, goal % columns
+    nodes[start, POTENTIAL] = _ZERO
+    keys[0], cells[0] = _ZERO, start
+    count = 1
+    while count > 0:
+        cell = np.int64(_sink(keys, cells, count))
+        count -= 1
+        if cell == goal:
+            return
+        for step in (1, -1, columns, -columns):
+            n = cell + step
+            price = nodes[n, PRICE]
+            if nodes[n, POTENTIAL] < UNREACHED or not price < UNREACHED:
+                continue
+            risen = _risen(*_around(nodes, n, columns), price, quadratic) if quadratic else nodes[cell, POTENTIAL] + price
+            nodes[n, POTENTIAL] = risen
+            far = abs(goal_row - n // columns) + abs(goal_column - n % columns)
+            _rise(keys, cells, count, risen + np.float32(far) * neutral, n)
+            count += 1
+
+
+@lean_kernel
+def _fill(nodes, costs, columns, goal, neutral, quadratic):
+    """Give unreached cells up to two from the goal a potential above their neighbours', blocked ones, too."""
+    for column in range(-2, 3):
+        for row in range(-2, 3):
+            n = goal + row * columns + column
+            if nodes[n, POTENTIAL] >= UNREACHED:
+                price = min(np.float32(costs[n]) + neutral, _BYTE)
+                nodes[n, POTENTIAL] = _risen(*_around(nodes, n, columns), price, quadratic)
+
+
+class Wave(NamedTuple):
+    """The way in which a wave spreads over costs.
+
+    Attributes:
+        prices: (256,) price of a cell length over cells of each cost of costmap_2d, whole numbers, infinite where blocked.
+        neutral: price over free cells.
+        threshold: first threshold of the buffers; it rises by twice ``neutral``.
+        exact: whether the wave comes from the start itself, by the four cells about it, and whether cells about the goal all have
+            potentials; else it comes from the start's cell.
+        quadratic: whether the wave is interpolated between its cells.
+        guided: whether it goes towards the goal first (A*).
+    """
+
+    prices: Floats
+    neutral: float
+    threshold: float
+    exact: bool = False
+    quadratic: bool = True
+    guided: bool = False
+
+
+def spread(costs: Array, wave: Wave, start: Doubles, goal: tuple[int, int] | None) -> Floats:
+    """Return the potential of a wave from the start until it reaches the goal, `UNREACHED` where it has not been.
+
+    Args:
+        costs: (rows, columns) uint8 on costmap_2d's scale.
+        wave: how it spreads.
+        start: (2,) x and y in cells from the centre of cell [0, 0].
+        goal: row and column of the cell that ends it, or None.
+
+    Returns:
+        (rows + 2 EDGE, columns + 2 EDGE): the potential, and the unreached cells about the map.
+    """
+    bordered = np.pad(costs, EDGE, constant_values=LETHAL)
+    columns, size, flat, neutral = bordered.shape[1], bordered.size, bordered.reshape(-1), np.float32(wave.neutral)
+    nodes = np.empty((size, 2), np.float32)
+    nodes[:, POTENTIAL], nodes[:, PRICE] = UNREACHED, wave.prices[flat]
+    end = 0 if goal is None else (goal[0] + EDGE) * columns + goal[1] + EDGE
+    x, y = np.floor(start + 0.5).astype(np.int64) + EDGE
+    own = y * columns + x
+    waiting = np.empty((3, size + 4), np.uint32)
+    if wave.guided:
+        _seek(nodes, columns, own, end, wave.quadratic, neutral, np.empty(size, np.float32), waiting[0])
+    else:
+        sources, first = [(own, 0.0)], own + np.array((1, -1, -columns, columns))
+        if wave.exact:
+            x, y = np.floor(start).astype(np.int64) + EDGE
+            a, b = np.floor((start + EDGE - (x, y)) * 100.0 + 0.5) / 100.0
+            n = y * columns + x
+            sources = [(n, a * b), (n + 1, (1 - a) * b), (n + columns, a * (1 - b)), (n + columns + 1, (1 - a) * (1 - b))]
+            first = n + np.array((2, -1, columns - 1, columns + 2, -columns, 1 - columns, 2 * columns, 2 * columns + 1))
+        for cell, far in sources:
+            if cell == own or nodes[cell, PRICE] < UNREACHED:
+                nodes[cell, POTENTIAL] = 2.0 * neutral * far
+        rising = (np.float32(wave.threshold), np.float32(2.0) * neutral)
+        _spread(nodes, columns, first, end, wave.quadratic, *rising, waiting, np.zeros(size, np.bool_))
+    if wave.exact and nodes[end, POTENTIAL] < UNREACHED:
+        _fill(nodes, flat, columns, end, neutral, wave.quadratic)
+    return np.ascontiguousarray(nodes[:, POTENTIAL]).reshape(bordered.shape)

@@ -1,0 +1,242 @@
+"""Theta*: any-angle paths over the cells of a map.
+
+Source: K. Daniel, A. Nash, S. Koenig, A. Felner, Theta*: Any-Angle Path Planning on Grids, JAIR 39 (2010), the basic algorithm: A*
+over 8-connected cells, where a cell's parent is the parent of the cell that it is reached from, if that can be seen from it, else
+that cell itself. The estimate is the distance to the goal. As in the paper, each cell gets its way once, when it leaves the queue,
+so that a path may be a little longer than the shortest, and may turn where nothing is near.
+
+Differences:
+
+- Vertices are the centres of cells and the two ends themselves; the paper's are the corners.
+- Cells whose clearance is not above the robot's radius are blocked. A cell sees another where the clearance, interpolated between
+  cells and looked at twice in each cell length, is above the radius all along the line.
+- Lines over costs cost more: a cell length costs 1 + factor c / neutral, with c the cost of costmap_2d, inflated or of layers. Of
+  both parents the cheaper is taken. With ``factor`` 0 paths are as in the paper.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from agora.core.jit import hidden, lean_kernel
+from agora.core.scalar import HALF, TWO, ZERO
+from agora.core.state import Array, Bools, Doubles, Floats
+from agora.interfaces import PathRequest
+from agora.planners.global_.search import NO_LAYER, cell_factors, centres, resample, way_out
+from agora.ranges import Distance, Length, NotNegative, Positive, check_fields
+
+__all__ = ["ThetaStar"]
+
+_INFINITE, _NEAREST = np.float32(np.inf), np.float32(0.501)
+_TIE = np.float32(1.00001)  # by which a way by the parent's parent may be dearer, so that rounding settles no tie
+GAP, COST = 0, 1
+LENGTH, KEY = 0, 1
+PARENT, SLOT, CELL = 0, 1, 2
+
+
+@hidden
+def _put(costs, links, cell, slot):
+    """Let a cell rise from a slot of the queue, a heap, to its own."""
+    key = costs[cell, KEY]
+    while slot > 0:
+        above = links[(slot - 1) >> 1, CELL]
+        if costs[above, KEY] <= key:
+            break
+        links[slot, CELL], links[above, SLOT] = above, slot
+        slot = (slot - 1) >> 1
+    links[slot, CELL], links[cell, SLOT] = cell, slot
+
+
+@hidden
+def _take(costs, links, count):
+    """Take the cell with the lowest key out of the queue of ``count`` cells."""
+    first, last = links[0, CELL], links[count - 1, CELL]
+    slot, half = 0, (count - 1) >> 1
+    while slot < half:
+        child = 2 * slot + 1
+        if child + 1 < count - 1 and costs[links[child + 1, CELL], KEY] < costs[links[child, CELL], KEY]:
+            child += 1
+        if costs[links[child, CELL], KEY] >= costs[last, KEY]:
+            break
+        links[slot, CELL], links[links[child, CELL], SLOT] = links[child, CELL], slot
+        slot = child
+    links[slot, CELL], links[last, SLOT] = last, slot
+    return first
+
+
+@hidden
+def _interpolated(field, x, y):
+    """The clearance between four cells."""
+    column, row = min(np.int64(x), field.shape[1] - 2), min(np.int64(y), field.shape[0] - 2)
+    a, b = x - np.float32(column), y - np.float32(row)
+    lower = field[row, column, GAP] + a * (field[row, column + 1, GAP] - field[row, column, GAP])
+    upper = field[row + 1, column, GAP] + a * (field[row + 1, column + 1, GAP] - field[row + 1, column, GAP])
+    return lower + b * (upper - lower)
+
+
+@hidden
+def _line(field, x0, y0, x1, y1, least, clear, most):
+    """Cost of a line in cells; infinite where the clearance is not above ``least`` m, or where it is more than ``most``."""
+    dx, dy = x1 - x0, y1 - y0
+    count = max(np.int64(np.ceil(TWO * max(abs(dx), abs(dy)))), 1)
+    long = math.sqrt(dx * dx + dy * dy) / np.float32(count)
+    dx, dy = dx / np.float32(count), dy / np.float32(count)
+    east, north = np.float32(field.shape[1] - 1), np.float32(field.shape[0] - 1)
+    total = ZERO
+    for i in range(count):
+        x = min(max(x0 + (np.float32(i) + HALF) * dx, ZERO), east)
+        y = min(max(y0 + (np.float32(i) + HALF) * dy, ZERO), north)
+        row, column = np.int64(y + _NEAREST), np.int64(x + _NEAREST)
+        total += field[row, column, COST]
+        if not total * long <= most or (field[row, column, GAP] <= clear and not _interpolated(field, x, y) > least):
+            return _INFINITE
+    return total * long
+
+
+@lean_kernel
+def _any_angle(field, ends, first, last, least, clear, costs, links):
+    """Search from the first cell to the last; return whether there is a way, whose parents are in ``links``.
+
+    Args:
+        field: (rows, columns, 2) GAP, clearance, m; COST of a cell length, at least 1.
+        ends: (2, 2) the places of the first and the last cell's vertices, in cells.
+        first: number of the first cell, row * columns + column.
+        last: number of the last cell.
+        least: clearance that must be exceeded, m.
+        clear: clearance of a cell near whose centre it is exceeded for sure, m.
+        costs: (cells, 2) LENGTH infinite, of the way to it; KEY, with the distance to the goal.
+        links: (cells, 3) PARENT; SLOT -1, in the queue, -2 for one that left it; CELL in the slot.
+    """
+    rows, columns = field.shape[0], field.shape[1]
+    costs[first, LENGTH], costs[first, KEY] = ZERO, ZERO
+    links[first, PARENT] = first
+    _put(costs, links, first, 0)
+    count = 1
+    while count > 0:
+        cell = _take(costs, links, count)
+        count -= 1
+        links[cell, SLOT] = -2
+        if cell == last:
+            return True
+        row, column = cell // columns, cell % columns
+        parent = links[cell, PARENT]
+        x, y = _vertex(cell, columns, ends, first, last)
+        px, py = _vertex(parent, columns, ends, first, last)
+        for r in range(max(row - 1, 0), min(row + 2, rows)):
+            for c in range(max(column - 1, 0), min(column + 2, columns)):
+                other = r * columns + c
+                if not field[r, c, GAP] > least or links[other, SLOT] == -2:
+                    continue
+                u, v = _vertex(other, columns, ends, first, last)
+                best, source = costs[other, LENGTH], -1
+                through = costs[cell, LENGTH] + _line(field, x, y, u, v, least, clear, best - costs[cell, LENGTH])
+                if through < best:
+                    best, source = through, cell
+                limit = best * _TIE if source == cell else best
+                if costs[parent, LENGTH] + _distance(px, py, u, v) < limit:
+                    through = costs[parent, LENGTH] + _line(field, px, py, u, v, least, clear, limit - costs[parent, LENGTH])
+                    if through < limit:
+                        best, source = through, parent
+                if source < 0:
+                    continue
+                costs[other, LENGTH], links[other, PARENT] = best, source
+                costs[other, KEY] = best + _distance(u, v, ends[1, 0], ends[1, 1])
+                slot = links[other, SLOT]
+                if slot < 0:
+                    slot = count
+                    count += 1
+                _put(costs, links, other, slot)
+    return False
+
+
+@hidden
+def _distance(x, y, u, v):
+    return math.sqrt((u - x) * (u - x) + (v - y) * (v - y))
+
+
+@hidden
+def _vertex(cell, columns, ends, first, last):
+    """Place of a cell's vertex, in cells: its centre, or the end that is in it."""
+    if cell == first:
+        return ends[0, 0], ends[0, 1]
+    if cell == last:
+        return ends[1, 0], ends[1, 1]
+    return np.float32(cell % columns), np.float32(cell // columns)
+
+
+@dataclass(frozen=True)
+class ThetaStar:
+    """Any-angle paths: taut strings about obstacles at the robot's radius, which keep off them as far as the cost makes it pay.
+
+    A start too near to an obstacle is first led to the nearest cell that is not, around obstacles. Unknown cells count as free.
+
+    Attributes:
+        neutral: cost of a cell length far from obstacles.
+        factor: weight of the inflated cost, and of layers'; 0 for the shortest path.
+        inflation_radius: distance beyond which an obstacle costs nothing, m.
+        cost_scaling: rate at which its cost decays, 1/m.
+        spacing: distance between the points of the path, m.
+    """
+
+    neutral: Positive = 50.0
+    factor: NotNegative = 0.8
+    inflation_radius: Distance = 1.0
+    cost_scaling: NotNegative = 5.0
+    spacing: Length = 0.1
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+    def path(self, request: PathRequest) -> Floats | None:
+        """Return the path (K, 2) from the start to the goal, m; None where there is none, or an end is outside the map."""
+        place, resolution = request.map, request.map.resolution
+        corner = np.asarray(place.origin, np.float64) + 0.5 * resolution
+        ends = (np.array([request.start[:2], request.goal[:2]], np.float64) - corner) / resolution
+        layer = NO_LAYER if request.cost is None else np.ascontiguousarray(request.cost, np.uint8)
+        clearance = np.ascontiguousarray(place.clearance, np.float32)
+        rows, columns = clearance.shape
+        cells = np.floor(ends + 0.5).astype(np.int64)
+        if not ((cells >= 0) & (cells < (columns, rows))).all():
+            return None
+        first, last = (int(y * columns + x) for x, y in cells)
+        least = max(request.radius, 0.5 * resolution)
+        free: Bools = clearance > np.float32(least)
+        if not free.flat[last]:
+            return None
+        lead = np.zeros((0, 2))
+        if not free.flat[first]:
+            way = way_out(clearance, resolution, first, free)
+            if way is None:
+                return None
+            first, lead = int(way[-1]), np.vstack((ends[:1], centres(way[1:-1], columns)))
+        cost = (-1.0, request.radius, self.factor / self.neutral, self.inflation_radius, self.cost_scaling)
+        factor = np.empty(clearance.shape, np.float32)
+        cell_factors(clearance, layer, *(np.float32(v) for v in cost), factor)
+        field = np.stack((clearance, factor), axis=2)
+        middle, exact = centres(np.array((first, last)), columns), place.clearance_at(ends * resolution + corner) > least
+        exact[0] &= not len(lead)
+        for whole in (exact, np.array((False, False))):
+            vertices = np.where(whole[:, None], ends, middle)
+            numbers = _turns(field, vertices, first, last, least, resolution)
+            if numbers is not None:
+                begin = lead if len(lead) else ends[:1][~whole[:1]]
+                points = np.vstack((begin, vertices[:1], centres(numbers, columns), vertices[1:], ends[1:][~whole[1:]]))
+                return resample(points * resolution + corner, self.spacing).astype(np.float32)
+        return None
+
+
+def _turns(field: Floats, ends: Doubles, first: int, last: int, least: float, cell: float) -> Array | None:
+    """The cells (K,) where the path turns, without both ends, or None; arguments as of the kernel, and the cell's length, m."""
+    reach = np.float32(least), np.float32(least + cell)
+    size = field.shape[0] * field.shape[1]
+    costs, links = np.full((size, 2), np.inf, np.float32), np.full((size, 3), -1, np.int32)
+    if not _any_angle(field, ends.astype(np.float32), first, last, *reach, costs, links):
+        return None
+    turns, cell = [], int(links[last, PARENT])
+    while cell != first:
+        turns.append(cell)
+        cell = int(links[cell, PARENT])
+    return np.array(turns[::-1], np.int64)

@@ -1,0 +1,317 @@
+"""ArtPlanner on the local costmap: every second a lazy roadmap of poses to a place on the global path, and a follower.
+
+Wellhausen and Hutter, "ArtPlanner: Robust Legged Robot Navigation in the Field", Field Robotics 3, 2023 (its code
+leggedrobotics/art_planner: the planner of `agora.planners.roadmaps.plan`, and ``path_follower.py``). Torso and feet have room in
+every pose. Moving aside costs five times as much as moving ahead, so that the robot goes through a narrow place lengthwise.
+
+Where it differs:
+- It plans to the last place of the global path that is well in the window, with any heading, or to the goal where that is nearer.
+  Upstream plans to the goal, and moves one off its map to the border.
+- Obstacles are the lethal cells of the costmap, people among them where they stood when the plan was made. Unknown cells bear no
+  foot. Gaps and edges that the robot can step over are not in the costmap: each foot has ground in reach there
+  (`agora.maps.ground`).
+- The cost has the robot's own speeds, across a fifth of that along, as upstream. The published ones are in the preset
+  `artplanner_anymal`.
+- The follower goes along the poses of the plan, 0.25 m and 0.25 rad apart, straight to the last that lies on a line with those
+  before it. Upstream goes from corner to corner of the plan, and turns to one that is more than 1 m away, whatever the plan says.
+  What is beyond the robot's limits is scaled down as a whole.
+- The box that was published for the ANYmal is some 0.06 m wider to each side than the robot. Other robots are given that room.
+- It plans motions aside for robots on wheels, too. They turn to the next pose, or their back where that is nearer, and drive
+  there, whatever heading the plan has on the way. A car-like one drives as tight a curve as it can, but the plan does not know that
+  it cannot turn in place; where it touches something, it stands.
+
+What it cannot do: to it people are things that stand, seen a second late. It walks into who crosses its way, and in a crowd it
+stops and starts. Of narrow places it passes all, but that a car may touch the wall of a corridor as it turns into it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Annotated
+
+import numpy as np
+
+from agora.core.jit import hidden, lean_kernel
+from agora.core.recording import Reason
+from agora.core.scalar import HALF, HALF_PI, ONE, PI, ZERO, atan2, sincos, wrap
+from agora.core.state import Array, Floats, frozen
+from agora.costmap.inflation import LETHAL, NO_INFORMATION
+from agora.costmap.window import Window
+from agora.interfaces import Answer, Declaration, Memory, Observation, Span
+from agora.planners.roadmaps.plan import Drawing, plan
+from agora.planners.roadmaps.stance import bodies
+from agora.ranges import Chance, Distance, Length, Number, Period, Positive, TopSpeed, Within, check_fields
+from agora.seeds import key_of
+
+_POSES = 128  # of a plan that is kept
+_CORNERS = 64  # of a plan as it is made
+_APART = np.float32(0.25)  # m and rad
+_ASIDE = np.float32(0.2)  # of the speed along the robot
+_TURNED = np.float32(0.2)  # rad: error of the heading at which a pose is reached
+_BEND = np.float32(0.6)  # rad: a robot that cannot move aside turns first
+_CRAWL, _TINY, _FAR = np.float32(0.3), np.float32(1e-6), np.float32(3e38)
+
+_TUNABLE: dict[str, Span] = {
+    "density": Span(30.0, 300.0, log=True),
+    "replan": Span(0.2, 2.0),
+    "position_gain": Span(0.5, 5.0),
+    "heading_gain": Span(1.0, 10.0),
+    "near": Span(0.05, 0.5),
+}
+
+
+@dataclass(frozen=True)
+class ArtPlanner:
+    """Every ``replan`` seconds find the soonest way through poses in which torso and feet have room, and follow it.
+
+    Attributes:
+        window: local costmap.
+        lon: speed along the robot in the cost, m/s; None for the robot's.
+        lat: speed across it, m/s; None for a fifth of ``lon``.
+        yaw: turning rate in the cost, rad/s; None for the robot's.
+        foot_x: distance of the feet from the middle along the robot, as a share of half its length.
+        foot_y: the same across it, as a share of half its width.
+        foot_reach: side of the box in which a foot finds its ground, as a share of the robot's length; 0 for no feet.
+        density: poses of the roadmap per m2.
+        vertices: most poses of the roadmap.
+        attempts: most draws for each pose.
+        edge: length of the longest edge, m.
+        start_radius: how far from a start that is no valid pose a valid one is looked for, m (published 0.2).
+        goal_radius: distance to a goal that is no valid pose at which a pose will do, m.
+        replan: time between two plans, s.
+        position_gain: speed for a distance to the next pose, 1/s.
+        heading_gain: turning rate for an error of the heading, 1/s.
+        near: distance at which a pose is reached, m (published 0.2).
+        padding: room about the outline, m, as the box of upstream has about the robot.
+        seed: seed of the draws.
+    """
+
+    window: Window = field(default_factory=lambda: Window(size=8.0, inflation_radius=0.1))
+    lon: TopSpeed | None = None
+    lat: TopSpeed | None = None
+    yaw: Positive | None = None
+    foot_x: Chance = 0.51 / 0.655
+    foot_y: Chance = 0.2 / 0.325
+    foot_reach: Chance = 0.2 / 1.31
+    density: Annotated[float, Within(1.0, 10_000.0)] = 100.0
+    vertices: Annotated[int, Within(10, 500_000)] = 10_000
+    attempts: Annotated[int, Within(1, 1000)] = 50
+    edge: Length = 0.5
+    start_radius: Distance = 0.5
+    goal_radius: Distance = 0.5
+    replan: Period = 1.0
+    position_gain: Positive = 2.0
+    heading_gain: Positive = 5.0
+    near: Length = 0.1
+    padding: Distance = 0.06
+    seed: Number = 0
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+    @cached_property
+    def declares(self) -> Declaration:
+        """The properties of the planner."""
+        return Declaration(
+            needs=("path", self.window),
+            label="reconstruction",
+            tunable=_TUNABLE,
+            notes=("reason",),
+            concurrent=True,
+            turns_at_goal=True,
+        )
+
+    @cached_property
+    def drawing(self) -> Drawing:
+        """The settings of the roadmap."""
+        f, key = np.float32, key_of("artplanner", self.seed, "roadmap")
+        radii = (f(self.start_radius), f(self.goal_radius))
+        return Drawing(key, f(self.density), self.vertices, self.attempts, f(self.edge), *radii)
+
+    def act(self, observation: Observation, memory: Memory) -> Answer:
+        """Return the twists (N, 3), the plans, and why a robot stands."""
+        o, rows = observation, len(observation.pose)
+        assert o.path is not None and o.path_count is not None and o.costmap is not None
+        now = {name: part.copy() for name, part in memory.items()} or _nothing(rows)
+        some = o.path_count > 0
+        now["count"][~some] = 0
+        moved = np.abs(now["goal"] - o.goal).max(axis=1) > 0.0
+        due = np.flatnonzero(some & (moved | (now["left"] < 0.25 * o.dt)))
+        if len(due):
+            self._plan(o, due, now)
+        now["left"] -= np.float32(o.dt)
+        now["goal"] = o.goal.copy()
+        m, twists = o.limits, np.zeros((rows, 3), np.float32)
+        bounds = (m.holonomic, m.min_vx, m.max_vx, m.max_vy, m.max_omega, m.turning_radius)
+        gains = (np.float32(self.position_gain), np.float32(self.heading_gain), np.float32(self.near))
+        plans = (now["poses"], now["count"], now["at"])
+        _follow(gains, frozen(o.pose), tuple(frozen(bound) for bound in bounds), plans, twists, 0, rows)
+        blocked = np.where(now["touching"], np.int8(Reason.START_IN_CONTACT), np.int8(Reason.BLOCKED))
+        on_way = np.where(now["touching"], np.int8(Reason.ESCAPING), np.int8(Reason.NONE))
+        reason = np.where(now["count"] > 0, on_way, np.where(some, blocked, np.int8(Reason.NO_PATH)))
+        return Answer(twists, now, {"reason": reason})
+
+    def _plan(self, o: Observation, due: Array, now: Memory) -> None:
+        """Plan anew for the rows ``due`` (R,)."""
+        assert o.path is not None and o.path_count is not None and o.costmap is not None
+        c, f, count = o.costmap, np.float32, len(due)
+        feet = (self.foot_x, self.foot_y, self.foot_reach)
+        body = bodies(o.footprint[due], o.radius[due], *feet, self.padding)
+        reach = np.maximum(f(0.5 * c.resolution * (c.cost.shape[1] - 4)) - body[1][:, 4], f(c.resolution))
+        corner = np.concatenate((c.origin[due], np.zeros((count, 1), f)), axis=1)
+        target = np.empty((count, 3), f)
+        _aim(frozen(o.path), frozen(o.path_count), frozen(o.pose), frozen(o.goal), due, reach, target, 0, count)
+        if o.heading_tolerance is None:
+            target[:, 2] = np.nan
+        else:
+            target[o.heading_tolerance[due] >= math.pi, 2] = np.nan
+        blocked, foothold = (cells.view(np.uint8) for cells in (c.cost[due] == LETHAL, c.cost[due] != NO_INFORMATION))
+        out, counts, touching = np.zeros((count, _CORNERS, 3), f), np.zeros(count, np.int64), np.zeros(count, np.bool_)
+        start = (o.pose[due] - corner).astype(f)
+        where = (start, (target - corner).astype(f), now["plans"][due], reach)
+        plan(self.drawing, f(c.resolution), blocked, foothold, body, self._paces(o)[due], *where, out, counts, touching, 0, count)
+        poses, kept = np.zeros((count, _POSES, 3), f), np.zeros(count, np.int32)
+        _spread(out, counts, start, touching, corner, poses, kept, 0, count)
+        kept[touching & (o.limits.turning_radius[due] > 0)] = 0
+        now["poses"][due], now["count"][due], now["at"][due], now["touching"][due] = poses, kept, 0, touching
+        now["plans"][due] += 1
+        now["left"][due] = self.replan
+
+    def _paces(self, o: Observation) -> Floats:
+        """The speeds (N, 3) of the cost."""
+        rows, m = len(o.pose), o.limits
+        lon = m.max_vx if self.lon is None else np.full(rows, self.lon)
+        lat = _ASIDE * lon if self.lat is None else np.full(rows, self.lat)
+        yaw = m.max_omega if self.yaw is None else np.full(rows, self.yaw)
+        return np.maximum(np.stack((lon, lat, yaw), axis=1), _TINY).astype(np.float32)
+
+
+def _nothing(rows: int) -> Memory:
+    """The memory at the start of an episode: zeros."""
+    return {
+        "poses": np.zeros((rows, _POSES, 3), np.float32),
+        "count": np.zeros(rows, np.int32),
+        "at": np.zeros(rows, np.int32),
+        "plans": np.zeros(rows, np.int64),
+        "left": np.zeros(rows, np.float32),
+        "goal": np.zeros((rows, 3), np.float32),
+        "touching": np.zeros(rows, np.bool_),
+    }
+
+
+@lean_kernel
+def _aim(path, path_count, pose, goal, rows, reach, target, first, last):
+    """Write where the ``rows`` from ``first`` to ``last`` plan to: the goal, or where their paths leave the reach of the window."""
+    for i in range(first, last):
+        n = rows[i]
+        x, y, count = pose[n, 0], pose[n, 1], np.int64(path_count[n])
+        best, leg = _FAR, 0
+        for k in range(count):
+            dx, dy = path[n, k, 0] - x, path[n, k, 1] - y
+            if dx * dx + dy * dy < best:
+                best, leg = dx * dx + dy * dy, k
+        target[i, 0], target[i, 1], target[i, 2] = goal[n, 0], goal[n, 1], goal[n, 2]
+        for k in range(leg, count):
+            dx, dy = path[n, k, 0] - x, path[n, k, 1] - y
+            if dx * dx + dy * dy <= reach[i] * reach[i]:
+                continue
+            if k > leg:
+                ax, ay = path[n, k - 1, 0] - x, path[n, k - 1, 1] - y
+                ex, ey = dx - ax, dy - ay
+                a, b, c = ex * ex + ey * ey, ax * ex + ay * ey, ax * ax + ay * ay - reach[i] * reach[i]
+                share = (math.sqrt(max(b * b - a * c, ZERO)) - b) / max(a, _TINY)
+                dx, dy = ax + share * ex, ay + share * ey
+            else:
+                share = reach[i] / math.sqrt(dx * dx + dy * dy)
+                dx, dy = share * dx, share * dy
+            target[i, 0], target[i, 1], target[i, 2] = x + dx, y + dy, np.float32(np.nan)
+            break
+
+
+@lean_kernel
+def _spread(out, counts, start, touching, corner, poses, kept, first, last):
+    """Write the poses of plans 0.25 m and 0.25 rad apart, without the first, in the map's frame; as many as fit."""
+    for n in range(first, last):
+        x, y, heading, count = start[n, 0], start[n, 1], start[n, 2], 0
+        for k in range(0 if touching[n] else 1, counts[n]):
+            dx, dy, turn = out[n, k, 0] - x, out[n, k, 1] - y, wrap(out[n, k, 2] - heading)
+            pieces = max(np.int64(np.ceil(max(math.sqrt(dx * dx + dy * dy), abs(turn)) / _APART)), 1)
+            for piece in range(1, pieces + 1):
+                share = np.float32(piece) / np.float32(pieces)
+                if count < poses.shape[1]:
+                    poses[n, count, 0] = corner[n, 0] + x + share * dx
+                    poses[n, count, 1] = corner[n, 1] + y + share * dy
+                    poses[n, count, 2] = wrap(heading + share * turn)
+                    count += 1
+            x, y, heading = out[n, k, 0], out[n, k, 1], out[n, k, 2]
+        kept[n] = count
+
+
+@hidden
+def _turn_and_drive(along, across, error, gains, min_vx, max_vx, turning_radius):
+    """Speed and turning rate to a pose for a robot that cannot move aside, within its speeds; ``error`` is that of the heading."""
+    gain, turning, near = gains
+    distance, ahead = math.sqrt(along * along + across * across), ONE
+    if distance > near:
+        error = atan2(across, along)
+        if abs(error) > HALF_PI and min_vx < ZERO:
+            error, ahead = wrap(error + PI), -ONE
+    speed = min(max(gain * along, min_vx), max_vx)
+    if distance > near and abs(error) > _BEND:
+        speed = ZERO
+    rate = turning * error
+    if turning_radius > ZERO:
+        least = _CRAWL * (max_vx if ahead > ZERO else -min_vx)
+        speed = ahead * max(abs(speed), least) if abs(error) > near else speed
+        rate = math.copysign(min(abs(rate), abs(speed) / turning_radius), rate)
+    return speed, rate
+
+
+@hidden
+def _straight(poses, first, last, x, y, near, turned):
+    """Return whether the straight way to a pose of a plan is near all poses before it, with much the same heading."""
+    dx, dy = poses[last, 0] - x, poses[last, 1] - y
+    length = max(math.sqrt(dx * dx + dy * dy), _TINY)
+    for k in range(first, last):
+        px, py = poses[k, 0] - x, poses[k, 1] - y
+        if abs(dx * py - dy * px) > HALF * near * length or abs(wrap(poses[last, 2] - poses[k, 2])) > turned:
+            return False
+    return True
+
+
+@lean_kernel
+def _follow(gains, pose, bounds, plans, twists, first, last):
+    """Write the twists of the rows ``first <= n < last`` along the poses of their plans, which are passed as they are reached."""
+    gain, turning, near = gains
+    holonomic, min_vx, max_vx, max_vy, max_omega, turning_radius = bounds
+    poses, count, at = plans
+    for n in range(first, last):
+        if count[n] == 0:
+            continue
+        x, y, heading = pose[n, 0], pose[n, 1], pose[n, 2]
+        k, full, turned = np.int64(at[n]), max_vx[n] / gain, _TURNED if holonomic[n] else HALF_PI
+        for _ in range(k, count[n] - 1):
+            dx, dy, error = poses[n, k, 0] - x, poses[n, k, 1] - y, wrap(poses[n, k, 2] - heading)
+            if dx * dx + dy * dy >= near * near or (abs(error) >= _TURNED and (holonomic[n] or turning_radius[n] <= ZERO)):
+                break
+            k += 1
+        at[n] = k
+        error = wrap(poses[n, k, 2] - heading)
+        to = k
+        dx, dy = poses[n, k, 0] - x, poses[n, k, 1] - y
+        while to < count[n] - 1 and dx * dx + dy * dy < full * full and _straight(poses[n], k, to + 1, x, y, near, turned):
+            to += 1
+            dx, dy = poses[n, to, 0] - x, poses[n, to, 1] - y
+        sine, cosine = sincos(heading)
+        along, across = cosine * dx + sine * dy, cosine * dy - sine * dx
+        if holonomic[n]:
+            vx, vy, rate = gain * along, gain * across, turning * error
+            scale = min(ONE, max_vx[n] / max(math.sqrt(vx * vx + vy * vy), _TINY))
+            scale = min(scale, max_vy[n] / max(abs(vy), _TINY))
+            scale = min(scale, (max_vx[n] if vx > ZERO else -min_vx[n]) / max(abs(vx), _TINY))
+            twists[n, 0], twists[n, 1] = scale * vx, scale * vy
+        else:
+            twists[n, 0], rate = _turn_and_drive(along, across, error, gains, min_vx[n], max_vx[n], turning_radius[n])
+        twists[n, 2] = min(max(rate, -max_omega[n]), max_omega[n])

@@ -1,0 +1,1 @@
+"""A roadmap of poses of a legged robot: one file each part."""
