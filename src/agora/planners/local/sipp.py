@@ -130,7 +130,7 @@ class Sipp:
         held = _faces(o, seen) & ~o.limits.holonomic
         twists[held, 0] = 0.0
         twists[held & (o.limits.turning_radius > 0.0)] = 0.0
-        reasons[held] = Reason.BLOCKED
+        reasons[held] = Reason.START_IN_CONTACT
         return Answer(twists, {"prediction": foreseen}, {"reason": reasons})
 
     def _scratch(self) -> Scratch:

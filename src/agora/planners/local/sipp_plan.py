@@ -200,7 +200,7 @@ def _write_way(state, arrival, parent, columns, cell, pace, way):
 
 @hidden
 def _place(way, count, time):
-    """Where the robot is at a time, as seen from where it is now."""
+    """Return the place of the robot at a time, from where it is now."""
     k = np.int64(1)
     while k < count and way[k, 2] < time:
         k += 1
@@ -212,7 +212,7 @@ def _place(way, count, time):
 
 @hidden
 def _is_safe(blocked, unsafe, columns, cell, step, vx, vy, moving, time):
-    """Whether every cell is free and safe that the robot is in when it moves evenly for a while and then stands, until ``time``."""
+    """Return whether all cells are free and safe that a robot is in that moves evenly and then stands, until ``time``."""
     half, inverse = columns // 2, ONE / cell
     for k in range(np.int64(np.ceil(time / step)) + 1):
         t = min(np.float32(k) * step, moving)
