@@ -98,8 +98,10 @@ ros:
 	@$(MAKE) --no-print-directory workspace
 	@$(if $(filter true,$(CI)),,$(MAKE) --no-print-directory kernels)
 
+# Beside what ROS needs, the longest one, which two workers of the tests would otherwise both compile.
 kernels:
 	@$(BIN)/agora warm
+	@$(if $(filter true,$(CI)),$(BIN)/agora run planners --planner cohan > /dev/null)
 
 workspace: $(VENV)/.ros
 	@$(BIN)/python -c 'import rospy' || { echo "$(VENV) cannot see ROS: run make ros, which makes it anew"; exit 1; }
