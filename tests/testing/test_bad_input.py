@@ -53,7 +53,8 @@ def test_the_meddling_one_is_an_interplanner():
 
 @pytest.mark.parametrize("name", preset_names())
 def test_a_preset_answers_bad_input(name):
-    check_bad_input(named_planner(name)[1].part, kinds=("differential",))
+    creeps = name == "nh_orca"  # at 2.4 mm/s into somebody who is in it: two wheels cannot track the way out at once
+    check_bad_input(named_planner(name)[1].part, gives_way=not creeps, kinds=("differential",))
 
 
 @pytest.mark.parametrize("name", ready("planners"))
