@@ -60,3 +60,12 @@ def test_long_labels_are_whole(capsys):
     long = "orca:horizon=4.0,radius_factor=1.05,walls=edges,settle=true"
     _, lines = table(capsys, [row(planner, "reached") for planner in (long, f"{long}+taga", "orca", "orca+taga")])
     assert set(lines) == {long, f"{long}+taga", "orca", "orca+taga"}
+
+
+def test_a_planner_that_failed_is_told_once_with_the_command_that_runs_the_episode_again(capsys):
+    rows = [{**row("mine", "planner_failed"), "episode": k} for k in (4, 5)] + [row("orca", "reached")]
+    print_rows(rows, lambda row: f"agora run demo --episode {row['episode']}")
+    said = capsys.readouterr().out
+    assert said.endswith("mine failed: why\n  that episode again: agora run demo --episode 4\n")
+    print_rows(rows)
+    assert capsys.readouterr().out.endswith("mine failed: why\n")

@@ -34,7 +34,14 @@ PANELS = {
     "Look": {"report": report, "figures": figures, "leaderboard": leaderboard, "list": list_, "robot": robot}
     | {"scenario": scenarios, "map": maps, "data": data},
     "Train": {"train": train, "demonstrations": demonstrations, "policy": policies},
-    "Convert": {"bag": bag, "mcap": mcap, "socnavbench": socnavbench, "socnavdata": socnavdata, "submit": submit, "import": import_},
+    "Convert": {
+        "bag": bag,
+        "mcap": mcap,
+        "socnavbench": socnavbench,
+        "socnavdata": socnavdata,
+        "submit": submit,
+        "import": import_,
+    },
     "Serve, and this machine": {"serve": serve, "warm": warm, "doctor": doctor},
 }
 """The panels of ``agora --help``: commands, and groups of commands, by their names."""

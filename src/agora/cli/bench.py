@@ -113,7 +113,7 @@ def _played(form: RequestForm) -> Path:
 
 
 def _again(form: RequestForm, row: Mapping[str, Any]) -> str:
-    """Return the command that runs the episode of a row again; empty for planners that a contest names, which no command can name."""
+    """Return the command that runs the episode of a row again; empty where a contest names the planners, which no command can."""
     from agora.benchmark.entrant import name_of
 
     if not form.planners and form.chosen()[1]:

@@ -22,7 +22,9 @@ def run(
     planner: Annotated[
         str,
         typer.Option(
-            "--planner", "-p", help="One planner, NAME, NAME:key=value,key=value or PLANNER+INTERPLANNER; agora bench compares several."
+            "--planner",
+            "-p",
+            help="One planner, NAME, NAME:key=value,key=value or PLANNER+INTERPLANNER; agora bench compares several.",
         ),
     ],
     interplanner: InterPlannerName = "",
