@@ -29,7 +29,7 @@ from agora.cli.tune import tune
 from agora.cli.validate import calibrate, validate
 from agora.errors import AgoraError, StoppedError, in_words
 
-PANELS = {
+PANELS: dict[str, dict[str, Any]] = {
     "Run": {"run": run, "bench": bench, "validate": validate, "calibrate": calibrate, "tune": tune},
     "Look": {"report": report, "figures": figures, "leaderboard": leaderboard, "list": list_, "robot": robot}
     | {"scenario": scenarios, "map": maps, "data": data},
