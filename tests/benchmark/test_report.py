@@ -10,7 +10,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from agora.benchmark.headline import ARENA, HEADLINE
+from agora.benchmark.headline import ARENA
 from agora.benchmark.pictures import pictured
 from agora.benchmark.report import choose, render
 from agora.benchmark.statistics import bootstrap, detectable, paired_difference, paired_values, wilson
@@ -18,6 +18,7 @@ from agora.benchmark.tables import metric_lines
 from agora.core.recording import Outcome
 from agora.errors import UnknownNameError
 from agora.interfaces import Metric
+from agora.metrics.registered import HEADLINE
 from agora.registry import load
 from viewer.synthetic import METRICS, crash, episode, hall, rows
 

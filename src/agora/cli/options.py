@@ -13,3 +13,5 @@ InterPlannerName = Annotated[
 ]
 
 Seed = Annotated[int | None, typer.Option(help="Seed instead of the suite's.", min=0)]
+
+Simulator = Annotated[str, typer.Option(help="What moves the robots, NAME or NAME:key=value; the stage's own by default.")]
