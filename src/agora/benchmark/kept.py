@@ -56,10 +56,9 @@ def recordings(folder: Path, keys: Iterable[str] | None = None) -> dict[str, Rec
     try:
         if (maps := run.record.maps) is not None:
             return {key: replace(r, map=_kept_map(folder, maps, key)) for key, r in kept.items()}
-        suite = run.suite()
-        for key in kept:
-            _, stage, episode, *_ = key.split("/")
-            kept[key] = replace(kept[key], map=suite.start(stage, int(episode)).map)
+        suite, places = run.suite(), {key: tuple(key.split("/")[1:3]) for key in kept}
+        drawn = {(stage, episode): suite.start(stage, int(episode)).map for stage, episode in dict.fromkeys(places.values())}
+        return {key: replace(kept[key], map=drawn[place]) for key, place in places.items()}
     except InputError as error:
         _LOG.warning("recordings are shown without their maps: %s", error)
     return kept

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -19,9 +18,11 @@ __all__ = ["Why", "why"]
 
 _BACK = 1.0  # how long before a contact the robot's speed is compared with that at the contact, s
 _STOOD = 3.0  # a robot that stood for so long before a time-out stood at its end, s
+_WAITED = 5.0  # a robot that had stood for so long before a contact had waited, s
 _CONFINED, _CONFINED_FOR = 1.0, 8.0  # one that stayed this close to its last place, m, for so long, s, got nowhere
-_SIDES = ("ahead", "ahead on the left", "on the left", "behind on the left", "behind", "behind on the right", "on the right")
-_SIDES += ("ahead on the right",)
+_LEFT = ("ahead on the left", "on the left", "behind on the left")
+_RIGHT = ("behind on the right", "on the right", "ahead on the right")
+_SIDES = ("ahead", *_LEFT, "behind", *_RIGHT)
 _ENDED_BY = {
     Outcome.PEDESTRIAN_COLLISION: ContactKind.PEDESTRIAN,
     Outcome.WALL_COLLISION: ContactKind.WALL,
@@ -47,14 +48,13 @@ def why(recording: Recording) -> Why:
     contact = _last(recording)
     if contact is not None:
         return Why(contact.time, _of_contact(recording, contact))
-    words: dict[Outcome, Callable[[], Why]] = {
-        Outcome.REACHED: lambda: Why(end, f"{end:.1f} s: reached the goal."),
-        Outcome.TIMEOUT: lambda: _of_timeout(recording),
-        Outcome.PLANNER_FAILED: lambda: Why(end, f"{end:.1f} s: the planner failed: {recording.failure or 'nobody recorded how'}"),
-        Outcome.OUT_OF_MAP: lambda: Why(end, _joined(f"{end:.1f} s: left the map {_where(recording, -1)}.", _drove(recording, end))),
-    }
-    plain = Why(end, f"{end:.1f} s: {recording.outcome.label.replace('_', ' ')} {_where(recording, -1)}.")
-    return words.get(recording.outcome, lambda: plain)()
+    if recording.outcome is Outcome.TIMEOUT:
+        return _of_timeout(recording)
+    if recording.outcome is Outcome.PLANNER_FAILED:
+        return Why(end, f"{end:.1f} s: the planner failed: {recording.failure or 'nobody recorded how'}")
+    if recording.outcome is Outcome.OUT_OF_MAP:
+        return Why(end, _joined(f"{end:.1f} s: left the map {_where(recording, -1)}.", _drove(recording, end)))
+    return Why(end, f"{end:.1f} s: {recording.outcome.label.replace('_', ' ')} {_where(recording, -1)}.")
 
 
 def _last(recording: Recording) -> Contact | None:
@@ -72,6 +72,7 @@ def _of_contact(recording: Recording, contact: Contact) -> str:
     return _joined(
         head,
         _drove(recording, contact.time),
+        _waited(recording, before),
         _off_path(recording, contact) if contact.kind == ContactKind.WALL else "",
         _closed(contact),
         {True: "It could have been avoided.", False: "It could not have been avoided.", None: ""}[avoidable(recording, contact)],
@@ -93,7 +94,7 @@ def _party(recording: Recording, contact: Contact, k: int) -> str:
     slot = int(here[0])
     speed = float(norm(recording.pedestrian_velocity[k, slot]))
     walked = "stood" if speed < STANDING else f"walked at {speed:.1f} m/s"
-    return f"pedestrian {contact.party}, who {walked}, {_side(recording, k, recording.pedestrian_position[k, slot])},"
+    return f"pedestrian {contact.party}, who {walked} {_side(recording, k, recording.pedestrian_position[k, slot])},"
 
 
 def _wall_side(recording: Recording, contact: Contact, k: int) -> str:
@@ -124,12 +125,21 @@ def _drove(recording: Recording, time: float) -> str:
     speed, earlier = (float(norm(recording.twist[k, :2])) for k in (now, then))
     if speed < STANDING:
         stood = time - _stands_since(recording, now)
-        return f"The robot stood, for {stood:.1f} s." if stood >= 0.5 else f"The robot had braked from {earlier:.1f} m/s to a stand."
+        return (
+            f"The robot stood, for {stood:.1f} s." if stood >= 0.5 else f"The robot had braked from {earlier:.1f} m/s to a stand."
+        )
     if speed < 0.7 * earlier:
         return f"The robot braked from {earlier:.1f} to {speed:.1f} m/s in the last second."
     if earlier < 0.7 * speed:
         return f"The robot sped up from {earlier:.1f} to {speed:.1f} m/s in the last second."
     return f"The robot drove on at {speed:.1f} m/s."
+
+
+def _waited(recording: Recording, k: int) -> str:
+    """For how long the robot had stood before it drove into something, where that was long."""
+    stood = norm(recording.twist[:k, :2]) < STANDING
+    waited = float(np.diff(recording.time)[:k][stood].sum()) - (recording.time[k] - _stands_since(recording, k))
+    return f"Before, it had stood for {waited:.0f} s of its way." if waited >= _WAITED else ""
 
 
 def _off_path(recording: Recording, contact: Contact) -> str:
