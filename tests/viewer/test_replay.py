@@ -26,11 +26,12 @@ def decode(data):
     """Decode data as the page's script does, in NumPy."""
     blob = zlib.decompress(base64.b64decode(data["data"]))
     T, P = data["samples"], len(data["radii"])
-    size = (3 * P + 4) * T
+    size = (3 * P + 9) * T
     low, high = (np.frombuffer(blob[k * size : (k + 1) * size], np.uint8).reshape(-1, T).astype(int) for k in (0, 1))
     words = np.cumsum(np.cumsum(low + 256 * high, axis=1), axis=1) % 65536
     bits = np.unpackbits(np.frombuffer(blob[2 * size :], np.uint8))[: P * T].reshape(P, T).T.astype(bool)
-    x, y, heading = words[4:].reshape(3, P, T).transpose(0, 2, 1)
+    x, y, heading = words[9:].reshape(3, P, T).transpose(0, 2, 1)
+    extra = np.where(words[4:9] > 32767, words[4:9] - 65536, words[4:9])
     return {
         "time": words[0] * data["time_unit"],
         "xy": words[1:3].T * data["unit"] + data["origin"],
@@ -38,6 +39,8 @@ def decode(data):
         "people": np.stack([x, y], axis=2) * data["unit"] + data["origin"],
         "facing": heading * 2 * np.pi / data["turn"],
         "present": bits,
+        "gaps": np.where(extra[:2] == 32767, np.inf, extra[:2] * 0.01),
+        "command": extra[2:].T * 0.001,
     }
 
 

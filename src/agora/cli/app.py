@@ -17,6 +17,7 @@ from agora.cli.leaderboard import leaderboard, submit
 from agora.cli.machine import doctor, warm
 from agora.cli.maps import import_, maps
 from agora.cli.names import list_, robot
+from agora.cli.play import play
 from agora.cli.policies import policies
 from agora.cli.report import figures, report
 from agora.cli.run import run
@@ -35,7 +36,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 COMMANDS = (
-    (bench, run, report, figures, validate, calibrate, tune, train)
+    (bench, run, report, play, figures, validate, calibrate, tune, train)
     + (bag, mcap, socnavbench, socnavdata, demonstrations, submit, leaderboard)
     + (list_, robot, warm, doctor)
 )

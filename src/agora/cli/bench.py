@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from agora.cli.options import InterPlannerName, Seed, SuiteName
-from agora.cli.results import finish, follow
+from agora.cli.options import InterPlannerName, Seed, SuiteName, VideoCount
+from agora.cli.results import finish, follow, wanted_videos
 
 if TYPE_CHECKING:
     from agora.benchmark.form import RequestForm
@@ -44,7 +44,7 @@ def bench(
     record: Annotated[
         list[str] | None, typer.Option(help="A channel whose readings the recordings keep, such as scan; repeat it.")
     ] = None,
-    video: Annotated[int, typer.Option(help="Episodes of each planner to make a video of.")] = 0,
+    video: VideoCount = "0",
     pedestrians: Annotated[
         list[str] | None,
         typer.Option(help="What planners are told of them: truth, view, visible or tracked; repeat it for several."),
@@ -70,6 +70,7 @@ def bench(
     """
     from agora.cli.outside import run_outside
 
+    films = wanted_videos(video)
     form = _form(
         suite=suite,
         planners=tuple(planner or ()),
@@ -88,7 +89,7 @@ def bench(
         trajectories=trajectories,
         record=tuple(dict.fromkeys(record or ())),
     )
-    finish(run_outside(context, form, ros_launch) or _played(form), video)
+    finish(run_outside(context, form, ros_launch) or _played(form), films)
 
 
 def _played(form: RequestForm) -> Path:
