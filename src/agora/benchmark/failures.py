@@ -165,5 +165,6 @@ def _blame(row: Row) -> str:
     if row["outcome"] != "pedestrian_collision" or not total:
         return ""
     closers = ", ".join(f"{closer} {count}" if total > 1 else closer for closer, count in counts.items() if count)
-    known = {None: "", 0: ", not avoidable", total: ", avoidable"}.get(could, f", {could:.0f} of {total} avoidable")
-    return f"Gap closed by {closers}{known}"
+    if could is None:
+        return f"Gap closed by {closers}"
+    return f"Gap closed by {closers}, {({0: 'not ', total: ''}).get(int(could), f'{int(could)} of {total} ')}avoidable"

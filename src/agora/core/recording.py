@@ -187,8 +187,8 @@ class Recording:
             no way or nobody recorded it.
         door: (T,) opening of the map's door, 0 to 1; None for a map without a door that moves.
         planned_path: (K, 3) the global paths that the robot was given: time, x, y of their points, s and m, path after path. A
-            path lasts until the time of the next; one point that is NaN says that there was none. None where nobody read a path or
-            nobody recorded it.
+            path lasts until the time of the next; one point, where the robot was, says that there was none. None where nobody read
+            a path or nobody recorded it.
         sensors: readings of the robot's channels at each call of the planner, by channel and field: (T - 1, ...), of the field's
             type. Only of channels that were to be recorded. The channel "scan" has the field ``ranges``.
     """

@@ -77,7 +77,7 @@ class Paths:
             self._observers.set_path(w, r, path)
             if self._keep:
                 now = float(self._world.status.clock.step[w]) * self._world.dt
-                points = path if len(path) else np.full((1, 2), np.nan)
+                points = path if len(path) else np.asarray(here, float)[None, :2]
                 self._given[w, r].append(np.column_stack((np.full(len(points), now), points)))
 
     def given(self, w: int, r: int) -> Doubles | None:

@@ -78,7 +78,7 @@ def recording(
 
 def _planned(move: Move, pose: Doubles) -> Doubles:
     """A path at the start, none after 2 s, another after 3 s."""
-    parts = (0.0, move.points(pose[::9, :2] + 0.2)), (2.0, np.full((1, 2), np.nan)), (3.0, move.points(pose[::17, :2] - 0.1))
+    parts = (0.0, move.points(pose[::9, :2] + 0.2)), (2.0, move.points(pose[9:10, :2])), (3.0, move.points(pose[::17, :2] - 0.1))
     return np.concatenate([np.column_stack((np.full(len(points), time), points)) for time, points in parts])
 
 

@@ -18,7 +18,7 @@ def paths(recording: Recording) -> list[tuple[float, Doubles]]:
         return []
     cuts = np.flatnonzero(np.diff(planned[:, 0]) != 0.0) + 1
     parts = np.split(planned, cuts)
-    return [(float(part[0, 0]), part[~np.isnan(part[:, 1]), 1:]) for part in parts]
+    return [(float(part[0, 0]), part[:, 1:] if len(part) > 1 else part[:0, 1:]) for part in parts]
 
 
 def path_at(recording: Recording, time: float) -> Doubles | None:

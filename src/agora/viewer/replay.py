@@ -165,12 +165,41 @@ def encode(recording: Recording, rate: float = 10.0) -> dict[str, Any]:
     vx, vy, omega of the command; every pedestrian's x; y; heading), second differences in time, modulo 2^16. ``time_unit``,
     ``unit`` and ``origin``, ``turn``, `GAP` and `COMMAND` turn them into s, m, rad. Gaps and commands may be below zero.
     """
-    scene, ended = Scene(recording), why(recording)
-    extent = scene.extent
-    origin = np.array(extent[:2])
+    scene, ended, outline = Scene(recording), why(recording), footprint(recording)
+    extent, keep = scene.extent, _thinned(recording.time, rate)
     unit = max(FINEST, (extent.right - extent.left) / STEPS, (extent.top - extent.bottom) / STEPS)
     time_unit = max(0.001, float(recording.time[-1]) / STEPS)
-    keep = _thinned(recording.time, rate)
+    return {
+        "outcome": recording.outcome.label,
+        "why": ended.words,
+        "from": round(max(0.0, ended.time - LEAD), 3) if recording.outcome is not Outcome.REACHED else 0.0,
+        "paths": [[round(since, 3), corners(path, PATH).round(2).tolist()] for since, path in paths(recording)],
+        "outline": [] if outline is None else outline.round(3).tolist(),
+        "commands": recording.command is not None,
+        "extent": [round(v, 3) for v in extent],
+        "goal": [round(float(v), 3) for v in recording.goal[:2]],
+        "tolerance": float(recording.goal_tolerance),
+        "radius": float(recording.radius),
+        "contacts": [
+            [round(float(c.time), 3), int(c.kind), int(c.party), round(float(c.x), 3), round(float(c.y), 3), _blame(recording, c)]
+            for c in recording.contacts
+        ],
+        "door": _door(recording, keep),
+        "samples": len(keep),
+        "states": recording.pedestrian_state is not None,
+        "radii": [round(float(r), 3) for r in recording.pedestrian_radius],
+        "ids": [int(i) for i in recording.pedestrian_id],
+        "origin": [float(v) for v in extent[:2]],
+        "unit": unit,
+        "time_unit": time_unit,
+        "turn": TURN,
+        "data": base64.b64encode(zlib.compress(_data(scene, keep, unit, time_unit), 9)).decode(),
+    }
+
+
+def _data(scene: Scene, keep: Array, unit: float, time_unit: float) -> bytes:
+    """The bytes that `encode` tells of, of the samples that are kept."""
+    recording, origin = scene.recording, np.array(scene.extent[:2])
     present = np.asarray(recording.pedestrian_present, bool)[keep]
     held = _held(present)
     people = np.take_along_axis(recording.pedestrian_position[keep], held[..., None], axis=0)
@@ -191,38 +220,9 @@ def encode(recording: Recording, rate: float = 10.0) -> dict[str, Any]:
     words = np.rint(channels).astype(np.int64)
     for _ in range(2):
         words = np.diff(words, axis=1, prepend=0)
-    blob = (
-        (words & 255).astype(np.uint8).tobytes() + (words >> 8 & 255).astype(np.uint8).tobytes() + np.packbits(present.T).tobytes()
-    )
-    states = recording.pedestrian_state
-    if states is not None:
-        blob += np.where(present, states[keep], 0).T.astype(np.uint8).tobytes()
-    return {
-        "outcome": recording.outcome.label,
-        "why": ended.words,
-        "from": round(max(0.0, ended.time - LEAD), 3) if recording.outcome is not Outcome.REACHED else 0.0,
-        "paths": [[round(since, 3), corners(path, PATH).round(2).tolist()] for since, path in paths(recording)],
-        "outline": [] if (outline := footprint(recording)) is None else outline.round(3).tolist(),
-        "commands": recording.command is not None,
-        "extent": [round(v, 3) for v in extent],
-        "goal": [round(float(v), 3) for v in recording.goal[:2]],
-        "tolerance": float(recording.goal_tolerance),
-        "radius": float(recording.radius),
-        "contacts": [
-            [round(float(c.time), 3), int(c.kind), int(c.party), round(float(c.x), 3), round(float(c.y), 3), _blame(recording, c)]
-            for c in recording.contacts
-        ],
-        "door": _door(recording, keep),
-        "samples": len(keep),
-        "states": states is not None,
-        "radii": [round(float(r), 3) for r in recording.pedestrian_radius],
-        "ids": [int(i) for i in recording.pedestrian_id],
-        "origin": [float(v) for v in origin],
-        "unit": unit,
-        "time_unit": time_unit,
-        "turn": TURN,
-        "data": base64.b64encode(zlib.compress(blob, 9)).decode(),
-    }
+    parts = [words & 255, words >> 8 & 255, np.packbits(present.T)]
+    parts += [] if recording.pedestrian_state is None else [np.where(present, recording.pedestrian_state[keep], 0).T]
+    return b"".join(part.astype(np.uint8).tobytes() for part in parts)
 
 
 def _rounded(gap: Doubles) -> Doubles:

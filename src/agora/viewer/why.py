@@ -48,6 +48,8 @@ def why(recording: Recording) -> Why:
     contact = _last(recording)
     if contact is not None:
         return Why(contact.time, _of_contact(recording, contact))
+    if recording.outcome is Outcome.REACHED:
+        return Why(end, f"{end:.1f} s: reached the goal.")
     if recording.outcome is Outcome.TIMEOUT:
         return _of_timeout(recording)
     if recording.outcome is Outcome.PLANNER_FAILED:
@@ -152,7 +154,7 @@ def _off_path(recording: Recording, contact: Contact) -> str:
     nearest, off = _nearest(path, np.array([contact.x, contact.y]))
     room = float(recording.map.gap(nearest[None])[0]) - recording.radius
     words = f"It was {off:.1f} m off its planned path"
-    return f"{words}, which has no room for it there." if room < 0.0 else f"{words}."
+    return f"{words}, which has no room for it there." if room < 1e-3 else f"{words}."
 
 
 def _nearest(path: Doubles, place: Doubles) -> tuple[Doubles, float]:
