@@ -203,11 +203,10 @@ def test_failures_are_listed_with_reason_and_command_and_can_be_played():
     assert len(listed) == 1 + len(failed)
     assert listed[2][3:] == [
         "planner failed",
-        "3.2",
         "3.2 s: ValueError: no <path>.",
         f"agora play results/demo {failed[1]['key']}",
     ]
-    assert listed[1][5] == why(crash()).words and "touched pedestrian 9" in listed[1][5]
+    assert listed[1][4] == why(crash()).words and "touched pedestrian 9" in listed[1][4]
     assert [a["data-play"] for tag, a in page.tags if "data-play" in a] == [failed[0]["key"]]
 
 
@@ -215,9 +214,9 @@ def test_what_happened_is_the_reason_that_was_given_where_the_page_does_not_play
     table = rows(("a",), episodes=2, stages=("s",))
     table[0] |= {"outcome": "planner_failed", "key": "k"}
     page = parse(table, run={}, recordings={"k": episode(outcome=Outcome.PLANNER_FAILED)})
-    assert page.tables["failures"][0][1][5].endswith("s: the planner failed: ValueError: the <b>path</b> is empty")
+    assert page.tables["failures"][0][1][4].endswith("s: the planner failed: ValueError: the <b>path</b> is empty")
     page = parse(table, run={}, reasons={"k": "3 s: it rained."})
-    assert page.tables["failures"][0][1][5] == "3 s: it rained."
+    assert page.tables["failures"][0][1][4] == "3 s: it rained."
 
 
 @pytest.mark.parametrize(
@@ -236,7 +235,7 @@ def test_of_failures_without_a_recording_the_row_says_who_closed_the_gap_and_whe
     table[0] |= {"outcome": "pedestrian_collision", "collisions_avoidable": could} | dict(zip(names, counts, strict=True))
     table[1] |= {"outcome": "wall_collision", "collisions_by_robot": 1.0, "reason": "no_path"}
     (listed,) = parse(table, run={}).tables["failures"]
-    assert [line[5] for line in listed[1:]] == [f"pedestrian collision.{words}", "wall collision. The planner noted: no path."]
+    assert [line[4] for line in listed[1:]] == [f"pedestrian collision.{words}", "wall collision. The planner noted: no path."]
 
 
 def test_a_planner_that_does_not_read_what_it_drove_into_is_named():
@@ -244,7 +243,7 @@ def test_a_planner_that_does_not_read_what_it_drove_into_is_named():
     for row, outcome in zip(table, ["wall_collision", "pedestrian_collision"] * 2, strict=True):
         row["outcome"] = outcome
     (listed,) = parse(table, run={"blind": ["a"], "unaware": ["b"]}).tables["failures"]
-    said = {(line[0], line[2][0]): line[5] for line in listed[1:]}
+    said = {(line[0], line[2][0]): line[4] for line in listed[1:]}
     assert said["a", "0"].endswith(" a reads no walls.") and said["b", "1"].endswith(" b reads nothing of people.")
     assert "reads" not in said["a", "1"] + said["b", "0"]
 

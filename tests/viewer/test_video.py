@@ -133,7 +133,7 @@ def test_a_video_fits_its_place_and_has_room_for_the_reason_of_a_failure():
         width, height = Painter.fitting(scene, words)
         painter = Painter(scene, (width, height), caption=words)
         extent = scene.extent
-        assert width % 2 == height % 2 == 0 and 640 <= width <= 960
+        assert width % 2 == height % 2 == 0 and 740 <= width <= 960
         high = painter.scale * (extent.top - extent.bottom)
         assert painter.scale * (extent.right - extent.left) == pytest.approx(width - 24, abs=2) or high > 500
         assert height - 2 <= high + 60 + 34 + 19 * (2 if words else 0) <= height + 2

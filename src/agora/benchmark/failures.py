@@ -110,6 +110,7 @@ def titles(rows: Sequence[Row]) -> dict[str, str]:
 def listed(
     run: Mapping[str, Any],
     rows: Sequence[Row],
+    planners: Sequence[str],
     recordings: Mapping[str, Recording],
     reasons: Mapping[str, str] | None,
     colours: Mapping[str, str],
@@ -119,19 +120,25 @@ def listed(
     Args:
         run: what was run, as `agora.benchmark.report.render` takes it.
         rows: rows of the run.
+        planners: labels of the planners, in the order of their lines.
         recordings: episodes that the page plays, by key.
         reasons: how episodes came to their ends, by key; None to take it from the recordings. Of others the row says what it knows.
         colours: colours of outcomes.
     """
-    lost, lines = [row for row in rows if failed(row)], []
+    stages = list(dict.fromkeys(row["stage"] for row in rows))
+    lost = sorted(
+        (row for row in rows if failed(row)),
+        key=lambda row: (planners.index(row["planner"]), stages.index(row["stage"]), row["episode"]),
+    )
+    lines = []
     said = {key: why(recording).words for key, recording in recordings.items()} if reasons is None else reasons
     for row in lost[:MOST_FAILURES]:
         key = row["key"]
         line: dict[str, Any] = {name: row.get(name, "") for name in ("planner", "stage", "episode", "seed", "key")}
         line |= {"outcome": row["outcome"].replace("_", " "), "colour": colours[row["outcome"]], "play": key in recordings}
-        line["time"] = row.get("duration")
         line["why"] = f"{said.get(key) or _from_row(row)}{_unread(run, row)}"
-        line["command"] = f"agora play {run.get('folder', 'RUN')} {shlex.quote(str(key))}"
+        episode = key if key.count("/") < 4 else key.rpartition("/")[0]
+        line["command"] = f"agora play {run.get('folder', 'RUN')} {shlex.quote(episode)}"
         lines.append(line)
     left = f"; {len(lost) - len(lines)} more are in the rows" if len(lost) > len(lines) else ""
     return {"failures": lines, "failures_left": left}

@@ -119,7 +119,7 @@ def render(
         "cards": _grouped(_cards(rows, shown, planners)),
         "many": "" if len(rows) <= charts.MOST_DOTS * max(1, len(planners)) else f" (at most {charts.MOST_DOTS} are drawn)",
         "planning": tables.planning_lines(_by_planner(rows, calls)),
-        **listed(run, rows, recordings, reasons, _colours(rows)),
+        **listed(run, rows, planners, recordings, reasons, _colours(rows)),
         "replay": replay_html(recordings, titles=titles(rows)) if recordings else "",
         "arrows": ARROWS,
         "css": source("page.css") + source("report.css"),

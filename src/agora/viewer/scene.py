@@ -248,7 +248,7 @@ class Scene:
             None if recording.pedestrian_state is None else recording.pedestrian_state[k[0]][now],
             np.array([[*_pose_at(other, time), other.radius] for other in self.others]).reshape(-1, 4),
             next((path for since, path in reversed(self._paths) if since <= time + 1e-9), np.zeros((0, 2))),
-            self._readings(int(k[0]), int(j[0]), float(fraction[0])),
+            self._readings(time),
         )
 
     @cached_property
@@ -261,16 +261,19 @@ class Scene:
         walls = wall_gaps(self.recording)
         return closest_surface(self.recording), np.full(len(self.recording.time), np.inf) if walls is None else walls
 
-    def _readings(self, k: int, j: int, fraction: float) -> Readings:
-        """What a dial would show between samples k and j."""
+    def _readings(self, time: float) -> Readings:
+        """What a dial would show at a time; the speed is that of the way since the last sample, as a robot that touches stops."""
         recording, commands = self.recording, self.recording.command
-        twist = recording.twist[k] + fraction * (recording.twist[j] - recording.twist[k])
+        k, j, fraction = (each[0] for each in _between(recording, np.array([time - 1e-6])))
+        way = float(np.hypot(*(recording.pose[j, :2] - recording.pose[k, :2])))
+        speed = way / float(recording.time[j] - recording.time[k]) if j > k else 0.0
+        k, j, fraction = (each[0] for each in _between(recording, np.array([time])))
         people, walls = (
             float(gap[k] + fraction * (gap[j] - gap[k])) if np.isfinite(gap[k]) and np.isfinite(gap[j]) else float(gap[k])
             for gap in self.gaps
         )
         asked = None if commands is None or not len(commands) else tuple(commands[min(k, len(commands) - 1)].tolist())
-        return Readings(float(np.hypot(*twist[:2])), asked, people, walls)
+        return Readings(speed, asked, people, walls)
 
     def leaves(self, time: float) -> list[Doubles]:
         """The leaves of the map's door, polygons (4, 2), m; none of a map without one, or where nobody recorded it."""

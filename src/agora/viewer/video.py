@@ -34,7 +34,7 @@ LINE = 1.4
 HEADER, FOOTER, PAD = 60, 34, 12
 """Pixels above, below and beside the scene."""
 
-WIDEST, HIGHEST, NARROWEST = 960, 720, 640
+WIDEST, HIGHEST, NARROWEST = 960, 720, 740
 """Most pixels of a video that fits its scene, across and down, and the fewest across."""
 
 DASH = 7.0

@@ -175,12 +175,9 @@ def _closed(contact: Contact) -> str:
         return ""
     other = "other robot" if contact.kind == ContactKind.ROBOT else "person"
     who = {Closer.ROBOT: "The robot", Closer.PERSON: f"The {other}", Closer.BOTH: "Both"}[closing.closer]
-    return f"{who} closed the gap (robot {_signed(closing.robot)}, {other} {_signed(closing.party)} m/s)."
-
-
-def _signed(speed: float) -> str:
-    """A speed with one decimal, without a minus before zero."""
-    return f"{speed + 0.0 if abs(speed) >= 0.05 else 0.0:.1f}"
+    digits = 1 if max(closing.robot, closing.party) >= 0.1 else 2
+    ours, theirs = (f"{round(speed, digits) + 0.0:.{digits}f}" for speed in (closing.robot, closing.party))
+    return f"{who} closed the gap (robot {ours}, {other} {theirs} m/s)."
 
 
 def _about(recording: Recording, k: int, but: Contact | None = None) -> str:
@@ -219,11 +216,11 @@ def _of_timeout(recording: Recording) -> Why:
         k = int(np.searchsorted(recording.time, since))
         turned = float(np.abs(recording.twist[k:, 2]).mean()) > 0.1
         how = f"The robot {'turned on the spot' if turned else 'stood'} for the last {end - since:.0f} s at ({x:.1f}, {y:.1f})."
-        return Why(since, _joined(head, none, how, _ahead(recording, k), _asked(recording, k), _noted(recording, k, last)))
+        return Why(since, _joined(head, none, how, _ahead(recording, last), _asked(recording, k), _noted(recording, k, last)))
     if end - stayed >= _CONFINED_FOR:
         k = int(np.searchsorted(recording.time, stayed))
         how = f"The robot stayed within {_CONFINED:.0f} m of ({x:.1f}, {y:.1f}) for the last {end - stayed:.0f} s."
-        return Why(stayed, _joined(head, none, how, _ahead(recording, k), _noted(recording, k, last)))
+        return Why(stayed, _joined(head, none, how, _ahead(recording, last), _noted(recording, k, last)))
     pace = float(norm(np.diff(recording.pose[:, :2], axis=0)).sum()) / max(end, 1e-9)
     how = f"The robot was on its way, at {pace:.1f} m/s on average"
     how += f"; a shortest way is {recording.shortest_path:.1f} m." if math.isfinite(recording.shortest_path) else "."
