@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from agora.cli.options import InterPlannerName, Seed, Simulator, SuiteName
-from agora.cli.results import finish, follow
+from agora.cli.options import InterPlannerName, Seed, Simulator, SuiteName, VideoCount
+from agora.cli.results import finish, follow, wanted_videos
 
 if TYPE_CHECKING:
     from agora.benchmark.form import RequestForm
@@ -47,7 +47,7 @@ def bench(
     record: Annotated[
         list[str] | None, typer.Option(help="A channel whose readings the recordings keep, such as scan; repeat it.")
     ] = None,
-    video: Annotated[int, typer.Option(help="Episodes of each planner to make a video of.")] = 0,
+    video: VideoCount = "0",
     pedestrians: Annotated[
         list[str] | None,
         typer.Option(help="What planners are told of them: truth, view, visible or tracked; repeat it for several."),
@@ -73,6 +73,7 @@ def bench(
     """
     from agora.cli.outside import run_outside
 
+    films = wanted_videos(video)
     form = _form(
         suite=suite,
         planners=tuple(planner or ()),
@@ -92,9 +93,9 @@ def bench(
         record=tuple(dict.fromkeys(record or ())),
     )
     if (folder := run_outside(context, form, ros_launch)) is not None:
-        finish(folder, video)
+        finish(folder, films)
     else:
-        finish(_played(form), video, partial(_again, form))
+        finish(_played(form), films, partial(_again, form))
 
 
 def _played(form: RequestForm) -> Path:
