@@ -81,12 +81,13 @@ def _check_files_and_packages(folder: Path, was: Mapping[str, Any], now: Mapping
         raise ResultsError(f"{folder}: {changed} {since}; install what it was, or choose another folder")
 
 
-def difference_of(was: Any, now: Any, path: str) -> str:
-    """Return the first place where two trees of plain data differ, in words."""
+def difference_of(was: Any, now: Any, path: str, places: tuple[str, str] = ("there", "here")) -> str:
+    """Return the first place where two trees of plain data differ, in words, which say where each of them is."""
     if isinstance(was, dict) and isinstance(now, dict):
         for key in [*was, *now]:
             if was.get(key) != now.get(key):
-                return difference_of(was.get(key), now.get(key), f"{path}.{key}")
+                return difference_of(was.get(key), now.get(key), f"{path}.{key}", places)
     if isinstance(was, list) and isinstance(now, list) and len(was) == len(now):
-        return next(difference_of(a, b, f"{path}[{i}]") for i, (a, b) in enumerate(zip(was, now, strict=True)) if a != b)
-    return f"{path} is {shown(was)} there and {shown(now)} here"
+        pairs = enumerate(zip(was, now, strict=True))
+        return next(difference_of(a, b, f"{path}[{i}]", places) for i, (a, b) in pairs if a != b)
+    return f"{path} is {shown(was)} {places[0]} and {shown(now)} {places[1]}"

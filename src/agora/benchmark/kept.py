@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -84,11 +85,6 @@ def report(folder: Path, found: Account | None = None) -> Path:
     run, found = RunFolder.read(folder), found or account(folder)
     record, stages = run.record, [stage.name for stage in run.record.outline.stages]
     rows = sorted(found.rows, key=lambda row: stages.index(row["stage"]) if row["stage"] in stages else 0)
-    metrics = [load_component("metrics", name) for name in available("metrics")]
-    timing: dict[str, Array] = {}
-    own = {row["key"] for row in rows}
-    for read in run.shards("timing"):
-        timing |= {row["key"]: np.array(row.get(store.CALLS) or (), float) for row in read.rows if row["key"] in own}
     shown = {
         "suite": record.outline.name,
         "version": record.version,
@@ -101,11 +97,43 @@ def report(folder: Path, found: Account | None = None) -> Path:
         "planners": record.labels,
         "names": record.names,
     }
-    replayed, drawn = choose(rows, REPLAYS), pictured(rows, record.labels)
-    kept = recordings(folder, [*replayed, *drawn])
+    return write_page(folder / "report.html", shown, rows, calls(run, rows), lambda keys: recordings(folder, keys))
+
+
+def calls(run: RunFolder, rows: Iterable[Mapping[str, Any]]) -> dict[str, Array]:
+    """Return the wall times of the control calls of rows of a run, s, by key."""
+    own, timing = {row["key"] for row in rows}, dict[str, Array]()
+    for read in run.shards("timing"):
+        timing |= {row["key"]: np.array(row.get(store.CALLS) or (), float) for row in read.rows if row["key"] in own}
+    return timing
+
+
+def write_page(
+    path: Path,
+    shown: Mapping[str, Any],
+    rows: Sequence[Mapping[str, Any]],
+    timing: Mapping[str, Array],
+    kept_of: Callable[[Iterable[str]], dict[str, Recording]],
+    baseline: str | None = None,
+) -> Path:
+    """Write the page of rows with the replays and pictures that are worth it, and return its path.
+
+    Args:
+        path: path of the page.
+        shown: what was run, as `agora.benchmark.report.render` takes it.
+        rows: rows in the order of the page.
+        timing: wall times of control calls, s, by key.
+        kept_of: returns the recordings of keys, as far as they were kept.
+        baseline: planner that others are compared with; None for the first.
+
+    Raises:
+        ResultsError: the page cannot be written. UnknownNameError: no such baseline.
+    """
+    metrics = [load_component("metrics", name) for name in available("metrics")]
+    replayed, drawn = choose(rows, REPLAYS), pictured(rows, shown["planners"])
+    kept = kept_of([*replayed, *drawn])
     replays, pictures = ({key: kept[key] for key in keys if key in kept} for keys in (replayed, drawn))
-    page = render(shown, rows, metrics, replays, timing=timing, pictures=pictures)
-    path = folder / "report.html"
+    page = render(shown, rows, metrics, replays, baseline=baseline, timing=timing, pictures=pictures)
     try:
         write_whole(path, page)
     except OSError as error:

@@ -66,7 +66,7 @@ def render(
 
     Args:
         run: what was run; ``suite``, ``planners``, ``version``, ``commit``, ``hardware``, ``seeds``, ``trajectories``,
-            ``interrupted`` and ``problems`` are shown where given; where it is ``incomplete``, no planner is named best; ``names``
+            ``interrupted``, ``problems`` and ``notes`` are shown where given; where it is ``incomplete``, no planner is named best; ``names``
             are those of planners by label, where a planner has another label at each level of perception.
         rows: a row for each episode and robot, with ``key``, ``stage``, ``planner``, ``robot``, ``outcome``, ``seed`` and metrics.
         metrics: metrics to show, as far as rows have them.
@@ -95,6 +95,7 @@ def render(
         "ranking": ranks,
         "published": _published(_words(run.get("suite", "")), rows),
         "problems": [_words(problem) for problem in run.get("problems") or ()],
+        "notes": [_words(note) for note in run.get("notes") or ()],
         "facts": _facts(run, rows, planners),
         "version": _words(run.get("version", "")),
         "hardware": _words(run.get("hardware", "")),

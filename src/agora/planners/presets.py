@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
-from agora.config import build_component, load, parse_parameters
+from agora.config import build, build_component, load, parse_parameters
 from agora.errors import InputError, UnknownNameError, in_words
 from agora.extras import lacking
 from agora.planners.guided import GuidedPlanner
@@ -19,6 +20,9 @@ __all__ = ["named_interplanner", "named_planner", "runnable"]
 
 _PLUS = re.compile(r"\+(?=[A-Za-z_])")
 """Between a planner and its interplanner; the one in 1e+3 is not followed by a letter."""
+
+GUIDED = "guided"
+"""The name of a planner with an interplanner in front of it, which is not registered."""
 
 _CALLED = re.compile(r"(\w+)\((.*)\)")
 
@@ -50,10 +54,25 @@ def named_planner(text: str, interplanner: str = "", agent: str = "") -> tuple[s
     label, planner = text.replace("/", "|"), _local(own, agent)
     guide = named_interplanner(front[0]) if front else None
     if guide is not None and guide.name != "bypass":
-        planner = Named("guided", GuidedPlanner(planner, guide))
+        planner = Named(GUIDED, GuidedPlanner(planner, guide))
     if absent := lacking(planner.part.declares.requires):
         raise InputError(f"planner {text!r}: {absent}")
     return label, planner
+
+
+def planner_of(values: Mapping[str, Any], where: str) -> Named:
+    """Return the planner that `agora.config.plain` has written, with the interplanner in front of it where there is one.
+
+    Args:
+        values: name and parameters, plain data.
+        where: names the data in messages.
+
+    Raises:
+        InputError: there is no such planner here, or it has other parameters.
+    """
+    if values.get("name") != GUIDED:
+        return build_component("planners", values, where)
+    return Named(GUIDED, build({key: value for key, value in values.items() if key != "name"}, GuidedPlanner, where))
 
 
 def runnable() -> tuple[list[str], dict[str, str]]:
