@@ -47,7 +47,7 @@ def mark_of(decides: Mapping[str, Any]) -> str:
     return hashlib.blake2b(dump(decides).encode(), digest_size=16).hexdigest()
 
 
-def check_resumed(record: Path, what: str, was: Mapping[str, Any], now: Mapping[str, Any], resume: bool) -> None:
+def check_resumed(record: Path, what: str, was: Mapping[str, Any], now: Mapping[str, Any], resume: bool, more: str = "") -> None:
     """Make sure that a folder's work is to go on, and that it is the work that is asked for.
 
     Args:
@@ -56,12 +56,13 @@ def check_resumed(record: Path, what: str, was: Mapping[str, Any], now: Mapping[
         was: plain data by name that decided the results when the work was begun.
         now: the same data here and now.
         resume: whether the work is to go on.
+        more: what else can be done where it is not, for the message.
 
     Raises:
         ResultsError: it is not to go on, or something differs; the message says what.
     """
     if not resume:
-        raise ResultsError(f"{record.parent}: holds a {what} already; choose another folder, or go on with --resume")
+        raise ResultsError(f"{record.parent}: holds a {what} already; choose another folder, or go on with --resume{more}")
     _check_files_and_packages(record.parent, was, now, f"since the {what} was begun")
     for part in dict.fromkeys([*now, *was]):
         if was.get(part) != now.get(part):

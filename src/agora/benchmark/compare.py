@@ -40,11 +40,12 @@ def write_comparison(runs: Merged, path: Path, baseline: str | None = None) -> P
     except OSError as error:
         raise ResultsError(f"{path}: cannot be written: {error.strerror or error}") from error
     records = list(runs.records.values())
+    machines = [record.made_on for record in records if record.made_on is not None]
     shown = {
         "suite": _each(record.outline.name for record in records),
         "version": _each(record.version for record in records),
-        "commit": _each(record.made_on and record.made_on.commit for record in records),
-        "hardware": _each(record.made_on and record.made_on.cpu for record in records),
+        "commit": _each(machine.commit for machine in machines),
+        "hardware": _each(machine.cpu for machine in machines),
         "interrupted": [f"{key}: {reason}" for key, reason in runs.interrupted.items()],
         "problems": runs.problems,
         "incomplete": runs.incomplete,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from agora.benchmark.adding import adding
 from agora.benchmark.bench import with_seed
 from agora.benchmark.contest import read_contest
 from agora.benchmark.control import with_control
@@ -35,6 +36,7 @@ class RequestForm:
         interplanner: interplanner in front of planners that name none.
         output: folder of the results; ``results/SUITE`` where None.
         resume: go on with a run that was begun in ``output``.
+        add: add the planners to the run in ``output``, whose rows stay.
         seed: seed instead of the suite's.
         simulator: simulator that moves the robots, as a text; the stages' own where empty.
         pedestrians: levels of perception at which each planner runs; as the stages say where there is none.
@@ -56,6 +58,7 @@ class RequestForm:
     interplanner: str = ""
     output: Path | None = None
     resume: bool = False
+    add: bool = False
     seed: int | None = None
     simulator: str = ""
     pedestrians: tuple[Level, ...] = ()
@@ -110,12 +113,12 @@ class RequestForm:
         if self.interplanner and not texts:
             raise InputError("interplanner: the contest names those of its planners; name planners too")
         planners = dict(named_planner(text, self.interplanner) for text in texts)
-        if planners and self.control and not self.record:  # sensors are recorded of runs that are learned from
+        if planners and self.control and not self.record and not self.add:  # sensors are recorded of runs that are learned from
             planners = with_control(suite, planners, self.folder(suite), self.resume)
         recordable(self.record)
-        return Request(
-            suite, planners or contestants, self.folder(suite), self._options(), pedestrians=self.pedestrians, resume=self.resume
-        )
+        planners = planners or contestants
+        request = Request(suite, planners, self.folder(suite), self._options(), pedestrians=self.pedestrians, resume=self.resume)
+        return adding(request) if self.add else request
 
 
 def read_benchmark(name: str) -> tuple[Suite, dict[str, Named]]:

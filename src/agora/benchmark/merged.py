@@ -1,8 +1,9 @@
 """Several runs as one: the rows of all of them, and in words what is the same and what is not.
 
 An episode is the same in two runs where the suite's name and version, the stage, the seed, the digests of the stage's files, the
-versions of the packages and Agora's own are. Where one of these differs, the stage of the later run gets that run's name behind its
-own, so that nothing pairs its episodes. What robots know of pedestrians belongs to the planner: episodes of two levels are the same.
+versions of the packages and Agora's own are. Where one of these differs, the stage of the later run gets that run's name behind
+its own, so that nothing pairs its episodes. What robots know of pedestrians belongs to the planner: episodes of two levels are
+the same.
 
 A planner is the same in two runs where its parameters, files, packages and knowledge of pedestrians are, all stages that both have
 are the same, and so are the rows of the episodes that both have. Then it stands there once. Else it has the run's name behind its
@@ -132,7 +133,7 @@ class _Run:
     def stages(self) -> dict[str, _Facts]:
         """What decides the episodes of each stage."""
         found = {one["name"]: one for one in self.record.suite.get("stages", ())}
-        others = {str(row["stage"]): {} for row in self.account.rows if row["stage"] not in found}
+        others: dict[str, _Facts] = {str(row["stage"]): {} for row in self.account.rows if row["stage"] not in found}
         return {name: self._stage(one) for name, one in found.items()} | others
 
     def _stage(self, stage: Mapping[str, Any]) -> _Facts:
@@ -140,7 +141,7 @@ class _Run:
         if set(stage) == {"name"} or record.inputs is None or record.version is None:
             return {}
         decided = {key: value for key, value in stage.items() if key not in _FREE}
-        first = {"suite": suite["name"], "version of the suite": suite.get("version"), "Agora": record.version}
+        first: dict[str, Any] = {"suite": suite["name"], "version of the suite": suite.get("version"), "Agora": record.version}
         return (
             first
             | {"seed": record.seed_of(stage["name"]), "stage": decided}
@@ -156,9 +157,10 @@ class _Run:
         level = (self.record.pedestrians or {}).get(label)
         own = {one["name"]: one.get("pedestrians") for one in self.record.suite.get("stages", ()) if one["name"] in stages}
         told = {name: _at(one, level) for name, one in own.items()}
-        return {"parameters": values, "told of pedestrians": told} | self._parts(lambda: (planner_of(values, "planner"),))
+        first: dict[str, Any] = {"parameters": values, "told of pedestrians": told}
+        return first | self._parts(lambda: (planner_of(values, "planner"),))
 
-    def _parts(self, built: Callable[[], tuple[Any, ...]]) -> _Facts:
+    def _parts(self, built: Callable[[], tuple[Any, ...]]) -> dict[str, Any]:
         """The digests of the files that parts read, and the versions of the packages that they are from.
 
         What cannot be built here may read any of the files, and be from any of the packages, that all runs have.
@@ -299,4 +301,3 @@ def _machines(runs: Sequence[_Run]) -> Iterator[str]:
 
 def _listed(words: Sequence[str]) -> str:
     return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
-

@@ -62,6 +62,7 @@ class RunRecord:
         planned: number of episodes of each planner, by stage.
         trajectories: choice of the recordings that are kept.
         id: digest of all of these, the mark of the run's shards.
+        earlier: marks of shards from before planners were added to the run.
         made_on: machine on which the run was begun.
         resumed_on: other machines on which it went on.
         sources: files of episodes that were played elsewhere.
@@ -80,6 +81,7 @@ class RunRecord:
     planned: dict[str, int] | None = None
     trajectories: Keep | None = None
     id: str | None = None
+    earlier: tuple[str, ...] | None = None
     made_on: Machine | None = None
     resumed_on: tuple[Machine, ...] | None = None
     sources: tuple[str, ...] | None = None

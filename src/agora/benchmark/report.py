@@ -66,8 +66,8 @@ def render(
 
     Args:
         run: what was run; ``suite``, ``planners``, ``version``, ``commit``, ``hardware``, ``seeds``, ``trajectories``,
-            ``interrupted``, ``problems`` and ``notes`` are shown where given; where it is ``incomplete``, no planner is named best; ``names``
-            are those of planners by label, where a planner has another label at each level of perception.
+            ``interrupted``, ``problems`` and ``notes`` are shown where given; where it is ``incomplete``, no planner is named best;
+            ``names`` are those of planners by label, where a planner has another label at each level of perception.
         rows: a row for each episode and robot, with ``key``, ``stage``, ``planner``, ``robot``, ``outcome``, ``seed`` and metrics.
         metrics: metrics to show, as far as rows have them.
         recordings: episodes to replay, by key.

@@ -40,6 +40,9 @@ def bench(
     threads: Annotated[int, typer.Option(help="Threads over worlds, in each worker.")] = 1,
     batch: Annotated[int, typer.Option(help="Most episodes side by side.")] = 64,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was begun in the folder.")] = False,
+    add: Annotated[
+        bool, typer.Option("--add", help="Add the planners to the run in the folder: the same episodes, and its rows stay.")
+    ] = False,
     trajectories: Annotated[str, typer.Option(help="Recordings to keep: all, failed or none.")] = "all",
     record: Annotated[
         list[str] | None, typer.Option(help="A channel whose readings the recordings keep, such as scan; repeat it.")
@@ -76,6 +79,7 @@ def bench(
         interplanner=interplanner,
         output=output,
         resume=resume,
+        add=add,
         seed=seed,
         simulator=simulator,
         pedestrians=tuple(dict.fromkeys(pedestrians or ())),

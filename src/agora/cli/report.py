@@ -17,7 +17,9 @@ def report(folder: Annotated[Path, typer.Argument(help="Folder of the results.")
 
 def compare(
     runs: Annotated[list[Path], typer.Argument(help="Folders of the runs, at least two.", metavar="RUN RUN...")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="The page that is written (.html).")] = Path("results/compare.html"),
+    output: Annotated[Path, typer.Option("--output", "-o", help="The page that is written (.html).")] = Path(
+        "results/compare.html"
+    ),
     baseline: Annotated[
         str | None, typer.Option(help="Planner that the others are compared with; the first one by default.")
     ] = None,
