@@ -65,6 +65,25 @@ class Merged:
     records: dict[str, RunRecord]
     places: dict[str, tuple[Path, str]]
 
+    def title(self, stages: Sequence[str] = ()) -> str:
+        """Say in a line what was run: suites, stages of them where not all count, seeds, versions."""
+        records = list(self.records.values())
+        suites = dict.fromkeys(
+            f"{r.outline.name}{_of(' version ', r.suite.get('version'))}, seed {r.outline.seed}" for r in records
+        )
+        versions = dict.fromkeys(f"Agora {r.version}" for r in records if r.version)
+        some = f", {'stages' if len(stages) > 1 else 'stage'} {_listed(list(stages))}" if stages else ""
+        return (
+            f"Suite {_listed(list(suites))}{some} ({_listed(list(versions))})"
+            if versions
+            else f"Suite {_listed(list(suites))}{some}"
+        )
+
+
+def _of(words: str, value: Any) -> str:
+    """Words with a value behind them; empty for none."""
+    return "" if value is None else f"{words}{value}"
+
 
 def merged(folders: Sequence[Path]) -> Merged:
     """Return the runs of folders as one; a single one is as it is.
@@ -123,11 +142,10 @@ class _Run:
 
     def words(self) -> str:
         """Say what the run is of."""
-        outline, version = self.record.outline, self.record.suite.get("version")
-        of = f"suite {outline.name}{f' version {version}' if version is not None else ''}, seed {outline.seed}"
-        made = self.record.made_on
-        by = f", by Agora {self.record.version}" if self.record.version else ""
-        return f"{self.name} is {of}{by}{f', commit {made.commit}' if made else ''}: {self.folder}."
+        outline, made = self.record.outline, self.record.made_on
+        of = f"suite {outline.name}{_of(' version ', self.record.suite.get('version'))}, seed {outline.seed}"
+        by = f"{_of(', by Agora ', self.record.version)}{_of(', commit ', made and made.commit)}"
+        return f"{self.name} is {of}{by}: {self.folder}."
 
     @cached_property
     def stages(self) -> dict[str, _Facts]:

@@ -18,7 +18,7 @@ from agora.cli.machine import doctor, warm
 from agora.cli.maps import import_, maps
 from agora.cli.names import list_, robot
 from agora.cli.policies import policies
-from agora.cli.report import compare, figures, report
+from agora.cli.report import compare, figures, report, table
 from agora.cli.run import run
 from agora.cli.scenarios import scenarios
 from agora.cli.serve import serve
@@ -35,7 +35,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 COMMANDS = (
-    (bench, run, report, compare, figures, validate, calibrate, tune, train)
+    (bench, run, report, compare, table, figures, validate, calibrate, tune, train)
     + (bag, mcap, socnavbench, socnavdata, demonstrations, submit, leaderboard)
     + (list_, robot, warm, doctor)
 )

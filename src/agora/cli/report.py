@@ -1,4 +1,4 @@
-"""``agora report``, ``compare`` and ``figures``: pages and figures of runs."""
+"""``agora report``, ``compare``, ``table`` and ``figures``: pages, tables and figures of runs."""
 
 from __future__ import annotations
 
@@ -46,6 +46,45 @@ def compare(
     for problem in found.problems:
         typer.echo(f"not as planned  {problem}", err=True)
     typer.echo(f"report  {page}")
+
+
+def table(
+    runs: Annotated[list[Path], typer.Argument(help="Folder of a run; of several, as agora compare.", metavar="RUN...")],
+    kind: Annotated[str, typer.Option("--format", "-f", help="latex, csv or markdown.")] = "markdown",
+    metric: Annotated[
+        list[str] | None, typer.Option("--metric", "-m", help="A metric; repeat it. Those at the head of the report by default.")
+    ] = None,
+    stage: Annotated[list[str] | None, typer.Option("--stage", help="A stage; repeat it. All together by default.")] = None,
+    planner: Annotated[list[str] | None, typer.Option("--planner", "-p", help="A planner; repeat it. All by default.")] = None,
+    own: Annotated[
+        bool,
+        typer.Option("--own-episodes", help="Means of each planner's own episodes, not of those that every planner reached."),
+    ] = False,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write it to a file instead of printing it.")] = None,
+) -> None:
+    """Print a table for a paper: planners by metrics, with 95 % intervals, and bold where the best is fair to name."""
+    from agora.benchmark.merged import merged
+    from agora.benchmark.paper import FORMATS, paper_table
+    from agora.errors import InputError, UnknownNameError
+
+    if kind not in FORMATS:
+        raise InputError(f"--format: expected latex, csv or markdown, got {kind!r}")
+    found = merged(runs)
+    stages = dict.fromkeys(row["stage"] for row in found.rows)
+    for name, known, what in ((stage, stages, "stage"), (planner, found.planners, "planner")):
+        for one in name or ():
+            if one not in known:
+                raise UnknownNameError(what, one, known)
+    rows = [row for row in found.rows if row["stage"] in (stage or stages) and row["planner"] in (planner or found.planners)]
+    labels = [label for label in found.planners if label in (planner or found.planners)]
+    text = FORMATS[kind](paper_table(rows, labels, found.title(stage or ()), metric or (), common=not own))
+    for note in (*found.notes, *(f"not as planned  {problem}" for problem in found.problems)):
+        typer.echo(note, err=True)
+    if output is None:
+        typer.echo(text, nl=False)
+    else:
+        output.write_text(text, encoding="utf-8")
+        typer.echo(f"table  {output}")
 
 
 def figures(
