@@ -51,6 +51,7 @@ def write_comparison(runs: Merged, path: Path, baseline: str | None = None) -> P
         "incomplete": runs.incomplete,
         "planners": runs.planners,
         "names": runs.names,
+        "parameters": runs.parameters,
         "notes": runs.notes,
     }
     return kept.write_page(path, shown, runs.rows, _calls(runs), lambda keys: _recordings(runs, keys), baseline)

@@ -16,7 +16,7 @@ from agora.engine.observers import recordable
 from agora.errors import InputError
 from agora.interfaces import Executor
 from agora.perception.perception import Level
-from agora.planners.presets import named_planner, runnable
+from agora.planners.presets import named_planner, runnable, swept
 from agora.registry import Named
 from agora.tasks.suite import Suite, load_suite
 
@@ -31,7 +31,8 @@ class RequestForm:
 
     Attributes:
         suite: name or file of a suite, or a folder of a benchmark of Arena's.
-        planners: each NAME, NAME:key=value,key=value or PLANNER+INTERPLANNER; all that can run here, or those of the folder's
+        planners: each NAME, NAME:key=value,key=value or PLANNER+INTERPLANNER, with several values of one parameter as
+            NAME:key=value,value; all that can run here, or those of the folder's
             contest, where there is none.
         interplanner: interplanner in front of planners that name none.
         output: folder of the results; ``results/SUITE`` where None.
@@ -112,7 +113,7 @@ class RequestForm:
         texts = self.planners or (() if contestants else tuple(runnable()[0]))
         if self.interplanner and not texts:
             raise InputError("interplanner: the contest names those of its planners; name planners too")
-        planners = dict(named_planner(text, self.interplanner) for text in texts)
+        planners = dict(named_planner(one, self.interplanner) for text in texts for one in swept(text))
         if planners and self.control and not self.record and not self.add:  # sensors are recorded of runs that are learned from
             planners = with_control(suite, planners, self.folder(suite), self.resume)
         recordable(self.record)

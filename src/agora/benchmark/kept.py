@@ -15,6 +15,7 @@ from agora.benchmark.account import Account, account
 from agora.benchmark.pictures import pictured
 from agora.benchmark.report import choose, render
 from agora.benchmark.run_folder import RunFolder
+from agora.benchmark.sweep import sweeps
 from agora.core.recording import Recording
 from agora.core.state import Array
 from agora.errors import AgoraError, InputError, ResultsError
@@ -96,6 +97,7 @@ def report(folder: Path, found: Account | None = None) -> Path:
         "incomplete": bool(found.missing),
         "planners": record.labels,
         "names": record.names,
+        "parameters": record.parameters,
     }
     return write_page(folder / "report.html", shown, rows, calls(run, rows), lambda keys: recordings(folder, keys))
 
@@ -142,7 +144,8 @@ def write_page(
 
 
 def figures(folder: Path, names: Iterable[str], kind: str) -> list[Path]:
-    """Write the outcomes of a run, the distributions of metrics, and all of these side by side, as figures; return their paths.
+    """Write the outcomes of a run, the distributions of metrics, all of these side by side, and the curves of sweeps, as figures;
+    return their paths.
 
     Args:
         folder: folder of the run.
@@ -152,13 +155,14 @@ def figures(folder: Path, names: Iterable[str], kind: str) -> list[Path]:
     Raises:
         ResultsError: the folder holds no run. UnknownNameError: no such metric.
     """
-    from agora.benchmark.comparisons import comparison_figure, outcome_figure, overview_figure
+    from agora.benchmark.comparisons import comparison_figure, outcome_figure, overview_figure, sweep_figure
     from agora.viewer.figures import save
 
-    rows = account(folder).rows
+    rows, parameters = account(folder).rows, RunFolder.read(folder).record.parameters
     metrics = [load_component("metrics", name) for name in names]
     drawn = {"outcomes": outcome_figure(rows), "overview": overview_figure(rows, metrics)}
     drawn |= {metric.name: comparison_figure(rows, metric) for metric in metrics}
+    drawn |= {f"sweep_{sweep.name}": sweep_figure(rows, sweep, metrics) for sweep in sweeps(parameters, rows)}
     place = folder / "figures"
     place.mkdir(exist_ok=True)
     return [save(figure, place / f"{name}.{kind}") for name, figure in drawn.items()]

@@ -47,6 +47,7 @@ class Merged:
         rows: rows of all runs with the labels below, in the order of the stages; what is the same in two of them is there once.
         planners: labels of the planners, in the order of the runs.
         names: names of planners by label, where the label has a level of perception or a run, too.
+        parameters: planners with their parameters by label, plain data, as far as the runs say them.
         notes: a sentence for each thing that is the same or not.
         problems: what is not as it was planned, with the name of the run.
         interrupted: reasons for episodes without a row, by key, with the name of the run.
@@ -58,6 +59,7 @@ class Merged:
     rows: list[dict[str, Any]]
     planners: list[str]
     names: dict[str, str]
+    parameters: dict[str, Any]
     notes: list[str]
     problems: list[str]
     interrupted: dict[str, str]
@@ -67,17 +69,13 @@ class Merged:
 
     def title(self, stages: Sequence[str] = ()) -> str:
         """Say in a line what was run: suites, stages of them where not all count, seeds, versions."""
-        records = list(self.records.values())
-        suites = dict.fromkeys(
-            f"{r.outline.name}{_of(' version ', r.suite.get('version'))}, seed {r.outline.seed}" for r in records
-        )
-        versions = dict.fromkeys(f"Agora {r.version}" for r in records if r.version)
+        suites, versions = dict[str, None](), dict[str, None]()
+        for record in self.records.values():
+            outline = record.outline
+            suites[f"{outline.name}{_of(' version ', record.suite.get('version'))}, seed {outline.seed}"] = None
+            versions |= {f"Agora {record.version}": None} if record.version else {}
         some = f", {'stages' if len(stages) > 1 else 'stage'} {_listed(list(stages))}" if stages else ""
-        return (
-            f"Suite {_listed(list(suites))}{some} ({_listed(list(versions))})"
-            if versions
-            else f"Suite {_listed(list(suites))}{some}"
-        )
+        return f"Suite {_listed(list(suites))}{some}{f' ({_listed(list(versions))})' if versions else ''}"
 
 
 def _of(words: str, value: Any) -> str:
@@ -96,7 +94,7 @@ def merged(folders: Sequence[Path]) -> Merged:
     stages, said = _stages(runs)
     labels, more = _labels(runs, stages)
     rows: dict[str, dict[str, Any]] = {}
-    places, names = dict[str, tuple[Path, str]](), dict[str, str]()
+    places, names, parameters = dict[str, tuple[Path, str]](), dict[str, str](), dict[str, Any]()
     for run in runs:
         for row in run.account.rows:
             renamed = {**row, "stage": stages[run.name, row["stage"]], "planner": labels[run.name, row["planner"]]}
@@ -104,11 +102,13 @@ def merged(folders: Sequence[Path]) -> Merged:
             if renamed["key"] not in rows:
                 rows[renamed["key"]], places[renamed["key"]] = renamed, (run.folder, row["key"])
         names |= {labels[run.name, label]: name for label, name in run.record.names.items()}
+        parameters |= {labels[run.name, label]: values for label, values in run.record.parameters.items()}
     order = list(dict.fromkeys(stages.values()))
     return Merged(
         sorted(rows.values(), key=lambda row: order.index(row["stage"])),
         list(dict.fromkeys(labels.values())),
         names,
+        parameters,
         [*notes, *said, *more, *_machines(runs)],
         [run.named(problem) for run in runs for problem in run.account.problems()],
         {run.named(key): reason for run in runs for key, reason in run.account.interrupted.items()},

@@ -1,8 +1,8 @@
 """Tables for papers: a line for each planner, a column for each metric, numbers with their 95 % intervals.
 
-Values that failing flatters are of the episodes that every planner reached (`agora.benchmark.statistics.comparable`). The best value
-is marked by the report's rule: where every planner has a value for each of the same episodes and, where failing flatters, reached all
-of them.
+Values that failing flatters are of the episodes that every planner reached (`agora.benchmark.statistics.comparable`). The best
+value is marked by the report's rule: where every planner has a value for each of the same episodes and, where failing flatters,
+reached all of them.
 """
 
 from __future__ import annotations

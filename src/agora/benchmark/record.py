@@ -138,6 +138,14 @@ class RunRecord:
         return list(self.planners)
 
     @property
+    def parameters(self) -> dict[str, Any]:
+        """Names and parameters of planners by label, plain data, with the level of perception of each where one is said."""
+        known = self.planners if isinstance(self.planners, dict) else {}
+        levels: Mapping[str, str] = self.pedestrians or {}
+        told = {label: values for label, values in known.items() if isinstance(values, Mapping)}
+        return {label: {**values, "pedestrians": levels.get(label)} for label, values in told.items()}
+
+    @property
     def episodes(self) -> int:
         """The number of episodes in all; 0 where the record does not say."""
         return sum((self.planned or {}).values()) * len(self.planners)

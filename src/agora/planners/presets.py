@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
-from agora.config import build, build_component, load, parse_parameters
+from agora.config import build, build_component, load, parse_parameters, split
 from agora.errors import InputError, UnknownNameError, in_words
 from agora.extras import lacking
 from agora.planners.guided import GuidedPlanner
@@ -16,7 +17,7 @@ from agora.registry import Named, available, required
 from agora.registry import load as load_component
 from agora.share import folder
 
-__all__ = ["named_interplanner", "named_planner", "runnable"]
+__all__ = ["named_interplanner", "named_planner", "runnable", "swept"]
 
 _PLUS = re.compile(r"\+(?=[A-Za-z_])")
 """Between a planner and its interplanner; the one in 1e+3 is not followed by a letter."""
@@ -58,6 +59,37 @@ def named_planner(text: str, interplanner: str = "", agent: str = "") -> tuple[s
     if absent := lacking(planner.part.declares.requires):
         raise InputError(f"planner {text!r}: {absent}")
     return label, planner
+
+
+def swept(text: str) -> list[str]:
+    """Return the texts of a planner with several values of one parameter, one for each value: ``NAME:key=1,2,key=3``.
+
+    A text with one value for each parameter is returned as it is.
+
+    Raises:
+        InputError: several parameters have several values.
+    """
+    parts = _PLUS.split(text, maxsplit=1)
+    each = [_swept(part) for part in parts]
+    if sum(len(some) > 1 for some in each) > 1:
+        raise InputError(f"planner {text!r}: expected several values of one parameter at most, got those of two")
+    return ["+".join(chosen) for chosen in itertools.product(*each)]
+
+
+def _swept(text: str) -> list[str]:
+    """The texts of one component, one for each value of the parameter that has several."""
+    name, rest = _split(text)
+    texts: list[list[str]] = []
+    for part in split(rest):
+        if "=" in part or not texts:
+            texts.append([part.strip()])
+        else:
+            texts[-1].append(f"{texts[-1][0].partition('=')[0]}={part.strip()}")
+    several = [some for some in texts if len(some) > 1]
+    if len(several) > 1:
+        names = " and ".join(some[0].partition("=")[0] for some in several)
+        raise InputError(f"planner {text!r}: expected several values of one parameter at most, got those of {names}")
+    return [text] if not several else [f"{name}:{','.join(chosen)}" for chosen in itertools.product(*texts)]
 
 
 def planner_of(values: Mapping[str, Any], where: str) -> Named:
