@@ -84,7 +84,7 @@ def test_a_curve_has_wilson_s_interval_of_shares_and_means_of_the_episodes_that_
 
 def test_a_sweep_of_the_command_line_has_a_curve_in_the_report_and_among_the_figures(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    Path("plain.yaml").write_text(dump(plane(episodes=2, timeout=12.0)))
+    Path("plain.yaml").write_text(dump(plane(episodes=2, timeout=40.0)))
     form = RequestForm("plain.yaml", ("pure_pursuit:speed=0.4,0.7,1.0",), workers=0, output=Path("run"))
     rows = run_all(form.request())
     assert sorted({row["planner"] for row in rows}) == [f"pure_pursuit:speed={speed}" for speed in ("0.4", "0.7", "1.0")]
