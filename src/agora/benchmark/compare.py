@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from agora.benchmark import kept, tables
+from agora.benchmark.facts import setting
 from agora.benchmark.headline import HEADLINE
 from agora.benchmark.merged import Merged
 from agora.benchmark.run_folder import RunFolder
@@ -41,7 +42,9 @@ def write_comparison(runs: Merged, path: Path, baseline: str | None = None) -> P
         raise ResultsError(f"{path}: cannot be written: {error.strerror or error}") from error
     records = list(runs.records.values())
     machines = [record.made_on for record in records if record.made_on is not None]
+    settings = [setting(record) for record in records]
     shown = {
+        **{name: list(dict.fromkeys(one for said in settings for one in said.get(name, ()))) for name in settings[0]},
         "suite": _each(record.outline.name for record in records),
         "version": _each(record.version for record in records),
         "commit": _each(machine.commit for machine in machines),
@@ -51,6 +54,7 @@ def write_comparison(runs: Merged, path: Path, baseline: str | None = None) -> P
         "incomplete": runs.incomplete,
         "planners": runs.planners,
         "names": runs.names,
+        "blind": runs.blind,
         "parameters": runs.parameters,
         "notes": runs.notes,
     }

@@ -12,14 +12,19 @@ import numpy as np
 
 from agora.benchmark import store, tracks
 from agora.benchmark.account import Account, account
+from agora.benchmark.answers import Answer, answers
+from agora.benchmark.facts import setting
 from agora.benchmark.pictures import pictured
 from agora.benchmark.report import choose, render
 from agora.benchmark.run_folder import RunFolder
+from agora.benchmark.statistics import Row
 from agora.benchmark.sweep import sweeps
+from agora.benchmark.tables import shown_metrics
 from agora.core.recording import Recording
 from agora.core.state import Array
 from agora.errors import AgoraError, InputError, ResultsError
 from agora.files import write_whole
+from agora.interfaces import Metric
 from agora.maps.exact import read_exact
 from agora.maps.grid import Map
 from agora.registry import available
@@ -98,11 +103,13 @@ def report(folder: Path, found: Account | None = None) -> Path:
         "planners": record.labels,
         "names": record.names,
         "parameters": record.parameters,
+        "blind": record.blind,
+        **setting(record),
     }
     return write_page(folder / "report.html", shown, rows, calls(run, rows), lambda keys: recordings(folder, keys))
 
 
-def calls(run: RunFolder, rows: Iterable[Mapping[str, Any]]) -> dict[str, Array]:
+def calls(run: RunFolder, rows: Iterable[Row]) -> dict[str, Array]:
     """Return the wall times of the control calls of rows of a run, s, by key."""
     own, timing = {row["key"] for row in rows}, dict[str, Array]()
     for read in run.shards("timing"):
@@ -113,7 +120,7 @@ def calls(run: RunFolder, rows: Iterable[Mapping[str, Any]]) -> dict[str, Array]
 def write_page(
     path: Path,
     shown: Mapping[str, Any],
-    rows: Sequence[Mapping[str, Any]],
+    rows: Sequence[Row],
     timing: Mapping[str, Array],
     kept_of: Callable[[Iterable[str]], dict[str, Recording]],
     baseline: str | None = None,
@@ -131,7 +138,7 @@ def write_page(
     Raises:
         ResultsError: the page cannot be written. UnknownNameError: no such baseline.
     """
-    metrics = [load_component("metrics", name) for name in available("metrics")]
+    metrics = _metrics()
     replayed, drawn = choose(rows, REPLAYS), pictured(rows, shown["planners"])
     kept = kept_of([*replayed, *drawn])
     replays, pictures = ({key: kept[key] for key in keys if key in kept} for keys in (replayed, drawn))
@@ -141,6 +148,15 @@ def write_page(
     except OSError as error:
         raise ResultsError(f"{path}: cannot be written: {error}") from error
     return path
+
+
+def first_answers(rows: Sequence[Row], planners: Sequence[str]) -> list[Answer]:
+    """Return the first answers on rows of a run (`agora.benchmark.answers`), by the metrics that are installed."""
+    return answers(rows, planners, shown_metrics(rows, _metrics())[0])
+
+
+def _metrics() -> list[Metric]:
+    return [load_component("metrics", name) for name in available("metrics")]
 
 
 def figures(folder: Path, names: Iterable[str], kind: str) -> list[Path]:

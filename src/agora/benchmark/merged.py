@@ -47,6 +47,7 @@ class Merged:
         rows: rows of all runs with the labels below, in the order of the stages; what is the same in two of them is there once.
         planners: labels of the planners, in the order of the runs.
         names: names of planners by label, where the label has a level of perception or a run, too.
+        blind: labels of planners that read no walls.
         parameters: planners with their parameters by label, plain data, as far as the runs say them.
         notes: a sentence for each thing that is the same or not.
         problems: what is not as it was planned, with the name of the run.
@@ -59,6 +60,7 @@ class Merged:
     rows: list[dict[str, Any]]
     planners: list[str]
     names: dict[str, str]
+    blind: list[str]
     parameters: dict[str, Any]
     notes: list[str]
     problems: list[str]
@@ -108,6 +110,7 @@ def merged(folders: Sequence[Path]) -> Merged:
         sorted(rows.values(), key=lambda row: order.index(row["stage"])),
         list(dict.fromkeys(labels.values())),
         names,
+        [labels[run.name, label] for run in runs for label in run.record.blind or ()],
         parameters,
         [*notes, *said, *more, *_machines(runs)],
         [run.named(problem) for run in runs for problem in run.account.problems()],

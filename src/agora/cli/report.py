@@ -26,6 +26,7 @@ def compare(
 ) -> None:
     """Compare runs: write one report of all, with planners paired on the episodes that are the same, and say what is not."""
     from agora.benchmark.compare import differences, write_comparison
+    from agora.benchmark.kept import first_answers
     from agora.benchmark.merged import merged
     from agora.benchmark.terminal import print_rows
     from agora.errors import InputError
@@ -40,7 +41,7 @@ def compare(
     page = write_comparison(found, output, baseline)
     for note in found.notes:
         typer.echo(note)
-    print_rows(found.rows)
+    print_rows(found.rows, found.planners, first_answers(found.rows, found.planners))
     for line in differences(found, baseline):
         typer.echo(line)
     for problem in found.problems:
