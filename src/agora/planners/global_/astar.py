@@ -68,6 +68,7 @@ class AStar:
 
     def cells(self, clearance: Floats, resolution: float, ends: Doubles, radius: float, layer: Array = NO_LAYER) -> Doubles | None:
         """Return the path before it is resampled; it and its ``ends`` (2, 2) are in cells from the centre of cell [0, 0]."""
+        columns = clearance.shape[1]
         share = self.factor / self.neutral
         least = max(radius, 0.5 * resolution)
         cost = (least, radius, share, self.inflation_radius, self.cost_scaling)
@@ -79,8 +80,8 @@ class AStar:
         numbers = search(factor, found.first, found.last, guided=self.heuristic)
         if numbers is None:
             return None
-        middle = centres(numbers[1:-1], factor.shape[1])
-        begin = centres(numbers[:1], factor.shape[1]) if len(found.lead) else ends[:1]
+        middle = centres(numbers[1:-1], columns)
+        begin = centres(numbers[:1], columns) if len(found.lead) else ends[:1]
         points = np.vstack((begin, middle, ends[1:]))
         if self.smooth:
             points = pull(clearance, points, *cost, layer)
