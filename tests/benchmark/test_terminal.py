@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from agora.benchmark.answers import Answer
 from agora.benchmark.terminal import print_rows
 from agora.core.recording import Outcome
 
@@ -16,7 +17,7 @@ def row(planner, outcome, success=None):
 
 def table(capsys, rows):
     """Cells by planner, and the heads; lines of a label that goes on are put together."""
-    print_rows(rows)
+    print_rows(rows, sorted({row["planner"] for row in rows}))
     lines = [
         [cell.strip() for cell in re.split("[│┃]", line)[1:-1]] for line in capsys.readouterr().out.splitlines() if line[:1] in "│┃"
     ]
@@ -60,3 +61,11 @@ def test_long_labels_are_whole(capsys):
     long = "orca:horizon=4.0,radius_factor=1.05,walls=edges,settle=true"
     _, lines = table(capsys, [row(planner, "reached") for planner in (long, f"{long}+taga", "orca", "orca+taga")])
     assert set(lines) == {long, f"{long}+taga", "orca", "orca+taga"}
+
+
+def test_planners_stand_in_the_order_of_the_run_and_the_answers_below(capsys):
+    said = [Answer("Which planner reached more goals?", "Of 2 episodes: [b] 100.0 %; then a 0.0 %.", "Not sure.")]
+    print_rows([row("a", "timeout"), row("[b]", "reached")], ["[b]", "none", "a"], said)
+    printed = capsys.readouterr().out
+    assert printed.index("│ [b]") < printed.index("│ a") and "none" not in printed
+    assert printed.endswith("Which planner reached more goals?\n  Of 2 episodes: [b] 100.0 %; then a 0.0 %. Not sure.\n")

@@ -11,6 +11,7 @@ from agora import __version__
 from agora.benchmark import store
 from agora.benchmark.conductor import conduct
 from agora.benchmark.events import GivenUp, Kept, RunEvent
+from agora.benchmark.facts import blind
 from agora.benchmark.inputs import ReadsFiles, inputs, unread
 from agora.benchmark.job import Job, RunPlan, key_of
 from agora.benchmark.open_run import OpenRun, opened
@@ -118,6 +119,7 @@ def describe(request: Request) -> RunRecord:
         packages=packages(suite, planners, metrics()),
         planned={stage.name: stage.count for stage in suite.stages},
         trajectories=options.trajectories,
+        blind=tuple(blind(planners)) or None,
     )
 
 

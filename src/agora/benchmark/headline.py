@@ -20,7 +20,7 @@ HEADLINE = {
     "path_efficiency": "Path",
     "closest_pedestrian_distance_min": "Closest approach",
     "personal_space_compliance.robosense": "Personal space",
-    "jerk_average": "Smoothness",
+    "jerk_average": "Smoothness (jerk)",
 }
 """Metrics of the head of the report, and their words."""
 

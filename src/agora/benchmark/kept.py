@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,13 +11,18 @@ import numpy as np
 
 from agora.benchmark import store, tracks
 from agora.benchmark.account import Account, account
+from agora.benchmark.answers import Answer, answers
+from agora.benchmark.facts import setting
 from agora.benchmark.pictures import pictured
 from agora.benchmark.report import choose, render
 from agora.benchmark.run_folder import RunFolder
+from agora.benchmark.statistics import Row
+from agora.benchmark.tables import shown_metrics
 from agora.core.recording import Recording
 from agora.core.state import Array
 from agora.errors import AgoraError, InputError, ResultsError
 from agora.files import write_whole
+from agora.interfaces import Metric
 from agora.maps.exact import read_exact
 from agora.maps.grid import Map
 from agora.registry import available
@@ -84,7 +89,7 @@ def report(folder: Path, found: Account | None = None) -> Path:
     run, found = RunFolder.read(folder), found or account(folder)
     record, stages = run.record, [stage.name for stage in run.record.outline.stages]
     rows = sorted(found.rows, key=lambda row: stages.index(row["stage"]) if row["stage"] in stages else 0)
-    metrics = [load_component("metrics", name) for name in available("metrics")]
+    metrics = _metrics()
     timing: dict[str, Array] = {}
     own = {row["key"] for row in rows}
     for read in run.shards("timing"):
@@ -100,6 +105,8 @@ def report(folder: Path, found: Account | None = None) -> Path:
         "incomplete": bool(found.missing),
         "planners": record.labels,
         "names": record.names,
+        "blind": record.blind,
+        **setting(record),
     }
     replayed, drawn = choose(rows, REPLAYS), pictured(rows, record.labels)
     kept = recordings(folder, [*replayed, *drawn])
@@ -111,6 +118,15 @@ def report(folder: Path, found: Account | None = None) -> Path:
     except OSError as error:
         raise ResultsError(f"{path}: cannot be written: {error}") from error
     return path
+
+
+def first_answers(rows: Sequence[Row], planners: Sequence[str]) -> list[Answer]:
+    """Return the first answers on rows of a run (`agora.benchmark.answers`), by the metrics that are installed."""
+    return answers(rows, planners, shown_metrics(rows, _metrics())[0])
+
+
+def _metrics() -> list[Metric]:
+    return [load_component("metrics", name) for name in available("metrics")]
 
 
 def figures(folder: Path, names: Iterable[str], kind: str) -> list[Path]:

@@ -61,6 +61,7 @@ class RunRecord:
         tuning: settings of a search for parameters, whose trials are the run's planners.
         planned: number of episodes of each planner, by stage.
         trajectories: choice of the recordings that are kept.
+        blind: labels of planners that read no walls (`agora.benchmark.facts.blind`).
         id: digest of all of these, the mark of the run's shards.
         made_on: machine on which the run was begun.
         resumed_on: other machines on which it went on.
@@ -79,6 +80,7 @@ class RunRecord:
     tuning: dict[str, Any] | None = None
     planned: dict[str, int] | None = None
     trajectories: Keep | None = None
+    blind: tuple[str, ...] | None = None
     id: str | None = None
     made_on: Machine | None = None
     resumed_on: tuple[Machine, ...] | None = None

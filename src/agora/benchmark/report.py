@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from agora.benchmark import charts, tables
+from agora.benchmark.answers import answers
+from agora.benchmark.facts import facts, words_of
 from agora.benchmark.headline import ARENA, comparisons, headline
 from agora.benchmark.pictures import pictured, stage_pictures
 from agora.benchmark.published import compared, words
@@ -66,8 +68,9 @@ def render(
 
     Args:
         run: what was run; ``suite``, ``planners``, ``version``, ``commit``, ``hardware``, ``seeds``, ``trajectories``,
-            ``interrupted`` and ``problems`` are shown where given; where it is ``incomplete``, no planner is named best; ``names``
-            are those of planners by label, where a planner has another label at each level of perception.
+            ``interrupted``, ``problems`` and what `agora.benchmark.facts.setting` says are shown where given. Planners that are
+            ``blind`` are marked. Where it is ``incomplete``, no planner is named best. ``names`` are those of planners by label,
+            where a planner has another label at each level of perception.
         rows: a row for each episode and robot, with ``key``, ``stage``, ``planner``, ``robot``, ``outcome``, ``seed`` and metrics.
         metrics: metrics to show, as far as rows have them.
         recordings: episodes to replay, by key.
@@ -87,22 +90,24 @@ def render(
     shown, undefined = tables.shown_metrics(rows, metrics)
     calls = {key: recording.planning_time for key, recording in recordings.items()} if timing is None else timing
     others = [planner for planner in planners if planner != first]
-    title = _words(run.get("suite", "")) or "Benchmark"
+    title = words_of(run.get("suite", "")) or "Benchmark"
     ranks = {} if run.get("incomplete") else rank_lines(rows, planners)
     page = {
         "title": f"{title}: results",
-        "lead": _lead(rows, planners, bool(run.get("incomplete")), ranks),
+        "lead": _lead(rows, planners, bool(run.get("incomplete")), bool(ranks)),
+        "answers": answers(rows, planners, shown) if ranks else [],
+        "blind": [planner for planner in planners if planner.split(" · ")[0] in (run.get("blind") or ())],
         "ranking": ranks,
-        "published": _published(_words(run.get("suite", "")), rows),
-        "problems": [_words(problem) for problem in run.get("problems") or ()],
-        "facts": _facts(run, rows, planners),
-        "version": _words(run.get("version", "")),
-        "hardware": _words(run.get("hardware", "")),
+        "published": _published(words_of(run.get("suite", "")), rows),
+        "problems": [words_of(problem) for problem in run.get("problems") or ()],
+        "facts": facts(run, rows, planners),
+        "version": words_of(run.get("version", "")),
+        "hardware": words_of(run.get("hardware", "")),
         "stages": _stages(rows, shown, planners, calls, names),
         "pictures": stage_pictures(rows, _pictured(rows, recordings, planners) if pictures is None else pictures, planners),
         "outcome_names": [name.replace("_", " ") for name in tables.outcome_names(rows)],
         "outcome_key": [(name.replace("_", " "), colour) for name, colour in _colours(rows).items()],
-        "interrupted": [_words(episode) for episode in run.get("interrupted") or ()],
+        "interrupted": [words_of(episode) for episode in run.get("interrupted") or ()],
         "levels": levels if len(levels := tables.levels_of(rows)) > 1 else [],
         "undefined": undefined,
         "baseline": first,
@@ -159,7 +164,7 @@ def _names(names: Mapping[str, str], rows: Sequence[Row], labelled: Sequence[Row
 
 def _planners(run: Mapping[str, Any], rows: Sequence[Row]) -> list[str]:
     """Planners of the rows, and those of the run that have no row, in the run's order."""
-    asked = [_words(p.get("name", p)) if isinstance(p, Mapping) else str(p) for p in run.get("planners") or ()]
+    asked = [words_of(p.get("name", p)) if isinstance(p, Mapping) else str(p) for p in run.get("planners") or ()]
     present = dict.fromkeys(row["planner"] for row in rows)
     ordered = []
     for name in asked:
@@ -168,8 +173,8 @@ def _planners(run: Mapping[str, Any], rows: Sequence[Row]) -> list[str]:
     return list(dict.fromkeys([*ordered, *present]))
 
 
-def _lead(rows: Sequence[Row], planners: Sequence[str], incomplete: bool, ranks: Mapping[str, Any]) -> str:
-    """The run in a few sentences; a best planner is named only if all planners have all episodes, or lack the same."""
+def _lead(rows: Sequence[Row], planners: Sequence[str], incomplete: bool, ranked: bool) -> str:
+    """The size of the run; without a ranking, and if all planners have all episodes or lack the same, the best planner too."""
     if not rows:
         return "No episode was finished."
     stages = len({row["stage"] for row in rows})
@@ -178,25 +183,15 @@ def _lead(rows: Sequence[Row], planners: Sequence[str], incomplete: bool, ranks:
     groups = tables.by_planner(rows, planners)
     if not tables.same_episodes(groups) or (incomplete and len(planners) > 1):
         return f"{size}. Planners do not have all of the planned episodes, so none is named best."
+    if ranked:
+        return f"{size}."
     shares = {planner: tables.share(members) for planner, members in groups.items() if members}
     most = max(estimate.value or 0.0 for estimate in shares.values())
     best = [planner for planner, estimate in shares.items() if estimate.value == most]
     names = " and ".join(best) if len(best) < 3 else f"{len(best)} planners"
     who = f"{names}{' each' if len(best) > 1 else ''} reached"
-    top, most_of = tables.cell(shares[best[0]], rate=True), ", the largest share" if len(shares) > len(best) else ""
-    return f"{size}. {who} the goal in {top.value} % {top.interval} of episodes{most_of}.{_told(best, ranks)}"
-
-
-def _told(best: Sequence[str], ranks: Mapping[str, Any]) -> str:
-    """Say in a sentence whether the episodes tell the best planner from the others."""
-    line = next((line for line in ranks.get("lines", ()) if [line["planner"]] == list(best)), None)
-    if line is None:
-        return ""
-    unclear = line["unclear"].split(", ") if line["unclear"] else []
-    if not unclear:
-        return " The same episodes tell it apart from all others."
-    some = ", ".join(unclear[:3]) if len(unclear) < 4 else f"{len(unclear)} of {len(ranks['lines']) - 1} others"
-    return f" The same episodes do not tell it from {some}."
+    top = tables.cell(shares[best[0]], rate=True)
+    return f"{size}. {who} the goal in {top.value} % {top.interval} of episodes."
 
 
 def rank_lines(rows: Sequence[Row], planners: Sequence[str]) -> dict[str, Any]:
@@ -233,34 +228,6 @@ def rank_lines(rows: Sequence[Row], planners: Sequence[str]) -> dict[str, Any]:
 def _published(suite: str, rows: Sequence[Row]) -> list[dict[str, Any]]:
     """Return the published numbers of the planners on this suite, beside the rows' numbers."""
     return [{"line": one.row, "metric": tables.described(one.metric), **words(one)} for one in compared(suite, rows)]
-
-
-def _facts(run: Mapping[str, Any], rows: Sequence[Row], planners: Sequence[str]) -> list[tuple[str, str]]:
-    """Return the facts for the head of the page: suite, planners, stages, seeds, versions."""
-    seeds = sorted({row["seed"] for row in rows if row.get("seed") is not None})
-    drawn = f"{len(seeds)}, from {seeds[0]} to {seeds[-1]}" if len(seeds) > 1 else ", ".join(map(str, seeds))
-    facts = {
-        "Suite": run.get("suite"),
-        "Planners": list(planners),
-        "Stages": list(dict.fromkeys(row["stage"] for row in rows)),
-        "Episodes": len(rows),
-        "Seeds": run.get("seeds", drawn),
-        "Agora": run.get("version"),
-        "Commit": run.get("commit"),
-        "Hardware": run.get("hardware"),
-        "Trajectories": run.get("trajectories"),
-        "Interrupted": len(run.get("interrupted") or ()) or None,
-    }
-    return [(fact, _words(value)) for fact, value in facts.items() if value not in (None, "", [])]
-
-
-def _words(value: Any) -> str:
-    """A value of the run's file in words."""
-    if isinstance(value, Mapping):
-        return ", ".join(f"{key}: {_words(inner)}" for key, inner in value.items())
-    if isinstance(value, (list, tuple)):
-        return ", ".join(_words(inner) for inner in value)
-    return "" if value is None else str(value)
 
 
 def _grouped(lines: Sequence[Any]) -> list[tuple[str, list[Any]]]:

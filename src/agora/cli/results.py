@@ -32,13 +32,14 @@ def follow(events: Iterator[RunEvent], title: str) -> None:
 def finish(folder: Path, video: int) -> None:
     """Write the report and the videos of a run, then say how it went; its rows are in memory once, which many episodes fill."""
     from agora.benchmark.account import account
-    from agora.benchmark.kept import report
+    from agora.benchmark.kept import first_answers, report
+    from agora.benchmark.run_folder import RunFolder
     from agora.benchmark.terminal import print_rows
 
-    found = account(folder)
+    found, labels = account(folder), RunFolder.read(folder).record.labels
     if found.rows:
         videos, page = _videos(folder, found.rows, video), report(folder, found)
-        print_rows(found.rows)
+        print_rows(found.rows, labels, first_answers(found.rows, labels))
         for path in videos:
             typer.echo(f"video   {path}")
         typer.echo(f"report  {page}")
