@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,8 +14,9 @@ from agora.benchmark import store, tracks
 from agora.benchmark.account import Account, account
 from agora.benchmark.answers import Answer, answers
 from agora.benchmark.facts import setting
+from agora.benchmark.failures import MOST_FAILURES, choose, within
 from agora.benchmark.pictures import pictured
-from agora.benchmark.report import choose, render
+from agora.benchmark.report import render
 from agora.benchmark.run_folder import RunFolder
 from agora.benchmark.statistics import Row
 from agora.benchmark.tables import shown_metrics
@@ -27,12 +29,11 @@ from agora.maps.exact import read_exact
 from agora.maps.grid import Map
 from agora.registry import available
 from agora.registry import load as load_component
+from agora.viewer.why import why
 
 __all__ = ["recordings", "report"]
 
 _LOG = logging.getLogger(__name__)
-REPLAYS = 24
-"""Episodes that a report embeds."""
 
 
 def recordings(folder: Path, keys: Iterable[str] | None = None) -> dict[str, Recording]:
@@ -61,10 +62,9 @@ def recordings(folder: Path, keys: Iterable[str] | None = None) -> dict[str, Rec
     try:
         if (maps := run.record.maps) is not None:
             return {key: replace(r, map=_kept_map(folder, maps, key)) for key, r in kept.items()}
-        suite = run.suite()
-        for key in kept:
-            _, stage, episode, *_ = key.split("/")
-            kept[key] = replace(kept[key], map=suite.start(stage, int(episode)).map)
+        suite, places = run.suite(), {key: (key.split("/")[1], int(key.split("/")[2])) for key in kept}
+        drawn = {(stage, episode): suite.start(stage, episode).map for stage, episode in dict.fromkeys(places.values())}
+        return {key: replace(kept[key], map=drawn[place]) for key, place in places.items()}
     except InputError as error:
         _LOG.warning("recordings are shown without their maps: %s", error)
     return kept
@@ -106,12 +106,15 @@ def report(folder: Path, found: Account | None = None) -> Path:
         "planners": record.labels,
         "names": record.names,
         "blind": record.blind,
+        "unaware": record.unaware,
+        "folder": shlex.quote(str(folder)),
         **setting(record),
     }
-    replayed, drawn = choose(rows, REPLAYS), pictured(rows, record.labels)
-    kept = recordings(folder, [*replayed, *drawn])
-    replays, pictures = ({key: kept[key] for key in keys if key in kept} for keys in (replayed, drawn))
-    page = render(shown, rows, metrics, replays, timing=timing, pictures=pictures)
+    chosen, drawn = choose(rows, MOST_FAILURES), pictured(rows, record.labels)
+    kept = recordings(folder, [*chosen, *drawn])
+    replayed, pictures = ({key: kept[key] for key in keys if key in kept} for keys in (chosen, drawn))
+    reasons = {key: why(recording).words for key, recording in replayed.items()}
+    page = render(shown, rows, metrics, within(replayed), timing=timing, pictures=pictures, reasons=reasons)
     path = folder / "report.html"
     try:
         write_whole(path, page)

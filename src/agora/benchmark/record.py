@@ -62,6 +62,7 @@ class RunRecord:
         planned: number of episodes of each planner, by stage.
         trajectories: choice of the recordings that are kept.
         blind: labels of planners that read no walls (`agora.benchmark.facts.blind`).
+        unaware: labels of planners that read nothing of people (`agora.benchmark.facts.unaware`).
         id: digest of all of these, the mark of the run's shards.
         made_on: machine on which the run was begun.
         resumed_on: other machines on which it went on.
@@ -81,6 +82,7 @@ class RunRecord:
     planned: dict[str, int] | None = None
     trajectories: Keep | None = None
     blind: tuple[str, ...] | None = None
+    unaware: tuple[str, ...] | None = None
     id: str | None = None
     made_on: Machine | None = None
     resumed_on: tuple[Machine, ...] | None = None

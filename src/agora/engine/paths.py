@@ -25,19 +25,23 @@ class Paths:
         world: the worlds.
         observers: observers, which take the paths, and know the layers on the map.
         conditions: the global planner, how often it plans, and the layers.
+        keep: whether the paths of an episode are kept for `given`.
     """
 
-    def __init__(self, world: World, observers: Observers, conditions: Conditions) -> None:
+    def __init__(self, world: World, observers: Observers, conditions: Conditions, *, keep: bool = False) -> None:
         self._world, self._observers, self._needed = world, observers, observers.read_paths
         self._planner, self._layered = conditions.global_planner, bool(conditions.layers)
         self._every = round(conditions.replan / conditions.periods.physics) if self._needed else 0
         self._starts: dict[int, Start] = {}
         self._looked = np.zeros(world.layout.worlds, np.int64)
+        self._keep = keep and self._needed
+        self._given: dict[tuple[int, int], list[Doubles]] = {}
 
     def begin(self, w: int, start: Start) -> None:
         """Begin an episode in one world: every robot gets the path to its first goal."""
         self._starts[w], self._looked[w] = start, 0
         for r, robot in enumerate(start.robots):
+            self._given[w, r] = []
             self.plan(w, r, robot.pose, robot.goals[0])
 
     def forget(self, w: int) -> None:
@@ -69,7 +73,16 @@ class Paths:
     def plan(self, w: int, r: int, here: Array, goal: Array) -> None:
         """Give a robot the path from a place to a goal, (2,) m or poses (3,); none where there is none."""
         if self._needed:
-            self._observers.set_path(w, r, self.find(w, r, here, goal))
+            path = self.find(w, r, here, goal)
+            self._observers.set_path(w, r, path)
+            if self._keep:
+                now = float(self._world.status.clock.step[w]) * self._world.dt
+                points = path if len(path) else np.asarray(here, float)[None, :2]
+                self._given[w, r].append(np.column_stack((np.full(len(points), now), points)))
+
+    def given(self, w: int, r: int) -> Doubles | None:
+        """The kept paths of a robot since its episode began, as `agora.core.recording.Recording.planned_path`; None without."""
+        return np.concatenate(self._given[w, r]) if self._keep else None
 
     def find(self, w: int, r: int, here: Array, goal: Array) -> Floats:
         """The path (K, 2) of the global planner from a place to a goal, (2,) m or poses (3,); (0, 2) where there is none.
