@@ -87,7 +87,8 @@ class Paths:
     def find(self, w: int, r: int, here: Array, goal: Array) -> Floats:
         """The path (K, 2) of the global planner from a place to a goal, (2,) m or poses (3,); (0, 2) where there is none.
 
-        It is that of the disc about the robot's outline; where this fits nowhere through, of the largest disc inside.
+        It is that of the disc about the robot's outline; where this fits nowhere through, of the largest disc inside. A planner
+        that fits the outline itself is asked once.
         """
         start = self._starts[w]
         place, model = start.map, start.robots[r].model
@@ -95,7 +96,7 @@ class Paths:
         there = goal[:2] if start.heading_tolerance >= math.pi else goal
         request = PathRequest(place, _pose(here), _pose(there), model.radius, model.turning_radius, model.footprint, cost)
         path = self._planner.path(request)
-        if path is None and model.footprint:
+        if path is None and model.footprint and not getattr(self._planner, "fits_outline", False):
             path = self._planner.path(replace(request, radius=model.inscribed_radius))
         return np.zeros((0, 2), np.float32) if path is None else np.asarray(path)[:, :2]
 

@@ -62,6 +62,7 @@ from agora.planners.steering import stopping_speed
 from agora.ranges import Count, Distance, Duration, Length, Number, Period, Positive, TopSpeed, TurningRate, check_fields
 from agora.registry import Plug, make
 from agora.seeds import key_of
+from agora.world.tracks import onward
 
 _NOMINAL = np.float32(2.0 / 3.0)
 _TURN = np.float32(1.0 / 0.6)  # rad/m: the published turning rate, by its speed
@@ -223,9 +224,8 @@ class Brne:
         """
         assert o.pedestrians is not None
         foretold = self.prediction.predict(o, self.steps, self.step, memory)
-        times = (np.float32(self.step) * np.arange(1, self.steps + 1, dtype=np.float32))[:, None]
         seen: list[Tracks] = [o.pedestrians, *([] if o.robots is None else [o.robots])]
-        expected = [foretold.position, *(t.position[:, :, None] + times * t.velocity[:, :, None] for t in seen[1:])]
+        expected = [foretold.position, *(onward(t.position, t.velocity, self.steps, self.step) for t in seen[1:])]
         rows, most = len(o.pose), self.max_agents - 1
         place, velocity, radius, present = (
             np.concatenate([getattr(t, name) for t in seen], axis=1) for name in ("position", "velocity", "radius", "present")
