@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from agora.core.state import Array, Bools, Doubles, Floats
-from agora.interfaces import PathRequest
+from agora.interfaces import GlobalPlanner, PathRequest
 
 if TYPE_CHECKING:
     from agora.engine.conditions import Conditions
     from agora.engine.observers import Observers
+    from agora.maps.grid import Map
+    from agora.robots.model import RobotModel
     from agora.world.start import Start
     from agora.world.world import World
 
@@ -72,19 +74,27 @@ class Paths:
             self._observers.set_path(w, r, self.find(w, r, here, goal))
 
     def find(self, w: int, r: int, here: Array, goal: Array) -> Floats:
-        """The path (K, 2) of the global planner from a place to a goal, (2,) m or poses (3,); (0, 2) where there is none.
-
-        It is that of the disc about the robot's outline; where this fits nowhere through, of the largest disc inside.
-        """
+        """The path (K, 2) of the global planner from a place to a goal, (2,) m or poses (3,); (0, 2) where there is none."""
         start = self._starts[w]
         place, model = start.map, start.robots[r].model
         cost = self._observers.layer_costs(w, r, place) if self._layered else None
         there = goal[:2] if start.heading_tolerance >= math.pi else goal
-        request = PathRequest(place, _pose(here), _pose(there), model.radius, model.turning_radius, model.footprint, cost)
-        path = self._planner.path(request)
-        if path is None and model.footprint:
-            path = self._planner.path(replace(request, radius=model.inscribed_radius))
-        return np.zeros((0, 2), np.float32) if path is None else np.asarray(path)[:, :2]
+        path = path_for(model, self._planner, place, here, there, cost)
+        return np.zeros((0, 2), np.float32) if path is None else path[:, :2]
+
+
+def path_for(
+    model: RobotModel, planner: GlobalPlanner, place: Map, here: Array, there: Array, cost: Array | None = None
+) -> Floats | None:
+    """The path (K, 2) or (K, 3) of a global planner for a robot between two places, (2,) m or poses (3,); None where there is none.
+
+    It is that of the disc about the robot's outline; where this fits nowhere through, of the largest disc inside.
+    """
+    request = PathRequest(place, _pose(here), _pose(there), model.radius, model.turning_radius, model.footprint, cost)
+    path = planner.path(request)
+    if path is None and model.footprint:
+        path = planner.path(replace(request, radius=model.inscribed_radius))
+    return None if path is None else np.asarray(path)
 
 
 def _pose(place: Array) -> Doubles:

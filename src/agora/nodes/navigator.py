@@ -162,6 +162,11 @@ class Navigator:
         return Navigator(start, conditions or Conditions(), planner, names=names, room=room, patience=patience, has_goals=False)
 
     @property
+    def map(self) -> Map:
+        """The map of the world."""
+        return self._start.map
+
+    @property
     def robots(self) -> Robots:
         """The robots of the world; written into where everybody's state is known exactly (`observed`)."""
         return self._world.robots
@@ -256,6 +261,11 @@ class Navigator:
         self._has_goal[robot] = True
         self.replan(robot)
 
+    def tolerate(self, robot: int, distance: float, heading: float) -> None:
+        """Say how near a robot must come to its goal: m, and rad from the goal's heading, pi or more for any."""
+        goals = self._world.status.goals
+        goals.tolerance[0, robot], goals.heading_tolerance[0, robot] = distance, heading
+
     def drop_goal(self, robot: int) -> None:
         """Leave a robot without a goal: it stands."""
         self._has_goal[robot] = False
@@ -280,13 +290,18 @@ class Navigator:
 
     def arrived(self, robot: int) -> bool:
         """Return whether a robot is at its goal, within the tolerances."""
+        away, turned = self.left(robot)
+        goals = self._world.status.goals
+        near, straight = float(goals.tolerance[0, robot]), float(goals.heading_tolerance[0, robot])
+        return away <= near and (straight >= math.pi or turned <= straight)
+
+    def left(self, robot: int) -> tuple[float, float]:
+        """The distance of a robot from its goal, m, and from the goal's heading, rad; infinite without one."""
         goal = self.goal(robot)
         if goal is None:
-            return False
-        robots, start = self.robots, self._start
-        turned = abs(math.remainder(goal[2] - float(robots.heading[0, robot]), math.tau))
-        away = math.dist(goal[:2], self._paths.pose(0, robot)[:2])
-        return away <= start.goal_tolerance and (start.heading_tolerance >= math.pi or turned <= start.heading_tolerance)
+            return math.inf, math.inf
+        x, y, heading = self._paths.pose(0, robot)
+        return math.dist(goal[:2], (x, y)), abs(math.remainder(goal[2] - heading, math.tau))
 
     def forget(self) -> None:
         """Begin afresh: the planners' memories, the seen obstacles, the tracks, and the ages of poses and scans."""
@@ -430,8 +445,14 @@ class Navigator:
             cost = np.where(cost >= INSCRIBED, cost, np.maximum(cost, self._observers.layer_costs(0, robot, place)))
         return cost, np.asarray(place.origin, float), place.resolution
 
-    def lead(self, robot: int, path: ArrayLike) -> None:
-        """Give a robot a path (K, 2) that somebody else has made, m; it is left alone until that one makes another."""
+    def lead(self, robot: int, path: ArrayLike, goal: ArrayLike | None = None) -> None:
+        """Give a robot a path (K, 2) that somebody else has made, m, and perhaps the goal (3,) that it leads to.
+
+        The path is left alone until that one makes another.
+        """
+        if goal is not None:
+            self._world.set_goal(0, robot, np.asarray(goal, np.float64))
+            self._has_goal[robot] = True
         self._led[robot] = True
         self._observers.set_path(0, robot, np.asarray(path, np.float64).reshape(-1, 2))
 

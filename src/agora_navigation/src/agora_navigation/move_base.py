@@ -16,6 +16,7 @@ from nav_msgs.srv import GetPlan
 from std_srvs.srv import Empty, EmptyResponse
 
 from agora.core.state import Array
+from agora_navigation.actions import survive_jumps
 
 
 class MoveBase:
@@ -32,7 +33,7 @@ class MoveBase:
         self._spoken: deque[Any] = deque(maxlen=1)
         self._server = SimpleActionServer(f"{robot}/move_base", MoveBaseAction, auto_start=False)
         self._server.start()
-        self._survive_jumps(self._server.action_server)
+        survive_jumps(self._server.action_server)
 
         def cleared(_: Any) -> EmptyResponse:
             clear()
@@ -48,13 +49,6 @@ class MoveBase:
     def busy(self) -> bool:
         """True while a goal of the action is being pursued."""
         return bool(self._server.is_active())
-
-    @staticmethod
-    def _survive_jumps(server: Any) -> None:
-        """Let the timer of an action server, which ends with an exception when the clock jumps back, go on instead."""
-        server.status_timer.shutdown()
-        period = rospy.Duration(1.0 / server.status_frequency)
-        server.status_timer = rospy.Timer(period, server.publish_status_async, reset=True)
 
     def poll(self) -> tuple[Array | None, bool]:
         """A goal (3,) that has come since the last call, and whether the one before was cancelled."""

@@ -76,7 +76,7 @@ class Assignment:
     adopted: float = field(default_factory=rospy.get_time)
 
 
-def _perception(source: str, legs: bool) -> Perception:
+def perception_of(source: str, legs: bool) -> Perception:
     """Return the perception of a robot on a map: by the topic, or by its scans, which show bodies or legs."""
     if source not in ("topic", "scan"):
         raise InputError(f"~pedestrians: expected topic or scan, got {source!r}")
@@ -94,7 +94,7 @@ class NavigationNode:
         self._control, self._room = float(get("~control_period", 0.1)), int(get("~max_pedestrians", 64))
         self._model = str(own_or_graphs("model", "jackal")) if get("~real_robot", False) else ""
         self._lock_step = bool(get("synchronous", False)) and not self._model
-        self._perception = _perception(str(get("~pedestrians", "topic")), bool(get("~legs", False)))
+        self._perception = perception_of(str(get("~pedestrians", "topic")), bool(get("~legs", False)))
         self._compiled: set[str] = set()
         self._changed = threading.Condition()
         self._played: Assignment | None = None

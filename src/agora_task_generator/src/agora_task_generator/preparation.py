@@ -17,6 +17,7 @@ from agora.errors import AgoraError
 from agora.nodes.warm import Compiled, warm_episode
 from agora.planners.presets import named_planner
 from agora.registry import Named, available
+from agora.robots.mbf import CONTROLLERS
 from agora.share import folder
 from agora.tasks.settings import Settings
 from agora.world.start import Start
@@ -53,7 +54,7 @@ def planners(parameters: Parameters, agent: str) -> list[Named]:
     Raises:
         InputError: there is no such planner, robot or robot setup file.
     """
-    robots = [robot for robot in parameters.robots() if robot.navigation == "agora"]
+    robots = [r for r in parameters.robots() if r.navigation == "agora" or (r.navigation == "mbf" and r.local_planner not in CONTROLLERS)]
     return list(dict(named_planner(robot.local_planner, robot.inter_planner, agent) for robot in robots).values())
 
 
