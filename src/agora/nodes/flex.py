@@ -211,7 +211,9 @@ def _has_left(spot: Doubles, pose: Doubles, terms: Terms) -> bool:
     return math.dist(pose[:2], spot[:2]) >= terms.oscillation_distance or turned >= terms.oscillation_angle
 
 
-def path_to(planner: GlobalPlanner, model: RobotModel, place: Map, here: ArrayLike, goal: ArrayLike, tolerance: float = 0.0) -> Doubles:
+def path_to(
+    planner: GlobalPlanner, model: RobotModel, place: Map, here: ArrayLike, goal: ArrayLike, tolerance: float = 0.0
+) -> Doubles:
     """Return the path (K, 3) of a global planner for a robot; every pose looks along its leg, the last one as the goal does.
 
     Args:

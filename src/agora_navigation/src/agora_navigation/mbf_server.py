@@ -19,7 +19,7 @@ from agora.draft.periods import Periods
 from agora.engine.conditions import Conditions
 from agora.errors import InputError, nearest
 from agora.maps.grid import Map
-from agora.nodes.flex import Driven, ExePath, Execution, FlexError, Terms
+from agora.nodes.flex import Driven, Execution, ExePath, FlexError, Terms
 from agora.nodes.navigator import Navigator
 from agora.planners.presets import named_planner
 from agora.registry import Named
@@ -239,7 +239,8 @@ class MbfServer:
         elif outcome == ExePath.CANCELED:
             drive.handle.set_canceled(result, text)
         else:
-            rospy.logwarn(f"{self._robot}: exe_path: {text} ({outcome:d})")
+            if not rospy.is_shutdown():
+                rospy.logwarn(f"{self._robot}: exe_path: {text} ({outcome:d})")
             drive.handle.set_aborted(result, text)
         if not goes_on:
             drive.controller.port.stand()
