@@ -26,10 +26,12 @@ class MoveBase:
         robot: name of the robot, with which its topics begin.
         make_plan: answers ``nav_msgs/GetPlan``.
         clear: clears the costmaps.
+        since: a goal on the topic with an earlier stamp than this, s, is of an episode before: a latched topic repeats its last
+            goal to everybody who comes anew.
     """
 
-    def __init__(self, robot: str, make_plan: Callable[[Any], Any], clear: Callable[[], None]) -> None:
-        self._robot = robot
+    def __init__(self, robot: str, make_plan: Callable[[Any], Any], clear: Callable[[], None], since: float = 0.0) -> None:
+        self._robot, self._since = robot, since
         self._spoken: deque[Any] = deque(maxlen=1)
         self._server = SimpleActionServer(f"{robot}/move_base", MoveBaseAction, auto_start=False)
         self._server.start()
@@ -61,7 +63,9 @@ class MoveBase:
             self._server.set_preempted(MoveBaseResult(), "cancelled")
             cancelled = True
         if self._spoken:
-            spoken = self._checked(self._spoken.pop())
+            message = self._spoken.pop()
+            repeated = 0.0 < message.header.stamp.to_sec() < self._since
+            spoken = None if repeated else self._checked(message)
             if spoken is not None:
                 self.abort("a goal on move_base_simple/goal took its place")
                 goal = spoken

@@ -35,6 +35,7 @@ from agora_navigation.port import Port
 _SAME = 1e-6  # s between two stamps that are one
 _EARLY = 0.95  # of a control period after which odometry counts as due: stamps of real robots are not even
 _LATE = 0.015  # s of the wall's clock that messages of one moment may be apart
+_LAG = 0.5  # s that the clock of who tells goals may be behind this node's
 _WAKE = 0.05  # s between two looks at goals and at what is overdue
 
 
@@ -180,9 +181,10 @@ class NavigationNode:
             navigator.prepare()
         driven = [label if r.navigation in ("", "agora") else "" for (label, _), r in zip(chosen, episode.robots, strict=True)]
         self._close()
+        now = rospy.get_time()
         with self._changed:
             crews = [
-                Crew(nav, [self._port(names[k], k, nav) for k, own in enumerate(driven) if own == label])
+                Crew(nav, [self._port(names[k], k, nav, now - _LAG) for k, own in enumerate(driven) if own == label])
                 for label, nav in made.items()
             ]
             active = np.ones(len(names), np.bool_)
@@ -201,8 +203,8 @@ class NavigationNode:
         gc.collect()
         gc.freeze()
 
-    def _port(self, name: str, number: int, navigator: Navigator) -> Port:
-        return Port(name, number, navigator, self._changed, free=not self._lock_step)
+    def _port(self, name: str, number: int, navigator: Navigator, since: float = 0.0) -> Port:
+        return Port(name, number, navigator, self._changed, free=not self._lock_step, since=since)
 
     def _adopt_map(self) -> None:
         """Drive the robot on a map, without an episode."""

@@ -36,6 +36,7 @@ class Port:
         changed: notified when something has come; it also guards what is stored.
         free: whether it runs on odometry, which in lock step it does not.
         takes_goals: whether it takes goals of its own, where it runs freely.
+        since: stamp of the oldest goal on the topic that it takes, s.
     """
 
     def __init__(
@@ -46,6 +47,7 @@ class Port:
         changed: threading.Condition,
         free: bool,
         takes_goals: bool = True,
+        since: float = 0.0,
     ) -> None:
         self.name, self.number, self.navigator = name, number, navigator
         self.odometry: Any = None
@@ -67,7 +69,7 @@ class Port:
         if free:
             self._listen(f"{base}/odom", Odometry, "odometry")
         if free and takes_goals:
-            self.move_base = MoveBase(base, self._make_plan, self._clear)
+            self.move_base = MoveBase(base, self._make_plan, self._clear, since)
 
     def _listen(self, topic: str, kind: Any, field: str) -> None:
         def store(message: Any) -> None:
