@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -75,12 +76,20 @@ class Paths:
 
     def find(self, w: int, r: int, here: Array, goal: Array) -> Floats:
         """The path (K, 2) of the global planner from a place to a goal, (2,) m or poses (3,); (0, 2) where there is none."""
+        return self.question(w, r, here, goal)()
+
+    def question(self, w: int, r: int, here: Array, goal: Array) -> Callable[[], Floats]:
+        """The question that `find` asks, which may be asked later, and in another thread."""
         start = self._starts[w]
         place, model = start.map, start.robots[r].model
         cost = self._observers.layer_costs(w, r, place) if self._layered else None
         there = goal[:2] if start.heading_tolerance >= math.pi else goal
-        path = path_for(model, self._planner, place, here, there, cost)
-        return np.zeros((0, 2), np.float32) if path is None else path[:, :2]
+
+        def answer() -> Floats:
+            path = path_for(model, self._planner, place, here, there, cost)
+            return np.zeros((0, 2), np.float32) if path is None else path[:, :2]
+
+        return answer
 
 
 def path_for(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -95,6 +96,7 @@ class NavigationNode:
         self._control, self._room = float(get("~control_period", 0.1)), int(get("~max_pedestrians", 64))
         self._model = str(own_or_graphs("model", "jackal")) if get("~real_robot", False) else ""
         self._lock_step = bool(get("synchronous", False)) and not self._model
+        self._aside = None if self._lock_step else ThreadPoolExecutor(1)  # makes paths while the robots go on
         self._perception = perception_of(str(get("~pedestrians", "topic")), bool(get("~legs", False)))
         self._compiled: set[str] = set()
         self._changed = threading.Condition()
@@ -173,7 +175,8 @@ class NavigationNode:
                         self._compile(start, Conditions.of(stage), planner.part)
                         self._compiled.add(label)
                     patience = np.inf if self._lock_step else self._patience
-                    made[label] = Navigator(start, Conditions.of(stage), planner.part, names=names, patience=patience)
+                    how = {"names": names, "patience": patience, "aside": self._aside}
+                    made[label] = Navigator(start, Conditions.of(stage), planner.part, **how)
         except AgoraError as error:
             rospy.logerr(f"episode {episode.entry!r} cannot be driven: {error}")
             return BeginEpisodeResponse(False, str(error))
@@ -214,9 +217,8 @@ class NavigationNode:
             conditions = Conditions(periods=periods, global_planner=self._global, replan=1.0, perception=self._perception)
             label, planner = named_planner(*self._planners)
             model = load_robot(self._model)
-            nav = Navigator.on_map(
-                from_grid(message), [model], planner.part, conditions, names=[model.name], room=self._room, patience=self._patience
-            )
+            how = {"names": [model.name], "room": self._room, "patience": self._patience, "aside": self._aside}
+            nav = Navigator.on_map(from_grid(message), [model], planner.part, conditions, **how)
         except AgoraError as error:
             rospy.logerr(f"/map: {error}")
             return
