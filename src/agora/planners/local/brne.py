@@ -96,6 +96,7 @@ _TUNABLE: dict[str, Span] = {
     "kernel_a1": Span(0.05, 1.0, log=True),
     "kernel_a2": Span(0.02, 1.0, log=True),
     "activation": Span(2.0, 10.0),
+    "bodies": Span(0.4, 1.2),
     "lookahead": Span(0.5, 3.0),
     "wall_horizon": Span(0.3, 2.5),
 }
