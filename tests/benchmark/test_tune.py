@@ -201,6 +201,20 @@ def test_time_ends_a_search_between_trials(tmp_path):
     assert len(tuned.trials) == 8
 
 
+def test_with_more_time_it_goes_on_and_compares_what_is_best_then(found, tmp_path):
+    what, _, tuned = found
+    short = tuned_by(what, tmp_path / "run", Options(workers=0), minutes=0.0)
+    assert short.best != tuned.best
+    assert tuned_by(what, tmp_path / "run", Options(workers=0), resume=True) == tuned
+
+
+def test_the_search_begins_near_the_planner(found):
+    _, _, tuned = found
+    begin = [trial.parameters for trial in tuned.trials[:16]]
+    assert all(0.2 <= one["speed"] <= 0.25 + (2.0 - 0.25) / 3 + 1e-3 for one in begin)
+    assert len({one["speed"] for one in begin}) == 16
+
+
 def test_nothing_is_tuned_on_a_suite_for_tests_or_compared_on_one_for_training():
     what = tuning()
     with pytest.raises(InputError, match="suite 'plain' is for tests"):
