@@ -7,6 +7,7 @@ it was told, so that a run that was killed asks for the same sets again.
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping
 from typing import Any, Literal
 
@@ -24,7 +25,7 @@ _NEAR = 2 * TOGETHER
 """Sets before the search goes by what it was told: the component's own, and sets near it."""
 
 _STEP = 1 / 3
-"""How far those lie on the way from its own values to values drawn from the spans; few sets from anywhere in the spans drive at all."""
+"""How far those lie on the way from its own values to values drawn from the spans, with most of which nothing drives well."""
 
 
 def space(component: Named, kind: str = "planner") -> dict[str, Span]:
@@ -61,7 +62,8 @@ def with_parameters(component: Named, parameters: Mapping[str, float]) -> Named:
 def _near(span: Span, own: float, draw: float) -> float:
     """A value on the way from the component's own to one that is drawn from a span."""
     if span.log:
-        return min(span.high, max(span.low, own * (span.low / own * (span.high / span.low) ** draw) ** _STEP))
+        drawn = math.log(span.low) + draw * math.log(span.high / span.low)
+        return min(span.high, max(span.low, math.exp(math.log(own) + _STEP * (drawn - math.log(own)))))
     value = own + _STEP * (span.low + draw * (span.high - span.low) - own)
     return round(value) if isinstance(own, int) else value
 
