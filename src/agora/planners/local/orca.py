@@ -55,7 +55,7 @@ _STILL, _AT_GOAL = 1e-3, 0.01  # m/s or rad/s, and m
 
 _TUNABLE: dict[str, Span] = {
     "horizon": Span(0.5, 8.0, log=True),
-    "padding": Span(0.0, 0.3),
+    "padding": Span(0.0, 0.5),
     "responsibility": Span(0.3, 1.0),
     "lookahead": Span(0.2, 2.0, log=True),
     "preferred_speed": Span(0.3, 2.0),
