@@ -68,7 +68,7 @@ _NOMINAL = np.float32(2.0 / 3.0)
 _TURN = np.float32(1.0 / 0.6)  # rad/m: the published turning rate, by its speed
 _MARGIN, _SPARE = np.float32(0.1), np.float32(0.05)  # m
 _FAR, _TINY, _TINIEST = np.float32(3e38), np.float32(1e-6), np.float32(1e-30)
-_NOBODY = 1e6  # m
+_NOBODY, _CENTRES = 1e6, 10.0  # m
 _STILL = np.float32(1e-3)
 _BLOCKED, _WAITING, _ESCAPING = np.int8(Reason.BLOCKED), np.int8(Reason.WAITING), np.int8(Reason.ESCAPING)
 _TOUCHED = np.int8(Reason.START_IN_CONTACT)
@@ -98,7 +98,6 @@ _TUNABLE: dict[str, Span] = {
     "kernel_a2": Span(0.02, 1.0, log=True),
     "activation": Span(2.0, 10.0),
     "lookahead": Span(0.5, 3.0),
-    "wall_horizon": Span(0.3, 2.5),
 }
 
 
@@ -167,10 +166,11 @@ class Brne:
     def declares(self) -> Declaration:
         """The properties of the planner."""
         walls = (self.window,) if self.wall_horizon > 0.0 else ()
+        bodies = {"bodies": Span(0.4, 1.2)} if self.bodies < _CENTRES else {}
         return Declaration(
             needs=("path", "robots", "pedestrians", *walls, *self.prediction.declares.needs),
             label="faithful",
-            tunable=_TUNABLE,
+            tunable=_TUNABLE | ({"wall_horizon": Span(0.3, 2.5)} if walls else {}) | bodies,
             notes=("reason",),
             concurrent=True,
             top_speed=float(own(self.speed)),
