@@ -7,7 +7,7 @@ from pathlib import Path
 
 from agora.benchmark import kept, tables
 from agora.benchmark.facts import setting
-from agora.benchmark.headline import HEADLINE
+from agora.metrics.registered import HEADLINE
 from agora.benchmark.merged import Merged
 from agora.benchmark.run_folder import RunFolder
 from agora.benchmark.statistics import RATE, bootstrap

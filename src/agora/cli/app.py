@@ -30,7 +30,7 @@ from agora.cli.tune import tune
 from agora.cli.validate import calibrate, validate
 from agora.errors import AgoraError, StoppedError, in_words
 
-PANELS = {
+PANELS: dict[str, dict[str, Any]] = {
     "Run": {"run": run, "bench": bench, "validate": validate, "calibrate": calibrate, "tune": tune},
     "Look": {
         "report": report,
