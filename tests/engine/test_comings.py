@@ -22,14 +22,15 @@ def crowd(places, routes, enters, mode=LEAVE):
     )
 
 
-def run(people, seconds, pose=(90.0, 90.0, 0.0), slots=0):
-    """Return whether each is there (T, P), and everybody's place (T, P, 2)."""
+def run(people, seconds, pose=(90.0, 90.0, 0.0), slots=0, speed=0.0):
+    """Return whether each is there (T, P), and everybody's place (T, P, 2); the robot drives straight ahead."""
     engine = engine_at([starts.start(crowd=people, pose=pose)], DT, crowd=Waypoint(), ends=0, slots=slots)
     there, places = [], []
     for _ in range(round(seconds / DT)):
         now = engine.world.pedestrians
         there.append(now.active[0].copy())
         places.append(np.stack([now.x[0], now.y[0]], -1))
+        engine.world.commands[...] = (speed, 0.0, 0.0)
         engine.step()
     engine.close()
     return np.array(there), np.array(places)
@@ -64,6 +65,19 @@ def test_who_finds_somebody_in_the_entrance_waits_outside():
 def test_nobody_comes_in_onto_a_robot():
     there, _ = run(crowd([(1.0, 2.0)], [[(6.0, 2.0)]], [1.0]), 3.0, pose=(1.2, 2.1, 0.3))
     assert not there.any()
+
+
+def test_nobody_comes_in_before_a_robot_that_would_be_there_in_two_seconds():
+    """It drives at 1 m/s from (7, 2.3) over the entrance at (1, 2): two seconds before, until it is past by its own reach."""
+    there, _ = run(crowd([(1.0, 2.0)], [[(1.0, 9.0)]], [3.8]), 9.0, pose=(7.0, 2.3, np.pi), speed=1.0)
+    entered = int(there[:, 0].argmax()) * DT
+    assert 6.3 < entered < 7.0
+
+
+@pytest.mark.parametrize("pose", [(7.0, 0.4, np.pi), (8.3, 2.3, np.pi), (0.0, 2.3, np.pi)])
+def test_a_robot_that_passes_aside_or_is_far_off_or_drives_away_keeps_nobody_out(pose):
+    there, _ = run(crowd([(1.0, 2.0)], [[(1.0, 9.0)]], [3.8]), 5.0, pose=pose, speed=1.0)
+    assert not there[:38, 0].any() and there[38, 0]
 
 
 def test_two_who_come_at_once_come_one_after_the_other():

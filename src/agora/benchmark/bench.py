@@ -11,6 +11,7 @@ from agora import __version__
 from agora.benchmark import store
 from agora.benchmark.conductor import conduct
 from agora.benchmark.events import GivenUp, Kept, RunEvent
+from agora.benchmark.facts import blind, unaware
 from agora.benchmark.inputs import ReadsFiles, inputs, unread
 from agora.benchmark.job import Job, RunPlan, key_of
 from agora.benchmark.open_run import OpenRun, opened
@@ -78,13 +79,14 @@ def _bench(request: Request, token: StopToken) -> Iterator[RunEvent]:
     executor.prepare()
     check(suite)
     token.check()
-    record = describe(request)
-    with opened(request.folder, record, episodes=request.episodes, resume=request.resume, repeats=request.repeats) as folder:
+    record, before = describe(request), describe(request.before) if request.begun else None
+    episodes, again = request.episodes, request.repeats
+    with opened(request.folder, record, before=before, episodes=episodes, resume=request.resume, repeats=again) as folder:
         jobs = jobs_for(suite, planners, folder.finished, options)
         sizes = (options.worlds, options.threads, options.slots)
-        plan = RunPlan(suite, planners, *sizes, options.trajectories, request.levels, record.mark(), options.record, token)
-        before = request.episodes - sum(len(job.episodes) for job in jobs)
-        for event in conduct(plan, jobs, folder.path, executor, before=before):
+        plan = RunPlan(suite, planners, *sizes, options.trajectories, request.levels, folder.mark, options.record, token)
+        done = episodes - sum(len(job.episodes) for job in jobs)
+        for event in conduct(plan, jobs, folder.path, executor, before=done):
             _write_down(event, suite, folder)
             yield event
         folder.write_lost()
@@ -118,6 +120,8 @@ def describe(request: Request) -> RunRecord:
         packages=packages(suite, planners, metrics()),
         planned={stage.name: stage.count for stage in suite.stages},
         trajectories=options.trajectories,
+        blind=tuple(blind(planners)) or None,
+        unaware=tuple(unaware(planners)) or None,
     )
 
 

@@ -3,31 +3,39 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+import shlex
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from agora.benchmark import store, tracks
 from agora.benchmark.account import Account, account
+from agora.benchmark.answers import Answer, answers
+from agora.benchmark.facts import setting
+from agora.benchmark.failures import MOST_FAILURES, choose, within
 from agora.benchmark.pictures import pictured
-from agora.benchmark.report import choose, render
+from agora.benchmark.report import render
 from agora.benchmark.run_folder import RunFolder
+from agora.benchmark.statistics import Row
+from agora.benchmark.sweep import sweeps
+from agora.benchmark.tables import shown_metrics
 from agora.core.recording import Recording
 from agora.core.state import Array
 from agora.errors import AgoraError, InputError, ResultsError
 from agora.files import write_whole
+from agora.interfaces import Metric
 from agora.maps.exact import read_exact
 from agora.maps.grid import Map
 from agora.registry import available
 from agora.registry import load as load_component
+from agora.viewer.why import why
 
 __all__ = ["recordings", "report"]
 
 _LOG = logging.getLogger(__name__)
-REPLAYS = 24
-"""Episodes that a report embeds."""
 
 
 def recordings(folder: Path, keys: Iterable[str] | None = None) -> dict[str, Recording]:
@@ -56,10 +64,9 @@ def recordings(folder: Path, keys: Iterable[str] | None = None) -> dict[str, Rec
     try:
         if (maps := run.record.maps) is not None:
             return {key: replace(r, map=_kept_map(folder, maps, key)) for key, r in kept.items()}
-        suite = run.suite()
-        for key in kept:
-            _, stage, episode, *_ = key.split("/")
-            kept[key] = replace(kept[key], map=suite.start(stage, int(episode)).map)
+        suite, places = run.suite(), {key: (key.split("/")[1], int(key.split("/")[2])) for key in kept}
+        drawn = {(stage, episode): suite.start(stage, episode).map for stage, episode in dict.fromkeys(places.values())}
+        return {key: replace(kept[key], map=drawn[place]) for key, place in places.items()}
     except InputError as error:
         _LOG.warning("recordings are shown without their maps: %s", error)
     return kept
@@ -84,11 +91,6 @@ def report(folder: Path, found: Account | None = None) -> Path:
     run, found = RunFolder.read(folder), found or account(folder)
     record, stages = run.record, [stage.name for stage in run.record.outline.stages]
     rows = sorted(found.rows, key=lambda row: stages.index(row["stage"]) if row["stage"] in stages else 0)
-    metrics = [load_component("metrics", name) for name in available("metrics")]
-    timing: dict[str, Array] = {}
-    own = {row["key"] for row in rows}
-    for read in run.shards("timing"):
-        timing |= {row["key"]: np.array(row.get(store.CALLS) or (), float) for row in read.rows if row["key"] in own}
     shown = {
         "suite": record.outline.name,
         "version": record.version,
@@ -100,12 +102,50 @@ def report(folder: Path, found: Account | None = None) -> Path:
         "incomplete": bool(found.missing),
         "planners": record.labels,
         "names": record.names,
+        "parameters": record.parameters,
+        "blind": record.blind,
+        "unaware": record.unaware,
+        "folder": shlex.quote(str(folder)),
+        **setting(record),
     }
-    replayed, drawn = choose(rows, REPLAYS), pictured(rows, record.labels)
-    kept = recordings(folder, [*replayed, *drawn])
-    replays, pictures = ({key: kept[key] for key in keys if key in kept} for keys in (replayed, drawn))
-    page = render(shown, rows, metrics, replays, timing=timing, pictures=pictures)
-    path = folder / "report.html"
+    return write_page(folder / "report.html", shown, rows, calls(run, rows), lambda keys: recordings(folder, keys))
+
+
+def calls(run: RunFolder, rows: Iterable[Row]) -> dict[str, Array]:
+    """Return the wall times of the control calls of rows of a run, s, by key."""
+    own, timing = {row["key"] for row in rows}, dict[str, Array]()
+    for read in run.shards("timing"):
+        timing |= {row["key"]: np.array(row.get(store.CALLS) or (), float) for row in read.rows if row["key"] in own}
+    return timing
+
+
+def write_page(
+    path: Path,
+    shown: Mapping[str, Any],
+    rows: Sequence[Row],
+    timing: Mapping[str, Array],
+    kept_of: Callable[[Iterable[str]], dict[str, Recording]],
+    baseline: str | None = None,
+) -> Path:
+    """Write the page of rows with the replays and pictures that are worth it, and return its path.
+
+    Args:
+        path: path of the page.
+        shown: what was run, as `agora.benchmark.report.render` takes it.
+        rows: rows in the order of the page.
+        timing: wall times of control calls, s, by key.
+        kept_of: returns the recordings of keys, as far as they were kept.
+        baseline: planner that others are compared with; None for the first.
+
+    Raises:
+        ResultsError: the page cannot be written. UnknownNameError: no such baseline.
+    """
+    metrics = _metrics()
+    chosen, drawn = choose(rows, MOST_FAILURES), pictured(rows, shown["planners"])
+    kept = kept_of([*chosen, *drawn])
+    replayed, pictures = ({key: kept[key] for key in keys if key in kept} for keys in (chosen, drawn))
+    reasons = {key: why(recording).words for key, recording in replayed.items()}
+    page = render(shown, rows, metrics, within(replayed), baseline=baseline, timing=timing, pictures=pictures, reasons=reasons)
     try:
         write_whole(path, page)
     except OSError as error:
@@ -113,8 +153,18 @@ def report(folder: Path, found: Account | None = None) -> Path:
     return path
 
 
+def first_answers(rows: Sequence[Row], planners: Sequence[str]) -> list[Answer]:
+    """Return the first answers on rows of a run (`agora.benchmark.answers`), by the metrics that are installed."""
+    return answers(rows, planners, shown_metrics(rows, _metrics())[0])
+
+
+def _metrics() -> list[Metric]:
+    return [load_component("metrics", name) for name in available("metrics")]
+
+
 def figures(folder: Path, names: Iterable[str], kind: str) -> list[Path]:
-    """Write the outcomes of a run, the distributions of metrics, and all of these side by side, as figures; return their paths.
+    """Write the outcomes of a run, the distributions of metrics, all of these side by side, and the curves of sweeps, as figures;
+    return their paths.
 
     Args:
         folder: folder of the run.
@@ -124,13 +174,14 @@ def figures(folder: Path, names: Iterable[str], kind: str) -> list[Path]:
     Raises:
         ResultsError: the folder holds no run. UnknownNameError: no such metric.
     """
-    from agora.benchmark.comparisons import comparison_figure, outcome_figure, overview_figure
+    from agora.benchmark.comparisons import comparison_figure, outcome_figure, overview_figure, sweep_figure
     from agora.viewer.figures import save
 
-    rows = account(folder).rows
+    rows, parameters = account(folder).rows, RunFolder.read(folder).record.parameters
     metrics = [load_component("metrics", name) for name in names]
     drawn = {"outcomes": outcome_figure(rows), "overview": overview_figure(rows, metrics)}
     drawn |= {metric.name: comparison_figure(rows, metric) for metric in metrics}
+    drawn |= {f"sweep_{sweep.name}": sweep_figure(rows, sweep, metrics) for sweep in sweeps(parameters, rows)}
     place = folder / "figures"
     place.mkdir(exist_ok=True)
     return [save(figure, place / f"{name}.{kind}") for name, figure in drawn.items()]

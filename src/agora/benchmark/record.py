@@ -61,7 +61,10 @@ class RunRecord:
         tuning: settings of a search for parameters, whose trials are the run's planners.
         planned: number of episodes of each planner, by stage.
         trajectories: choice of the recordings that are kept.
+        blind: labels of planners that read no walls (`agora.benchmark.facts.blind`).
+        unaware: labels of planners that read nothing of people (`agora.benchmark.facts.unaware`).
         id: digest of all of these, the mark of the run's shards.
+        earlier: marks of shards from before planners were added to the run.
         made_on: machine on which the run was begun.
         resumed_on: other machines on which it went on.
         sources: files of episodes that were played elsewhere.
@@ -79,7 +82,10 @@ class RunRecord:
     tuning: dict[str, Any] | None = None
     planned: dict[str, int] | None = None
     trajectories: Keep | None = None
+    blind: tuple[str, ...] | None = None
+    unaware: tuple[str, ...] | None = None
     id: str | None = None
+    earlier: tuple[str, ...] | None = None
     made_on: Machine | None = None
     resumed_on: tuple[Machine, ...] | None = None
     sources: tuple[str, ...] | None = None
@@ -134,6 +140,14 @@ class RunRecord:
     def labels(self) -> list[str]:
         """Labels of the planners."""
         return list(self.planners)
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Names and parameters of planners by label, plain data, with the level of perception of each where one is said."""
+        known = self.planners if isinstance(self.planners, dict) else {}
+        levels: Mapping[str, str] = self.pedestrians or {}
+        told = {label: values for label, values in known.items() if isinstance(values, Mapping)}
+        return {label: {**values, "pedestrians": levels.get(label)} for label, values in told.items()}
 
     @property
     def episodes(self) -> int:

@@ -8,14 +8,18 @@ from typing import Any
 import numpy as np
 
 from agora.benchmark import charts, tables
+from agora.benchmark.answers import answers
+from agora.benchmark.facts import facts, words_of
+from agora.benchmark.failures import listed, titles
 from agora.benchmark.headline import ARENA, comparisons, headline
 from agora.benchmark.pictures import pictured, stage_pictures
 from agora.benchmark.published import compared, words
 from agora.benchmark.ranking import ranking
 from agora.benchmark.statistics import RATE, Estimate, Row, comparable
-from agora.core.recording import Closer, Recording
+from agora.benchmark.sweep import measured, sweeps
+from agora.core.recording import Recording
 from agora.core.state import Array
-from agora.errors import InputError, UnknownNameError
+from agora.errors import UnknownNameError
 from agora.interfaces import Metric
 from agora.viewer.replay import replay_html, source, templates
 
@@ -48,9 +52,6 @@ OTHER = "Others"
 
 ARROWS = {"higher": "↑", "lower": "↓", "neutral": ""}
 
-MOST_FAILURES = 500
-"""More failures than this are counted and not listed."""
-
 
 def render(
     run: Mapping[str, Any],
@@ -61,19 +62,24 @@ def render(
     baseline: str | None = None,
     timing: Mapping[str, Array] | None = None,
     pictures: Mapping[str, Recording] | None = None,
+    reasons: Mapping[str, str] | None = None,
 ) -> str:
     """Return the page of a run.
 
     Args:
         run: what was run; ``suite``, ``planners``, ``version``, ``commit``, ``hardware``, ``seeds``, ``trajectories``,
-            ``interrupted`` and ``problems`` are shown where given; where it is ``incomplete``, no planner is named best; ``names``
-            are those of planners by label, where a planner has another label at each level of perception.
+            ``interrupted``, ``problems``, ``notes`` and what `agora.benchmark.facts.setting` says are shown where given. Planners
+            that are ``blind`` are marked; failures of these, and of those that are ``unaware`` of people, say so. ``folder`` is
+            that of the run, for commands. Where it is ``incomplete``, no planner is named best. ``names`` are those of planners by
+            label, where a planner has another label at each level of perception. ``parameters`` are the planners by label as plain
+            data, for the curves of sweeps.
         rows: a row for each episode and robot, with ``key``, ``stage``, ``planner``, ``robot``, ``outcome``, ``seed`` and metrics.
         metrics: metrics to show, as far as rows have them.
         recordings: episodes to replay, by key.
         baseline: planner that others are compared with; None for the first.
         timing: wall time of control calls, s, by key; None to take it from the recordings.
         pictures: recordings by key that the pictures of the stages show, of one episode each; None for ``recordings``.
+        reasons: how episodes came to their ends, in words, by key; None to take it from the recordings.
 
     Raises:
         UnknownNameError: no such baseline.
@@ -87,22 +93,25 @@ def render(
     shown, undefined = tables.shown_metrics(rows, metrics)
     calls = {key: recording.planning_time for key, recording in recordings.items()} if timing is None else timing
     others = [planner for planner in planners if planner != first]
-    title = _words(run.get("suite", "")) or "Benchmark"
+    title = words_of(run.get("suite", "")) or "Benchmark"
     ranks = {} if run.get("incomplete") else rank_lines(rows, planners)
     page = {
         "title": f"{title}: results",
-        "lead": _lead(rows, planners, bool(run.get("incomplete")), ranks),
+        "lead": _lead(rows, planners, bool(run.get("incomplete")), bool(ranks)),
+        "answers": answers(rows, planners, shown) if ranks else [],
+        "blind": [planner for planner in planners if planner.split(" · ")[0] in (run.get("blind") or ())],
         "ranking": ranks,
-        "published": _published(_words(run.get("suite", "")), rows),
-        "problems": [_words(problem) for problem in run.get("problems") or ()],
-        "facts": _facts(run, rows, planners),
-        "version": _words(run.get("version", "")),
-        "hardware": _words(run.get("hardware", "")),
+        "published": _published(words_of(run.get("suite", "")), rows),
+        "problems": [words_of(problem) for problem in run.get("problems") or ()],
+        "notes": [words_of(note) for note in run.get("notes") or ()],
+        "facts": facts(run, rows, planners),
+        "version": words_of(run.get("version", "")),
+        "hardware": words_of(run.get("hardware", "")),
         "stages": _stages(rows, shown, planners, calls, names),
         "pictures": stage_pictures(rows, _pictured(rows, recordings, planners) if pictures is None else pictures, planners),
         "outcome_names": [name.replace("_", " ") for name in tables.outcome_names(rows)],
         "outcome_key": [(name.replace("_", " "), colour) for name, colour in _colours(rows).items()],
-        "interrupted": [_words(episode) for episode in run.get("interrupted") or ()],
+        "interrupted": [words_of(episode) for episode in run.get("interrupted") or ()],
         "levels": levels if len(levels := tables.levels_of(rows)) > 1 else [],
         "undefined": undefined,
         "baseline": first,
@@ -112,30 +121,15 @@ def render(
         "arena": _cards(rows, [metric for name in ARENA for metric in shown if metric.name == name], planners, compared=True),
         "cards": _grouped(_cards(rows, shown, planners)),
         "many": "" if len(rows) <= charts.MOST_DOTS * max(1, len(planners)) else f" (at most {charts.MOST_DOTS} are drawn)",
+        "sweeps": _sweeps(run.get("parameters") or {}, given, shown),
         "planning": tables.planning_lines(_by_planner(rows, calls)),
-        **_failures(rows, recordings),
-        "replay": replay_html(recordings) if recordings else "",
+        **listed(run, rows, planners, recordings, reasons, _colours(rows)),
+        "replay": replay_html(recordings, titles=titles(rows)) if recordings else "",
         "arrows": ARROWS,
         "css": source("page.css") + source("report.css"),
         "script": source("report.js"),
     }
     return templates().get_template("report.html").render(page)
-
-
-def choose(rows: Sequence[Row], most: int) -> list[str]:
-    """Return keys of episodes worth a replay: of each planner one of every outcome, then more failures, planners in turn."""
-    if most < 0:
-        raise InputError(f"replays is {most}, expected 0 or more")
-    queues: dict[str, list[str]] = {}
-    for planner in dict.fromkeys(row["planner"] for row in rows):
-        members = [row for row in rows if row["planner"] == planner]
-        first = {row["outcome"]: row["key"] for row in reversed(members)}
-        failed = [row["key"] for row in members if row["outcome"] != "reached"]
-        ends = sorted(first, key=lambda outcome: (outcome == "reached", outcome))
-        queues[planner] = list(dict.fromkeys([*(first[end] for end in ends), *failed]))
-    longest = max((len(queue) for queue in queues.values()), default=0)
-    turns = [queue[turn] for turn in range(longest) for queue in queues.values() if turn < len(queue)]
-    return turns[:most]
 
 
 def _labelled(rows: Sequence[Row]) -> list[Row]:
@@ -159,7 +153,7 @@ def _names(names: Mapping[str, str], rows: Sequence[Row], labelled: Sequence[Row
 
 def _planners(run: Mapping[str, Any], rows: Sequence[Row]) -> list[str]:
     """Planners of the rows, and those of the run that have no row, in the run's order."""
-    asked = [_words(p.get("name", p)) if isinstance(p, Mapping) else str(p) for p in run.get("planners") or ()]
+    asked = [words_of(p.get("name", p)) if isinstance(p, Mapping) else str(p) for p in run.get("planners") or ()]
     present = dict.fromkeys(row["planner"] for row in rows)
     ordered = []
     for name in asked:
@@ -168,8 +162,8 @@ def _planners(run: Mapping[str, Any], rows: Sequence[Row]) -> list[str]:
     return list(dict.fromkeys([*ordered, *present]))
 
 
-def _lead(rows: Sequence[Row], planners: Sequence[str], incomplete: bool, ranks: Mapping[str, Any]) -> str:
-    """The run in a few sentences; a best planner is named only if all planners have all episodes, or lack the same."""
+def _lead(rows: Sequence[Row], planners: Sequence[str], incomplete: bool, ranked: bool) -> str:
+    """The size of the run; without a ranking, and if all planners have all episodes or lack the same, the best planner too."""
     if not rows:
         return "No episode was finished."
     stages = len({row["stage"] for row in rows})
@@ -178,25 +172,15 @@ def _lead(rows: Sequence[Row], planners: Sequence[str], incomplete: bool, ranks:
     groups = tables.by_planner(rows, planners)
     if not tables.same_episodes(groups) or (incomplete and len(planners) > 1):
         return f"{size}. Planners do not have all of the planned episodes, so none is named best."
+    if ranked:
+        return f"{size}."
     shares = {planner: tables.share(members) for planner, members in groups.items() if members}
     most = max(estimate.value or 0.0 for estimate in shares.values())
     best = [planner for planner, estimate in shares.items() if estimate.value == most]
     names = " and ".join(best) if len(best) < 3 else f"{len(best)} planners"
     who = f"{names}{' each' if len(best) > 1 else ''} reached"
-    top, most_of = tables.cell(shares[best[0]], rate=True), ", the largest share" if len(shares) > len(best) else ""
-    return f"{size}. {who} the goal in {top.value} % {top.interval} of episodes{most_of}.{_told(best, ranks)}"
-
-
-def _told(best: Sequence[str], ranks: Mapping[str, Any]) -> str:
-    """Say in a sentence whether the episodes tell the best planner from the others."""
-    line = next((line for line in ranks.get("lines", ()) if [line["planner"]] == list(best)), None)
-    if line is None:
-        return ""
-    unclear = line["unclear"].split(", ") if line["unclear"] else []
-    if not unclear:
-        return " The same episodes tell it apart from all others."
-    some = ", ".join(unclear[:3]) if len(unclear) < 4 else f"{len(unclear)} of {len(ranks['lines']) - 1} others"
-    return f" The same episodes do not tell it from {some}."
+    top = tables.cell(shares[best[0]], rate=True)
+    return f"{size}. {who} the goal in {top.value} % {top.interval} of episodes."
 
 
 def rank_lines(rows: Sequence[Row], planners: Sequence[str]) -> dict[str, Any]:
@@ -233,34 +217,6 @@ def rank_lines(rows: Sequence[Row], planners: Sequence[str]) -> dict[str, Any]:
 def _published(suite: str, rows: Sequence[Row]) -> list[dict[str, Any]]:
     """Return the published numbers of the planners on this suite, beside the rows' numbers."""
     return [{"line": one.row, "metric": tables.described(one.metric), **words(one)} for one in compared(suite, rows)]
-
-
-def _facts(run: Mapping[str, Any], rows: Sequence[Row], planners: Sequence[str]) -> list[tuple[str, str]]:
-    """Return the facts for the head of the page: suite, planners, stages, seeds, versions."""
-    seeds = sorted({row["seed"] for row in rows if row.get("seed") is not None})
-    drawn = f"{len(seeds)}, from {seeds[0]} to {seeds[-1]}" if len(seeds) > 1 else ", ".join(map(str, seeds))
-    facts = {
-        "Suite": run.get("suite"),
-        "Planners": list(planners),
-        "Stages": list(dict.fromkeys(row["stage"] for row in rows)),
-        "Episodes": len(rows),
-        "Seeds": run.get("seeds", drawn),
-        "Agora": run.get("version"),
-        "Commit": run.get("commit"),
-        "Hardware": run.get("hardware"),
-        "Trajectories": run.get("trajectories"),
-        "Interrupted": len(run.get("interrupted") or ()) or None,
-    }
-    return [(fact, _words(value)) for fact, value in facts.items() if value not in (None, "", [])]
-
-
-def _words(value: Any) -> str:
-    """A value of the run's file in words."""
-    if isinstance(value, Mapping):
-        return ", ".join(f"{key}: {_words(inner)}" for key, inner in value.items())
-    if isinstance(value, (list, tuple)):
-        return ", ".join(_words(inner) for inner in value)
-    return "" if value is None else str(value)
 
 
 def _grouped(lines: Sequence[Any]) -> list[tuple[str, list[Any]]]:
@@ -344,6 +300,31 @@ def _cards(
     return cards
 
 
+def _sweeps(parameters: Mapping[str, Any], rows: Sequence[Row], metrics: Sequence[Metric]) -> list[dict[str, Any]]:
+    """The curves of each sweep among the planners."""
+    found = []
+    for sweep in sweeps(parameters, rows):
+        cards = []
+        for metric in measured(metrics):
+            points, rate = sweep.points(rows, metric), metric.unit == RATE
+            if rate:
+                points = {
+                    v: Estimate(e.n, *(None if x is None else 100.0 * x for x in (e.value, e.low, e.high)))
+                    for v, e in points.items()
+                }
+            unit, ends = ("%", (0.0, 100.0)) if rate else (metric.unit, (None, None))
+            counts = sorted({estimate.n for estimate in points.values()})
+            episodes = f"{counts[0]} to {counts[-1]} episodes" if len(counts) > 1 else f"{counts[0]} episodes"
+            chart = charts.curve(metric.name, unit, sweep.parameter, points, *ends)
+            cards.append({"metric": tables.described(metric), "episodes": episodes, "chart": chart})
+        found.append({"planner": sweep.planner, "parameter": sweep.parameter, "cards": cards})
+    return found
+
+
+def _percent(share: Estimate) -> Estimate:
+    return Estimate(share.n, *(None if value is None else 100.0 * value for value in (share.value, share.low, share.high)))
+
+
 def _pictured(rows: Sequence[Row], recordings: Mapping[str, Recording], planners: Sequence[str]) -> dict[str, Recording]:
     """Return the recordings of one episode a stage."""
     return {key: recordings[key] for key in pictured([row for row in rows if row["key"] in recordings], planners)}
@@ -356,34 +337,3 @@ def _by_planner(rows: Sequence[Row], calls: Mapping[str, Array]) -> dict[str, Ar
         if row["key"] in calls:
             found.setdefault(row["planner"], []).append(np.asarray(calls[row["key"]], float))
     return {name: np.concatenate(parts) for name, parts in found.items()}
-
-
-def _failures(rows: Sequence[Row], recordings: Mapping[str, Recording]) -> dict[str, Any]:
-    """The episodes that did not reach the goal, and how many are left out."""
-    failed, colours = [row for row in rows if row["outcome"] != "reached"], _colours(rows)
-    lines = []
-    for row in failed[:MOST_FAILURES]:
-        key = row["key"]
-        line: dict[str, Any] = {name: row.get(name, "") for name in ("planner", "stage", "episode", "seed", "key")}
-        line |= {"outcome": row["outcome"].replace("_", " "), "colour": colours[row["outcome"]], "play": key in recordings}
-        failure = row.get("failure") or (recordings[key].failure if key in recordings else "")
-        line["closer"], line["avoidable"] = _blame(row)
-        line["reason"] = failure or (row.get("reason") or "").replace("_", " ")
-        lines.append(line)
-    left = f"; {len(failed) - len(lines)} more are in the rows" if len(failed) > len(lines) else ""
-    return {"failures": lines, "failures_left": left}
-
-
-def _blame(row: Row) -> tuple[str, str]:
-    """Return who closed the gap and whether the robot could have avoided it, for a row that ended with a pedestrian; else empty.
-
-    Where a robot went on after contacts, the row knows them by their number.
-    """
-    counts = {closer.value: int(row.get(f"collisions_by_{closer.value}") or 0) for closer in Closer}
-    total, could = sum(counts.values()), row.get("collisions_avoidable")
-    if row["outcome"] != "pedestrian_collision" or not total:
-        return "", ""
-    closers = ", ".join(f"{closer} {count}" if total > 1 else closer for closer, count in counts.items() if count)
-    if could is None:
-        return closers, ""
-    return closers, {0: "no", total: "yes"}.get(int(could), f"{int(could)} of {total}")

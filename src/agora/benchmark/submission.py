@@ -30,10 +30,10 @@ from agora.benchmark.entry import (
     digest_of,
     located,
 )
+from agora.benchmark.failures import choose
 from agora.benchmark.inputs import difference, inputs, named_file
 from agora.benchmark.kept import recordings
 from agora.benchmark.packages import change, packages
-from agora.benchmark.report import choose
 from agora.benchmark.run_folder import RunFolder
 from agora.benchmark.statistics import Row
 from agora.config import build_component, dump, plain

@@ -8,7 +8,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Column, Table
 
+from agora.benchmark.answers import Answer
 from agora.benchmark.statistics import Row, wilson
+from agora.benchmark.tables import by_planner
 
 _ENDS = {
     "pedestrian_collision": "hit person",
@@ -30,22 +32,27 @@ _TOUCHED = "touched"
 """Head of the column of episodes that reached the goal having touched somebody or something; only where there are some."""
 
 
-def print_rows(rows: Sequence[Row], again: Callable[[Row], str] = lambda row: "") -> None:
-    """Print a table with a line for each planner, and why planners failed.
+def print_rows(
+    rows: Sequence[Row], planners: Sequence[str], again: Callable[[Row], str] = lambda row: "", answers: Sequence[Answer] = ()
+) -> None:
+    """Print a table with a line for each planner, why planners failed, and the first answers.
 
     An episode is a success or in one of the columns behind it, so that each line adds up to its number of episodes.
 
     Args:
-        rows: rows of a run.
+        rows: rows of the run.
+        planners: labels of the planners in their order; those without a row have no line.
         again: returns the command that runs the episode of a row again; empty where there is none.
+        answers: answers (`agora.benchmark.answers`).
     """
     console, failed = Console(width=_WIDE), dict[str, list[Row]]()
     ends = {name: head for name, head in _ENDS.items() if name not in _RARE or any(row["outcome"] == name for row in rows)}
     touched = any(_touched(row) for row in rows)
     heads = [*ends.values(), *([_TOUCHED] if touched else [])]
     table = Table(Column("planner", overflow="fold", max_width=_LABEL), "n", "success", "95 %", *heads, "time")
-    for planner in sorted({row["planner"] for row in rows}):
-        mine = [row for row in rows if row["planner"] == planner]
+    for planner, mine in by_planner(rows, planners).items():
+        if not mine:
+            continue
         won = sum(row["success"] == 1 for row in mine)
         low, high = wilson(won, len(mine))
         times = [row["time_to_goal"] for row in mine if row["time_to_goal"] is not None]
@@ -60,6 +67,8 @@ def print_rows(rows: Sequence[Row], again: Callable[[Row], str] = lambda row: ""
         said = [f"{planner} failed: {failures[0]['failure']}"]
         said += [f"  that episode again: {command}"] if (command := again(failures[0])) else []
         console.print("\n".join(said), markup=False, soft_wrap=True)
+    for one in answers:
+        console.print(f"{one.question}\n  {one.words} {one.sure}".rstrip(), markup=False, soft_wrap=True, highlight=False)
 
 
 def _touched(row: Row) -> bool:

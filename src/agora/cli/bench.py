@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from agora.cli.options import InterPlannerName, Seed, Simulator, SuiteName
-from agora.cli.results import finish, follow
+from agora.cli.options import InterPlannerName, Seed, Simulator, SuiteName, VideoCount
+from agora.cli.results import finish, follow, wanted_videos
 
 if TYPE_CHECKING:
     from agora.benchmark.form import RequestForm
@@ -22,6 +22,7 @@ PlannerNames = Annotated[
         "--planner",
         "-p",
         help="A planner, NAME, NAME:key=value,key=value or PLANNER+INTERPLANNER; repeat it to compare several. "
+        "Several values of one parameter, NAME:key=1,2,3, are as many planners. "
         "Without it, all that are registered.",
     ),
 ]
@@ -43,11 +44,14 @@ def bench(
     threads: Annotated[int, typer.Option(help="Threads over worlds, in each worker.")] = 1,
     batch: Annotated[int, typer.Option(help="Most episodes side by side.")] = 64,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was begun in the folder.")] = False,
+    add: Annotated[
+        bool, typer.Option("--add", help="Add the planners to the run in the folder: the same episodes, and its rows stay.")
+    ] = False,
     trajectories: Annotated[str, typer.Option(help="Recordings to keep: all, failed or none.")] = "all",
     record: Annotated[
         list[str] | None, typer.Option(help="A channel whose readings the recordings keep, such as scan; repeat it.")
     ] = None,
-    video: Annotated[int, typer.Option(help="Episodes of each planner to make a video of.")] = 0,
+    video: VideoCount = "0",
     pedestrians: Annotated[
         list[str] | None,
         typer.Option(help="What planners are told of them: truth, view, visible or tracked; repeat it for several."),
@@ -73,12 +77,14 @@ def bench(
     """
     from agora.cli.outside import run_outside
 
+    films = wanted_videos(video)
     form = _form(
         suite=suite,
         planners=tuple(planner or ()),
         interplanner=interplanner,
         output=output,
         resume=resume,
+        add=add,
         seed=seed,
         simulator=simulator,
         pedestrians=tuple(dict.fromkeys(pedestrians or ())),
@@ -92,9 +98,9 @@ def bench(
         record=tuple(dict.fromkeys(record or ())),
     )
     if (folder := run_outside(context, form, ros_launch)) is not None:
-        finish(folder, video)
+        finish(folder, films)
     else:
-        finish(_played(form), video, partial(_again, form))
+        finish(_played(form), films, partial(_again, form))
 
 
 def _played(form: RequestForm) -> Path:
@@ -113,7 +119,7 @@ def _played(form: RequestForm) -> Path:
 
 
 def _again(form: RequestForm, row: Mapping[str, Any]) -> str:
-    """Return the command that runs the episode of a row again; empty where a contest names the planners, which no command can."""
+    """Return the command that runs the episode of a row again; empty for a contest's planners, which no command can name."""
     from agora.benchmark.entrant import name_of
 
     if not form.planners and form.chosen()[1]:

@@ -1,7 +1,8 @@
 """Comings and goings: pedestrians come into the world when it is time and there is room, and leave it at their last waypoint.
 
 Who is not there yet, and who has left, is not active: nobody sees, meets or measures them. Who finds somebody in the entrance waits
-outside until there is room. Those who come later are in later slots, which kernels do not look at before it is time.
+outside until there is room. So does a pedestrian before whom a robot would drive over the entrance in the next `LOOK` seconds.
+Those who come later are in later slots, which kernels do not look at before it is time.
 """
 
 from __future__ import annotations
@@ -15,20 +16,26 @@ from agora.core.scalar import ZERO
 from agora.core.state import LEAVE
 from agora.engine.taken import ROOM
 
+LOOK = np.float32(2.0)
+"""s, for which a moving robot must stay clear of the entrance at its present velocity."""
+
 _OUT = np.float32(0.6)  # m, from the last waypoint, at which somebody has left at the latest
 _TINY = np.float32(1e-6)
 
 
 @hidden
 def _has_room(after, traits, robots, robot_traits, w, i):
-    """Return whether nobody stands where pedestrian i comes in."""
+    """Return whether nobody stands where pedestrian i comes in, and no robot will drive there soon."""
     x, y, own = after.x[w, i], after.y[w, i], traits.radius[w, i] + ROOM
     for j in range(traits.count[w]):
         dx, dy, reach = after.x[w, j] - x, after.y[w, j] - y, own + traits.radius[w, j]
         if after.active[w, j] and j != i and dx * dx + dy * dy < reach * reach:
             return False
     for r in range(robots.x.shape[1]):
-        dx, dy, reach = robots.x[w, r] - x, robots.y[w, r] - y, own + robot_traits.radius[w, r]
+        vx, vy, reach = robots.world_vx[w, r], robots.world_vy[w, r], own + robot_traits.radius[w, r]
+        dx, dy = robots.x[w, r] - x, robots.y[w, r] - y
+        nearest = min(max(-(dx * vx + dy * vy) / max(vx * vx + vy * vy, _TINY), ZERO), LOOK)  # s, until the robot is nearest
+        dx, dy = dx + nearest * vx, dy + nearest * vy
         if robots.active[w, r] and dx * dx + dy * dy < reach * reach:
             return False
     return True

@@ -13,7 +13,7 @@ HEADLINE = {
     "path_efficiency": "Path",
     "closest_pedestrian_distance_min": "Closest approach",
     "personal_space_compliance.robosense": "Personal space",
-    "jerk_average": "Smoothness",
+    "jerk_average": "Smoothness (jerk)",
 }
 """The most important metrics, which the report shows first, and their words."""
 

@@ -27,6 +27,22 @@
   if (chooser) chooser.addEventListener("change", show);
   show();
 
+  const filter = document.getElementById("filter");
+  filter.addEventListener("input", () => {
+    const wanted = filter.value.trim().toLowerCase();
+    for (const group of document.querySelectorAll(":is(#differences, #metrics, #distributions) details")) {
+      let found = 0;
+      for (const one of group.querySelectorAll("tbody tr:not(.first), figure")) {
+        const named = one.querySelector("th, figcaption");
+        const words = named.textContent + (named.querySelector("abbr")?.title ?? "");
+        one.hidden = !words.toLowerCase().includes(wanted);
+        found += one.hidden ? 0 : 1;
+      }
+      group.hidden = !found;
+      group.open = Boolean(wanted && found);
+    }
+  });
+
   addEventListener("beforeprint", () => {
     for (const folded of document.querySelectorAll("details")) folded.open = true;
   });

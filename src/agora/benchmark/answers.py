@@ -1,0 +1,113 @@
+"""The first answers of a report, in words: which planner reached more goals, which was faster, which disturbed people less.
+
+Each answer says how sure it is, by the planners that the same episodes tell apart (`agora.benchmark.ranking`). A robot that fails
+stops early, which flatters its time and its distance to people. So the last two questions are put to the planner that reached the
+most and those that are not told apart from it, on the episodes that all of these reached.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from agora.benchmark.ranking import Pair, Ranked, ranking
+from agora.benchmark.statistics import Row
+from agora.benchmark.tables import REACHED, by_planner, same_episodes
+from agora.interfaces import Metric
+
+__all__ = ["Answer", "answers"]
+
+_NAMED = 3
+"""Planners that a sentence names; more are counted."""
+
+
+class Answer(NamedTuple):
+    """One question about a run.
+
+    Attributes:
+        question: the question.
+        words: the answer, with its numbers.
+        sure: how sure the answer is.
+    """
+
+    question: str
+    words: str
+    sure: str
+
+
+def answers(rows: Sequence[Row], planners: Sequence[str], metrics: Sequence[Metric]) -> list[Answer]:
+    """Return the answers; none where planners have different episodes, or fewer than two planners or episodes are there.
+
+    Args:
+        rows: rows of the run.
+        planners: labels of the planners.
+        metrics: metrics that some row has a value of.
+    """
+    marked = [{**row, REACHED.name: float(row["outcome"] == "reached")} for row in rows]
+    ranked, pairs, count = ranking(marked, REACHED, planners)
+    if not ranked or not same_episodes(by_planner(rows, planners)):
+        return []
+    said = [
+        _answer("Which planner reached more goals?", f"Of {count} episodes", ranked, pairs, lambda share: f"{100.0 * share:.1f} %")
+    ]
+    if ranked[0].mean == 0.0:
+        return [Answer(said[0].question, f"No planner reached the goal in any of {count} episodes.", "")]
+    most = [place.planner for place in ranked if place is ranked[0] or place.planner in _untold(ranked[0].planner, pairs)]
+    asked = most if len(most) > 1 else [place.planner for place in ranked]
+    some = "all planners" if len(asked) == len(planners) > 2 else _list(asked)
+    defined = {metric.name: metric for metric in metrics}
+    for question, measures in _QUESTIONS.items():
+        name = next((name for name in measures if name in defined), None)
+        if name is None:
+            continue
+        words, shown = measures[name]
+        found, told, common = ranking(marked, defined[name], asked)
+        if found:
+            said.append(_answer(question, f"{words}, on the {common} episodes that {some} reached", found, told, shown))
+        else:
+            said.append(Answer(question, f"Too few to say: {common} of {count} episodes were reached by {some}.", ""))
+    return said
+
+
+def _percent(share: float) -> str:
+    return f"{100.0 * share:.1f} %"
+
+
+_QUESTIONS: dict[str, dict[str, tuple[str, Callable[[float], str]]]] = {
+    "Which of the best was faster?": {"time_to_goal": ("Time to the goal", lambda time: f"{time:.1f} s")},
+    "Which of the best disturbed people less?": {
+        "pedestrian_displacement_average": (
+            "Mean distance of people from where they would have been",
+            lambda d: f"{d:.2f} m",
+        ),
+        "personal_space_compliance.robosense": ("Time at least 1 m from everybody", _percent),
+    },
+}
+"""The other questions; of each the metrics that can answer it, of which the first counts that the run has, with its words."""
+
+
+def _answer(question: str, where: str, ranked: Sequence[Ranked], pairs: Sequence[Pair], shown: Callable[[float], str]) -> Answer:
+    """Name the best planner and those after it, and say which differences are more than chance."""
+    best, unclear = ranked[0], _untold(ranked[0].planner, pairs)
+    words = f"{where}: {best.planner} {shown(best.mean)}; then {_list([f'{one.planner} {shown(one.mean)}' for one in ranked[1:]])}."
+    clear = [place.planner for place in ranked[1:] if place.planner not in unclear]
+    if not unclear:
+        return Answer(question, words, f"Sure: the difference from {_list(clear)} is more than chance.")
+    more = f" The difference from {_list(clear)} is more." if clear else ""
+    return Answer(question, words, f"Not sure: the difference from {_list(unclear)} may be chance.{more}")
+
+
+def _untold(planner: str, pairs: Sequence[Pair]) -> list[str]:
+    """The planners from which the episodes do not tell this one, in the pairs' order."""
+    return [
+        pair.second if pair.first == planner else pair.first
+        for pair in pairs
+        if planner in (pair.first, pair.second) and not pair.apart
+    ]
+
+
+def _list(words: Sequence[str]) -> str:
+    """Names in a row; more than three are counted."""
+    if len(words) > _NAMED + 1:
+        return f"{', '.join(words[:_NAMED])} and {len(words) - _NAMED} more"
+    return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
