@@ -14,9 +14,4 @@ InterPlannerName = Annotated[
 
 Seed = Annotated[int | None, typer.Option(help="Seed instead of the suite's.", min=0)]
 
-VideoCount = Annotated[
-    str,
-    typer.Option(
-        "--video", help="Episodes of each planner to make a video of, of different stages and ends; or failed, for every failure."
-    ),
-]
+VideoCount = Annotated[str, typer.Option("--video", help="Episodes of each planner to film, or failed for every failure.")]
