@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from agora.benchmark.failures import choose
-from agora.benchmark.headline import ARENA, HEADLINE
+from agora.benchmark.headline import ARENA
 from agora.benchmark.pictures import pictured
 from agora.benchmark.report import render
 from agora.benchmark.statistics import bootstrap, detectable, paired_difference, paired_values, wilson
@@ -19,6 +19,7 @@ from agora.benchmark.tables import metric_lines
 from agora.core.recording import Outcome
 from agora.errors import UnknownNameError
 from agora.interfaces import Metric
+from agora.metrics.registered import HEADLINE
 from agora.registry import load
 from agora.viewer.why import why
 from viewer.synthetic import METRICS, crash, episode, hall, rows

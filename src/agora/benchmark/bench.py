@@ -156,8 +156,3 @@ def jobs_for(suite: Suite, planners: Mapping[str, Named], finished: set[str], op
             size = max(1, min(options.batch, share))
             jobs += [Job(stage.name, label, tuple(left[i : i + size])) for i in range(0, len(left), size)]
     return jobs
-
-
-def with_seed(suite: Suite, seed: int | None) -> Suite:
-    """The suite with another seed."""
-    return suite if seed is None else replace(suite, seed=seed)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from agora.benchmark.bench import with_seed
-from agora.benchmark.contest import read_contest
+from agora.benchmark.contest import read_benchmark
 from agora.benchmark.control import with_control
 from agora.benchmark.request import Options, Request, check_levels
 from agora.benchmark.store import Keep
@@ -17,7 +16,7 @@ from agora.interfaces import Executor
 from agora.perception.perception import Level
 from agora.planners.presets import named_planner, runnable
 from agora.registry import Named
-from agora.tasks.suite import Suite, load_suite
+from agora.tasks.suite import Suite, with_seed
 
 __all__ = ["RequestForm"]
 
@@ -116,15 +115,3 @@ class RequestForm:
         return Request(
             suite, planners or contestants, self.folder(suite), self._options(), pedestrians=self.pedestrians, resume=self.resume
         )
-
-
-def read_benchmark(name: str) -> tuple[Suite, dict[str, Named]]:
-    """Return a suite without planners, or the suite and the planners of a folder of Arena's.
-
-    Args:
-        name: name of the suite, or its file, or the folder.
-
-    Raises:
-        InputError: it cannot be read.
-    """
-    return read_contest(name) if "/" in name and Path(name).is_dir() else (load_suite(name), {})

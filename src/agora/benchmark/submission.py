@@ -15,7 +15,6 @@ from agora import __version__
 from agora.benchmark import store, tracks
 from agora.benchmark.account import account
 from agora.benchmark.begun import difference_of
-from agora.benchmark.bench import with_seed
 from agora.benchmark.entry import (
     ENTRY,
     LARGEST_FILE,
@@ -40,7 +39,7 @@ from agora.benchmark.statistics import Row
 from agora.config import build_component, dump, plain
 from agora.errors import InputError, ResultsError, UnknownNameError
 from agora.metrics.registered import metrics
-from agora.tasks.suite import Suite, load_suite, suite_names
+from agora.tasks.suite import Suite, load_suite, suite_names, with_seed
 
 __all__ = ["Words", "submit"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,8 +29,14 @@ def follow(events: Iterator[RunEvent], title: str) -> None:
                 bar.update(task, completed=event.done, total=event.total)
 
 
-def finish(folder: Path, video: str) -> None:
-    """Write the report and the videos of a run, then say how it went; its rows are in memory once, which many episodes fill."""
+def finish(folder: Path, video: str, again: Callable[[Mapping[str, Any]], str] = lambda row: "") -> None:
+    """Write the report and the videos of a run, then say how it went; its rows are in memory once, which many episodes fill.
+
+    Args:
+        folder: folder of the run.
+        video: number of episodes of each planner to make a video of, or ``failed``.
+        again: returns the command that runs the episode of a row again; empty where there is none.
+    """
     from agora.benchmark.account import account
     from agora.benchmark.kept import first_answers, report
     from agora.benchmark.run_folder import RunFolder
@@ -39,7 +45,7 @@ def finish(folder: Path, video: str) -> None:
     found, labels = account(folder), RunFolder.read(folder).record.labels
     if found.rows:
         videos, page = _videos(folder, found.rows, video), report(folder, found)
-        print_rows(found.rows, labels, first_answers(found.rows, labels))
+        print_rows(found.rows, labels, again, first_answers(found.rows, labels))
         for path in videos:
             typer.echo(f"video   {path}")
         typer.echo(f"report  {page}")
@@ -50,6 +56,7 @@ def finish(folder: Path, video: str) -> None:
     lost = len(found.interrupted) + len(found.missing)
     if lost or found.problems():
         typer.echo(f"{lost} episodes have no row; go on with --resume to try them again", err=True)
+    if lost or found.problems() or any(row["outcome"] == "planner_failed" for row in found.rows):
         raise typer.Exit(1)
 
 
