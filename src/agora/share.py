@@ -1,6 +1,6 @@
-"""The files that travel with the library, ``configs/`` and ``scenarios/``, and the folder of the user's own.
+"""The files that travel with the library, ``configs/``, ``scenarios/`` and the messages of ROS, and the folder of the user's own.
 
-An installed wheel has them as ``agora/_share``; a checkout has them beside ``src``.
+An installed wheel has them as ``agora/_share``; a checkout has them beside ``src``, and the messages in their ROS package.
 """
 
 from __future__ import annotations
@@ -13,15 +13,17 @@ from agora.errors import InputError, UnknownNameError
 __all__ = ["folder", "named_file"]
 
 _PACKAGE = Path(__file__).resolve().parent
+_IN_CHECKOUT = {"agora_msgs": "src/agora_msgs/msg"}
 
 
 def folder(name: str) -> Path:
-    """Return the folder ``name``, "configs" or "scenarios", of the wheel or of the checkout.
+    """Return the folder ``name``, "configs", "scenarios" or "agora_msgs", of the wheel or of the checkout.
 
     Raises:
         InputError: neither has it.
     """
-    place = (checkout() or _PACKAGE / "_share") / name
+    root = checkout()
+    place = _PACKAGE / "_share" / name if root is None else root / _IN_CHECKOUT.get(name, name)
     if not place.is_dir():
         raise InputError(f"there is no folder {place}; the installation is incomplete")
     return place

@@ -284,7 +284,7 @@ def test_the_recordings_that_are_asked_for_are_kept(tmp_path, keep):
     assert 0 < len(failed) < 6
     kept = [key for shard in (tmp_path / "trajectories").glob("*") for key in tracks.read_recordings(shard)]
     assert sorted(kept) == {"all": [row["key"] for row in rows], "none": [], "failed": failed}[keep]
-    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*PARTS, "interrupted.txt", "run.yaml"])
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*PARTS, "run.yaml"])
 
 
 def test_every_planner_runs_at_every_level_of_perception_with_the_same_episodes(reference, tmp_path):

@@ -368,7 +368,7 @@ class Careless:
 
 
 def sensed(seen):
-    return seen.sensors["depth_row"]["depth"]
+    return seen.sensors["robots"]["position"]
 
 
 def scanned(seen):
@@ -380,7 +380,7 @@ def scanned(seen):
     [
         (scanned, "observation.scan is None: the planner does not declare it; say needs=('scan',)"),
         (lambda seen: len(seen.pedestrians.position), "say needs=('pedestrians',)"),
-        (sensed, "observation.sensors has no 'depth_row': the planner does not declare it; say needs=('depth_row',)"),
+        (sensed, "observation.sensors has no 'robots': the planner does not declare it; say needs=('robots',)"),
         (lambda seen: seen.sensors["scann"], "no sensor called 'scann'; did you mean 'scan'?"),
         (lambda seen: seen.sensors["nothing_like_it"], "no sensor called 'nothing_like_it'; there are "),
         (lambda seen: seen.headin, "'Observation' object has no attribute 'headin'"),

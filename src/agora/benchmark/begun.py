@@ -47,7 +47,7 @@ def mark_of(decides: Mapping[str, Any]) -> str:
     return hashlib.blake2b(dump(decides).encode(), digest_size=16).hexdigest()
 
 
-def check_resumed(record: Path, what: str, was: Mapping[str, Any], now: Mapping[str, Any], resume: bool) -> None:
+def check_resumed(record: Path, what: str, was: Mapping[str, Any], now: Mapping[str, Any], resume: bool, more: str = "") -> None:
     """Make sure that a folder's work is to go on, and that it is the work that is asked for.
 
     Args:
@@ -56,12 +56,13 @@ def check_resumed(record: Path, what: str, was: Mapping[str, Any], now: Mapping[
         was: plain data by name that decided the results when the work was begun.
         now: the same data here and now.
         resume: whether the work is to go on.
+        more: what else can be done where it is not, for the message.
 
     Raises:
         ResultsError: it is not to go on, or something differs; the message says what.
     """
     if not resume:
-        raise ResultsError(f"{record.parent}: holds a {what} already; choose another folder, or go on with --resume")
+        raise ResultsError(f"{record.parent}: holds a {what} already; choose another folder, or go on with --resume{more}")
     _check_files_and_packages(record.parent, was, now, f"since the {what} was begun")
     for part in dict.fromkeys([*now, *was]):
         if was.get(part) != now.get(part):
@@ -81,12 +82,13 @@ def _check_files_and_packages(folder: Path, was: Mapping[str, Any], now: Mapping
         raise ResultsError(f"{folder}: {changed} {since}; install what it was, or choose another folder")
 
 
-def difference_of(was: Any, now: Any, path: str) -> str:
-    """Return the first place where two trees of plain data differ, in words."""
+def difference_of(was: Any, now: Any, path: str, places: tuple[str, str] = ("there", "here")) -> str:
+    """Return the first place where two trees of plain data differ, in words, which say where each of them is."""
     if isinstance(was, dict) and isinstance(now, dict):
         for key in [*was, *now]:
             if was.get(key) != now.get(key):
-                return difference_of(was.get(key), now.get(key), f"{path}.{key}")
+                return difference_of(was.get(key), now.get(key), f"{path}.{key}", places)
     if isinstance(was, list) and isinstance(now, list) and len(was) == len(now):
-        return next(difference_of(a, b, f"{path}[{i}]") for i, (a, b) in enumerate(zip(was, now, strict=True)) if a != b)
-    return f"{path} is {shown(was)} there and {shown(now)} here"
+        pairs = enumerate(zip(was, now, strict=True))
+        return next(difference_of(a, b, f"{path}[{i}]", places) for i, (a, b) in pairs if a != b)
+    return f"{path} is {shown(was)} {places[0]} and {shown(now)} {places[1]}"

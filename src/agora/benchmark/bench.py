@@ -79,13 +79,14 @@ def _bench(request: Request, token: StopToken) -> Iterator[RunEvent]:
     executor.prepare()
     check(suite)
     token.check()
-    record = describe(request)
-    with opened(request.folder, record, episodes=request.episodes, resume=request.resume, repeats=request.repeats) as folder:
+    record, before = describe(request), describe(request.before) if request.begun else None
+    episodes, again = request.episodes, request.repeats
+    with opened(request.folder, record, before=before, episodes=episodes, resume=request.resume, repeats=again) as folder:
         jobs = jobs_for(suite, planners, folder.finished, options)
         sizes = (options.worlds, options.threads, options.slots)
-        plan = RunPlan(suite, planners, *sizes, options.trajectories, request.levels, record.mark(), options.record, token)
-        before = request.episodes - sum(len(job.episodes) for job in jobs)
-        for event in conduct(plan, jobs, folder.path, executor, before=before):
+        plan = RunPlan(suite, planners, *sizes, options.trajectories, request.levels, folder.mark, options.record, token)
+        done = episodes - sum(len(job.episodes) for job in jobs)
+        for event in conduct(plan, jobs, folder.path, executor, before=done):
             _write_down(event, suite, folder)
             yield event
         folder.write_lost()

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 LABEL, PLOT, NOTE, ROW, TOP, AXIS = 150.0, 300.0, 118.0, 26.0, 6.0, 34.0
 """Widths of the three columns of a chart and heights of its rows, head and axis, px."""
 
+_CURVE = 150.0  # height of a curve, px
 MOST_DOTS = 200
 """Of more values only evenly spaced ranks are drawn as dots; quartiles and mean stand on all of them."""
 
@@ -101,6 +102,49 @@ def outcomes(counts: Mapping[str, Mapping[str, int]], reached: Mapping[str, Esti
             body.append(_interval(scale(100 * low), scale(100 * high), y, "whisker"))
         body.append(_note(f"{total} episodes" if total != 1 else "1 episode", y))
     return _svg("Outcomes of each planner", len(counts), [scale.axis(len(counts), "episodes (%)"), *body])
+
+
+def curve(
+    name: str, unit: str, parameter: str, points: Mapping[float, Estimate], low: float | None = None, high: float | None = None
+) -> Markup:
+    """Return means over values of a parameter, with their intervals.
+
+    Args:
+        name: name of the metric.
+        unit: unit of the metric.
+        parameter: name of the parameter.
+        points: mean at each value, in the order of the values.
+        low: lower end of the axis; None for that of the intervals.
+        high: upper end of the axis.
+    """
+    ends = [v for one in points.values() for v in (one.value, one.low, one.high) if v is not None]
+    own = _Scale.of(ends)
+    across, up = _Scale.of(list(points)), _Scale(own.low if low is None else low, own.high if high is None else high)
+    right, bottom = LABEL / 2 + PLOT, TOP + _CURVE
+
+    def place(value: float, mean: float) -> tuple[str, str]:
+        return _px(across(value) - LABEL / 2), _px(bottom - _CURVE * (mean - up.low) / (up.high - up.low))
+
+    body = []
+    for tick in up.ticks():
+        y = place(across.low, tick)[1]
+        body.append(filled('<path class="grid" d="M{} {}H{}"/>', LABEL / 2, y, right))
+        body.append(filled('<text class="tick end" x="{}" y="{}">{}</text>', LABEL / 2 - 6, float(y) + 4, f"{tick + 0.0:.6g}"))
+    for tick in across.ticks():
+        body.append(filled('<text class="tick" x="{}" y="{}">{}</text>', place(tick, up.low)[0], bottom + 14, f"{tick + 0.0:.6g}"))
+    words = f"{parameter}; {name} ({unit})" if unit else f"{parameter}; {name}"
+    body.append(filled('<text class="tick" x="{}" y="{}">{}</text>', LABEL / 2 + PLOT / 2, bottom + 30, words))
+    known = {value: one for value, one in points.items() if one.value is not None}
+    means = [place(value, one.value or 0.0) for value, one in known.items()]
+    if len(means) > 1:
+        body.append(filled('<path class="curve" d="M{}"/>', "L".join(f"{x} {y}" for x, y in means)))
+    for (value, one), (x, y) in zip(known.items(), means, strict=True):
+        if one.low is not None and one.high is not None:
+            body.append(filled('<path class="interval" d="M{} {}V{}"/>', x, place(value, one.low)[1], place(value, one.high)[1]))
+        body.append(filled('<path class="mean" d="M{} {}l4 4l-4 4l-4 -4Z"/>', x, float(y) - 4))
+    head = '<svg class="chart" role="img" aria-label="{}" viewBox="0 0 {} {}">'
+    size = (f"{name} over {parameter}", _px(right + 20), _px(bottom + AXIS))
+    return joined([filled(head, *size), *body, filled("</svg>")])
 
 
 def _bar(scale: _Scale, counts: Mapping[str, int], colours: Mapping[str, str], y: float) -> list[Markup]:

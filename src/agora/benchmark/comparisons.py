@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from agora.benchmark.statistics import Row, bootstrap, comparable, wilson
+from agora.benchmark.sweep import Sweep
+from agora.benchmark.tables import REACHED
 from agora.core.state import Doubles
 from agora.errors import InputError
 from agora.interfaces import Metric
@@ -133,6 +135,36 @@ def planner_matrix(rows: Sequence[Row], metric: Metric | None = None, *, by: str
         figure.colorbar(
             image, ax=axes, label="share that reached the goal" if metric is None else _label(metric, len(groups)), shrink=0.9
         )
+    return figure
+
+
+def sweep_figure(rows: Sequence[Row], sweep: Sweep, metrics: Sequence[Metric], *, width: float = 7.5) -> Figure:
+    """Return what becomes of a planner over one parameter: the share that reached the goal and metrics, with 95 % intervals.
+
+    Raises:
+        InputError: no rows.
+    """
+    if not rows:
+        raise InputError("no rows to draw")
+    shown = [REACHED, *metrics]
+    lines = -(-len(shown) // _ABREAST)
+    with style():
+        figure, only = blank(width, 1.9 * lines)
+        only.remove()
+        panels = figure.subplots(lines, min(len(shown), _ABREAST), squeeze=False)
+        for axes in panels.flat[len(shown) :]:
+            axes.set_visible(False)
+        for axes, metric in zip(panels.flat, shown, strict=False):
+            known = {value: one for value, one in sweep.points(rows, metric).items() if one.value is not None}
+            means = [one.value for one in known.values()]
+            axes.plot(list(known), means, "o-", color=OKABE_ITO[0], ms=4, lw=1.2)
+            for value, one in known.items():
+                if one.low is not None and one.high is not None:
+                    axes.plot([value, value], [one.low, one.high], color=COLOURS["ink"], lw=1.1, marker="_", ms=5)
+            axes.set_ylim((0.0, 1.02) if metric is REACHED else None)
+            axes.set_xlabel(sweep.parameter)
+            axes.set_ylabel(_label(metric, len(sweep.labels)), fontsize=6.5)
+            axes.grid(lw=0.4, color="#dddddd")
     return figure
 
 

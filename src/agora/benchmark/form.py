@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from agora.benchmark.adding import adding
 from agora.benchmark.contest import read_benchmark
 from agora.benchmark.control import with_control
 from agora.benchmark.request import Options, Request, check_levels
@@ -14,7 +15,7 @@ from agora.engine.observers import recordable
 from agora.errors import InputError
 from agora.interfaces import Executor
 from agora.perception.perception import Level
-from agora.planners.presets import named_planner, runnable
+from agora.planners.presets import named_planner, runnable, swept
 from agora.registry import Named
 from agora.tasks.suite import Suite, with_seed
 
@@ -29,11 +30,13 @@ class RequestForm:
 
     Attributes:
         suite: name or file of a suite, or a folder of a benchmark of Arena's.
-        planners: each NAME, NAME:key=value,key=value or PLANNER+INTERPLANNER; all that can run here, or those of the folder's
+        planners: each NAME, NAME:key=value,key=value or PLANNER+INTERPLANNER, with several values of one parameter as
+            NAME:key=value,value; all that can run here, or those of the folder's
             contest, where there is none.
         interplanner: interplanner in front of planners that name none.
         output: folder of the results; ``results/SUITE`` where None.
         resume: go on with a run that was begun in ``output``.
+        add: add the planners to the run in ``output``, whose rows stay.
         seed: seed instead of the suite's.
         simulator: simulator that moves the robots, as a text; the stages' own where empty.
         pedestrians: levels of perception at which each planner runs; as the stages say where there is none.
@@ -55,6 +58,7 @@ class RequestForm:
     interplanner: str = ""
     output: Path | None = None
     resume: bool = False
+    add: bool = False
     seed: int | None = None
     simulator: str = ""
     pedestrians: tuple[Level, ...] = ()
@@ -108,10 +112,10 @@ class RequestForm:
         texts = self.planners or (() if contestants else tuple(runnable()[0]))
         if self.interplanner and not texts:
             raise InputError("interplanner: the contest names those of its planners; name planners too")
-        planners = dict(named_planner(text, self.interplanner) for text in texts)
-        if planners and self.control and not self.record:  # sensors are recorded of runs that are learned from
+        planners = dict(named_planner(one, self.interplanner) for text in texts for one in swept(text))
+        if planners and self.control and not self.record and not self.add:  # sensors are recorded of runs that are learned from
             planners = with_control(suite, planners, self.folder(suite), self.resume)
         recordable(self.record)
-        return Request(
-            suite, planners or contestants, self.folder(suite), self._options(), pedestrians=self.pedestrians, resume=self.resume
-        )
+        planners = planners or contestants
+        request = Request(suite, planners, self.folder(suite), self._options(), pedestrians=self.pedestrians, resume=self.resume)
+        return adding(request) if self.add else request

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import logging
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from agora.benchmark.pictures import pictured
 from agora.benchmark.report import render
 from agora.benchmark.run_folder import RunFolder
 from agora.benchmark.statistics import Row
+from agora.benchmark.sweep import sweeps
 from agora.benchmark.tables import shown_metrics
 from agora.core.recording import Recording
 from agora.core.state import Array
@@ -89,11 +91,6 @@ def report(folder: Path, found: Account | None = None) -> Path:
     run, found = RunFolder.read(folder), found or account(folder)
     record, stages = run.record, [stage.name for stage in run.record.outline.stages]
     rows = sorted(found.rows, key=lambda row: stages.index(row["stage"]) if row["stage"] in stages else 0)
-    metrics = _metrics()
-    timing: dict[str, Array] = {}
-    own = {row["key"] for row in rows}
-    for read in run.shards("timing"):
-        timing |= {row["key"]: np.array(row.get(store.CALLS) or (), float) for row in read.rows if row["key"] in own}
     shown = {
         "suite": record.outline.name,
         "version": record.version,
@@ -105,17 +102,50 @@ def report(folder: Path, found: Account | None = None) -> Path:
         "incomplete": bool(found.missing),
         "planners": record.labels,
         "names": record.names,
+        "parameters": record.parameters,
         "blind": record.blind,
         "unaware": record.unaware,
         "folder": shlex.quote(str(folder)),
         **setting(record),
     }
-    chosen, drawn = choose(rows, MOST_FAILURES), pictured(rows, record.labels)
-    kept = recordings(folder, [*chosen, *drawn])
+    return write_page(folder / "report.html", shown, rows, calls(run, rows), lambda keys: recordings(folder, keys))
+
+
+def calls(run: RunFolder, rows: Iterable[Row]) -> dict[str, Array]:
+    """Return the wall times of the control calls of rows of a run, s, by key."""
+    own, timing = {row["key"] for row in rows}, dict[str, Array]()
+    for read in run.shards("timing"):
+        timing |= {row["key"]: np.array(row.get(store.CALLS) or (), float) for row in read.rows if row["key"] in own}
+    return timing
+
+
+def write_page(
+    path: Path,
+    shown: Mapping[str, Any],
+    rows: Sequence[Row],
+    timing: Mapping[str, Array],
+    kept_of: Callable[[Iterable[str]], dict[str, Recording]],
+    baseline: str | None = None,
+) -> Path:
+    """Write the page of rows with the replays and pictures that are worth it, and return its path.
+
+    Args:
+        path: path of the page.
+        shown: what was run, as `agora.benchmark.report.render` takes it.
+        rows: rows in the order of the page.
+        timing: wall times of control calls, s, by key.
+        kept_of: returns the recordings of keys, as far as they were kept.
+        baseline: planner that others are compared with; None for the first.
+
+    Raises:
+        ResultsError: the page cannot be written. UnknownNameError: no such baseline.
+    """
+    metrics = _metrics()
+    chosen, drawn = choose(rows, MOST_FAILURES), pictured(rows, shown["planners"])
+    kept = kept_of([*chosen, *drawn])
     replayed, pictures = ({key: kept[key] for key in keys if key in kept} for keys in (chosen, drawn))
     reasons = {key: why(recording).words for key, recording in replayed.items()}
-    page = render(shown, rows, metrics, within(replayed), timing=timing, pictures=pictures, reasons=reasons)
-    path = folder / "report.html"
+    page = render(shown, rows, metrics, within(replayed), baseline=baseline, timing=timing, pictures=pictures, reasons=reasons)
     try:
         write_whole(path, page)
     except OSError as error:
@@ -133,7 +163,8 @@ def _metrics() -> list[Metric]:
 
 
 def figures(folder: Path, names: Iterable[str], kind: str) -> list[Path]:
-    """Write the outcomes of a run, the distributions of metrics, and all of these side by side, as figures; return their paths.
+    """Write the outcomes of a run, the distributions of metrics, all of these side by side, and the curves of sweeps, as figures;
+    return their paths.
 
     Args:
         folder: folder of the run.
@@ -143,13 +174,14 @@ def figures(folder: Path, names: Iterable[str], kind: str) -> list[Path]:
     Raises:
         ResultsError: the folder holds no run. UnknownNameError: no such metric.
     """
-    from agora.benchmark.comparisons import comparison_figure, outcome_figure, overview_figure
+    from agora.benchmark.comparisons import comparison_figure, outcome_figure, overview_figure, sweep_figure
     from agora.viewer.figures import save
 
-    rows = account(folder).rows
+    rows, parameters = account(folder).rows, RunFolder.read(folder).record.parameters
     metrics = [load_component("metrics", name) for name in names]
     drawn = {"outcomes": outcome_figure(rows), "overview": overview_figure(rows, metrics)}
     drawn |= {metric.name: comparison_figure(rows, metric) for metric in metrics}
+    drawn |= {f"sweep_{sweep.name}": sweep_figure(rows, sweep, metrics) for sweep in sweeps(parameters, rows)}
     place = folder / "figures"
     place.mkdir(exist_ok=True)
     return [save(figure, place / f"{name}.{kind}") for name, figure in drawn.items()]

@@ -36,6 +36,11 @@ class OpenRun(RunFolder):
     finished: set[str] = field(default_factory=set)
     lost: dict[str, str] = field(default_factory=dict)
 
+    @property
+    def mark(self) -> str:
+        """The mark of the run's new shards."""
+        return self.record.id or self.record.mark()
+
     def keep_reason(self, key: str, reason: str) -> None:
         """Write that an episode was given up."""
         self.lost[key] = reason
@@ -82,7 +87,9 @@ def _writing(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def opened(path: Path, record: RunRecord, *, episodes: int, resume: bool = False, repeats: bool = True) -> Iterator[OpenRun]:
+def opened(
+    path: Path, record: RunRecord, *, episodes: int, resume: bool = False, repeats: bool = True, before: RunRecord | None = None
+) -> Iterator[OpenRun]:
     """Open a folder for a run, and keep other processes out of it meanwhile.
 
     What was left half-written is deleted. Rows that have lost their planning times or trajectories are deleted too, so that their
@@ -94,6 +101,7 @@ def opened(path: Path, record: RunRecord, *, episodes: int, resume: bool = False
         episodes: number of episodes in all, for which there must be room.
         resume: whether the folder may hold the run already.
         repeats: whether an episode that is run again is the same; if not, rows that have lost something stay, and the log says so.
+        before: record of the run that the folder holds, where planners are added to it; None where it is the same.
 
     Raises:
         ResultsError: the folder cannot be written, has no room, or holds another run or rows of one; or another process is there.
@@ -102,7 +110,7 @@ def opened(path: Path, record: RunRecord, *, episodes: int, resume: bool = False
     if not path.exists():
         check_space(path, episodes, keep)
     with alone(path):
-        begun = _begun(path, record, resume)
+        begun = _begun(path, record, before or record, resume)
         read = _Read.of(begun)
         check_space(path, episodes - len({key.rpartition("/")[0] for key in read.finished()}), keep)
         with _writing(path):
@@ -137,19 +145,22 @@ def check_space(folder: Path, episodes: int, keep: Keep = "all") -> None:
         raise ResultsError(f"{folder}: {free / 2**20:.0f} MiB are free, {episodes} episodes may need {need / 2**20:.0f} MiB")
 
 
-def _begun(path: Path, record: RunRecord, resume: bool) -> RunFolder:
-    """The run with where it is made: as it is in the folder already, which must be this one, or a new one."""
-    here, mark, file = Machine.here(), record.mark(), RunRecord.path_in(path)
+def _begun(path: Path, record: RunRecord, before: RunRecord, resume: bool) -> RunFolder:
+    """The run with where it is made: as it is in the folder already, which must be the one before, or a new one."""
+    here, file = Machine.here(), RunRecord.path_in(path)
     if RunFolder.is_at(path):
         written = RunRecord.read(path)
-        check_resumed(file, "run", written.decides(), record.decides(), resume)
+        check_resumed(file, "run", written.decides(), before.decides(), resume, ", or add planners to it with --add")
+        if written.decides() != record.decides():
+            earlier = (*(written.earlier or ()), *([written.id] if written.id else []))
+            written = replace(record, made_on=written.made_on, resumed_on=written.resumed_on, earlier=earlier or None)
     elif any((path / "episodes").glob("*.parquet")):
         raise ResultsError(f"{path}: holds episodes but no {file.name} that says of which run; choose another folder")
     else:
         written = replace(record, made_on=here)
     others = written.resumed_on or ()
     also = () if here in (written.made_on, *others) else (here,)
-    return RunFolder(path, replace(written, id=mark, resumed_on=(*others, *also)))
+    return RunFolder(path, replace(written, id=written.id or record.mark(), resumed_on=(*others, *also)))
 
 
 @dataclass(frozen=True)

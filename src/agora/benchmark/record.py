@@ -64,6 +64,7 @@ class RunRecord:
         blind: labels of planners that read no walls (`agora.benchmark.facts.blind`).
         unaware: labels of planners that read nothing of people (`agora.benchmark.facts.unaware`).
         id: digest of all of these, the mark of the run's shards.
+        earlier: marks of shards from before planners were added to the run.
         made_on: machine on which the run was begun.
         resumed_on: other machines on which it went on.
         sources: files of episodes that were played elsewhere.
@@ -84,6 +85,7 @@ class RunRecord:
     blind: tuple[str, ...] | None = None
     unaware: tuple[str, ...] | None = None
     id: str | None = None
+    earlier: tuple[str, ...] | None = None
     made_on: Machine | None = None
     resumed_on: tuple[Machine, ...] | None = None
     sources: tuple[str, ...] | None = None
@@ -138,6 +140,14 @@ class RunRecord:
     def labels(self) -> list[str]:
         """Labels of the planners."""
         return list(self.planners)
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Names and parameters of planners by label, plain data, with the level of perception of each where one is said."""
+        known = self.planners if isinstance(self.planners, dict) else {}
+        levels: Mapping[str, str] = self.pedestrians or {}
+        told = {label: values for label, values in known.items() if isinstance(values, Mapping)}
+        return {label: {**values, "pedestrians": levels.get(label)} for label, values in told.items()}
 
     @property
     def episodes(self) -> int:

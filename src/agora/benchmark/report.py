@@ -16,6 +16,7 @@ from agora.benchmark.pictures import pictured, stage_pictures
 from agora.benchmark.published import compared, words
 from agora.benchmark.ranking import ranking
 from agora.benchmark.statistics import RATE, Estimate, Row, comparable
+from agora.benchmark.sweep import measured, sweeps
 from agora.core.recording import Recording
 from agora.core.state import Array
 from agora.errors import UnknownNameError
@@ -67,10 +68,11 @@ def render(
 
     Args:
         run: what was run; ``suite``, ``planners``, ``version``, ``commit``, ``hardware``, ``seeds``, ``trajectories``,
-            ``interrupted``, ``problems`` and what `agora.benchmark.facts.setting` says are shown where given. Planners that are
-            ``blind`` are marked; failures of these, and of those that are ``unaware`` of people, say so. ``folder`` is that of the
-            run, for commands. Where it is ``incomplete``, no planner is named best. ``names`` are those of planners by label,
-            where a planner has another label at each level of perception.
+            ``interrupted``, ``problems``, ``notes`` and what `agora.benchmark.facts.setting` says are shown where given. Planners
+            that are ``blind`` are marked; failures of these, and of those that are ``unaware`` of people, say so. ``folder`` is
+            that of the run, for commands. Where it is ``incomplete``, no planner is named best. ``names`` are those of planners by
+            label, where a planner has another label at each level of perception. ``parameters`` are the planners by label as plain
+            data, for the curves of sweeps.
         rows: a row for each episode and robot, with ``key``, ``stage``, ``planner``, ``robot``, ``outcome``, ``seed`` and metrics.
         metrics: metrics to show, as far as rows have them.
         recordings: episodes to replay, by key.
@@ -101,6 +103,7 @@ def render(
         "ranking": ranks,
         "published": _published(words_of(run.get("suite", "")), rows),
         "problems": [words_of(problem) for problem in run.get("problems") or ()],
+        "notes": [words_of(note) for note in run.get("notes") or ()],
         "facts": facts(run, rows, planners),
         "version": words_of(run.get("version", "")),
         "hardware": words_of(run.get("hardware", "")),
@@ -118,6 +121,7 @@ def render(
         "arena": _cards(rows, [metric for name in ARENA for metric in shown if metric.name == name], planners, compared=True),
         "cards": _grouped(_cards(rows, shown, planners)),
         "many": "" if len(rows) <= charts.MOST_DOTS * max(1, len(planners)) else f" (at most {charts.MOST_DOTS} are drawn)",
+        "sweeps": _sweeps(run.get("parameters") or {}, given, shown),
         "planning": tables.planning_lines(_by_planner(rows, calls)),
         **listed(run, rows, planners, recordings, reasons, _colours(rows)),
         "replay": replay_html(recordings, titles=titles(rows)) if recordings else "",
@@ -294,6 +298,31 @@ def _cards(
             chart = charts.distributions(metric.name, metric.unit, values, means, notes)
         cards.append({"metric": tables.described(metric), "chart": chart})
     return cards
+
+
+def _sweeps(parameters: Mapping[str, Any], rows: Sequence[Row], metrics: Sequence[Metric]) -> list[dict[str, Any]]:
+    """The curves of each sweep among the planners."""
+    found = []
+    for sweep in sweeps(parameters, rows):
+        cards = []
+        for metric in measured(metrics):
+            points, rate = sweep.points(rows, metric), metric.unit == RATE
+            if rate:
+                points = {
+                    v: Estimate(e.n, *(None if x is None else 100.0 * x for x in (e.value, e.low, e.high)))
+                    for v, e in points.items()
+                }
+            unit, ends = ("%", (0.0, 100.0)) if rate else (metric.unit, (None, None))
+            counts = sorted({estimate.n for estimate in points.values()})
+            episodes = f"{counts[0]} to {counts[-1]} episodes" if len(counts) > 1 else f"{counts[0]} episodes"
+            chart = charts.curve(metric.name, unit, sweep.parameter, points, *ends)
+            cards.append({"metric": tables.described(metric), "episodes": episodes, "chart": chart})
+        found.append({"planner": sweep.planner, "parameter": sweep.parameter, "cards": cards})
+    return found
+
+
+def _percent(share: Estimate) -> Estimate:
+    return Estimate(share.n, *(None if value is None else 100.0 * value for value in (share.value, share.low, share.high)))
 
 
 def _pictured(rows: Sequence[Row], recordings: Mapping[str, Recording], planners: Sequence[str]) -> dict[str, Recording]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typing
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from agora.benchmark.entrant import at_levels
@@ -76,6 +76,7 @@ class Request:
         options: options of the run.
         resume: go on with a run that was begun in the folder.
         pedestrians: levels of perception at which each planner runs; the stages' own where empty.
+        begun: names of the planners that the run in the folder was begun with, where others are added; empty for all.
 
     Raises:
         InputError: there is no planner, a label is none, or there is no such level.
@@ -87,6 +88,7 @@ class Request:
     options: Options = field(default_factory=Options)
     pedestrians: tuple[Level, ...] = ()
     resume: bool = False
+    begun: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "folder", Path(self.folder).absolute())
@@ -111,6 +113,13 @@ class Request:
             resume: go on with a run that was begun in the folder.
         """
         return Request(suite, {label: Named("external", External())}, folder, Options(batch=1, executor=executor), resume=resume)
+
+    @property
+    def before(self) -> Request:
+        """The request for the run that the folder holds: without the planners that are added to it."""
+        if not self.begun:
+            return self
+        return replace(self, planners={name: self.planners[name] for name in self.begun}, begun=())
 
     @property
     def entrants(self) -> dict[str, Named]:

@@ -65,8 +65,11 @@ class RunFolder:
         return {key: reason for key, _, reason in (line.partition("\t") for line in lines)}
 
     def write_interrupted(self, reasons: Mapping[str, str]) -> None:
-        """Write which episodes were given up. Raises: OSError: it cannot be written."""
-        write_whole(self.path / _INTERRUPTED, "".join(f"{key}\t{reason}\n" for key, reason in reasons.items()))
+        """Write which episodes were given up; there is no file where none were. Raises: OSError: it cannot be written."""
+        if reasons:
+            write_whole(self.path / _INTERRUPTED, "".join(f"{key}\t{reason}\n" for key, reason in reasons.items()))
+        else:
+            (self.path / _INTERRUPTED).unlink(missing_ok=True)
 
     def shards(self, part: str, columns: Sequence[str] | None = None) -> Iterator[Shard]:
         """Yield the shards of one part of the run, as `agora.benchmark.store.shards`, without the rows of other runs."""
@@ -80,7 +83,7 @@ class RunFolder:
         """
         record = self.record
         if read.run and record.id is not None:
-            return read.rows if read.run != record.id else []
+            return read.rows if read.run not in (record.id, *(record.earlier or ())) else []
         return [row for row in read.rows if not self._is_own(row)] if record.planned else []
 
     def _is_own(self, row: Mapping[str, Any]) -> bool:

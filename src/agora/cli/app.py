@@ -21,7 +21,7 @@ from agora.cli.names import list_, robot
 from agora.cli.once import Once
 from agora.cli.play import play
 from agora.cli.policies import policies
-from agora.cli.report import figures, report
+from agora.cli.report import compare, figures, report, table
 from agora.cli.run import run
 from agora.cli.scenarios import scenarios
 from agora.cli.serve import serve
@@ -30,9 +30,18 @@ from agora.cli.tune import tune
 from agora.cli.validate import calibrate, validate
 from agora.errors import AgoraError, StoppedError, in_words
 
-PANELS = {
+PANELS: dict[str, dict[str, Any]] = {
     "Run": {"run": run, "bench": bench, "validate": validate, "calibrate": calibrate, "tune": tune},
-    "Look": {"report": report, "play": play, "figures": figures, "leaderboard": leaderboard, "list": list_, "robot": robot}
+    "Look": {
+        "report": report,
+        "play": play,
+        "compare": compare,
+        "table": table,
+        "figures": figures,
+        "leaderboard": leaderboard,
+        "list": list_,
+        "robot": robot,
+    }
     | {"scenario": scenarios, "map": maps, "data": data},
     "Train": {"train": train, "demonstrations": demonstrations, "policy": policies},
     "Convert": {

@@ -22,6 +22,7 @@ PlannerNames = Annotated[
         "--planner",
         "-p",
         help="A planner, NAME, NAME:key=value,key=value or PLANNER+INTERPLANNER; repeat it to compare several. "
+        "Several values of one parameter, NAME:key=1,2,3, are as many planners. "
         "Without it, all that are registered.",
     ),
 ]
@@ -43,6 +44,9 @@ def bench(
     threads: Annotated[int, typer.Option(help="Threads over worlds, in each worker.")] = 1,
     batch: Annotated[int, typer.Option(help="Most episodes side by side.")] = 64,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was begun in the folder.")] = False,
+    add: Annotated[
+        bool, typer.Option("--add", help="Add the planners to the run in the folder: the same episodes, and its rows stay.")
+    ] = False,
     trajectories: Annotated[str, typer.Option(help="Recordings to keep: all, failed or none.")] = "all",
     record: Annotated[
         list[str] | None, typer.Option(help="A channel whose readings the recordings keep, such as scan; repeat it.")
@@ -80,6 +84,7 @@ def bench(
         interplanner=interplanner,
         output=output,
         resume=resume,
+        add=add,
         seed=seed,
         simulator=simulator,
         pedestrians=tuple(dict.fromkeys(pedestrians or ())),
@@ -114,7 +119,7 @@ def _played(form: RequestForm) -> Path:
 
 
 def _again(form: RequestForm, row: Mapping[str, Any]) -> str:
-    """Return the command that runs the episode of a row again; empty for planners that a contest names, which no command can name."""
+    """Return the command that runs the episode of a row again; empty for a contest's planners, which no command can name."""
     from agora.benchmark.entrant import name_of
 
     if not form.planners and form.chosen()[1]:

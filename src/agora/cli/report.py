@@ -1,4 +1,4 @@
-"""``agora report`` and ``agora figures``: pages and figures of a run."""
+"""``agora report``, ``compare``, ``table`` and ``figures``: pages, tables and figures of runs."""
 
 from __future__ import annotations
 
@@ -13,6 +13,79 @@ def report(folder: Annotated[Path, typer.Argument(help="Folder of the results.")
     from agora.benchmark.kept import report as write
 
     typer.echo(write(folder))
+
+
+def compare(
+    runs: Annotated[list[Path], typer.Argument(help="Folders of the runs, at least two.", metavar="RUN RUN...")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The page that is written (.html).")] = Path(
+        "results/compare.html"
+    ),
+    baseline: Annotated[
+        str | None, typer.Option(help="Planner that the others are compared with; the first one by default.")
+    ] = None,
+) -> None:
+    """Compare runs: write one report of all, with planners paired on the episodes that are the same, and say what is not."""
+    from agora.benchmark.compare import differences, write_comparison
+    from agora.benchmark.kept import first_answers
+    from agora.benchmark.merged import merged
+    from agora.benchmark.terminal import print_rows
+    from agora.errors import InputError
+
+    if len(runs) < 2:
+        raise InputError(f"{runs[0]}: expected at least two runs; agora report writes the page of one")
+    if output.suffix.lower() != ".html":
+        raise InputError(f"--output {output}: expected a name that ends in .html")
+    found = merged(runs)
+    if not found.rows:
+        raise InputError(f"{', '.join(map(str, runs))}: hold no rows")
+    page = write_comparison(found, output, baseline)
+    for note in found.notes:
+        typer.echo(note)
+    print_rows(found.rows, found.planners, answers=first_answers(found.rows, found.planners))
+    for line in differences(found, baseline):
+        typer.echo(line)
+    for problem in found.problems:
+        typer.echo(f"not as planned  {problem}", err=True)
+    typer.echo(f"report  {page}")
+
+
+def table(
+    runs: Annotated[list[Path], typer.Argument(help="Folder of a run; of several, as agora compare.", metavar="RUN...")],
+    kind: Annotated[str, typer.Option("--format", "-f", help="latex, csv or markdown.")] = "markdown",
+    metric: Annotated[
+        list[str] | None, typer.Option("--metric", "-m", help="A metric; repeat it. Those at the head of the report by default.")
+    ] = None,
+    stage: Annotated[list[str] | None, typer.Option("--stage", help="A stage; repeat it. All together by default.")] = None,
+    planner: Annotated[list[str] | None, typer.Option("--planner", "-p", help="A planner; repeat it. All by default.")] = None,
+    own: Annotated[
+        bool,
+        typer.Option("--own-episodes", help="Means of each planner's own episodes, not of those that every planner reached."),
+    ] = False,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write it to a file instead of printing it.")] = None,
+) -> None:
+    """Print a table for a paper: planners by metrics, with 95 % intervals, and bold where the best is fair to name."""
+    from agora.benchmark.merged import merged
+    from agora.benchmark.paper import FORMATS, paper_table
+    from agora.errors import InputError, UnknownNameError
+
+    if kind not in FORMATS:
+        raise InputError(f"--format: expected latex, csv or markdown, got {kind!r}")
+    found = merged(runs)
+    stages = dict.fromkeys(row["stage"] for row in found.rows)
+    for name, known, what in ((stage, stages, "stage"), (planner, found.planners, "planner")):
+        for one in name or ():
+            if one not in known:
+                raise UnknownNameError(what, one, known)
+    rows = [row for row in found.rows if row["stage"] in (stage or stages) and row["planner"] in (planner or found.planners)]
+    labels = [label for label in found.planners if label in (planner or found.planners)]
+    text = FORMATS[kind](paper_table(rows, labels, found.title(stage or ()), metric or (), common=not own))
+    for note in (*found.notes, *(f"not as planned  {problem}" for problem in found.problems)):
+        typer.echo(note, err=True)
+    if output is None:
+        typer.echo(text, nl=False)
+    else:
+        output.write_text(text, encoding="utf-8")
+        typer.echo(f"table  {output}")
 
 
 def figures(

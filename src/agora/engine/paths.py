@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from agora.core.state import Array, Bools, Doubles, Floats
-from agora.interfaces import PathRequest
+from agora.interfaces import GlobalPlanner, PathRequest
 
 if TYPE_CHECKING:
     from agora.engine.conditions import Conditions
     from agora.engine.observers import Observers
+    from agora.maps.grid import Map
+    from agora.robots.model import RobotModel
     from agora.world.start import Start
     from agora.world.world import World
 
@@ -85,19 +88,36 @@ class Paths:
         return np.concatenate(self._given[w, r]) if self._keep else None
 
     def find(self, w: int, r: int, here: Array, goal: Array) -> Floats:
-        """The path (K, 2) of the global planner from a place to a goal, (2,) m or poses (3,); (0, 2) where there is none.
+        """The path (K, 2) of the global planner from a place to a goal, (2,) m or poses (3,); (0, 2) where there is none."""
+        return self.question(w, r, here, goal)()
 
-        It is that of the disc about the robot's outline; where this fits nowhere through, of the largest disc inside.
-        """
+    def question(self, w: int, r: int, here: Array, goal: Array) -> Callable[[], Floats]:
+        """The question that `find` asks, which may be asked later, and in another thread."""
         start = self._starts[w]
         place, model = start.map, start.robots[r].model
         cost = self._observers.layer_costs(w, r, place) if self._layered else None
         there = goal[:2] if start.heading_tolerance >= math.pi else goal
-        request = PathRequest(place, _pose(here), _pose(there), model.radius, model.turning_radius, model.footprint, cost)
-        path = self._planner.path(request)
-        if path is None and model.footprint:
-            path = self._planner.path(replace(request, radius=model.inscribed_radius))
-        return np.zeros((0, 2), np.float32) if path is None else np.asarray(path)[:, :2]
+
+        def answer() -> Floats:
+            path = path_for(model, self._planner, place, here, there, cost)
+            return np.zeros((0, 2), np.float32) if path is None else path[:, :2]
+
+        return answer
+
+
+def path_for(
+    model: RobotModel, planner: GlobalPlanner, place: Map, here: Array, there: Array, cost: Array | None = None
+) -> Floats | None:
+    """The path (K, 2) or (K, 3) of a global planner for a robot between two places, (2,) m or poses (3,); None where there is none.
+
+    It is that of the disc about the robot's outline; where this fits nowhere through, of the largest disc inside. A planner that
+    fits the outline itself is asked once.
+    """
+    request = PathRequest(place, _pose(here), _pose(there), model.radius, model.turning_radius, model.footprint, cost)
+    path = planner.path(request)
+    if path is None and model.footprint and not getattr(planner, "fits_outline", False):
+        path = planner.path(replace(request, radius=model.inscribed_radius))
+    return None if path is None else np.asarray(path)
 
 
 def _pose(place: Array) -> Doubles:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import re
+from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
-from agora.config import build_component, load, parse_parameters
+from agora.config import build, build_component, load, parse_parameters, split
 from agora.errors import InputError, UnknownNameError, in_words, nearest
 from agora.extras import lacking
 from agora.planners.guided import GuidedPlanner
@@ -15,10 +17,13 @@ from agora.registry import Named, available, required
 from agora.registry import load as load_component
 from agora.share import folder
 
-__all__ = ["named_interplanner", "named_planner", "runnable"]
+__all__ = ["named_interplanner", "named_planner", "runnable", "swept"]
 
 _PLUS = re.compile(r"\+(?=[A-Za-z_])")
 """Between a planner and its interplanner; the one in 1e+3 is not followed by a letter."""
+
+GUIDED = "guided"
+"""The name of a planner with an interplanner in front of it, which is not registered."""
 
 _CALLED = re.compile(r"(\w+)\((.*)\)")
 
@@ -50,10 +55,56 @@ def named_planner(text: str, interplanner: str = "", agent: str = "") -> tuple[s
     label, planner = text.replace("/", "|"), _local(own, agent)
     guide = named_interplanner(front[0]) if front else None
     if guide is not None and guide.name != "bypass":
-        planner = Named("guided", GuidedPlanner(planner, guide))
+        planner = Named(GUIDED, GuidedPlanner(planner, guide))
     if absent := lacking(planner.part.declares.requires):
         raise InputError(f"planner {text!r}: {absent}")
     return label, planner
+
+
+def swept(text: str) -> list[str]:
+    """Return the texts of a planner with several values of one parameter, one for each value: ``NAME:key=1,2,key=3``.
+
+    A text with one value for each parameter is returned as it is.
+
+    Raises:
+        InputError: several parameters have several values.
+    """
+    parts = _PLUS.split(text, maxsplit=1)
+    each = [_swept(part) for part in parts]
+    if sum(len(some) > 1 for some in each) > 1:
+        raise InputError(f"planner {text!r}: expected several values of one parameter at most, got those of two")
+    return ["+".join(chosen) for chosen in itertools.product(*each)]
+
+
+def _swept(text: str) -> list[str]:
+    """The texts of one component, one for each value of the parameter that has several."""
+    name, rest = _split(text)
+    texts: list[list[str]] = []
+    for part in split(rest):
+        if "=" in part or not texts:
+            texts.append([part.strip()])
+        else:
+            texts[-1].append(f"{texts[-1][0].partition('=')[0]}={part.strip()}")
+    several = [some for some in texts if len(some) > 1]
+    if len(several) > 1:
+        names = " and ".join(some[0].partition("=")[0] for some in several)
+        raise InputError(f"planner {text!r}: expected several values of one parameter at most, got those of {names}")
+    return [text] if not several else [f"{name}:{','.join(chosen)}" for chosen in itertools.product(*texts)]
+
+
+def planner_of(values: Mapping[str, Any], where: str) -> Named:
+    """Return the planner that `agora.config.plain` has written, with the interplanner in front of it where there is one.
+
+    Args:
+        values: name and parameters, plain data.
+        where: names the data in messages.
+
+    Raises:
+        InputError: there is no such planner here, or it has other parameters.
+    """
+    if values.get("name") != GUIDED:
+        return build_component("planners", values, where)
+    return Named(GUIDED, build({key: value for key, value in values.items() if key != "name"}, GuidedPlanner, where))
 
 
 def runnable() -> tuple[list[str], dict[str, str]]:

@@ -1,0 +1,324 @@
+"""Several runs as one: the rows of all of them, and in words what is the same and what is not.
+
+An episode is the same in two runs where the suite's name and version, the stage, the seed, the digests of the stage's files, the
+versions of the packages and Agora's own are. Where one of these differs, the stage of the later run gets that run's name behind
+its own, so that nothing pairs its episodes. What robots know of pedestrians belongs to the planner: episodes of two levels are
+the same.
+
+A planner is the same in two runs where its parameters, files, packages and knowledge of pedestrians are, all stages that both have
+are the same, and so are the rows of the episodes that both have. Then it stands there once. Else it has the run's name behind its
+own, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from agora.benchmark import store
+from agora.benchmark.account import Account, account
+from agora.benchmark.begun import difference_of
+from agora.benchmark.inputs import inputs
+from agora.benchmark.packages import OWN, packages
+from agora.benchmark.record import RunRecord
+from agora.config import build
+from agora.draft.stage import Stage
+from agora.errors import AgoraError, InputError
+from agora.metrics.registered import metrics
+from agora.planners.presets import planner_of
+
+__all__ = ["Merged", "merged"]
+
+_FREE = ("episodes", "pedestrians", "counterfactual", "seed")
+"""Fields of a stage that leave its episodes as they are; the seed stands beside."""
+
+_Facts = Mapping[str, Any]
+"""What decides something, as plain data by name."""
+
+
+@dataclass(frozen=True)
+class Merged:
+    """Several runs as one.
+
+    Attributes:
+        rows: rows of all runs with the labels below, in the order of the stages; what is the same in two of them is there once.
+        planners: labels of the planners, in the order of the runs.
+        names: names of planners by label, where the label has a level of perception or a run, too.
+        blind: labels of planners that read no walls.
+        parameters: planners with their parameters by label, plain data, as far as the runs say them.
+        notes: a sentence for each thing that is the same or not.
+        problems: what is not as it was planned, with the name of the run.
+        interrupted: reasons for episodes without a row, by key, with the name of the run.
+        incomplete: whether planned episodes are missing.
+        records: records of the runs, by their names.
+        places: folder of the run that each row is from, and its key there, by key.
+    """
+
+    rows: list[dict[str, Any]]
+    planners: list[str]
+    names: dict[str, str]
+    blind: list[str]
+    parameters: dict[str, Any]
+    notes: list[str]
+    problems: list[str]
+    interrupted: dict[str, str]
+    incomplete: bool
+    records: dict[str, RunRecord]
+    places: dict[str, tuple[Path, str]]
+
+    def title(self, stages: Sequence[str] = ()) -> str:
+        """Say in a line what was run: suites, stages of them where not all count, seeds, versions."""
+        suites, versions = dict[str, None](), dict[str, None]()
+        for record in self.records.values():
+            outline = record.outline
+            suites[f"{outline.name}{_of(' version ', record.suite.get('version'))}, seed {outline.seed}"] = None
+            versions |= {f"Agora {record.version}": None} if record.version else {}
+        some = f", {'stages' if len(stages) > 1 else 'stage'} {_listed(list(stages))}" if stages else ""
+        return f"Suite {_listed(list(suites))}{some}{f' ({_listed(list(versions))})' if versions else ''}"
+
+
+def _of(words: str, value: Any) -> str:
+    """Words with a value behind them; empty for none."""
+    return "" if value is None else f"{words}{value}"
+
+
+def merged(folders: Sequence[Path]) -> Merged:
+    """Return the runs of folders as one; a single one is as it is.
+
+    Raises:
+        InputError: no folder, or one of them twice. ResultsError: a folder holds no run.
+    """
+    runs = _read(folders)
+    notes = [run.words() for run in runs] if len(runs) > 1 else []
+    stages, said = _stages(runs)
+    labels, more = _labels(runs, stages)
+    rows: dict[str, dict[str, Any]] = {}
+    places, names, parameters = dict[str, tuple[Path, str]](), dict[str, str](), dict[str, Any]()
+    for run in runs:
+        for row in run.account.rows:
+            renamed = {**row, "stage": stages[run.name, row["stage"]], "planner": labels[run.name, row["planner"]]}
+            renamed["key"] = store.episode_key(renamed)
+            if renamed["key"] not in rows:
+                rows[renamed["key"]], places[renamed["key"]] = renamed, (run.folder, row["key"])
+        names |= {labels[run.name, label]: name for label, name in run.record.names.items()}
+        parameters |= {labels[run.name, label]: values for label, values in run.record.parameters.items()}
+    order = list(dict.fromkeys(stages.values()))
+    return Merged(
+        sorted(rows.values(), key=lambda row: order.index(row["stage"])),
+        list(dict.fromkeys(labels.values())),
+        names,
+        [labels[run.name, label] for run in runs for label in run.record.blind or ()],
+        parameters,
+        [*notes, *said, *more, *_machines(runs)],
+        [run.named(problem) for run in runs for problem in run.account.problems()],
+        {run.named(key): reason for run in runs for key, reason in run.account.interrupted.items()},
+        any(run.account.missing for run in runs),
+        {run.name: run.record for run in runs},
+        places,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Run:
+    """A run among others.
+
+    Attributes:
+        name: its name; empty where it is alone.
+        folder: its folder.
+        record: its record.
+        account: its rows beside its plan.
+        common: names of files and of packages that all of the runs have.
+    """
+
+    name: str
+    folder: Path
+    record: RunRecord
+    account: Account
+    common: frozenset[str] = field(default=frozenset())
+
+    def named(self, words: str) -> str:
+        """Words with the run's name before them."""
+        return f"{self.name}: {words}" if self.name else words
+
+    def words(self) -> str:
+        """Say what the run is of."""
+        outline, made = self.record.outline, self.record.made_on
+        of = f"suite {outline.name}{_of(' version ', self.record.suite.get('version'))}, seed {outline.seed}"
+        by = f"{_of(', by Agora ', self.record.version)}{_of(', commit ', made and made.commit)}"
+        return f"{self.name} is {of}{by}: {self.folder}."
+
+    @cached_property
+    def stages(self) -> dict[str, _Facts]:
+        """What decides the episodes of each stage."""
+        found = {one["name"]: one for one in self.record.suite.get("stages", ())}
+        others: dict[str, _Facts] = {str(row["stage"]): {} for row in self.account.rows if row["stage"] not in found}
+        return {name: self._stage(one) for name, one in found.items()} | others
+
+    def _stage(self, stage: Mapping[str, Any]) -> _Facts:
+        record, suite = self.record, self.record.suite
+        if set(stage) == {"name"} or record.inputs is None or record.version is None:
+            return {}
+        decided = {key: value for key, value in stage.items() if key not in _FREE}
+        first: dict[str, Any] = {"suite": suite["name"], "version of the suite": suite.get("version"), "Agora": record.version}
+        return (
+            first
+            | {"seed": record.seed_of(stage["name"]), "stage": decided}
+            | self._parts(lambda: (build(dict(stage), Stage, "stage"), metrics()))
+        )
+
+    def planner(self, label: str, stages: Sequence[str]) -> _Facts:
+        """What decides how a planner drives in these stages."""
+        known = self.record.planners
+        values = known.get(label) if isinstance(known, Mapping) else None
+        if not isinstance(values, Mapping) or self.record.inputs is None:
+            return {}
+        level = (self.record.pedestrians or {}).get(label)
+        own = {one["name"]: one.get("pedestrians") for one in self.record.suite.get("stages", ()) if one["name"] in stages}
+        told = {name: _at(one, level) for name, one in own.items()}
+        first: dict[str, Any] = {"parameters": values, "told of pedestrians": told}
+        return first | self._parts(lambda: (planner_of(values, "planner"),))
+
+    def _parts(self, built: Callable[[], tuple[Any, ...]]) -> dict[str, Any]:
+        """The digests of the files that parts read, and the versions of the packages that they are from.
+
+        What cannot be built here may read any of the files, and be from any of the packages, that all runs have.
+        """
+        try:
+            parts = built()
+            names = {*inputs(*parts), *packages(*parts)}
+        except AgoraError:
+            names = set(self.common)
+        files, versions = self.record.inputs or {}, self.record.packages or {}
+        return {
+            "files": {name: digest for name, digest in files.items() if name in names},
+            "packages": {name: one for name, one in versions.items() if name in names and name != OWN},
+        }
+
+
+def _at(own: Any, level: str | None) -> Any:
+    """What a stage says of perception, at a level."""
+    values = dict(own) if isinstance(own, Mapping) else {"source": own}
+    return values if level is None else values | {"source": level}
+
+
+def _read(folders: Sequence[Path]) -> list[_Run]:
+    """The runs of folders, with names that tell them apart."""
+    places = [Path(folder).resolve() for folder in folders]
+    if not places:
+        raise InputError("expected the folder of a run")
+    for place, folder in zip(places, folders, strict=True):
+        if places.count(place) > 1:
+            raise InputError(f"{folder}: is there twice; expected different runs")
+    accounts = [account(folder) for folder in folders]
+    records = [RunRecord.read(folder) for folder in folders]
+    known = [frozenset({*(record.inputs or ()), *(record.packages or ())}) for record in records]
+    common = frozenset.intersection(*known)
+    several = zip(_names(places), folders, records, accounts, strict=True)
+    return [_Run(name, Path(folder), record, one, common) for name, folder, record, one in several]
+
+
+def _names(places: Sequence[Path]) -> list[str]:
+    """Short names of folders: as many of their last parts as tell them apart; none for one."""
+    if len(places) == 1:
+        return [""]
+    for count in range(1, max(len(place.parts) for place in places) + 1):
+        names = ["-".join(part for part in place.parts[-count:] if part != "/") for place in places]
+        if len(set(names)) == len(names):
+            return names
+    return [f"{place.name} {number}" for number, place in enumerate(places, 1)]
+
+
+def _stages(runs: Sequence[_Run]) -> tuple[dict[tuple[str, str], str], list[str]]:
+    """Names of stages by run and stage, the same only where their episodes are; and what to say of them."""
+    labels: dict[tuple[str, str], str] = {}
+    same: dict[tuple[str, ...], list[str]] = {}
+    notes: dict[str, list[str]] = {}
+    for stage in dict.fromkeys(stage for run in runs for stage in run.stages):
+        kinds: list[tuple[_Facts, _Run]] = []
+        for run in [run for run in runs if stage in run.stages]:
+            facts = run.stages[stage]
+            like = next((other for known, other in kinds if facts and known == facts), None)
+            if like is None:
+                kinds.append((facts, run))
+                if len(kinds) > 1:
+                    reason = _reason(kinds[0][1], kinds[0][0], run, facts)
+                    notes.setdefault(f"{reason}: the episodes are others, and are not paired.", []).append(f"{stage} ({run.name})")
+            else:
+                same.setdefault((like.name, run.name), []).append(f"{stage}{_share(stage, like, run)}")
+            own = run if like is None else like
+            labels[run.name, stage] = stage if own is kinds[0][1] else f"{stage} ({own.name})"
+    said = [f"{_listed(stages)}: {words}" for words, stages in notes.items()]
+    said += [f"The same episodes in {a} and {b}, on which planners are paired: {', '.join(some)}." for (a, b), some in same.items()]
+    return labels, said
+
+
+def _share(stage: str, one: _Run, other: _Run) -> str:
+    """How many episodes of a stage each of two runs has, where that is not the same."""
+    counts = [len({row["episode"] for row in run.account.rows if row["stage"] == stage}) for run in (one, other)]
+    return "" if counts[0] == counts[1] else f" ({counts[0]} and {counts[1]} episodes)"
+
+
+def _labels(runs: Sequence[_Run], stages: Mapping[tuple[str, str], str]) -> tuple[dict[tuple[str, str], str], list[str]]:
+    """Labels of planners by run and label, the same only where the planners are; and what to say of them."""
+    labels: dict[tuple[str, str], str] = {}
+    known = {run.name: list(dict.fromkeys([*run.record.labels, *(row["planner"] for row in run.account.rows)])) for run in runs}
+    notes: list[str] = []
+    for label in dict.fromkeys(label for some in known.values() for label in some):
+        first, *others = [run for run in runs if label in known[run.name]]
+        reasons = [reason for run in others for reason in _differences(label, first, run, stages)]
+        for run in (first, *others):
+            labels[run.name, label] = f"{label} ({run.name})" if reasons else label
+        if others and not reasons:
+            notes.append(f"{label} is the same in {_listed([run.name for run in (first, *others)])}; its rows stand here once.")
+        notes += [f"{label}: {reason}." for reason in reasons[:1]]
+    order = {(run.name, label): None for run in runs for label in known[run.name]}
+    return {key: labels[key] for key in order}, notes
+
+
+def _differences(label: str, first: _Run, other: _Run, stages: Mapping[tuple[str, str], str]) -> Iterator[str]:
+    """Say why a planner is not the same in two runs; nothing where it is."""
+    both = [stage for stage in first.stages if stage in other.stages]
+    if not both:
+        yield f"no stage is in both {first.name} and {other.name}"
+        return
+    facts, theirs = first.planner(label, both), other.planner(label, both)
+    if not facts or facts != theirs:
+        yield _reason(first, facts, other, theirs)
+    elif any(stages[first.name, stage] != stages[other.name, stage] for stage in both):
+        yield f"its episodes in {first.name} and {other.name} are not the same"
+    elif changed := _changed(label, first, other):
+        yield f"{changed} of the episodes in both {first.name} and {other.name} came out otherwise, of the same planner"
+
+
+def _changed(label: str, first: _Run, other: _Run) -> int:
+    """The number of robots' episodes in two runs whose rows are not the same, as far as both have values."""
+    rows = {row["key"]: row for row in first.account.rows if row["planner"] == label}
+    pairs = [(rows[row["key"]], row) for row in other.account.rows if row["key"] in rows]
+    values = [[(a[name], b[name]) for name in a.keys() & b.keys()] for a, b in pairs]
+    return sum(any(x != y for x, y in some if x is not None and y is not None) for some in values)
+
+
+def _reason(first: _Run, facts: _Facts, other: _Run, theirs: _Facts) -> str:
+    """Say why two things are not the same."""
+    for run, known in ((first, facts), (other, theirs)):
+        if not known:
+            return f"{run.name} does not say what decided its results"
+    key = next(key for key in facts if facts[key] != theirs[key])
+    return difference_of(facts[key], theirs[key], key, (f"in {first.name}", f"in {other.name}"))
+
+
+def _machines(runs: Sequence[_Run]) -> Iterator[str]:
+    """Say where runs of one version are of other commits, or of other machines."""
+    made = [run.record.made_on for run in runs]
+    commits = {one.commit for one in made if one is not None}
+    if len(commits) > 1 and len({run.record.version for run in runs}) == 1:
+        yield f"The runs are of one version of Agora, but of other commits: {', '.join(sorted(commits))}."
+    if len({one.cpu for one in made if one is not None}) > 1:
+        yield "The runs are of other machines, so planning times are not comparable."
+
+
+def _listed(words: Sequence[str]) -> str:
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)

@@ -1,0 +1,203 @@
+"""Several runs as one: planners are paired on episodes that are the same, on no others, and what differs is said."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from dataclasses import replace
+
+import pytest
+from tests.suites import plane, planners
+
+from agora.benchmark.account import account
+from agora.benchmark.adding import adding
+from agora.benchmark.bench import run_all
+from agora.benchmark.compare import differences, write_comparison
+from agora.benchmark.merged import merged
+from agora.benchmark.record import RunRecord
+from agora.benchmark.request import Options, Request
+from agora.benchmark.statistics import paired_values
+from agora.benchmark.store import read_rows, write_rows
+from agora.errors import InputError, ResultsError, UnknownNameError
+
+SUITE = plane(episodes=3, timeout=4.0)
+HERE = Options(workers=0)
+
+
+def ran(folder, *texts, suite=SUITE, **more):
+    run_all(Request(suite, planners(*texts), folder, HERE, **more))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def first(tmp_path_factory):
+    return ran(tmp_path_factory.mktemp("first") / "spring", "go_to_goal", "pure_pursuit")
+
+
+def pairs(found, *labels):
+    """The number of episodes on which two planners are paired."""
+    return len(paired_values(found.rows, "path_length", *labels))
+
+
+def changed(run, place, old, new):
+    """A copy of a run whose record reads otherwise."""
+    copy = shutil.copytree(run, place)
+    text = (copy / "run.yaml").read_text()
+    assert old in text
+    (copy / "run.yaml").write_text(text.replace(old, new, 1))
+    return copy
+
+
+def test_planners_of_two_runs_are_paired_where_the_episodes_are_the_same(first, tmp_path):
+    other = ran(tmp_path / "autumn", "pure_pursuit", "pure_pursuit:speed=0.5")
+    found = merged([first, other])
+    assert found.planners == ["go_to_goal", "pure_pursuit", "pure_pursuit:speed=0.5"]
+    assert len(found.rows) == 9 and not found.problems and not found.incomplete
+    assert pairs(found, "go_to_goal", "pure_pursuit:speed=0.5") == 3
+    said = "\n".join(found.notes)
+    assert "The same episodes in spring and autumn, on which planners are paired: plane." in said
+    assert "pure_pursuit is the same in spring and autumn; its rows stand here once." in said
+    own = {row["key"]: row for row in read_rows(other / "episodes")}
+    assert all(row == own[found.places[row["key"]][1]] for row in found.rows if found.places[row["key"]][0] == other)
+
+
+@pytest.mark.parametrize(
+    ("suite", "reason"),
+    [
+        (replace(SUITE, seed=6), "seed is 5 in spring and 6 in autumn"),
+        (replace(SUITE, version=2), "version of the suite is 1 in spring and 2 in autumn"),
+        (replace(SUITE, name="plainer"), "suite is 'plain' in spring and 'plainer' in autumn"),
+        (plane(episodes=3, timeout=4.0, safety=0.3), r"stage\.safety is 0\.25 in spring and 0\.3 in autumn"),
+    ],
+)
+def test_episodes_of_another_seed_version_suite_or_stage_are_not_paired(first, tmp_path, suite, reason):
+    found = merged([first, ran(tmp_path / "autumn", "go_to_goal", suite=suite)])
+    assert found.planners == ["go_to_goal (spring)", "pure_pursuit", "go_to_goal (autumn)"]
+    assert {row["stage"] for row in found.rows if row["planner"] == "go_to_goal (autumn)"} == {"plane (autumn)"}
+    assert len(found.rows) == 9 and pairs(found, "pure_pursuit", "go_to_goal (autumn)") == 0
+    assert pairs(found, "pure_pursuit", "go_to_goal (spring)") == 3
+    assert re.search(f"plane \\(autumn\\): {reason}: the episodes are others, and are not paired", "\n".join(found.notes))
+    assert "go_to_goal (autumn) minus go_to_goal (spring): no episode is the same" in differences(found)
+
+
+def test_runs_of_another_agora_or_with_a_changed_file_are_not_paired(first, tmp_path):
+    file = next(name for name in RunRecord.read(first).inputs if "robots" in name)
+    digest = RunRecord.read(first).inputs[file]
+    for old, new, reason in (
+        ("\nversion: 0", "\nversion: 77", "Agora is '0.1.0' in spring and '77.1.0' in old"),
+        (digest, "f" * 32, f"files.{file} is '{digest}' in spring and '{'f' * 32}' in old"),
+        ("  name: plain\n", "  name: plain\n  stage_of: nothing\n", ""),
+    ):
+        found = merged([first, changed(first, tmp_path / "old", old, new)])
+        assert (pairs(found, found.planners[0], found.planners[-1]) == 0) == bool(reason)
+        assert reason in "\n".join(found.notes)
+        shutil.rmtree(tmp_path / "old")
+
+
+def test_a_planner_of_the_same_label_with_other_parameters_has_two_labels_and_is_paired_with_itself(first, tmp_path):
+    other = changed(first, tmp_path / "autumn", "    lookahead: 0.8\n", "    lookahead: 0.7\n")
+    found = merged([first, other])
+    assert found.planners == ["go_to_goal", "pure_pursuit (spring)", "pure_pursuit (autumn)"]
+    assert pairs(found, "pure_pursuit (spring)", "pure_pursuit (autumn)") == 3
+    assert "pure_pursuit: parameters.lookahead is 0.8 in spring and 0.7 in autumn." in found.notes
+
+
+def test_what_planners_know_of_people_is_theirs_and_the_episodes_stay_the_same(first, tmp_path):
+    known = merged([first, ran(tmp_path / "autumn", "pure_pursuit", suite=plane(episodes=3, timeout=4.0, pedestrians="visible"))])
+    assert known.planners == ["go_to_goal", "pure_pursuit (spring)", "pure_pursuit (autumn)"]
+    assert pairs(known, "pure_pursuit (spring)", "pure_pursuit (autumn)") == 3
+    assert any("told of pedestrians.plane.source is 'truth' in spring and 'visible' in autumn" in note for note in known.notes)
+    levels = merged([first, ran(tmp_path / "levels", "pure_pursuit", pedestrians=("truth", "view"))])
+    assert levels.planners == ["go_to_goal", "pure_pursuit", "pure_pursuit@truth", "pure_pursuit@view"]
+    assert levels.names["pure_pursuit@view"] == "pure_pursuit" and pairs(levels, "pure_pursuit@truth", "pure_pursuit@view") == 3
+
+
+def test_the_same_planner_with_other_results_is_not_taken_for_the_same(first, tmp_path):
+    more = ran(tmp_path / "autumn", "go_to_goal", suite=plane(episodes=4, timeout=4.0))
+    found = merged([first, more])
+    assert len(found.rows) == 7 and "plane (3 and 4 episodes)" in "\n".join(found.notes)
+    again = shutil.copytree(first, tmp_path / "summer")
+    path = next((again / "episodes").iterdir())
+    rows = read_rows(path)
+    rows[0]["path_length"] += 0.5
+    write_rows(path, rows, run=RunRecord.read(again).id)
+    strange, label = merged([first, again]), rows[0]["planner"]
+    assert len(strange.rows) == 9 and not strange.problems
+    assert {f"{label} (spring)", f"{label} (summer)"} < set(strange.planners)
+    assert f"{label}: 1 of the episodes in both spring and summer came out otherwise, of the same planner." in strange.notes
+
+
+def test_a_run_alone_is_as_it_is_and_the_same_one_twice_is_refused(first, tmp_path):
+    alone = merged([first])
+    assert (alone.planners, alone.notes) == (["go_to_goal", "pure_pursuit"], [])
+    assert sorted(row["key"] for row in alone.rows) == sorted(row["key"] for row in read_rows(first / "episodes"))
+    with pytest.raises(InputError, match="is there twice"):
+        merged([first, first.parent / "." / "spring"])
+    with pytest.raises(ResultsError, match=r"no run\.yaml"):
+        merged([first, tmp_path])
+
+
+def test_runs_whose_folders_have_one_name_are_told_apart_by_more_of_the_path(first, tmp_path):
+    other = changed(first, tmp_path / "b" / "spring", "\n  seed: 5", "\n  seed: 6")
+    found = merged([first, other])
+    assert found.planners[-1] == "pure_pursuit (b-spring)"
+
+
+def test_the_page_of_a_comparison_says_what_is_the_same_and_plays_episodes_of_both_runs(first, tmp_path):
+    other = ran(tmp_path / "autumn", "pure_pursuit:speed=0.5", suite=plane(episodes=3, timeout=4.0))
+    found = merged([first, other])
+    page = write_comparison(found, tmp_path / "new" / "page.html", "pure_pursuit").read_text()
+    assert all(note in page for note in found.notes) and "Differences from pure_pursuit" in page
+    assert all(f'data-value="{label}"' in page for label in found.planners)
+    assert page.count("plain/plane/0/pure_pursuit:speed=0.5/0") > 0 and "Planning time, ms" in page
+    (line,) = [line for line in differences(found, "pure_pursuit") if "speed" in line]
+    assert re.match(r"pure_pursuit:speed=0\.5 minus pure_pursuit: reached [-+]\d+\.\d points \[.*\] of 3", line)
+    with pytest.raises(UnknownNameError, match="pure_pursuit"):
+        write_comparison(found, tmp_path / "page.html", "pure_pursiut")
+
+
+def test_planners_are_added_to_a_finished_run_and_its_rows_stay(first, tmp_path):
+    run = shutil.copytree(first, tmp_path / "run")
+    before = {path.name: path.read_bytes() for path in (run / "episodes").iterdir()}
+    request = adding(Request(SUITE, planners("pure_pursuit:speed=0.5"), run, HERE))
+    rows = run_all(request)
+    labels = ["go_to_goal", "pure_pursuit", "pure_pursuit:speed=0.5"]
+    assert sorted({row["planner"] for row in rows}) == labels and len(rows) == 9
+    assert all((run / "episodes" / name).read_bytes() == data for name, data in before.items())
+    record = RunRecord.read(run)
+    assert record.labels == labels and record.earlier == (RunRecord.read(first).id,) and record.id != record.earlier[0]
+    assert account(run).problems() == []
+    whole = ran(tmp_path / "whole", *labels)
+    assert rows == sorted(read_rows(whole / "episodes"), key=lambda row: row["key"])
+    again = run_all(adding(Request(SUITE, planners("go_to_goal:speed=0.5"), run, HERE)))
+    assert len(again) == 12 and len(RunRecord.read(run).earlier) == 2
+    assert len(run_all(replace(request, planners=planners("go_to_goal:speed=0.5", *reversed(labels)), begun=()))) == 12
+
+
+def test_planners_are_not_added_to_a_run_that_was_made_of_something_else(first, tmp_path):
+    run = shutil.copytree(first, tmp_path / "run")
+    more = planners("pure_pursuit:speed=0.5")
+    for suite, reason in ((replace(SUITE, seed=8), "suite.seed is 5 there and 8 here"), (plane(episodes=9), "stages")):
+        with pytest.raises(ResultsError, match=reason):
+            run_all(adding(Request(suite, more, run, HERE)))
+    with pytest.raises(InputError, match="pedestrians: the run in"):
+        adding(Request(SUITE, more, run, HERE, pedestrians=("view",)))
+    record = RunRecord.read(run)
+    file = next(iter(record.inputs))
+    replace(record, inputs={**record.inputs, file: "0" * 32}).write(run)
+    with pytest.raises(ResultsError, match=f"{file} was changed since the run was begun"):
+        run_all(adding(Request(SUITE, more, run, HERE)))
+    record.write(run)
+    slow = {"pure_pursuit": planners("pure_pursuit:speed=0.5")["pure_pursuit:speed=0.5"]}
+    with pytest.raises(
+        ResultsError, match=r"has a planner 'pure_pursuit' already: pure_pursuit\.speed is nothing there and 0\.5 here"
+    ):
+        adding(Request(SUITE, slow, run, HERE))
+    with pytest.raises(ResultsError, match=r"no run\.yaml"):
+        adding(Request(SUITE, more, tmp_path / "nowhere", HERE))
+
+
+def test_an_interplanner_of_the_run_stays_in_front_of_its_planner(tmp_path):
+    run = ran(tmp_path / "run", "pure_pursuit+polite", suite=plane(episodes=1))
+    rows = run_all(adding(Request(plane(episodes=1), planners("go_to_goal"), run, HERE)))
+    assert [row["planner"] for row in rows] == ["go_to_goal", "pure_pursuit+polite"]
