@@ -13,6 +13,7 @@ from agora.cli.bags import bag, demonstrations, mcap, socnavbench, socnavdata
 from agora.cli.bench import bench
 from agora.cli.compiling import tell_compiling
 from agora.cli.data import data
+from agora.cli.export import export
 from agora.cli.leaderboard import leaderboard, submit
 from agora.cli.machine import doctor, warm
 from agora.cli.maps import import_, maps
@@ -36,12 +37,17 @@ app = typer.Typer(
 )
 COMMANDS = (
     (bench, run, report, compare, table, figures, validate, calibrate, tune, train)
-    + (bag, mcap, socnavbench, socnavdata, demonstrations, submit, leaderboard)
+    + (bag, submit, leaderboard)
     + (list_, robot, warm, doctor)
 )
-GROUPS = {"data": data, "scenario": scenarios, "map": maps, "import": import_, "policy": policies, "serve": serve}
+GROUPS = {"export": export, "data": data, "scenario": scenarios, "map": maps, "import": import_, "policy": policies, "serve": serve}
+FORMER = (mcap, socnavbench, socnavdata, demonstrations)
+"""Commands that are among those of ``agora export`` now, and go on under their old names, too."""
+
 for _command in COMMANDS:
     app.command(_command.__name__.rstrip("_"))(_command)
+for _former in FORMER:
+    app.command(_former.__name__, hidden=True)(_former)
 for _name, _group in GROUPS.items():
     app.add_typer(_group, name=_name)
 
