@@ -30,6 +30,8 @@ def bench(
     suite: SuiteName,
     planner: PlannerNames = None,
     interplanner: InterPlannerName = "",
+    stage: Annotated[list[str] | None, typer.Option(help="A stage to run; repeat it. All by default.")] = None,
+    episodes: Annotated[int | None, typer.Option(help="Most episodes of a stage, the first ones; all by default.", min=1)] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Folder of the results; results/SUITE by default.")] = None,
     workers: Annotated[
         int,
@@ -81,6 +83,8 @@ def bench(
         output=output,
         resume=resume,
         add=add,
+        stages=tuple(dict.fromkeys(stage or ())),
+        episodes=episodes,
         seed=seed,
         simulator=simulator,
         pedestrians=tuple(dict.fromkeys(pedestrians or ())),
