@@ -19,7 +19,7 @@ PlannerNames = Annotated[
         "--planner",
         "-p",
         help="A planner, NAME, NAME:key=value,key=value or PLANNER+INTERPLANNER; repeat it to compare several. "
-        "Several values of one parameter, NAME:key=1,2,3, are as many planners. "
+        "NAME:key=1,2,3 is a sweep. "
         "Without it, all that are registered.",
     ),
 ]
