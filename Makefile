@@ -19,7 +19,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no
 # Tests start hundreds of processes of Python. Without bytecode on disk, which containers often forbid, each compiles its modules anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-all test-ros check bench docs ros kernels workspace leaderboard lock clean
+.PHONY: demo test test-all test-ros check bench docs ros kernels graph-kernels test-kernels workspace leaderboard lock clean
 
 $(BIN)/python:
 	@test -n "$(PYTHON)" || { echo "Agora needs Python 3.11 or newer with its venv module; name one: make PYTHON=..."; exit 1; }
@@ -98,10 +98,14 @@ ros:
 	@$(MAKE) --no-print-directory workspace
 	@$(if $(filter true,$(CI)),,$(MAKE) --no-print-directory kernels)
 
-# Beside what ROS needs, the longest one, which two workers of the tests would otherwise both compile.
-kernels:
+# What ROS needs, and before tests what their workers would otherwise both compile.
+kernels: graph-kernels $(if $(filter true,$(CI)),test-kernels)
+
+graph-kernels:
 	@$(BIN)/agora warm
-	@$(if $(filter true,$(CI)),$(BIN)/agora run planners --planner cohan > /dev/null)
+
+test-kernels:
+	@$(BIN)/python -m tests.kernels
 
 workspace: $(VENV)/.ros
 	@$(BIN)/python -c 'import rospy' || { echo "$(VENV) cannot see ROS: run make ros, which makes it anew"; exit 1; }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from importlib.metadata import EntryPoint, EntryPoints
 
 import pytest
@@ -71,7 +72,7 @@ def test_nothing_is_imported_before_it_is_asked_for(strangers):
     strangers(("broken", "a_package_that_is_not_there:Planner"), ("snail", f"{__name__}:Snail"))
     assert list(registry.available("planners")) == ["broken", "snail"]
     assert registry.make("planners", "snail").speed == 0.013
-    with pytest.raises(ModuleNotFoundError):
+    with pytest.raises(InputError):
         registry.load("planners", "broken")
 
 
@@ -104,3 +105,45 @@ def test_two_distributions_cannot_register_one_name(strangers):
     strangers(("snail", f"{__name__}:Snail"), ("snail", "elsewhere:Snail"))
     with pytest.raises(InputError, match="two planners are called 'snail'"):
         registry.available("planners")
+
+
+@pytest.mark.parametrize(
+    ("text", "attribute", "words"),
+    [
+        ("import os\nx = (os.name[0]\n", "X", r"SyntaxError: '\(' was never closed \({file}, line 2\)\n    x = \(os.name\[0\]$"),
+        ("def f():\nreturn 1\n", "X", r"IndentationError: .* \({file}, line 2\)\n    return 1$"),
+        ("x = 1\nimport no_such_module\n", "X", r"ModuleNotFoundError: .*'no_such_module' \({file}, line 2, in <module>\)$"),
+        ("def f():\n    1 / 0\nf()\n", "X", r"ZeroDivisionError: division by zero \({file}, line 2, in f\)$"),
+        ("raise SystemExit(3)\n", "X", r"SystemExit: 3 \({file}, line 1, in <module>\)$"),
+        ("x = 1\n", "Snial", r"AttributeError: module '\w+' has no attribute 'Snial'$"),
+        (None, "X", r"ModuleNotFoundError: No module named '\w+'$"),
+    ],
+)
+def test_what_cannot_be_imported_is_told_with_file_and_line(strangers, tmp_path, monkeypatch, request, text, attribute, words):
+    module = f"stranger_{abs(hash(request.node.name))}"
+    file = tmp_path / f"{module}.py"
+    if text is not None:
+        file.write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+    strangers(("snail", f"{module}:{attribute}"))
+    expected = f"^local planner 'snail', {module}:{attribute}, cannot be imported: " + words.replace("{file}", re.escape(str(file)))
+    for ask in (registry.load, registry.make, registry.summary):
+        with pytest.raises(InputError, match=expected):
+            ask("planners", "snail")
+
+
+def test_a_component_whose_making_raises_is_told_with_its_line(strangers, tmp_path, monkeypatch):
+    head = "from dataclasses import dataclass\n@dataclass(frozen=True)\nclass Slug:\n"
+    (tmp_path / "slug_without_shell.py").write_text(f"{head}    def __post_init__(self):\n        {{}}['shell']\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    strangers(("slug", "slug_without_shell:Slug"))
+    with pytest.raises(
+        InputError, match=r"local planner 'slug': KeyError: 'shell' \(.*slug_without_shell\.py, line 5, in __post_init__\)"
+    ):
+        registry.make("planners", "slug")
+
+
+def test_a_component_says_in_a_sentence_what_it_is(strangers):
+    assert registry.summary("metrics", "success") == registry.load("metrics", "success").formula
+    strangers(("snail", f"{__name__}:Snail"))
+    assert registry.summary("planners", "snail") == "A stranger's planner."

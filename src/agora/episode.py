@@ -11,7 +11,7 @@ import numpy as np
 
 from agora.core.compiling import seconds_compiling
 from agora.core.recording import Outcome, Recording
-from agora.core.state import Bools, Floats, one_robot
+from agora.core.state import Bools, Doubles, Floats, one_robot
 from agora.engine.backends import backend_of
 from agora.engine.conditions import Conditions as Conditions
 from agora.engine.observers import Observers
@@ -81,7 +81,7 @@ class Batch:
         self.world = self.engine.world
         models = [robot.model for robot in some[0].robots]
         self.observers = Observers(self.world, needs, conditions, models, record, self.engine.offers)
-        self._paths = Paths(self.world, self.observers, conditions)
+        self._paths = Paths(self.world, self.observers, conditions, keep=True)
         self.running = np.full(worlds, -1, np.int64)
         self._control, self._sensor = periods.steps("control"), periods.steps("sensor")
         self.goals = np.zeros((worlds, self.world.layout.robots), np.int64)
@@ -131,6 +131,10 @@ class Batch:
         """(W,) worlds whose episode has ended."""
         over: Bools = (self.running >= 0) & self.world.status.clock.done
         return over
+
+    def given_path(self, w: int, r: int) -> Doubles | None:
+        """The paths that a robot was given since its episode began; None where nobody reads paths."""
+        return self._paths.given(w, r)
 
     def command(self, twists: Floats, active: Bools, failed: Collection[int] = ()) -> None:
         """Give the rows that are under way their twists (`World.command`)."""
@@ -312,6 +316,7 @@ class Episodes:
             pedestrian_state=recorder.states[w, kept, slots].astype(np.int32) if self.conditions.behaviours else None,
             robot=one_robot(world.robot_traits, w, r),
             command_delay=model.command_delay,
+            planned_path=self._batch.given_path(w, r),
             door=recorder.door[w, kept].astype(np.float64) if start.map.door is not None else None,
             **recorder.noted(w, r, kept),
             sensors=recorder.readings(w, r, len(times) - 1),

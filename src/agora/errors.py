@@ -16,6 +16,7 @@ AgoraError
 from __future__ import annotations
 
 import difflib
+import traceback
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -30,6 +31,7 @@ __all__ = [
     "StoppedError",
     "UnknownNameError",
     "nearest",
+    "placed",
 ]
 
 
@@ -114,3 +116,21 @@ def nearest(name: str, known: Iterable[str]) -> str:
     if close:
         return f"did you mean {close[0]!r}?"
     return f"there are {', '.join(names)}" if names else "there are none"
+
+
+def placed(error: BaseException, *mine: str) -> str:
+    """One error in words with its place, in brackets: file, line and function, as far as they are known.
+
+    Args:
+        error: exception that a stranger's code raised.
+        mine: files of the caller, which are no place of the error.
+
+    Returns:
+        One line; of a file that is no Python two, the second with the text that cannot be read.
+    """
+    if isinstance(error, SyntaxError) and error.filename:
+        text = "" if not error.text else f"\n    {error.text.strip()}"
+        return f"{type(error).__name__}: {error.msg} ({error.filename}, line {error.lineno}){text}"
+    frames = [one for one in traceback.extract_tb(error.__traceback__) if one.filename not in mine]
+    own = [one for one in frames if "<frozen " not in one.filename and "importlib" not in one.filename]
+    return in_words(error) + (f" ({own[-1].filename}, line {own[-1].lineno}, in {own[-1].name})" if own else "")

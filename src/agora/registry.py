@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import inspect
 import types
 import typing
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from agora import ranges
-from agora.errors import InputError, UnknownNameError, nearest
+from agora.errors import AgoraError, InputError, UnknownNameError, nearest, placed
 
 __all__ = ["Named", "available", "load", "make", "name_of"]
 
@@ -106,11 +107,29 @@ def load(kind: str, name: str) -> Any:
 
     Raises:
         UnknownNameError: no such component; the message names the nearest.
+        InputError: its module cannot be imported, or holds nothing of that name; the message says in which file and line.
     """
     points = available(kind)
     if name not in points:
         raise UnknownNameError(KINDS[kind], name, points)
-    return points[name].load()
+    point = points[name]
+    try:
+        return point.load()
+    except AgoraError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise InputError(f"{KINDS[kind]} {name!r}, {point.value}, cannot be imported: {placed(error, __file__)}") from error
+
+
+def summary(kind: str, name: str) -> str:
+    """Return what the component ``name`` of a kind says that it is: its formula, its title, or its docstring's first paragraph.
+
+    Raises:
+        InputError: it cannot be imported.
+    """
+    component = load(kind, name)
+    text = getattr(component, "formula", None) or getattr(component, "title", None) or inspect.getdoc(component) or ""
+    return " ".join(str(text).partition("\n\n")[0].split())
 
 
 def required(kind: str, name: str) -> list[str]:
@@ -153,5 +172,9 @@ def make(kind: str, name: str, **parameters: Any) -> Any:
     try:
         ranges.check(component, parameters)
         return component(**parameters)
+    except AgoraError:
+        raise
     except (TypeError, ValueError) as error:
         raise InputError(f"{KINDS[kind]} {name!r}: {error}") from error
+    except Exception as error:
+        raise InputError(f"{KINDS[kind]} {name!r}: {placed(error, __file__)}") from error

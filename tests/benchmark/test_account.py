@@ -10,12 +10,13 @@ from tests.suites import plane, results
 
 from agora.benchmark import shard, store
 from agora.benchmark.account import account
-from agora.benchmark.bench import run_all, with_seed
+from agora.benchmark.bench import run_all
 from agora.benchmark.kept import recordings, report
 from agora.benchmark.request import Options, Request
 from agora.errors import ResultsError
 from agora.registry import Named
 from agora.robots.model import load_robot
+from agora.tasks.suite import with_seed
 
 PLANNERS = {"circle": Named("naughty", Naughty()), "oval": Named("naughty", Naughty(after=5))}
 SUITE = plane(episodes=5, timeout=2.0)

@@ -57,7 +57,7 @@ def test_the_episodes_of_the_bags_are_those_of_the_run_to_the_bit(run, bags):
     for bag in bags:
         played = read_episode(bag)
         for number, robot in enumerate(played.robots):
-            ours = dataclasses.replace(heard(kept[f"{played.entry}/{robot.planner}/{number}"]), sensors={})
+            ours = dataclasses.replace(heard(kept[f"{played.entry}/{robot.planner}/{number}"]), sensors={}, planned_path=None)
             theirs = robot.recording
             assert [c[:5] for c in theirs.contacts] == [c[:5] for c in ours.contacts]
             same = {"contacts": (), "planning_time": np.zeros(0)}
@@ -86,6 +86,11 @@ def test_who_knows_nothing_of_agora_finds_odometry_frames_commands_scans_people_
     assert np.array_equal([m.ranges for m in scans], kept.sensors["scan"]["ranges"])
     frames = {one.child_frame_id for _, m in contents(bags[0], "/tf", "/tf_static") for one in m.transforms}
     assert {"robot_0/odom", "robot_1/odom"} < frames and len(frames) >= 5
+    follower = recordings(run[0])["small/helbing/0/pure_pursuit+polite/0"].planned_path
+    paths = contents(bags[1], "/robot_0/global_plan")
+    assert [time for time, _ in paths] == [round((1.0 + float(t)) * 1e9) for t in np.unique(follower[:, 0])]
+    first = follower[follower[:, 0] == follower[0, 0], 1:]
+    assert np.allclose([(one.pose.position.x, one.pose.position.y) for one in paths[0][1].poses], first)
     ((_, grid),) = contents(bags[0], "/map")
     assert (grid.info.height, grid.info.width) == kept.map.shape and grid.info.resolution == np.float32(0.1)
     assert np.array_equal(grid.data.reshape(kept.map.shape) == 100, kept.map.occupied)

@@ -20,7 +20,7 @@ from tests.suites import plane, planners, results, suite, write_world
 
 from agora.benchmark import store, tracks
 from agora.benchmark.begun import alone
-from agora.benchmark.bench import jobs_for, run_all, with_seed
+from agora.benchmark.bench import jobs_for, run_all
 from agora.benchmark.executors.processes import Processes
 from agora.benchmark.request import Options, Request
 from agora.benchmark.run_folder import episodes_kept
@@ -29,6 +29,7 @@ from agora.cli.stopping import stoppable
 from agora.config import dump, load
 from agora.errors import InputError, PlacementError, ResultsError, StoppedError
 from agora.registry import Named
+from agora.tasks.suite import with_seed
 
 AGORA = [sys.executable, "-c", "from agora.cli.app import main; main()"]
 CIRCLE = {"circle": Named("naughty", Naughty())}

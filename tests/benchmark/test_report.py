@@ -10,15 +10,18 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from agora.benchmark.headline import ARENA, HEADLINE
+from agora.benchmark.failures import choose
+from agora.benchmark.headline import ARENA
 from agora.benchmark.pictures import pictured
-from agora.benchmark.report import choose, render
+from agora.benchmark.report import render
 from agora.benchmark.statistics import bootstrap, detectable, paired_difference, paired_values, wilson
 from agora.benchmark.tables import metric_lines
 from agora.core.recording import Outcome
 from agora.errors import UnknownNameError
 from agora.interfaces import Metric
+from agora.metrics.registered import HEADLINE
 from agora.registry import load
+from agora.viewer.why import why
 from viewer.synthetic import METRICS, crash, episode, hall, rows
 
 RUN = {
@@ -192,41 +195,58 @@ def test_what_was_run_stands_at_the_head_and_no_time_of_day_anywhere():
     assert render(RUN, rows(episodes=4), METRICS, {"a": crash()}) == render(RUN, rows(episodes=4), METRICS, {"a": crash()})
 
 
-def test_failures_are_listed_with_reason_and_key_and_can_be_played():
+def test_failures_are_listed_with_reason_and_command_and_can_be_played():
     table = rows(episodes=8)
     failed = [row for row in table if row["outcome"] != "reached"]
-    failed[1]["outcome"], failed[1]["failure"] = "planner_failed", "ValueError: no <path>"
-    page = parse(table, recordings={failed[0]["key"]: crash()})
+    failed[1] |= {"outcome": "planner_failed", "failure": "ValueError: no <path>", "duration": 3.25}
+    page = parse(table, recordings={failed[0]["key"]: crash()}, run={**RUN, "folder": "results/demo"})
     (listed,) = page.tables["failures"]
     assert len(listed) == 1 + len(failed)
-    assert listed[2][4:] == ["planner failed", "", "", "ValueError: no <path>", failed[1]["key"]]
+    assert listed[2][3:] == [
+        "planner failed",
+        "3.2 s: ValueError: no <path>.",
+        f"agora play results/demo {failed[1]['key']}",
+    ]
+    assert listed[1][4] == why(crash()).words and "touched pedestrian 9" in listed[1][4]
     assert [a["data-play"] for tag, a in page.tags if "data-play" in a] == [failed[0]["key"]]
 
 
-def test_the_reason_of_a_failure_comes_from_the_recording_where_the_row_has_none():
+def test_what_happened_is_the_reason_that_was_given_where_the_page_does_not_play_the_episode():
     table = rows(("a",), episodes=2, stages=("s",))
     table[0] |= {"outcome": "planner_failed", "key": "k"}
     page = parse(table, run={}, recordings={"k": episode(outcome=Outcome.PLANNER_FAILED)})
-    assert page.tables["failures"][0][1][7] == "ValueError: the <b>path</b> is empty"
+    assert page.tables["failures"][0][1][4].endswith("s: the planner failed: ValueError: the <b>path</b> is empty")
+    page = parse(table, run={}, reasons={"k": "3 s: it rained."})
+    assert page.tables["failures"][0][1][4] == "3 s: it rained."
 
 
 @pytest.mark.parametrize(
     ("counts", "could", "words"),
     [
-        ((1, 0, 0), 1.0, ["robot", "yes"]),
-        ((0, 1, 0), 0.0, ["person", "no"]),
-        ((0, 0, 1), None, ["both", ""]),
-        ((2, 1, 0), 1.0, ["robot 2, person 1", "1 of 3"]),
-        ((None, None, None), None, ["", ""]),
+        ((1, 0, 0), 1.0, " Gap closed by robot, avoidable."),
+        ((0, 1, 0), 0.0, " Gap closed by person, not avoidable."),
+        ((0, 0, 1), None, " Gap closed by both."),
+        ((2, 1, 0), 1.0, " Gap closed by robot 2, person 1, 1 of 3 avoidable."),
+        ((None, None, None), None, ""),
     ],
 )
-def test_failures_with_pedestrians_say_who_closed_the_gap_and_whether_it_was_avoidable(counts, could, words):
+def test_of_failures_without_a_recording_the_row_says_who_closed_the_gap_and_whether_it_was_avoidable(counts, could, words):
     table = rows(("a",), episodes=2, stages=("s",))
     names = [f"collisions_by_{closer}" for closer in ("robot", "person", "both")]
     table[0] |= {"outcome": "pedestrian_collision", "collisions_avoidable": could} | dict(zip(names, counts, strict=True))
-    table[1] |= {"outcome": "wall_collision", "collisions_by_robot": 1.0, "collisions_avoidable": 1.0}
+    table[1] |= {"outcome": "wall_collision", "collisions_by_robot": 1.0, "reason": "no_path"}
     (listed,) = parse(table, run={}).tables["failures"]
-    assert [line[5:7] for line in listed[1:]] == [words, ["", ""]]
+    assert [line[4] for line in listed[1:]] == [f"pedestrian collision.{words}", "wall collision. The planner noted: no path."]
+
+
+def test_a_planner_that_does_not_read_what_it_drove_into_is_named():
+    table = rows(("a", "b"), episodes=2, stages=("s",))
+    for row, outcome in zip(table, ["wall_collision", "pedestrian_collision"] * 2, strict=True):
+        row["outcome"] = outcome
+    (listed,) = parse(table, run={"blind": ["a"], "unaware": ["b"]}).tables["failures"]
+    said = {(line[0], line[2][0]): line[4] for line in listed[1:]}
+    assert said["a", "0"].endswith(" a reads no walls.") and said["b", "1"].endswith(" b reads nothing of people.")
+    assert "reads" not in said["a", "1"] + said["b", "0"]
 
 
 def test_planning_times_have_their_percentiles_in_ms():

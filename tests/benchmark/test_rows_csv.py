@@ -67,7 +67,12 @@ def test_shapes_say_how_a_flat_list_becomes_an_array(run):
     shapes = said(folder, "trajectories", "shapes")
     (path,) = (folder / "trajectories").iterdir()
     row = pq.read_table(path).to_pylist()[0]
-    sizes = {"T": len(row["time"]), "T-1": len(row["time"]) - 1, "P": len(row["pedestrian_id"])}
+    sizes = {
+        "T": len(row["time"]),
+        "T-1": len(row["time"]) - 1,
+        "P": len(row["pedestrian_id"]),
+        "K": len(row.get("planned_path") or ()) // 3,
+    }
     for name, shape in shapes.items():
         assert row[name] is None or len(row[name]) == math.prod(
             sizes[axis] if axis in sizes else int(axis) for axis in shape.split()

@@ -66,11 +66,13 @@ def test_a_robot_that_is_too_slow_is_made_faster_and_is_better_where_nobody_tune
     assert score.before.n == score.after.n == 8
 
 
-def test_what_is_worse_where_it_was_not_tuned_is_called_so(found):
+def test_what_is_no_better_where_it_was_not_tuned_is_called_so(found):
     what, _, tuned = found
-    assert not any(one.worse for one in tuned.comparisons(what.objective))
+    assert tuned.comparisons(what.objective)[0].gained
     turned = dataclasses.replace(tuned, before=tuned.after, after=tuned.before)
-    assert turned.comparisons(what.objective)[0].worse
+    same = dataclasses.replace(tuned, before=tuned.after)
+    assert not turned.comparisons(what.objective)[0].gained
+    assert not same.comparisons(what.objective)[0].gained
 
 
 def test_the_first_trial_is_the_planner_as_it_is(found):
@@ -199,6 +201,20 @@ def test_trials_can_be_read_afterwards(found):
 def test_time_ends_a_search_between_trials(tmp_path):
     tuned = tuned_by(tuning(trials=64), tmp_path / "run", Options(workers=0), minutes=0.0)
     assert len(tuned.trials) == 8
+
+
+def test_with_more_time_it_goes_on_and_compares_what_is_best_then(found, tmp_path):
+    what, _, tuned = found
+    short = tuned_by(what, tmp_path / "run", Options(workers=0), minutes=0.0)
+    assert short.best != tuned.best
+    assert tuned_by(what, tmp_path / "run", Options(workers=0), resume=True) == tuned
+
+
+def test_the_search_begins_near_the_planner(found):
+    _, _, tuned = found
+    begin = [trial.parameters for trial in tuned.trials[:16]]
+    assert all(0.2 <= one["speed"] <= 0.25 + (2.0 - 0.25) / 3 + 1e-3 for one in begin)
+    assert len({one["speed"] for one in begin}) == 16
 
 
 def test_nothing_is_tuned_on_a_suite_for_tests_or_compared_on_one_for_training():

@@ -6,6 +6,7 @@ import importlib
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -97,6 +98,10 @@ def test_what_can_be_named_is_listed_for_people_and_machines(agora):
     assert {"demo"} <= set(listed["suites"]) and {"orca", "dwa"} <= set(listed["planners"]) and "jackal" in listed["robots"]
     assert {"helbing", "orca"} <= set(listed["crowd_models"]) and "folder" in listed["worlds"] and "success" in listed["metrics"]
     assert all(f"{kind}: " in text for kind in listed)
+    lines = agora("list", "planners")[1].splitlines()
+    assert [line.split()[0] for line in lines] == listed["planners"]
+    assert all(re.fullmatch(r"\w+ {2,}\S.*[a-z]{2,}.*", line) for line in lines), lines
+    assert agora("list", "robots")[1].splitlines() == listed["robots"]
     assert json.loads(agora("list", "robots", "--json")[1]) == {"robots": listed["robots"]}
 
 
@@ -130,10 +135,39 @@ def test_one_episode_is_run_and_shown_in_every_way(agora, small):
     )
     assert code == 0
     assert text.startswith("small/helbing/1  seed 3  orca: timeout\n")
-    assert re.search(r"path_length +\d\.\d+ m\n", text)
+    numbers = [line.split()[0] for line in text.splitlines() if line.startswith("  ")]
+    assert len(numbers) == 8 + 1 and numbers[0] == "success" and re.search(r"path_length +\d\.\d+ m\n", text)
+    assert text.endswith("picture  a.png\nvideo    a.mp4\nreplay   a.html\n")
     assert Path("a.png").read_bytes().startswith(b"\x89PNG")
     assert b"ftyp" in Path("a.mp4").read_bytes()[:12]
     assert "<canvas" in Path("a.html").read_text()
+
+
+def test_one_metric_or_all_are_printed_where_that_is_asked_for(agora, small):
+    run = ("run", small, "-p", "go_to_goal", "--simulator", "native")
+
+    def printed(*more: str) -> list[str]:
+        return [line.split()[0] for line in agora(*run, *more)[1].splitlines() if line.startswith("  ")]
+
+    assert printed("-m", "timeout", "--metric", "path_length") == ["timeout", "path_length"]
+    assert sorted(printed("--all")) == sorted(json.loads(agora("list", "metrics", "--json")[1])["metrics"])
+
+
+def test_the_command_that_a_failure_names_runs_that_episode_again(agora, small, tmp_path, monkeypatch):
+    importlib.import_module("agora.benchmark.form")
+    blind = Naughty("raises", after=2, beyond=-99.0)
+    for place in ("agora.planners.presets.named_planner", "agora.benchmark.form.named_planner"):
+        monkeypatch.setattr(place, lambda text, inter="": (text.replace("/", "|"), Named(text, blind)))
+    how = ("--workers", "0", "--no-control", "--pedestrians", "view", "--seed", "5", "--simulator", "native")
+    code, said, _ = agora("bench", small, "-p", "mine:file=a/b", "-o", "out", *how)
+    assert code == 1
+    again = next(line for line in said.splitlines() if "that episode again: " in line).partition(": ")[2]
+    words = shlex.split(again)
+    given = dict(zip(words[3::2], words[4::2], strict=True))
+    assert words[:3] == ["agora", "run", str(small)] and given["--planner"] == "mine:file=a/b" and given["--seed"] == "5"
+    assert given["--pedestrians"] == "view" and given["--simulator"] == "native" and set(given) == {*given, "--stage", "--episode"}
+    code, said, _ = agora(*words[1:])
+    assert code == 1 and "ZeroDivisionError: on purpose" in said
 
 
 @pytest.mark.parametrize("command", ["run", "bench"])
@@ -223,6 +257,11 @@ def test_without_a_planner_all_that_are_registered_are_compared(agora, small, tm
             "no metric called 'sucess'; did you mean 'success'?",
         ),
         ("tune orca:padding=3 --suite planners_training --held-out demo", "padding is 3.0; tuning tries 0 to 0.5"),
+        ("run demo -p orca -p dwa", "--planner is given 2 times, and takes one value"),
+        ("bench demo -p orca --batch 1 -p dwa --batch 1", "--batch is given 2 times, and takes one value"),
+        ("map generate hall -o a --output b --seed 1", "--output is given 2 times, and takes one value"),
+        ("run demo -p orca --all --metric success", "--all goes without --metric"),
+        ("run demo -p orca --metric sucess", "no metric called 'sucess'; did you mean 'success'?"),
         ("run demo -p orca --episode 99", "--episode: stage 'hall' has episodes 0 to 7, got 99"),
         ("run demo -p orca --stage hal", "no stage called 'hal'; did you mean 'hall'?"),
         ("run demo -p orca --picture a.gif", "--picture a.gif: expected a name that ends in .png or .pdf or .svg"),

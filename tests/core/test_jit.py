@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -72,3 +75,37 @@ def test_a_bound_kernel_reads_and_writes_the_arrays_themselves_in_its_rows_alone
     assert out.tolist() == [-1.0, 28.0, -1.0]
     weigh(values, Pair(1.0, 0.0), out, 0, 1)
     assert out.tolist() == [30.0, 28.0, -1.0]
+
+
+def test_processes_that_need_the_same_kernel_compile_it_once(tmp_path):
+    """Both begin with an empty cache at once; the second waits, and loads what the first has compiled."""
+    (tmp_path / "shared_kernel.py").write_text(
+        "import gc\n"
+        "from agora.core.jit import lean_kernel\n"
+        "from agora.core.compiling import seconds_compiling\n"
+        "@lean_kernel\n"
+        "def add(values, first, last):\n"
+        "    for row in range(first, last):\n"
+        "        values[row] += 1.0\n"
+        "if __name__ == '__main__':\n"
+        "    import numpy as np, sys\n"
+        "    import shared_kernel\n"
+        "    print('ready', flush=True)\n"
+        "    sys.stdin.readline()\n"
+        "    values = np.zeros(3)\n"
+        "    shared_kernel.add(values, 0, 3)\n"
+        "    assert values.tolist() == [1.0, 1.0, 1.0] and gc.isenabled() and seconds_compiling() > 0.0\n"
+        "    print(sum(shared_kernel.add.stats.cache_misses.values()))\n"
+    )
+    how = {
+        "stdin": subprocess.PIPE,
+        "stdout": subprocess.PIPE,
+        "text": True,
+        "env": os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)},
+    }
+    some = [subprocess.Popen([sys.executable, "shared_kernel.py"], cwd=tmp_path, **how) for _ in range(2)]
+    assert [one.stdout.readline() for one in some] == ["ready\n"] * 2
+    for one in some:
+        one.stdin.write("go\n")
+        one.stdin.flush()
+    assert sorted(one.communicate()[0] for one in some) == ["0\n", "1\n"]

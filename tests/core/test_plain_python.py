@@ -20,6 +20,7 @@ from agora.tasks.suite import load_suite
 _SECONDS = 0.15
 _FEWER = {
     "artplanner": "artplanner(density=4, window={size: 4.0, resolution: 0.1, inflation_radius: 0.1})",
+    "brne": "brne(samples=36, steps=6, max_agents=3)",
     "cohan": "cohan(band={max_number_classes: 1, no_inner_iterations: 1, no_outer_iterations: 1})",
     "mppi": "mppi(samples=16, time_steps=5, temperature=30)",
     "sampling": "sampling(waypoints=40, start_speeds=3)",

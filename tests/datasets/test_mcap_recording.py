@@ -67,7 +67,9 @@ def full() -> Recording:
         "pedestrian_group": groups, "contacts": (contact,), "shortest_path": math.inf,
         "undisturbed": drive.pedestrian_position + 0.125, "pedestrian_state": rng.integers(0, 5, (t, p)).astype(np.int32),
         "door": np.linspace(0, 1, t).astype(np.float32).astype(float), "command": drive.twist[:-1] + 0.25,
-        "reason": rng.integers(0, 8, t - 1).astype(np.int32), "speed_limit": np.full(t - 1, 0.75), "danger": np.full(t - 1, 0.5),
+        "reason": rng.integers(0, 8, t - 1).astype(np.int32),
+        "planned_path": np.array([[0.0, 1.5, 2.25], [0.0, 3.5, 2.25], [1.0, 2.5, 2.25]]),
+        "speed_limit": np.full(t - 1, 0.75), "danger": np.full(t - 1, 0.5),
         "reference_path": 41.5, "shortest_turn": 0.625,
         "robot": traits, "command_delay": 0.1, "planning_time": rng.uniform(0.01, 0.02, t - 1),
         "sensors": {

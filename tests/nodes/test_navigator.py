@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from concurrent.futures import Executor, Future
 
 import numpy as np
 import pytest
@@ -108,6 +109,47 @@ def test_a_robot_on_a_map_stands_until_it_has_a_goal_and_then_goes_there():
         if nav.arrived(0):
             break
     assert math.dist(pose[:2], (6.0, 3.0)) < 0.31
+
+
+class Later(Executor):
+    """Works when it is told to."""
+
+    def __init__(self):
+        self.asked = []
+
+    def submit(self, fn, /, *args, **kwargs):
+        self.asked.append((future := Future(), fn))
+        return future
+
+    def work(self):
+        while self.asked:
+            future, fn = self.asked.pop(0)
+            future.set_result(fn())
+
+
+def test_a_path_that_is_made_aside_is_followed_when_it_is_there_and_its_goal_is_still_the_goal():
+    later = Later()
+    nav = alone("pure_pursuit", conditions=Conditions(replan=1.0), aside=later)
+    ready(nav, 0.9)
+    nav.set_goal(0, (6.0, 3.0, 0.3))
+    first = nav.path(0).copy()
+    for time in (1.0, 2.5, 2.6, 3.7):
+        pose = (0.4 + 0.2 * (time - 1.0), -0.3, 0.7)
+        nav.see_robot(0, pose, (0.0, 0.0, 0.0), time)
+        nav.decide(time, round(10 * time), np.ones(1, bool))
+        assert (nav.path(0) == first).all(), "nobody has worked yet"
+    assert len(later.asked) == 1, "one path after the other"
+    later.work()
+    nav.decide(3.8, 38, np.ones(1, bool))
+    assert nav.path(0)[0] == pytest.approx((0.7, -0.3), abs=0.09), "from where it was when the path was due"
+    assert nav.path(0)[-1] == pytest.approx((6.0, 3.0), abs=0.1)
+    nav.see_robot(0, pose, (0.0, 0.0, 0.0), 5.0)
+    nav.decide(5.0, 50, np.ones(1, bool))
+    assert len(later.asked) == 1
+    nav.set_goal(0, (-5.0, 3.0, 0.3))
+    later.work()
+    nav.decide(5.1, 51, np.ones(1, bool))
+    assert nav.path(0)[-1] == pytest.approx((-5.0, 3.0), abs=0.1), "the path to the goal before is not taken"
 
 
 def test_old_odometry_and_an_old_scan_stop_the_robot_and_say_how_old():

@@ -357,14 +357,18 @@ class Careless:
     """A planner for one robot that goes wrong in the way that it is told."""
 
     way: Any
-    declares: ClassVar[Declaration] = Declaration(needs=("path",))
+    needs: tuple[str, ...] = ("path",)
+
+    @property
+    def declares(self) -> Declaration:
+        return Declaration(needs=self.needs)
 
     def plan(self, seen: Any, memory: Any) -> Any:
         return self.way(seen), None
 
 
 def sensed(seen):
-    return seen.sensors["depth_row"]["depth"]
+    return seen.sensors["robots"]["position"]
 
 
 def scanned(seen):
@@ -376,7 +380,11 @@ def scanned(seen):
     [
         (scanned, "observation.scan is None: the planner does not declare it; say needs=('scan',)"),
         (lambda seen: len(seen.pedestrians.position), "say needs=('pedestrians',)"),
-        (sensed, "observation.sensors has no 'depth_row': the planner does not declare it; say needs=('depth_row',)"),
+        (sensed, "observation.sensors has no 'robots': the planner does not declare it; say needs=('robots',)"),
+        (lambda seen: seen.sensors["scann"], "no sensor called 'scann'; did you mean 'scan'?"),
+        (lambda seen: seen.sensors["nothing_like_it"], "no sensor called 'nothing_like_it'; there are "),
+        (lambda seen: seen.headin, "'Observation' object has no attribute 'headin'"),
+        (lambda seen: seen.goals[0], "did you mean 'goal'?"),
         (lambda seen: seen.pose[:2].reshape(3), "cannot reshape array of size 2 into shape (3,)"),
         (lambda seen: (0.1, 0.2), "twist (0.1, 0.2); expected three finite numbers (vx, vy, omega)"),
         (lambda seen: (0.1, 0.2, np.nan), "nan); expected three finite numbers (vx, vy, omega)"),
@@ -388,6 +396,17 @@ def test_a_planner_s_author_is_told_the_line_and_what_was_not_declared(way, word
     assert len(failures) == 4 and all(words in why for why in failures.values())
     placed = ["(test_lift.py, line " in why for why in failures.values()]
     assert all(placed) == any(placed) == ("expected" not in words)
+
+
+def test_the_nearest_name_is_one_that_the_planner_can_read():
+    reading = {"depth": np.ones((4, 3), np.float32)}
+    seen = dataclasses.replace(observation(), sensors={"depth_row": reading})
+    for way, words in (
+        (lambda seen: seen.sensors["depth_row"]["deptth"], "no reading called 'deptth'; did you mean 'depth'?"),
+        (lambda seen: seen.sensors["path"], "the channel 'path' is observation.path"),
+    ):
+        _, failures = call(Careless(way, needs=("path", "depth_row")), seen, {}, EVERYBODY)
+        assert len(failures) == 4 and all(why.endswith(words) for why in failures.values()), failures
 
 
 def test_a_none_of_the_planner_s_own_is_no_channel():

@@ -122,6 +122,17 @@ def test_move_base_flex_has_the_parameters_of_the_robot_and_its_client_scales_wh
     assert server.namespace == "/jackal/" and ["people_grid", "/pedsim_simulator/people_grid"] in map(list, server.remap_args)
 
 
+@pytest.mark.parametrize("planner", ["mpc", "dwa(vx_samples=12)"])
+def test_a_planner_of_the_library_answers_in_the_place_of_move_base_flex(planner):
+    told = {"model": "jackal", "local_planner": planner, "inter_planner": "polite", "global_planner": "navfn"}
+    config = loaded("navigation:=mbf", *(f"{name}:={text}" for name, text in told.items()))
+    assert {"mbf_server", "mbf_client"} <= {node.name for node in config.nodes}
+    assert "move_base_flex" not in {node.name for node in config.nodes} and "/jackal/move_base_flex" not in config.params
+    assert {name: value(config, f"/mbf_server/{name}") for name in told} == told
+    assert value(config, "/mbf_server/robot") == "jackal"
+    assert value(config, "/mbf_client/inter_planner") == "bypass", "the server has the interplanner"
+
+
 def test_parts_that_can_come_back_are_started_again_and_a_limited_run_ends_with_its_last_episode():
     nodes = {node.name: node for node in loaded("record_data:=true", "episodes:=3").nodes}
     again = {name for name, node in nodes.items() if node.respawn}
@@ -182,6 +193,8 @@ def test_what_cannot_work_is_refused_before_anything_is_started(monkeypatch):
             monkeypatch.setattr("agora_bringup.arguments.ros_package", lambda name, there=there: there.get(name, "/somewhere"))
             with pytest.raises(InputError, match=f"{name}:={choice} needs the ROS package {package}"):
                 check(arguments(**{name: choice}))
+    monkeypatch.setattr("agora_bringup.arguments.ros_package", lambda name: None)
+    check(arguments(navigation="mbf", local_planner="cohan"))
     with pytest.raises(InputError, match="complexity:=3"):
         check(arguments(complexity="3"))
     with pytest.raises(InputError, match="did you mean 'native'"):

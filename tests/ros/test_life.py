@@ -22,6 +22,7 @@ NODES = {
     "navigation_node": ("agora_navigation", "navigation"),
     "image_tracker": ("agora_navigation", "image_tracker"),
     "mbf_client": ("agora_navigation", "mbf_client"),
+    "mbf_server": ("agora_navigation", "mbf_server"),
     "map_generator": ("agora_map_generator", "map_generator"),
     "recorder": ("agora_evaluation", "recorder"),
     "teleop": ("agora_evaluation", "teleop"),

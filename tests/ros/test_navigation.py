@@ -125,6 +125,24 @@ def test_a_robot_is_driven_by_what_the_library_says_of_its_odometry(graph, node)
     assert world.twist[0] > 0.1
 
 
+def test_the_goal_of_an_episode_before_that_a_latched_topic_repeats_is_not_taken_and_a_new_one_is(graph, node, wait_until):
+    graph.publisher("/clock", Clock, latch=True).publish(Clock(rospy.Time.from_sec(20.0)))
+    topic, goal = graph.publisher("my_robot/move_base_simple/goal", PoseStamped, latch=True, listeners=0), PoseStamped()
+    goal.header.frame_id, goal.header.stamp, goal.pose = "map", rospy.Time.from_sec(3.0), to_pose((-5.0, 2.0, 0.0))
+    topic.publish(goal)
+    world = World(graph, yard())
+    world.time = 20.0
+    wait_until(topic.get_num_connections, "the node to hear of the goal before")
+    paths = graph.hear("my_robot/global_plan", Path)
+    graph.heard_from("navigation_node", "my_robot/global_plan")
+    world.go_on(6)
+    ends = [from_pose(path.poses[-1].pose)[:2] for path in paths.wait(3)]
+    assert {(round(x, 1), round(y, 1)) for x, y in ends} == {(3.0, 1.5)}
+    goal.header.stamp = rospy.Time.from_sec(world.time)
+    topic.publish(goal)
+    world.drive_until(lambda: from_pose(paths[-1].poses[-1].pose)[0] < -4.9)
+
+
 def test_a_robot_whose_odometry_stops_stands_and_it_is_said_once(graph, node, wait_until):
     world = World(graph, yard())
     world.go_on(3)

@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 import rospy
 from agora_ros.conversions import from_episode, from_pose, to_pose
+from agora_task_generator.parameters import Parameters
+from agora_task_generator.playlist import driven
 from dynamic_reconfigure.client import Client
 from geometry_msgs.msg import PointStamped, PoseStamped, PoseWithCovarianceStamped
 from std_msgs.msg import Bool, Int16, String
@@ -20,6 +22,7 @@ from std_srvs.srv import Empty, Trigger
 from tests.suites import write_world
 
 from agora.config import dump, load
+from agora.errors import InputError
 from agora.share import folder
 from agora.tasks.generator import TaskGenerator
 from agora.tasks.suite import Suite, load_suite
@@ -306,6 +309,32 @@ def test_a_goal_arrives_though_the_tool_was_offered_again_while_the_connection_b
     pose.header.frame_id = "map"
     arrives = lambda: tool.publish(pose) or "simulator/set_goal" in parts.names()  # noqa: E731
     wait_until(arrives, f"a goal; the node said\n{node.log}", 20)
+
+
+@pytest.mark.parametrize("text", ["nh_orca", "dwa_ros:sim_time=0.9", "dwa(vx_samples=12)", "teb(max_samples=50)+polite"])
+def test_a_local_planner_is_a_planner_or_a_preset_of_one_with_parameters(text: str) -> None:
+    (robot,) = driven(Parameters.of({"model": "burger", "local_planner": text}))
+    assert (robot.local_planner, robot.planned_here) == (text, True)
+
+
+@pytest.mark.parametrize(
+    ("tree", "words"),
+    [
+        ({"local_planner": "nh_orcas"}, "planner of burger: no planner called 'nh_orcas'; did you mean 'nh_orca'"),
+        ({"local_planner": "dwa:max_samples=12"}, "planner of burger: .*max_samples: unknown key"),
+        ({"inter_planner": "polit"}, "planner of burger: no interplanner called 'polit'; did you mean 'polite'"),
+        ({"navigation": "mbf", "local_planner": "cohn"}, "did you mean 'cohan'"),
+    ],
+)
+def test_a_planner_that_there_is_not_is_refused_with_the_nearest_name(tree: dict[str, str], words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        driven(Parameters.of({"model": "burger"} | tree))
+
+
+def test_a_planner_of_move_base_flex_or_of_somebody_else_is_not_looked_at() -> None:
+    for tree in ({"navigation": "mbf", "local_planner": "teb"}, {"navigation": "external", "local_planner": "theirs"}):
+        (robot,) = driven(Parameters.of({"model": "burger"} | tree))
+        assert not robot.planned_here
 
 
 def test_rviz_moves_robots_and_goals(graph: Any, parts: Parts, start: Any, wait_until: Any) -> None:

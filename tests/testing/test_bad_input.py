@@ -1,4 +1,8 @@
-"""Bad input is answered by every planner as a preset and behind an interplanner; alone, the contract of planners asks it."""
+"""Bad input is answered by every planner as a preset and behind an interplanner; alone, the contract of planners asks it.
+
+Planners come from the last to the first: the contract's tests, which another worker may run at the same time, come from the first
+to the last, and no kernel is compiled by both.
+"""
 
 from __future__ import annotations
 
@@ -51,13 +55,13 @@ def test_the_meddling_one_is_an_interplanner():
     check_interplanner(Meddling())
 
 
-@pytest.mark.parametrize("name", preset_names())
+@pytest.mark.parametrize("name", sorted(preset_names(), reverse=True))
 def test_a_preset_answers_bad_input(name):
     creeps = name == "nh_orca"  # at 2.4 mm/s into somebody who is in it: two wheels cannot track the way out at once
     check_bad_input(named_planner(name)[1].part, gives_way=not creeps, kinds=("differential",))
 
 
-@pytest.mark.parametrize("name", ready("planners"))
+@pytest.mark.parametrize("name", sorted(ready("planners"), reverse=True))
 def test_a_planner_behind_an_interplanner_answers_bad_input(name):
     guided = GuidedPlanner(Named.of("planners", name), Named("meddling", Meddling()))
     check_bad_input(guided, gives_way=False, kinds=("differential",))

@@ -11,7 +11,7 @@ import pytest
 from agora.interfaces import Declaration
 from agora.planners.inter.bypass import Bypass
 from agora.planners.inter.surroundings import unchanged
-from agora.registry import available, make
+from agora.registry import Named, available, make
 from agora.testing import ContractError, check_interplanner
 
 IN_CELLS = {
@@ -25,6 +25,13 @@ IN_CELLS = {
 @pytest.mark.parametrize("name", sorted(available("interplanners")))
 def test_a_registered_interplanner_keeps_the_contract(name):
     check_interplanner(make("interplanners", name), **IN_CELLS.get(name, {}))
+
+
+@pytest.mark.parametrize("name", ["around_groups", "polite"])
+def test_one_that_foresees_with_what_its_predictor_remembers_keeps_the_contract(name):
+    foresees = {"foresight": 1.4} if name == "polite" else {"detect": True}
+    prediction = Named.of("predictors", "goal_directed", averaging=0.5)
+    check_interplanner(make("interplanners", name, prediction=prediction, **foresees), **IN_CELLS.get(name, {}))
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import sys
 from dataclasses import dataclass
 
 import numpy as np
@@ -46,10 +47,14 @@ def test_nh_orca_keeps_the_contract():
 
 
 @pytest.mark.parametrize("name", ready("planners"))
-def test_a_registered_planner_keeps_the_contract(name):
+def test_a_registered_planner_keeps_the_contract_and_compiles_its_kernels_once(name):
     planner = make("planners", name)
+    kernels = [one for one in vars(sys.modules[type(planner).__module__]).values() if hasattr(one, "shell")]
+    before = [len(one.signatures) for one in kernels]
     gives_way = name not in learned()  # which do what they have learned
     check_planner(planner, grid="costmap" in planner.declares.channels, gives_way=gives_way)
+    for kernel, count in zip(kernels, before, strict=True):
+        assert len(kernel.signatures) <= count + 1, f"{kernel.__name__} is compiled for several types of arrays"
 
 
 @pytest.mark.parametrize("name", ready("planners"))

@@ -2,45 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from agora.core.recording import Contact, ContactKind, Outcome, Recording
 from agora.interfaces import Metric
+from agora.maps.grid import Map
 
 
-@dataclass(frozen=True)
-class Plan:
-    """A stand-in for `agora.maps.grid.Map` with the fields that drawing reads."""
-
-    resolution: float
-    origin: tuple[float, float]
-    occupied: np.ndarray
-    segments: np.ndarray
-    discs: np.ndarray
-    polygons: tuple[np.ndarray, ...]
-    name: str = "hall"
-    offset: tuple[float, float] = (0.0, 0.0)
-    door: None = None
-    unknown: None = None
-
-
-def hall() -> Plan:
+def hall() -> Map:
     """A crooked hall of 70 x 110 cells with its lower-left corner at (-3.7, 2.3)."""
     occupied = np.zeros((70, 110), bool)
     occupied[[0, -1], :] = occupied[:, [0, -1]] = True
     occupied[25:28, :20] = occupied[48:70, 71:74] = True
     occupied[:14, 90:] = True
     pillar = 6.0 + 0.7 * np.array([[0.0, -0.9], [1.1, 0.2], [0.1, 1.0], [-0.8, 0.1]])
-    return Plan(
-        0.15,
-        (-3.7, 2.3),
-        occupied,
-        np.array([[8.2, 3.1, 9.9, 5.6]]),
-        np.array([[1.4, 9.6, 0.5], [9.5, 8.7, 0.35]]),
-        (pillar,),
+    return Map(
+        name="hall",
+        resolution=0.15,
+        origin=(-3.7, 2.3),
+        occupied=occupied,
+        segments=np.array([[8.2, 3.1, 9.9, 5.6]]),
+        discs=np.array([[1.4, 9.6, 0.5], [9.5, 8.7, 0.35]]),
+        polygons=(pillar,),
     )
 
 
@@ -50,7 +35,7 @@ def episode(
     dt: float = 0.1,
     seed: int = 3,
     outcome: Outcome = Outcome.REACHED,
-    surroundings: Plan | None = None,
+    surroundings: Map | None = None,
     contacts: tuple[Contact, ...] = (),
 ) -> Recording:
     """A robot on a curve, pedestrians on curves of their own, some of which come late or leave early."""

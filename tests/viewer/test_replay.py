@@ -15,10 +15,11 @@ import pytest
 from PIL import Image
 
 from agora.core.recording import Closing, Contact, ContactKind, Outcome
-from agora.core.state import SOCIAL_STATES
+from agora.core.state import SOCIAL_STATES, robot_traits
 from agora.errors import InputError
 from agora.viewer.replay import encode, encode_map, replay_html, write_replay
 from agora.viewer.scene import Scene
+from agora.viewer.why import why
 from viewer.synthetic import crash, episode, hall
 
 
@@ -26,11 +27,12 @@ def decode(data):
     """Decode data as the page's script does, in NumPy."""
     blob = zlib.decompress(base64.b64decode(data["data"]))
     T, P = data["samples"], len(data["radii"])
-    size = (3 * P + 4) * T
+    size = (3 * P + 9) * T
     low, high = (np.frombuffer(blob[k * size : (k + 1) * size], np.uint8).reshape(-1, T).astype(int) for k in (0, 1))
     words = np.cumsum(np.cumsum(low + 256 * high, axis=1), axis=1) % 65536
     bits = np.unpackbits(np.frombuffer(blob[2 * size :], np.uint8))[: P * T].reshape(P, T).T.astype(bool)
-    x, y, heading = words[4:].reshape(3, P, T).transpose(0, 2, 1)
+    x, y, heading = words[9:].reshape(3, P, T).transpose(0, 2, 1)
+    extra = np.where(words[4:9] > 32767, words[4:9] - 65536, words[4:9])
     return {
         "time": words[0] * data["time_unit"],
         "xy": words[1:3].T * data["unit"] + data["origin"],
@@ -38,6 +40,8 @@ def decode(data):
         "people": np.stack([x, y], axis=2) * data["unit"] + data["origin"],
         "facing": heading * 2 * np.pi / data["turn"],
         "present": bits,
+        "gaps": np.where(extra[:2] == 32767, np.inf, extra[:2] * 0.01),
+        "command": extra[2:].T * 0.001,
     }
 
 
@@ -66,6 +70,38 @@ def test_a_world_of_kilometres_and_an_hour_still_fits():
     np.testing.assert_allclose(page["xy"], recording.pose[:, :2], atol=0.51 * data["unit"])
     np.testing.assert_allclose(page["time"], recording.time, atol=0.51 * data["time_unit"])
     assert data["unit"] < 0.1
+
+
+def test_gaps_are_those_of_the_outline_and_commands_are_the_planners():
+    recording = crash()
+    commands = np.column_stack((np.linspace(-0.5, 1.0, 150), np.zeros(150), np.linspace(2.0, -2.0, 150)))
+    page = decode(encode(replace(recording, command=commands)))
+    people = np.hypot(*(recording.pedestrian_position - recording.pose[:, None, :2]).transpose(2, 0, 1))
+    people = np.where(recording.pedestrian_present, people - recording.pedestrian_radius, np.inf).min(1) - recording.radius
+    walls = recording.map.gap(recording.pose[:, :2]) - recording.radius
+    np.testing.assert_allclose(page["gaps"], [people, walls], atol=5.1e-3)
+    np.testing.assert_allclose(page["command"][:-1], commands, atol=5.1e-4)
+    alone = decode(encode(episode(pedestrians=0, duration=1.0)))
+    assert np.isinf(alone["gaps"]).all() and not alone["command"].any()
+
+
+def test_a_failure_is_played_from_just_before_what_decided_it_with_its_reason_path_and_title():
+    path = np.array([[0.0, 1.0, 2.0], [0.0, 3.0, 2.001], [0.0, 5.0, 2.0], [7.0, 1.0, 4.0], [7.0, 5.0, 2.0]])
+    recording = replace(crash(), planned_path=path)
+    (shown,) = payload(replay_html({"a": recording}, titles={"a": "orca · hall"}))["episodes"]
+    assert shown["title"] == "orca · hall" and shown["from"] == pytest.approx(15.04 - 5.0)
+    assert shown["why"] == why(recording).words
+    assert shown["paths"] == [[0.0, [[1.0, 2.0], [5.0, 2.0]]], [7.0, [[1.0, 4.0], [5.0, 2.0]]]]
+    assert encode(episode(duration=9.0))["from"] == 0.0
+
+
+def test_a_robot_is_drawn_with_its_outline():
+    traits = robot_traits(1, 1, 4)
+    traits.vertices[0, 0] = 4
+    traits.footprint_x[0, 0, :4], traits.footprint_y[0, 0, :4] = (-0.4, 0.3, 0.3, -0.4), (-0.2, -0.2, 0.2, 0.2)
+    shown = encode(replace(crash(), robot=traits))
+    assert np.array(shown["outline"]) == pytest.approx(np.array([[-0.4, -0.2], [0.3, -0.2], [0.3, 0.2], [-0.4, 0.2]]))
+    assert encode(crash())["outline"] == []
 
 
 def test_values_of_absent_pedestrians_never_reach_the_page():
@@ -149,7 +185,7 @@ def test_hostile_names_and_failures_stay_text(tmp_path):
     parser.feed(page)
     tags = [tag for tag, _ in parser.tags]
     assert tags.count("script") == 2 and "img" not in tags
-    assert payload(page)["episodes"][0]["failure"] == hostile
+    assert payload(page)["episodes"][0]["why"].endswith(f"the planner failed: {hostile}")
 
 
 def test_the_page_needs_nothing_from_elsewhere(tmp_path):

@@ -108,3 +108,24 @@ def test_other_robots_are_drawn_where_they_are_until_the_last_has_ended():
     np.testing.assert_allclose(frame.others, [[*other.pose[70], 0.7]], atol=1e-12)
     np.testing.assert_allclose(frame.robot, recording.pose[-1])
     assert Scene(recording).at(1.0).others.shape == (0, 4)
+
+
+def test_dials_show_speed_command_and_the_gaps_to_people_and_walls():
+    recording = crash()
+    commands = np.column_stack((np.arange(150) / 100, np.zeros(150), -np.arange(150) / 50))
+    readings = Scene(replace(recording, command=commands)).at(recording.time[37]).readings
+    assert readings.speed == pytest.approx(np.hypot(*(recording.pose[37, :2] - recording.pose[36, :2])) / 0.1)
+    assert readings.command == pytest.approx((0.37, 0.0, -0.74))
+    assert readings.walls == pytest.approx(recording.map.gap(recording.pose[37:38, :2])[0] - recording.radius)
+    away = np.hypot(*(recording.pedestrian_position[37] - recording.pose[37, :2]).T) - recording.pedestrian_radius
+    assert readings.people == pytest.approx(away[recording.pedestrian_present[37]].min() - recording.radius)
+    assert " · command 0.37 m/s, -0.74 rad/s · to people " in readings.words
+    alone = Scene(episode(pedestrians=0)).at(1.0).readings
+    assert alone.command is None and alone.words.endswith("to people none · to walls none")
+
+
+def test_the_planned_path_is_the_one_that_was_given_last():
+    given = np.array([[0.0, 1.0, 2.0], [0.0, 3.0, 2.0], [4.0, 2.0, 2.0], [6.0, 5.0, 6.0], [6.0, 5.0, 9.0]])
+    scene = Scene(replace(episode(), planned_path=given))
+    assert [scene.at(time).planned.tolist() for time in (3.9, 4.0, 6.0)] == [[[1, 2], [3, 2]], [], [[5, 6], [5, 9]]]
+    assert Scene(episode()).at(3.0).planned.shape == (0, 2)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import av
 import numpy as np
 import pytest
@@ -121,3 +123,30 @@ def test_frames_are_pictures_that_pillow_saves(tmp_path):
     Image.fromarray(frame(episode(), 3.0, size=(320, 240), title="a title")).save(tmp_path / "a.png")
     with Image.open(tmp_path / "a.png") as picture:
         assert picture.size == (320, 240)
+
+
+def test_a_video_fits_its_place_and_has_room_for_the_reason_of_a_failure():
+    hall_like, lane = crash(), episode(pedestrians=0)
+    lane = replace(lane, pose=lane.pose * (1.0, 0.1, 1.0), goal=np.array([11.0, 1.0, 0.0]))
+    for recording, words in ((hall_like, ""), (lane, ""), (hall_like, "why " * 60)):
+        scene = Scene(recording)
+        width, height = Painter.fitting(scene, words)
+        painter = Painter(scene, (width, height), caption=words)
+        extent = scene.extent
+        assert width % 2 == height % 2 == 0 and 740 <= width <= 960
+        high = painter.scale * (extent.top - extent.bottom)
+        assert painter.scale * (extent.right - extent.left) == pytest.approx(width - 24, abs=2) or high > 500
+        assert height - 2 <= high + 60 + 34 + 19 * (2 if words else 0) <= height + 2
+    assert Painter.fitting(Scene(lane))[1] < 330
+
+
+def test_the_planned_path_is_dashed_and_the_reason_stands_below_at_the_end():
+    path = np.array([[0.0, -2.0, 3.5], [0.0, 12.0, 3.5]])
+    scene = Scene(replace(crash(), planned_path=path))
+    painter = Painter(scene, Painter.fitting(scene, "because"), caption="because")
+    before, end = (next(painter.frames([time])) for time in (14.9, 15.0))
+    x, y = np.floor(painter.pixel(np.array([[-2.0, 3.5], [12.0, 3.5]]))).astype(int).T
+    green = (np.abs(before[y[0], x[0] : x[1]].astype(int) - colour("goal")).sum(axis=1) < 40).mean()
+    assert 0.3 < green < 0.6
+    below = slice(before.shape[0] - 34 - 19 + 4, before.shape[0] - 34)
+    assert (before[below, :90] == 255).all() and (end[below, :90] < 128).any()

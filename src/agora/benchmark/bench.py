@@ -11,7 +11,7 @@ from agora import __version__
 from agora.benchmark import store
 from agora.benchmark.conductor import conduct
 from agora.benchmark.events import GivenUp, Kept, RunEvent
-from agora.benchmark.facts import blind
+from agora.benchmark.facts import blind, unaware
 from agora.benchmark.inputs import ReadsFiles, inputs, unread
 from agora.benchmark.job import Job, RunPlan, key_of
 from agora.benchmark.open_run import OpenRun, opened
@@ -122,6 +122,7 @@ def describe(request: Request) -> RunRecord:
         trajectories=options.trajectories,
         whole=dict(request.whole) or None,
         blind=tuple(blind(planners)) or None,
+        unaware=tuple(unaware(planners)) or None,
     )
 
 
@@ -157,8 +158,3 @@ def jobs_for(suite: Suite, planners: Mapping[str, Named], finished: set[str], op
             size = max(1, min(options.batch, share))
             jobs += [Job(stage.name, label, tuple(left[i : i + size])) for i in range(0, len(left), size)]
     return jobs
-
-
-def with_seed(suite: Suite, seed: int | None) -> Suite:
-    """The suite with another seed."""
-    return suite if seed is None else replace(suite, seed=seed)

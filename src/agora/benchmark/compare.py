@@ -7,7 +7,6 @@ from pathlib import Path
 
 from agora.benchmark import kept, tables
 from agora.benchmark.facts import setting
-from agora.benchmark.headline import HEADLINE
 from agora.benchmark.merged import Merged
 from agora.benchmark.run_folder import RunFolder
 from agora.benchmark.statistics import RATE, bootstrap
@@ -15,6 +14,7 @@ from agora.core.recording import Recording
 from agora.core.state import Array
 from agora.errors import ResultsError, UnknownNameError
 from agora.interfaces import Metric
+from agora.metrics.registered import HEADLINE
 from agora.registry import load
 
 __all__ = ["differences", "write_comparison"]

@@ -1,4 +1,4 @@
-"""Contests of Arena 3.0 as planners of ours, so that `agora.benchmark.bench.bench` runs its benchmarks."""
+"""Suites by name, and contests of Arena 3.0 as planners of ours, so that `agora.benchmark.bench.bench` runs its benchmarks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from agora.errors import InputError
 from agora.planners.presets import named_interplanner, named_planner
 from agora.registry import Named
 from agora.tasks.arena_benchmark import read_arena_benchmark
-from agora.tasks.suite import Suite
+from agora.tasks.suite import Suite, load_suite
 
 
 def read_contest(place: str | Path = "") -> tuple[Suite, dict[str, Named]]:
@@ -32,3 +32,15 @@ def read_contest(place: str | Path = "") -> tuple[Suite, dict[str, Named]]:
         except InputError as error:
             raise InputError(f"{located(read.contest_file, 'contestants', number, key)}: {error}") from error
     return read.suite, planners
+
+
+def read_benchmark(name: str) -> tuple[Suite, dict[str, Named]]:
+    """Return a suite without planners, or the suite and the planners of a folder of Arena's.
+
+    Args:
+        name: name of the suite, or its file, or the folder.
+
+    Raises:
+        InputError: it cannot be read.
+    """
+    return read_contest(name) if "/" in name and Path(name).is_dir() else (load_suite(name), {})

@@ -18,7 +18,6 @@ from typing import Any, Literal
 
 from agora import __version__
 from agora.benchmark import rules, shard, store, tracks
-from agora.benchmark.headline import HEADLINE
 from agora.benchmark.inputs import inputs
 from agora.benchmark.machine import Machine
 from agora.benchmark.packages import packages
@@ -31,7 +30,7 @@ from agora.engine.channels.pedestrians import KnownPedestrians
 from agora.engine.wiring import Wiring
 from agora.errors import InputError, reading
 from agora.interfaces import Label
-from agora.metrics.registered import metrics
+from agora.metrics.registered import HEADLINE, metrics
 from agora.perception.perception import LEVELS, Level
 from agora.ranges import Number
 from agora.registry import Named

@@ -9,10 +9,13 @@ from agora.benchmark.record import RunRecord
 from agora.benchmark.statistics import Row
 from agora.registry import Named
 
-__all__ = ["blind", "facts", "setting", "words_of"]
+__all__ = ["blind", "facts", "setting", "unaware", "words_of"]
 
 _WALL_LESS = {"path", "pedestrians", "robots", "semantics"}
 """Channels that tell nothing of walls."""
+
+_PEOPLE_LESS = {"path", "robots"}
+"""Channels that tell nothing of people."""
 
 _NO_CROWD = {"replay": "replayed tracks", "none": "nobody", "motion_profiles": "motion profiles"}
 """Obstacle modes whose people, if there are any, no crowd model moves."""
@@ -47,6 +50,11 @@ def setting(record: RunRecord) -> dict[str, Any]:
 def blind(planners: Mapping[str, Named]) -> list[str]:
     """Return the labels of planners whose channels tell nothing of walls; a path may still lead them round."""
     return [label for label, planner in planners.items() if _WALL_LESS.issuperset(planner.part.declares.channels)]
+
+
+def unaware(planners: Mapping[str, Named]) -> list[str]:
+    """Return the labels of planners whose channels tell nothing of people."""
+    return [label for label, planner in planners.items() if _PEOPLE_LESS.issuperset(planner.part.declares.channels)]
 
 
 def facts(run: Mapping[str, Any], rows: Sequence[Row], planners: Sequence[str]) -> list[tuple[str, str]]:

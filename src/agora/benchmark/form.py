@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agora.benchmark.adding import adding
-from agora.benchmark.bench import with_seed
-from agora.benchmark.contest import read_contest
+from agora.benchmark.contest import read_benchmark
 from agora.benchmark.control import with_control
 from agora.benchmark.request import Options, Request, check_levels
 from agora.benchmark.store import Keep
@@ -18,7 +17,7 @@ from agora.interfaces import Executor
 from agora.perception.perception import Level
 from agora.planners.presets import named_planner, runnable, swept
 from agora.registry import Named
-from agora.tasks.suite import Suite, load_suite
+from agora.tasks.suite import Suite, with_seed
 
 __all__ = ["RequestForm"]
 
@@ -134,15 +133,3 @@ class RequestForm:
             whole=whole,
         )
         return adding(request) if self.add else request
-
-
-def read_benchmark(name: str) -> tuple[Suite, dict[str, Named]]:
-    """Return a suite without planners, or the suite and the planners of a folder of Arena's.
-
-    Args:
-        name: name of the suite, or its file, or the folder.
-
-    Raises:
-        InputError: it cannot be read.
-    """
-    return read_contest(name) if "/" in name and Path(name).is_dir() else (load_suite(name), {})

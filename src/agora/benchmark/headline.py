@@ -14,15 +14,7 @@ from agora.benchmark.statistics import RATE, Estimate, Row, detectable
 from agora.core.recording import Closer
 from agora.core.state import Array
 from agora.interfaces import Metric
-
-HEADLINE = {
-    "time_to_goal": "Time to the goal",
-    "path_efficiency": "Path",
-    "closest_pedestrian_distance_min": "Closest approach",
-    "personal_space_compliance.robosense": "Personal space",
-    "jerk_average": "Smoothness (jerk)",
-}
-"""Metrics of the head of the report, and their words."""
+from agora.metrics.registered import HEADLINE
 
 ARENA = (
     "path_length",

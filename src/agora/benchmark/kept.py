@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,8 +15,9 @@ from agora.benchmark import store, tracks
 from agora.benchmark.account import Account, account
 from agora.benchmark.answers import Answer, answers
 from agora.benchmark.facts import setting
+from agora.benchmark.failures import MOST_FAILURES, choose, within
 from agora.benchmark.pictures import pictured
-from agora.benchmark.report import choose, render
+from agora.benchmark.report import render
 from agora.benchmark.run_folder import RunFolder
 from agora.benchmark.statistics import Row
 from agora.benchmark.sweep import sweeps
@@ -29,12 +31,11 @@ from agora.maps.exact import read_exact
 from agora.maps.grid import Map
 from agora.registry import available
 from agora.registry import load as load_component
+from agora.viewer.why import why
 
 __all__ = ["recordings", "report"]
 
 _LOG = logging.getLogger(__name__)
-REPLAYS = 24
-"""Episodes that a report embeds."""
 
 
 def recordings(folder: Path, keys: Iterable[str] | None = None) -> dict[str, Recording]:
@@ -63,10 +64,9 @@ def recordings(folder: Path, keys: Iterable[str] | None = None) -> dict[str, Rec
     try:
         if (maps := run.record.maps) is not None:
             return {key: replace(r, map=_kept_map(folder, maps, key)) for key, r in kept.items()}
-        suite = run.suite()
-        for key in kept:
-            _, stage, episode, *_ = key.split("/")
-            kept[key] = replace(kept[key], map=suite.start(stage, int(episode)).map)
+        suite, places = run.suite(), {key: (key.split("/")[1], int(key.split("/")[2])) for key in kept}
+        drawn = {(stage, episode): suite.start(stage, episode).map for stage, episode in dict.fromkeys(places.values())}
+        return {key: replace(kept[key], map=drawn[place]) for key, place in places.items()}
     except InputError as error:
         _LOG.warning("recordings are shown without their maps: %s", error)
     return kept
@@ -106,6 +106,8 @@ def report(folder: Path, found: Account | None = None) -> Path:
         "names": record.names,
         "parameters": record.parameters,
         "blind": record.blind,
+        "unaware": record.unaware,
+        "folder": shlex.quote(str(folder)),
         **setting(record),
     }
     return write_page(folder / "report.html", shown, rows, calls(run, rows), lambda keys: recordings(folder, keys))
@@ -141,10 +143,11 @@ def write_page(
         ResultsError: the page cannot be written. UnknownNameError: no such baseline.
     """
     metrics = _metrics()
-    replayed, drawn = choose(rows, REPLAYS), pictured(rows, shown["planners"])
-    kept = kept_of([*replayed, *drawn])
-    replays, pictures = ({key: kept[key] for key in keys if key in kept} for keys in (replayed, drawn))
-    page = render(shown, rows, metrics, replays, baseline=baseline, timing=timing, pictures=pictures)
+    chosen, drawn = choose(rows, MOST_FAILURES), pictured(rows, shown["planners"])
+    kept = kept_of([*chosen, *drawn])
+    replayed, pictures = ({key: kept[key] for key in keys if key in kept} for keys in (chosen, drawn))
+    reasons = {key: why(recording).words for key, recording in replayed.items()}
+    page = render(shown, rows, metrics, within(replayed), baseline=baseline, timing=timing, pictures=pictures, reasons=reasons)
     try:
         write_whole(path, page)
     except OSError as error:

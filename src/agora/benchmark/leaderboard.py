@@ -18,7 +18,6 @@ import numpy as np
 
 from agora import __version__
 from agora.benchmark import tables
-from agora.benchmark.bench import with_seed
 from agora.benchmark.entry import CHECK, ENTRY, TIMING, Check, Posted, read_check, read_entry, read_replays, read_shard
 from agora.benchmark.headline import headline
 from agora.benchmark.report import ARROWS, rank_lines
@@ -30,7 +29,7 @@ from agora.errors import InputError, ResultsError
 from agora.files import write_whole
 from agora.metrics.registered import metrics
 from agora.share import checkout
-from agora.tasks.suite import Suite, load_suite, suite_names
+from agora.tasks.suite import Suite, load_suite, suite_names, with_seed
 from agora.viewer.replay import embed, replay_html, source, templates
 
 __all__ = ["write"]

@@ -14,10 +14,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from agora.benchmark import tables
-from agora.benchmark.headline import HEADLINE
 from agora.benchmark.statistics import RATE, Estimate, Row, comparable
 from agora.errors import InputError
 from agora.interfaces import Metric
+from agora.metrics.registered import HEADLINE
 from agora.registry import load
 
 __all__ = ["FORMATS", "PaperTable", "paper_table"]

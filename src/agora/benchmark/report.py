@@ -10,15 +10,16 @@ import numpy as np
 from agora.benchmark import charts, tables
 from agora.benchmark.answers import answers
 from agora.benchmark.facts import facts, words_of
+from agora.benchmark.failures import listed, titles
 from agora.benchmark.headline import ARENA, comparisons, headline
 from agora.benchmark.pictures import pictured, stage_pictures
 from agora.benchmark.published import compared, words
 from agora.benchmark.ranking import ranking
 from agora.benchmark.statistics import RATE, Estimate, Row, comparable
 from agora.benchmark.sweep import measured, sweeps
-from agora.core.recording import Closer, Recording
+from agora.core.recording import Recording
 from agora.core.state import Array
-from agora.errors import InputError, UnknownNameError
+from agora.errors import UnknownNameError
 from agora.interfaces import Metric
 from agora.viewer.replay import replay_html, source, templates
 
@@ -51,9 +52,6 @@ OTHER = "Others"
 
 ARROWS = {"higher": "↑", "lower": "↓", "neutral": ""}
 
-MOST_FAILURES = 500
-"""More failures than this are counted and not listed."""
-
 
 def render(
     run: Mapping[str, Any],
@@ -64,13 +62,15 @@ def render(
     baseline: str | None = None,
     timing: Mapping[str, Array] | None = None,
     pictures: Mapping[str, Recording] | None = None,
+    reasons: Mapping[str, str] | None = None,
 ) -> str:
     """Return the page of a run.
 
     Args:
         run: what was run; ``suite``, ``planners``, ``version``, ``commit``, ``hardware``, ``seeds``, ``trajectories``,
             ``interrupted``, ``problems``, ``notes`` and what `agora.benchmark.facts.setting` says are shown where given. Planners
-            that are ``blind`` are marked. Where it is ``incomplete``, no planner is named best. ``names`` are those of planners by
+            that are ``blind`` are marked; failures of these, and of those that are ``unaware`` of people, say so. ``folder`` is
+            that of the run, for commands. Where it is ``incomplete``, no planner is named best. ``names`` are those of planners by
             label, where a planner has another label at each level of perception. ``parameters`` are the planners by label as plain
             data, for the curves of sweeps. Of a ``part`` of a suite no published numbers stand beside.
         rows: a row for each episode and robot, with ``key``, ``stage``, ``planner``, ``robot``, ``outcome``, ``seed`` and metrics.
@@ -79,6 +79,7 @@ def render(
         baseline: planner that others are compared with; None for the first.
         timing: wall time of control calls, s, by key; None to take it from the recordings.
         pictures: recordings by key that the pictures of the stages show, of one episode each; None for ``recordings``.
+        reasons: how episodes came to their ends, in words, by key; None to take it from the recordings.
 
     Raises:
         UnknownNameError: no such baseline.
@@ -122,29 +123,13 @@ def render(
         "many": "" if len(rows) <= charts.MOST_DOTS * max(1, len(planners)) else f" (at most {charts.MOST_DOTS} are drawn)",
         "sweeps": _sweeps(run.get("parameters") or {}, given, shown),
         "planning": tables.planning_lines(_by_planner(rows, calls)),
-        **_failures(rows, recordings),
-        "replay": replay_html(recordings) if recordings else "",
+        **listed(run, rows, planners, recordings, reasons, _colours(rows)),
+        "replay": replay_html(recordings, titles=titles(rows)) if recordings else "",
         "arrows": ARROWS,
         "css": source("page.css") + source("report.css"),
         "script": source("report.js"),
     }
     return templates().get_template("report.html").render(page)
-
-
-def choose(rows: Sequence[Row], most: int) -> list[str]:
-    """Return keys of episodes worth a replay: of each planner one of every outcome, then more failures, planners in turn."""
-    if most < 0:
-        raise InputError(f"replays is {most}, expected 0 or more")
-    queues: dict[str, list[str]] = {}
-    for planner in dict.fromkeys(row["planner"] for row in rows):
-        members = [row for row in rows if row["planner"] == planner]
-        first = {row["outcome"]: row["key"] for row in reversed(members)}
-        failed = [row["key"] for row in members if row["outcome"] != "reached"]
-        ends = sorted(first, key=lambda outcome: (outcome == "reached", outcome))
-        queues[planner] = list(dict.fromkeys([*(first[end] for end in ends), *failed]))
-    longest = max((len(queue) for queue in queues.values()), default=0)
-    turns = [queue[turn] for turn in range(longest) for queue in queues.values() if turn < len(queue)]
-    return turns[:most]
 
 
 def _labelled(rows: Sequence[Row]) -> list[Row]:
@@ -352,34 +337,3 @@ def _by_planner(rows: Sequence[Row], calls: Mapping[str, Array]) -> dict[str, Ar
         if row["key"] in calls:
             found.setdefault(row["planner"], []).append(np.asarray(calls[row["key"]], float))
     return {name: np.concatenate(parts) for name, parts in found.items()}
-
-
-def _failures(rows: Sequence[Row], recordings: Mapping[str, Recording]) -> dict[str, Any]:
-    """The episodes that did not reach the goal, and how many are left out."""
-    failed, colours = [row for row in rows if row["outcome"] != "reached"], _colours(rows)
-    lines = []
-    for row in failed[:MOST_FAILURES]:
-        key = row["key"]
-        line: dict[str, Any] = {name: row.get(name, "") for name in ("planner", "stage", "episode", "seed", "key")}
-        line |= {"outcome": row["outcome"].replace("_", " "), "colour": colours[row["outcome"]], "play": key in recordings}
-        failure = row.get("failure") or (recordings[key].failure if key in recordings else "")
-        line["closer"], line["avoidable"] = _blame(row)
-        line["reason"] = failure or (row.get("reason") or "").replace("_", " ")
-        lines.append(line)
-    left = f"; {len(failed) - len(lines)} more are in the rows" if len(failed) > len(lines) else ""
-    return {"failures": lines, "failures_left": left}
-
-
-def _blame(row: Row) -> tuple[str, str]:
-    """Return who closed the gap and whether the robot could have avoided it, for a row that ended with a pedestrian; else empty.
-
-    Where a robot went on after contacts, the row knows them by their number.
-    """
-    counts = {closer.value: int(row.get(f"collisions_by_{closer.value}") or 0) for closer in Closer}
-    total, could = sum(counts.values()), row.get("collisions_avoidable")
-    if row["outcome"] != "pedestrian_collision" or not total:
-        return "", ""
-    closers = ", ".join(f"{closer} {count}" if total > 1 else closer for closer, count in counts.items() if count)
-    if could is None:
-        return closers, ""
-    return closers, {0: "no", total: "yes"}.get(int(could), f"{int(could)} of {total}")

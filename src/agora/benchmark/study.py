@@ -7,8 +7,11 @@ it was told, so that a run that was killed asks for the same sets again.
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping
 from typing import Any, Literal
+
+import numpy as np
 
 from agora.errors import InputError
 from agora.extras import missing
@@ -18,7 +21,11 @@ from agora.registry import Named
 TOGETHER = 8
 """Sets of parameters that are asked for at a time."""
 
-_AT_RANDOM = 2 * TOGETHER
+_NEAR = 2 * TOGETHER
+"""Sets before the search goes by what it was told: the component's own, and sets near it."""
+
+_STEP = 1 / 3
+"""How far those lie on the way from its own values to values drawn from the spans, with most of which nothing drives well."""
 
 
 def space(component: Named, kind: str = "planner") -> dict[str, Span]:
@@ -50,6 +57,15 @@ def rounded(values: Mapping[str, float]) -> dict[str, float]:
 def with_parameters(component: Named, parameters: Mapping[str, float]) -> Named:
     """Return the component with other parameters."""
     return Named(component.name, dataclasses.replace(component.part, **parameters))
+
+
+def _near(span: Span, own: float, draw: float) -> float:
+    """A value on the way from the component's own to one that is drawn from a span."""
+    if span.log:
+        drawn = math.log(span.low) + draw * math.log(span.high / span.low)
+        return min(span.high, max(span.low, math.exp(math.log(own) + _STEP * (drawn - math.log(own)))))
+    value = own + _STEP * (span.low + draw * (span.high - span.low) - own)
+    return round(value) if isinstance(own, int) else value
 
 
 class Study:
@@ -85,9 +101,12 @@ class Study:
         self._given_up = optuna.trial.TrialState.PRUNED
         self._study = optuna.create_study(
             direction=direction,
-            sampler=optuna.samplers.TPESampler(seed=seed, n_startup_trials=_AT_RANDOM, constant_liar=True),
+            sampler=optuna.samplers.TPESampler(seed=seed, n_startup_trials=_NEAR, constant_liar=True),
         )
         self._study.enqueue_trial(own)
+        draws = np.random.default_rng(seed)
+        for _ in range(1, _NEAR):
+            self._study.enqueue_trial({name: _near(span, own[name], draws.random()) for name, span in spans.items()})
 
     def ask(self) -> Any:
         """Return Optuna's next trial; its ``params`` are the set to try."""

@@ -15,7 +15,6 @@ from agora import __version__
 from agora.benchmark import store, tracks
 from agora.benchmark.account import account
 from agora.benchmark.begun import difference_of
-from agora.benchmark.bench import with_seed
 from agora.benchmark.entry import (
     ENTRY,
     LARGEST_FILE,
@@ -31,16 +30,16 @@ from agora.benchmark.entry import (
     digest_of,
     located,
 )
+from agora.benchmark.failures import choose
 from agora.benchmark.inputs import difference, inputs, named_file
 from agora.benchmark.kept import recordings
 from agora.benchmark.packages import change, packages
-from agora.benchmark.report import choose
 from agora.benchmark.run_folder import RunFolder
 from agora.benchmark.statistics import Row
 from agora.config import build_component, dump, plain
 from agora.errors import InputError, ResultsError, UnknownNameError
 from agora.metrics.registered import metrics
-from agora.tasks.suite import Suite, load_suite, suite_names
+from agora.tasks.suite import Suite, load_suite, suite_names, with_seed
 
 __all__ = ["Words", "submit"]
 

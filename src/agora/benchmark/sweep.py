@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from agora.benchmark import tables
-from agora.benchmark.headline import HEADLINE
 from agora.benchmark.statistics import Estimate, Row, comparable
 from agora.interfaces import Metric
+from agora.metrics.registered import HEADLINE
 
 __all__ = ["Sweep", "sweeps"]
 

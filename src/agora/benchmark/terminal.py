@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from rich.console import Console
 from rich.markup import escape
@@ -32,7 +32,9 @@ _TOUCHED = "touched"
 """Head of the column of episodes that reached the goal having touched somebody or something; only where there are some."""
 
 
-def print_rows(rows: Sequence[Row], planners: Sequence[str], said: Sequence[Answer] = ()) -> None:
+def print_rows(
+    rows: Sequence[Row], planners: Sequence[str], again: Callable[[Row], str] = lambda row: "", answers: Sequence[Answer] = ()
+) -> None:
     """Print a table with a line for each planner, why planners failed, and the first answers.
 
     An episode is a success or in one of the columns behind it, so that each line adds up to its number of episodes.
@@ -40,9 +42,10 @@ def print_rows(rows: Sequence[Row], planners: Sequence[str], said: Sequence[Answ
     Args:
         rows: rows of the run.
         planners: labels of the planners in their order; those without a row have no line.
-        said: answers (`agora.benchmark.answers`).
+        again: returns the command that runs the episode of a row again; empty where there is none.
+        answers: answers (`agora.benchmark.answers`).
     """
-    console, reasons = Console(width=_WIDE), dict[str, str]()
+    console, failed = Console(width=_WIDE), dict[str, list[Row]]()
     ends = {name: head for name, head in _ENDS.items() if name not in _RARE or any(row["outcome"] == name for row in rows)}
     touched = any(_touched(row) for row in rows)
     heads = [*ends.values(), *([_TOUCHED] if touched else [])]
@@ -53,17 +56,19 @@ def print_rows(rows: Sequence[Row], planners: Sequence[str], said: Sequence[Answ
         won = sum(row["success"] == 1 for row in mine)
         low, high = wilson(won, len(mine))
         times = [row["time_to_goal"] for row in mine if row["time_to_goal"] is not None]
-        failures = [row["failure"] for row in mine if row["outcome"] == "planner_failed"]
+        failures = [row for row in mine if row["outcome"] == "planner_failed"]
         counts = [sum(row["outcome"] == name for row in mine) for name in ends]
         counts += [sum(map(_touched, mine))] if touched else []
         mean = f"{sum(times) / len(times):.1f} s" if times else "-"
         table.add_row(escape(planner), str(len(mine)), f"{won / len(mine):.2f}", f"{low:.2f} - {high:.2f}", *map(str, counts), mean)
-        reasons |= {planner: failures[0]} if failures else {}
+        failed |= {planner: failures} if failures else {}
     console.print(table)
-    for planner, reason in reasons.items():
-        console.print(f"{planner} failed: {reason}", markup=False, soft_wrap=True)
-    for answer in said:
-        console.print(f"{answer.question}\n  {answer.words} {answer.sure}".rstrip(), markup=False, soft_wrap=True, highlight=False)
+    for planner, failures in failed.items():
+        said = [f"{planner} failed: {failures[0]['failure']}"]
+        said += [f"  that episode again: {command}"] if (command := again(failures[0])) else []
+        console.print("\n".join(said), markup=False, soft_wrap=True)
+    for one in answers:
+        console.print(f"{one.question}\n  {one.words} {one.sure}".rstrip(), markup=False, soft_wrap=True, highlight=False)
 
 
 def _touched(row: Row) -> bool:

@@ -45,6 +45,7 @@ _UNITS = {
     "time": "s", "pose": "m, m, rad", "twist": "m/s, m/s, rad/s", "pedestrian_position": "m",
     "pedestrian_velocity": "m/s", "pedestrian_heading": "rad", "pedestrian_radius": "m", "undisturbed": "m",
     "command": "m/s, m/s, rad/s", "speed_limit": "top speeds", "reference_path": "m", "shortest_turn": "rad", "map_offset": "m",
+    "planned_path": "s, m, m",
 }  # fmt: skip
 _WHOLE, _OUTLINE = ("kinematics", "vertices"), ("footprint_x", "footprint_y")
 
@@ -225,6 +226,8 @@ def _unpack(columns: Mapping[str, pyarrow.Array], row: int, maps: Mapping[str, M
     if maps is not None and name and name not in maps:
         raise UnknownNameError("map", name, maps)
     lengths = {"T": len(columns["time"][row]), "P": len(columns["pedestrian_id"][row])}
+    if "planned_path" in columns and columns["planned_path"][row].is_valid:
+        lengths["K"] = len(columns["planned_path"][row]) // 3
     arrays: dict[str, Any] = {name: columns[name][row].as_py() for name in _MAYBE if name in columns}
     for field, one in _ARRAYS.items():
         if not one.optional or (field in columns and columns[field][row].is_valid):

@@ -70,9 +70,9 @@ class TunedComparison:
     difference: Estimate
 
     @property
-    def worse(self) -> bool:
-        """True where the interval of the difference lies below 0."""
-        return self.difference.high is not None and self.difference.high < 0
+    def gained(self) -> bool:
+        """True where the mean difference is above 0."""
+        return self.difference.value is not None and self.difference.value > 0
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,6 @@ from typing import Any
 from agora import __version__
 from agora.benchmark import rules, store, tracks
 from agora.benchmark.begun import difference_of
-from agora.benchmark.bench import with_seed
 from agora.benchmark.conductor import conduct
 from agora.benchmark.entry import (
     CHECK,
@@ -40,7 +39,7 @@ from agora.config import dump, plain
 from agora.errors import InputError, ResultsError
 from agora.files import write_whole
 from agora.seeds import Stream
-from agora.tasks.suite import Suite, load_suite
+from agora.tasks.suite import Suite, load_suite, with_seed
 
 __all__ = ["Sample", "check"]
 

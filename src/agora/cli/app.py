@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from agora import __version__
 from agora.cli.bags import bag, demonstrations, mcap, socnavbench, socnavdata
@@ -18,6 +19,8 @@ from agora.cli.leaderboard import leaderboard, submit
 from agora.cli.machine import doctor, warm
 from agora.cli.maps import import_, maps
 from agora.cli.names import list_, robot
+from agora.cli.once import Once
+from agora.cli.play import play
 from agora.cli.policies import policies
 from agora.cli.report import compare, figures, report, table
 from agora.cli.run import run
@@ -28,28 +31,65 @@ from agora.cli.tune import tune
 from agora.cli.validate import calibrate, validate
 from agora.errors import AgoraError, StoppedError, in_words
 
+PANELS: dict[str, dict[str, Any]] = {
+    "Run": {"run": run, "bench": bench, "validate": validate, "calibrate": calibrate, "tune": tune},
+    "Look": {
+        "report": report,
+        "play": play,
+        "compare": compare,
+        "table": table,
+        "figures": figures,
+        "leaderboard": leaderboard,
+        "list": list_,
+        "robot": robot,
+    }
+    | {"scenario": scenarios, "map": maps, "data": data},
+    "Train": {"train": train, "policy": policies},
+    "Convert": {"export": export, "bag": bag, "import": import_, "submit": submit},
+    "Serve, and this machine": {"serve": serve, "warm": warm, "doctor": doctor},
+}
+"""The panels of ``agora --help``: commands, and groups of commands, by their names."""
+
+FORMER = (mcap, socnavbench, socnavdata, demonstrations)
+"""Commands that are among those of ``agora export`` now, and go on under their old names, too."""
+
+
+class _InPanels(TyperGroup):
+    """The commands in the order of the panels."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names of the commands in their order."""
+        return [name for panel in PANELS.values() for name in panel]
+
+
 app = typer.Typer(
     name="agora",
     help="Robot navigation among people: run, benchmark, look.",
+    cls=_InPanels,
     no_args_is_help=True,
     add_completion=True,
     pretty_exceptions_enable=False,
 )
-COMMANDS = (
-    (bench, run, report, compare, table, figures, validate, calibrate, tune, train)
-    + (bag, submit, leaderboard)
-    + (list_, robot, warm, doctor)
-)
-GROUPS = {"export": export, "data": data, "scenario": scenarios, "map": maps, "import": import_, "policy": policies, "serve": serve}
-FORMER = (mcap, socnavbench, socnavdata, demonstrations)
-"""Commands that are among those of ``agora export`` now, and go on under their old names, too."""
-
-for _command in COMMANDS:
-    app.command(_command.__name__.rstrip("_"))(_command)
+for _panel, _commands in PANELS.items():
+    for _name, _command in _commands.items():
+        if isinstance(_command, typer.Typer):
+            app.add_typer(_command, name=_name, rich_help_panel=_panel)
+        else:
+            app.command(_name, rich_help_panel=_panel)(_command)
 for _former in FORMER:
     app.command(_former.__name__, hidden=True)(_former)
-for _name, _group in GROUPS.items():
-    app.add_typer(_group, name=_name)
+
+
+def _check_options(group: typer.Typer) -> None:
+    """Have all commands of a group refuse options that are given twice and take one value."""
+    for each in group.registered_commands:
+        each.cls = Once
+    for inner in group.registered_groups:
+        if inner.typer_instance is not None:
+            _check_options(inner.typer_instance)
+
+
+_check_options(app)
 
 
 @app.callback(invoke_without_command=True)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from agora.cli.options import InterPlannerName, Seed, SuiteName
-from agora.cli.results import finish, follow
+from agora.cli.options import InterPlannerName, Seed, Simulator, SuiteName, VideoCount
+from agora.cli.results import finish, follow, wanted_videos
 
 if TYPE_CHECKING:
     from agora.benchmark.form import RequestForm
@@ -50,13 +53,13 @@ def bench(
     record: Annotated[
         list[str] | None, typer.Option(help="A channel whose readings the recordings keep, such as scan; repeat it.")
     ] = None,
-    video: Annotated[int, typer.Option(help="Episodes of each planner to make a video of.")] = 0,
+    video: VideoCount = "0",
     pedestrians: Annotated[
         list[str] | None,
         typer.Option(help="What planners are told of them: truth, view, visible or tracked; repeat it for several."),
     ] = None,
     seed: Seed = None,
-    simulator: Annotated[str, typer.Option(help="What moves the robots, NAME or NAME:key=value; the stage's own by default.")] = "",
+    simulator: Simulator = "",
     counterfactual: Annotated[
         bool,
         typer.Option("--counterfactual", help="Run each episode once more without robots, and measure what robots did to people."),
@@ -68,7 +71,7 @@ def bench(
         str, typer.Option(help="With --planner ros: arguments of a roslaunch to start for it; the running graph by default.")
     ] = "",
 ) -> None:
-    """Run a suite under one or more planners and write a report.
+    """Run a suite under one or more planners and write a report; ends with exit code 1 where a planner failed.
 
     A folder with Arena's config.yaml, suites and contests is run under the planners of its contest where none are named.
     The planner ros is whatever drives the robots of a running ROS graph; socnavbench:address=PATH is a joystick of SocNavBench that
@@ -76,6 +79,7 @@ def bench(
     """
     from agora.cli.outside import run_outside
 
+    films = wanted_videos(video)
     form = _form(
         suite=suite,
         planners=tuple(planner or ()),
@@ -97,7 +101,10 @@ def bench(
         trajectories=trajectories,
         record=tuple(dict.fromkeys(record or ())),
     )
-    finish(run_outside(context, form, ros_launch) or _played(form), video)
+    if (folder := run_outside(context, form, ros_launch)) is not None:
+        finish(folder, films)
+    else:
+        finish(_played(form), films, partial(_again, form))
 
 
 def _played(form: RequestForm) -> Path:
@@ -113,6 +120,20 @@ def _played(form: RequestForm) -> Path:
     with stoppable(lambda: episodes_kept(folder)):
         follow(events_of(request), f"{request.suite.name}: {', '.join(request.planners)}")
     return folder
+
+
+def _again(form: RequestForm, row: Mapping[str, Any]) -> str:
+    """Return the command that runs the episode of a row again; empty for a contest's planners, which no command can name."""
+    from agora.benchmark.entrant import name_of
+
+    if not form.planners and form.chosen()[1]:
+        return ""
+    level = row["pedestrians"] if form.pedestrians else None
+    given = {"--pedestrians": level, "--simulator": form.simulator or None, "--seed": form.seed}
+    words = ["agora", "run", form.suite, "--stage", row["stage"], "--episode", row["episode"]]
+    words += ["--planner", name_of(row["planner"], level).replace("|", "/")]
+    words += [word for option, value in given.items() if value is not None for word in (option, value)]
+    return shlex.join(map(str, words))
 
 
 def _form(**fields: Any) -> RequestForm:

@@ -31,8 +31,28 @@ def list_(
     if as_json:
         typer.echo(json.dumps(shown, indent=1))
         return
-    for title, entries in shown.items():
-        typer.echo(f"{title}: {', '.join(entries) or '-'}")
+    if kind is None:
+        for title, entries in shown.items():
+            typer.echo(f"{title}: {', '.join(entries) or '-'}")
+        typer.echo("agora list KIND has a line for each")
+        return
+    width = max(map(len, names[kind]), default=0)
+    for name in names[kind]:
+        typer.echo(f"{name:{width}s}  {_said(kind, name)}".rstrip())
+
+
+def _said(kind: str, name: str) -> str:
+    """What something is, in one sentence; empty where it does not say."""
+    from agora.errors import InputError, in_words
+    from agora.registry import KINDS, summary
+    from agora.tasks.suite import load_suite
+
+    try:
+        if kind in KINDS:
+            return summary(kind, name)
+        return load_suite(name).description.partition(". ")[0] if kind == "suites" else ""
+    except InputError as error:
+        return f"({in_words(error)})"
 
 
 def robot(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,8 +29,14 @@ def follow(events: Iterator[RunEvent], title: str) -> None:
                 bar.update(task, completed=event.done, total=event.total)
 
 
-def finish(folder: Path, video: int) -> None:
-    """Write the report and the videos of a run, then say how it went; its rows are in memory once, which many episodes fill."""
+def finish(folder: Path, video: str, again: Callable[[Mapping[str, Any]], str] = lambda row: "") -> None:
+    """Write the report and the videos of a run, then say how it went; its rows are in memory once, which many episodes fill.
+
+    Args:
+        folder: folder of the run.
+        video: number of episodes of each planner to make a video of, or ``failed``.
+        again: returns the command that runs the episode of a row again; empty where there is none.
+    """
     from agora.benchmark.account import account
     from agora.benchmark.kept import first_answers, report
     from agora.benchmark.run_folder import RunFolder
@@ -39,7 +45,7 @@ def finish(folder: Path, video: int) -> None:
     found, record = account(folder), RunFolder.read(folder).record
     if found.rows:
         videos, page = _videos(folder, found.rows, video), report(folder, found)
-        print_rows(found.rows, record.labels, first_answers(found.rows, record.labels))
+        print_rows(found.rows, record.labels, again, first_answers(found.rows, record.labels))
         if record.part:
             typer.echo(record.part)
         for path in videos:
@@ -52,24 +58,51 @@ def finish(folder: Path, video: int) -> None:
     lost = len(found.interrupted) + len(found.missing)
     if lost or found.problems():
         typer.echo(f"{lost} episodes have no row; go on with --resume to try them again", err=True)
+    if lost or found.problems() or any(row["outcome"] == "planner_failed" for row in found.rows):
         raise typer.Exit(1)
 
 
-def _videos(folder: Path, rows: Sequence[Mapping[str, Any]], count: int) -> list[Path]:
-    """Videos of the first ``count`` kept episodes of each planner: of their first robots, among the others."""
-    if count <= 0:
-        return []
+def wanted_videos(text: str) -> str:
+    """Return the option ``--video``, a number or ``failed``.
+
+    Raises:
+        InputError: it is neither.
+    """
+    from agora.errors import InputError
+
+    if text != "failed" and not text.isdecimal():
+        raise InputError(f"--video: expected a number of episodes of each planner, or failed; got {text!r}")
+    return text
+
+
+def _videos(folder: Path, rows: Sequence[Mapping[str, Any]], wanted: str) -> list[Path]:
+    """Videos of kept episodes: of all that failed, or of so many of each planner; of their first robots, among the others."""
+    from agora.benchmark.failures import filmed, filmed_failures, titles
+
+    return write_videos(folder, filmed_failures(rows) if wanted == "failed" else filmed(rows, int(wanted)), titles(rows))
+
+
+def write_videos(folder: Path, episodes: Sequence[Sequence[str]], named: Mapping[str, str]) -> list[Path]:
+    """Write a video of each kept episode of a run, and return their paths.
+
+    Args:
+        folder: folder of the run.
+        episodes: keys of the robots of each.
+        named: titles by key.
+    """
     from agora.benchmark.kept import recordings
     from agora.viewer.video import write_video
 
-    episodes: dict[str, dict[tuple[str, int], list[str]]] = {}
-    for row in sorted(rows, key=lambda row: (row["stage"], row["episode"], row["robot"])):
-        episodes.setdefault(row["planner"], {}).setdefault((row["stage"], row["episode"]), []).append(row["key"])
-    chosen = [keys for each in episodes.values() for keys in list(each.values())[:count]]
-    kept, paths = recordings(folder, [key for keys in chosen for key in keys]), []
-    for keys in chosen:
+    paths = []
+    for keys in episodes:
+        kept = recordings(folder, keys)
         shown = [kept[key] for key in keys if key in kept]
-        path = folder / "video" / (keys[0].replace("/", "_").replace(":", "_") + ".mp4")
+        path = folder / "video" / f"{file_name(keys[0])}.mp4"
         path.parent.mkdir(exist_ok=True)
-        paths += [write_video(path, shown[0], title=keys[0], others=shown[1:])] if shown else []
+        paths += [write_video(path, shown[0], title=named[keys[0]], others=shown[1:])] if shown else []
     return paths
+
+
+def file_name(key: str) -> str:
+    """The name of an episode's video or page, without ending."""
+    return key.replace("/", "_").replace(":", "_")

@@ -1,25 +1,31 @@
-"""``agora run``: one episode, with its metrics, pictures and videos."""
+"""``agora run``: one episode, with its numbers, pictures and videos."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from agora.cli.options import InterPlannerName, Seed, SuiteName
+from agora.cli.options import InterPlannerName, Seed, Simulator, SuiteName
 
 if TYPE_CHECKING:
     from agora.core.recording import Recording
+    from agora.interfaces import Metric
     from agora.perception.perception import Level
 
 
 def run(
     suite: SuiteName,
     planner: Annotated[
-        str, typer.Option("--planner", "-p", help="A planner, NAME, NAME:key=value,key=value or PLANNER+INTERPLANNER.")
+        str,
+        typer.Option(
+            "--planner",
+            "-p",
+            help="One planner, NAME, NAME:key=value,key=value or PLANNER+INTERPLANNER; agora bench compares several.",
+        ),
     ],
     interplanner: InterPlannerName = "",
     stage: Annotated[str | None, typer.Option(help="Stage of the suite; the first by default.")] = None,
@@ -33,19 +39,27 @@ def run(
         typer.Option(help="What the planner is told of them: truth, view, visible or tracked; as the stage says by default."),
     ] = None,
     seed: Seed = None,
+    simulator: Simulator = "",
+    metric: Annotated[
+        list[str] | None, typer.Option("--metric", "-m", help="A metric to print instead of the eight usual ones; repeat it.")
+    ] = None,
+    every: Annotated[bool, typer.Option("--all", help="Print all metrics.")] = False,
 ) -> None:
-    """Run one episode and print its metrics; ends with exit code 1 where the planner failed."""
+    """Run one episode, print eight numbers, and write what is asked for; ends with exit code 1 where the planner failed."""
     from dataclasses import replace
 
-    from agora.benchmark.bench import with_seed
-    from agora.benchmark.form import read_benchmark
+    from agora.benchmark.contest import read_benchmark
+    from agora.config import parse_component
     from agora.episode import Conditions, Episodes
     from agora.errors import InputError
-    from agora.metrics.registered import metrics
     from agora.planners.presets import named_planner
+    from agora.tasks.suite import with_seed
 
+    written = {"picture": picture, "video": video, "replay": replay}
     _check_outputs(live, picture=(picture, (".png", ".pdf", ".svg")), video=(video, (".mp4",)), replay=(replay, (".html",)))
+    measures = _measures(metric or (), every)
     chosen = with_seed(read_benchmark(suite)[0], seed)
+    chosen = chosen.under(parse_component("simulators", simulator, "simulator") if simulator else None)
     place = chosen.stage(stage) if stage is not None else chosen.stages[0]
     if not 0 <= episode < place.count:
         raise InputError(f"--episode: stage {place.name!r} has episodes 0 to {place.count - 1}, got {episode}")
@@ -57,21 +71,45 @@ def run(
     _, recordings = next(iter(Episodes([start], named.part, Conditions.of(told))))
     recording, *others = recordings
     _show(recordings, picture, video, replay)
+    numbers = list(_numbers(recording, measures))
     typer.echo(f"{start.entry}  seed {chosen.seed}  {label}: {recording.outcome.label}")
     if others:
         typer.echo(f"other robots: {', '.join(other.outcome.label for other in others)}; metrics are those of the first")
     for number, each in enumerate(recordings):
         if each.failure:
             typer.echo(f"robot {number}: its planner failed after {each.time[-1]:.2f} s: {each.failure}")
-    for measure in metrics():
-        value = measure(recording)
-        typer.echo(f"  {measure.name:52s} {'-' if value is None else f'{value:.4g}':>10s} {measure.unit}")
+    for line in numbers:
+        typer.echo(line)
+    if not metric and not every:
+        typer.echo("  more with --all, or --metric NAME (agora list metrics)")
+    for kind, path in written.items():
+        if path is not None:
+            typer.echo(f"{kind:8s} {path}")
     if live:
         from agora.viewer.live import play
 
         play(recording, others=others)
     if any(each.failure for each in recordings):
         raise typer.Exit(1)
+
+
+def _measures(names: Sequence[str], every: bool) -> list[Metric]:
+    """The metrics that are printed."""
+    from agora.errors import InputError
+    from agora.metrics.registered import FEW, metrics
+    from agora.registry import load
+
+    if names and every:
+        raise InputError("--all goes without --metric: it prints all metrics")
+    return metrics() if every else [load("metrics", name) for name in names or FEW]
+
+
+def _numbers(recording: Recording, measures: Sequence[Metric]) -> Iterator[str]:
+    """A line for each metric of a recording."""
+    width = max(len(measure.name) for measure in measures)
+    for measure in measures:
+        value = measure(recording)
+        yield f"  {measure.name:{width}s} {'-' if value is None else f'{value:.4g}':>10s} {measure.unit}".rstrip()
 
 
 def _level(text: str) -> Level:

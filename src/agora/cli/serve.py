@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from agora.cli.results import finish
+from agora.cli.options import VideoCount
+from agora.cli.results import finish, wanted_videos
 
 if TYPE_CHECKING:
     from agora.benchmark.joystick import Meeting
@@ -44,7 +45,7 @@ def socnavbench(
         float | None, typer.Option(help="Seconds of the joystick's silence that end the run, where time waits; an hour.")
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was begun in the folder.")] = False,
-    video: Annotated[int, typer.Option(help="Episodes to make a video of.")] = 0,
+    video: VideoCount = "0",
 ) -> None:
     """Be SocNavBench's simulator for one of its joysticks, and write results and a report.
 
@@ -52,11 +53,12 @@ def socnavbench(
     """
     from agora.tasks.suite import load_suite
 
+    films = wanted_videos(video)
     asked = {"address": address, "recv": recv, "send": send, "asynchronous": asynchronous, "repeats": repeats, "patience": patience}
     meeting = {name: value for name, value in asked.items() if value is not None}
     suite = with_episodes(load_suite("socnavbench"), [name for text in episodes or () for name in text.split(",")])
     _play(suite, output, _meeting(meeting, "serve"), resume)
-    finish(output, video)
+    finish(output, films)
 
 
 def bench_by_sockets(suite: Suite, planner: str, folder: Path, resume: bool) -> None:

@@ -73,8 +73,8 @@ def tune(
     if not tuned.better:
         typer.echo("no trial was better than the planner as it is; no preset is written")
         return
-    if compared[0].worse:
-        typer.echo("what was best in training is worse where it was not tuned; no preset is written")
+    if not compared[0].gained:
+        typer.echo("what was best in training is no better where it was not tuned; no preset is written")
         return
     try:
         file.write_text(text_of(tuning, tuned), encoding="utf-8")

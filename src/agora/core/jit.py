@@ -8,6 +8,7 @@ ranges on threads (`docs/decisions/2026-11-20-threads.md`), so that no result de
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import functools
 import hashlib
 import itertools
@@ -15,6 +16,7 @@ import os
 import sys
 import types
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -42,13 +44,14 @@ import numba  # noqa: E402
 import numpy as np  # noqa: E402
 from numba.core.codegen import JITCodeLibrary  # noqa: E402
 from numba.core.compiler import CompilerBase, DefaultPassBuilder  # noqa: E402
+from numba.core.compiler_lock import global_compiler_lock  # noqa: E402
 from numba.core.compiler_machinery import register_pass  # noqa: E402
 from numba.core.datamodel.models import OpaqueModel  # noqa: E402
 from numba.core.typed_passes import NativeLowering  # noqa: E402
 from numba.extending import NativeValue, intrinsic, register_model, unbox  # noqa: E402
 from numba.np.arrayobj import get_itemsize, make_array, populate_array  # noqa: E402
 
-import agora.core.compiling  # noqa: E402, F401 - from now on the log tells what is compiled
+from agora.core.compiling import compiling  # noqa: E402 - from now on the log tells what is compiled
 
 numba.config.CACHE_DIR = str(_cache_root() / _source_stamp())
 
@@ -102,11 +105,46 @@ class _PartCompiler(CompilerBase):  # type: ignore[misc]
 
 _PART: dict[str, Any] = {"cache": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True, "pipeline_class": _PartCompiler}
 
-device: Callable[..., Any] = numba.njit(**OPTIONS)
-"""Compiles a function that kernels call: scalars, or the arrays of one world."""
 
-lean: Callable[..., Any] = numba.njit(**LEAN)
-"""`device` for what allocates nothing and returns no array."""
+@contextmanager
+def _alone(name: str) -> Iterator[None]:
+    """Let no other process compile the function of a name meanwhile: it waits, and finds the code in the cache.
+
+    Waiting is compiling to whoever measures that. Where no file can be written, there is no cache either.
+    """
+    with global_compiler_lock, ExitStack() as held:
+        with suppress(OSError):
+            folder = Path(numba.config.CACHE_DIR)
+            folder.mkdir(parents=True, exist_ok=True)
+            file = held.enter_context((folder / f"{name}.lock").open("w"))
+            held.enter_context(compiling())
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _compiled(function: Callable[..., Any], options: dict[str, Any], **more: Any) -> Any:
+    """A function that is compiled when it is called, once for all processes that share the cache."""
+    dispatcher = numba.njit(**options, **more)(function)
+    if not numba.config.DISABLE_JIT:
+        once, name = dispatcher.compile, f"{function.__module__}.{function.__qualname__}"
+
+        def compile(signature: Any) -> Any:
+            with _alone(name):
+                return once(signature)
+
+        dispatcher.compile = compile
+    return dispatcher
+
+
+def device(function: Callable[..., Any]) -> Any:
+    """Compile a function that kernels call: scalars, or the arrays of one world."""
+    return _compiled(function, OPTIONS)
+
+
+def lean(function: Callable[..., Any]) -> Any:
+    """`device` for what allocates nothing and returns no array."""
+    return _compiled(function, LEAN)
+
 
 part: Callable[..., Any] = numba.njit(**OPTIONS | _PART)
 """`device` for what only compiled functions call: it becomes a part of each kernel, without a way in for Python nor a file in the
@@ -144,8 +182,8 @@ def kernel(function: Callable[..., Any], options: dict[str, Any] = OPTIONS) -> A
     shell = types.FunctionType(code, names, name)
     shell.__module__, shell.__qualname__ = function.__module__, function.__qualname__ + "_shell"
     # Inlined where Python comes in, because what is called instead is optimised once less, and fuses other multiply-adds.
-    compiled = numba.njit(**options, forceinline=True)(function)
-    compiled.shell, compiled.entries = numba.njit(**options)(shell), {}
+    compiled = _compiled(function, options, forceinline=True)
+    compiled.shell, compiled.entries = _compiled(shell, options), {}
     return compiled
 
 

@@ -186,6 +186,9 @@ class Recording:
         shortest_turn: sum of the turns along a shortest way, the first one from the heading at the start, rad; None where there is
             no way or nobody recorded it.
         door: (T,) opening of the map's door, 0 to 1; None for a map without a door that moves.
+        planned_path: (K, 3) the global paths that the robot was given: time, x, y of their points, s and m, path after path. A
+            path lasts until the time of the next; one point, where the robot was, says that there was none. None where nobody read
+            a path or nobody recorded it.
         sensors: readings of the robot's channels at each call of the planner, by channel and field: (T - 1, ...), of the field's
             type. Only of channels that were to be recorded. The channel "scan" has the field ``ranges``.
     """
@@ -218,6 +221,7 @@ class Recording:
     reason: Ints | None = field(default=None, metadata=axes("T-1", np.int32, stored=np.int8))
     speed_limit: Doubles | None = field(default=None, metadata=axes("T-1", stored=np.float32))
     danger: Doubles | None = field(default=None, metadata=axes("T-1", stored=np.float32))
+    planned_path: Doubles | None = field(default=None, metadata=axes("K 3", stored=np.float32))
     reference_path: float | None = None
     shortest_turn: float | None = None
     robot: RobotTraits | None = None

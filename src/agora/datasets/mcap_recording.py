@@ -85,7 +85,8 @@ def _robot_schema() -> dict[str, Any]:
     known |= {name: _type(one, len(one.names)) for name, one in _FIXED.items()}
     others: dict[str, Any] = {"shortest_path": number, "robot": {"type": "object"}, _READINGS: {"type": "object"}}
     others |= {name: number for name in _MAYBE}
-    return _schema("agora.Robot", known | others, list(known))
+    maybe = [name for name, one in _FIXED.items() if one.optional]
+    return _schema("agora.Robot", known | others, [name for name in known if name not in maybe])
 
 
 def entries_of(played: PlayedEpisode) -> Iterator[McapMessage]:
@@ -119,7 +120,7 @@ def _robot(robot: PlayedRobot) -> dict[str, Any]:
     said = {"planner": robot.planner, "model": robot.model, "missing": sorted(robot.missing), "samples": len(recording.time)}
     said |= {name: getattr(recording, name) for name in _SCALARS} | {"outcome": int(recording.outcome)}
     said |= {"contacts": [_contact(contact) for contact in recording.contacts]}
-    said |= {name: _plain(getattr(recording, name)) for name in _FIXED}
+    said |= {name: _plain(values) for name in _FIXED if (values := getattr(recording, name)) is not None}
     said |= {"shortest_path": recording.shortest_path} if math.isfinite(recording.shortest_path) else {}
     said |= {name: getattr(recording, name) for name in _MAYBE if getattr(recording, name) is not None}
     if recording.sensors:
@@ -219,8 +220,10 @@ def _played(file: McapFile, number: int, said: dict[str, Any], samples: list[dic
             f"{file.path}: {len(samples)} of {said['samples']} samples of robot {number} are there; the others are missing"
         )
     lengths = {"T": len(samples), "P": len(said["pedestrian_id"]), "C": len(said["planning_time"])}
+    lengths["K"] = len(said.get("planned_path", ()))
     others: dict[str, Any] = {name: said.get(name) for name in _MAYBE}
-    arrays: dict[str, Any] = {name: np.array(said[name], one.kind).reshape(one.shape(lengths)) for name, one in _FIXED.items()}
+    fixed = {name: one for name, one in _FIXED.items() if name in said}
+    arrays: dict[str, Any] = {name: np.array(said[name], one.kind).reshape(one.shape(lengths)) for name, one in fixed.items()}
     for name, one in _SAMPLED.items():
         due = samples[: one.shape(lengths)[0]]
         if due and (not one.optional or name in due[0]):

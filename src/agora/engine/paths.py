@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from agora.core.state import Array, Bools, Doubles, Floats
-from agora.interfaces import PathRequest
+from agora.interfaces import GlobalPlanner, PathRequest
 
 if TYPE_CHECKING:
     from agora.engine.conditions import Conditions
     from agora.engine.observers import Observers
+    from agora.maps.grid import Map
+    from agora.robots.model import RobotModel
     from agora.world.start import Start
     from agora.world.world import World
 
@@ -25,19 +28,23 @@ class Paths:
         world: the worlds.
         observers: observers, which take the paths, and know the layers on the map.
         conditions: the global planner, how often it plans, and the layers.
+        keep: whether the paths of an episode are kept for `given`.
     """
 
-    def __init__(self, world: World, observers: Observers, conditions: Conditions) -> None:
+    def __init__(self, world: World, observers: Observers, conditions: Conditions, *, keep: bool = False) -> None:
         self._world, self._observers, self._needed = world, observers, observers.read_paths
         self._planner, self._layered = conditions.global_planner, bool(conditions.layers)
         self._every = round(conditions.replan / conditions.periods.physics) if self._needed else 0
         self._starts: dict[int, Start] = {}
         self._looked = np.zeros(world.layout.worlds, np.int64)
+        self._keep = keep and self._needed
+        self._given: dict[tuple[int, int], list[Doubles]] = {}
 
     def begin(self, w: int, start: Start) -> None:
         """Begin an episode in one world: every robot gets the path to its first goal."""
         self._starts[w], self._looked[w] = start, 0
         for r, robot in enumerate(start.robots):
+            self._given[w, r] = []
             self.plan(w, r, robot.pose, robot.goals[0])
 
     def forget(self, w: int) -> None:
@@ -69,22 +76,48 @@ class Paths:
     def plan(self, w: int, r: int, here: Array, goal: Array) -> None:
         """Give a robot the path from a place to a goal, (2,) m or poses (3,); none where there is none."""
         if self._needed:
-            self._observers.set_path(w, r, self.find(w, r, here, goal))
+            path = self.find(w, r, here, goal)
+            self._observers.set_path(w, r, path)
+            if self._keep:
+                now = float(self._world.status.clock.step[w]) * self._world.dt
+                points = path if len(path) else np.asarray(here, float)[None, :2]
+                self._given[w, r].append(np.column_stack((np.full(len(points), now), points)))
+
+    def given(self, w: int, r: int) -> Doubles | None:
+        """The kept paths of a robot since its episode began, as `agora.core.recording.Recording.planned_path`; None without."""
+        return np.concatenate(self._given[w, r]) if self._keep else None
 
     def find(self, w: int, r: int, here: Array, goal: Array) -> Floats:
-        """The path (K, 2) of the global planner from a place to a goal, (2,) m or poses (3,); (0, 2) where there is none.
+        """The path (K, 2) of the global planner from a place to a goal, (2,) m or poses (3,); (0, 2) where there is none."""
+        return self.question(w, r, here, goal)()
 
-        It is that of the disc about the robot's outline; where this fits nowhere through, of the largest disc inside.
-        """
+    def question(self, w: int, r: int, here: Array, goal: Array) -> Callable[[], Floats]:
+        """The question that `find` asks, which may be asked later, and in another thread."""
         start = self._starts[w]
         place, model = start.map, start.robots[r].model
         cost = self._observers.layer_costs(w, r, place) if self._layered else None
         there = goal[:2] if start.heading_tolerance >= math.pi else goal
-        request = PathRequest(place, _pose(here), _pose(there), model.radius, model.turning_radius, model.footprint, cost)
-        path = self._planner.path(request)
-        if path is None and model.footprint:
-            path = self._planner.path(replace(request, radius=model.inscribed_radius))
-        return np.zeros((0, 2), np.float32) if path is None else np.asarray(path)[:, :2]
+
+        def answer() -> Floats:
+            path = path_for(model, self._planner, place, here, there, cost)
+            return np.zeros((0, 2), np.float32) if path is None else path[:, :2]
+
+        return answer
+
+
+def path_for(
+    model: RobotModel, planner: GlobalPlanner, place: Map, here: Array, there: Array, cost: Array | None = None
+) -> Floats | None:
+    """The path (K, 2) or (K, 3) of a global planner for a robot between two places, (2,) m or poses (3,); None where there is none.
+
+    It is that of the disc about the robot's outline; where this fits nowhere through, of the largest disc inside. A planner that
+    fits the outline itself is asked once.
+    """
+    request = PathRequest(place, _pose(here), _pose(there), model.radius, model.turning_radius, model.footprint, cost)
+    path = planner.path(request)
+    if path is None and model.footprint and not getattr(planner, "fits_outline", False):
+        path = planner.path(replace(request, radius=model.inscribed_radius))
+    return None if path is None else np.asarray(path)
 
 
 def _pose(place: Array) -> Doubles:

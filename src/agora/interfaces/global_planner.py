@@ -33,7 +33,11 @@ class PathRequest:
 
 
 class GlobalPlanner(Protocol):
-    """Map to path."""
+    """Map to path.
+
+    Where a planner finds no path for a robot with an outline, it is asked for the largest disc inside, too. One that plans for the
+    outline itself, so that the radius means nothing to it then, has an attribute ``fits_outline`` that is True, and is asked once.
+    """
 
     def path(self, request: PathRequest) -> Floats | None:
         """Return the path from the start to the goal; None where there is none, or where an end is outside the map.

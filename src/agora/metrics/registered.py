@@ -8,6 +8,18 @@ from agora.registry import available, load
 
 __all__ = ["measure", "metrics"]
 
+HEADLINE = {
+    "time_to_goal": "Time to the goal",
+    "path_efficiency": "Path",
+    "closest_pedestrian_distance_min": "Closest approach",
+    "personal_space_compliance.robosense": "Personal space",
+    "jerk_average": "Smoothness (jerk)",
+}
+"""The most important metrics, which the report shows first, and their words."""
+
+FEW = ("success", *HEADLINE, "path_length", "planning_time")
+"""Metrics that tell one episode in short."""
+
 
 def metrics() -> list[Metric]:
     """Return every registered metric, by name."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import time as clock
 from collections.abc import Sequence
+from concurrent.futures import Executor, Future
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -98,6 +99,8 @@ class Navigator:
         room: number of pedestrians that can be seen, where the episode has fewer.
         patience: age of a pose or a scan after which its robot stands still, s; infinite in lock step.
         has_goals: whether the robots are under way to the episode's first goals.
+        aside: makes the paths that are due again and again, while the robots go on along the ones before; by itself if there is
+            none.
 
     Attributes:
         names: as given, or made of the models.
@@ -114,8 +117,10 @@ class Navigator:
         room: int = 0,
         patience: float = math.inf,
         has_goals: bool = True,
+        aside: Executor | None = None,
     ) -> None:
         self._start, self._planner, self._patience = start, planner, patience
+        self._aside, self._coming = aside, dict[int, tuple[Array, Future[Floats]]]()
         count = len(start.robots)
         self.names = tuple(names) or tuple(f"{robot.model.name}_{r}" for r, robot in enumerate(start.robots))
         self.needs = declaration_of(planner).channels
@@ -152,6 +157,7 @@ class Navigator:
         names: Sequence[str] = (),
         room: int = 64,
         patience: float = 0.5,
+        aside: Executor | None = None,
         goal_tolerance: float = GOAL_TOLERANCE,
         heading_tolerance: float = math.pi,
     ) -> Navigator:
@@ -159,7 +165,13 @@ class Navigator:
         here = np.array([*(np.asarray(place.origin) + 0.5 * place.resolution), 0.0])
         robots = tuple(RobotStart(model, here, here[None]) for model in models)
         start = Start("navigation", 0, place, robots, PedestrianStarts.none(), _ENDLESS, goal_tolerance, heading_tolerance)
-        return Navigator(start, conditions or Conditions(), planner, names=names, room=room, patience=patience, has_goals=False)
+        how = conditions or Conditions()
+        return Navigator(start, how, planner, names=names, room=room, patience=patience, has_goals=False, aside=aside)
+
+    @property
+    def map(self) -> Map:
+        """The map of the world."""
+        return self._start.map
 
     @property
     def robots(self) -> Robots:
@@ -256,6 +268,11 @@ class Navigator:
         self._has_goal[robot] = True
         self.replan(robot)
 
+    def tolerate(self, robot: int, distance: float, heading: float) -> None:
+        """Say how near a robot must come to its goal: m, and rad from the goal's heading, pi or more for any."""
+        goals = self._world.status.goals
+        goals.tolerance[0, robot], goals.heading_tolerance[0, robot] = distance, heading
+
     def drop_goal(self, robot: int) -> None:
         """Leave a robot without a goal: it stands."""
         self._has_goal[robot] = False
@@ -276,17 +293,38 @@ class Navigator:
 
     def replan(self, robot: int) -> None:
         """Make a robot's path anew from where it is."""
+        self._coming.pop(robot, None)
         self._paths.replan(0, robot)
+
+    def _replan_aside(self, robot: int, aside: Executor) -> None:
+        """Have a robot's path made anew, unless that is under way."""
+        goal = self.goal(robot)
+        if goal is not None and robot not in self._coming:
+            self._coming[robot] = goal, aside.submit(self._paths.question(0, robot, self._paths.pose(0, robot), goal))
+
+    def _take_paths(self) -> None:
+        """Give the robots the paths that have been made aside to the goals that they still have."""
+        for robot, (goal, path) in list(self._coming.items()):
+            if path.done():
+                del self._coming[robot]
+                now = self.goal(robot)
+                if now is not None and (now == goal).all():
+                    self._observers.set_path(0, robot, path.result())
 
     def arrived(self, robot: int) -> bool:
         """Return whether a robot is at its goal, within the tolerances."""
+        away, turned = self.left(robot)
+        goals = self._world.status.goals
+        near, straight = float(goals.tolerance[0, robot]), float(goals.heading_tolerance[0, robot])
+        return away <= near and (straight >= math.pi or turned <= straight)
+
+    def left(self, robot: int) -> tuple[float, float]:
+        """The distance of a robot from its goal, m, and from the goal's heading, rad; infinite without one."""
         goal = self.goal(robot)
         if goal is None:
-            return False
-        robots, start = self.robots, self._start
-        turned = abs(math.remainder(goal[2] - float(robots.heading[0, robot]), math.tau))
-        away = math.dist(goal[:2], self._paths.pose(0, robot)[:2])
-        return away <= start.goal_tolerance and (start.heading_tolerance >= math.pi or turned <= start.heading_tolerance)
+            return math.inf, math.inf
+        x, y, heading = self._paths.pose(0, robot)
+        return math.dist(goal[:2], (x, y)), abs(math.remainder(goal[2] - heading, math.tau))
 
     def forget(self) -> None:
         """Begin afresh: the planners' memories, the seen obstacles, the tracks, and the ages of poses and scans."""
@@ -332,8 +370,13 @@ class Navigator:
         going = active & self._has_goal
         going[list(standing)] = False
         late = self._paths.due(np.array([step]))
-        for robot in np.flatnonzero(going & (late | (set_down & ~self._led))):
-            self.replan(int(robot))
+        self._take_paths()
+        away = set_down & ~self._led
+        for robot in map(int, np.flatnonzero(going & (late | away))):
+            if self._aside is None or away[robot]:
+                self.replan(robot)
+            else:
+                self._replan_aside(robot, self._aside)
         if set_down.any():
             self._memory = reset(self._memory, set_down)
         if not going.any():
@@ -430,9 +473,16 @@ class Navigator:
             cost = np.where(cost >= INSCRIBED, cost, np.maximum(cost, self._observers.layer_costs(0, robot, place)))
         return cost, np.asarray(place.origin, float), place.resolution
 
-    def lead(self, robot: int, path: ArrayLike) -> None:
-        """Give a robot a path (K, 2) that somebody else has made, m; it is left alone until that one makes another."""
+    def lead(self, robot: int, path: ArrayLike, goal: ArrayLike | None = None) -> None:
+        """Give a robot a path (K, 2) that somebody else has made, m, and perhaps the goal (3,) that it leads to.
+
+        The path is left alone until that one makes another.
+        """
+        if goal is not None:
+            self._world.set_goal(0, robot, np.asarray(goal, np.float64))
+            self._has_goal[robot] = True
         self._led[robot] = True
+        self._coming.pop(robot, None)
         self._observers.set_path(0, robot, np.asarray(path, np.float64).reshape(-1, 2))
 
     def guidance(self, robot: int) -> Led:

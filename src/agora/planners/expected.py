@@ -9,6 +9,7 @@ import numpy as np
 
 from agora.core.state import Bools, Floats
 from agora.interfaces import Channel, Memory, Observation, Predictor, Tracks
+from agora.world.tracks import onward
 
 
 class Discs(NamedTuple):
@@ -50,12 +51,11 @@ def discs(predictor: Predictor, o: Observation, steps: int, dt: float, memory: M
     """
     rows = len(o.pose)
     people, robots = (_nobody(rows) if one is None else one for one in (o.pedestrians, o.robots))
-    times = np.float32(dt) * np.arange(1, steps + 1, dtype=np.float32)
     ways, kept = np.zeros((rows, 0, steps, 2), np.float32), memory
     if o.pedestrians is not None:
         answer = predictor.predict(o, steps, dt, memory)
         ways, kept = answer.position, answer.memory
-    on = robots.position[:, :, None] + times[:, None] * robots.velocity[:, :, None]
+    on = onward(robots.position, robots.velocity, steps, dt)
     both = [np.concatenate(pair, axis=1) for pair in zip(_arrays(people), _arrays(robots), strict=True)]
     position, velocity, radius, present = both
     return Discs(position, velocity, radius, present, np.concatenate((ways, on), axis=1)), kept

@@ -4,15 +4,17 @@ declare.
 
 from __future__ import annotations
 
+import difflib
 import sys
 import traceback
 from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
 
-from agora.errors import AgoraError, in_words
+from agora.errors import AgoraError, in_words, nearest
 from agora.interfaces import Declaration, Observation
 from agora.interfaces.observation import VIEWS
+from agora.registry import available
 
 _LONGEST = 100  # characters of a line that is shown
 
@@ -27,8 +29,8 @@ def failure(error: BaseException, declares: Declaration, observation: Observatio
 
     Returns:
         The error; the file, the line and the text of the planner's code that raised it, or that called what raised it, unless it
-        is an error that Agora raises on purpose, whose words say enough; and the channel that the code reads without declaring it,
-        if that may be the reason.
+        is an error that Agora raises on purpose, whose words say enough; and, if that may be the reason, the channel that the code
+        reads without declaring it, or the name that is nearest to one that there is not.
     """
     said, here = in_words(error), sys._getframe(1).f_code.co_filename
     raised = [(frame, line) for frame, line in traceback.walk_tb(error.__traceback__) if frame.f_code.co_filename != here]
@@ -50,12 +52,30 @@ def _own(frames: Sequence[FrameType]) -> int:
 
 
 def _undeclared(error: BaseException, frames: Sequence[FrameType], declares: Declaration, observation: Observation) -> list[str]:
-    """Channels that the code read and that the planner does not declare."""
+    """Channels that the code read and that the planner does not declare, and the nearest name where there is none of that name."""
     hints, read = [], {name for frame in frames for name in frame.f_code.co_names}
+    if isinstance(error, AttributeError) and error.obj is not None and error.name:
+        close = difflib.get_close_matches(error.name, [name for name in dir(error.obj) if not name.startswith("_")], n=1)
+        return [f"did you mean {name!r}?" for name in close]
     if isinstance(error, (TypeError, AttributeError)) and "NoneType" in str(error):
         missing = [name for name in VIEWS if name in read and getattr(observation, name) is None]
         hints = [(f"observation.{name} is None", VIEWS[name]) for name in missing]
-    elif isinstance(error, KeyError) and "sensors" in read and isinstance(error.args[0], str):
-        hints = [(f"observation.sensors has no {error.args[0]!r}", error.args[0])]
+    elif isinstance(error, KeyError) and "sensors" in read and error.args and isinstance(key := error.args[0], str):
+        if unknown := _unknown(key, observation):
+            return [unknown]
+        shown = next((name for name, channel in VIEWS.items() if channel == key), "")
+        if shown and key in declares.channels:
+            return [f"the channel {key!r} is observation.{shown}"]
+        hints = [(f"observation.sensors has no {key!r}", key)]
     channels = set(declares.channels)
     return [f"{what}: the planner does not declare it; say needs=({name!r},)" for what, name in hints if name not in channels]
+
+
+def _unknown(key: str, observation: Observation) -> str:
+    """Say what is nearest to the name of a sensor, or of a part of its reading, that there is not; empty where there is one."""
+    channels = {*available("channels"), *observation.sensors}
+    parts = {name for reading in observation.sensors.values() for name in reading}
+    if key in channels | parts:
+        return ""
+    kind, known = ("reading", parts) if difflib.get_close_matches(key, parts, n=1) else ("sensor", channels)
+    return f"no {kind} called {key!r}; {nearest(key, known)}"

@@ -15,7 +15,7 @@ import numpy as np
 from agora.core.recording import Reason
 from agora.core.state import Array, Bools, Floats, read_only
 from agora.core.stranger import Apart, Signalled, stranger
-from agora.errors import InputError, PlannerError
+from agora.errors import AgoraError, InputError, PlannerError, placed
 from agora.interfaces import NOTES, Answer, BatchPlanner, Declaration, Memory, Observation, Planner
 from agora.planners.failure import failure
 from agora.planners.final_turn import turn_at_goal
@@ -91,9 +91,15 @@ def declaration_of(planner: Any) -> Declaration:
     """Return the declared properties of a planner or an interplanner.
 
     Raises:
-        InputError: it says nothing.
+        InputError: it says nothing, or its own code raises.
     """
-    if not isinstance(said := getattr(planner, "declares", None), Declaration):
+    try:
+        said = planner.declares if hasattr(type(planner), "declares") else getattr(planner, "declares", None)
+    except AgoraError:
+        raise
+    except Exception as error:
+        raise InputError(f"{type(planner).__name__} cannot say what it needs: {placed(error, __file__)}") from error
+    if not isinstance(said, Declaration):
         expected = 'an attribute such as declares = Declaration(needs=("path",)), of agora.interfaces'
         raise InputError(f"{type(planner).__name__} does not declare what it needs: expected {expected}")
     return said

@@ -9,7 +9,7 @@ from dataclasses import fields
 from typing import Any
 
 from agora.config import build, build_component, load, parse_parameters, split
-from agora.errors import InputError, UnknownNameError, in_words
+from agora.errors import InputError, UnknownNameError, in_words, nearest
 from agora.extras import lacking
 from agora.planners.guided import GuidedPlanner
 from agora.planners.lift import declaration_of
@@ -113,7 +113,7 @@ def runnable() -> tuple[list[str], dict[str, str]]:
     for name in available("planners"):
         try:
             reason = _missing(name)
-        except ImportError as error:
+        except InputError as error:
             reason = in_words(error)
         if reason:
             reasons[name] = reason
@@ -150,7 +150,9 @@ def _local(text: str, agent: str) -> Named:
     if agent and "file" in {field.name for field in fields(load_component("planners", values["name"]))}:
         values = {"file": agent} | values
     built = build_component("planners", values, f"planner {text!r}")
-    declaration_of(built.part)
+    for name, own in declaration_of(built.part).channels.items():
+        if own is None and name not in (known := available("channels")):
+            raise InputError(f"planner {text!r}: no sensor called {name!r}; {nearest(name, known)}")
     return built
 
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from agora.interfaces import Memory, Observation, Prediction, PredictorDeclaration
+from agora.world.tracks import onward
 
 
 @dataclass(frozen=True)
@@ -23,5 +22,4 @@ class ConstantVelocity:
         """Return the places at constant velocity; nothing is remembered."""
         people = observation.pedestrians
         assert people is not None
-        times = np.float32(dt) * np.arange(1, steps + 1, dtype=np.float32)
-        return Prediction(people.position[:, :, None] + times[:, None] * people.velocity[:, :, None])
+        return Prediction(onward(people.position, people.velocity, steps, dt))

@@ -10,6 +10,7 @@ from typing import Literal
 from agora.config import load
 from agora.documents import located
 from agora.errors import InputError
+from agora.robots.mbf import CONTROLLERS
 from agora.robots.model import load_robot
 
 __all__ = ["Driver", "RobotEntry", "read_robot_setup", "robot_names"]
@@ -24,7 +25,7 @@ class RobotEntry:
     Attributes:
         model: model of the robots.
         amount: number of robots.
-        local_planner: name of the local planner, with parameters: ``dwa(max_samples=12)``; that of the launch file where empty.
+        local_planner: name of the local planner, with parameters: ``dwa(vx_samples=12)``; that of the launch file where empty.
         planner: the same as ``local_planner``; Arena's shipped files call it so.
         inter_planner: name of the interplanner, likewise.
         agent: name of a learned agent; that of the model where empty.
@@ -50,6 +51,11 @@ class RobotEntry:
             load_robot(self.model)
         except InputError as error:
             raise ValueError(f"model: {error}") from error
+
+    @property
+    def planned_here(self) -> bool:
+        """True where a planner of the library drives; with Move Base Flex these are all that are not among its own."""
+        return self.navigation == "agora" or (self.navigation == "mbf" and self.local_planner not in CONTROLLERS)
 
 
 @dataclass(frozen=True)

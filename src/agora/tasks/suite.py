@@ -27,7 +27,7 @@ from agora.share import folder
 from agora.tasks.budget import measured, time_budget
 from agora.world.start import PedestrianStarts, RobotStart, Start
 
-__all__ = ["Suite", "load_suite", "resolve"]
+__all__ = ["Suite", "load_suite", "resolve", "with_seed"]
 
 
 @dataclass(frozen=True)
@@ -301,3 +301,8 @@ def load_suite(name_or_path: str | Path) -> Suite:
     if str(name_or_path) not in suite_names():
         raise UnknownNameError("suite", str(name_or_path), suite_names())
     return load(folder("configs") / "benchmark" / f"{name_or_path}.yaml", Suite)
+
+
+def with_seed(suite: Suite, seed: int | None) -> Suite:
+    """The suite with another seed."""
+    return suite if seed is None else replace(suite, seed=seed)

@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from threading import Barrier
 from typing import Any, get_args
 
 import numpy as np
@@ -30,7 +31,7 @@ _KINDS: dict[str, dict[str, Any]] = {
     "car-like": {"turning_radius": 0.7, "corners": 4},
 }
 _STEPS = 3
-_PER_THREAD = 16
+_PER_THREAD = 4
 _STANDS, _CREEPS = 1e-6, 1e-3  # m/s
 _ROUNDED = 2e-6  # m, half of the last bit of float32 between 32 and 64 m
 
@@ -284,8 +285,14 @@ class _Check:
         after, _ = self.act(seen, memory, "batch, second step")
 
         def ranges(ask: Callable[[int, int], None]) -> None:
+            both = Barrier(2)
+
+            def at_once(first: int) -> None:
+                both.wait()
+                ask(first, first + _PER_THREAD)
+
             with ThreadPoolExecutor(2) as pool:
-                for done in [pool.submit(ask, first, first + _PER_THREAD) for first in (0, _PER_THREAD)]:
+                for done in [pool.submit(at_once, first) for first in (0, _PER_THREAD)]:
                     done.result()
 
         first = lift.in_ranges(self.planner, seen, {}, ranges)

@@ -68,11 +68,18 @@ def recording(
         speed_limit=rng.uniform(0.0, 1.0, max(samples - 1, 0)),
         danger=rng.uniform(0.0, 1.0, max(samples - 1, 0)),
         command=rng.uniform(-0.1, 1.1, (max(samples - 1, 0), 3)) * (1.0, 0.0, 1.0),
+        planned_path=_planned(move, pose),
         robot=robot_traits(1, 1),
         command_delay=0.1,
     )
     freeze(made)
     return made
+
+
+def _planned(move: Move, pose: Doubles) -> Doubles:
+    """A path at the start, none after 2 s, another after 3 s."""
+    parts = (0.0, move.points(pose[::9, :2] + 0.2)), (2.0, move.points(pose[9:10, :2])), (3.0, move.points(pose[::17, :2] - 0.1))
+    return np.concatenate([np.column_stack((np.full(len(points), time), points)) for time, points in parts])
 
 
 def _contact(time: float, kind: ContactKind, place: Doubles) -> Contact:

@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from agora.core.recording import Closer, Contact, ContactKind, Recording
+from agora.core.recording import Closer, Contact, ContactKind, Outcome, Recording
 from agora.core.state import SOCIAL_STATES, Array, Bools, Doubles
 from agora.errors import InputError
 from agora.files import write_whole
 from agora.metrics.blame import avoidable
+from agora.metrics.outline import corners as footprint
+from agora.viewer.planned import corners, paths
 from agora.viewer.scene import (
     COLOURS,
     DARK,
@@ -32,6 +34,7 @@ from agora.viewer.scene import (
     raster,
     states_seen,
 )
+from agora.viewer.why import why
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -47,13 +50,29 @@ FINEST, STEPS = 0.005, 65000
 TURN = 1024
 """Headings are rounded to this part of a turn."""
 
+GAP, NO_GAP = 0.01, 32767
+"""Gaps are rounded to 1 cm; the number where there is nothing near."""
 
-def replay_html(recordings: Mapping[str, Recording], *, rate: float = 10.0) -> Markup:
+COMMAND = 0.001
+"""Commands are rounded to this, m/s and rad/s."""
+
+EXTRA = 5
+"""Channels between the robot's and the pedestrians': gaps to people and walls, vx, vy and omega of the command."""
+
+PATH = 0.02
+"""A planned path is drawn to this, m."""
+
+LEAD = 5.0
+"""A failure is played from so long before what decided it, s."""
+
+
+def replay_html(recordings: Mapping[str, Recording], *, rate: float = 10.0, titles: Mapping[str, str] | None = None) -> Markup:
     """Return a fragment of HTML with style, script and data that plays the episodes; the keys are their names.
 
     Args:
         recordings: recordings by name, at least one.
         rate: samples a second to keep at most; between samples the page draws straight lines.
+        titles: titles by name; the name itself for others.
 
     Raises:
         InputError: there are no recordings, or one has no samples.
@@ -68,10 +87,12 @@ def replay_html(recordings: Mapping[str, Recording], *, rate: float = 10.0) -> M
         drawn = -1
         if recording.map is not None:
             drawn = maps.setdefault(json.dumps(encode_map(recording.map)), len(maps))
-        episodes.append({"name": name, "map": drawn, **encode(recording, rate)})
+        title = (titles or {}).get(name, name)
+        episodes.append({"name": name, "title": title, "map": drawn, **encode(recording, rate)})
     data = {
         "colours": {"light": COLOURS, "dark": DARK},
         "outcomes": OUTCOME_COLOURS,
+        "units": {"gap": GAP, "none": NO_GAP, "command": COMMAND, "extra": EXTRA},
         "trail": [TRAIL_LENGTH, TRAIL_STEP],
         "flash": FLASH,
         "states": [mark_of(number) for number in range(len(SOCIAL_STATES))],
@@ -91,13 +112,20 @@ def replay_html(recordings: Mapping[str, Recording], *, rate: float = 10.0) -> M
     )
 
 
-def write_replay(path: Path, recordings: Mapping[str, Recording], *, title: str = "Replay", rate: float = 10.0) -> Path:
-    """Write a page that plays the episodes; it opens from disk in any browser since 2023.
+def write_replay(
+    path: Path,
+    recordings: Mapping[str, Recording],
+    *,
+    title: str = "Replay",
+    rate: float = 10.0,
+    titles: Mapping[str, str] | None = None,
+) -> Path:
+    """Write a page that plays the episodes; it opens from disk in any browser since 2023. ``titles`` are as in `replay_html`.
 
     Raises:
         InputError: there are no recordings, or one has no samples; nothing is written.
     """
-    replay = replay_html(recordings, rate=rate)
+    replay = replay_html(recordings, rate=rate, titles=titles)
     page = templates().get_template("page.html").render(title=title, css=source("page.css"), replay=replay)
     write_whole(path, page)
     return path
@@ -133,14 +161,45 @@ def encode(recording: Recording, rate: float = 10.0) -> dict[str, Any]:
 
     ``data`` is base64 of a zlib stream of the low bytes, then the high bytes, then the bits of presence (pedestrian by pedestrian).
     Where there are social states, a byte for each sample follows (pedestrian by pedestrian).
-    The bytes are those of 16-bit numbers, channel after channel (time; the robot's x, y, heading; every pedestrian's x; y;
-    heading), second differences in time, modulo 2^16. ``time_unit``, ``unit`` and ``origin``, ``turn`` turn them into s, m, rad.
+    The bytes are those of 16-bit numbers, channel after channel (time; the robot's x, y, heading; the gaps to people and to walls;
+    vx, vy, omega of the command; every pedestrian's x; y; heading), second differences in time, modulo 2^16. ``time_unit``,
+    ``unit`` and ``origin``, ``turn``, `GAP` and `COMMAND` turn them into s, m, rad. Gaps and commands may be below zero.
     """
-    extent = Scene(recording).extent
-    origin = np.array(extent[:2])
+    scene, ended, outline = Scene(recording), why(recording), footprint(recording)
+    extent, keep = scene.extent, _thinned(recording.time, rate)
     unit = max(FINEST, (extent.right - extent.left) / STEPS, (extent.top - extent.bottom) / STEPS)
     time_unit = max(0.001, float(recording.time[-1]) / STEPS)
-    keep = _thinned(recording.time, rate)
+    return {
+        "outcome": recording.outcome.label,
+        "why": ended.words,
+        "from": round(max(0.0, ended.time - LEAD), 3) if recording.outcome is not Outcome.REACHED else 0.0,
+        "paths": [[round(since, 3), corners(path, PATH).round(2).tolist()] for since, path in paths(recording)],
+        "outline": [] if outline is None else outline.round(3).tolist(),
+        "commands": recording.command is not None,
+        "extent": [round(v, 3) for v in extent],
+        "goal": [round(float(v), 3) for v in recording.goal[:2]],
+        "tolerance": float(recording.goal_tolerance),
+        "radius": float(recording.radius),
+        "contacts": [
+            [round(float(c.time), 3), int(c.kind), int(c.party), round(float(c.x), 3), round(float(c.y), 3), _blame(recording, c)]
+            for c in recording.contacts
+        ],
+        "door": _door(recording, keep),
+        "samples": len(keep),
+        "states": recording.pedestrian_state is not None,
+        "radii": [round(float(r), 3) for r in recording.pedestrian_radius],
+        "ids": [int(i) for i in recording.pedestrian_id],
+        "origin": [float(v) for v in extent[:2]],
+        "unit": unit,
+        "time_unit": time_unit,
+        "turn": TURN,
+        "data": base64.b64encode(zlib.compress(_data(scene, keep, unit, time_unit), 9)).decode(),
+    }
+
+
+def _data(scene: Scene, keep: Array, unit: float, time_unit: float) -> bytes:
+    """The bytes that `encode` tells of, of the samples that are kept."""
+    recording, origin = scene.recording, np.array(scene.extent[:2])
     present = np.asarray(recording.pedestrian_present, bool)[keep]
     held = _held(present)
     people = np.take_along_axis(recording.pedestrian_position[keep], held[..., None], axis=0)
@@ -152,6 +211,8 @@ def encode(recording: Recording, rate: float = 10.0) -> dict[str, Any]:
             recording.time[keep][None] / time_unit,
             (pose[:, :2] - origin).T / unit,
             pose[None, :, 2] * (TURN / (2 * np.pi)),
+            *(_rounded(gap[keep])[None] for gap in scene.gaps),
+            _commands(recording)[keep].T / COMMAND,
             ((people - origin) / unit).transpose(2, 1, 0).reshape(-1, len(keep)),
             heading.T * (TURN / (2 * np.pi)),
         ]
@@ -159,34 +220,23 @@ def encode(recording: Recording, rate: float = 10.0) -> dict[str, Any]:
     words = np.rint(channels).astype(np.int64)
     for _ in range(2):
         words = np.diff(words, axis=1, prepend=0)
-    blob = (
-        (words & 255).astype(np.uint8).tobytes() + (words >> 8 & 255).astype(np.uint8).tobytes() + np.packbits(present.T).tobytes()
-    )
-    states = recording.pedestrian_state
-    if states is not None:
-        blob += np.where(present, states[keep], 0).T.astype(np.uint8).tobytes()
-    return {
-        "outcome": recording.outcome.label,
-        "failure": recording.failure,
-        "extent": [round(v, 3) for v in extent],
-        "goal": [round(float(v), 3) for v in recording.goal[:2]],
-        "tolerance": float(recording.goal_tolerance),
-        "radius": float(recording.radius),
-        "contacts": [
-            [round(float(c.time), 3), int(c.kind), int(c.party), round(float(c.x), 3), round(float(c.y), 3), _blame(recording, c)]
-            for c in recording.contacts
-        ],
-        "door": _door(recording, keep),
-        "samples": len(keep),
-        "states": states is not None,
-        "radii": [round(float(r), 3) for r in recording.pedestrian_radius],
-        "ids": [int(i) for i in recording.pedestrian_id],
-        "origin": [float(v) for v in origin],
-        "unit": unit,
-        "time_unit": time_unit,
-        "turn": TURN,
-        "data": base64.b64encode(zlib.compress(blob, 9)).decode(),
-    }
+    parts = [words & 255, words >> 8 & 255, np.packbits(present.T)]
+    parts += [] if recording.pedestrian_state is None else [np.where(present, recording.pedestrian_state[keep], 0).T]
+    return b"".join(part.astype(np.uint8).tobytes() for part in parts)
+
+
+def _rounded(gap: Doubles) -> Doubles:
+    """Gaps in `GAP`, within what 16 bits hold."""
+    near = np.isfinite(gap)
+    return np.where(near, np.clip(np.where(near, gap, 0.0) / GAP, 1 - NO_GAP, NO_GAP - 1), NO_GAP)
+
+
+def _commands(recording: Recording) -> Doubles:
+    """(T, 3) the command at each sample, within what 16 bits hold; zeros where nobody recorded it."""
+    if recording.command is None or not len(recording.command):
+        return np.zeros((len(recording.time), 3))
+    most = COMMAND * (NO_GAP - 1)
+    return np.clip(np.concatenate((recording.command, recording.command[-1:])), -most, most)
 
 
 def _door(recording: Recording, keep: Array) -> dict[str, Any] | None:

@@ -15,6 +15,8 @@ import numpy as np
 from agora.core.recording import Contact, Recording
 from agora.core.state import SOCIAL_STATES, Array, Bools, Doubles, Ints
 from agora.errors import InputError
+from agora.metrics.outline import closest_surface, wall_gaps
+from agora.viewer.planned import corners, paths
 
 if TYPE_CHECKING:
     from agora.maps.grid import Map
@@ -93,7 +95,7 @@ STATES = {
 LEGEND = (
     ("robot", "robot and its path"),
     ("pedestrian", "pedestrian, last 2 s"),
-    ("goal", "goal and tolerance"),
+    ("goal", "goal and planned path"),
     ("contact", "contact"),
     ("wall", "wall"),
 )
@@ -129,6 +131,8 @@ class Frame(NamedTuple):
         contacts: contacts that have happened.
         state: (N,) numbers in `agora.core.state.SOCIAL_STATES`; None where the recording has none.
         others: (M, 4) x, y, heading and radius of the episode's other robots.
+        planned: (K, 2) path that the robot is to follow, m; no points where there is none or nobody recorded it.
+        readings: what a dial would show.
     """
 
     time: float
@@ -141,6 +145,40 @@ class Frame(NamedTuple):
     contacts: tuple[Contact, ...]
     state: Ints | None = None
     others: Doubles = np.zeros((0, 4))
+    planned: Doubles = np.zeros((0, 2))
+    readings: Readings | None = None
+
+
+class Readings(NamedTuple):
+    """What a dial on the robot would show.
+
+    Attributes:
+        speed: speed over ground, m/s.
+        command: vx, vy, omega that the planner asked for, m/s and rad/s; None where nobody recorded it.
+        people: gap between the outlines of the robot and of the nearest pedestrian, m; infinite without one.
+        walls: gap between the outline and the nearest obstacle of the map, m; infinite without one.
+    """
+
+    speed: float
+    command: tuple[float, float, float] | None
+    people: float
+    walls: float
+
+    @property
+    def words(self) -> str:
+        """All of them in a line."""
+        asked = "" if self.command is None else f"command {_twist(self.command)} · "
+        return f"speed {self.speed:.2f} m/s · {asked}to people {_gap(self.people)} · to walls {_gap(self.walls)}"
+
+
+def _twist(command: tuple[float, float, float]) -> str:
+    """A command in words; the sideways part only where there is one."""
+    vx, vy, omega = (value if abs(value) >= 0.005 else 0.0 for value in command)
+    return f"{vx:.2f} m/s, {f'{vy:.2f} m/s sideways, ' if vy else ''}{omega:.2f} rad/s"
+
+
+def _gap(metres: float) -> str:
+    return f"{metres if abs(metres) >= 0.005 else 0.0:.2f} m" if np.isfinite(metres) else "none"
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,7 +247,33 @@ class Scene:
             tuple(contact for contact in recording.contacts if contact.time <= time + 1e-9),
             None if recording.pedestrian_state is None else recording.pedestrian_state[k[0]][now],
             np.array([[*_pose_at(other, time), other.radius] for other in self.others]).reshape(-1, 4),
+            next((path for since, path in reversed(self._paths) if since <= time + 1e-9), np.zeros((0, 2))),
+            self._readings(time),
         )
+
+    @cached_property
+    def _paths(self) -> list[tuple[float, Doubles]]:
+        return [(since, corners(path, 0.02)) for since, path in paths(self.recording)]
+
+    @cached_property
+    def gaps(self) -> tuple[Doubles, Doubles]:
+        """(T,) gaps from the robot's outline to the nearest pedestrian and to the nearest obstacle, m; infinite without one."""
+        walls = wall_gaps(self.recording)
+        return closest_surface(self.recording), np.full(len(self.recording.time), np.inf) if walls is None else walls
+
+    def _readings(self, time: float) -> Readings:
+        """What a dial would show at a time; the speed is that of the way since the last sample, as a robot that touches stops."""
+        recording, commands = self.recording, self.recording.command
+        k, j, fraction = (each[0] for each in _between(recording, np.array([time - 1e-6])))
+        way = float(np.hypot(*(recording.pose[j, :2] - recording.pose[k, :2])))
+        speed = way / float(recording.time[j] - recording.time[k]) if j > k else 0.0
+        k, j, fraction = (each[0] for each in _between(recording, np.array([time])))
+        people, walls = (
+            float(gap[k] + fraction * (gap[j] - gap[k])) if np.isfinite(gap[k]) and np.isfinite(gap[j]) else float(gap[k])
+            for gap in self.gaps
+        )
+        asked = None if commands is None or not len(commands) else tuple(commands[min(k, len(commands) - 1)].tolist())
+        return Readings(speed, asked, people, walls)
 
     def leaves(self, time: float) -> list[Doubles]:
         """The leaves of the map's door, polygons (4, 2), m; none of a map without one, or where nobody recorded it."""
@@ -250,6 +314,13 @@ def _pose_at(recording: Recording, time: float) -> Doubles:
     step = recording.pose[j] - recording.pose[k]
     pose: Doubles = recording.pose[k] + fraction * np.append(step[:2], _wrap(step[2]))
     return pose
+
+
+def title_of(planner: str, suite: str, stage: str, episode: int, seed: int | None, robot: int | None = None) -> str:
+    """The title of an episode's picture; ``robot`` is the number of its robot where it has several."""
+    said = [f"{planner} · {suite}: {stage}", f"episode {episode}"]
+    said += [] if seed is None else [f"seed {seed}"]
+    return ", ".join(said if robot is None else [*said, f"robot {robot}"])
 
 
 def mark_of(state: int) -> tuple[str, str]:

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
-from agora.core.recording import Recording
+from agora.core.recording import Outcome, Recording
 from agora.core.state import Array, Doubles
 from agora.errors import InputError
 from agora.viewer.brush import Brush, Pixels
 from agora.viewer.scene import COLOURS, FLASH, LEGEND, OUTCOME_COLOURS, Extent, Frame, Scene, mark_of, raster
+from agora.viewer.why import why
 
 if TYPE_CHECKING:
     from agora.maps.grid import Map
@@ -30,8 +31,17 @@ SMOOTH = 4
 LINE = 1.4
 """Half the width of the robot's path, pixels."""
 
-HEADER, FOOTER, PAD = 40, 34, 12
+HEADER, FOOTER, PAD = 60, 34, 12
 """Pixels above, below and beside the scene."""
+
+WIDEST, HIGHEST, NARROWEST = 960, 720, 740
+"""Most pixels of a video that fits its scene, across and down, and the fewest across."""
+
+DASH = 7.0
+"""Length of the dashes of the planned path and of the gaps between them, pixels."""
+
+CAPTION = 19
+"""Height of a line of the words under the scene, pixels."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,31 +53,53 @@ class Painter:
         size: width and height in pixels.
         title: words at the top left.
         colours: colour ``#rrggbb`` of each role.
+        caption: words below the scene, from the last sample on.
     """
 
     scene: Scene
     size: tuple[int, int] = (960, 720)
     title: str = ""
     colours: Mapping[str, str] = field(default_factory=lambda: COLOURS)
+    caption: str = ""
+
+    @staticmethod
+    def fitting(scene: Scene, caption: str = "") -> tuple[int, int]:
+        """Return the width and height in pixels, both even, that the scene fills, with room for its caption."""
+        extent = scene.extent
+        wide, high = extent.right - extent.left, extent.top - extent.bottom
+        scale = min((WIDEST - 2 * PAD) / wide, (HIGHEST - HEADER - FOOTER) / high)
+        width = max(NARROWEST, math.ceil(wide * scale) + 2 * PAD)
+        rest = HEADER + FOOTER + CAPTION * len(_lines(caption, width))
+        return width + width % 2, 2 * math.ceil((high * scale + rest) / 2)
+
+    @cached_property
+    def _caption(self) -> list[str]:
+        return _lines(self.caption, self.size[0])
+
+    @property
+    def _below(self) -> int:
+        """Pixels below the scene."""
+        return FOOTER + CAPTION * len(self._caption)
 
     @cached_property
     def scale(self) -> float:
         """Pixels per metre."""
         extent, (width, height) = self.scene.extent, self.size
-        return min((width - 2 * PAD) / (extent.right - extent.left), (height - HEADER - FOOTER) / (extent.top - extent.bottom))
+        high = max(height - HEADER - self._below, 1)
+        return min((width - 2 * PAD) / (extent.right - extent.left), high / (extent.top - extent.bottom))
 
     def pixel(self, places: Array, scale: float = 1.0) -> Doubles:
         """Pixels (..., 2) of places (..., 2) in m, x to the right and y down, in a picture ``scale`` times as large."""
         extent, (width, height) = self.scene.extent, self.size
         middle = np.array([extent.left + extent.right, extent.bottom + extent.top]) / 2
-        centre = np.array([width / 2, HEADER + (height - HEADER - FOOTER) / 2])
+        centre = np.array([width / 2, HEADER + (height - HEADER - self._below) / 2])
         pixels: Doubles = ((np.asarray(places, float)[..., :2] - middle) * (self.scale, -self.scale) + centre) * scale
         return pixels
 
     @property
     def _stage(self) -> tuple[int, int]:
         """First row of the scene and the row after its last."""
-        return HEADER - 6, self.size[1] - FOOTER + 6
+        return HEADER - 6, self.size[1] - self._below + 6
 
     @property
     def _visible(self) -> Extent:
@@ -96,6 +128,7 @@ class Painter:
         for near, far, beyond, other in map(self.pixel, self.scene.leaves(moment.time)):
             wide = max(0.5 * float(np.hypot(*(other - near))), 1.5)
             brush.lines((near + other)[None] / 2, (far + beyond)[None] / 2, wide, colours["wall"])
+        self._planned(brush, moment.planned)
         trail = self.pixel(moment.trail)
         brush.discs(trail, max(1.6, 0.07 * self.scale), colours["pedestrian"], 0.8 * (1 - moment.trail[:, 2]))
         states = moment.state
@@ -113,6 +146,17 @@ class Painter:
                 brush.rings(at, radius * self.scale * (1.2 + 2 * age), 5.0, colours["contact"], 1 - max(age, 0.0))
         self._words(pixels, moment)
         return pixels
+
+    def _planned(self, brush: Brush, path: Doubles) -> None:
+        """The planned path, dashed."""
+        if len(path) < 2:
+            return
+        points = self.pixel(path)
+        along = np.concatenate(([0.0], np.cumsum(np.hypot(*np.diff(points, axis=0).T))))
+        ends = np.unique(np.concatenate((along, np.arange(0.0, along[-1], DASH))))
+        at = np.stack([np.interp(ends, along, axis) for axis in points.T], axis=1)
+        drawn = (ends[:-1] + ends[1:]) / 2 % (2 * DASH) < DASH
+        brush.lines(at[:-1][drawn], at[1:][drawn], 0.8, self.colours["goal"])
 
     def _bodies(
         self, brush: Brush, place: Array, heading: Array, radius: Array, colour: str, each: Sequence[str] | None = None
@@ -137,7 +181,7 @@ class Painter:
         width, height = self.size
         draw, font = ImageDraw.Draw(image), ImageFont.load_default(14)
         draw.rectangle((0, 0, width, HEADER - 6), fill=colours["ground"])
-        draw.rectangle((0, height - FOOTER + 6, width, height), fill=colours["ground"])
+        draw.rectangle((0, height - self._below + 6, width, height), fill=colours["ground"])
         draw.text((PAD, 9), self.title, fill=colours["ink"], font=ImageFont.load_default(17))
         metres = next((m for m in (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50) if m * self.scale >= 40), 100)
         draw.line((PAD, height - 10, PAD + metres * self.scale, height - 10), fill=colours["faint"], width=2)
@@ -180,8 +224,10 @@ class Painter:
             x -= 20
 
     def _words(self, pixels: Pixels, moment: Frame) -> None:
-        """Time, and the outcome once the episode has ended, at the upper right."""
-        font, end = ImageFont.load_default(17), self.scene.duration
+        """Time, and the outcome once the episode has ended, at the upper right; the dials; and why it ended so."""
+        font, small, end = ImageFont.load_default(17), ImageFont.load_default(14), self.scene.duration
+        if moment.readings is not None:
+            _write(pixels, (PAD, 32), moment.readings.words, self.colours["faint"], small)
         words = f"{min(moment.time, end):.1f} s"
         x = self.size[0] - PAD - 70
         _write(pixels, (self.size[0] - PAD - math.ceil(font.getlength(words)), 9), words, self.colours["ink"], font)
@@ -191,6 +237,9 @@ class Painter:
             x -= math.ceil(font.getlength(words))
             _write(pixels, (x, 9), words, self.colours["ink"], font)
             Brush(pixels).discs((x - 14, 20), 7.0, OUTCOME_COLOURS[label])
+            for number, line in enumerate(self._caption):
+                y = self.size[1] - FOOTER - CAPTION * (len(self._caption) - number) + 4
+                _write(pixels, (PAD, y), line, self.colours["ink"], small)
 
 
 def write_video(
@@ -198,9 +247,9 @@ def write_video(
     recording: Recording,
     *,
     fps: int = 25,
-    size: tuple[int, int] = (960, 720),
+    size: tuple[int, int] | None = None,
     speed: float = 1.0,
-    hold: float = 1.0,
+    hold: float | None = None,
     focus: float | None = None,
     title: str = "",
     colours: Mapping[str, str] = COLOURS,
@@ -213,9 +262,9 @@ def write_video(
         path: ends in ``.mp4``; it appears when it is complete.
         recording: the episode.
         fps: frames a second.
-        size: width and height in pixels, both even.
+        size: width and height in pixels, both even; None for what the scene fills, at most 960 x 720 and the words below it.
         speed: simulated seconds per second of video.
-        hold: time for which the last moment with the outcome stays, s.
+        hold: time for which the last moment with the outcome stays, s; None for 1 s, and 4 s where it says why the robot failed.
         focus: show only this far around the robot's path and goal, m; None for everything.
         title: words at the top.
         colours: colour of each role, `agora.viewer.scene.COLOURS` or ``DARK``.
@@ -227,12 +276,15 @@ def write_video(
     """
     if path.suffix.lower() != ".mp4":
         raise InputError(f"{path}: a video's file name must end in .mp4")
+    caption = "" if recording.outcome is Outcome.REACHED else why(recording).words
+    scene = Scene(recording, focus, tuple(others))
+    size = Painter.fitting(scene, caption) if size is None else size
+    hold = (4.0 if caption else 1.0) if hold is None else hold
     if min(size) < 160 or size[0] % 2 or size[1] % 2:
         raise InputError(f"video size {size[0]}x{size[1]}: both must be even and at least 160")
     if fps < 1 or not speed > 0 or not hold >= 0:
         raise InputError(f"fps {fps}, speed {speed}, hold {hold}: expected fps >= 1, speed > 0 and hold >= 0")
-    scene = Scene(recording, focus, tuple(others))
-    painter = Painter(scene, size, title, colours)
+    painter = Painter(scene, size, title, colours, caption)
     times = frame_times(scene.duration, fps, speed, hold)
     part = path.with_name(f".{path.stem}.part.mp4")
     try:
@@ -265,6 +317,18 @@ def _encode(path: Path, painter: Painter, times: Doubles, fps: int, progress: Ca
             if progress is not None:
                 progress(index + 1, len(times))
         container.mux(stream.encode())
+
+
+def _lines(words: str, width: int) -> list[str]:
+    """Words in lines that are no wider than a picture."""
+    font, lines = ImageFont.load_default(14), [""]
+    for word in words.split():
+        longer = f"{lines[-1]} {word}".strip()
+        if font.getlength(longer) > width - 2 * PAD and lines[-1]:
+            lines.append(word)
+        else:
+            lines[-1] = longer
+    return lines if words.strip() else []
 
 
 def _write(pixels: Pixels, at: tuple[int, int], words: str, colour: str, font: Font) -> None:

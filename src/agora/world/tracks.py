@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from agora.core.state import Bools, Floats, Ints
 
 
@@ -28,3 +30,17 @@ class Tracks:
     id: Ints
     group: Ints
     type: Ints | None = None
+
+
+def onward(position: Floats, velocity: Floats, steps: int, dt: float) -> Floats:
+    """Return the places (N, Q, T, 2) of discs that go on at their velocity, m.
+
+    Args:
+        position: (N, Q, 2) places of now, m.
+        velocity: (N, Q, 2) m/s.
+        steps: number T of moments.
+        dt: time from one moment to the next, s; the first is ``dt`` from now.
+    """
+    times = np.float32(dt) * np.arange(1, steps + 1, dtype=np.float32)
+    places: Floats = position[:, :, None] + times[:, None] * velocity[:, :, None]
+    return places

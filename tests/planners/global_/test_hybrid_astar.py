@@ -219,3 +219,19 @@ def test_a_blind_follower_gets_round_a_wall_in_a_lane_where_a_path_for_discs_lea
 def test_parameters_that_make_no_sense_are_refused(fields):
     with pytest.raises(InputError, match=next(iter(fields))):
         HybridAStar(**fields)
+
+
+@pytest.mark.parametrize(("kind", "asked"), [(HybridAStar, 1), (AStar, 2)])
+def test_where_nothing_leads_to_the_goal_only_who_plans_for_a_disc_is_asked_for_a_smaller_one(kind, asked):
+    radii = []
+
+    class Counts(kind):
+        def path(self, request):
+            radii.append(request.radius)
+            return super().path(request)
+
+    m = Map.from_shapes(segments=[[2.0, -3.1, 2.0, 4.2]], bounds=(-2.3, -3.1, 6.4, 4.2))
+    shut = start((0.4, 0.3, 0.2), (4.0, 1.0, 0.0), place=m, model=CAR, timeout=0.3)
+    ((_, (made,)),) = Episodes([shut], PurePursuit(), replace(Conditions(), global_planner=Counts()))
+    assert made.outcome == Outcome.TIMEOUT and (made.pose == made.pose[0]).all()
+    assert radii == [CAR.radius, CAR.inscribed_radius][:asked]

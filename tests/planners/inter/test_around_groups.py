@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
 
 from agora.core.recording import Reason
-from agora.interfaces import Tracks
+from agora.interfaces import Prediction, PredictorDeclaration, Tracks
 from agora.perception.spaces import circle
 from agora.planners.guided import GuidedPlanner
 from agora.planners.inter.around_groups import ARC, AroundGroups
@@ -173,6 +173,31 @@ def test_a_group_that_walks_is_passed_where_it_will_be():
     assert AroundGroups(horizon=0.0).guide(crossing, {})[1]["side"].tolist() == [1]
     assert AroundGroups(horizon=2.0).guide(crossing, {})[1]["side"].tolist() == [-1], "it passes behind"
     assert AroundGroups(horizon=2.0).guide(standing, {})[1]["side"].tolist() == [1]
+
+
+def test_a_group_is_passed_where_its_predictor_expects_the_middle_of_its_members():
+    def foretold(*shift):
+        """Expects members to have gone so far in the frame of the scene, each a little farther or less far, from 0.8 s on."""
+
+        @dataclass(frozen=True)
+        class Shifts:
+            declares = PredictorDeclaration()
+
+            def predict(self, observation, steps, dt, memory):
+                share = np.minimum(dt * np.arange(1, steps + 1) / 0.8, 1.0)
+                each = np.array([[0.9], [1.1], [0.7], [1.3]]) * (turned @ np.array(shift))
+                place = observation.pedestrians.position[:, :, None] + share[:, None] * each[None, :, None]
+                return Prediction(place.astype(np.float32), {"calls": memory.get("calls", np.zeros(1)) + 1.0})
+
+        return AroundGroups(prediction=Named("shifts", Shifts()))
+
+    turned = np.array([[math.cos(TURN), -math.sin(TURN)], [math.sin(TURN), math.cos(TURN)]])
+    crossing, moved = scene(ring(3.0, -1.2), velocity=(0.0, 0.8)), scene(ring(3.3, 0.1))
+    found, memory = foretold(0.3, 1.3).guide(crossing, {})
+    expected, _ = AroundGroups(horizon=0.0).guide(moved, {})
+    assert found.path[0] == pytest.approx(expected.path[0], abs=1e-4)
+    assert foretold(0.3, 1.3).guide(crossing, memory)[1]["prediction"]["calls"].tolist() == [2.0]
+    assert foretold(-9.0, 0.0).guide(crossing, {})[0].path_count.tolist() == [41], "it will be gone"
 
 
 def test_straight_leads_from_the_robot_to_the_goal_whatever_the_path():

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
 
+from agora.core.recording import Reason
 from agora.core.state import TYPES
 from agora.costmap.inflation import LETHAL, NO_INFORMATION
 from agora.episode import Conditions, Episodes
 from agora.errors import InputError
-from agora.interfaces import Costmap, Tracks
+from agora.interfaces import Costmap, Prediction, PredictorDeclaration, Tracks
 from agora.pedestrians.waypoint import Waypoint
 from agora.planners.guided import GuidedPlanner, guided
 from agora.planners.inter.aggressive import Aggressive
@@ -87,6 +88,35 @@ def test_only_who_walks_in_the_field_of_view_is_backed_away_from(side):
     back = POSE[0, :2] - 2.0 * np.array([math.cos(0.9), math.sin(0.9)])
     assert ahead.goal[0] == pytest.approx([*back, 0.9], abs=1e-5)
     assert ahead.path[0, ahead.path_count[0] - 1] == pytest.approx(back, abs=1e-5)
+
+
+@pytest.mark.parametrize(("inter", "far"), [(Polite, 2.0), (Sideways, 2.0), (Meta, 2.0)])
+def test_with_foresight_a_retreat_begins_before_whoever_will_come_near_where_he_is_expected_to(inter, far):
+    @dataclass(frozen=True)
+    class Stops:
+        """Everybody stands from now on."""
+
+        declares = PredictorDeclaration()
+
+        def predict(self, observation, steps, dt, memory):
+            asked.append((steps, steps * dt))
+            return Prediction(np.repeat(observation.pedestrians.position[:, :, None], steps, axis=2))
+
+    def retreats(distance, **given):
+        """Whether one retreats before a person who comes at 1.2 m/s, from so far ahead, 0.2 m beside its line."""
+        seen = scene((distance, 0.0), elders=[0])
+        ahead, left = np.array([math.cos(0.9), math.sin(0.9)]), np.array([-math.sin(0.9), math.cos(0.9)])
+        place = (POSE[0, :2] + distance * ahead + 0.2 * left).astype(np.float32)
+        people = replace(seen.pedestrians, position=place[None, None], velocity=(-1.2 * ahead).astype(np.float32)[None, None])
+        found, _ = inter(**given).guide(replace(seen, pedestrians=people), {})
+        return found.reason[0] == Reason.RETREATING
+
+    asked = []
+    nearest = math.sqrt(far**2 - 0.2**2)
+    assert retreats(nearest - 0.01) and not retreats(nearest + 0.01)
+    assert retreats(nearest + 1.2 * 1.6 - 0.01, foresight=1.6) and not retreats(nearest + 1.2 * 1.6 + 0.01, foresight=1.6)
+    assert not retreats(nearest + 0.01, foresight=1.6, prediction=Named("stops", Stops()))
+    assert asked == [(7, pytest.approx(1.6))]
 
 
 def test_the_sideways_one_goes_back_and_to_the_right():
@@ -218,6 +248,8 @@ def test_names_take_parameters_in_both_spellings_and_a_wrong_one_names_the_neare
         ("dwa+polit", "did you mean 'polite'"),
         ("dwa+polite:fow=1", "did you mean 'fov'"),
         ("dwa+polite:fov=0", "fov"),
+        ("dwa+polite:foresight=-1", "foresight"),
+        ("dwa+polite:prediction=constant", "did you mean 'constant_velocity'"),
     ):
         with pytest.raises(InputError, match=message):
             named_planner(text)

@@ -37,6 +37,19 @@ def test_the_nearest_of_all_ahead_and_of_the_elders_and_the_danger(seed):
     assert np.isinf(company(replace(o, pedestrians=replace(o.pedestrians, type=None))).elder).all()
 
 
+@pytest.mark.parametrize("seed", [1, 2])
+def test_where_somebody_will_be_counts_like_where_he_is_but_for_the_danger(seed):
+    o, rng = observation(rows=40, pedestrians=7, seed=seed), np.random.default_rng(seed)
+    ways = o.pedestrians.position[:, :, None] + rng.uniform(-3.0, 3.0, (40, 7, 5, 2)).astype(np.float32)
+    moments = [o, *(replace(o, pedestrians=replace(o.pedestrians, position=ways[:, :, t])) for t in range(5))]
+    found, now = company(o, 2.1, ways), company(o, 2.1)
+    for name in ("nearest", "ahead"):
+        least = np.min([getattr(company(one, 2.1), name) for one in moments], axis=0)
+        assert getattr(found, name) == pytest.approx(least), name
+        assert (least < getattr(now, name) - 0.1).sum() > 5
+    assert (found.danger == now.danger).all() and (found.elder == now.elder).all()
+
+
 def test_nobody_is_infinitely_far_and_no_danger():
     found = company(observation(rows=2, pedestrians=0))
     assert np.isinf([found.nearest, found.ahead, found.elder]).all() and not found.danger.any()

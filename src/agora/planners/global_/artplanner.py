@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import numpy as np
 
@@ -48,6 +48,9 @@ class ArtPlanner:
         spacing: distance between the poses of the path, m.
         seed: seed of the draws.
     """
+
+    fits_outline: ClassVar[bool] = True
+    """It plans for the outline, as `agora.interfaces.GlobalPlanner` says."""
 
     lon: TopSpeed = 0.5
     lat: TopSpeed = 0.1

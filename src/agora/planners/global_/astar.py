@@ -13,7 +13,7 @@ from agora.core.state import Array, Doubles, Floats
 from agora.errors import InputError
 from agora.interfaces import PathRequest
 from agora.maps.grid import Map
-from agora.planners.global_.search import NO_LAYER, cell_factors, centres, pull, resample, search, straight, tighten, way_out
+from agora.planners.global_.search import NO_LAYER, cell_factors, centres, ends_of, pull, resample, search, straight, tighten
 from agora.ranges import Distance
 
 __all__ = ["AStar"]
@@ -68,35 +68,24 @@ class AStar:
 
     def cells(self, clearance: Floats, resolution: float, ends: Doubles, radius: float, layer: Array = NO_LAYER) -> Doubles | None:
         """Return the path before it is resampled; it and its ``ends`` (2, 2) are in cells from the centre of cell [0, 0]."""
-        rows, columns = clearance.shape
-        cells = np.floor(ends + 0.5).astype(np.int64)
-        if not ((cells >= 0) & (cells < (columns, rows))).all():
-            return None
-        first, last = (int(y * columns + x) for x, y in cells)
+        columns = clearance.shape[1]
         share = self.factor / self.neutral
         least = max(radius, 0.5 * resolution)
         cost = (least, radius, share, self.inflation_radius, self.cost_scaling)
         factor = np.empty(clearance.shape, np.float32)
         cell_factors(clearance, layer, *(np.float32(v) for v in cost), factor)
-        free = np.isfinite(factor)
-        if not free.flat[last]:
+        found = ends_of(clearance, resolution, ends, np.isfinite(factor))
+        if found is None:
             return None
-        escape = np.zeros((0, 2))
-        if not free.flat[first]:
-            way = way_out(clearance, resolution, first, free)
-            if way is None:
-                return None
-            first = int(way[-1])
-            escape = np.vstack((ends[:1], centres(way[1:-1], columns)))
-        numbers = search(factor, first, last, guided=self.heuristic)
+        numbers = search(factor, found.first, found.last, guided=self.heuristic)
         if numbers is None:
             return None
         middle = centres(numbers[1:-1], columns)
-        begin = centres(numbers[:1], columns) if len(escape) else ends[:1]
+        begin = centres(numbers[:1], columns) if len(found.lead) else ends[:1]
         points = np.vstack((begin, middle, ends[1:]))
         if self.smooth:
             points = pull(clearance, points, *cost, layer)
-        return np.vstack((escape, points))
+        return np.vstack((found.lead, points))
 
 
 class Geodesic(NamedTuple):

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
@@ -74,6 +74,9 @@ class HybridAStar:
         smooth: whether parts of the path are replaced by cheaper curves.
         spacing: distance between the poses of the path, m.
     """
+
+    fits_outline: ClassVar[bool] = True
+    """It plans for the outline, as `agora.interfaces.GlobalPlanner` says."""
 
     turning_radius: Length = 0.5
     reverse: Literal["never", "needed", "free"] = "needed"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -194,6 +195,44 @@ def way_out(clearance: Floats, resolution: float, start: int, free: Bools) -> Ar
         free: (rows, columns) where it may end.
     """
     return search(np.where(clearance > 0.5 * resolution, np.float32(1.0), np.float32(np.inf)), start, -1, free, guided=False)
+
+
+class Ends(NamedTuple):
+    """The ends of a path among the cells.
+
+    Attributes:
+        first: number of the first cell that is free, row * columns + column.
+        last: number of the goal's.
+        lead: (K, 2) points in cells from a start that is not in a free one, without the first cell's; none where it is.
+    """
+
+    first: int
+    last: int
+    lead: Doubles
+
+
+def ends_of(clearance: Floats, resolution: float, ends: Doubles, free: Bools) -> Ends | None:
+    """Return the cells of a start and a goal, of which the start is led out around obstacles where its cell is not free.
+
+    None where an end is outside the map, the goal's cell is not free, or there is no way out.
+
+    Args:
+        clearance: (rows, columns) m.
+        resolution: length of a cell, m.
+        ends: (2, 2) start and goal in cells from the centre of cell [0, 0].
+        free: (rows, columns) where a path may lead.
+    """
+    rows, columns = clearance.shape
+    cells = np.floor(ends + 0.5).astype(np.int64)
+    if not ((cells >= 0) & (cells < (columns, rows))).all():
+        return None
+    first, last = (int(y * columns + x) for x, y in cells)
+    if not free.flat[last]:
+        return None
+    if free.flat[first]:
+        return Ends(first, last, np.zeros((0, 2)))
+    way = way_out(clearance, resolution, first, free)
+    return None if way is None else Ends(int(way[-1]), last, np.vstack((ends[:1], centres(way[1:-1], columns))))
 
 
 @lean_kernel

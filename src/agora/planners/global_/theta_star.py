@@ -23,9 +23,9 @@ import numpy as np
 
 from agora.core.jit import hidden, lean_kernel
 from agora.core.scalar import HALF, TWO, ZERO
-from agora.core.state import Array, Bools, Doubles, Floats
+from agora.core.state import Array, Doubles, Floats
 from agora.interfaces import PathRequest
-from agora.planners.global_.search import NO_LAYER, cell_factors, centres, resample, way_out
+from agora.planners.global_.search import NO_LAYER, cell_factors, centres, ends_of, resample
 from agora.ranges import Distance, Length, NotNegative, Positive, check_fields
 
 __all__ = ["ThetaStar"]
@@ -197,21 +197,12 @@ class ThetaStar:
         ends = (np.array([request.start[:2], request.goal[:2]], np.float64) - corner) / resolution
         layer = NO_LAYER if request.cost is None else np.ascontiguousarray(request.cost, np.uint8)
         clearance = np.ascontiguousarray(place.clearance, np.float32)
-        rows, columns = clearance.shape
-        cells = np.floor(ends + 0.5).astype(np.int64)
-        if not ((cells >= 0) & (cells < (columns, rows))).all():
-            return None
-        first, last = (int(y * columns + x) for x, y in cells)
         least = max(request.radius, 0.5 * resolution)
-        free: Bools = clearance > np.float32(least)
-        if not free.flat[last]:
+        found = ends_of(clearance, resolution, ends, clearance > np.float32(least))
+        if found is None:
             return None
-        lead = np.zeros((0, 2))
-        if not free.flat[first]:
-            way = way_out(clearance, resolution, first, free)
-            if way is None:
-                return None
-            first, lead = int(way[-1]), np.vstack((ends[:1], centres(way[1:-1], columns)))
+        first, last, lead = found
+        columns = clearance.shape[1]
         cost = (-1.0, request.radius, self.factor / self.neutral, self.inflation_radius, self.cost_scaling)
         factor = np.empty(clearance.shape, np.float32)
         cell_factors(clearance, layer, *(np.float32(v) for v in cost), factor)

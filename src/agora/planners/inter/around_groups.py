@@ -9,8 +9,9 @@ and looks ahead where groups walk.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Annotated
 
 import numpy as np
 
@@ -19,12 +20,17 @@ from agora.core.recording import Reason
 from agora.core.scalar import ONE, TWO_PI, ZERO, atan2, sincos
 from agora.core.state import Floats, frozen
 from agora.interfaces import Declaration, Guidance, Memory, Observation, Tracks
-from agora.planners.inter.rings import Rings, linked, rings
+from agora.planners.expected import needs_of
+from agora.planners.inter.rings import Rings, linked, rings, strayed
 from agora.planners.inter.surroundings import company, unchanged
 from agora.ranges import Chance, Distance, Duration, Length, TopSpeed, check_fields
+from agora.registry import Named, Plug
+from agora.world.tracks import onward
 
 ARC = 16
 """Points on the circle of a way round."""
+
+_MOMENTS = 8
 
 TWICE, TURNED = np.int64(2), np.float32(1.9 * math.pi)
 
@@ -47,6 +53,7 @@ class AroundGroups:
         reach: length of the way within which it looks for groups, m.
         hold: length by which the other side must be shorter, m.
         horizon: circles of walking groups are where they will be after so long at most, s.
+        prediction: predictor of where their members will be.
         discs: whether groups are shown as discs.
         room: gap between the robot and a disc that is always left, by making the disc smaller, so that a planner that adds to radii
             takes a group for somebody close and not for a collision, m.
@@ -62,6 +69,7 @@ class AroundGroups:
     reach: Length = 5.0
     hold: Duration = 0.5
     horizon: Duration = 2.0
+    prediction: Annotated[Named, Plug("predictors")] = field(default_factory=lambda: Named.of("predictors", "constant_velocity"))
     discs: bool = True
     room: Distance = 0.35
     straight: bool = False
@@ -73,27 +81,47 @@ class AroundGroups:
     @cached_property
     def declares(self) -> Declaration:
         """The properties of the interplanner."""
-        return Declaration(needs=("path", "pedestrians"), concurrent=True, danger_threshold=self.danger_threshold)
+        return Declaration(
+            needs=needs_of(self.prediction.part, ("path", "pedestrians")),
+            concurrent=True,
+            danger_threshold=self.danger_threshold,
+            requires=self.prediction.part.declares.requires,
+        )
 
     def guide(self, observation: Observation, memory: Memory) -> tuple[Guidance, Memory]:
-        """Return the way round; the memory holds the side on which a robot goes round, 1 for left of the group, -1 for right."""
+        """Return the way round; the memory holds the side on which a robot goes round, 1 for left of the group, -1 for right, and
+        what the predictor remembers.
+        """
         o = observation
         assert o.pedestrians is not None
         label = linked(o.pedestrians, self.link_distance, self.link_speed) if self.detect else o.pedestrians.group
         groups, rows = rings(o, label, self.sensing_range), len(o.pose)
         side = memory["side"].copy() if memory else np.zeros(rows, np.int8)
+        off, foretold = self._strayed(o, groups, memory.get("prediction", {}))
         o = _straight(o) if self.straight else o
         plain = replace(unchanged(o), danger=company(o).danger, reason=np.zeros(rows, np.int8))
         if not groups.present.any():
-            return plain, {"side": np.zeros_like(side)}
+            return plain, {"side": np.zeros_like(side), "prediction": foretold}
         plain = self._shown(o, plain, groups)
         led = np.concatenate((plain.path, np.repeat(plain.path[:, -1:], ARC + 1, axis=1)), axis=1)
-        count, circles = plain.path_count.copy(), (groups.centre, groups.velocity, groups.radius, groups.present)
+        count, circles = plain.path_count.copy(), (groups.centre, groups.velocity, groups.radius, groups.present, off)
         sizes = tuple(np.float32(size) for size in (self.margin, self.reach, self.hold, self.horizon))
         given = (frozen(one) for one in (o.pose, plain.path, plain.path_count, o.limits.max_vx))
         _bend(*given, circles, sizes, side, led, count, 0, rows)
         reason = np.where(side != 0, np.int8(Reason.AVOIDING_GROUP), np.int8(Reason.NONE))
-        return replace(plain, path=led, path_count=count, reason=reason), {"side": side}
+        return replace(plain, path=led, path_count=count, reason=reason), {"side": side, "prediction": foretold}
+
+    def _strayed(self, o: Observation, groups: Rings, memory: Memory) -> tuple[Floats, Memory]:
+        """Return by how much groups are expected off the places to which their velocity leads, at `_MOMENTS` moments up to the
+        horizon, and what the predictor remembers.
+        """
+        people = o.pedestrians
+        assert people is not None
+        if self.horizon == 0.0:
+            return np.zeros((*groups.present.shape, 0, 2), np.float32), memory
+        moments = _MOMENTS, self.horizon / _MOMENTS
+        foretold = self.prediction.part.predict(o, *moments, memory)
+        return strayed(groups, foretold.position, onward(people.position, people.velocity, *moments)), foretold.memory
 
     def _shown(self, o: Observation, plain: Guidance, groups: Rings) -> Guidance:
         """The pedestrians, and groups as discs that the robot keeps out of; smaller where it or its goal is in the circle."""
@@ -159,12 +187,25 @@ def _length(px, py, ex, ey, r, side):
 
 
 @device
+def _expected_off(off, time, horizon):
+    """Return by how much a group is off the place to which its velocity leads (T, 2), after a time up to the horizon."""
+    moments = off.shape[0]
+    if moments == 0:
+        return ZERO, ZERO
+    at = time * np.float32(moments) / horizon
+    before = min(np.int64(at), moments - 1)
+    share = at - np.float32(before)
+    x, y = (off[before - 1, 0], off[before - 1, 1]) if before > 0 else (ZERO, ZERO)
+    return x + share * (off[before, 0] - x), y + share * (off[before, 1] - y)
+
+
+@device
 def _first_cut(x, y, path, count, reach, circles, margin, horizon, top):
     """The first circle that the path ahead cuts: its middle and radius, and the point of the path after it; radius 0 for none.
 
     A circle that the end of the path is in does not count.
     """
-    centre, velocity, radius, present = circles
+    centre, velocity, radius, present, off = circles
     here, least = 0, np.float32(np.inf)
     for k in range(count):
         dx, dy = path[k, 0] - x, path[k, 1] - y
@@ -179,7 +220,8 @@ def _first_cut(x, y, path, count, reach, circles, margin, horizon, top):
                 break
             dx, dy, r = centre[g, 0] - x, centre[g, 1] - y, radius[g] + margin
             time = min(horizon, math.sqrt(dx * dx + dy * dy) / max(top, margin))
-            dx, dy = centre[g, 0] + time * velocity[g, 0], centre[g, 1] + time * velocity[g, 1]
+            off_x, off_y = _expected_off(off[g], time, horizon)
+            dx, dy = centre[g, 0] + time * velocity[g, 0] + off_x, centre[g, 1] + time * velocity[g, 1] + off_y
             ux, uy = path[count - 1, 0] - dx, path[count - 1, 1] - dy
             cut, entry = _cuts(ax - dx, ay - dy, bx - dx, by - dy, r)
             if cut and entry < first and gone + entry * length < reach and ux * ux + uy * uy > r * r:
@@ -195,13 +237,13 @@ def _first_cut(x, y, path, count, reach, circles, margin, horizon, top):
 @kernel
 def _bend(pose, path, count, top, circles, sizes, side, led, led_count, first, last):
     margin, reach, hold, horizon = sizes
-    centre, velocity, radius, present = circles
+    centre, velocity, radius, present, off = circles
     for n in range(first, last):
         x, y, was = pose[n, 0], pose[n, 1], side[n]
         side[n] = 0
         if count[n] == 0:
             continue
-        row = (centre[n], velocity[n], radius[n], present[n])
+        row = (centre[n], velocity[n], radius[n], present[n], off[n])
         cx, cy, keep, after = _first_cut(x, y, path[n], count[n], reach, row, margin, horizon, top[n])
         if keep <= ZERO:
             continue

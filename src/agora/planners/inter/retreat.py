@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -23,11 +23,14 @@ from agora.core.recording import Reason
 from agora.core.state import Array, Bools, Doubles, Floats
 from agora.costmap.window import Window
 from agora.interfaces import Declaration, Guidance, Memory, Observation
+from agora.planners.expected import needs_of
 from agora.planners.inter.aggressive import slowed
 from agora.planners.inter.surroundings import Company, company, room_on_way, wall_within
-from agora.ranges import Chance, Distance
+from agora.ranges import Chance, Distance, Duration
+from agora.registry import Named, Plug
 
 _POINTS = 21
+_EVERY = 0.25  # s, at most, from one expected place to the next
 
 
 class Manner(NamedTuple):
@@ -58,6 +61,8 @@ class Retreat:
         temp_goal_distance: distance of the temporary goal, m.
         temp_goal_tolerance: distance at which the temporary goal is reached, m.
         fov: angle about the heading that counts as ahead, rad.
+        foresight: time for which pedestrians are foreseen, s: who will come near within it counts as near. 0 for now alone.
+        prediction: predictor of where they will be.
         danger_threshold: level of danger from which on it warns.
     """
 
@@ -77,27 +82,39 @@ class Retreat:
     temp_goal_distance: Distance = 2.0
     temp_goal_tolerance: Distance = 0.25
     fov: float = math.pi
+    foresight: Duration = 0.0
+    prediction: Annotated[Named, Plug("predictors")] = field(default_factory=lambda: Named.of("predictors", "constant_velocity"))
     danger_threshold: Chance = 0.6
 
     def __post_init__(self) -> None:
         for name in ("caution_detection_range", "ped_minimum_distance", "temp_goal_distance", "temp_goal_tolerance"):
             if not 0.0 <= getattr(self, name) < math.inf:
                 raise ValueError(f"{name} must be at least 0 m, got {getattr(self, name)}")
+        if not 0.0 <= self.foresight < math.inf:
+            raise ValueError(f"foresight must be at least 0 s, got {self.foresight}")
         if not (0.0 <= self.cautious_speed <= 1.0 and 0.0 < self.fov <= math.tau):
             raise ValueError(f"cautious_speed must be in [0, 1] and fov in (0, 2 pi], got {self.cautious_speed} and {self.fov}")
 
     @cached_property
     def declares(self) -> Declaration:
         """The properties of the interplanner."""
-        needs = ("path", "pedestrians", "scan", *(() if self.window is None else (self.window,)))
-        return Declaration(needs=needs, concurrent=True, danger_threshold=self.danger_threshold)
+        own = ("path", "pedestrians", "scan", *(() if self.window is None else (self.window,)))
+        return Declaration(
+            needs=needs_of(self.prediction.part, own),
+            concurrent=True,
+            danger_threshold=self.danger_threshold,
+            requires=self.prediction.part.declares.requires,
+        )
 
     def guide(self, observation: Observation, memory: Memory) -> tuple[Guidance, Memory]:
-        """Return the path, or the way back; the memory holds whether it backs away, from where to where, and how long it stands."""
+        """Return the path, or the way back; the memory holds whether it backs away, from where to where, how long it stands, and
+        what the predictor remembers.
+        """
         o = observation
         assert o.path is not None and o.path_count is not None
         away, begin, target, left = _recalled(memory, len(o.pose))
-        seen = company(o, self.fov)
+        expected, foretold = self._foreseen(o, memory.get("prediction", {}))
+        seen = company(o, self.fov, expected)
         manner = self._manner(o, seen)
         turned = o.pose[:, 2].astype(float) + manner.turn
         fresh = self._target(o, manner, turned)
@@ -119,8 +136,16 @@ class Retreat:
         path, count = _led(o.path, o.path_count, away, begin, target)
         goal = np.where(away[:, None], target, o.goal)
         reason = np.where(stands, np.int8(Reason.WAITING), np.where(away, np.int8(Reason.RETREATING), np.int8(0)))
-        after = {"away": away, "begin": begin, "target": target, "left": left}
+        after = {"away": away, "begin": begin, "target": target, "left": left, "prediction": foretold}
         return Guidance(path, count, goal, speed, seen.danger, reason), after
+
+    def _foreseen(self, o: Observation, memory: Memory) -> tuple[Floats | None, Memory]:
+        """Return where pedestrians will be within the foresight, (N, Q, T, 2) m, and what the predictor remembers."""
+        if self.foresight == 0.0:
+            return None, memory
+        moments = math.ceil(self.foresight / _EVERY)
+        foretold = self.prediction.part.predict(o, moments, self.foresight / moments, memory)
+        return foretold.position, foretold.memory
 
     def _manner(self, o: Observation, seen: Company) -> Manner:
         """Return the manner in which each robot backs away now."""

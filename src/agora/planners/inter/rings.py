@@ -26,12 +26,14 @@ class Rings:
         velocity: (N, G, 2) their mean velocity, m/s.
         radius: (N, G) distance of the farthest member from the centre, m.
         present: (N, G) False where there is no group; the others mean nothing there.
+        member: (N, Q) number of the circle that a pedestrian is in, -1 for none.
     """
 
     centre: Floats
     velocity: Floats
     radius: Floats
     present: Bools
+    member: Ints
 
 
 def linked(tracks: Tracks, distance: float, speed: float) -> Ints:
@@ -60,12 +62,26 @@ def rings(o: Observation, label: Ints, sensing_range: float) -> Rings:
     assert seen is not None
     rows, most = len(o.pose), max(seen.present.shape[1] // 2, 1)
     centre, velocity = np.zeros((rows, most, 2), np.float32), np.zeros((rows, most, 2), np.float32)
-    out = Rings(centre, velocity, np.zeros((rows, most), np.float32), np.zeros((rows, most), np.bool_))
+    member = np.full(label.shape, -1, np.int32)
+    out = Rings(centre, velocity, np.zeros((rows, most), np.float32), np.zeros((rows, most), np.bool_), member)
     given = (o.pose, o.radius, seen.position, seen.velocity, seen.radius, seen.present, label)
-    arrays = (out.centre, out.velocity, out.radius, out.present)
+    arrays = (out.centre, out.velocity, out.radius, out.present, out.member)
     here = np.zeros(label.shape, np.bool_)
     _rings(*(frozen(one) for one in given), here, np.float32(sensing_range), *arrays, 0, rows)
     return out
+
+
+def strayed(groups: Rings, expected: Floats, on: Floats) -> Floats:
+    """Return by how much the middles of groups will be off the places to which their velocity leads, (N, G, T, 2), m.
+
+    Args:
+        groups: circles.
+        expected: (N, Q, T, 2) expected places of pedestrians at T moments, m.
+        on: (N, Q, T, 2) the places to which their velocities lead, m.
+    """
+    off = np.zeros((*groups.present.shape, *expected.shape[2:]), np.float32)
+    _stray(frozen(groups.member), frozen(expected), frozen(on), off, 0, len(off))
+    return off
 
 
 @lean_kernel
@@ -89,7 +105,7 @@ def _link(position, velocity, present, distance, speed, label, first, last):
 
 
 @lean_kernel
-def _rings(pose, own, position, velocity, size, present, label, here, sensing, centre, motion, radius, found, first, last):
+def _rings(pose, own, position, velocity, size, present, label, here, sensing, centre, motion, radius, found, member, first, last):
     for n in range(first, last):
         slots, count = present.shape[1], 0
         for q in range(slots):
@@ -113,8 +129,26 @@ def _rings(pose, own, position, velocity, size, present, label, here, sensing, c
                     dx, dy = position[n, m, 0] - x, position[n, m, 1] - y
                     farthest = max(farthest, dx * dx + dy * dy)
                     here[n, m] = False
+                    if members > ONE:
+                        member[n, m] = count
             if members > ONE:
                 centre[n, count, 0], centre[n, count, 1] = x, y
                 motion[n, count, 0], motion[n, count, 1] = vx / members, vy / members
                 radius[n, count], found[n, count] = math.sqrt(farthest), True
                 count += 1
+
+
+@lean_kernel
+def _stray(member, expected, on, off, first, last):
+    for n in range(first, last):
+        for g in range(off.shape[1]):
+            members = ZERO
+            for q in range(member.shape[1]):
+                if member[n, q] == g:
+                    members += ONE
+                    for t in range(off.shape[2]):
+                        off[n, g, t, 0] += expected[n, q, t, 0] - on[n, q, t, 0]
+                        off[n, g, t, 1] += expected[n, q, t, 1] - on[n, q, t, 1]
+            for t in range(off.shape[2]):
+                off[n, g, t, 0] /= max(members, ONE)
+                off[n, g, t, 1] /= max(members, ONE)

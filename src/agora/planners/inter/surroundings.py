@@ -52,8 +52,15 @@ def unchanged(o: Observation) -> Guidance:
     return Guidance(o.path, o.path_count, o.goal, np.ones(rows, np.float32), np.zeros(rows, np.float32))
 
 
-def company(o: Observation, fov: float = math.tau) -> Company:
-    """The pedestrians about each robot, whose field of view is ``fov`` about its heading, rad."""
+def company(o: Observation, fov: float = math.tau, expected: Floats | None = None) -> Company:
+    """Return the pedestrians about each robot.
+
+    Args:
+        o: observation with pedestrians.
+        fov: field of view about a robot's heading, rad.
+        expected: (N, Q, T, 2) places where pedestrians will be, m, which count for ``nearest`` and ``ahead`` like those of now; the
+            robot is taken to stay where it is. None for none.
+    """
     seen = o.pedestrians
     assert seen is not None
     rows, slots = seen.present.shape
@@ -61,6 +68,9 @@ def company(o: Observation, fov: float = math.tau) -> Company:
     out = np.empty((4, rows), np.float32)
     people = (o.pose, seen.position, seen.velocity, seen.present, kind)
     _company(*(frozen(array) for array in people), np.float32(fov), out, 0, rows)
+    if expected is not None:
+        walkers = (o.pose, seen.velocity, seen.present, expected)
+        _comers(*(frozen(array) for array in walkers), np.float32(fov), out, 0, rows)
     return Company(*out)
 
 
@@ -120,6 +130,23 @@ def _company(pose, position, velocity, present, kind, fov, out, first, last):
                 near += share * share
         out[0, n], out[1, n], out[2, n] = nearest, ahead, elder
         out[3, n] = exp(-ONE / near) if near > ZERO else ZERO
+
+
+@lean_kernel
+def _comers(pose, velocity, present, expected, fov, out, first, last):
+    for n in range(first, last):
+        sine, cosine = sincos(pose[n, 2])
+        for q in range(present.shape[1]):
+            if not present[n, q]:
+                continue
+            ux, uy = velocity[n, q, 0], velocity[n, q, 1]
+            walks = ux * ux + uy * uy >= WALKING * WALKING
+            for t in range(expected.shape[2]):
+                dx, dy = expected[n, q, t, 0] - pose[n, 0], expected[n, q, t, 1] - pose[n, 1]
+                distance = math.sqrt(dx * dx + dy * dy)
+                out[0, n] = min(out[0, n], distance)
+                if walks and atan2(abs(cosine * dy - sine * dx), cosine * dx + sine * dy) <= HALF * fov:
+                    out[1, n] = min(out[1, n], distance)
 
 
 @lean_kernel

@@ -59,6 +59,7 @@ _TUNABLE: dict[str, Span] = {
     "position_gain": Span(0.5, 5.0),
     "heading_gain": Span(1.0, 10.0),
     "near": Span(0.05, 0.5),
+    "padding": Span(0.0, 0.15),
 }
 
 

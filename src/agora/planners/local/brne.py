@@ -62,12 +62,13 @@ from agora.planners.steering import stopping_speed
 from agora.ranges import Count, Distance, Duration, Length, Number, Period, Positive, TopSpeed, TurningRate, check_fields
 from agora.registry import Plug, make
 from agora.seeds import key_of
+from agora.world.tracks import onward
 
 _NOMINAL = np.float32(2.0 / 3.0)
 _TURN = np.float32(1.0 / 0.6)  # rad/m: the published turning rate, by its speed
 _MARGIN, _SPARE = np.float32(0.1), np.float32(0.05)  # m
 _FAR, _TINY, _TINIEST = np.float32(3e38), np.float32(1e-6), np.float32(1e-30)
-_NOBODY = 1e6  # m
+_NOBODY, _CENTRES = 1e6, 10.0  # m
 _STILL = np.float32(1e-3)
 _BLOCKED, _WAITING, _ESCAPING = np.int8(Reason.BLOCKED), np.int8(Reason.WAITING), np.int8(Reason.ESCAPING)
 _TOUCHED = np.int8(Reason.START_IN_CONTACT)
@@ -97,7 +98,6 @@ _TUNABLE: dict[str, Span] = {
     "kernel_a2": Span(0.02, 1.0, log=True),
     "activation": Span(2.0, 10.0),
     "lookahead": Span(0.5, 3.0),
-    "wall_horizon": Span(0.3, 2.5),
 }
 
 
@@ -166,10 +166,11 @@ class Brne:
     def declares(self) -> Declaration:
         """The properties of the planner."""
         walls = (self.window,) if self.wall_horizon > 0.0 else ()
+        bodies = {"bodies": Span(0.4, 1.2)} if self.bodies < _CENTRES else {}
         return Declaration(
             needs=("path", "robots", "pedestrians", *walls, *self.prediction.declares.needs),
             label="faithful",
-            tunable=_TUNABLE,
+            tunable=_TUNABLE | ({"wall_horizon": Span(0.3, 2.5)} if walls else {}) | bodies,
             notes=("reason",),
             concurrent=True,
             top_speed=float(own(self.speed)),
@@ -223,9 +224,8 @@ class Brne:
         """
         assert o.pedestrians is not None
         foretold = self.prediction.predict(o, self.steps, self.step, memory)
-        times = (np.float32(self.step) * np.arange(1, self.steps + 1, dtype=np.float32))[:, None]
         seen: list[Tracks] = [o.pedestrians, *([] if o.robots is None else [o.robots])]
-        expected = [foretold.position, *(t.position[:, :, None] + times * t.velocity[:, :, None] for t in seen[1:])]
+        expected = [foretold.position, *(onward(t.position, t.velocity, self.steps, self.step) for t in seen[1:])]
         rows, most = len(o.pose), self.max_agents - 1
         place, velocity, radius, present = (
             np.concatenate([getattr(t, name) for t in seen], axis=1) for name in ("position", "velocity", "radius", "present")

@@ -197,7 +197,7 @@ def _together(p, q, times, weights, bounds, shape, reach, points, walls, movers,
     shapes = (shape, person, person)
     everybody = (weights, q.weights, q.weights)
     limits = (bounds, _walking(q.bounds, crowd.nominal[1]), _walking(q.bounds, crowd.nominal[2]))
-    near = False
+    near = np.bool_(False)  # as `many`, no literal: for each of these all that follows is compiled once more
     for b in range(1, many):
         near |= distance(crowd.bands, b) < _NEAR
     for _ in range(p.outer):
@@ -252,7 +252,7 @@ def _row(p, q, scene, names, n, others, recall, mood, scratch, room):
         return still, _BLOCKED if near_by else _NO_PATH
     if mode == PASS:
         b = _slowed(b, q.passing)
-    many = 1
+    many = np.int64(1)
     for k in range(others.shape[1]):
         others[n, k] = d.present[n, k]
     if mode == DUAL:

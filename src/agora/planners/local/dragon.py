@@ -74,6 +74,8 @@ class _Parameters(NamedTuple):
 
 _TUNABLE: dict[str, Span] = {
     "look_distance": Span(0.5, 3.0),
+    "range_cap": Span(2.0, 30.0, log=True),
+    "visited": Span(0.1, 1.0, log=True),
     "turn_gain": Span(0.5, 4.0, log=True),
     "speed": Span(0.2, 2.0),
     "gap_width": Span(0.4, 1.2),

@@ -89,7 +89,7 @@ _TUNABLE: dict[str, Span] = {
     "max_vel_x_backwards": Span(0.05, 0.5),
     "max_vel_theta": Span(0.2, 3.0),
     "max_global_plan_lookahead_dist": Span(0.8, 4.0),
-    "min_obstacle_dist": Span(0.02, 0.4),
+    "min_obstacle_dist": Span(0.02, 0.5),
     "min_disc_dist": Span(0.05, 1.0),
     "slack_weight": Span(10.0, 10_000.0, log=True),
 }

@@ -61,7 +61,8 @@ _TUNABLE: dict[str, Span] = {
     "preferred_speed": Span(0.3, 2.0),
     "turn_gain": Span(0.5, 6.0, log=True),
 }
-_TRACKING: dict[str, Span] = {"tracking_error": Span(0.02, 0.5, log=True), "turning_time": Span(0.1, 2.0, log=True)}
+_WALLED: dict[str, Span] = {"wall_horizon": Span(1.0, 5.0, log=True)}
+_TRACKING: dict[str, Span] = {"tracking_error": Span(0.02, 0.2, log=True), "turning_time": Span(0.1, 1.0, log=True)}
 
 
 class _Parameters(NamedTuple):
@@ -147,7 +148,7 @@ class OrcaPlanner:
         return Declaration(
             needs=("pedestrians", "robots", "path", *((self.window,) if self.wall_horizon > 0.0 else ())),
             label="faithful",
-            tunable=_TUNABLE | (_TRACKING if self.tracking_error > 0.0 else {}),
+            tunable=_TUNABLE | (_WALLED if self.wall_horizon > 0.0 else {}) | (_TRACKING if self.tracking_error > 0.0 else {}),
             top_speed=float(own(self.preferred_speed)),
             notes=("reason",),
         )

@@ -52,6 +52,7 @@ _MOST = 301
 _TUNABLE: dict[str, Span] = {
     "horizon": Span(2.0, 10.0, log=True),
     "margin": Span(0.0, 0.6),
+    "padding": Span(0.0, 0.15),
     "regain": Span(0.0, 1.0),
     "lookahead": Span(0.2, 2.0, log=True),
 }

@@ -16,6 +16,7 @@ from agora.planners.limits import own
 from agora.planners.local.teb_costs import STEP, WIDTH, Near, SolverMemory, TebWeights
 from agora.planners.local.teb_discs import BLOCK, MOMENT, MOMENTS
 from agora.planners.local.teb_shape import KINDS, points_of
+from agora.world.tracks import onward
 
 if TYPE_CHECKING:
     from agora.planners.local.teb import Teb
@@ -293,8 +294,7 @@ def scene_of(teb: Teb, o: Observation, about: Discs) -> Observed:
     """The arrays that the kernel reads."""
     assert o.path is not None and o.path_count is not None and o.costmap is not None
     m = o.limits
-    moments = MOMENT * np.arange(1, MOMENTS + 1, dtype=np.float32)
-    on = about.position[:, :, None] + moments[:, None] * about.velocity[:, :, None]
+    on = onward(about.position, about.velocity, MOMENTS, float(MOMENT))
     outlines = teb.window.corners(o.footprint, o.radius)
     corners = np.moveaxis(outlines, 2, 0)
     times, hysteresis, hurry, checked = steps(teb, o)

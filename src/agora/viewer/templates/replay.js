@@ -18,9 +18,9 @@
 
   // Low bytes, high bytes (channel after channel, second differences in time), then bits of presence.
   async function unpack(e) {
-    const bytes = await inflate(e.data), T = e.samples, P = e.radii.length, size = (3 * P + 4) * T;
+    const bytes = await inflate(e.data), T = e.samples, P = e.radii.length, before = 4 + shared.units.extra, size = (3 * P + before) * T;
     const rows = [];
-    for (let c = 0; c < 3 * P + 4; c++) {
+    for (let c = 0; c < 3 * P + before; c++) {
       const row = new Float64Array(T);
       for (let t = 0, value = 0, slope = 0; t < T; t++) {
         const i = c * T + t;
@@ -35,18 +35,21 @@
     e.x = scaled(rows[1], e.unit, e.origin[0]);
     e.y = scaled(rows[2], e.unit, e.origin[1]);
     e.heading = scaled(rows[3], TURN / e.turn, 0);
+    const signed = (row, unit) => row.map((v) => (v === shared.units.none ? Infinity : v > 32767 ? v - 65536 : v) * unit);
+    e.people_gap = signed(rows[4], shared.units.gap);
+    e.wall_gap = signed(rows[5], shared.units.gap);
+    e.command = e.commands ? rows.slice(6, 9).map((row) => signed(row, shared.units.command)) : null;
     e.people = [];
     const marks = 2 * size + Math.ceil(P * T / 8);
     for (let p = 0; p < P; p++) {
       const bit = (t) => { const i = p * T + t; return (bytes[2 * size + (i >> 3)] >> (7 - (i & 7))) & 1; };
       e.people.push({
         id: e.ids[p], radius: e.radii[p], present: Uint8Array.from({ length: T }, (_, t) => bit(t)),
-        x: scaled(rows[4 + p], e.unit, e.origin[0]), y: scaled(rows[4 + P + p], e.unit, e.origin[1]),
-        heading: scaled(rows[4 + 2 * P + p], TURN / e.turn, 0),
+        x: scaled(rows[before + p], e.unit, e.origin[0]), y: scaled(rows[before + P + p], e.unit, e.origin[1]),
+        heading: scaled(rows[before + 2 * P + p], TURN / e.turn, 0),
         state: e.states ? bytes.subarray(marks + p * T, marks + (p + 1) * T) : null,
       });
     }
-    e.clearance = Float64Array.from(e.time, (s) => clearance(e, at(e, s)));
     return e;
   }
 
@@ -65,10 +68,9 @@
     const b = between(e, s);
     return { robot: { x: mix(e.x, b), y: mix(e.y, b), heading: angle(e.heading, b) }, people: e.people.filter((p) => seen(p, b)).map((p) => place(p, b)) };
   }
-  function clearance(e, moment) {
-    let least = Infinity;
-    for (const p of moment.people) least = Math.min(least, Math.hypot(p.x - moment.robot.x, p.y - moment.robot.y) - p.radius - e.radius);
-    return least;
+  function gap(row, [k, j, f]) {
+    const value = row[k] + (f > 0 && row[k] < Infinity && row[j] < Infinity ? f * (row[j] - row[k]) : 0);
+    return Math.abs(value) < 0.005 ? 0 : value;
   }
   function speed(e, s) {
     const [k, j] = between(e, Math.max(0, s - 1e-6));
@@ -126,6 +128,16 @@
   function body(p, radius, colour) {
     disc(p.x, p.y, radius, colour, colours.ground, 1);
     line([[p.x, p.y], [p.x + radius * Math.cos(p.heading), p.y + radius * Math.sin(p.heading)]], colours.ground, Math.max(1.5, 0.22 * radius * view.scale));
+  }
+
+  function robot(at, e) {
+    if (!e.outline.length) { body(at, e.radius, colours.robot); return; }
+    const c = Math.cos(at.heading), s = Math.sin(at.heading), place = ([x, y]) => [at.x + c * x - s * y, at.y + s * x + c * y];
+    const corners = e.outline.map(place), front = Math.max(...e.outline.map(([x]) => x));
+    line([...corners, corners[0]], colours.ground, 2);
+    pen.fillStyle = colours.robot;
+    pen.fill();
+    line([[at.x, at.y], place([front, 0])], colours.ground, Math.max(1.5, 0.2 * e.radius * view.scale));
   }
 
   function drawMap(map, index) {
@@ -213,6 +225,12 @@
     disc(e.goal[0], e.goal[1], e.tolerance, null, colours.goal, 2.5);
     pen.setLineDash([]);
     disc(e.goal[0], e.goal[1], 0.35 * e.tolerance, colours.goal);
+    const planned = e.paths.findLast(([since]) => since <= time + 1e-9);
+    if (planned && planned[1].length > 1 && part.planned.checked) {
+      pen.setLineDash([7, 6]);
+      line(planned[1], colours.goal, 1.5);
+      pen.setLineDash([]);
+    }
     const path = Array.from(e.x, (x, i) => [x, e.y[i]]);
     pen.globalAlpha = 0.25;
     line(path, colours.robot, 2);
@@ -238,7 +256,7 @@
     }
     pen.textAlign = "start";
     pen.textBaseline = "alphabetic";
-    body(moment.robot, e.radius, colours.robot);
+    robot(moment.robot, e);
     drawContacts();
     if (part.names.checked) {
       pen.fillStyle = colours.ink;
@@ -247,9 +265,11 @@
     }
     drawScale();
     drawTimeline();
-    const gap = clearance(e, moment);
+    const b = between(e, time), metres = (row) => { const m = gap(row, b); return strong(m < Infinity ? `${m.toFixed(2)} m` : "none"); };
+    const asked = e.command ? e.command.map((row) => { const v = row[Math.min(b[0], Math.max(0, row.length - 2))]; return Math.abs(v) < 0.005 ? 0 : v; }) : null;
     part.readout.replaceChildren(strong(`${time.toFixed(1)} s`), ` of ${e.time.at(-1).toFixed(1)} s · speed `, strong(`${speed(e, time).toFixed(2)} m/s`),
-      " · clearance ", strong(gap < Infinity ? `${gap.toFixed(2)} m` : "none near"));
+      ...(asked ? [" · command ", strong(`${asked[0].toFixed(2)} m/s, ${asked[1] ? `${asked[1].toFixed(2)} m/s sideways, ` : ""}${asked[2].toFixed(2)} rad/s`)] : []),
+      " · to people ", metres(e.people_gap), " · to walls ", metres(e.wall_gap));
     part.scrubber.value = time;
     part.scrubber.setAttribute("aria-valuetext", `${time.toFixed(1)} seconds`);
   }
@@ -264,18 +284,23 @@
     chart.clearRect(0, 0, w, h);
     chart.beginPath();
     chart.moveTo(tx(0), h);
-    episode.time.forEach((s, i) => chart.lineTo(tx(s), ty(episode.clearance[i])));
+    episode.time.forEach((s, i) => chart.lineTo(tx(s), ty(episode.people_gap[i])));
     chart.lineTo(tx(end), h);
     chart.fillStyle = colours.pedestrian;
     chart.globalAlpha = 0.35;
     chart.fill();
     chart.globalAlpha = 1;
+    chart.beginPath();
+    episode.time.forEach((s, i) => chart.lineTo(tx(s), ty(episode.wall_gap[i])));
+    chart.strokeStyle = colours.wall;
+    chart.lineWidth = 1.5;
+    chart.stroke();
     chart.fillStyle = colours.contact;
     for (const [when] of episode.contacts) chart.fillRect(tx(when) - 1.5, 0, 3, h);
     chart.fillStyle = colours.faint;
     chart.fillRect(EDGE, h - 1, w - 2 * EDGE, 1);
     chart.font = "11px system-ui, sans-serif";
-    chart.fillText("clearance, 0 to 2 m", EDGE + 4, 12);
+    chart.fillText("clearance to people (filled) and walls (line), 0 to 2 m", EDGE + 4, 12);
     chart.fillStyle = colours.robot;
     chart.fillRect(tx(time) - 1, 0, 2, h);
   }
@@ -309,7 +334,7 @@
   function choose(index) {
     const count = shared.episodes.length;
     part.episode.value = String(((index % count) + count) % count);
-    part.episode.dispatchEvent(new Event("change"));
+    return open();
   }
   async function open() {
     const e = shared.episodes[Number(part.episode.value)];
@@ -319,10 +344,10 @@
     time = 0;
     fitted = true;
     part.scrubber.max = e.time.at(-1);
-    const dot = document.createElement("i"), note = document.createElement("small");
+    const dot = document.createElement("i");
     dot.style.background = shared.outcomes[e.outcome] || colours.faint;
-    note.textContent = e.failure;
-    part.outcome.replaceChildren(dot, e.outcome.replaceAll("_", " "), note);
+    part.outcome.replaceChildren(dot, e.outcome.replaceAll("_", " "));
+    part.why.textContent = e.why;
     resize();
   }
 
@@ -354,6 +379,7 @@
   part.episode.addEventListener("change", open);
   part.trails.addEventListener("change", ask);
   part.names.addEventListener("change", ask);
+  part.planned.addEventListener("change", ask);
   part.closer.addEventListener("click", () => zoom(1.25));
   part.farther.addEventListener("click", () => zoom(0.8));
   part.fit.addEventListener("click", fit);
@@ -377,10 +403,12 @@
   });
   part.canvas.addEventListener("lostpointercapture", () => part.canvas.classList.remove("dragging"));
   addEventListener("resize", resize);
-  addEventListener("agora-play", (event) => {
+  addEventListener("agora-play", async (event) => {
     const index = shared.episodes.findIndex((e) => e.name === event.detail);
     if (index < 0) return;
-    choose(index);
+    await choose(index);
+    seek(episode.from);
+    play(true);
     root.scrollIntoView({ block: "center" });
     root.focus({ preventScroll: true });
   });

@@ -11,6 +11,7 @@ import rosservice
 from agora.doctor import UPSTREAMS, ros_package
 from agora.errors import InputError, UnknownNameError
 from agora.registry import available
+from agora.robots.mbf import CONTROLLERS
 
 CHOICES = {
     "simulator": ("flatland", "gazebo", "unity"),
@@ -47,7 +48,7 @@ def check(arguments: Mapping[str, str]) -> None:
     """Refuse arguments that cannot work.
 
     Args:
-        arguments: arguments of `CHOICES` by name.
+        arguments: arguments of `CHOICES` by name, and ``local_planner``, where it is not Move Base Flex's default.
 
     Raises:
         InputError: a value that there is not, a package that is not installed, or values that exclude each other.
@@ -58,6 +59,8 @@ def check(arguments: Mapping[str, str]) -> None:
         if arguments[name].lower() not in choices:
             raise UnknownNameError(name, arguments[name], choices)
     for (name, value), packages in NEEDS.items():
+        if value == "mbf" and arguments.get("local_planner", "dwa") not in CONTROLLERS:
+            continue  # one of the library's: mbf_server answers in Move Base Flex's place
         missing = [package for package in packages if arguments[name] == value and ros_package(package) is None]
         if missing and not is_running(value):
             how = UPSTREAMS[missing[0]][1]
@@ -85,7 +88,7 @@ def is_running(simulator: str) -> bool:
 def main() -> int:
     """Check the values on the command line: roslaunch starts nothing where this returns anything but 0."""
     try:
-        check(dict(zip(CHOICES, sys.argv[1:], strict=True)))
+        check(dict(zip((*CHOICES, "local_planner"), sys.argv[1:], strict=True)))
     except InputError as error:
         print(f"\nagora: {error}\n", file=sys.stderr)
         return 2

@@ -56,17 +56,19 @@ class MbfSettings:
 
     Attributes:
         server: name of its node.
+        exe_path_server: name of the node that follows paths, where that is another one.
         planner: plug-in of the planner, the first one where empty.
         controller: plug-in of the controller, the first one where empty.
         replan_period: time between two paths, s.
         inter_period: time between two questions to the interplanner, s.
         retries: number of failures in a row that get_path is allowed, and exe_path on the way to one goal.
         speed_parameters: parameters of the controller that the interplanner scales; its dynamic_reconfigure is
-            ``server/controller``.
+            that of ``server/controller``.
         answer_in: longest time of a call, s.
     """
 
     server: str = "move_base_flex"
+    exe_path_server: str = ""
     planner: str = ""
     controller: str = ""
     replan_period: float = 1.0
@@ -128,19 +130,19 @@ class MbfRobot:
         self._odometry: Any = None
         self._scan: Any = None
         self.people: Any = None
-        server = settings.server
+        server, driver = settings.server, settings.exe_path_server or settings.server
         self._asking, self._telling = (
             threading.Lock(),
             threading.Lock(),
         )  # make_plan and the end come in threads of their own
         # Not SimpleActionClient: it overlooks an answer that comes before its send_goal has returned, and then waits in vain.
         self._get_path = ActionClient(f"{server}/get_path", GetPathAction)
-        self._exe_path = ActionClient(f"{server}/exe_path", ExePathAction)
+        self._exe_path = ActionClient(f"{driver}/exe_path", ExePathAction)
         self._drive: Any = None
         self._ended = False
         self._speed: Speed | None = None
         if settings.controller:
-            self._speed = Speed(f"{server}/{settings.controller}", settings.speed_parameters, settings.answer_in)
+            self._speed = Speed(f"{driver}/{settings.controller}", settings.speed_parameters, settings.answer_in)
         self._danger = rospy.Publisher(f"{robot}/Danger", String, queue_size=1)
         self._plan, self._inter = (rospy.Publisher(f"{robot}/{name}", Path, queue_size=1) for name in ("global_plan", "inter_plan"))
         self._notes = rospy.Publisher("navigation/notes", Notes, queue_size=100)

@@ -34,6 +34,7 @@ class MbfClient:
             base = ros_name(str(name))
             settings = MbfSettings(
                 server=str(get("~server", f"{base}/move_base_flex")).replace("{robot}", base),
+                exe_path_server=str(get("~exe_path_server", given.exe_path_server)).replace("{robot}", base),
                 planner=str(get("~planner", given.planner)),
                 controller=str(get("~controller", given.controller)),
                 replan_period=float(get("~replan_period", given.replan_period)),

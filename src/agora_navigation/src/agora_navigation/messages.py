@@ -9,7 +9,7 @@ from agora_ros.conversions import from_pose, to_pose
 from geometry_msgs.msg import PoseStamped
 from nav_msgs.msg import OccupancyGrid, Path
 
-from agora.core.state import Array, Floats
+from agora.core.state import Array, Doubles, Floats
 from agora.errors import InputError
 from agora.maps.grid import Map
 
@@ -17,14 +17,28 @@ _OCCUPIED = 65  # of 100, as map_server's occupied_thresh
 
 
 def to_path(points: Floats, stamp: Any, frame: str = "map") -> Path:
-    """The message of a path (K, 2), m; every pose looks along its leg."""
+    """The message of a path: of poses (K, 3), m and rad, or of points (K, 2), where every pose looks along its leg."""
     message = Path()
     message.header.stamp, message.header.frame_id = stamp, frame
-    legs = np.diff(points.astype(float), axis=0)
-    headings = np.arctan2(legs[:, 1], legs[:, 0])
-    for place, heading in zip(points, [*headings, *headings[-1:]] or [0.0] * len(points), strict=True):
-        message.poses.append(PoseStamped(header=message.header, pose=to_pose((*place, heading))))
+    poses = points
+    if points.shape[1] == 2:
+        legs = np.diff(points.astype(float), axis=0)
+        headings = np.arctan2(legs[:, 1], legs[:, 0])
+        poses = np.column_stack([points, np.append(headings, headings[-1:]) if len(legs) else np.zeros(len(points))])
+    message.poses = [PoseStamped(header=message.header, pose=to_pose(pose)) for pose in poses]
     return message
+
+
+def from_path(message: Any, frame: str = "map") -> Doubles:
+    """The poses (K, 3), m and rad, of a path.
+
+    Raises:
+        InputError: it is in another frame.
+    """
+    frames = {message.header.frame_id, *(pose.header.frame_id for pose in message.poses)}
+    if strange := [name for name in sorted(frames) if name.lstrip("/") not in (frame, "")]:
+        raise InputError(f"expected a path in frame {frame}, got {strange[0]!r}")
+    return np.array([from_pose(pose.pose) for pose in message.poses], np.float64).reshape(-1, 3)
 
 
 def to_grid(cost: Array, origin: Array, resolution: float, stamp: Any, frame: str = "map") -> OccupancyGrid:

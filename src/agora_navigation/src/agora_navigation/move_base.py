@@ -16,6 +16,7 @@ from nav_msgs.srv import GetPlan
 from std_srvs.srv import Empty, EmptyResponse
 
 from agora.core.state import Array
+from agora_navigation.actions import survive_jumps
 
 
 class MoveBase:
@@ -25,14 +26,16 @@ class MoveBase:
         robot: name of the robot, with which its topics begin.
         make_plan: answers ``nav_msgs/GetPlan``.
         clear: clears the costmaps.
+        since: a goal on the topic with an earlier stamp than this, s, is of an episode before: a latched topic repeats its last
+            goal to everybody who comes anew.
     """
 
-    def __init__(self, robot: str, make_plan: Callable[[Any], Any], clear: Callable[[], None]) -> None:
-        self._robot = robot
+    def __init__(self, robot: str, make_plan: Callable[[Any], Any], clear: Callable[[], None], since: float = 0.0) -> None:
+        self._robot, self._since = robot, since
         self._spoken: deque[Any] = deque(maxlen=1)
         self._server = SimpleActionServer(f"{robot}/move_base", MoveBaseAction, auto_start=False)
         self._server.start()
-        self._survive_jumps(self._server.action_server)
+        survive_jumps(self._server.action_server)
 
         def cleared(_: Any) -> EmptyResponse:
             clear()
@@ -49,13 +52,6 @@ class MoveBase:
         """True while a goal of the action is being pursued."""
         return bool(self._server.is_active())
 
-    @staticmethod
-    def _survive_jumps(server: Any) -> None:
-        """Let the timer of an action server, which ends with an exception when the clock jumps back, go on instead."""
-        server.status_timer.shutdown()
-        period = rospy.Duration(1.0 / server.status_frequency)
-        server.status_timer = rospy.Timer(period, server.publish_status_async, reset=True)
-
     def poll(self) -> tuple[Array | None, bool]:
         """A goal (3,) that has come since the last call, and whether the one before was cancelled."""
         goal, cancelled = None, False
@@ -67,7 +63,9 @@ class MoveBase:
             self._server.set_preempted(MoveBaseResult(), "cancelled")
             cancelled = True
         if self._spoken:
-            spoken = self._checked(self._spoken.pop())
+            message = self._spoken.pop()
+            repeated = 0.0 < message.header.stamp.to_sec() < self._since
+            spoken = None if repeated else self._checked(message)
             if spoken is not None:
                 self.abort("a goal on move_base_simple/goal took its place")
                 goal = spoken

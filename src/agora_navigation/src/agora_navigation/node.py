@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -35,6 +36,7 @@ from agora_navigation.port import Port
 _SAME = 1e-6  # s between two stamps that are one
 _EARLY = 0.95  # of a control period after which odometry counts as due: stamps of real robots are not even
 _LATE = 0.015  # s of the wall's clock that messages of one moment may be apart
+_LAG = 0.5  # s that the clock of who tells goals may be behind this node's
 _WAKE = 0.05  # s between two looks at goals and at what is overdue
 
 
@@ -76,7 +78,7 @@ class Assignment:
     adopted: float = field(default_factory=rospy.get_time)
 
 
-def _perception(source: str, legs: bool) -> Perception:
+def perception_of(source: str, legs: bool) -> Perception:
     """Return the perception of a robot on a map: by the topic, or by its scans, which show bodies or legs."""
     if source not in ("topic", "scan"):
         raise InputError(f"~pedestrians: expected topic or scan, got {source!r}")
@@ -94,7 +96,8 @@ class NavigationNode:
         self._control, self._room = float(get("~control_period", 0.1)), int(get("~max_pedestrians", 64))
         self._model = str(own_or_graphs("model", "jackal")) if get("~real_robot", False) else ""
         self._lock_step = bool(get("synchronous", False)) and not self._model
-        self._perception = _perception(str(get("~pedestrians", "topic")), bool(get("~legs", False)))
+        self._aside = None if self._lock_step else ThreadPoolExecutor(1)  # makes paths while the robots go on
+        self._perception = perception_of(str(get("~pedestrians", "topic")), bool(get("~legs", False)))
         self._compiled: set[str] = set()
         self._changed = threading.Condition()
         self._played: Assignment | None = None
@@ -172,7 +175,8 @@ class NavigationNode:
                         self._compile(start, Conditions.of(stage), planner.part)
                         self._compiled.add(label)
                     patience = np.inf if self._lock_step else self._patience
-                    made[label] = Navigator(start, Conditions.of(stage), planner.part, names=names, patience=patience)
+                    how = {"names": names, "patience": patience, "aside": self._aside}
+                    made[label] = Navigator(start, Conditions.of(stage), planner.part, **how)
         except AgoraError as error:
             rospy.logerr(f"episode {episode.entry!r} cannot be driven: {error}")
             return BeginEpisodeResponse(False, str(error))
@@ -180,9 +184,10 @@ class NavigationNode:
             navigator.prepare()
         driven = [label if r.navigation in ("", "agora") else "" for (label, _), r in zip(chosen, episode.robots, strict=True)]
         self._close()
+        now = rospy.get_time()
         with self._changed:
             crews = [
-                Crew(nav, [self._port(names[k], k, nav) for k, own in enumerate(driven) if own == label])
+                Crew(nav, [self._port(names[k], k, nav, now - _LAG) for k, own in enumerate(driven) if own == label])
                 for label, nav in made.items()
             ]
             active = np.ones(len(names), np.bool_)
@@ -201,8 +206,8 @@ class NavigationNode:
         gc.collect()
         gc.freeze()
 
-    def _port(self, name: str, number: int, navigator: Navigator) -> Port:
-        return Port(name, number, navigator, self._changed, free=not self._lock_step)
+    def _port(self, name: str, number: int, navigator: Navigator, since: float = 0.0) -> Port:
+        return Port(name, number, navigator, self._changed, free=not self._lock_step, since=since)
 
     def _adopt_map(self) -> None:
         """Drive the robot on a map, without an episode."""
@@ -212,9 +217,8 @@ class NavigationNode:
             conditions = Conditions(periods=periods, global_planner=self._global, replan=1.0, perception=self._perception)
             label, planner = named_planner(*self._planners)
             model = load_robot(self._model)
-            nav = Navigator.on_map(
-                from_grid(message), [model], planner.part, conditions, names=[model.name], room=self._room, patience=self._patience
-            )
+            how = {"names": [model.name], "room": self._room, "patience": self._patience, "aside": self._aside}
+            nav = Navigator.on_map(from_grid(message), [model], planner.part, conditions, **how)
         except AgoraError as error:
             rospy.logerr(f"/map: {error}")
             return

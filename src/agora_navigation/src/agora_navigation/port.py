@@ -34,10 +34,21 @@ class Port:
         number: number of the robot in the navigator.
         navigator: navigator that drives it.
         changed: notified when something has come; it also guards what is stored.
-        free: whether it runs on odometry and takes goals of its own, which in lock step it does not.
+        free: whether it runs on odometry, which in lock step it does not.
+        takes_goals: whether it takes goals of its own, where it runs freely.
+        since: stamp of the oldest goal on the topic that it takes, s.
     """
 
-    def __init__(self, name: str, number: int, navigator: Navigator, changed: threading.Condition, free: bool) -> None:
+    def __init__(
+        self,
+        name: str,
+        number: int,
+        navigator: Navigator,
+        changed: threading.Condition,
+        free: bool,
+        takes_goals: bool = True,
+        since: float = 0.0,
+    ) -> None:
         self.name, self.number, self.navigator = name, number, navigator
         self.odometry: Any = None
         self.scan: Any = None
@@ -57,7 +68,8 @@ class Port:
         self.move_base: MoveBase | None = None
         if free:
             self._listen(f"{base}/odom", Odometry, "odometry")
-            self.move_base = MoveBase(base, self._make_plan, self._clear)
+        if free and takes_goals:
+            self.move_base = MoveBase(base, self._make_plan, self._clear, since)
 
     def _listen(self, topic: str, kind: Any, field: str) -> None:
         def store(message: Any) -> None:

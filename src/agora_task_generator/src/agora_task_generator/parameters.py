@@ -36,8 +36,9 @@ class Parameters:
         map_file: as in Arena 3.0.
         model: as in Arena 3.0.
         robot_setup_file: as in Arena 3.0.
-        local_planner: local planner by name, with parameters: ``dwa(max_samples=12)``.
+        local_planner: local planner, or preset of one, by name, with parameters: ``dwa(vx_samples=12)``.
         inter_planner: interplanner by name, with parameters.
+        agent_name: policy of a learned local planner.
         global_planner: global planner by name, with parameters.
         navigation: driver of the robots.
         sfm: crowd model; the library's where empty, or where it is a plugin's.
@@ -61,6 +62,7 @@ class Parameters:
     robot_setup_file: str = ""
     local_planner: str = "dwa"
     inter_planner: str = ""
+    agent_name: str = ""
     global_planner: str = "a_star"
     navigation: Driver = "agora"
     sfm: str = ""

@@ -9,12 +9,12 @@ import numpy as np
 from agora_ros.conversions import to_episode
 from agora_ros.names import ros_name
 
-from agora.config import parse_component
 from agora.core.state import Array
 from agora.draft.stage import Stage
 from agora.errors import InputError
 from agora.interfaces import ResetPlan
 from agora.maps.generators.arena import parse_generator
+from agora.planners.presets import named_planner
 from agora.tasks.generator import TaskGenerator
 from agora.tasks.modules.benchmark import Benchmark
 from agora.tasks.robot_setup import RobotEntry, robot_names
@@ -124,7 +124,7 @@ class TaskModes:
     """
 
     def __init__(self, parameters: Parameters, settings: Settings) -> None:
-        self._robots, self._modes = driven(parameters), parameters.modes()
+        self._robots, self._modes, self._agent = driven(parameters), parameters.modes(), parameters.agent_name
         modes = dict(self._modes)
         named = {f"tm_{kind}": modes.pop(kind) for kind in ("robots", "obstacles", "modules")}
         self.generator = TaskGenerator(settings, **named, **modes, periods=parameters.how_often(), seed=parameters.seed)
@@ -145,7 +145,7 @@ class TaskModes:
             changed["modules"], self._maps, self._algorithm = modes["modules"], 0, ""
         if changed:
             self.generator.switch(**changed)
-        self._robots, self._modes = robots, modes
+        self._robots, self._modes, self._agent = robots, modes, parameters.agent_name
 
     def next(self) -> Turn:
         """See `Playlist.next`."""
@@ -217,7 +217,7 @@ class TaskModes:
         turn = contest.contestant(plan.episode)
         robots = [replace(r, local_planner=turn.local_planner, inter_planner=turn.inter_planner) for r in self._robots]
         for robot in robots:
-            check_planners(robot)
+            check_planners(robot, self._agent)
         return robots
 
 
@@ -280,17 +280,18 @@ def driven(parameters: Parameters) -> list[RobotEntry]:
     """
     robots = parameters.robots()
     for robot in robots:
-        check_planners(robot)
+        check_planners(robot, parameters.agent_name)
     return robots
 
 
-def check_planners(robot: RobotEntry) -> None:
+def check_planners(robot: RobotEntry, agent: str) -> None:
     """Make sure that the library has the planners of a robot, where it is the library that drives.
 
     Raises:
-        InputError: no such planner, or parameters that it refuses.
+        InputError: no such planner, parameters that it refuses, or an extra of it that is not here.
     """
-    if robot.navigation == "agora":
-        parse_component("planners", robot.local_planner, f"local_planner of {robot.model}")
-        if robot.inter_planner:
-            parse_component("interplanners", robot.inter_planner, f"inter_planner of {robot.model}")
+    if robot.planned_here:
+        try:
+            named_planner(robot.local_planner, robot.inter_planner, agent)
+        except InputError as error:
+            raise InputError(f"planner of {robot.model}: {error}") from error

@@ -28,11 +28,11 @@ def main() -> int:
     """Compile for the arguments ``name:=value`` of the command line; their errors are reported by the nodes."""
     given = dict(argument.split(":=", 1) for argument in sys.argv[1:])
     compiled = Compiled(repr(sorted(given.items())))
-    agent, config, simulator = (given.pop(name, "") for name in ("agent_name", "config", "simulator"))
+    config, simulator = (given.pop(name, "") for name in ("config", "simulator"))
     try:
         parameters = Parameters.of({name: yaml.safe_load(text) for name, text in given.items() if text})
         if not compiled:
-            begin, driven = partial(first_episode, parameters, config), planners(parameters, agent)
+            begin, driven = partial(first_episode, parameters, config), planners(parameters)
             warm_episode(begin, driven, tell, observed=simulator not in available("simulators"))
             compiled.mark()
     except (AgoraError, OSError):
@@ -47,14 +47,14 @@ def tell(text: str) -> None:
     print(f"agora: {text}", file=sys.stderr, flush=True)
 
 
-def planners(parameters: Parameters, agent: str) -> list[Named]:
-    """The planners of the robots that the library drives, each once; ``agent`` is the policy of a learned one.
+def planners(parameters: Parameters) -> list[Named]:
+    """The planners of the robots that the library drives, each once.
 
     Raises:
         InputError: there is no such planner, robot or robot setup file.
     """
-    robots = [robot for robot in parameters.robots() if robot.navigation == "agora"]
-    return list(dict(named_planner(robot.local_planner, robot.inter_planner, agent) for robot in robots).values())
+    robots = [robot for robot in parameters.robots() if robot.planned_here]
+    return list(dict(named_planner(robot.local_planner, robot.inter_planner, parameters.agent_name) for robot in robots).values())
 
 
 def first_episode(parameters: Parameters, config: str) -> tuple[Start, Stage]:

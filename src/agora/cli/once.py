@@ -1,0 +1,25 @@
+"""Options that are given twice: those that take one value refuse it, where Click would take the last one without a word."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import typer
+from typer.core import TyperCommand, TyperOption
+
+
+class Once(TyperCommand):
+    """A command whose options are given once, but for those of which there may be several."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse arguments; as in Click.
+
+        Raises:
+            BadParameter: an option that takes one value has several.
+        """
+        _, _, given = self.make_parser(ctx).parse_args(args=list(args))
+        for option in given:
+            if isinstance(option, TyperOption) and not option.multiple and not option.is_flag and given.count(option) > 1:
+                name = max(option.opts, key=len)
+                raise typer.BadParameter(f"{name} is given {given.count(option)} times, and takes one value", ctx=ctx)
+        return super().parse_args(ctx, args)

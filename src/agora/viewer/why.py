@@ -1,0 +1,268 @@
+"""Why an episode ended as it did, in words, from its recording alone: what a reader of a table of failures wants to know first."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from agora.core.recording import STANDING, Closer, Closing, Contact, ContactKind, Outcome, Reason, Recording
+from agora.core.state import Array, Doubles
+from agora.metrics.blame import avoidable
+from agora.metrics.outline import surface_distances, wall_gaps
+from agora.metrics.quantities import goal_distances, norm
+from agora.viewer.planned import path_at
+
+__all__ = ["Why", "why"]
+
+_BACK = 1.0  # how long before a contact the robot's speed is compared with that at the contact, s
+_STOOD = 3.0  # a robot that stood for so long before a time-out stood at its end, s
+_WAITED = 5.0  # a robot that had stood for so long before a contact had waited, s
+_CONFINED, _CONFINED_FOR = 1.0, 8.0  # one that stayed this close to its last place, m, for so long, s, got nowhere
+_LEFT = ("ahead on the left", "on the left", "behind on the left")
+_RIGHT = ("behind on the right", "on the right", "ahead on the right")
+_SIDES = ("ahead", *_LEFT, "behind", *_RIGHT)
+_ENDED_BY = {
+    Outcome.PEDESTRIAN_COLLISION: ContactKind.PEDESTRIAN,
+    Outcome.WALL_COLLISION: ContactKind.WALL,
+    Outcome.ROBOT_COLLISION: ContactKind.ROBOT,
+}
+
+
+class Why(NamedTuple):
+    """The end of an episode in words.
+
+    Attributes:
+        time: moment that decided it, s: of the contact, or when the robot came to a stand for good.
+        words: a few sentences.
+    """
+
+    time: float
+    words: str
+
+
+def why(recording: Recording) -> Why:
+    """Return how an episode ended and what led to it, as far as the recording tells."""
+    end = float(recording.time[-1])
+    contact = _last(recording)
+    if contact is not None:
+        return Why(contact.time, _of_contact(recording, contact))
+    if recording.outcome is Outcome.REACHED:
+        return Why(end, f"{end:.1f} s: reached the goal.")
+    if recording.outcome is Outcome.TIMEOUT:
+        return _of_timeout(recording)
+    if recording.outcome is Outcome.PLANNER_FAILED:
+        return Why(end, f"{end:.1f} s: the planner failed: {recording.failure or 'nobody recorded how'}")
+    if recording.outcome is Outcome.OUT_OF_MAP:
+        return Why(end, _joined(f"{end:.1f} s: left the map {_where(recording, -1)}.", _drove(recording, end)))
+    return Why(end, f"{end:.1f} s: {recording.outcome.label.replace('_', ' ')} {_where(recording, -1)}.")
+
+
+def _last(recording: Recording) -> Contact | None:
+    """The contact that ended the episode, as far as it was recorded."""
+    kind = _ENDED_BY.get(recording.outcome)
+    return next((contact for contact in reversed(recording.contacts) if contact.kind == kind), None)
+
+
+def _of_contact(recording: Recording, contact: Contact) -> str:
+    """What was touched, how both moved, who closed the gap, what else was near, and what the planner noted."""
+    before = _sample_before(recording, contact.time)
+    head = f"{contact.time:.1f} s: touched {_party(recording, contact, before)} {_where(recording, before)}."
+    if contact.time < 1e-6:
+        return _joined(head, "They touched already at the start.")
+    return _joined(
+        head,
+        _drove(recording, contact.time),
+        _waited(recording, before),
+        _off_path(recording, contact) if contact.kind == ContactKind.WALL else "",
+        _closed(contact),
+        {True: "It could have been avoided.", False: "It could not have been avoided.", None: ""}[avoidable(recording, contact)],
+        _about(recording, before, None if contact.kind == ContactKind.WALL else contact),
+        _noted(recording, before),
+    )
+
+
+def _party(recording: Recording, contact: Contact, k: int) -> str:
+    """What was touched, on which side of the robot, and how a pedestrian moved."""
+    if contact.kind == ContactKind.ROBOT:
+        return f"robot {contact.party}"
+    if contact.kind == ContactKind.WALL:
+        side = _wall_side(recording, contact, k)
+        return f"a wall {side}" if side else "a wall"
+    here = np.flatnonzero((recording.pedestrian_id == contact.party) & recording.pedestrian_present[k])
+    if not len(here):
+        return f"pedestrian {contact.party}"
+    slot = int(here[0])
+    speed = float(norm(recording.pedestrian_velocity[k, slot]))
+    walked = "stood" if speed < STANDING else f"walked at {speed:.1f} m/s"
+    return f"pedestrian {contact.party}, who {walked} {_side(recording, k, recording.pedestrian_position[k, slot])},"
+
+
+def _wall_side(recording: Recording, contact: Contact, k: int) -> str:
+    """On which side of the robot the wall was; empty without a map."""
+    if recording.map is None:
+        return ""
+    angle = np.linspace(-math.pi, math.pi, 32, endpoint=False)
+    ring = np.array([contact.x, contact.y]) + recording.radius * np.stack((np.cos(angle), np.sin(angle)), axis=1)
+    return _side(recording, k, ring[int(np.argmin(recording.map.gap(ring)))])
+
+
+def _side(recording: Recording, k: int, place: Array) -> str:
+    """On which side of the robot a place is."""
+    x, y, heading = recording.pose[k]
+    turn = math.atan2(place[1] - y, place[0] - x) - heading
+    return _SIDES[round(turn / (math.pi / 4)) % 8]
+
+
+def _where(recording: Recording, k: int) -> str:
+    """The place of a sample, and how far it is from the goal."""
+    x, y = recording.pose[k, :2]
+    return f"at ({x:.1f}, {y:.1f}), {goal_distances(recording)[k]:.1f} m from the goal"
+
+
+def _drove(recording: Recording, time: float) -> str:
+    """How the robot drove in the last second before a moment."""
+    now, then = _sample_before(recording, time), _sample_before(recording, max(time - _BACK, 0.0) + 1e-6)
+    speed, earlier = (float(norm(recording.twist[k, :2])) for k in (now, then))
+    if speed < STANDING:
+        stood = time - _stands_since(recording, now)
+        return (
+            f"The robot stood, for {stood:.1f} s." if stood >= 0.5 else f"The robot had braked from {earlier:.1f} m/s to a stand."
+        )
+    if speed < 0.7 * earlier:
+        return f"The robot braked from {earlier:.1f} to {speed:.1f} m/s in the last second."
+    if earlier < 0.7 * speed:
+        return f"The robot sped up from {earlier:.1f} to {speed:.1f} m/s in the last second."
+    return f"The robot drove on at {speed:.1f} m/s."
+
+
+def _waited(recording: Recording, k: int) -> str:
+    """For how long the robot had stood before it drove into something, where that was long."""
+    stood = norm(recording.twist[:k, :2]) < STANDING
+    waited = float(np.diff(recording.time)[:k][stood].sum()) - (recording.time[k] - _stands_since(recording, k))
+    return f"Before, it had stood for {waited:.0f} s of its way." if waited >= _WAITED else ""
+
+
+def _off_path(recording: Recording, contact: Contact) -> str:
+    """How far the robot was from its path, and whether the path itself has room for it there."""
+    path = path_at(recording, contact.time)
+    if path is None or recording.map is None:
+        return ""
+    if not len(path):
+        return "It had no path."
+    nearest, off = _nearest(path, np.array([contact.x, contact.y]))
+    room = float(recording.map.gap(nearest[None])[0]) - recording.radius
+    words = f"It was {off:.1f} m off its planned path"
+    return f"{words}, which has no room for it there." if room < 1e-3 else f"{words}."
+
+
+def _nearest(path: Doubles, place: Doubles) -> tuple[Doubles, float]:
+    """The point of a path (K, 2), K > 0, that is nearest to a place, and its distance, m."""
+    start, leg = path[:-1], np.diff(path, axis=0)
+    if not len(leg):
+        return path[0], float(norm(path[0] - place))
+    share = np.clip(((place - start) * leg).sum(1) / np.maximum((leg * leg).sum(1), 1e-12), 0.0, 1.0)
+    points = start + share[:, None] * leg
+    distance = norm(points - place)
+    return points[int(distance.argmin())], float(distance.min())
+
+
+def _closed(contact: Contact) -> str:
+    """Who closed the gap, and by which speeds."""
+    closing: Closing | None = contact.closing
+    if closing is None:
+        return ""
+    other = "other robot" if contact.kind == ContactKind.ROBOT else "person"
+    who = {Closer.ROBOT: "The robot", Closer.PERSON: f"The {other}", Closer.BOTH: "Both"}[closing.closer]
+    digits = 1 if max(closing.robot, closing.party) >= 0.1 else 2
+    ours, theirs = (f"{round(speed, digits) + 0.0:.{digits}f}" for speed in (closing.robot, closing.party))
+    return f"{who} closed the gap (robot {ours}, {other} {theirs} m/s)."
+
+
+def _about(recording: Recording, k: int, but: Contact | None = None) -> str:
+    """The distances to the nearest wall and to the nearest person, but one who was touched."""
+    walls, gaps = wall_gaps(recording), surface_distances(recording)[k]
+    if but is not None and but.kind == ContactKind.PEDESTRIAN:
+        gaps = np.where(recording.pedestrian_id == but.party, np.inf, gaps)
+    words = [] if walls is None or but is None else [f"nearest wall {max(walls[k], 0.0):.1f} m"]
+    if len(gaps) and np.isfinite(gaps.min()):
+        words.append(f"{'next' if but is not None else 'nearest'} person {max(gaps.min(), 0.0):.1f} m")
+    return _sentence(", ".join(words))
+
+
+def _noted(recording: Recording, k: int, last: int | None = None) -> str:
+    """The reason that the planner noted at a call, or for most of the calls from there to the last."""
+    if recording.reason is None or not len(recording.reason):
+        return ""
+    first = min(k, len(recording.reason) - 1)
+    noted = recording.reason[first : max(first, last or 0) + 1]
+    if not noted.any():
+        return ""
+    counts = np.bincount(noted)[1:]
+    return f"The planner noted: {Reason(1 + int(np.argmax(counts))).label.replace('_', ' ')}."
+
+
+def _of_timeout(recording: Recording) -> Why:
+    """Whether the robot stood at the end, got nowhere, or was on its way; where; and beside what."""
+    end, last = float(recording.time[-1]), len(recording.time) - 1
+    head = f"{end:.1f} s: time-out, {goal_distances(recording)[-1]:.1f} m from the goal."
+    none = "" if math.isfinite(recording.shortest_path) else "There is no way to the goal for this robot."
+    since = _stands_since(recording, last)
+    far = norm(recording.pose[:, :2] - recording.pose[-1, :2]) > _CONFINED
+    stayed = float(recording.time[min(int(np.flatnonzero(far)[-1]) + 1, last)]) if far.any() else 0.0
+    x, y = recording.pose[-1, :2]
+    if end - since >= _STOOD:
+        k = int(np.searchsorted(recording.time, since))
+        turned = float(np.abs(recording.twist[k:, 2]).mean()) > 0.1
+        how = f"The robot {'turned on the spot' if turned else 'stood'} for the last {end - since:.0f} s at ({x:.1f}, {y:.1f})."
+        return Why(since, _joined(head, none, how, _ahead(recording, last), _asked(recording, k), _noted(recording, k, last)))
+    if end - stayed >= _CONFINED_FOR:
+        k = int(np.searchsorted(recording.time, stayed))
+        how = f"The robot stayed within {_CONFINED:.0f} m of ({x:.1f}, {y:.1f}) for the last {end - stayed:.0f} s."
+        return Why(stayed, _joined(head, none, how, _ahead(recording, last), _noted(recording, k, last)))
+    pace = float(norm(np.diff(recording.pose[:, :2], axis=0)).sum()) / max(end, 1e-9)
+    how = f"The robot was on its way, at {pace:.1f} m/s on average"
+    how += f"; a shortest way is {recording.shortest_path:.1f} m." if math.isfinite(recording.shortest_path) else "."
+    return Why(end, _joined(head, none, how, _ahead(recording, last), _noted(recording, 0, last)))
+
+
+def _stands_since(recording: Recording, k: int) -> float:
+    """The time from which on the robot did not drive until sample k, s; that of the sample itself where it drove."""
+    drove = np.flatnonzero(norm(recording.twist[: k + 1, :2]) >= STANDING)
+    return float(recording.time[min(int(drove[-1]) + 1, k)]) if len(drove) else 0.0
+
+
+def _ahead(recording: Recording, k: int) -> str:
+    """What was near at a sample: the nearest person, on which side and how it moved, and the nearest wall."""
+    gaps, walls, words = surface_distances(recording)[k], wall_gaps(recording), []
+    if len(gaps) and np.isfinite(gaps.min()):
+        slot = int(gaps.argmin())
+        speed = float(norm(recording.pedestrian_velocity[k, slot]))
+        did = "stood" if speed < STANDING else f"walked at {speed:.1f} m/s"
+        side = _side(recording, k, recording.pedestrian_position[k, slot])
+        words.append(f"nearest person {max(gaps[slot], 0.0):.1f} m {side}, who {did}")
+    if walls is not None:
+        words.append(f"nearest wall {max(walls[k], 0.0):.1f} m")
+    return _sentence("; ".join(words))
+
+
+def _asked(recording: Recording, k: int) -> str:
+    """What the planner asked for while the robot stood; empty where nobody recorded it, or it asked for nothing else."""
+    if recording.command is None or not len(recording.command[k:]):
+        return ""
+    speed = float(norm(recording.command[k:, :2]).mean())
+    return f"The planner asked for {speed:.1f} m/s all the same." if speed >= STANDING else "The planner asked for no speed."
+
+
+def _sample_before(recording: Recording, time: float) -> int:
+    """The last sample before a moment, or the first."""
+    return max(int(np.searchsorted(recording.time, time - 1e-6)) - 1, 0)
+
+
+def _sentence(words: str) -> str:
+    return f"{words[0].upper()}{words[1:]}." if words else ""
+
+
+def _joined(*sentences: str) -> str:
+    return " ".join(sentence for sentence in sentences if sentence)

@@ -1,0 +1,91 @@
+"""Move Base Flex's action get_path, answered by the library's global planners."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import rospy
+from agora_ros.conversions import from_pose
+from mbf_msgs.msg import GetPathAction, GetPathResult
+
+from agora.core.state import Array
+from agora.errors import nearest
+from agora.interfaces import GlobalPlanner
+from agora.maps.grid import Map
+from agora.nodes.flex import FlexError, GetPath, path_to
+from agora.robots.model import RobotModel
+from agora_navigation.actions import Action, is_cancelled
+from agora_navigation.messages import to_path
+
+
+class GetPathServer:
+    """Makes one path after the other, in a thread of its own: the robot is driven meanwhile.
+
+    Args:
+        server: name of the server, with which the action's begins.
+        planners: global planners by name; the first is the one of requests that name none.
+        model: model of the robot.
+        place: says the map.
+        here: says the robot's pose (3,) in the map; None while nobody knows it.
+    """
+
+    def __init__(
+        self,
+        server: str,
+        planners: Mapping[str, GlobalPlanner],
+        model: RobotModel,
+        place: Callable[[], Map],
+        here: Callable[[], Array | None],
+    ) -> None:
+        self._planners, self._model, self._place, self._here = planners, model, place, here
+        self._action = Action(f"{server}/get_path", GetPathAction)
+        threading.Thread(target=self._work, daemon=True).start()
+
+    def _work(self) -> None:
+        while True:
+            handle = self._action.goals.get()
+            if is_cancelled(handle):
+                handle.set_canceled(GetPathResult(outcome=GetPath.CANCELED, message="cancelled"))
+                continue
+            goal = handle.get_goal()
+            if goal.planner and goal.planner not in self._planners:
+                text = f"no planner called {goal.planner!r}; {nearest(goal.planner, self._planners)}"
+                handle.set_rejected(GetPathResult(outcome=GetPath.INVALID_PLUGIN, message=text), text)
+                continue
+            handle.set_accepted()
+            try:
+                path = self._answer(goal)
+            except FlexError as error:
+                handle.set_aborted(GetPathResult(outcome=error.outcome, message=str(error)), str(error))
+            except Exception as error:  # noqa: BLE001 of a planner; who asked waits for an answer
+                text = f"the planner failed: {error}"
+                handle.set_aborted(GetPathResult(outcome=GetPath.INTERNAL_ERROR, message=text), text)
+            else:
+                result = GetPathResult(outcome=GetPath.SUCCESS, path=to_path(path, rospy.Time.now()))
+                result.cost = float(np.hypot(*np.diff(path[:, :2], axis=0).T).sum())
+                if is_cancelled(handle):
+                    handle.set_canceled(GetPathResult(outcome=GetPath.CANCELED, message="cancelled"))
+                else:
+                    handle.set_succeeded(result)
+
+    def _answer(self, goal: Any) -> Array:
+        """The path (K, 3) that is asked for.
+
+        Raises:
+            FlexError: there is none.
+        """
+        here = self._placed(goal.start_pose, GetPath.INVALID_START) if goal.use_start_pose else self._here()
+        if here is None:
+            raise FlexError(GetPath.TF_ERROR, "nobody knows where the robot is: it needs odometry, and tf to map")
+        there = self._placed(goal.target_pose, GetPath.INVALID_GOAL)
+        planner = self._planners[goal.planner or next(iter(self._planners))]
+        return path_to(planner, self._model, self._place(), here, there, goal.tolerance)
+
+    @staticmethod
+    def _placed(stamped: Any, outcome: GetPath) -> Array:
+        if stamped.header.frame_id.lstrip("/") not in ("map", ""):
+            raise FlexError(outcome, f"expected a pose in frame map, got {stamped.header.frame_id!r}")
+        return from_pose(stamped.pose)
