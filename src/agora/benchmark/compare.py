@@ -57,6 +57,7 @@ def write_comparison(runs: Merged, path: Path, baseline: str | None = None) -> P
         "blind": runs.blind,
         "parameters": runs.parameters,
         "notes": runs.notes,
+        "part": any(record.whole for record in records),
     }
     return kept.write_page(path, shown, runs.rows, _calls(runs), lambda keys: _recordings(runs, keys), baseline)
 

@@ -77,7 +77,9 @@ class Merged:
             suites[f"{outline.name}{_of(' version ', record.suite.get('version'))}, seed {outline.seed}"] = None
             versions |= {f"Agora {record.version}": None} if record.version else {}
         some = f", {'stages' if len(stages) > 1 else 'stage'} {_listed(list(stages))}" if stages else ""
-        return f"Suite {_listed(list(suites))}{some}{f' ({_listed(list(versions))})' if versions else ''}"
+        parts = " ".join(dict.fromkeys(record.part for record in self.records.values() if record.part))
+        words = f"Suite {_listed(list(suites))}{some}{f' ({_listed(list(versions))})' if versions else ''}"
+        return f"{words}. {parts.removesuffix('.')}" if parts else words
 
 
 def _of(words: str, value: Any) -> str:
@@ -148,7 +150,7 @@ class _Run:
         outline, made = self.record.outline, self.record.made_on
         of = f"suite {outline.name}{_of(' version ', self.record.suite.get('version'))}, seed {outline.seed}"
         by = f"{_of(', by Agora ', self.record.version)}{_of(', commit ', made and made.commit)}"
-        return f"{self.name} is {of}{by}: {self.folder}."
+        return f"{self.name} is {of}{by}: {self.folder}.{_of(' ', self.record.part or None)}"
 
     @cached_property
     def stages(self) -> dict[str, _Facts]:

@@ -2,7 +2,7 @@
 
 Of Agora's own messages there are the episode, the robots and pedestrians at each control step, contacts, notes and the end, from
 which `agora.datasets.rosbag` puts the episode together again. For everybody else there are odometry, transforms, commands, scans
-where they were recorded, goals, the map, and pedestrians as markers for RViz. Time begins at 1 s, as in the graph.
+where they were recorded, goals, paths, the map, and pedestrians as markers for RViz. Time begins at 1 s, as in the graph.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def messages_of(played: PlayedEpisode, start: Start, stage: Stage) -> list[Writt
     if len(played.robots) != len(start.robots):
         raise InputError(f"{played.source}: {played.entry} has {len(played.robots)} recordings of {len(start.robots)} robots")
     said = _Said(played, start, stage)
-    parts = (said.fixed(), said.steps(), said.contacts(), said.end())
+    parts = (said.fixed(), said.paths(), said.steps(), said.contacts(), said.end())
     return sorted((one for part in parts for one in part), key=lambda one: one.nanoseconds)
 
 
@@ -156,6 +156,20 @@ class _Said:
                     yield from self._robot(r, t, stamp)
             if notes := [r for r, one in enumerate(self.recordings) if one.reason is not None and t < len(one.reason)]:
                 yield _written("/navigation/notes", self._notes(notes, t, stamp), stamp)
+
+    def paths(self) -> Iterator[Written]:
+        """The global paths that robots were given, each at its moment; an empty one where there was none."""
+        for name, one in zip(self.names, self.recordings, strict=True):
+            if one.planned_path is None:
+                continue
+            for moment in np.unique(one.planned_path[:, 0]):
+                points = one.planned_path[one.planned_path[:, 0] == moment, 1:]
+                stamp = BEGAN + float(moment)
+                poses = [
+                    _new("geometry_msgs/PoseStamped", header=_header(stamp), pose=_pose((x, y, 0.0)))
+                    for x, y in (points if len(points) > 1 else ())
+                ]
+                yield _written(f"/{name}/global_plan", _new("nav_msgs/Path", header=_header(stamp), poses=poses), stamp)
 
     def _robots(self, t: int, step: int, stamp: float) -> Any:
         last = [min(t, len(one.time) - 1) for one in self.recordings]
