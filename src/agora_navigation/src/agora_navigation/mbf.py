@@ -25,7 +25,7 @@ from std_msgs.msg import String
 
 from agora.core.state import Array, Floats
 from agora.errors import InputError
-from agora.nodes.navigator import Led
+from agora.nodes.decision import Led
 from agora.nodes.relay import Relay
 from agora_msgs.msg import Notes
 from agora_navigation.localisation import Localisation
