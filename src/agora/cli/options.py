@@ -19,6 +19,6 @@ Simulator = Annotated[str, typer.Option(help="What moves the robots, NAME or NAM
 VideoCount = Annotated[
     str,
     typer.Option(
-        "--video", help="Episodes of each planner to make a video of, of different stages and ends; or failed, for every failure."
+        "--video", help="Videos of so many episodes of each planner, of different stages and ends; or failed: of failures."
     ),
 ]
