@@ -16,9 +16,4 @@ Seed = Annotated[int | None, typer.Option(help="Seed instead of the suite's.", m
 
 Simulator = Annotated[str, typer.Option(help="What moves the robots, NAME or NAME:key=value; the stage's own by default.")]
 
-VideoCount = Annotated[
-    str,
-    typer.Option(
-        "--video", help="Videos of so many episodes of each planner, of different stages and ends; or failed: of failures."
-    ),
-]
+VideoCount = Annotated[str, typer.Option("--video", help="Episodes of each planner to film, or failed for every failure.")]

@@ -18,6 +18,7 @@ __all__ = ["Why", "why"]
 
 _BACK = 1.0  # how long before a contact the robot's speed is compared with that at the contact, s
 _STOOD = 3.0  # a robot that stood for so long before a time-out stood at its end, s
+_COURSE = math.cos(math.pi / 4)  # within 45 degrees somebody walks towards the robot, or away from it
 _WAITED = 5.0  # a robot that had stood for so long before a contact had waited, s
 _CONFINED, _CONFINED_FOR = 1.0, 8.0  # one that stayed this close to its last place, m, for so long, s, got nowhere
 _LEFT = ("ahead on the left", "on the left", "behind on the left")
@@ -94,9 +95,19 @@ def _party(recording: Recording, contact: Contact, k: int) -> str:
     if not len(here):
         return f"pedestrian {contact.party}"
     slot = int(here[0])
-    speed = float(norm(recording.pedestrian_velocity[k, slot]))
-    walked = "stood" if speed < STANDING else f"walked at {speed:.1f} m/s"
-    return f"pedestrian {contact.party}, who {walked} {_side(recording, k, recording.pedestrian_position[k, slot])},"
+    side = _side(recording, k, recording.pedestrian_position[k, slot])
+    return f"pedestrian {contact.party} {side}, who {_walked(recording, k, slot)},"
+
+
+def _walked(recording: Recording, k: int, slot: int) -> str:
+    """How a pedestrian walked: towards the robot, away from it, or across, and how fast."""
+    velocity = recording.pedestrian_velocity[k, slot]
+    speed, offset = float(norm(velocity)), recording.pose[k, :2] - recording.pedestrian_position[k, slot]
+    if speed < STANDING:
+        return "stood"
+    towards = float((velocity * offset).sum()) / (speed * max(float(norm(offset)), 1e-9))
+    course = "towards it" if towards > _COURSE else "away from it" if towards < -_COURSE else "across"
+    return f"walked {course} at {speed:.1f} m/s"
 
 
 def _wall_side(recording: Recording, contact: Contact, k: int) -> str:
@@ -117,8 +128,13 @@ def _side(recording: Recording, k: int, place: Array) -> str:
 
 def _where(recording: Recording, k: int) -> str:
     """The place of a sample, and how far it is from the goal."""
-    x, y = recording.pose[k, :2]
-    return f"at ({x:.1f}, {y:.1f}), {goal_distances(recording)[k]:.1f} m from the goal"
+    return f"at {_place(recording.pose[k])}, {goal_distances(recording)[k]:.1f} m from the goal"
+
+
+def _place(pose: Doubles) -> str:
+    """Coordinates in m, without a minus before zero."""
+    x, y = np.round(pose[:2], 1) + 0.0
+    return f"({x:.1f}, {y:.1f})"
 
 
 def _drove(recording: Recording, time: float) -> str:
@@ -130,11 +146,13 @@ def _drove(recording: Recording, time: float) -> str:
         return (
             f"The robot stood, for {stood:.1f} s." if stood >= 0.5 else f"The robot had braked from {earlier:.1f} m/s to a stand."
         )
+    vx, vy = recording.twist[now, :2]
+    course = " sideways" if abs(vy) > abs(vx) else " backwards" if vx < 0.0 else ""
     if speed < 0.7 * earlier:
-        return f"The robot braked from {earlier:.1f} to {speed:.1f} m/s in the last second."
+        return f"The robot braked from {earlier:.1f} to {speed:.1f} m/s{course} in the last second."
     if earlier < 0.7 * speed:
-        return f"The robot sped up from {earlier:.1f} to {speed:.1f} m/s in the last second."
-    return f"The robot drove on at {speed:.1f} m/s."
+        return f"The robot sped up from {earlier:.1f} to {speed:.1f} m/s{course} in the last second."
+    return f"The robot drove on{course} at {speed:.1f} m/s."
 
 
 def _waited(recording: Recording, k: int) -> str:
@@ -211,15 +229,15 @@ def _of_timeout(recording: Recording) -> Why:
     since = _stands_since(recording, last)
     far = norm(recording.pose[:, :2] - recording.pose[-1, :2]) > _CONFINED
     stayed = float(recording.time[min(int(np.flatnonzero(far)[-1]) + 1, last)]) if far.any() else 0.0
-    x, y = recording.pose[-1, :2]
+    place = _place(recording.pose[-1])
     if end - since >= _STOOD:
         k = int(np.searchsorted(recording.time, since))
         turned = float(np.abs(recording.twist[k:, 2]).mean()) > 0.1
-        how = f"The robot {'turned on the spot' if turned else 'stood'} for the last {end - since:.0f} s at ({x:.1f}, {y:.1f})."
+        how = f"The robot {'turned on the spot' if turned else 'stood'} for the last {end - since:.0f} s at {place}."
         return Why(since, _joined(head, none, how, _ahead(recording, last), _asked(recording, k), _noted(recording, k, last)))
     if end - stayed >= _CONFINED_FOR:
         k = int(np.searchsorted(recording.time, stayed))
-        how = f"The robot stayed within {_CONFINED:.0f} m of ({x:.1f}, {y:.1f}) for the last {end - stayed:.0f} s."
+        how = f"The robot stayed within {_CONFINED:.0f} m of {place} for the last {end - stayed:.0f} s."
         return Why(stayed, _joined(head, none, how, _ahead(recording, last), _noted(recording, k, last)))
     pace = float(norm(np.diff(recording.pose[:, :2], axis=0)).sum()) / max(end, 1e-9)
     how = f"The robot was on its way, at {pace:.1f} m/s on average"
@@ -238,10 +256,8 @@ def _ahead(recording: Recording, k: int) -> str:
     gaps, walls, words = surface_distances(recording)[k], wall_gaps(recording), []
     if len(gaps) and np.isfinite(gaps.min()):
         slot = int(gaps.argmin())
-        speed = float(norm(recording.pedestrian_velocity[k, slot]))
-        did = "stood" if speed < STANDING else f"walked at {speed:.1f} m/s"
         side = _side(recording, k, recording.pedestrian_position[k, slot])
-        words.append(f"nearest person {max(gaps[slot], 0.0):.1f} m {side}, who {did}")
+        words.append(f"nearest person {max(gaps[slot], 0.0):.1f} m {side}, who {_walked(recording, k, slot)}")
     if walls is not None:
         words.append(f"nearest wall {max(walls[k], 0.0):.1f} m")
     return _sentence("; ".join(words))
