@@ -154,7 +154,7 @@ class _Run:
 
     @cached_property
     def stages(self) -> dict[str, _Facts]:
-        """What decides the episodes of each stage."""
+        """The data that decide the episodes of each stage."""
         found = {one["name"]: one for one in self.record.suite.get("stages", ())}
         others: dict[str, _Facts] = {str(row["stage"]): {} for row in self.account.rows if row["stage"] not in found}
         return {name: self._stage(one) for name, one in found.items()} | others
@@ -172,7 +172,7 @@ class _Run:
         )
 
     def planner(self, label: str, stages: Sequence[str]) -> _Facts:
-        """What decides how a planner drives in these stages."""
+        """The data that decide how a planner drives in these stages."""
         known = self.record.planners
         values = known.get(label) if isinstance(known, Mapping) else None
         if not isinstance(values, Mapping) or self.record.inputs is None:
@@ -201,7 +201,7 @@ class _Run:
 
 
 def _at(own: Any, level: str | None) -> Any:
-    """What a stage says of perception, at a level."""
+    """The perception of a stage, at a level."""
     values = dict(own) if isinstance(own, Mapping) else {"source": own}
     return values if level is None else values | {"source": level}
 
@@ -258,7 +258,7 @@ def _stages(runs: Sequence[_Run]) -> tuple[dict[tuple[str, str], str], list[str]
 
 
 def _share(stage: str, one: _Run, other: _Run) -> str:
-    """How many episodes of a stage each of two runs has, where that is not the same."""
+    """The numbers of episodes of a stage in two runs, where they are not the same."""
     counts = [len({row["episode"] for row in run.account.rows if row["stage"] == stage}) for run in (one, other)]
     return "" if counts[0] == counts[1] else f" ({counts[0]} and {counts[1]} episodes)"
 

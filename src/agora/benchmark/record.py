@@ -153,7 +153,7 @@ class RunRecord:
 
     @property
     def part(self) -> str:
-        """Which part of its suite the run has, in words; empty for a whole one."""
+        """The part of its suite that the run has, in words; empty for a whole one."""
         if not self.whole:
             return ""
         planned = self.planned or {}

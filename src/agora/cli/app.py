@@ -10,11 +10,11 @@ import typer
 from typer.core import TyperGroup
 
 from agora import __version__
-from agora.cli.bags import bag, demonstrations, mcap, socnavbench, socnavdata
+from agora.cli.bags import bag
 from agora.cli.bench import bench
 from agora.cli.compiling import tell_compiling
 from agora.cli.data import data
-from agora.cli.export import export
+from agora.cli.export import demonstrations, export, mcap, socnavbench, socnavdata
 from agora.cli.leaderboard import leaderboard, submit
 from agora.cli.machine import doctor, warm
 from agora.cli.maps import import_, maps

@@ -121,7 +121,7 @@ class _Said:
         return min(sample * self.stage.periods.steps("control"), self.final)
 
     def fixed(self) -> Iterator[Written]:
-        """What is said once, at the beginning: the episode, the map, goals and the frames that stay."""
+        """The messages of the beginning: the episode, the map, goals and the frames that stay."""
         robots = [
             _new("agora_msgs/Robot", name=name, navigation="agora", planner=robot.planner, interplanner="", model=dump(begun.model),
                  pose=_pose2d(begun.pose), goals=[_pose2d(goal) for goal in begun.goals])
@@ -143,7 +143,7 @@ class _Said:
         yield _written("/tf_static", _new("tf2_msgs/TFMessage", transforms=still), BEGAN, latched=True)
 
     def steps(self) -> Iterator[Written]:
-        """What is said at each control step: robots, pedestrians, odometry, frames, commands, scans and notes."""
+        """The messages of each control step: robots, pedestrians, odometry, frames, commands, scans and notes."""
         longest = max(self.recordings, key=lambda one: len(one.time))
         for t in range(len(longest.time)):
             step = self.step(t)
@@ -223,7 +223,7 @@ class _Said:
                 yield _written("/simulator/contacts", told, stamp)
 
     def end(self) -> Iterator[Written]:
-        """How the episode ended."""
+        """The message of the end."""
         stamp = BEGAN + self.final * self.stage.periods.physics
         robots = [
             _new("agora_msgs/RobotStatus", name=name, ended=True, goal=len(begun.goals) - 1, outcome=int(one.outcome),
