@@ -1,4 +1,4 @@
-"""What the navigation of robots decides, and how an interplanner guides it."""
+"""The decisions of the navigation of robots, and the guidance of an interplanner for it."""
 
 from __future__ import annotations
 
