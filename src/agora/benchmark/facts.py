@@ -49,7 +49,14 @@ def setting(record: RunRecord) -> dict[str, Any]:
 
 def blind(planners: Mapping[str, Named]) -> list[str]:
     """Return the labels of planners whose channels tell nothing of walls; a path may still lead them round."""
-    return [label for label, planner in planners.items() if _WALL_LESS.issuperset(planner.part.declares.channels)]
+    return [label for label, planner in planners.items() if _reads_no_walls(planner)]
+
+
+def _reads_no_walls(planner: Named) -> bool:
+    try:
+        return _WALL_LESS.issuperset(planner.part.declares.channels)
+    except Exception:  # noqa: BLE001 - a stranger's planner may raise anything; its episodes say what
+        return False
 
 
 def unaware(planners: Mapping[str, Named]) -> list[str]:
