@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 import shutil
 from dataclasses import replace
@@ -145,6 +146,16 @@ def test_runs_whose_folders_have_one_name_are_told_apart_by_more_of_the_path(fir
     other = changed(first, tmp_path / "b" / "spring", "\n  seed: 5", "\n  seed: 6")
     found = merged([first, other])
     assert found.planners[-1] == "pure_pursuit (b-spring)"
+
+
+def test_the_page_of_a_comparison_plays_each_failure_from_the_run_that_it_is_of(first, tmp_path):
+    other = changed(first, tmp_path / "autumn two", "    lookahead: 0.8\n", "    lookahead: 0.7\n")
+    found = merged([first, other])
+    failures = [row for row in found.rows if row["outcome"] != "reached" and row["planner"] == "pure_pursuit (autumn two)"]
+    page = html.unescape(write_comparison(found, tmp_path / "page.html").read_text())
+    assert failures
+    for row in failures:
+        assert f"agora play '{other}' plain/plane/{row['episode']}/pure_pursuit<" in page
 
 
 def test_the_page_of_a_comparison_says_what_is_the_same_and_plays_episodes_of_both_runs(first, tmp_path):

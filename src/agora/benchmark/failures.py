@@ -137,8 +137,9 @@ def listed(
         line: dict[str, Any] = {name: row.get(name, "") for name in ("planner", "stage", "episode", "seed", "key")}
         line |= {"outcome": row["outcome"].replace("_", " "), "colour": colours[row["outcome"]], "play": key in recordings}
         line["why"] = f"{said.get(key) or _from_row(row)}{_unread(run, row)}"
-        episode = key if key.count("/") < 4 else key.rpartition("/")[0]
-        line["command"] = f"agora play {run.get('folder', 'RUN')} {shlex.quote(episode)}"
+        folder, own = (run.get("places") or {}).get(key, (run.get("folder", "RUN"), key))
+        episode = own if own.count("/") < 4 else own.rpartition("/")[0]
+        line["command"] = f"agora play {folder} {shlex.quote(episode)}"
         lines.append(line)
     left = f"; {len(lost) - len(lines)} more are in the rows" if len(lost) > len(lines) else ""
     return {"failures": lines, "failures_left": left}

@@ -48,6 +48,7 @@ class Merged:
         planners: labels of the planners, in the order of the runs.
         names: names of planners by label, where the label has a level of perception or a run, too.
         blind: labels of planners that read no walls.
+        unaware: labels of planners that read nothing of people.
         parameters: planners with their parameters by label, plain data, as far as the runs say them.
         notes: a sentence for each thing that is the same or not.
         problems: what is not as it was planned, with the name of the run.
@@ -61,6 +62,7 @@ class Merged:
     planners: list[str]
     names: dict[str, str]
     blind: list[str]
+    unaware: list[str]
     parameters: dict[str, Any]
     notes: list[str]
     problems: list[str]
@@ -113,6 +115,7 @@ def merged(folders: Sequence[Path]) -> Merged:
         list(dict.fromkeys(labels.values())),
         names,
         [labels[run.name, label] for run in runs for label in run.record.blind or ()],
+        [labels[run.name, label] for run in runs for label in run.record.unaware or ()],
         parameters,
         [*notes, *said, *more, *_machines(runs)],
         [run.named(problem) for run in runs for problem in run.account.problems()],
