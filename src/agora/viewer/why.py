@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from agora.core.recording import STANDING, Closer, Closing, Contact, ContactKind, Outcome, Reason, Recording
-from agora.core.state import Array, Doubles
+from agora.core.state import Array, Doubles, Ints
 from agora.metrics.blame import avoidable
 from agora.metrics.outline import surface_distances, wall_gaps
 from agora.metrics.quantities import goal_distances, norm
@@ -159,7 +159,10 @@ def _waited(recording: Recording, k: int) -> str:
     """For how long the robot had stood before it drove into something, where that was long."""
     stood = norm(recording.twist[:k, :2]) < STANDING
     waited = float(np.diff(recording.time)[:k][stood].sum()) - (recording.time[k] - _stands_since(recording, k))
-    return f"Before, it had stood for {waited:.0f} s of its way." if waited >= _WAITED else ""
+    if waited < _WAITED:
+        return ""
+    noted = _most_noted(np.zeros(0, np.int32) if recording.reason is None else recording.reason[:k][stood[: len(recording.reason)]])
+    return f"Before, it had stood for {waited:.0f} s of its way{f' (the planner noted: {noted})' if noted else ''}."
 
 
 def _off_path(recording: Recording, contact: Contact) -> str:
@@ -214,11 +217,13 @@ def _noted(recording: Recording, k: int, last: int | None = None) -> str:
     if recording.reason is None or not len(recording.reason):
         return ""
     first = min(k, len(recording.reason) - 1)
-    noted = recording.reason[first : max(first, last or 0) + 1]
-    if not noted.any():
-        return ""
-    counts = np.bincount(noted)[1:]
-    return f"The planner noted: {Reason(1 + int(np.argmax(counts))).label.replace('_', ' ')}."
+    noted = _most_noted(recording.reason[first : max(first, last or 0) + 1])
+    return f"The planner noted: {noted}." if noted else ""
+
+
+def _most_noted(reasons: Ints) -> str:
+    """The reason that was noted most often; empty where none was."""
+    return Reason(1 + int(np.argmax(np.bincount(reasons)[1:]))).label.replace("_", " ") if reasons.any() else ""
 
 
 def _of_timeout(recording: Recording) -> Why:
