@@ -87,7 +87,7 @@ def _episodes(rows: Sequence[Row], planner: str) -> list[list[Row]]:
 
 
 def _lost(rows: Sequence[Row]) -> bool:
-    """Whether a robot of an episode did not reach its goal."""
+    """Return whether a robot of an episode did not reach its goal."""
     return any(failed(row) for row in rows)
 
 
@@ -156,7 +156,7 @@ def _unread(run: Mapping[str, Any], row: Row) -> str:
 
 
 def _from_row(row: Row) -> str:
-    """What a row alone says of a failure."""
+    """The words that a row alone has for a failure."""
     time, noted = row.get("duration"), (row.get("reason") or "").replace("_", " ")
     words = row.get("failure") or row["outcome"].replace("_", " ")
     said = [words if time is None else f"{time:.1f} s: {words}", _blame(row), f"The planner noted: {noted}" if noted else ""]

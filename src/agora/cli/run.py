@@ -77,7 +77,7 @@ def run(
     numbers = list(_numbers(recording, measures))
     typer.echo(f"{start.entry}  seed {chosen.seed}  {label}: {recording.outcome.label}")
     if recording.outcome is not Outcome.REACHED and not recording.failure:
-        typer.echo(f"  {why(recording).words}")
+        typer.echo(why(recording).words)
     if others:
         typer.echo(f"other robots: {', '.join(other.outcome.label for other in others)}; metrics are those of the first")
     for number, each in enumerate(recordings):
