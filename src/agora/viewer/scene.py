@@ -189,11 +189,13 @@ class Scene:
         recording: the episode.
         focus: show only this far around the robot's path and goal, m; None for everything.
         others: recordings of the episode's other robots, which are drawn where they are; without `focus` all their ways are shown.
+        ended: whether the episode has ended; if not, the outcome of the recording means nothing.
     """
 
     recording: Recording
     focus: float | None = None
     others: tuple[Recording, ...] = ()
+    ended: bool = True
 
     def __post_init__(self) -> None:
         if len(self.recording.time) == 0:
