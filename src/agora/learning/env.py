@@ -29,7 +29,7 @@ from agora.learning import ENV_ID
 from agora.learning.facts import channels_of, empty
 from agora.learning.film import Camera, Screen
 from agora.learning.part import EnvPart
-from agora.learning.rewards import Reward, added
+from agora.learning.rewards import Reward
 from agora.planners.lift import declaration_of
 from agora.policies.encoding import Observe
 from agora.registry import Named
@@ -275,10 +275,10 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         outcome = brought.outcome
         for part in self._parts:
             part.step(actions, brought, facts)
-        terms = self.reward.terms(brought)
+        rewards, terms = self.reward(brought), self.reward.terms(brought)
         if waiting is not None:
-            terms = {name: np.where(waiting, np.float32(0.0), term) for name, term in terms.items()}
-        rewards = added(terms)
+            rewards, *others = (np.where(waiting, np.float32(0.0), each) for each in (rewards, *terms.values()))
+            terms = dict(zip(terms, others, strict=True))
         self._before = self._seen
         observations = self._observe(np.zeros(self.num_envs, np.bool_))
         ended, truncated = outcome != RUNNING, outcome == _TRUNCATED
@@ -311,7 +311,7 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
     def render(self) -> tuple[Array, ...] | None:
         """Return a picture of every environment now, each (height, width, 3) uint8; None where ``render_mode`` asks for none.
 
-        All pictures of an environment have one size. Each shows all walls, and the places of everybody at the start of the episode.
+        All pictures of an environment have one size. Each shows all walls, or the whole map where it has none.
         """
         if self.render_mode != _RGB:
             return None
