@@ -14,6 +14,7 @@ import stable_baselines3.common.env_checker
 from gymnasium.error import ResetNeeded
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode
+from gymnasium.wrappers.vector import DictInfoToList
 from tests.learning.suites import suite
 from tests.suites import plane
 
@@ -24,6 +25,7 @@ from agora.errors import InputError, UnknownNameError
 from agora.interfaces import Declaration
 from agora.learning import ENV_ID
 from agora.learning import env as environments
+from agora.learning.cadrl_reward import CadrlReward
 from agora.learning.env import OF_A_SEED, AgoraEnv, AgoraVectorEnv
 from agora.learning.facts import empty
 from agora.learning.part import EnvPart
@@ -249,6 +251,51 @@ def test_a_wall_terminates_where_the_suite_says_so():
     blind.reset()
     for k in range(49):
         assert not blind.step(np.tile(np.float32([1.0, 0.0]), (4, 1)))[2].any(), k
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"progress": 1.5, "step": -0.01}, Reward(progress=1.5, step=-0.01)),
+        ({"name": "cadrl", "collision": -2.0}, CadrlReward(collision=-2.0)),
+        ("weighted:reached=3", Reward(reached=3.0)),
+        ("cadrl", CadrlReward()),
+        (CadrlReward(close=0.0), CadrlReward(close=0.0)),
+        (None, Reward()),
+    ],
+)
+def test_a_reward_is_an_object_a_text_or_its_parameters(given, expected):
+    assert AgoraVectorEnv(suite(), "walk", 1, observe={"beams": 4}, reward=given).reward == expected
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"colision": -1.0}, "colision: unknown key.*collision"),
+        ({"progress": "much"}, "progress"),
+        ({"discomfort_distance": -1.0}, "discomfort_distance must be at least 0"),
+        ("cardl", "no reward called 'cardl'; did you mean 'cadrl'"),
+    ],
+)
+def test_a_reward_that_is_not_there_is_refused_by_name(given, message):
+    with pytest.raises(InputError, match=message):
+        AgoraVectorEnv(suite(), "walk", 1, reward=given)
+
+
+def test_the_terms_of_a_reward_are_told_with_it_and_those_of_gymnasium_s_lists():
+    weights = {"progress": 2.0, "collision": -3.0, "step": -0.125}
+    env = AgoraVectorEnv(suite(dynamic=0, robot="jackal"), "walk", 3, reward=weights)
+    listed, hits = DictInfoToList(env), 0
+    listed.reset(seed=2)
+    for _ in range(40):
+        _, rewards, terminated, _, infos = listed.step(np.tile(np.float32([1.0, 0.0]), (3, 1)))
+        for reward, over, info in zip(rewards, terminated, infos, strict=True):
+            terms = info["rewards"]
+            assert terms.keys() == {"progress", "reached", "collision", "discomfort", "step"}
+            assert sum(terms.values()) == pytest.approx(reward, abs=1e-5)
+            assert (terms["collision"], terms["step"]) == (-3.0 if over else 0.0, -0.125)
+            hits += bool(over)
+    assert hits
 
 
 def test_progress_adds_up_to_the_way_made_good():

@@ -27,6 +27,7 @@ def test_ppo_runs():
     assert any(not bool((a == b).all()) for a, b in zip(before, model.policy.parameters(), strict=True))
     assert len(model.ep_info_buffer) >= 4
     assert all(0 < e["l"] <= 20 for e in model.ep_info_buffer)
+    assert len(model.ep_success_buffer) == len(model.ep_info_buffer) and not any(model.ep_success_buffer)
 
 
 OFF_POLICY = {"learning_starts": 40, "batch_size": 16, "train_freq": 8, "policy_kwargs": {"net_arch": [8]}}
@@ -73,7 +74,7 @@ def test_a_time_out_is_told_from_an_end():
     env.reset()
     late = [info for _ in range(25) for info in env.step(np.zeros((2, 2), np.float32))[3] if "outcome" in info]
     assert {(i["outcome"], i["TimeLimit.truncated"], i["time"]) for i in late} == {("timeout", True, 2.0)}
-    assert len(late) == 2
+    assert len(late) == 2 and not any(info["is_success"] for info in late)
 
 
 def test_the_seed_is_that_of_the_next_reset_alone():

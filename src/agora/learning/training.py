@@ -18,7 +18,7 @@ from agora.draft.stage import check_name
 from agora.errors import InputError, StoppedError, UnknownNameError
 from agora.interfaces import Label, Savable
 from agora.learning.events import Trained, TrainingEvent
-from agora.learning.run import LATEST, Run, checkpoint_kept, planner_with
+from agora.learning.run import LATEST, Run, checkpoint_kept, planner_with, policy_kept
 from agora.registry import Named, Plug
 from agora.share import folder
 from agora.tasks.suite import load_suite
@@ -139,7 +139,8 @@ def train(
         seed: of everything random.
         resume: whether to go on with a run that was begun in the folder.
         token: by which another thread can stop it.
-        seconds: wall time after which it is stopped, at the end of a round; `Trained` then says that it is not whole.
+        seconds: wall time after which it is stopped, at the end of a round, once there is a policy; `Trained` then says that it is
+            not whole.
 
     Raises:
         InputError: the trainer does not say when it has made a round.
@@ -161,7 +162,8 @@ def train(
                         latest = policy or latest
                         yield from run.taken()
                         token.check()
-                        whole = time.perf_counter() - began < seconds
+                        some = latest is not None or policy_kept(output) is not None
+                        whole = time.perf_counter() - began < seconds or not some
                         if not whole:
                             break
             except StoppedError:
