@@ -26,10 +26,11 @@ from agora.interfaces import Declaration
 from agora.learning import ENV_ID
 from agora.learning import env as environments
 from agora.learning.cadrl_reward import CadrlReward
-from agora.learning.env import OF_A_SEED, AgoraEnv, AgoraVectorEnv
+from agora.learning.env import OF_A_SEED, AgoraVectorEnv
 from agora.learning.facts import empty
 from agora.learning.part import EnvPart
 from agora.learning.rewards import Reward
+from agora.learning.single import AgoraEnv
 from agora.policies.encoding import Observe, to_actions, to_twists
 from agora.registry import Named
 

@@ -10,4 +10,4 @@ ENV_ID = "agora/Navigation-v0"
 with contextlib.suppress(ModuleNotFoundError):
     import gymnasium
 
-    gymnasium.register(ENV_ID, "agora.learning.env:AgoraEnv", vector_entry_point="agora.learning.env:AgoraVectorEnv")
+    gymnasium.register(ENV_ID, "agora.learning.single:AgoraEnv", vector_entry_point="agora.learning.env:AgoraVectorEnv")

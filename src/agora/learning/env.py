@@ -1,7 +1,7 @@
-"""Gymnasium environments over the engine: a batch of worlds in one object, and one world.
+"""Gymnasium's vector environment over the engine: a batch of worlds in one object. `agora.learning.single` is one world.
 
-They step exactly as `agora.episode.Episodes` does (`agora.episode.Batch`). ``import agora.learning`` tells Gymnasium of them: then
-``gymnasium.make("agora/Navigation-v0")`` makes one world, and `gymnasium.make_vec` a batch.
+It steps exactly as `agora.episode.Episodes` does (`agora.episode.Batch`). ``import agora.learning`` tells Gymnasium of both:
+then ``gymnasium.make("agora/Navigation-v0")`` makes one world, and `gymnasium.make_vec` a batch.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-import gymnasium
 import numpy as np
 from gymnasium.error import ResetNeeded
 from gymnasium.spaces import Box
@@ -25,9 +24,8 @@ from agora.core.state import Array, Bools, Floats, Ints
 from agora.episode import Conditions
 from agora.errors import InputError
 from agora.interfaces import Encoding, Limits, Rewarding
-from agora.learning import ENV_ID
 from agora.learning.facts import channels_of, empty
-from agora.learning.film import Camera, Screen
+from agora.learning.film import HUMAN, RGB, Camera, Screen
 from agora.learning.part import EnvPart
 from agora.learning.rewards import Reward
 from agora.planners.lift import declaration_of
@@ -49,7 +47,6 @@ OF_A_SEED = 2**21
 _EXAMPLES = 8  # episodes that say how large the first arrays must be
 _TRUNCATED = int(Outcome.TIMEOUT)  # every other outcome terminates
 _REACHED = int(Outcome.REACHED)
-_RGB, _HUMAN = "rgb_array", "human"
 
 
 class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
@@ -98,7 +95,7 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
             not there, a window without a screen.
     """
 
-    metadata: dict[str, Any] = {"render_modes": [_HUMAN, _RGB], "render_fps": 10, "autoreset_mode": AutoresetMode.SAME_STEP}
+    metadata: dict[str, Any] = {"render_modes": [HUMAN, RGB], "render_fps": 10, "autoreset_mode": AutoresetMode.SAME_STEP}
 
     def __init__(
         self,
@@ -128,7 +125,7 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         self._entry = np.full(num_envs, -1, np.int64)
         self._autoreset = autoreset
         if render_mode not in (None, *self.metadata["render_modes"]):
-            raise InputError(f"render_mode must be {_RGB!r}, {_HUMAN!r} or None, got {render_mode!r}")
+            raise InputError(f"render_mode must be {RGB!r}, {HUMAN!r} or None, got {render_mode!r}")
         self.render_mode = render_mode
         self._begun = np.zeros(num_envs, np.int64)
         self._parts: list[EnvPart] = []
@@ -140,13 +137,13 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         self.single_observation_space = Box(self.observe.low, self.observe.high)
         self.single_action_space = Box(-1.0, 1.0, (size,))
         self.metadata = self.metadata | {
-            "render_modes": [_HUMAN, _RGB] if has_screen() else [_RGB],
+            "render_modes": [HUMAN, RGB] if has_screen() else [RGB],
             "render_fps": round(1.0 / self.period),
             "autoreset_mode": AutoresetMode.SAME_STEP if autoreset else AutoresetMode.DISABLED,
         }
         title = f"{self._suite.name}: {stage}"
-        self._cameras = [Camera(title) for _ in range(self.num_envs)] if render_mode == _RGB else []
-        self._screen = Screen(title) if render_mode == _HUMAN else None
+        self._cameras = [Camera(title) for _ in range(self.num_envs)] if render_mode == RGB else []
+        self._screen = Screen(title) if render_mode == HUMAN else None
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
 
@@ -313,7 +310,7 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
 
         All pictures of an environment have one size. Each shows all walls, or the whole map where it has none.
         """
-        if self.render_mode != _RGB:
+        if self.render_mode != RGB:
             return None
         return tuple(camera.picture(*self._filmed(n)) for n, camera in enumerate(self._cameras))
 
@@ -416,51 +413,6 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         self._seen = out.copy()
 
 
-class AgoraEnv(gymnasium.Env[Floats, Floats]):
-    """One world with one robot, not several; the other arguments, the spaces and the infos are those of `AgoraVectorEnv`."""
-
-    metadata: dict[str, Any] = {"render_modes": [_HUMAN, _RGB], "render_fps": 10}
-
-    def __init__(
-        self,
-        suite: Suite | str | Path = "demo",
-        stage: str = "hall",
-        *,
-        episodes: int = 0,
-        seed: int | None = None,
-        observe: Encoding | Mapping[str, Any] | str | None = None,
-        reward: Rewarding | Mapping[str, Any] | str | None = None,
-        simulator: Named | str | None = None,
-        render_mode: str | None = None,
-    ) -> None:
-        chosen: dict[str, Any] = {"observe": observe, "reward": reward, "simulator": simulator, "render_mode": render_mode}
-        self._worlds = AgoraVectorEnv(suite, stage, episodes=episodes, seed=seed, **chosen, autoreset=False)
-        self._worlds.refuse_several(ENV_ID)
-        self.render_mode = render_mode
-        self.metadata = self.metadata | {name: self._worlds.metadata[name] for name in self.metadata}
-        self.observation_space, self.action_space = self._worlds.single_observation_space, self._worlds.single_action_space
-
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Floats, dict[str, Any]]:
-        """Begin the next episode; `AgoraVectorEnv.reset` says what a seed is, and the option ``entry``."""
-        super().reset(seed=seed)
-        observations, infos = self._worlds.reset(seed=seed, options=options)
-        return observations[0], _of_one(infos)
-
-    def step(self, action: Array) -> tuple[Floats, float, bool, bool, dict[str, Any]]:
-        """Let one control period pass."""
-        observations, rewards, terminated, truncated, infos = self._worlds.step(np.asarray(action)[None])
-        return observations[0], float(rewards[0]), bool(terminated[0]), bool(truncated[0]), _of_one(infos)
-
-    def render(self) -> Array | None:
-        """Return a picture as `AgoraVectorEnv.render` does; after the end of an episode it says how it ended."""
-        pictures = self._worlds.render()
-        return None if pictures is None else pictures[0]
-
-    def close(self) -> None:
-        """Stop what the engine runs on, and close the window."""
-        self._worlds.close()
-
-
 def _chosen(kind: str, default: str, given: Any) -> Any:
     """The part of a kind that is given as a text or as a dictionary of its parameters; another is returned as it is."""
     if isinstance(given, str):
@@ -472,17 +424,6 @@ def _first_of(seed: int) -> int:
     """The number of the first entry of a seed."""
     number = seed if seed < 2**40 else 2**40 + int.from_bytes(blake2b(str(seed).encode(), digest_size=5).digest(), "big")
     return (number + 1) * OF_A_SEED
-
-
-def _of_one(infos: dict[str, Any]) -> dict[str, Any]:
-    """The infos of one environment out of those of a batch of one; as Python's own types, which nothing shares."""
-    return {key: _first(value) for key, value in infos.items() if key[0] != "_"}
-
-
-def _first(value: Any) -> Any:
-    if isinstance(value, dict):
-        return _of_one(value)
-    return value[0].item() if isinstance(value[0], np.generic) else value[0]
 
 
 def _check(entry: str, starts: list[Start], conditions: Conditions, observe: Encoding, before: int) -> int:

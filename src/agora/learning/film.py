@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from agora.episode import Batch
     from agora.world.start import Start
 
+RGB, HUMAN = "rgb_array", "human"
+"""Gymnasium's names for pictures as arrays and for a window."""
+
 
 class Film:
     """Keeps what happens in a batch of worlds from the start of each episode on.
