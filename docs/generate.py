@@ -727,13 +727,13 @@ def command_line() -> str:
 
 
 def commands(command: Any, path: tuple[str, ...]) -> Iterable[tuple[tuple[str, ...], Any]]:
-    """The commands of a group, groups opened."""
+    """The commands of a group, groups opened; former names, which are hidden, are left out."""
     inner = getattr(command, "commands", None)
     if inner is None:
         yield path, command
     else:
         for name, one in inner.items():
-            yield from commands(one, (*path, name))
+            yield from () if one.hidden else commands(one, (*path, name))
 
 
 def command_section(command: Any, path: Sequence[str]) -> str:

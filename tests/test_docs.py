@@ -19,6 +19,7 @@ from PIL import Image
 from typer.testing import CliRunner
 
 from agora.cli.app import app
+from agora.planners.presets import named_planner
 from agora.registry import available, load
 from agora.robots.model import robot_names
 from agora.tasks.cards.card import card_names
@@ -41,6 +42,9 @@ NEEDS_PIP = {
 }  # followed in tests/test_plugin.py
 NEEDS_A_PROGRAM = {"planner_in_another_language"}  # followed in tests/planners/test_remote.py
 BLOCK = re.compile(r"(?:^`(?P<file>[\w./-]+)`:\n\n)?^```(?P<language>\w+)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+LAUNCHED = re.compile(r'local_planner:="?([^"\s`|]+)')
 
 
 class Block(NamedTuple):
@@ -100,6 +104,18 @@ def test_what_a_page_shows_runs(path, request, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(sys.modules, "page", ModuleType("page"))
     assert follow(path)
+
+
+def test_the_planners_that_the_manual_gives_to_a_launch_are_there():
+    named = {
+        text
+        for path in PAGES
+        for text in LAUNCHED.findall(path.read_text(encoding="utf-8"))
+        if "$" not in text and not text.isupper()
+    }
+    assert "dwa(vx_samples=12)" in named and "mpc_ros" in named
+    for text in named:
+        named_planner(text)
 
 
 def test_the_links_of_readme_and_contributing_lead_somewhere():

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import html
 import re
 import shutil
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from tests.suites import plane, planners
@@ -13,11 +15,14 @@ from agora.benchmark.account import account
 from agora.benchmark.adding import adding
 from agora.benchmark.bench import run_all
 from agora.benchmark.compare import differences, write_comparison
+from agora.benchmark.form import RequestForm
+from agora.benchmark.kept import report
 from agora.benchmark.merged import merged
 from agora.benchmark.record import RunRecord
 from agora.benchmark.request import Options, Request
 from agora.benchmark.statistics import paired_values
 from agora.benchmark.store import read_rows, write_rows
+from agora.config import dump
 from agora.errors import InputError, ResultsError, UnknownNameError
 
 SUITE = plane(episodes=3, timeout=4.0)
@@ -143,6 +148,16 @@ def test_runs_whose_folders_have_one_name_are_told_apart_by_more_of_the_path(fir
     assert found.planners[-1] == "pure_pursuit (b-spring)"
 
 
+def test_the_page_of_a_comparison_plays_each_failure_from_the_run_that_it_is_of(first, tmp_path):
+    other = changed(first, tmp_path / "autumn two", "    lookahead: 0.8\n", "    lookahead: 0.7\n")
+    found = merged([first, other])
+    failures = [row for row in found.rows if row["outcome"] != "reached" and row["planner"] == "pure_pursuit (autumn two)"]
+    page = html.unescape(write_comparison(found, tmp_path / "page.html").read_text())
+    assert failures
+    for row in failures:
+        assert f"agora play '{other}' plain/plane/{row['episode']}/pure_pursuit<" in page
+
+
 def test_the_page_of_a_comparison_says_what_is_the_same_and_plays_episodes_of_both_runs(first, tmp_path):
     other = ran(tmp_path / "autumn", "pure_pursuit:speed=0.5", suite=plane(episodes=3, timeout=4.0))
     found = merged([first, other])
@@ -201,3 +216,25 @@ def test_an_interplanner_of_the_run_stays_in_front_of_its_planner(tmp_path):
     run = ran(tmp_path / "run", "pure_pursuit+polite", suite=plane(episodes=1))
     rows = run_all(adding(Request(plane(episodes=1), planners("go_to_goal"), run, HERE)))
     assert [row["planner"] for row in rows] == ["go_to_goal", "pure_pursuit+polite"]
+
+
+def test_a_part_of_a_suite_has_its_episodes_says_so_and_is_paired_with_the_whole(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    one = plane(episodes=3, timeout=4.0).stages[0]
+    suite = replace(SUITE, stages=(one, replace(one, name="field", episodes=2), replace(one, name="hill", episodes=1)))
+    Path("whole.yaml").write_text(dump(suite))
+    form = RequestForm("whole.yaml", ("go_to_goal",), workers=0, output=Path("whole"))
+    whole = {row["key"]: row for row in run_all(form.request())}
+    part = replace(form, output=Path("part"), stages=("field", "plane"), episodes=2)
+    rows = run_all(part.request())
+    assert [row["key"].rpartition("/go")[0] for row in rows] == ["plain/field/0", "plain/field/1", "plain/plane/0", "plain/plane/1"]
+    assert all(row == whole[row["key"]] for row in rows)
+    said = "A part of the suite: plane (2 of 3 episodes), field (2 of 2 episodes); not hill."
+    assert RunRecord.read(Path("part")).part == said and RunRecord.read(Path("whole")).part == ""
+    assert said in report(Path("part")).read_text() and "A part of" not in report(Path("whole")).read_text()
+    found = merged([Path("part"), Path("whole")])
+    assert len(found.rows) == 6 and found.planners == ["go_to_goal"] and any(said in note for note in found.notes)
+    with pytest.raises(UnknownNameError, match="did you mean 'field'"):
+        replace(part, stages=("feld",)).request()
+    with pytest.raises(InputError, match="at least 1"):
+        replace(part, episodes=0).request()

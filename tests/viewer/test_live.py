@@ -44,7 +44,7 @@ def test_moments_replace_one_another_the_path_grows_and_a_closed_window_stays_cl
     for time in (3.1, 3.2):
         shown.show(scene.at(time))
     assert len(axes.collections) == count and shown.open
-    assert len(axes.lines[0].get_xdata()) == 3
+    assert len(axes.lines[1].get_xdata()) == 3
     shown.close()
     assert not shown.open
     shown.show(scene.at(4.0))

@@ -49,7 +49,9 @@ def test_a_contact_with_a_person_says_when_where_who_how_both_moved_and_what_els
     noted[-1] = Reason.BLOCKED
     found = why(replace(recording, reason=noted))
     assert found.time == 2.0
-    assert found.words.startswith("2.0 s: touched pedestrian 7, who walked at 0.4 m/s ahead, at (3.9, -1.0), 5.1 m from the goal.")
+    assert found.words.startswith(
+        "2.0 s: touched pedestrian 7 ahead, who walked towards it at 0.4 m/s, at (3.9, -1.0), 5.1 m from the goal."
+    )
     for words in (
         "The robot drove on at 1.0 m/s.",
         "The robot closed the gap (robot 0.9, person 0.4 m/s).",
@@ -73,7 +75,7 @@ def test_the_side_is_that_of_the_robots_heading(place, heading, side):
     recording = drive([0.0] * 20, Outcome.PEDESTRIAN_COLLISION, heading=heading, people=[(place, (0.0, 0.0))])
     recording = replace(recording, pose=recording.pose + (1.0, 0.0, 0.0))
     contact = Contact(2.0, ContactKind.PEDESTRIAN, 7, 3.0, -1.0)
-    assert f"pedestrian 7, who stood {side}, at" in why(replace(recording, contacts=(contact,))).words
+    assert f"pedestrian 7 {side}, who stood, at" in why(replace(recording, contacts=(contact,))).words
 
 
 @pytest.mark.parametrize(
@@ -91,10 +93,31 @@ def test_how_the_robot_drove_in_the_last_second(speeds, words):
     assert words in why(drive(speeds, Outcome.PEDESTRIAN_COLLISION, contacts=[contact])).words
 
 
+@pytest.mark.parametrize(
+    ("velocity", "words"), [((0.5, 0.2), "away from it at 0.5"), ((0.2, -0.6), "across at 0.6"), ((-1.0, 0.9), "towards it at 1.3")]
+)
+def test_a_person_walks_towards_the_robot_away_from_it_or_across(velocity, words):
+    contact = Contact(2.0, ContactKind.PEDESTRIAN, 7, 4.0, -1.0)
+    people = [((5.0, -1.0), velocity)]
+    assert (
+        f"who walked {words} m/s" in why(drive([1.0] * 20, Outcome.PEDESTRIAN_COLLISION, contacts=[contact], people=people)).words
+    )
+
+
+@pytest.mark.parametrize(("twist", "words"), [((-0.8, 0.1), "backwards"), ((0.3, -0.8), "sideways")])
+def test_a_robot_that_drives_backwards_or_sideways_is_said_to(twist, words):
+    contact = Contact(2.0, ContactKind.WALL, -1, 4.0, -1.0)
+    recording = drive([1.0] * 20, Outcome.WALL_COLLISION, contacts=[contact])
+    recording = replace(recording, twist=np.tile((*twist, 0.0), (21, 1)))
+    assert f"The robot drove on {words} at 0." in why(recording).words
+
+
 def test_a_robot_that_had_waited_long_before_it_touched_somebody_is_said_to():
     contact = Contact(9.0, ContactKind.PEDESTRIAN, 7, 0.0, 0.0)
     waited = drive([0.5] * 10 + [0.0] * 60 + [0.4] * 20, Outcome.PEDESTRIAN_COLLISION, contacts=[contact])
     assert "Before, it had stood for 6 s of its way." in why(waited).words
+    noted = np.where(np.arange(90) < 70, Reason.BLOCKED, Reason.NONE).astype(np.int32)
+    assert "stood for 6 s of its way (the planner noted: blocked)." in why(replace(waited, reason=noted)).words
     assert "Before" not in why(drive([0.5] * 60 + [0.0] * 30, Outcome.PEDESTRIAN_COLLISION, contacts=[contact])).words
 
 

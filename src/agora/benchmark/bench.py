@@ -120,6 +120,7 @@ def describe(request: Request) -> RunRecord:
         packages=packages(suite, planners, metrics()),
         planned={stage.name: stage.count for stage in suite.stages},
         trajectories=options.trajectories,
+        whole=dict(request.whole) or None,
         blind=tuple(blind(planners)) or None,
         unaware=tuple(unaware(planners)) or None,
     )

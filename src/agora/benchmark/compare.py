@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -55,8 +56,11 @@ def write_comparison(runs: Merged, path: Path, baseline: str | None = None) -> P
         "planners": runs.planners,
         "names": runs.names,
         "blind": runs.blind,
+        "unaware": runs.unaware,
+        "places": {key: (shlex.quote(str(folder)), own) for key, (folder, own) in runs.places.items()},
         "parameters": runs.parameters,
         "notes": runs.notes,
+        "part": any(record.whole for record in records),
     }
     return kept.write_page(path, shown, runs.rows, _calls(runs), lambda keys: _recordings(runs, keys), baseline)
 

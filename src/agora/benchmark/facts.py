@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 from agora.benchmark.record import RunRecord
@@ -49,12 +49,20 @@ def setting(record: RunRecord) -> dict[str, Any]:
 
 def blind(planners: Mapping[str, Named]) -> list[str]:
     """Return the labels of planners whose channels tell nothing of walls; a path may still lead them round."""
-    return [label for label, planner in planners.items() if _WALL_LESS.issuperset(planner.part.declares.channels)]
+    return [label for label, planner in planners.items() if _reads_only(planner, _WALL_LESS)]
 
 
 def unaware(planners: Mapping[str, Named]) -> list[str]:
     """Return the labels of planners whose channels tell nothing of people."""
-    return [label for label, planner in planners.items() if _PEOPLE_LESS.issuperset(planner.part.declares.channels)]
+    return [label for label, planner in planners.items() if _reads_only(planner, _PEOPLE_LESS)]
+
+
+def _reads_only(planner: Named, channels: Set[str]) -> bool:
+    """Return whether a planner reads no other channels than these; False for one that cannot say what it reads."""
+    try:
+        return channels >= set(planner.part.declares.channels)
+    except Exception:  # noqa: BLE001 - a stranger's planner may raise anything; its episodes say what
+        return False
 
 
 def facts(run: Mapping[str, Any], rows: Sequence[Row], planners: Sequence[str]) -> list[tuple[str, str]]:

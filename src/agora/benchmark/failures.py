@@ -87,7 +87,7 @@ def _episodes(rows: Sequence[Row], planner: str) -> list[list[Row]]:
 
 
 def _lost(rows: Sequence[Row]) -> bool:
-    """Whether a robot of an episode did not reach its goal."""
+    """Return whether a robot of an episode did not reach its goal."""
     return any(failed(row) for row in rows)
 
 
@@ -137,8 +137,9 @@ def listed(
         line: dict[str, Any] = {name: row.get(name, "") for name in ("planner", "stage", "episode", "seed", "key")}
         line |= {"outcome": row["outcome"].replace("_", " "), "colour": colours[row["outcome"]], "play": key in recordings}
         line["why"] = f"{said.get(key) or _from_row(row)}{_unread(run, row)}"
-        episode = key if key.count("/") < 4 else key.rpartition("/")[0]
-        line["command"] = f"agora play {run.get('folder', 'RUN')} {shlex.quote(episode)}"
+        folder, own = (run.get("places") or {}).get(key, (run.get("folder", "RUN"), key))
+        episode = own if own.count("/") < 4 else own.rpartition("/")[0]
+        line["command"] = f"agora play {folder} {shlex.quote(episode)}"
         lines.append(line)
     left = f"; {len(lost) - len(lines)} more are in the rows" if len(lost) > len(lines) else ""
     return {"failures": lines, "failures_left": left}
@@ -155,7 +156,7 @@ def _unread(run: Mapping[str, Any], row: Row) -> str:
 
 
 def _from_row(row: Row) -> str:
-    """What a row alone says of a failure."""
+    """The words that a row alone has for a failure."""
     time, noted = row.get("duration"), (row.get("reason") or "").replace("_", " ")
     words = row.get("failure") or row["outcome"].replace("_", " ")
     said = [words if time is None else f"{time:.1f} s: {words}", _blame(row), f"The planner noted: {noted}" if noted else ""]

@@ -37,6 +37,8 @@ class RequestForm:
         output: folder of the results; ``results/SUITE`` where None.
         resume: go on with a run that was begun in ``output``.
         add: add the planners to the run in ``output``, whose rows stay.
+        stages: names of the stages to run; all where there is none.
+        episodes: most episodes of a stage, the first ones; all where None.
         seed: seed instead of the suite's.
         simulator: simulator that moves the robots, as a text; the stages' own where empty.
         pedestrians: levels of perception at which each planner runs; as the stages say where there is none.
@@ -59,6 +61,8 @@ class RequestForm:
     output: Path | None = None
     resume: bool = False
     add: bool = False
+    stages: tuple[str, ...] = ()
+    episodes: int | None = None
     seed: int | None = None
     simulator: str = ""
     pedestrians: tuple[Level, ...] = ()
@@ -85,13 +89,13 @@ class RequestForm:
         return parse_component("simulators", self.simulator, "simulator") if self.simulator else None
 
     def chosen(self) -> tuple[Suite, dict[str, Named]]:
-        """Return the suite, and the planners of its contest; none where it is no folder of Arena's.
+        """Return the suite or a part of it, and the planners of its contest; none where it is no folder of Arena's.
 
         Raises:
             InputError: it cannot be read.
         """
         suite, contestants = read_benchmark(self.suite)
-        suite = with_seed(suite, self.seed).under(self._simulator())
+        suite = with_seed(suite.part(self.stages, self.episodes), self.seed).under(self._simulator())
         return suite.compared() if self.counterfactual else suite, contestants
 
     def folder(self, suite: Suite) -> Path:
@@ -117,5 +121,15 @@ class RequestForm:
             planners = with_control(suite, planners, self.folder(suite), self.resume)
         recordable(self.record)
         planners = planners or contestants
-        request = Request(suite, planners, self.folder(suite), self._options(), pedestrians=self.pedestrians, resume=self.resume)
+        counts = {stage.name: stage.count for stage in read_benchmark(self.suite)[0].stages}
+        whole = counts if counts != {stage.name: stage.count for stage in suite.stages} else {}
+        request = Request(
+            suite,
+            planners,
+            self.folder(suite),
+            self._options(),
+            pedestrians=self.pedestrians,
+            resume=self.resume,
+            whole=whole,
+        )
         return adding(request) if self.add else request

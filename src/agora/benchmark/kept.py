@@ -99,6 +99,8 @@ def report(folder: Path, found: Account | None = None) -> Path:
         "trajectories": record.trajectories,
         "interrupted": [f"{key}: {reason}" for key, reason in found.interrupted.items()],
         "problems": found.problems(),
+        "notes": [record.part] if record.part else [],
+        "part": bool(record.whole),
         "incomplete": bool(found.missing),
         "planners": record.labels,
         "names": record.names,

@@ -48,6 +48,7 @@ class Merged:
         planners: labels of the planners, in the order of the runs.
         names: names of planners by label, where the label has a level of perception or a run, too.
         blind: labels of planners that read no walls.
+        unaware: labels of planners that read nothing of people.
         parameters: planners with their parameters by label, plain data, as far as the runs say them.
         notes: a sentence for each thing that is the same or not.
         problems: what is not as it was planned, with the name of the run.
@@ -61,6 +62,7 @@ class Merged:
     planners: list[str]
     names: dict[str, str]
     blind: list[str]
+    unaware: list[str]
     parameters: dict[str, Any]
     notes: list[str]
     problems: list[str]
@@ -77,7 +79,9 @@ class Merged:
             suites[f"{outline.name}{_of(' version ', record.suite.get('version'))}, seed {outline.seed}"] = None
             versions |= {f"Agora {record.version}": None} if record.version else {}
         some = f", {'stages' if len(stages) > 1 else 'stage'} {_listed(list(stages))}" if stages else ""
-        return f"Suite {_listed(list(suites))}{some}{f' ({_listed(list(versions))})' if versions else ''}"
+        parts = " ".join(dict.fromkeys(record.part for record in self.records.values() if record.part))
+        words = f"Suite {_listed(list(suites))}{some}{f' ({_listed(list(versions))})' if versions else ''}"
+        return f"{words}. {parts.removesuffix('.')}" if parts else words
 
 
 def _of(words: str, value: Any) -> str:
@@ -111,6 +115,7 @@ def merged(folders: Sequence[Path]) -> Merged:
         list(dict.fromkeys(labels.values())),
         names,
         [labels[run.name, label] for run in runs for label in run.record.blind or ()],
+        [labels[run.name, label] for run in runs for label in run.record.unaware or ()],
         parameters,
         [*notes, *said, *more, *_machines(runs)],
         [run.named(problem) for run in runs for problem in run.account.problems()],
@@ -148,11 +153,11 @@ class _Run:
         outline, made = self.record.outline, self.record.made_on
         of = f"suite {outline.name}{_of(' version ', self.record.suite.get('version'))}, seed {outline.seed}"
         by = f"{_of(', by Agora ', self.record.version)}{_of(', commit ', made and made.commit)}"
-        return f"{self.name} is {of}{by}: {self.folder}."
+        return f"{self.name} is {of}{by}: {self.folder}.{_of(' ', self.record.part or None)}"
 
     @cached_property
     def stages(self) -> dict[str, _Facts]:
-        """What decides the episodes of each stage."""
+        """The data that decide the episodes of each stage."""
         found = {one["name"]: one for one in self.record.suite.get("stages", ())}
         others: dict[str, _Facts] = {str(row["stage"]): {} for row in self.account.rows if row["stage"] not in found}
         return {name: self._stage(one) for name, one in found.items()} | others
@@ -170,7 +175,7 @@ class _Run:
         )
 
     def planner(self, label: str, stages: Sequence[str]) -> _Facts:
-        """What decides how a planner drives in these stages."""
+        """The data that decide how a planner drives in these stages."""
         known = self.record.planners
         values = known.get(label) if isinstance(known, Mapping) else None
         if not isinstance(values, Mapping) or self.record.inputs is None:
@@ -199,7 +204,7 @@ class _Run:
 
 
 def _at(own: Any, level: str | None) -> Any:
-    """What a stage says of perception, at a level."""
+    """The perception of a stage, at a level."""
     values = dict(own) if isinstance(own, Mapping) else {"source": own}
     return values if level is None else values | {"source": level}
 
@@ -256,7 +261,7 @@ def _stages(runs: Sequence[_Run]) -> tuple[dict[tuple[str, str], str], list[str]
 
 
 def _share(stage: str, one: _Run, other: _Run) -> str:
-    """How many episodes of a stage each of two runs has, where that is not the same."""
+    """The numbers of episodes of a stage in two runs, where they are not the same."""
     counts = [len({row["episode"] for row in run.account.rows if row["stage"] == stage}) for run in (one, other)]
     return "" if counts[0] == counts[1] else f" ({counts[0]} and {counts[1]} episodes)"
 

@@ -67,7 +67,7 @@ class PaperTable:
     common: bool
 
     def notes(self) -> list[str]:
-        """What is to be said below the table, in sentences."""
+        """The sentences that belong below the table."""
         said = ["Means over episodes with 95 % intervals: Wilson's of shares, bootstrap of all else."]
         flattered = [column for column in self.columns if column.metric.over == "reached"]
         of = _listed([column.words for column in flattered])

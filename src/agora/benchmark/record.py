@@ -61,6 +61,7 @@ class RunRecord:
         tuning: settings of a search for parameters, whose trials are the run's planners.
         planned: number of episodes of each planner, by stage.
         trajectories: choice of the recordings that are kept.
+        whole: number of episodes by stage of the suite that this run has a part of.
         blind: labels of planners that read no walls (`agora.benchmark.facts.blind`).
         unaware: labels of planners that read nothing of people (`agora.benchmark.facts.unaware`).
         id: digest of all of these, the mark of the run's shards.
@@ -82,6 +83,7 @@ class RunRecord:
     tuning: dict[str, Any] | None = None
     planned: dict[str, int] | None = None
     trajectories: Keep | None = None
+    whole: dict[str, int] | None = None
     blind: tuple[str, ...] | None = None
     unaware: tuple[str, ...] | None = None
     id: str | None = None
@@ -148,6 +150,16 @@ class RunRecord:
         levels: Mapping[str, str] = self.pedestrians or {}
         told = {label: values for label, values in known.items() if isinstance(values, Mapping)}
         return {label: {**values, "pedestrians": levels.get(label)} for label, values in told.items()}
+
+    @property
+    def part(self) -> str:
+        """The part of its suite that the run has, in words; empty for a whole one."""
+        if not self.whole:
+            return ""
+        planned = self.planned or {}
+        some = [f"{stage} ({count} of {self.whole.get(stage, count)} episodes)" for stage, count in planned.items()]
+        others = [stage for stage in self.whole if stage not in planned]
+        return f"A part of the suite: {', '.join(some)}{'; not ' if others else ''}{', '.join(others)}."
 
     @property
     def episodes(self) -> int:

@@ -70,9 +70,10 @@ def render(
         run: what was run; ``suite``, ``planners``, ``version``, ``commit``, ``hardware``, ``seeds``, ``trajectories``,
             ``interrupted``, ``problems``, ``notes`` and what `agora.benchmark.facts.setting` says are shown where given. Planners
             that are ``blind`` are marked; failures of these, and of those that are ``unaware`` of people, say so. ``folder`` is
-            that of the run, for commands. Where it is ``incomplete``, no planner is named best. ``names`` are those of planners by
-            label, where a planner has another label at each level of perception. ``parameters`` are the planners by label as plain
-            data, for the curves of sweeps.
+            that of the run, for commands, and ``places`` the folder and the own key of each row where they are of several runs.
+            Where it is ``incomplete``, no planner is named best. ``names`` are those of planners by label, where a planner has
+            another label at each level of perception. ``parameters`` are the planners by label as plain data, for the curves of
+            sweeps. Of a ``part`` of a suite no published numbers stand beside.
         rows: a row for each episode and robot, with ``key``, ``stage``, ``planner``, ``robot``, ``outcome``, ``seed`` and metrics.
         metrics: metrics to show, as far as rows have them.
         recordings: episodes to replay, by key.
@@ -101,7 +102,7 @@ def render(
         "answers": answers(rows, planners, shown) if ranks else [],
         "blind": [planner for planner in planners if planner.split(" · ")[0] in (run.get("blind") or ())],
         "ranking": ranks,
-        "published": _published(words_of(run.get("suite", "")), rows),
+        "published": [] if run.get("part") else _published(words_of(run.get("suite", "")), rows),
         "problems": [words_of(problem) for problem in run.get("problems") or ()],
         "notes": [words_of(note) for note in run.get("notes") or ()],
         "facts": facts(run, rows, planners),

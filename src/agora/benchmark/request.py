@@ -76,6 +76,7 @@ class Request:
         options: options of the run.
         resume: go on with a run that was begun in the folder.
         pedestrians: levels of perception at which each planner runs; the stages' own where empty.
+        whole: number of episodes by stage of the suite that this one is a part of; empty for a whole suite.
         begun: names of the planners that the run in the folder was begun with, where others are added; empty for all.
 
     Raises:
@@ -88,6 +89,7 @@ class Request:
     options: Options = field(default_factory=Options)
     pedestrians: tuple[Level, ...] = ()
     resume: bool = False
+    whole: Mapping[str, int] = field(default_factory=dict)
     begun: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:

@@ -115,7 +115,11 @@ class ShardRows:
     def files(self) -> dict[str, bytes]:
         """Return the bytes of the shard's files by part, in the order of keys, not of the episodes' ends."""
         rows, timing = (sorted(some, key=lambda row: row["key"]) for some in (self.rows, self._timing))
-        files = {"timing": store.encode_rows(timing, self._run), "episodes": store.encode_rows(rows, self._run)}
+        units = {m.name: m.unit for m in (*self._lasting, *self._fleeting)} | {"duration": "s", store.CALLS: "s"}
+        files = {
+            "timing": store.encode_rows(timing, self._run, units=units),
+            "episodes": store.encode_rows(rows, self._run, units=units),
+        }
         if self._kept:
             files["trajectories"] = tracks.encode_recordings(dict(sorted(self._kept.items())), self._run)
         return files

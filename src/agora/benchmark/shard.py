@@ -1,16 +1,17 @@
 """A shard: one Parquet file that is whole or is not there, and knows when it was changed.
 
 It is written under a temporary name and renamed. Its metadata hold a digest of all its bytes, so one that was cut or has rotted is
-told from a whole one, the run that it is of, where it is of one, and the version of its layout. The bytes depend on the contents,
-the run and the version of pyarrow alone.
+told from a whole one, the run that it is of, where it is of one, the version of its layout, and words about its columns. The bytes
+depend on the contents, the run and the version of pyarrow alone.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agora.documents import refuse_what_is_no_file
 from agora.errors import InputError, ResultsError, in_words
@@ -19,6 +20,7 @@ from agora.files import write_whole
 if TYPE_CHECKING:
     import pyarrow
 
+_NOTHING: Mapping[str, Mapping[str, Any]] = {}
 _DIGEST, _ZEROS = b"blake2b:", b"0" * 32
 
 
@@ -35,7 +37,13 @@ def write(path: Path, data: bytes) -> None:
         raise ResultsError(f"{path}: cannot be written: {error}") from error
 
 
-def encode(table: pyarrow.Table, smooth: Sequence[str] = (), run: str = "", version: int = 1) -> bytes:
+def encode(
+    table: pyarrow.Table,
+    smooth: Sequence[str] = (),
+    run: str = "",
+    version: int = 1,
+    about: Mapping[str, Mapping[str, Any]] = _NOTHING,
+) -> bytes:
     """Return the bytes of a shard.
 
     Args:
@@ -43,6 +51,7 @@ def encode(table: pyarrow.Table, smooth: Sequence[str] = (), run: str = "", vers
         smooth: Parquet's names of columns of float32 that change little from value to value: their bytes are stored apart.
         run: mark of the shard's run (`run_of`); empty for none.
         version: version of the layout of the columns (`version_of`).
+        about: what the metadata say beside, each a mapping that is written as JSON: ``units``, of columns.
     """
     # The metadata of the Parquet file end in `_DIGEST` and the digest of the file with zeros in the digest's place.
     import pyarrow as pa
@@ -61,6 +70,7 @@ def encode(table: pyarrow.Table, smooth: Sequence[str] = (), run: str = "", vers
     ) as writer:
         writer.write_table(table, row_group_size=max(1, table.num_rows))
         said = ({"run": run} if run else {}) | ({"version": str(version)} if version > 1 else {})
+        said |= {name: json.dumps(values, separators=(",", ":")) for name, values in about.items() if values}
         writer.add_key_value_metadata({"agora": (_DIGEST + _ZEROS).decode()} | said)
     data = sink.getvalue().to_pybytes()
     head, tail = _around_digest(data)

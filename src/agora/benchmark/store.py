@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 
 from agora.benchmark import shard
+from agora.core.recording import Outcome
 from agora.errors import InputError, ResultsError
 
 if TYPE_CHECKING:
@@ -32,8 +33,13 @@ IDENTITY = ("key", "suite", "stage", "episode", "seed", "planner", "robot")
 PARTS = ("episodes", "timing", "trajectories")
 """Folders of a run; a shard's file in the first is written last."""
 
+OUTCOME = "outcome"
+"""Column of the outcome, by name; the metadata say the numbers by which recordings name them."""
+
 CALLS = "calls"
 """Column of the timing: wall time of each control call, s, single precision."""
+
+_NOTHING: Mapping[str, str] = {}
 
 Keep = Literal["all", "failed", "none"]
 """Whose recordings a run keeps."""
@@ -73,7 +79,9 @@ class Shard(NamedTuple):
     run: str = ""
 
 
-def encode_rows(rows: Sequence[Mapping[str, Any]], run: str = "", where: str = "a shard") -> bytes:
+def encode_rows(
+    rows: Sequence[Mapping[str, Any]], run: str = "", where: str = "a shard", units: Mapping[str, str] = _NOTHING
+) -> bytes:
     """Return the bytes of a shard of rows, with their `episode_key` as ``key``.
 
     Args:
@@ -81,6 +89,7 @@ def encode_rows(rows: Sequence[Mapping[str, Any]], run: str = "", where: str = "
             numbers, or None.
         run: mark of the run; empty for none.
         where: names the shard in messages.
+        units: units of columns, for the metadata; those of no unit are left out.
 
     Raises:
         InputError: an identity is missing, a key comes twice, or a column holds values of different kinds.
@@ -94,7 +103,9 @@ def encode_rows(rows: Sequence[Mapping[str, Any]], run: str = "", where: str = "
     others = sorted({column for row in keyed for column in row} - set(IDENTITY))
     arrays = [_identity(where, column, [row.get(column) for row in keyed]) for column in IDENTITY]
     arrays += [_values(where, column, [row.get(column) for row in keyed]) for column in others]
-    return shard.encode(pa.table(arrays, names=[*IDENTITY, *others]), run=run)
+    said: dict[str, Mapping[str, Any]] = {"units": {column: units[column] for column in others if units.get(column)}}
+    said |= {"outcomes": {outcome.label: int(outcome) for outcome in Outcome}} if OUTCOME in others else {}
+    return shard.encode(pa.table(arrays, names=[*IDENTITY, *others]), run=run, about=said)
 
 
 def write_rows(path: Path, rows: Sequence[Mapping[str, Any]], run: str = "") -> None:

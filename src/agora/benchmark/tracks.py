@@ -39,6 +39,14 @@ _MAYBE = ("reference_path", "shortest_turn")  # numbers that not every recording
 _OFFSET, _SENSORS = "map_offset", "sensors"
 _VALUES, _SINGLE = "values", "float32"  # the list of the readings of this type
 _SMOOTH = [f"{name}.list.element" for name, one in _ARRAYS.items() if one.stored is np.float32 and len(one.names) > 1]
+_NAME = "outcome_name"
+_UNITS = {
+    "goal_tolerance": "m", "radius": "m", "max_speed": "m/s", "timeout": "s", "shortest_path": "m", "goal": "m, m, rad",
+    "time": "s", "pose": "m, m, rad", "twist": "m/s, m/s, rad/s", "pedestrian_position": "m",
+    "pedestrian_velocity": "m/s", "pedestrian_heading": "rad", "pedestrian_radius": "m", "undisturbed": "m",
+    "command": "m/s, m/s, rad/s", "speed_limit": "top speeds", "reference_path": "m", "shortest_turn": "rad", "map_offset": "m",
+    "planned_path": "s, m, m",
+}  # fmt: skip
 _WHOLE, _OUTLINE = ("kinematics", "vertices"), ("footprint_x", "footprint_y")
 
 VERSION = 2
@@ -59,7 +67,9 @@ def encode_recordings(items: Mapping[str, Recording], run: str = "") -> bytes:
     given |= {f"{_SENSORS}.{kind}" for recording in items.values() for kind in _kinds(recording)}
     given |= {_OFFSET} if any(_offset(recording) for recording in items.values()) else set()
     table = pa.Table.from_pylist([_pack(key, recording) for key, recording in items.items()], schema=_schema(given))
-    return shard.encode(table, _SMOOTH, run, VERSION)
+    shapes = {name: " ".join(map(str, one.names)) for name, one in _ARRAYS.items() if name in table.column_names}
+    units = {name: unit for name, unit in _UNITS.items() if name in table.column_names}
+    return shard.encode(table, _SMOOTH, run, VERSION, {"units": units, "shapes": shapes})
 
 
 def read_recordings(path: Path, maps: Mapping[str, Map] | None = None) -> dict[str, Recording]:
@@ -118,6 +128,7 @@ def _schema(given: Collection[str]) -> pyarrow.Schema:
         elif field.name == "robot":
             columns += [("robot", pa.struct([*traits, ("command_delay", double)]))] if "robot" in given else []
         elif field.name in special:
+            columns += [(_NAME, pa.string())] if field.name == "map" else []
             columns.append(("map_name" if field.name == "map" else field.name, special[field.name]))
         elif field.name in _SCALARS:
             columns.append((field.name, double))
@@ -131,6 +142,7 @@ def _pack(key: str, recording: Recording) -> dict[str, Any]:
     return {
         "key": key,
         "outcome": int(recording.outcome),
+        _NAME: recording.outcome.label,
         "map_name": "" if recording.map is None else recording.map.name,
         **{name: getattr(recording, name) for name in (*_SCALARS, *_MAYBE)},
         **{name: _stored(one, getattr(recording, name), recording) for name, one in _ARRAYS.items()},

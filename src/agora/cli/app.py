@@ -10,10 +10,11 @@ import typer
 from typer.core import TyperGroup
 
 from agora import __version__
-from agora.cli.bags import bag, demonstrations, mcap, socnavbench, socnavdata
+from agora.cli.bags import bag
 from agora.cli.bench import bench
 from agora.cli.compiling import tell_compiling
 from agora.cli.data import data
+from agora.cli.export import demonstrations, export, mcap, socnavbench, socnavdata
 from agora.cli.leaderboard import leaderboard, submit
 from agora.cli.machine import doctor, warm
 from agora.cli.maps import import_, maps
@@ -43,18 +44,14 @@ PANELS: dict[str, dict[str, Any]] = {
         "robot": robot,
     }
     | {"scenario": scenarios, "map": maps, "data": data},
-    "Train": {"train": train, "demonstrations": demonstrations, "policy": policies},
-    "Convert": {
-        "bag": bag,
-        "mcap": mcap,
-        "socnavbench": socnavbench,
-        "socnavdata": socnavdata,
-        "submit": submit,
-        "import": import_,
-    },
+    "Train": {"train": train, "policy": policies},
+    "Convert": {"export": export, "bag": bag, "import": import_, "submit": submit},
     "Serve, and this machine": {"serve": serve, "warm": warm, "doctor": doctor},
 }
 """The panels of ``agora --help``: commands, and groups of commands, by their names."""
+
+FORMER = (mcap, socnavbench, socnavdata, demonstrations)
+"""Commands that are among those of ``agora export`` now, and go on under their old names, too."""
 
 
 class _InPanels(TyperGroup):
@@ -79,6 +76,8 @@ for _panel, _commands in PANELS.items():
             app.add_typer(_command, name=_name, rich_help_panel=_panel)
         else:
             app.command(_name, rich_help_panel=_panel)(_command)
+for _former in FORMER:
+    app.command(_former.__name__, hidden=True)(_former)
 
 
 def _check_options(group: typer.Typer) -> None:

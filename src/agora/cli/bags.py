@@ -1,11 +1,7 @@
-"""Episodes that are played elsewhere or go there: ``agora bag``, ``mcap``, ``socnavbench``, ``socnavdata``, and ``bench`` in ROS.
-
-Imports are made when they run.
-"""
+"""Episodes that are played elsewhere: ``agora bag``, and ``bench`` in ROS. Imports are made when they run."""
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -59,72 +55,6 @@ def bag(
         typer.echo(f"rows    {len(rows)}")
         if rows:
             typer.echo(f"report  {report(output)}")
-
-
-def mcap(
-    sources: Annotated[
-        list[Path],
-        typer.Argument(help="Folders of runs, bags, MCAP files, folders of them, or of Arena's recorder.", metavar="SOURCE..."),
-    ],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the MCAP files, one for each episode.")],
-    key: Annotated[
-        list[str] | None,
-        typer.Option("--key", "-k", help="An episode of a run, SUITE/STAGE/EPISODE/PLANNER; repeat it; all by default."),
-    ] = None,
-) -> None:
-    """Write recorded episodes as MCAP files, which Foxglove shows and agora bag reads."""
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    from agora.benchmark.exchange import write_mcap_files
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, disable=not sys.stderr.isatty()) as bar:
-        task = bar.add_task("mcap")
-        written = write_mcap_files(output, sources, key or (), lambda n, total: bar.update(task, completed=n, total=total))
-    for path in written:
-        typer.echo(f"mcap  {path}")
-
-
-def socnavbench(
-    run: Annotated[Path, typer.Argument(help="Folder of a run of a suite of SocNavBench.", metavar="RUN")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Where the folders test_PLANNER/EPISODE come.")],
-    key: Annotated[
-        list[str] | None,
-        typer.Option("--key", "-k", help="An episode, SUITE/STAGE/EPISODE/PLANNER; repeat it; all by default."),
-    ] = None,
-) -> None:
-    """Write episodes as the files of SocNavBench: episode_log.txt, scores, sim_state_data, joystick_data; for its own programs."""
-    from agora.benchmark.socnavbench_files import write_socnavbench_files
-
-    for path in write_socnavbench_files(output, run, key or ()):
-        typer.echo(f"episode  {path}")
-
-
-def socnavdata(
-    run: Annotated[Path, typer.Argument(help="Folder of a run whose episodes have one robot each.", metavar="RUN")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the JSON files, one for each episode.")],
-    key: Annotated[
-        list[str] | None,
-        typer.Option("--key", "-k", help="An episode, SUITE/STAGE/EPISODE/PLANNER; repeat it; all by default."),
-    ] = None,
-    context: Annotated[str, typer.Option(help="What the robot is about, in English: the context_description of each file.")] = "",
-) -> None:
-    """Write episodes as trajectory files of SocNavData2026 (JSON), for its raters and its learned metric ALT."""
-    from agora.benchmark.socnavdata_files import write_socnavdata_files
-
-    for path in write_socnavdata_files(output, run, key or (), context):
-        typer.echo(f"trajectory  {path}")
-
-
-def demonstrations(
-    run: Annotated[Path, typer.Argument(help="Folder of a run that was made with --record scan.", metavar="RUN")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the demonstrations, one .npz for each robot.")],
-) -> None:
-    """Write what robots saw and what their planner did in a run, to learn from; of bags: agora bag --demonstrations."""
-    from agora.learning.demonstrations import write_demonstrations_of_run
-
-    for path in write_demonstrations_of_run(run, output):
-        typer.echo(f"demonstration  {path}")
 
 
 def _say(played: PlayedEpisode, full: bool) -> None:

@@ -22,7 +22,7 @@ PlannerNames = Annotated[
         "--planner",
         "-p",
         help="A planner, NAME, NAME:key=value,key=value or PLANNER+INTERPLANNER; repeat it to compare several. "
-        "Several values of one parameter, NAME:key=1,2,3, are as many planners. "
+        "NAME:key=1,2,3 is a sweep. "
         "Without it, all that are registered.",
     ),
 ]
@@ -33,6 +33,8 @@ def bench(
     suite: SuiteName,
     planner: PlannerNames = None,
     interplanner: InterPlannerName = "",
+    stage: Annotated[list[str] | None, typer.Option(help="A stage to run; repeat it. All by default.")] = None,
+    episodes: Annotated[int | None, typer.Option(help="Most episodes of a stage, the first ones; all by default.", min=1)] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Folder of the results; results/SUITE by default.")] = None,
     workers: Annotated[
         int,
@@ -85,6 +87,8 @@ def bench(
         output=output,
         resume=resume,
         add=add,
+        stages=tuple(dict.fromkeys(stage or ())),
+        episodes=episodes,
         seed=seed,
         simulator=simulator,
         pedestrians=tuple(dict.fromkeys(pedestrians or ())),

@@ -42,7 +42,7 @@ def list_(
 
 
 def _said(kind: str, name: str) -> str:
-    """What something is, in one sentence; empty where it does not say."""
+    """A description of a component in one sentence; empty where it does not say."""
     from agora.errors import InputError, in_words
     from agora.registry import KINDS, summary
     from agora.tasks.suite import load_suite

@@ -42,10 +42,12 @@ def finish(folder: Path, video: str, again: Callable[[Mapping[str, Any]], str] =
     from agora.benchmark.run_folder import RunFolder
     from agora.benchmark.terminal import print_rows
 
-    found, labels = account(folder), RunFolder.read(folder).record.labels
+    found, record = account(folder), RunFolder.read(folder).record
     if found.rows:
         videos, page = _videos(folder, found.rows, video), report(folder, found)
-        print_rows(found.rows, labels, again, first_answers(found.rows, labels))
+        print_rows(found.rows, record.labels, again, first_answers(found.rows, record.labels))
+        if record.part:
+            typer.echo(record.part)
         for path in videos:
             typer.echo(f"video   {path}")
         typer.echo(f"report  {page}")

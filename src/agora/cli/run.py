@@ -50,10 +50,13 @@ def run(
 
     from agora.benchmark.contest import read_benchmark
     from agora.config import parse_component
+    from agora.core.recording import Outcome
     from agora.episode import Conditions, Episodes
     from agora.errors import InputError
     from agora.planners.presets import named_planner
     from agora.tasks.suite import with_seed
+    from agora.viewer.scene import title_of
+    from agora.viewer.why import why
 
     written = {"picture": picture, "video": video, "replay": replay}
     _check_outputs(live, picture=(picture, (".png", ".pdf", ".svg")), video=(video, (".mp4",)), replay=(replay, (".html",)))
@@ -70,9 +73,11 @@ def run(
         told = replace(place, pedestrians=replace(place.perception, source=_level(pedestrians)))
     _, recordings = next(iter(Episodes([start], named.part, Conditions.of(told))))
     recording, *others = recordings
-    _show(recordings, picture, video, replay)
+    _show(recordings, title_of(label, chosen.name, place.name, episode, chosen.seed_of(place.name)), picture, video, replay)
     numbers = list(_numbers(recording, measures))
     typer.echo(f"{start.entry}  seed {chosen.seed}  {label}: {recording.outcome.label}")
+    if recording.outcome is not Outcome.REACHED and not recording.failure:
+        typer.echo(why(recording).words)
     if others:
         typer.echo(f"other robots: {', '.join(other.outcome.label for other in others)}; metrics are those of the first")
     for number, each in enumerate(recordings):
@@ -140,18 +145,19 @@ def _check_outputs(live: bool, **files: tuple[Path | None, tuple[str, ...]]) -> 
         check_screen()
 
 
-def _show(recordings: Sequence[Recording], picture: Path | None, video: Path | None, replay: Path | None) -> None:
+def _show(recordings: Sequence[Recording], title: str, picture: Path | None, video: Path | None, replay: Path | None) -> None:
     """Write the files that are asked for."""
     recording, *others = recordings
     if picture is not None:
         from agora.viewer.figures import save, trajectory_figure
 
-        save(trajectory_figure(recording, others=others), picture)
+        save(trajectory_figure(recording, others=others, title=title), picture)
     if video is not None:
         from agora.viewer.video import write_video
 
-        write_video(video, recording, others=others)
+        write_video(video, recording, title=title, others=others)
     if replay is not None:
         from agora.viewer.replay import write_replay
 
-        write_replay(replay, {f"robot {k}": one for k, one in enumerate(recordings)} if others else {"episode": recording})
+        named = {f"robot {k}": one for k, one in enumerate(recordings)}
+        write_replay(replay, named, title=title, titles={name: f"{title}, {name}" if others else title for name in named})

@@ -2,7 +2,7 @@
 
 Of Agora's own messages there are the episode, the robots and pedestrians at each control step, contacts, notes and the end, from
 which `agora.datasets.rosbag` puts the episode together again. For everybody else there are odometry, transforms, commands, scans
-where they were recorded, goals, the map, and pedestrians as markers for RViz. Time begins at 1 s, as in the graph.
+where they were recorded, goals, paths, the map, and pedestrians as markers for RViz. Time begins at 1 s, as in the graph.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def messages_of(played: PlayedEpisode, start: Start, stage: Stage) -> list[Writt
     if len(played.robots) != len(start.robots):
         raise InputError(f"{played.source}: {played.entry} has {len(played.robots)} recordings of {len(start.robots)} robots")
     said = _Said(played, start, stage)
-    parts = (said.fixed(), said.steps(), said.contacts(), said.end())
+    parts = (said.fixed(), said.paths(), said.steps(), said.contacts(), said.end())
     return sorted((one for part in parts for one in part), key=lambda one: one.nanoseconds)
 
 
@@ -121,7 +121,7 @@ class _Said:
         return min(sample * self.stage.periods.steps("control"), self.final)
 
     def fixed(self) -> Iterator[Written]:
-        """What is said once, at the beginning: the episode, the map, goals and the frames that stay."""
+        """The messages of the beginning: the episode, the map, goals and the frames that stay."""
         robots = [
             _new("agora_msgs/Robot", name=name, navigation="agora", planner=robot.planner, interplanner="", model=dump(begun.model),
                  pose=_pose2d(begun.pose), goals=[_pose2d(goal) for goal in begun.goals])
@@ -143,7 +143,7 @@ class _Said:
         yield _written("/tf_static", _new("tf2_msgs/TFMessage", transforms=still), BEGAN, latched=True)
 
     def steps(self) -> Iterator[Written]:
-        """What is said at each control step: robots, pedestrians, odometry, frames, commands, scans and notes."""
+        """The messages of each control step: robots, pedestrians, odometry, frames, commands, scans and notes."""
         longest = max(self.recordings, key=lambda one: len(one.time))
         for t in range(len(longest.time)):
             step = self.step(t)
@@ -156,6 +156,20 @@ class _Said:
                     yield from self._robot(r, t, stamp)
             if notes := [r for r, one in enumerate(self.recordings) if one.reason is not None and t < len(one.reason)]:
                 yield _written("/navigation/notes", self._notes(notes, t, stamp), stamp)
+
+    def paths(self) -> Iterator[Written]:
+        """The global paths that robots were given, each at its moment; an empty one where there was none."""
+        for name, one in zip(self.names, self.recordings, strict=True):
+            if one.planned_path is None:
+                continue
+            for moment in np.unique(one.planned_path[:, 0]):
+                points = one.planned_path[one.planned_path[:, 0] == moment, 1:]
+                stamp = BEGAN + float(moment)
+                poses = [
+                    _new("geometry_msgs/PoseStamped", header=_header(stamp), pose=_pose((x, y, 0.0)))
+                    for x, y in (points if len(points) > 1 else ())
+                ]
+                yield _written(f"/{name}/global_plan", _new("nav_msgs/Path", header=_header(stamp), poses=poses), stamp)
 
     def _robots(self, t: int, step: int, stamp: float) -> Any:
         last = [min(t, len(one.time) - 1) for one in self.recordings]
@@ -209,7 +223,7 @@ class _Said:
                 yield _written("/simulator/contacts", told, stamp)
 
     def end(self) -> Iterator[Written]:
-        """How the episode ended."""
+        """The message of the end."""
         stamp = BEGAN + self.final * self.stage.periods.physics
         robots = [
             _new("agora_msgs/RobotStatus", name=name, ended=True, goal=len(begun.goals) - 1, outcome=int(one.outcome),

@@ -1,4 +1,4 @@
-"""What Move Base Flex's actions exe_path and get_path promise, kept by the library's planners.
+"""The promises of Move Base Flex's actions exe_path and get_path, kept by the library's planners.
 
 The outcomes and their numbers are those of mbf_msgs; when an execution ends, and by which outcome, is as in mbf_abstract_nav's
 controller execution. Both at https://github.com/naturerobots/move_base_flex, commit 367269c. Differences:

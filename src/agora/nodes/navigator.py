@@ -9,8 +9,7 @@ from __future__ import annotations
 import math
 import time as clock
 from collections.abc import Sequence
-from concurrent.futures import Executor, Future
-from dataclasses import dataclass, field
+from concurrent.futures import Executor
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,6 +32,8 @@ from agora.engine.wiring import Wiring
 from agora.errors import InputError
 from agora.interfaces import Answer, Memory, Observation, Setting
 from agora.maps.grid import Map
+from agora.nodes.aside import Aside
+from agora.nodes.decision import Decision, Led
 from agora.planners.guided import GuidedPlanner
 from agora.planners.lift import declaration_of, note_contact
 from agora.planners.memory import reset, without_seen
@@ -40,7 +41,7 @@ from agora.robots.model import RobotModel
 from agora.world.start import GOAL_TOLERANCE, PedestrianStarts, RobotStart, Start
 from agora.world.world import World
 
-__all__ = ["Decision", "Led", "Navigator"]
+__all__ = ["Navigator"]
 
 _BROUGHT = (GlobalPath, LocalCostmap, OtherRobots, KnownPedestrians, Scan)
 """Channels of which others say what they are, or that are made of the map. What is made of them is there, too."""
@@ -55,37 +56,6 @@ class _People(NamedTuple):
     now: Pedestrians
     traits: Traits
     minds: Minds
-
-
-class Led(NamedTuple):
-    """The guidance of an interplanner for one robot, with the fields of `agora.interfaces.Guidance`: (K, 2), (3,) and numbers."""
-
-    path: Floats
-    goal: Array | None
-    speed: float
-    danger: float
-    reason: int = 0
-
-
-@dataclass(frozen=True, eq=False)
-class Decision:
-    """Decision for the robots of a navigator.
-
-    Attributes:
-        twists: (R, 3) vx, vy and omega in the robots' frames, m/s and rad/s.
-        failures: messages of planners that failed, by the robot's number; the robot stands.
-        standing: reasons of robots that stand although their planner did not fail, or have no path to follow, by number.
-        planning_time: time per robot that was planned for, s.
-        notes: other remarks.
-        noted: notes of the planner, (R,) by the names of `agora.interfaces.NOTES`; empty where nobody was planned for.
-    """
-
-    twists: Floats
-    failures: dict[int, str] = field(default_factory=dict)
-    standing: dict[int, str] = field(default_factory=dict)
-    planning_time: float = 0.0
-    notes: tuple[str, ...] = ()
-    noted: dict[str, Array] = field(default_factory=dict)
 
 
 class Navigator:
@@ -120,7 +90,6 @@ class Navigator:
         aside: Executor | None = None,
     ) -> None:
         self._start, self._planner, self._patience = start, planner, patience
-        self._aside, self._coming = aside, dict[int, tuple[Array, Future[Floats]]]()
         count = len(start.robots)
         self.names = tuple(names) or tuple(f"{robot.model.name}_{r}" for r, robot in enumerate(start.robots))
         self.needs = declaration_of(planner).channels
@@ -135,6 +104,7 @@ class Navigator:
         self._place()
         self._paths = Paths(self._world, self._observers, conditions)
         self._paths.begin(0, start)
+        self._aside = Aside(self._paths, self.goal, aside)
         self._goal = np.zeros(count, np.int64)
         self._has_goal = np.full(count, has_goals)
         self._placed, self._scanned = (np.full(count, _NEVER) for _ in range(2))
@@ -293,23 +263,8 @@ class Navigator:
 
     def replan(self, robot: int) -> None:
         """Make a robot's path anew from where it is."""
-        self._coming.pop(robot, None)
+        self._aside.drop(robot)
         self._paths.replan(0, robot)
-
-    def _replan_aside(self, robot: int, aside: Executor) -> None:
-        """Have a robot's path made anew, unless that is under way."""
-        goal = self.goal(robot)
-        if goal is not None and robot not in self._coming:
-            self._coming[robot] = goal, aside.submit(self._paths.question(0, robot, self._paths.pose(0, robot), goal))
-
-    def _take_paths(self) -> None:
-        """Give the robots the paths that have been made aside to the goals that they still have."""
-        for robot, (goal, path) in list(self._coming.items()):
-            if path.done():
-                del self._coming[robot]
-                now = self.goal(robot)
-                if now is not None and (now == goal).all():
-                    self._observers.set_path(0, robot, path.result())
 
     def arrived(self, robot: int) -> bool:
         """Return whether a robot is at its goal, within the tolerances."""
@@ -370,13 +325,11 @@ class Navigator:
         going = active & self._has_goal
         going[list(standing)] = False
         late = self._paths.due(np.array([step]))
-        self._take_paths()
         away = set_down & ~self._led
         for robot in map(int, np.flatnonzero(going & (late | away))):
-            if self._aside is None or away[robot]:
-                self.replan(robot)
-            else:
-                self._replan_aside(robot, self._aside)
+            (self.replan if away[robot] else self._aside.ask)(robot)
+        for robot, path in self._aside.answered():
+            self._observers.set_path(0, robot, path)
         if set_down.any():
             self._memory = reset(self._memory, set_down)
         if not going.any():
@@ -482,7 +435,6 @@ class Navigator:
             self._world.set_goal(0, robot, np.asarray(goal, np.float64))
             self._has_goal[robot] = True
         self._led[robot] = True
-        self._coming.pop(robot, None)
         self._observers.set_path(0, robot, np.asarray(path, np.float64).reshape(-1, 2))
 
     def guidance(self, robot: int) -> Led:

@@ -14,7 +14,8 @@ from agora.episode import Conditions
 from agora.errors import InputError
 from agora.interfaces import Answer, Declaration, Memory, Observation
 from agora.maps.grid import Map
-from agora.nodes.navigator import Led, Navigator
+from agora.nodes.decision import Led
+from agora.nodes.navigator import Navigator
 from agora.planners.global_.astar import AStar
 from agora.planners.guided import GuidedPlanner
 from agora.planners.inter.retreat import Retreat

@@ -7,7 +7,7 @@ from typing import Any
 from agora.errors import InputError, UnknownNameError
 from agora.robots.model import RobotModel
 
-__all__ = ["mbf_parameters"]
+__all__ = ["CONTROLLERS", "mbf_parameters"]
 
 CONTROLLERS = {"dwa": "dwa_local_planner/DWAPlannerROS", "teb": "teb_local_planner/TebLocalPlannerROS"}
 """Local planners of others that parameters are made for, and their plug-ins."""

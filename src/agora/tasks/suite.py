@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -68,6 +69,22 @@ class Suite:
         if simulator is None:
             return self
         return replace(self, stages=tuple(replace(stage, simulator=simulator) for stage in self.stages))
+
+    def part(self, stages: Collection[str] = (), episodes: int | None = None) -> Suite:
+        """Return a part of the suite: some of its stages, and the first episodes of each; the episodes are those of the suite.
+
+        Args:
+            stages: names of stages; all where there is none.
+            episodes: most episodes of a stage; all where None.
+
+        Raises:
+            UnknownNameError: no such stage. InputError: ``episodes`` is below 1.
+        """
+        if episodes is not None and episodes < 1:
+            raise InputError(f"episodes: expected a number of at least 1, got {episodes}")
+        wanted = [self.stage(name) for name in stages] or self.stages
+        chosen = [stage for stage in self.stages if stage in wanted]
+        return replace(self, stages=tuple(s if episodes is None else replace(s, episodes=min(s.count, episodes)) for s in chosen))
 
     def entries(self) -> list[tuple[str, int]]:
         """Stage name and number of every episode."""

@@ -52,6 +52,7 @@ class LiveWindow:
         if map_ is not None:
             draw_map(self._axes, map_, extent)
         self._axes.add_patch(Circle((float(goal[0]), float(goal[1])), goal_tolerance, fill=False, color=COLOURS["goal"], lw=1.5))
+        (self._planned,) = self._axes.plot([], [], color=COLOURS["goal"], lw=1.0, ls="--")
         (self._path,) = self._axes.plot([], [], color=COLOURS["robot"], lw=1.2)
         self._drawn: list[Artist] = []
         self._travelled: list[Doubles] = []
@@ -72,7 +73,10 @@ class LiveWindow:
         self._drawn = draw_frame(self._axes, frame, self._radius)
         self._travelled.append(frame.robot[:2])
         self._path.set_data(*np.transpose(self._travelled))
-        self._axes.set_title(f"{frame.time:.1f} s")
+        self._planned.set_data(*frame.planned.T)
+        self._axes.set_title(
+            f"{frame.time:.1f} s" + (f" · {frame.readings.words}" if frame.readings is not None else ""), fontsize=9
+        )
         self._figure.canvas.draw_idle()
         self._figure.canvas.flush_events()
 

@@ -150,7 +150,7 @@ class Frame(NamedTuple):
 
 
 class Readings(NamedTuple):
-    """What a dial on the robot would show.
+    """The numbers that dials on the robot would show.
 
     Attributes:
         speed: speed over ground, m/s.
@@ -270,7 +270,7 @@ class Scene:
         return closest_surface(self.recording), np.full(len(self.recording.time), np.inf) if walls is None else walls
 
     def _readings(self, time: float) -> Readings:
-        """What a dial would show at a time; the speed is that of the way since the last sample, as a robot that touches stops."""
+        """The dials at a time; the speed is that of the way since the last sample, as a robot that touches stops."""
         recording, commands = self.recording, self.recording.command
         k, j, fraction = (each[0] for each in _between(recording, np.array([time - 1e-6])))
         way = float(np.hypot(*(recording.pose[j, :2] - recording.pose[k, :2])))

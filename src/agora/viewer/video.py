@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
-from agora.core.recording import Outcome, Recording
+from agora.core.recording import ContactKind, Outcome, Recording
 from agora.core.state import Array, Doubles
 from agora.errors import InputError
 from agora.viewer.brush import Brush, Pixels
@@ -146,6 +146,8 @@ class Painter:
         self._bodies(brush, moment.robot[None, :2], moment.robot[2:], np.array([radius]), colours["robot"])
         for contact in moment.contacts:
             at, arm = self.pixel(np.array([contact.x, contact.y])), 0.5 * radius * self.scale
+            party = (moment.id == contact.party) & (contact.kind == ContactKind.PEDESTRIAN)
+            brush.rings(self.pixel(moment.position[party]), moment.radius[party] * self.scale, 3.0, colours["contact"])
             for colour, wide in ((colours["ground"], 3.0), (colours["contact"], 1.6)):
                 ends = [at + (-arm, -arm), at + (-arm, arm)], [at + (arm, arm), at + (arm, -arm)]
                 brush.lines(*ends, wide, colour)

@@ -1,4 +1,4 @@
-"""Why an episode ended as it did, in words, from its recording alone: what a reader of a table of failures wants to know first."""
+"""The reasons why episodes ended as they did, in words, from their recordings alone."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from agora.core.recording import STANDING, Closer, Closing, Contact, ContactKind, Outcome, Reason, Recording
-from agora.core.state import Array, Doubles
+from agora.core.state import Array, Doubles, Ints
 from agora.metrics.blame import avoidable
 from agora.metrics.outline import surface_distances, wall_gaps
 from agora.metrics.quantities import goal_distances, norm
@@ -18,6 +18,7 @@ __all__ = ["Why", "why"]
 
 _BACK = 1.0  # how long before a contact the robot's speed is compared with that at the contact, s
 _STOOD = 3.0  # a robot that stood for so long before a time-out stood at its end, s
+_COURSE = math.cos(math.pi / 4)  # within 45 degrees somebody walks towards the robot, or away from it
 _WAITED = 5.0  # a robot that had stood for so long before a contact had waited, s
 _CONFINED, _CONFINED_FOR = 1.0, 8.0  # one that stayed this close to its last place, m, for so long, s, got nowhere
 _LEFT = ("ahead on the left", "on the left", "behind on the left")
@@ -66,7 +67,7 @@ def _last(recording: Recording) -> Contact | None:
 
 
 def _of_contact(recording: Recording, contact: Contact) -> str:
-    """What was touched, how both moved, who closed the gap, what else was near, and what the planner noted."""
+    """The contact in words: the party, how both moved, who closed the gap, what else was near, and what the planner noted."""
     before = _sample_before(recording, contact.time)
     head = f"{contact.time:.1f} s: touched {_party(recording, contact, before)} {_where(recording, before)}."
     if contact.time < 1e-6:
@@ -84,7 +85,7 @@ def _of_contact(recording: Recording, contact: Contact) -> str:
 
 
 def _party(recording: Recording, contact: Contact, k: int) -> str:
-    """What was touched, on which side of the robot, and how a pedestrian moved."""
+    """The party that was touched, on which side of the robot, and how a pedestrian moved."""
     if contact.kind == ContactKind.ROBOT:
         return f"robot {contact.party}"
     if contact.kind == ContactKind.WALL:
@@ -94,13 +95,23 @@ def _party(recording: Recording, contact: Contact, k: int) -> str:
     if not len(here):
         return f"pedestrian {contact.party}"
     slot = int(here[0])
-    speed = float(norm(recording.pedestrian_velocity[k, slot]))
-    walked = "stood" if speed < STANDING else f"walked at {speed:.1f} m/s"
-    return f"pedestrian {contact.party}, who {walked} {_side(recording, k, recording.pedestrian_position[k, slot])},"
+    side = _side(recording, k, recording.pedestrian_position[k, slot])
+    return f"pedestrian {contact.party} {side}, who {_walked(recording, k, slot)},"
+
+
+def _walked(recording: Recording, k: int, slot: int) -> str:
+    """The walk of a pedestrian: towards the robot, away from it, or across, and how fast."""
+    velocity = recording.pedestrian_velocity[k, slot]
+    speed, offset = float(norm(velocity)), recording.pose[k, :2] - recording.pedestrian_position[k, slot]
+    if speed < STANDING:
+        return "stood"
+    towards = float((velocity * offset).sum()) / (speed * max(float(norm(offset)), 1e-9))
+    course = "towards it" if towards > _COURSE else "away from it" if towards < -_COURSE else "across"
+    return f"walked {course} at {speed:.1f} m/s"
 
 
 def _wall_side(recording: Recording, contact: Contact, k: int) -> str:
-    """On which side of the robot the wall was; empty without a map."""
+    """The side of the robot on which the wall was; empty without a map."""
     if recording.map is None:
         return ""
     angle = np.linspace(-math.pi, math.pi, 32, endpoint=False)
@@ -109,7 +120,7 @@ def _wall_side(recording: Recording, contact: Contact, k: int) -> str:
 
 
 def _side(recording: Recording, k: int, place: Array) -> str:
-    """On which side of the robot a place is."""
+    """The side of the robot on which a place is."""
     x, y, heading = recording.pose[k]
     turn = math.atan2(place[1] - y, place[0] - x) - heading
     return _SIDES[round(turn / (math.pi / 4)) % 8]
@@ -117,12 +128,17 @@ def _side(recording: Recording, k: int, place: Array) -> str:
 
 def _where(recording: Recording, k: int) -> str:
     """The place of a sample, and how far it is from the goal."""
-    x, y = recording.pose[k, :2]
-    return f"at ({x:.1f}, {y:.1f}), {goal_distances(recording)[k]:.1f} m from the goal"
+    return f"at {_place(recording.pose[k])}, {goal_distances(recording)[k]:.1f} m from the goal"
+
+
+def _place(pose: Doubles) -> str:
+    """Coordinates in m, without a minus before zero."""
+    x, y = np.round(pose[:2], 1) + 0.0
+    return f"({x:.1f}, {y:.1f})"
 
 
 def _drove(recording: Recording, time: float) -> str:
-    """How the robot drove in the last second before a moment."""
+    """The drive of the robot in the last second before a moment."""
     now, then = _sample_before(recording, time), _sample_before(recording, max(time - _BACK, 0.0) + 1e-6)
     speed, earlier = (float(norm(recording.twist[k, :2])) for k in (now, then))
     if speed < STANDING:
@@ -130,22 +146,27 @@ def _drove(recording: Recording, time: float) -> str:
         return (
             f"The robot stood, for {stood:.1f} s." if stood >= 0.5 else f"The robot had braked from {earlier:.1f} m/s to a stand."
         )
+    vx, vy = recording.twist[now, :2]
+    course = " sideways" if abs(vy) > abs(vx) else " backwards" if vx < 0.0 else ""
     if speed < 0.7 * earlier:
-        return f"The robot braked from {earlier:.1f} to {speed:.1f} m/s in the last second."
+        return f"The robot braked from {earlier:.1f} to {speed:.1f} m/s{course} in the last second."
     if earlier < 0.7 * speed:
-        return f"The robot sped up from {earlier:.1f} to {speed:.1f} m/s in the last second."
-    return f"The robot drove on at {speed:.1f} m/s."
+        return f"The robot sped up from {earlier:.1f} to {speed:.1f} m/s{course} in the last second."
+    return f"The robot drove on{course} at {speed:.1f} m/s."
 
 
 def _waited(recording: Recording, k: int) -> str:
-    """For how long the robot had stood before it drove into something, where that was long."""
+    """The time for which the robot had stood before it drove into something, where that was long."""
     stood = norm(recording.twist[:k, :2]) < STANDING
     waited = float(np.diff(recording.time)[:k][stood].sum()) - (recording.time[k] - _stands_since(recording, k))
-    return f"Before, it had stood for {waited:.0f} s of its way." if waited >= _WAITED else ""
+    if waited < _WAITED:
+        return ""
+    noted = _most_noted(np.zeros(0, np.int32) if recording.reason is None else recording.reason[:k][stood[: len(recording.reason)]])
+    return f"Before, it had stood for {waited:.0f} s of its way{f' (the planner noted: {noted})' if noted else ''}."
 
 
 def _off_path(recording: Recording, contact: Contact) -> str:
-    """How far the robot was from its path, and whether the path itself has room for it there."""
+    """The distance of the robot from its path, and whether the path itself has room for it there."""
     path = path_at(recording, contact.time)
     if path is None or recording.map is None:
         return ""
@@ -169,7 +190,7 @@ def _nearest(path: Doubles, place: Doubles) -> tuple[Doubles, float]:
 
 
 def _closed(contact: Contact) -> str:
-    """Who closed the gap, and by which speeds."""
+    """The party that closed the gap, and by which speeds."""
     closing: Closing | None = contact.closing
     if closing is None:
         return ""
@@ -196,30 +217,32 @@ def _noted(recording: Recording, k: int, last: int | None = None) -> str:
     if recording.reason is None or not len(recording.reason):
         return ""
     first = min(k, len(recording.reason) - 1)
-    noted = recording.reason[first : max(first, last or 0) + 1]
-    if not noted.any():
-        return ""
-    counts = np.bincount(noted)[1:]
-    return f"The planner noted: {Reason(1 + int(np.argmax(counts))).label.replace('_', ' ')}."
+    noted = _most_noted(recording.reason[first : max(first, last or 0) + 1])
+    return f"The planner noted: {noted}." if noted else ""
+
+
+def _most_noted(reasons: Ints) -> str:
+    """The reason that was noted most often; empty where none was."""
+    return Reason(1 + int(np.argmax(np.bincount(reasons)[1:]))).label.replace("_", " ") if reasons.any() else ""
 
 
 def _of_timeout(recording: Recording) -> Why:
-    """Whether the robot stood at the end, got nowhere, or was on its way; where; and beside what."""
+    """The time-out in words: whether the robot stood, got nowhere, or was on its way; where; and beside what."""
     end, last = float(recording.time[-1]), len(recording.time) - 1
     head = f"{end:.1f} s: time-out, {goal_distances(recording)[-1]:.1f} m from the goal."
     none = "" if math.isfinite(recording.shortest_path) else "There is no way to the goal for this robot."
     since = _stands_since(recording, last)
     far = norm(recording.pose[:, :2] - recording.pose[-1, :2]) > _CONFINED
     stayed = float(recording.time[min(int(np.flatnonzero(far)[-1]) + 1, last)]) if far.any() else 0.0
-    x, y = recording.pose[-1, :2]
+    place = _place(recording.pose[-1])
     if end - since >= _STOOD:
         k = int(np.searchsorted(recording.time, since))
         turned = float(np.abs(recording.twist[k:, 2]).mean()) > 0.1
-        how = f"The robot {'turned on the spot' if turned else 'stood'} for the last {end - since:.0f} s at ({x:.1f}, {y:.1f})."
+        how = f"The robot {'turned on the spot' if turned else 'stood'} for the last {end - since:.0f} s at {place}."
         return Why(since, _joined(head, none, how, _ahead(recording, last), _asked(recording, k), _noted(recording, k, last)))
     if end - stayed >= _CONFINED_FOR:
         k = int(np.searchsorted(recording.time, stayed))
-        how = f"The robot stayed within {_CONFINED:.0f} m of ({x:.1f}, {y:.1f}) for the last {end - stayed:.0f} s."
+        how = f"The robot stayed within {_CONFINED:.0f} m of {place} for the last {end - stayed:.0f} s."
         return Why(stayed, _joined(head, none, how, _ahead(recording, last), _noted(recording, k, last)))
     pace = float(norm(np.diff(recording.pose[:, :2], axis=0)).sum()) / max(end, 1e-9)
     how = f"The robot was on its way, at {pace:.1f} m/s on average"
@@ -234,21 +257,19 @@ def _stands_since(recording: Recording, k: int) -> float:
 
 
 def _ahead(recording: Recording, k: int) -> str:
-    """What was near at a sample: the nearest person, on which side and how it moved, and the nearest wall."""
+    """The things that were near at a sample: the nearest person, on which side and how it moved, and the nearest wall."""
     gaps, walls, words = surface_distances(recording)[k], wall_gaps(recording), []
     if len(gaps) and np.isfinite(gaps.min()):
         slot = int(gaps.argmin())
-        speed = float(norm(recording.pedestrian_velocity[k, slot]))
-        did = "stood" if speed < STANDING else f"walked at {speed:.1f} m/s"
         side = _side(recording, k, recording.pedestrian_position[k, slot])
-        words.append(f"nearest person {max(gaps[slot], 0.0):.1f} m {side}, who {did}")
+        words.append(f"nearest person {max(gaps[slot], 0.0):.1f} m {side}, who {_walked(recording, k, slot)}")
     if walls is not None:
         words.append(f"nearest wall {max(walls[k], 0.0):.1f} m")
     return _sentence("; ".join(words))
 
 
 def _asked(recording: Recording, k: int) -> str:
-    """What the planner asked for while the robot stood; empty where nobody recorded it, or it asked for nothing else."""
+    """The speed that the planner asked for while the robot stood; empty where nobody recorded it, or it asked for nothing else."""
     if recording.command is None or not len(recording.command[k:]):
         return ""
     speed = float(norm(recording.command[k:, :2]).mean())

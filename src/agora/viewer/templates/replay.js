@@ -177,9 +177,10 @@
     }));
   }
 
-  function drawContacts() {
-    for (const [when, , , x, y, words] of episode.contacts) {
+  function drawContacts(moment) {
+    for (const [when, kind, party, x, y, words] of episode.contacts) {
       if (time + 1e-9 < when) continue;
+      for (const p of moment.people) if (kind === 1 && p.id === party) disc(p.x, p.y, p.radius, null, colours.contact, 3);
       const age = (time - when) / shared.flash, r = 0.5 * episode.radius;
       for (const [colour, wide] of [[colours.ground, 6], [colours.contact, 3]]) {
         line([[x - r, y - r], [x + r, y + r]], colour, wide);
@@ -257,7 +258,7 @@
     pen.textAlign = "start";
     pen.textBaseline = "alphabetic";
     robot(moment.robot, e);
-    drawContacts();
+    drawContacts(moment);
     if (part.names.checked) {
       pen.fillStyle = colours.ink;
       pen.font = "11px system-ui, sans-serif";
@@ -290,11 +291,13 @@
     chart.globalAlpha = 0.35;
     chart.fill();
     chart.globalAlpha = 1;
-    chart.beginPath();
-    episode.time.forEach((s, i) => chart.lineTo(tx(s), ty(episode.wall_gap[i])));
-    chart.strokeStyle = colours.wall;
-    chart.lineWidth = 1.5;
-    chart.stroke();
+    if (episode.wall_gap.some(Number.isFinite)) {
+      chart.beginPath();
+      episode.time.forEach((s, i) => chart.lineTo(tx(s), ty(episode.wall_gap[i])));
+      chart.strokeStyle = colours.wall;
+      chart.lineWidth = 1.5;
+      chart.stroke();
+    }
     chart.fillStyle = colours.contact;
     for (const [when] of episode.contacts) chart.fillRect(tx(when) - 1.5, 0, 3, h);
     chart.fillStyle = colours.faint;

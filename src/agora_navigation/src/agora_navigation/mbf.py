@@ -25,7 +25,7 @@ from std_msgs.msg import String
 
 from agora.core.state import Array, Floats
 from agora.errors import InputError
-from agora.nodes.navigator import Led
+from agora.nodes.decision import Led
 from agora.nodes.relay import Relay
 from agora_msgs.msg import Notes
 from agora_navigation.localisation import Localisation
@@ -65,6 +65,7 @@ class MbfSettings:
         speed_parameters: parameters of the controller that the interplanner scales; its dynamic_reconfigure is
             that of ``server/controller``.
         answer_in: longest time of a call, s.
+        notes: whether to publish what the interplanner notes; a controller of the library's publishes notes itself.
     """
 
     server: str = "move_base_flex"
@@ -76,6 +77,7 @@ class MbfSettings:
     retries: int = 3
     speed_parameters: tuple[str, ...] = ("max_vel_x", "max_vel_trans")
     answer_in: float = 5.0
+    notes: bool = True
 
 
 class Speed:
@@ -297,6 +299,8 @@ class MbfRobot:
                 self._drive = self._exe_path.send_goal(ExePathGoal(path=message, controller=self._settings.controller))
 
     def _note(self, led: Led, now: float) -> None:
+        if not self._settings.notes:
+            return
         message = Notes()
         message.header.stamp = rospy.Time.from_sec(now)
         add_notes(message, [self._name], {"reason": [led.reason], "speed_limit": [led.speed], "danger": [led.danger]})

@@ -42,6 +42,7 @@ class MbfClient:
                 retries=int(get("~retries", given.retries)),
                 speed_parameters=tuple(get("~speed_parameters", list(given.speed_parameters))),
                 answer_in=float(get("~answer_in", given.answer_in)),
+                notes=inter.name != "bypass",
             )
             relay = Relay(model, inter, period, int(get("~max_pedestrians", 64)))
             self._robots.append(MbfRobot(str(name), relay, settings, localisation))

@@ -20,7 +20,8 @@ from agora.core.state import Bools
 from agora.draft.periods import Periods
 from agora.episode import Conditions
 from agora.errors import AgoraError, InputError
-from agora.nodes.navigator import Decision, Navigator
+from agora.nodes.decision import Decision
+from agora.nodes.navigator import Navigator
 from agora.perception.detector import Detector
 from agora.perception.perception import Perception
 from agora.planners.presets import named_planner

@@ -1,0 +1,123 @@
+"""``agora export``: episodes of a run as files of other programs; imports are made when they run."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+export = typer.Typer(
+    help="Write episodes or rows of a run as files that other programs open.",
+    epilog="Elsewhere: tables for papers agora table, figures agora figures, maps agora map export, policies agora policy export.",
+    no_args_is_help=True,
+)
+
+
+@export.command()
+def mcap(
+    sources: Annotated[
+        list[Path],
+        typer.Argument(help="Folders of runs, bags, MCAP files, folders of them, or of Arena's recorder.", metavar="SOURCE..."),
+    ],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the MCAP files, one for each episode.")],
+    key: Annotated[
+        list[str] | None,
+        typer.Option("--key", "-k", help="An episode of a run, SUITE/STAGE/EPISODE/PLANNER; repeat it; all by default."),
+    ] = None,
+) -> None:
+    """Write recorded episodes as MCAP files, which Foxglove shows and agora bag reads."""
+    from agora.benchmark.exchange import write_mcap_files
+
+    with _bar("mcap") as progress:
+        written = write_mcap_files(output, sources, key or (), progress)
+    for path in written:
+        typer.echo(f"mcap  {path}")
+
+
+@export.command()
+def socnavbench(
+    run: Annotated[Path, typer.Argument(help="Folder of a run of a suite of SocNavBench.", metavar="RUN")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where the folders test_PLANNER/EPISODE come.")],
+    key: Annotated[
+        list[str] | None,
+        typer.Option("--key", "-k", help="An episode, SUITE/STAGE/EPISODE/PLANNER; repeat it; all by default."),
+    ] = None,
+) -> None:
+    """Write episodes as the files of SocNavBench: episode_log.txt, scores, sim_state_data, joystick_data; for its own programs."""
+    from agora.benchmark.socnavbench_files import write_socnavbench_files
+
+    for path in write_socnavbench_files(output, run, key or ()):
+        typer.echo(f"episode  {path}")
+
+
+@export.command()
+def socnavdata(
+    run: Annotated[Path, typer.Argument(help="Folder of a run whose episodes have one robot each.", metavar="RUN")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the JSON files, one for each episode.")],
+    key: Annotated[
+        list[str] | None,
+        typer.Option("--key", "-k", help="An episode, SUITE/STAGE/EPISODE/PLANNER; repeat it; all by default."),
+    ] = None,
+    context: Annotated[str, typer.Option(help="What the robot is about, in English: the context_description of each file.")] = "",
+) -> None:
+    """Write episodes as trajectory files of SocNavData2026 (JSON), for its raters and its learned metric ALT."""
+    from agora.benchmark.socnavdata_files import write_socnavdata_files
+
+    for path in write_socnavdata_files(output, run, key or (), context):
+        typer.echo(f"trajectory  {path}")
+
+
+@export.command()
+def demonstrations(
+    run: Annotated[Path, typer.Argument(help="Folder of a run that was made with --record scan.", metavar="RUN")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the demonstrations, one .npz for each robot.")],
+) -> None:
+    """Write what robots saw and what their planner did in a run, to learn from; of bags: agora bag --demonstrations."""
+    from agora.learning.demonstrations import write_demonstrations_of_run
+
+    for path in write_demonstrations_of_run(run, output):
+        typer.echo(f"demonstration  {path}")
+
+
+@export.command()
+def rosbag(
+    run: Annotated[Path, typer.Argument(help="Folder of a run.", metavar="RUN")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the bags, one for each episode.")],
+    key: Annotated[
+        list[str] | None,
+        typer.Option("--key", "-k", help="An episode, SUITE/STAGE/EPISODE/PLANNER; repeat it; all by default."),
+    ] = None,
+) -> None:
+    """Write episodes as bags of ROS 1, without ROS: for RViz, rqt and rosbag, and for agora bag."""
+    from agora.benchmark.bag_files import write_bags
+
+    with _bar("rosbag") as progress:
+        written = write_bags(output, run, key or (), progress)
+    for path in written:
+        typer.echo(f"bag  {path}")
+
+
+@export.command("csv")
+def csv_(
+    run: Annotated[Path, typer.Argument(help="Folder of a run.", metavar="RUN")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The file (.csv).")],
+) -> None:
+    """Write the rows of a run as one CSV file: a line for each episode and robot, with every metric, for a spreadsheet."""
+    from agora.benchmark.rows_csv import write_csv
+
+    typer.echo(f"csv  {write_csv(output, run)}")
+
+
+@contextmanager
+def _bar(title: str) -> Iterator[Callable[[int, int], None]]:
+    """The progress on a terminal: a function of what is done and of all."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, disable=not sys.stderr.isatty()) as bar:
+        task = bar.add_task(title)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
