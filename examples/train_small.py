@@ -29,7 +29,7 @@ def main() -> None:
     observe = Observe(beams=36, pedestrians=6)
     worlds = AgoraVectorEnv("demo", "hall", WORLDS, episodes=EPISODES, seed=SEED, observe=observe, reward=reward)
     settings = {"n_steps": 64, "batch_size": 16 * WORLDS, "n_epochs": 5, "policy_kwargs": {"net_arch": [128, 128]}}
-    model = PPO("MlpPolicy", VecMonitor(Sb3VecEnv(worlds)), seed=0, device="cpu", **settings)
+    model = PPO("MlpPolicy", VecMonitor(Sb3VecEnv(worlds)), seed=0, device="cpu", verbose=1, **settings)
     model.learn(STEPS)
 
     about = {"trained on": "demo/hall", "steps": str(model.num_timesteps), "seed": str(SEED), "algorithm": "PPO"}

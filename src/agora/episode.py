@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -281,46 +282,65 @@ class Episodes:
             self._recorder.cursor[w] = -1
 
     def _recording(self, w: int, r: int) -> Recording:
-        world, recorder = self.world, self._recorder
-        start = self.starts[self._batch.running[w]]
-        status, model = world.status, start.robots[r].model
-        kept, times = recorder.samples_until(w, int(status.ends.step[w, r]))
-        samples = recorder.robots[w, kept, r].astype(np.float64)
-        people = recorder.pedestrians[w, kept, :, : start.crowd_size].astype(np.float64)
-        slots = slice(0, start.crowd_size)
-        return Recording(
-            time=times,
-            pose=samples[:, :3],
-            twist=samples[:, 3:],
-            goal=np.array([status.goals.x[w, r], status.goals.y[w, r], status.goals.heading[w, r]], np.float64),
-            goal_tolerance=start.goal_tolerance,
-            radius=model.radius,
-            max_speed=float(model.limits(1).max_vx[0]),
-            pedestrian_position=np.stack([people[:, 0], people[:, 1]], -1),
-            pedestrian_velocity=np.stack([people[:, 2], people[:, 3]], -1),
-            pedestrian_heading=people[:, 4],
-            pedestrian_present=recorder.present[w, kept, slots].copy(),
-            pedestrian_radius=world.traits.radius[w, slots].astype(np.float64),
-            pedestrian_id=world.traits.id[w, slots].copy(),
-            pedestrian_group=recorder.group[w, kept, slots].copy(),
-            contacts=recorder.contacts(w, r),
-            outcome=Outcome(status.ends.outcome[w, r]),
-            timeout=start.timeout,
+        start, status = self.starts[self._batch.running[w]], self.world.status
+        kept = recorded(self._batch, self._recorder, w, r, start, int(status.ends.step[w, r]), Outcome(status.ends.outcome[w, r]))
+        calls = len(kept.time) - 1
+        return replace(
+            kept,
             shortest_path=self._shortest[w][r].length,
             shortest_turn=self._shortest[w][r].turn,
-            reference_path=start.reference_path,
-            map=start.map,
-            planning_time=np.asarray(self._planning[w][: len(times) - 1]),
-            clipped=int(status.orders.clipped[w, r]),
+            planning_time=np.asarray(self._planning[w][:calls]),
             failure=self._failure[w].get(r, ""),
-            pedestrian_state=recorder.states[w, kept, slots].astype(np.int32) if self.conditions.behaviours else None,
-            robot=one_robot(world.robot_traits, w, r),
-            command_delay=model.command_delay,
-            planned_path=self._batch.given_path(w, r),
-            door=recorder.door[w, kept].astype(np.float64) if start.map.door is not None else None,
-            **recorder.noted(w, r, kept),
-            sensors=recorder.readings(w, r, len(times) - 1),
+            sensors=self._recorder.readings(w, r, calls),
         )
+
+
+def recorded(batch: Batch, recorder: Recorder, w: int, r: int, start: Start, last: int, outcome: Outcome) -> Recording:
+    """Return what a recorder has kept of a robot's episode, without a shortest way.
+
+    Args:
+        batch: the worlds. recorder: of these worlds.
+        w: world. r: robot of it.
+        start: start of the episode.
+        last: last step of the recording.
+        outcome: end of the episode.
+    """
+    world = batch.world
+    status, model = world.status, start.robots[r].model
+    kept, times = recorder.samples_until(w, last)
+    noted: dict[str, Any] = recorder.noted(w, r, kept)
+    samples = recorder.robots[w, kept, r].astype(np.float64)
+    people = recorder.pedestrians[w, kept, :, : start.crowd_size].astype(np.float64)
+    slots = slice(0, start.crowd_size)
+    return Recording(
+        time=times,
+        pose=samples[:, :3],
+        twist=samples[:, 3:],
+        goal=np.array([status.goals.x[w, r], status.goals.y[w, r], status.goals.heading[w, r]], np.float64),
+        goal_tolerance=start.goal_tolerance,
+        radius=model.radius,
+        max_speed=float(model.limits(1).max_vx[0]),
+        pedestrian_position=np.stack([people[:, 0], people[:, 1]], -1),
+        pedestrian_velocity=np.stack([people[:, 2], people[:, 3]], -1),
+        pedestrian_heading=people[:, 4],
+        pedestrian_present=recorder.present[w, kept, slots].copy(),
+        pedestrian_radius=world.traits.radius[w, slots].astype(np.float64),
+        pedestrian_id=world.traits.id[w, slots].copy(),
+        pedestrian_group=recorder.group[w, kept, slots].copy(),
+        contacts=recorder.contacts(w, r),
+        outcome=outcome,
+        timeout=start.timeout,
+        shortest_path=math.inf,
+        reference_path=start.reference_path,
+        map=start.map,
+        clipped=int(status.orders.clipped[w, r]),
+        pedestrian_state=recorder.states[w, kept, slots].astype(np.int32) if batch.conditions.behaviours else None,
+        robot=one_robot(world.robot_traits, w, r),
+        command_delay=model.command_delay,
+        planned_path=batch.given_path(w, r),
+        door=recorder.door[w, kept].astype(np.float64) if start.map.door is not None else None,
+        **noted,
+    )
 
 
 def _way(place: Map, robot: RobotStart) -> Way:

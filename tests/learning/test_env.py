@@ -14,6 +14,7 @@ import stable_baselines3.common.env_checker
 from gymnasium.error import ResetNeeded
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode
+from gymnasium.wrappers.vector import DictInfoToList
 from tests.learning.suites import suite
 from tests.suites import plane
 
@@ -22,10 +23,14 @@ from agora.draft.periods import Periods
 from agora.episode import Conditions, Episodes
 from agora.errors import InputError, UnknownNameError
 from agora.interfaces import Declaration
+from agora.learning import ENV_ID
 from agora.learning import env as environments
-from agora.learning.env import ENV_ID, OF_A_SEED, AgoraEnv, AgoraVectorEnv
+from agora.learning.cadrl_reward import CadrlReward
+from agora.learning.env import OF_A_SEED, AgoraVectorEnv
+from agora.learning.facts import empty
 from agora.learning.part import EnvPart
 from agora.learning.rewards import Reward
+from agora.learning.single import AgoraEnv
 from agora.policies.encoding import Observe, to_actions, to_twists
 from agora.registry import Named
 
@@ -179,7 +184,7 @@ def test_an_end_is_followed_in_the_same_step_by_the_next_entry():
         b, expected, *over, last = masked.step(actions)
         assert np.array_equal([rewards, terminated, truncated], [expected, *over])
         ended = terminated | truncated
-        assert bool(infos) == ended.any()
+        assert ("final_info" in infos) == ended.any()
         if not ended.any():
             continue
         ends += ended.sum()
@@ -240,13 +245,58 @@ def test_a_wall_terminates_where_the_suite_says_so():
     labels = []
     for _ in range(100):
         _, rewards, terminated, _, infos = env.step(np.tile(np.float32([1.0, 0.0]), (4, 1)))
-        labels += [label for label in infos["final_info"]["outcome"] if label] if infos else []
+        labels += [label for label in infos["final_info"]["outcome"] if label] if "final_info" in infos else []
         assert (rewards[terminated] == np.float32(-0.25)).all()
     assert set(labels) == {"wall_collision"}
     blind = AgoraVectorEnv(suite(dynamic=0, robot="jackal", ends=("pedestrian",), timeout=5.0), "walk", 4)
     blind.reset()
     for k in range(49):
         assert not blind.step(np.tile(np.float32([1.0, 0.0]), (4, 1)))[2].any(), k
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"progress": 1.5, "step": -0.01}, Reward(progress=1.5, step=-0.01)),
+        ({"name": "cadrl", "collision": -2.0}, CadrlReward(collision=-2.0)),
+        ("weighted:reached=3", Reward(reached=3.0)),
+        ("cadrl", CadrlReward()),
+        (CadrlReward(close=0.0), CadrlReward(close=0.0)),
+        (None, Reward()),
+    ],
+)
+def test_a_reward_is_an_object_a_text_or_its_parameters(given, expected):
+    assert AgoraVectorEnv(suite(), "walk", 1, observe={"beams": 4}, reward=given).reward == expected
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"colision": -1.0}, "colision: unknown key.*collision"),
+        ({"progress": "much"}, "progress"),
+        ({"discomfort_distance": -1.0}, "discomfort_distance must be at least 0"),
+        ("cardl", "no reward called 'cardl'; did you mean 'cadrl'"),
+    ],
+)
+def test_a_reward_that_is_not_there_is_refused_by_name(given, message):
+    with pytest.raises(InputError, match=message):
+        AgoraVectorEnv(suite(), "walk", 1, reward=given)
+
+
+def test_the_terms_of_a_reward_are_told_with_it_and_those_of_gymnasium_s_lists():
+    weights = {"progress": 2.0, "collision": -3.0, "step": -0.125}
+    env = AgoraVectorEnv(suite(dynamic=0, robot="jackal"), "walk", 3, reward=weights)
+    listed, hits = DictInfoToList(env), 0
+    listed.reset(seed=2)
+    for _ in range(40):
+        _, rewards, terminated, _, infos = listed.step(np.tile(np.float32([1.0, 0.0]), (3, 1)))
+        for reward, over, info in zip(rewards, terminated, infos, strict=True):
+            terms = info["rewards"]
+            assert terms.keys() == {"progress", "reached", "collision", "discomfort", "step"}
+            assert sum(terms.values()) == pytest.approx(reward, abs=1e-5)
+            assert (terms["collision"], terms["step"]) == (-3.0 if over else 0.0, -0.125)
+            hits += bool(over)
+    assert hits
 
 
 def test_progress_adds_up_to_the_way_made_good():
@@ -412,13 +462,14 @@ def test_one_world_is_a_batch_of_one():
         b, rewards, ends, late, infos = batch.step(action)
         assert (reward, terminated, truncated) == (rewards[0], ends[0], late[0])
         over = terminated or truncated
-        assert bool(info) == over
+        assert sum(info["rewards"].values()) == pytest.approx(reward, abs=1e-6)
+        assert ("outcome" in info) == over
     assert np.array_equal(a, infos["final_obs"][0])
-    assert info == {key: infos["final_info"][key][0] for key in ("outcome", "entry", "time")}
+    assert info.pop("rewards").keys() == Reward().terms(empty(1, 0.1, {})).keys()
+    assert info == {key: infos["final_info"][key][0] for key in ("outcome", "is_success", "entry", "time")}
+    assert info["is_success"] is (info["outcome"] == "reached")
     assert one.reset()[1] == {"entry": 3 * OF_A_SEED + 1}
     assert one.reset(options={"entry": 1})[1] == {"entry": 1}
-    with pytest.raises(InputError, match="render_mode"):
-        AgoraEnv(whole, "walk", render_mode="human")
 
 
 def test_gymnasium_makes_both_by_name():
@@ -433,10 +484,12 @@ def test_gymnasium_makes_both_by_name():
 def test_a_fresh_process_makes_it_by_name_alone_and_the_rest_of_agora_knows_no_gymnasium():
     code = """
 import sys
-import agora.cli.app, agora.episode, agora.benchmark.job, agora.learning
+import agora.cli.app, agora.episode, agora.benchmark.job
 assert not {"gymnasium", "torch", "stable_baselines3"} & sys.modules.keys()
+import agora.learning
+assert not {"agora.learning.env", "torch", "stable_baselines3"} & sys.modules.keys()
 import gymnasium
-env = gymnasium.make("agora.learning.env:agora/Navigation-v0")
+env = gymnasium.make("agora/Navigation-v0")
 observation, info = env.reset(seed=1)
 print(observation.shape, info)
 """

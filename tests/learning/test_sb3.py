@@ -12,8 +12,9 @@ from stable_baselines3.common.vec_env import DummyVecEnv, VecMonitor
 from tests.learning.suites import suite
 
 from agora.errors import InputError
-from agora.learning.env import OF_A_SEED, AgoraEnv, AgoraVectorEnv
+from agora.learning.env import OF_A_SEED, AgoraVectorEnv
 from agora.learning.sb3 import Sb3VecEnv
+from agora.learning.single import AgoraEnv
 
 
 def small(worlds: int, **more) -> Sb3VecEnv:
@@ -27,6 +28,7 @@ def test_ppo_runs():
     assert any(not bool((a == b).all()) for a, b in zip(before, model.policy.parameters(), strict=True))
     assert len(model.ep_info_buffer) >= 4
     assert all(0 < e["l"] <= 20 for e in model.ep_info_buffer)
+    assert len(model.ep_success_buffer) == len(model.ep_info_buffer) and not any(model.ep_success_buffer)
 
 
 OFF_POLICY = {"learning_starts": 40, "batch_size": 16, "train_freq": 8, "policy_kwargs": {"net_arch": [8]}}
@@ -73,7 +75,7 @@ def test_a_time_out_is_told_from_an_end():
     env.reset()
     late = [info for _ in range(25) for info in env.step(np.zeros((2, 2), np.float32))[3] if "outcome" in info]
     assert {(i["outcome"], i["TimeLimit.truncated"], i["time"]) for i in late} == {("timeout", True, 2.0)}
-    assert len(late) == 2
+    assert len(late) == 2 and not any(info["is_success"] for info in late)
 
 
 def test_the_seed_is_that_of_the_next_reset_alone():

@@ -17,9 +17,10 @@ from agora.episode import Conditions, Episodes
 from agora.errors import InputError
 from agora.interfaces import Declaration, Shape
 from agora.learning.arena_reward import ArenaReward
-from agora.learning.env import AgoraEnv, AgoraVectorEnv
+from agora.learning.env import AgoraVectorEnv
 from agora.learning.rewards import Reward
 from agora.learning.sb3 import Sb3VecEnv
+from agora.learning.single import AgoraEnv
 from agora.learning.trainers.imitation import Lessons
 from agora.learning.trainers.ppo import Ppo, Sequences, _Worlds, losses_of
 from agora.policies.encoding import Observe, to_actions, to_twists

@@ -336,6 +336,9 @@ def test_a_training_ends_with_a_record_and_a_card_that_say_what_was_measured(tmp
     assert "| `crossing` | published: a paper |  | 90 % |" in page
     assert "| `demonstrations` | 6 |" in page and (tmp_path / "curve.png").stat().st_size > 1000
     assert load(tmp_path / "card.yaml", PolicyCard) == card
+    stopped = PolicyCard(said, (record, replace(record, seed=6, results=(), stopped=True))).page("x.png")
+    assert "seed 4" in stopped and "| seed 6 |" not in stopped
+    assert f"The training with seed 6 was stopped after {record.steps:,} steps; its policy is the best in validation" in stopped
 
 
 def test_the_card_of_sarl_says_what_it_reaches_beside_what_was_published():

@@ -1,6 +1,6 @@
 """Ctrl-C and SIGTERM while a command is at work: it reports the kept results, and how to go on.
 
-A signal is raised in the main thread, whatever that does. There it closes the iterator of a run,
+Within `stoppable` a signal is raised in the main thread, whatever that does. There it closes the iterator of a run,
 which stops it (`agora.benchmark.bench`).
 """
 
@@ -14,7 +14,7 @@ from types import FrameType
 from agora.core.stranger import Signalled, forget_signals, interrupt
 from agora.errors import StoppedError
 
-__all__ = ["stoppable"]
+__all__ = ["finishing", "stoppable"]
 
 _STOPS = {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "SIGTERM"}
 
@@ -29,19 +29,55 @@ def stoppable(kept: Callable[[], str]) -> Iterator[None]:
     Raises:
         StoppedError: a signal came.
     """
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        for each in _STOPS:
-            signal.signal(each, signal.SIG_DFL)
-        interrupt(number, frame)
-
-    before = {number: signal.signal(number, stop) for number in _STOPS}
     try:
-        yield
+        with _once(interrupt):
+            yield
     except Signalled as signalled:
-        said = f"stopped by {_STOPS[signal.Signals(signalled.number)]}: {kept()}; the same command with --resume goes on"
-        raise StoppedError(said, 128 + signalled.number) from None
+        raise _stopped_by(signalled.number, kept()) from None
     finally:
         forget_signals()
+
+
+@contextmanager
+def finishing(ask: Callable[[], None], kept: Callable[[], str]) -> Iterator[None]:
+    """Let Ctrl-C and SIGTERM within ask the work to come to an end by itself; a second signal ends the process at once.
+
+    Args:
+        ask: is called when the first signal comes, and returns at once. Call this in the main thread.
+        kept: returns what is kept, in words, when the work has come to its end.
+
+    Raises:
+        StoppedError: a signal came, and the work has come to its end.
+    """
+    came: list[int] = []
+
+    def note(number: int, frame: FrameType | None) -> None:
+        came.append(number)
+        ask()
+
+    with _once(note):
+        yield
+    if came:
+        raise _stopped_by(came[0], kept())
+
+
+@contextmanager
+def _once(handle: Callable[[int, FrameType | None], None]) -> Iterator[None]:
+    """Handle the first signal so, and leave the second to the system."""
+
+    def first(number: int, frame: FrameType | None) -> None:
+        for each in _STOPS:
+            signal.signal(each, signal.SIG_DFL)
+        handle(number, frame)
+
+    before = {number: signal.signal(number, first) for number in _STOPS}
+    try:
+        yield
+    finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def _stopped_by(number: int, kept: str) -> StoppedError:
+    said = f"stopped by {_STOPS[signal.Signals(number)]}: {kept}; the same command with --resume goes on"
+    return StoppedError(said, 128 + number)

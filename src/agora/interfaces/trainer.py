@@ -64,9 +64,9 @@ class TrainingRun(Protocol):
 class Trainer(Protocol):
     """A frozen dataclass that trains; its fields are its parameters."""
 
-    def train(self, run: TrainingRun) -> Iterator[None]:
+    def train(self, run: TrainingRun) -> Iterator[Savable | None]:
         """Train until done, from the run's last checkpoint if there is one.
 
-        A generator: it yields, without a value, at least whenever it has logged. At this moment its user is told what happened,
-        and may stop it.
+        A generator: it yields at least whenever it has logged. At this moment its user is told what happened, and may stop it. It
+        yields the policy as it now is, which is kept where the training is stopped, or nothing.
         """

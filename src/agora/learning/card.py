@@ -7,7 +7,7 @@ with Agora stand in ``configs/policies``; the manual's pages are made from them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -74,7 +74,8 @@ class SeedRecord:
         seconds: wall-clock time of the training, validations included, s.
         made_on: processor, system, versions and commit.
         curve: environment steps and success on the validation stage, after one another.
-        results: of the best policy by validation, one a stage of the test.
+        results: of the best policy by validation, one a stage of the test; none where it was not tested.
+        stopped: whether the training was stopped before its end.
     """
 
     seed: int
@@ -83,6 +84,7 @@ class SeedRecord:
     made_on: dict[str, Any]
     curve: tuple[tuple[float, float], ...]
     results: tuple[Result, ...]
+    stopped: bool = False
 
 
 @dataclass(frozen=True)
@@ -122,7 +124,9 @@ class PolicyCard:
             f"Label\n: {said['label']}\n",
             f"Planner\n: `{said['planner']}`\n",
         ]
-        lines += [f"Cannot\n: {said['cannot']}\n", "## Success\n", _table(self._rows()), _note(self.seeds)]
+        rows = self._rows()
+        table = _table(rows) if len(rows) > 1 else "The policy was not tested.\n"
+        lines += [f"Cannot\n: {said['cannot']}\n", "## Success\n", table, _note(self.seeds)]
         if self.ablations:
             lines += ["## Ablations\n", _table([("changed", "result"), *self.ablations.items()])]
         lines += [
@@ -142,8 +146,9 @@ class PolicyCard:
         rows: list[tuple[str, ...]] = []
         rows += [("stage", "made by", "episodes", "success", "collisions", "left the map", "out of time", "time to the goal (s)")]
         published = self.training.get("published") or ()
-        for k, result in enumerate(self.seeds[0].results):
-            for one in self.seeds:
+        tested = [one for one in self.seeds if one.results]
+        for k, result in enumerate(tested[0].results if tested else ()):
+            for one in tested:
                 r = one.results[k]
                 share, low, high = r.success
                 interval = f"{100 * share:.1f} % [{100 * low:.1f}, {100 * high:.1f}]"
@@ -190,29 +195,49 @@ def _note(seeds: Sequence[SeedRecord]) -> str:
     several = (
         f"{len(seeds)} seeds were trained; the policy that comes along is that of seed {seeds[0].seed}, chosen before training."
     )
-    return f"{several if len(seeds) > 1 else 'One seed was trained.'} Intervals are of 95 % (Wilson) over episodes.\n"
+    said = [several if len(seeds) > 1 else "One seed was trained."]
+    said += ["Intervals are of 95 % (Wilson) over episodes."] if any(one.results for one in seeds) else []
+    for one in seeds:
+        if one.stopped:
+            which = "the best in validation until then" if one.curve else "that of the last round, as none was validated"
+            said.append(f"The training with seed {one.seed} was stopped after {one.steps:,} steps; its policy is {which}.")
+    return " ".join(said) + "\n"
 
 
-def record_of(run: Run) -> SeedRecord:
-    """Play the test with the best policy of a run, keep the record in the run's folder, and return it."""
-    from agora.learning.checkpoint import read_curve
-    from agora.learning.run import CURVE, POLICY, RECORD, play
+def record_of(run: Run, *, whole: bool = True) -> SeedRecord:
+    """Play the test with the best policy of a run, and return the record; that of a whole training is kept in the run's folder.
+
+    Raises:
+        ResultsError: the training has not gone one round.
+    """
+    from agora.learning.run import play, policy_kept
     from agora.tasks.suite import load_suite
 
     kept = run.folder / SEED
-    if kept.exists():
+    if whole and kept.exists():
         return load(kept, SeedRecord)
-    training, seconds = run.training, run.seconds
-    planner, test = run.planner(run.folder / POLICY), load_suite(training.test)
-    results = tuple(play(test, stage, planner, before=lambda what: run.token.check()) for stage in training.stages)
-    points = read_curve(run.folder / CURVE)
-    if not points:
-        raise ResultsError(f"{run.folder / CURVE}: holds no point; the training has not gone one round")
-    curve = tuple((point["steps"], point["validation_success"]) for point in points if "validation_success" in point)
-    made_on = load(run.folder / RECORD, dict)["made_on"]
-    record = SeedRecord(run.seed, int(points[-1]["steps"]), seconds, made_on, curve, results)
-    write_whole(kept, dump(record))
+    record, policy = untested(run.folder, run.seed, whole=whole), policy_kept(run.folder)
+    if policy is None:
+        raise ResultsError(f"{run.folder}: holds no policy; the trainer has validated none")
+    planner, test = run.planner(policy), load_suite(run.training.test)
+    results = tuple(play(test, stage, planner, before=lambda what: run.token.check()) for stage in run.training.stages)
+    record = replace(record, results=results)
+    if whole:
+        write_whole(kept, dump(record))
     return record
+
+
+def untested(folder: Path, seed: int, *, whole: bool) -> SeedRecord:
+    """Return the record of a training in its folder, without a test; raises as `record_of`."""
+    from agora.learning.checkpoint import read_curve
+    from agora.learning.run import CURVE, RECORD
+
+    points = read_curve(folder / CURVE)
+    if not points:
+        raise ResultsError(f"{folder / CURVE}: holds no point; the training has not gone one round")
+    curve = tuple((point["steps"], point["validation_success"]) for point in points if "validation_success" in point)
+    made_on = load(folder / RECORD, dict)["made_on"]
+    return SeedRecord(seed, int(points[-1]["steps"]), points[-1].get("seconds", 0.0), made_on, curve, (), stopped=not whole)
 
 
 def card_names() -> list[str]:

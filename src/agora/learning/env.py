@@ -1,32 +1,31 @@
-"""Gymnasium environments over the engine: a batch of worlds in one object, and one world.
+"""Gymnasium's vector environment over the engine: a batch of worlds in one object. `agora.learning.single` is one world.
 
-They step exactly as `agora.episode.Episodes` does (`agora.episode.Batch`). Importing this module registers ``agora/Navigation-v0``;
-Gymnasium looks for no entry points, but imports the module that stands before a colon:
-``gymnasium.make("agora.learning.env:agora/Navigation-v0")``, and `gymnasium.make_vec` for a batch.
+It steps exactly as `agora.episode.Episodes` does (`agora.episode.Batch`). ``import agora.learning`` tells Gymnasium of both:
+then ``gymnasium.make("agora/Navigation-v0")`` makes one world, and `gymnasium.make_vec` a batch.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-import gymnasium
 import numpy as np
 from gymnasium.error import ResetNeeded
 from gymnasium.spaces import Box
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from agora.config import parse_component
+from agora.config import build_component, parse_component
 from agora.core.recording import Outcome
 from agora.core.state import Array, Bools, Floats, Ints
 from agora.episode import Conditions
 from agora.errors import InputError
 from agora.interfaces import Encoding, Limits, Rewarding
 from agora.learning.facts import channels_of, empty
+from agora.learning.film import HUMAN, RGB, Camera, Screen
 from agora.learning.part import EnvPart
 from agora.learning.rewards import Reward
 from agora.planners.lift import declaration_of
@@ -35,18 +34,19 @@ from agora.registry import Named
 from agora.tasks.drawn import Drawn
 from agora.tasks.modules.staged import Staged
 from agora.tasks.suite import Suite, load_suite
+from agora.viewer.live import has_screen
+from agora.viewer.scene import Scene
 from agora.world.records import RUNNING
 from agora.world.start import Start
 
 __all__ = ["AgoraVectorEnv"]
-
-ENV_ID = "agora/Navigation-v0"
 
 OF_A_SEED = 2**21
 """Entries that each seed has. The first of seed s has the number (s + 1) times this many; seeds from 2**40 on are hashed."""
 
 _EXAMPLES = 8  # episodes that say how large the first arrays must be
 _TRUNCATED = int(Outcome.TIMEOUT)  # every other outcome terminates
+_REACHED = int(Outcome.REACHED)
 
 
 class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
@@ -59,7 +59,8 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
 
     An episode that ends is followed by the next in the same step (`AutoresetMode.SAME_STEP`): the observation is that of the new
     one, ``infos["final_obs"]`` and ``infos["final_info"]`` hold the old one's. ``infos["entry"]`` is the number of an episode that
-    began; ``outcome`` (a label of `Outcome`), ``entry`` and ``time`` (s) say how one ended.
+    began; ``outcome`` (a label of `Outcome`), ``is_success`` (bool), ``entry`` and ``time`` (s) say how one ended.
+    ``infos["rewards"]`` has the terms of the step's rewards by name, each (N,).
 
     Where R is above 1, robots that have ended wait until the last of their world ends, as the stage's ``after_end`` says. The
     world's next episode begins in that step, for all its robots. ``infos["waiting"]`` (N,) is True where a robot had ended before
@@ -75,21 +76,26 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
             ``if __name__ == "__main__":``.
         seed: instead of the suite's; with another one every entry is another episode, those of the seeds of `reset` too.
         threads: threads over worlds; results do not depend on it.
-        observe: encoding of observations and actions.
-        reward: of a control period.
+        observe: encoding of observations and actions, as an object, as a text such as ``observe:beams=36``, or as a dictionary of
+            its parameters; that of a dictionary without ``name`` is ``observe``.
+        reward: of a control period, likewise; that of a dictionary without ``name`` is ``weighted``, and what it does not name has
+            its default.
         simulator: instead of the stage's, as a component or a text such as ``native``.
         teacher: a planner whose answers `teach` returns.
         autoreset: whether ended episodes are followed at once; if not, `reset` with ``options={"reset_mask": mask}`` does it.
+        render_mode: ``rgb_array`` for pictures by `render`; ``human`` for a window that shows the first environment.
 
     Attributes:
-        starts: the stage's episodes, by number. observe, reward: as given.
+        starts: the stage's episodes, by number. observe, reward: as objects.
         num_envs: N = W R. robots: R.
+        metadata: Gymnasium's; ``render_modes`` are those that are possible here, where there may be no screen.
 
     Raises:
-        InputError: a stage that is not as above, a robot without the lidar that ``observe`` asks for.
+        InputError: a stage that is not as above, a robot without the lidar that ``observe`` asks for, a name or a parameter that is
+            not there, a window without a screen.
     """
 
-    metadata: dict[str, Any] = {"render_modes": [], "autoreset_mode": AutoresetMode.SAME_STEP}
+    metadata: dict[str, Any] = {"render_modes": [HUMAN, RGB], "render_fps": 10, "autoreset_mode": AutoresetMode.SAME_STEP}
 
     def __init__(
         self,
@@ -101,23 +107,27 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         seed: int | None = None,
         threads: int = 1,
         workers: int = 0,
-        observe: Encoding | None = None,
-        reward: Rewarding | None = None,
+        observe: Encoding | Mapping[str, Any] | str | None = None,
+        reward: Rewarding | Mapping[str, Any] | str | None = None,
         simulator: Named | str | None = None,
         teacher: Any = None,
         autoreset: bool = True,
+        render_mode: str | None = None,
     ) -> None:
         mover = parse_component("simulators", simulator, "simulator") if isinstance(simulator, str) else simulator
         whole = (suite if isinstance(suite, Suite) else load_suite(suite)).under(mover)
         self._suite = whole if seed is None else replace(whole, seed=seed)
         self._stage, self._episodes, self._threads, self._workers = stage, episodes, threads, workers
-        self.observe, self.reward = observe or Observe(), reward or Reward()
+        self.observe: Encoding = _chosen("encodings", "observe", observe) or Observe()
+        self.reward: Rewarding = _chosen("rewards", "weighted", reward) or Reward()
         self.teacher = teacher
         self._worlds, self.robots = num_envs, 0
         self._entry = np.full(num_envs, -1, np.int64)
         self._autoreset = autoreset
-        if not autoreset:
-            self.metadata = self.metadata | {"autoreset_mode": AutoresetMode.DISABLED}
+        if render_mode not in (None, *self.metadata["render_modes"]):
+            raise InputError(f"render_mode must be {RGB!r}, {HUMAN!r} or None, got {render_mode!r}")
+        self.render_mode = render_mode
+        self._begun = np.zeros(num_envs, np.int64)
         self._parts: list[EnvPart] = []
         self._examples: list[Start] = []
         self._draw()
@@ -126,6 +136,14 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         size = self.observe.action_size(self.starts[0].robots[0].model.limits(1))
         self.single_observation_space = Box(self.observe.low, self.observe.high)
         self.single_action_space = Box(-1.0, 1.0, (size,))
+        self.metadata = self.metadata | {
+            "render_modes": [HUMAN, RGB] if has_screen() else [RGB],
+            "render_fps": round(1.0 / self.period),
+            "autoreset_mode": AutoresetMode.SAME_STEP if autoreset else AutoresetMode.DISABLED,
+        }
+        title = f"{self._suite.name}: {stage}"
+        self._cameras = [Camera(title) for _ in range(self.num_envs)] if render_mode == RGB else []
+        self._screen = Screen(title) if render_mode == HUMAN else None
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
 
@@ -140,7 +158,7 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         self._limits = some[0].robots[0].model.limits(self._worlds * self.robots)
         for part in self._parts:
             part.batch.starts = self.starts
-        if not self._parts or not all(self._parts[-1].batch.engine.holds(start) for start in some):
+        if not self._parts or not all(map(self._parts[-1].holds, some)):
             self._make_room(some)
         self.starts.soon(range(len(some), min(self._worlds, len(self.starts))))
 
@@ -153,7 +171,7 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
             *(() if self.teacher is None else declaration_of(self.teacher).needs),
         }
         chosen = (self._examples, self._conditions, needs, self._worlds, self._threads, self.observe, self.reward.asks)
-        self._parts.append(EnvPart(self.starts, *chosen))
+        self._parts.append(EnvPart(self.starts, *chosen, filmed=self.render_mode is not None))
 
     @property
     def limits(self) -> Limits:
@@ -229,7 +247,9 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         if "entry" in options:
             self._first[worlds], self._next[worlds] = 0, int(options["entry"]) + worlds
         infos = self._begin(worlds.tolist())
-        return self._observe(infos["_entry"]), infos
+        observations = self._observe(infos["_entry"])
+        self._show()
+        return observations, infos
 
     def step(self, actions: Array) -> tuple[Floats, Array, Bools, Bools, dict[str, Any]]:
         """Let one control period pass.
@@ -252,15 +272,20 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         outcome = brought.outcome
         for part in self._parts:
             part.step(actions, brought, facts)
-        rewards = self.reward(brought)
+        rewards, terms = self.reward(brought), self.reward.terms(brought)
+        if waiting is not None:
+            rewards, *others = (np.where(waiting, np.float32(0.0), each) for each in (rewards, *terms.values()))
+            terms = dict(zip(terms, others, strict=True))
         self._before = self._seen
         observations = self._observe(np.zeros(self.num_envs, np.bool_))
         ended, truncated = outcome != RUNNING, outcome == _TRUNCATED
         infos = self._end(observations, outcome) if ended.any() else {}
+        every = np.ones(self.num_envs, np.bool_)
+        infos |= {"rewards": terms | {f"_{name}": every for name in terms}, "_rewards": every}
         if waiting is not None:
-            rewards[waiting] = 0.0
-            infos |= {"waiting": waiting, "_waiting": np.ones(self.num_envs, np.bool_)}
+            infos |= {"waiting": waiting, "_waiting": every}
         terminated: Bools = ended & ~truncated
+        self._show()
         return observations, rewards, terminated, truncated, infos
 
     def _waiting(self) -> Bools:
@@ -280,8 +305,32 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
             part.teach(self.teacher, actions)
         return actions
 
+    def render(self) -> tuple[Array, ...] | None:
+        """Return a picture of every environment now, each (height, width, 3) uint8; None where ``render_mode`` asks for none.
+
+        All pictures of an environment have one size. Each shows all walls, or the whole map where it has none.
+        """
+        if self.render_mode != RGB:
+            return None
+        return tuple(camera.picture(*self._filmed(n)) for n, camera in enumerate(self._cameras))
+
+    def _show(self) -> None:
+        """Show the first environment in the window, if there is one."""
+        if self._screen is not None and self._worlds:
+            self._screen.show(*self._filmed(0))
+
+    def _filmed(self, n: int) -> tuple[int, Scene]:
+        """Number of the episode that an environment plays, and what has happened in it so far."""
+        w, r = divmod(n, self.robots)
+        part = next((part for part in self._parts if part.mine[w]), None)
+        if part is None or part.film is None:
+            raise ResetNeeded("an environment must be reset before it is drawn")
+        return int(self._begun[w]), part.film.scene(w, r)
+
     def close_extras(self, **kwargs: Any) -> None:
-        """Stop the threads and the workers."""
+        """Stop the threads and the workers, and close the window."""
+        if self._screen is not None:
+            self._screen.close()
         self.starts.close()
         for part in self._parts:
             part.batch.close()
@@ -291,11 +340,12 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         for w in worlds:
             number = self._number(w)
             start = self.starts.draw(number)
-            if not self._parts[-1].batch.engine.holds(start):
+            if not self._parts[-1].holds(start):
                 self._make_room([start])
             self._leave(w)
             self._parts[-1].begin(w, number, start)
             self._entry[w] = number
+            self._begun[w] += 1
         self._next[worlds] += self._worlds
         self.starts.soon([self._number(w) for w in worlds])
         for part in self._parts[began:]:
@@ -332,7 +382,8 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
             world = self._part_of(w).batch.world
             labels[n], final[n] = Outcome(outcome[n]).label, observations[n].copy()
             times[n] = world.status.ends.step[w, r] * world.dt
-        last = {"outcome": labels, "entry": np.where(ended, self._each(self._entry), 0), "time": times}
+        last = {"outcome": labels, "is_success": outcome == _REACHED}
+        last |= {"entry": np.where(ended, self._each(self._entry), 0), "time": times}
         last |= {f"_{key}": ended.copy() for key in last}
         touched = np.flatnonzero(ended.reshape(self._worlds, self.robots).any(1)).tolist()
         done = [w for w in touched if self._part_of(w).batch.world.status.clock.done[w]]
@@ -362,67 +413,17 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         self._seen = out.copy()
 
 
-class AgoraEnv(gymnasium.Env[Floats, Floats]):
-    """One world with one robot, not several; the other arguments, the spaces and the infos are those of `AgoraVectorEnv`.
-
-    Args:
-        render_mode: None; recordings are drawn by `agora.viewer`.
-    """
-
-    metadata: dict[str, Any] = {"render_modes": []}
-
-    def __init__(
-        self,
-        suite: Suite | str | Path = "demo",
-        stage: str = "hall",
-        *,
-        episodes: int = 0,
-        seed: int | None = None,
-        observe: Encoding | None = None,
-        reward: Rewarding | None = None,
-        simulator: Named | str | None = None,
-        render_mode: str | None = None,
-    ) -> None:
-        if render_mode is not None:
-            raise InputError(f"render_mode must be None, got {render_mode!r}")
-        self.render_mode = None
-        chosen = {"observe": observe, "reward": reward, "simulator": simulator}
-        self._worlds = AgoraVectorEnv(suite, stage, episodes=episodes, seed=seed, **chosen, autoreset=False)  # type: ignore[arg-type]
-        self._worlds.refuse_several(ENV_ID)
-        self.observation_space, self.action_space = self._worlds.single_observation_space, self._worlds.single_action_space
-
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Floats, dict[str, Any]]:
-        """Begin the next episode; `AgoraVectorEnv.reset` says what a seed is, and the option ``entry``."""
-        super().reset(seed=seed)
-        observations, infos = self._worlds.reset(seed=seed, options=options)
-        return observations[0], _of_one(infos)
-
-    def step(self, action: Array) -> tuple[Floats, float, bool, bool, dict[str, Any]]:
-        """Let one control period pass."""
-        observations, rewards, terminated, truncated, infos = self._worlds.step(np.asarray(action)[None])
-        return observations[0], float(rewards[0]), bool(terminated[0]), bool(truncated[0]), _of_one(infos)
-
-    def close(self) -> None:
-        """Stop what the engine runs on."""
-        self._worlds.close()
-
-
-def register() -> None:
-    """Make ``agora/Navigation-v0`` known to Gymnasium, as importing this module does."""
-    if ENV_ID not in gymnasium.registry:
-        here = AgoraEnv.__module__
-        gymnasium.register(ENV_ID, f"{here}:AgoraEnv", vector_entry_point=f"{here}:AgoraVectorEnv")
+def _chosen(kind: str, default: str, given: Any) -> Any:
+    """The part of a kind that is given as a text or as a dictionary of its parameters; another is returned as it is."""
+    if isinstance(given, str):
+        return parse_component(kind, given, kind).part
+    return build_component(kind, {"name": default} | dict(given), kind).part if isinstance(given, Mapping) else given
 
 
 def _first_of(seed: int) -> int:
     """The number of the first entry of a seed."""
     number = seed if seed < 2**40 else 2**40 + int.from_bytes(blake2b(str(seed).encode(), digest_size=5).digest(), "big")
     return (number + 1) * OF_A_SEED
-
-
-def _of_one(infos: dict[str, Any]) -> dict[str, Any]:
-    """The infos of one environment out of those of a batch of one; as Python's own types, which nothing shares."""
-    return {key: np.asarray(value)[0].item() if key != "outcome" else value[0] for key, value in infos.items() if key[0] != "_"}
 
 
 def _check(entry: str, starts: list[Start], conditions: Conditions, observe: Encoding, before: int) -> int:
@@ -440,6 +441,3 @@ def _check(entry: str, starts: list[Start], conditions: Conditions, observe: Enc
         )
     observe.check(starts[0].robots[0].model)
     return counts.pop()
-
-
-register()

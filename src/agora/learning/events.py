@@ -48,9 +48,11 @@ class Trained:
 
     Attributes:
         run: its folder holds the best policy.
+        whole: False where it was stopped because its time was up.
     """
 
     run: Run
+    whole: bool = True
 
 
 TrainingEvent = Learned | Saved | Trained

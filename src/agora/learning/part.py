@@ -11,6 +11,7 @@ import numpy as np
 from agora.core.state import Array, Bools, Floats
 from agora.episode import Batch, Conditions
 from agora.learning.facts import Facts
+from agora.learning.film import Film
 from agora.learning.rewards import Clearances
 from agora.planners.memory import reset
 
@@ -30,9 +31,11 @@ class EnvPart:
         threads: threads over worlds.
         observe: encoding of observations and actions.
         asks: facts that the reward reads.
+        filmed: whether pictures may be asked for.
 
     Attributes:
         batch: the worlds. mine: (W,) worlds whose episodes are played here.
+        film: what pictures are drawn from; None where nobody asks for any.
         seen: what the robots know, since the worlds moved or began last (`look`).
     """
 
@@ -48,6 +51,8 @@ class EnvPart:
         threads: int,
         observe: Encoding,
         asks: Collection[str | Fact] = (),
+        *,
+        filmed: bool = False,
     ) -> None:
         self.batch = Batch(starts, conditions, needs, worlds, threads=threads, examples=examples)
         self.mine: Bools = np.zeros(worlds, np.bool_)
@@ -55,6 +60,11 @@ class EnvPart:
         self._facts = Facts(self.batch.world, asks)
         self._observe = observe
         self._memory: Memory = {}
+        self.film = Film(self.batch, examples) if filmed else None
+
+    def holds(self, start: Start) -> bool:
+        """Whether an episode fits into the arrays."""
+        return self.batch.engine.holds(start) and (self.film is None or self.film.holds(start))
 
     @property
     def rows(self) -> Bools:
@@ -72,6 +82,8 @@ class EnvPart:
         self.mine[world] = True
         began = np.arange(len(self.mine)) == world
         self._memory = reset(self._memory, np.repeat(began, self.batch.world.layout.robots))
+        if self.film is not None:
+            self.film.begin(world, start)
 
     def look(self, worlds: Collection[int] | None = None) -> None:
         """Measure what is due, everywhere or in some worlds, and read what the robots know.
@@ -108,10 +120,14 @@ class EnvPart:
         twists = self._observe.twists(actions, batch.observer.limits, *self._ways())
         failed = np.flatnonzero(~np.isfinite(twists).all(axis=1) & rows).tolist()
         batch.command(twists, rows, failed)
+        if self.film is not None:
+            self.film.command(rows)
         self._clearances.restart()
         self._facts.begin(twists, self.seen)
         before = self._goal_distance()
         batch.advance(self._clearances.follow)
+        if self.film is not None:
+            self.film.sample()
         brought.outcome[rows] = world.status.ends.outcome.reshape(-1)[rows]
         brought.progress[rows] = (before - self._goal_distance())[rows]
         brought.clearance[rows] = self._clearances.values.reshape(-1)[rows]

@@ -2,7 +2,8 @@
 
 ``training.yaml`` holds the resolved configuration and what it was made on. ``curve.jsonl`` and the TensorBoard file hold the curve.
 ``checkpoint.safetensors`` holds everything from which the training goes on, whole or not at all, so that a killed training resumes
-to the same curve. ``policy.safetensors`` is the best policy by the validation stage.
+to the same curve. ``policy.safetensors`` is the best policy by the validation stage, ``latest.safetensors`` that of the last
+validation, or of the round after which the training was stopped.
 """
 
 from __future__ import annotations
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from agora.learning.training import Training
 
 CHECKPOINT, POLICY, CURVE, RECORD = "checkpoint.safetensors", "policy.safetensors", "curve.jsonl", "training.yaml"
+LATEST = "latest.safetensors"
 _MADE_ON = "made_on"
 
 
@@ -109,6 +111,11 @@ def checkpoint_kept(folder: Path) -> str:
     """Say which checkpoint of a training is kept."""
     steps = steps_of(folder / CHECKPOINT)
     return "there is no checkpoint yet" if steps is None else f"the checkpoint after {steps:.0f} steps is in {folder}"
+
+
+def policy_kept(folder: Path) -> Path | None:
+    """Return the file of the best policy of a training so far, before the first validation of the latest; None before any."""
+    return next((folder / name for name in (POLICY, LATEST) if (folder / name).exists()), None)
 
 
 class Run:
@@ -180,7 +187,8 @@ class Run:
         return self._before + time.perf_counter() - self._began
 
     def _cut_curve(self) -> None:
-        """Forget what the curve says of steps after the checkpoint; they are made again."""
+        """Forget what the curve says of steps after the checkpoint, and the policy after them; they are made again."""
+        (self.folder / LATEST).unlink(missing_ok=True)
         curve, steps = self.folder / CURVE, self._numbers.get("steps", 0)
         kept = [json.dumps(point) for point in read_curve(curve) if point["steps"] <= steps]
         write_whole(curve, "".join(f"{line}\n" for line in kept))
@@ -208,9 +216,6 @@ class Run:
             steps: environment steps so far.
             share: of the training that is done.
             values: by name; those that are not finite are left out.
-
-        Raises:
-            StoppedError: somebody asked to stop.
         """
         finite = {name: float(value) for name, value in values.items() if math.isfinite(value)}
         path = self.folder / CURVE
@@ -220,14 +225,13 @@ class Run:
             self._board.add_scalar(name, value, steps)
         rate = (steps - self._steps_before) / max(self.seconds - self._before, 1e-9)
         self.events.append(Learned(steps, share, rate, finite))
-        self.token.check()
 
     def validate(self, policy: Savable, steps: int, share: float) -> Result:
         """Play the validation stage with a policy, and keep the policy if none was better before.
 
         Better is a larger share that reached the goal, and of equal ones the shorter mean time.
         """
-        latest = self.folder / "latest.safetensors"
+        latest = self.folder / LATEST
         policy.save(latest)
         result = play(self.suite, self.training.validation, self.planner(latest), before=lambda what: self.token.check())
         score = (result.success[0], -1e9 if result.seconds is None else -result.seconds)

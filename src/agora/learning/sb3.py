@@ -18,8 +18,9 @@ __all__ = ["Sb3VecEnv"]
 class Sb3VecEnv(VecEnv):
     """An `AgoraVectorEnv` as Stable-Baselines3 wants it; wrap it in SB3's ``VecMonitor`` for returns and lengths of episodes.
 
-    Where an episode ended, ``infos[i]`` holds ``terminal_observation``, ``outcome``, ``entry`` and ``time``; in every info is
-    ``TimeLimit.truncated``.
+    Where an episode ended, ``infos[i]`` holds ``terminal_observation``, ``outcome``, ``is_success``, ``entry`` and ``time``; every
+    info has ``TimeLimit.truncated`` and ``rewards``, the terms of the reward by name. SB3 shows the share of successes as
+    ``success_rate``. Its ``VecVideoRecorder`` works with worlds of ``render_mode="rgb_array"``.
 
     Args:
         worlds: the environments, with automatic reset and one robot a world: SB3 has no word for robots that wait for others.
@@ -48,14 +49,22 @@ class Sb3VecEnv(VecEnv):
     def step_wait(self) -> tuple[Floats, Array, Array, list[dict[str, Any]]]:
         """Make the step: observations, rewards, whether episodes ended, infos."""
         observations, rewards, terminated, truncated, infos = self.worlds.step(self._actions)
-        each: list[dict[str, Any]] = [{"TimeLimit.truncated": late} for late in truncated.tolist()]
+        terms = {name: term.tolist() for name, term in infos["rewards"].items() if name[0] != "_"}
+        parts = (dict(zip(terms, values, strict=True)) for values in zip(*terms.values(), strict=True))
+        each: list[dict[str, Any]] = [
+            {"TimeLimit.truncated": late, "rewards": part} for late, part in zip(truncated.tolist(), parts, strict=True)
+        ]
         ended = terminated | truncated
         for i in np.flatnonzero(ended):
             last = infos["final_info"]
             each[i] |= {"terminal_observation": infos["final_obs"][i], "outcome": last["outcome"][i]}
-            each[i] |= {"entry": int(last["entry"][i]), "time": float(last["time"][i])}
+            each[i] |= {name: last[name][i].item() for name in ("is_success", "entry", "time")}
             self.reset_infos[i] = {"entry": int(infos["entry"][i])}
         return observations, rewards, ended, each
+
+    def get_images(self) -> list[Array | None]:
+        """Return a picture of every environment; None without ``render_mode="rgb_array"``."""
+        return list(self.worlds.render() or [None] * self.num_envs)
 
     def close(self) -> None:
         """Stop the threads."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import math
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
@@ -14,9 +16,9 @@ from agora.benchmark.stop_token import StopToken
 from agora.config import load
 from agora.draft.stage import check_name
 from agora.errors import InputError, StoppedError, UnknownNameError
-from agora.interfaces import Label
+from agora.interfaces import Label, Savable
 from agora.learning.events import Trained, TrainingEvent
-from agora.learning.run import Run, checkpoint_kept, planner_with
+from agora.learning.run import LATEST, Run, checkpoint_kept, planner_with, policy_kept
 from agora.registry import Named, Plug
 from agora.share import folder
 from agora.tasks.suite import load_suite
@@ -116,13 +118,20 @@ def load_training(name_or_path: str | Path) -> Training:
 
 
 def train(
-    training: Training, output: Path, seed: int, *, resume: bool = False, token: StopToken | None = None
+    training: Training,
+    output: Path,
+    seed: int,
+    *,
+    resume: bool = False,
+    token: StopToken | None = None,
+    seconds: float = math.inf,
 ) -> Iterator[TrainingEvent]:
     """Train with one seed, and yield what happens; the last event is `Trained`, whose run's folder holds the best policy.
 
     Nothing is done before the first event is asked for. The iterator may run in any thread. To stop the training, close it, or call
     ``token.stop()`` from another thread; ``resume`` goes on from the last checkpoint, to the same curve. A token is looked at after
-    every round, and in validations before every call of the policy.
+    every round, and in validations before every call of the policy. Where token or time stops it, the policy after the last round
+    is kept as ``latest.safetensors``.
 
     Args:
         training: what is trained.
@@ -130,6 +139,8 @@ def train(
         seed: of everything random.
         resume: whether to go on with a run that was begun in the folder.
         token: by which another thread can stop it.
+        seconds: wall time after which it is stopped, at the end of a round, once there is a policy; `Trained` then says that it is
+            not whole.
 
     Raises:
         InputError: the trainer does not say when it has made a round.
@@ -140,14 +151,28 @@ def train(
     token, trainer = token or StopToken(), training.trainer
     if not inspect.isgeneratorfunction(trainer.part.train):
         raise InputError(f"trainer {trainer.name!r}: its method train must be a generator, which yields after every round")
+    began, whole = time.perf_counter(), True
+    latest: Savable | None = None
     try:
         token.check()
         with alone(output), closing(Run(output, training, seed, resume=resume, token=token)) as run:
-            with closing(trainer.part.train(run)) as rounds:
-                for _ in rounds:
-                    yield from run.taken()
-                    token.check()
+            try:
+                with closing(trainer.part.train(run)) as rounds:
+                    for policy in rounds:
+                        latest = policy or latest
+                        yield from run.taken()
+                        token.check()
+                        some = latest is not None or policy_kept(output) is not None
+                        whole = time.perf_counter() - began < seconds or not some
+                        if not whole:
+                            break
+            except StoppedError:
+                whole = False
+                raise
+            finally:
+                if latest is not None and not whole:
+                    latest.save(output / LATEST)
             yield from run.taken()
-        yield Trained(run)
+        yield Trained(run, whole)
     except StoppedError:
         raise StoppedError(f"stopped: {checkpoint_kept(output)}; the same training with resume goes on") from None

@@ -87,24 +87,29 @@ class LiveWindow:
         plt.close(self._figure)
 
 
+def has_screen() -> bool:
+    """Whether there is a screen to open windows on."""
+    return not sys.platform.startswith("linux") or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+
+
 def check_screen() -> None:
     """Make sure that there is a screen to open windows on.
 
     Raises:
         InputError: there is none.
     """
-    if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
+    if not has_screen():
         raise InputError(f"no screen: neither DISPLAY nor WAYLAND_DISPLAY is set; {INSTEAD}")
 
 
 def _window(title: str) -> Figure:
-    """An empty figure in a window of its own."""
+    """An empty figure in the window of this title."""
     check_screen()
     import matplotlib.pyplot as plt
     from matplotlib.backends.registry import BackendFilter, backend_registry
 
     try:
-        figure = plt.figure(num=title, figsize=(8, 6), layout="constrained")
+        figure = plt.figure(num=title, figsize=(8, 6), layout="constrained", clear=True)
     except ImportError as error:
         raise InputError(f"no window can be opened: {error}; {INSTEAD}") from error
     backend = plt.get_backend().lower()

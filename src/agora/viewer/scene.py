@@ -189,11 +189,13 @@ class Scene:
         recording: the episode.
         focus: show only this far around the robot's path and goal, m; None for everything.
         others: recordings of the episode's other robots, which are drawn where they are; without `focus` all their ways are shown.
+        ended: whether the episode has ended; if not, the outcome of the recording means nothing.
     """
 
     recording: Recording
     focus: float | None = None
     others: tuple[Recording, ...] = ()
+    ended: bool = True
 
     def __post_init__(self) -> None:
         if len(self.recording.time) == 0:
@@ -203,7 +205,10 @@ class Scene:
 
     @cached_property
     def extent(self) -> Extent:
-        """The extent of the picture: the robot's path and goal, and without ``focus`` all walls and pedestrians, with a margin."""
+        """The extent of the picture: the robot's path and goal, and without ``focus`` all walls and pedestrians, with a margin.
+
+        Of an episode that goes on, a map without walls is in it as a whole: nobody knows where the robot will go.
+        """
         recording = self.recording
         reach = max(recording.radius, recording.goal_tolerance)
         goal = np.asarray(recording.goal, float)[None, :2]
@@ -211,7 +216,10 @@ class Scene:
         if self.focus is None:
             points.append(recording.pedestrian_position[recording.pedestrian_present])
             points += [np.asarray(other.pose, float)[:, :2] for other in self.others]
-            points += [] if recording.map is None else _corners(recording.map)
+            walls = [] if recording.map is None else _corners(recording.map)
+            if recording.map is not None and not self.ended and not any(map(len, walls)):
+                walls = [np.array([recording.map.origin, np.add(recording.map.origin, recording.map.size)])]
+            points += walls
         corners = np.concatenate([p for p in points if len(p)])
         margin = 0.5 + recording.radius if self.focus is None else self.focus
         low, high = corners.min(axis=0) - margin, corners.max(axis=0) + margin

@@ -110,22 +110,30 @@ class Painter:
 
     def frames(self, times: Iterable[float]) -> Iterator[Pixels]:
         """Yield (height, width, 3) pixels for each of ascending times, s; at and after the last sample they show the outcome."""
+        return self.follow((self.scene, time) for time in times)
+
+    def follow(self, moments: Iterable[tuple[Scene, float]]) -> Iterator[Pixels]:
+        """Yield pixels as `frames` does, of an episode that goes on while it is drawn: each scene has what is known by then.
+
+        Args:
+            moments: scenes of the painter's episode, and ascending times, s.
+        """
         ground = self._ground.copy()
         travelled = Brush(ground, *self._stage, layer=True)
         drawn = 1
-        for time in times:
-            path = self.pixel(self.scene.path(time))
+        for scene, time in moments:
+            path = self.pixel(scene.path(time))
             for start, end in zip(path[drawn - 1 : -2], path[drawn:-1], strict=True):
                 travelled.lines(start, end, LINE, self.colours["robot"])
             drawn = max(drawn, len(path) - 1)
             pixels = ground.copy()
             Brush(pixels, *self._stage).lines(path[-2], path[-1], LINE, self.colours["robot"])
-            yield self._frame(pixels, self.scene.at(time))
+            yield self._frame(pixels, scene, scene.at(time))
 
-    def _frame(self, pixels: Pixels, moment: Frame) -> Pixels:
+    def _frame(self, pixels: Pixels, scene: Scene, moment: Frame) -> Pixels:
         """Draw the moving bodies over the ground and the path."""
-        brush, colours, radius = Brush(pixels, *self._stage), self.colours, self.scene.recording.radius
-        for near, far, beyond, other in map(self.pixel, self.scene.leaves(moment.time)):
+        brush, colours, radius = Brush(pixels, *self._stage), self.colours, scene.recording.radius
+        for near, far, beyond, other in map(self.pixel, scene.leaves(moment.time)):
             wide = max(0.5 * float(np.hypot(*(other - near))), 1.5)
             brush.lines((near + other)[None] / 2, (far + beyond)[None] / 2, wide, colours["wall"])
         self._planned(brush, moment.planned)
@@ -146,7 +154,7 @@ class Painter:
             age = (moment.time - contact.time) / FLASH
             if age < 1:
                 brush.rings(at, radius * self.scale * (1.2 + 2 * age), 5.0, colours["contact"], 1 - max(age, 0.0))
-        self._words(pixels, moment)
+        self._words(pixels, scene, moment)
         return pixels
 
     def _planned(self, brush: Brush, path: Doubles) -> None:
@@ -225,16 +233,16 @@ class Painter:
             Brush(pixels).discs((x, y), 5.0, self.colours[role])
             x -= 20
 
-    def _words(self, pixels: Pixels, moment: Frame) -> None:
+    def _words(self, pixels: Pixels, scene: Scene, moment: Frame) -> None:
         """Time, and the outcome once the episode has ended, at the upper right; the dials; and why it ended so."""
-        font, small, end = ImageFont.load_default(17), ImageFont.load_default(14), self.scene.duration
+        font, small, end = ImageFont.load_default(17), ImageFont.load_default(14), scene.duration
         if moment.readings is not None:
             _write(pixels, (PAD, 32), moment.readings.words, self.colours["faint"], small)
         words = f"{min(moment.time, end):.1f} s"
         x = self.size[0] - PAD - 70
         _write(pixels, (self.size[0] - PAD - math.ceil(font.getlength(words)), 9), words, self.colours["ink"], font)
-        if moment.time >= end - 1e-9:
-            label = self.scene.recording.outcome.label
+        if scene.ended and moment.time >= end - 1e-9:
+            label = scene.recording.outcome.label
             words = label.replace("_", " ")
             x -= math.ceil(font.getlength(words))
             _write(pixels, (x, 9), words, self.colours["ink"], font)

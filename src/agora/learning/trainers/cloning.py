@@ -20,7 +20,7 @@ import torch
 
 from agora.core.state import Array
 from agora.errors import InputError
-from agora.interfaces import Encoding, Network, Shape, TrainingRun
+from agora.interfaces import Encoding, Network, Savable, Shape, TrainingRun
 from agora.learning.demonstrations import read_samples
 from agora.learning.env import AgoraVectorEnv
 from agora.learning.rewards import Reward
@@ -63,7 +63,7 @@ class Cloning:
         """The folder of demonstrations, if there is one."""
         return [Path(self.demonstrations).expanduser()] if self.demonstrations else []
 
-    def train(self, run: TrainingRun) -> Iterator[None]:
+    def train(self, run: TrainingRun) -> Iterator[Savable]:
         """Give all rounds of lessons."""
         torch.set_num_threads(self.threads)
         torch.manual_seed(run.seed)
@@ -81,7 +81,7 @@ class Cloning:
                 progress = course.round(number)
                 number, steps = number + 1, progress.steps
                 run.log(steps, number / self.lessons.rounds, **progress.values)
-                yield
+                yield network.policy(run.about(steps))
             if -(-number // self.lap) % self.validate == 0 or number == self.lessons.rounds:
                 run.validate(network.policy(run.about(steps)), steps, number / self.lessons.rounds)
             run.save(steps, {"rounds": number}, state_of(network, course.descent) | course.arrays)

@@ -24,7 +24,7 @@ from torch import Tensor
 
 from agora.core.state import Bools, Floats
 from agora.errors import DivergedError, InputError
-from agora.interfaces import Encoding, Network, Rewarding, Shape, TrainingRun
+from agora.interfaces import Encoding, Network, Rewarding, Savable, Shape, TrainingRun
 from agora.learning.env import AgoraVectorEnv
 from agora.learning.rewards import Reward
 from agora.learning.trainers.checkpoint import restore, state_of
@@ -111,7 +111,7 @@ class Ppo:
         if self.batches > self.worlds:
             raise InputError(f"ppo: batches must be at most worlds = {self.worlds}, got {self.batches}")
 
-    def train(self, run: TrainingRun) -> Iterator[None]:
+    def train(self, run: TrainingRun) -> Iterator[Savable]:
         """Train until all steps are made, or a validation reaches ``stop_at``."""
         torch.set_num_threads(self.threads)
         torch.manual_seed(run.seed)
@@ -128,7 +128,7 @@ class Ppo:
             for lesson in self.lessons.teach(network, run, self.reward, self.discount, self.scale):
                 steps = lesson.steps
                 run.log(steps, min(1.0, steps / self.steps), **lesson.values)
-                yield
+                yield network.policy(run.about(steps))
         while not ended:
             worlds.begin(network, steps, stage)
             ends: Counter[str] = Counter()
@@ -140,7 +140,7 @@ class Ppo:
                 ends += results.ends
                 shares = {"stage": stage} if self.up_at else {}
                 run.log(steps, min(1.0, steps / self.steps), **results.shares, **losses, **shares)
-                yield
+                yield network.policy(run.about(steps))
                 if steps >= self.steps:
                     break
             laps, ended = laps + 1, steps >= self.steps

@@ -27,7 +27,7 @@ from torch import Tensor, nn
 
 from agora.core.state import Array, Bools, Floats, Ints
 from agora.errors import DivergedError, InputError
-from agora.interfaces import Encoding, Rewarding, TrainingRun
+from agora.interfaces import Encoding, Rewarding, Savable, TrainingRun
 from agora.learning.env import AgoraVectorEnv
 from agora.learning.rewards import Reward
 from agora.learning.trainers.checkpoint import restore, state_of
@@ -106,7 +106,7 @@ class Td3:
             if not getattr(self, name) > 0:
                 raise InputError(f"td3: {name} must be above 0, got {getattr(self, name)}")
 
-    def train(self, run: TrainingRun) -> Iterator[None]:
+    def train(self, run: TrainingRun) -> Iterator[Savable]:
         """Train until all steps are made."""
         torch.set_num_threads(self.threads)
         torch.manual_seed(run.seed)
@@ -130,12 +130,12 @@ class Td3:
                 steps += self.worlds * self.horizon
                 losses = self._learn(learner, memory, steps, chance) if steps >= self.warm_up else {}
                 run.log(steps, min(1.0, steps / self.steps), **results.shares, **losses)
-                yield
+                policy = Policy.of_torch(self.observe, [learner.actor], run.about(steps), worlds.body, worlds.period)
+                yield policy
                 if steps >= self.steps:
                     break
             laps += 1
             if laps % self.validate == 0 or steps >= self.steps:
-                policy = Policy.of_torch(self.observe, [learner.actor], run.about(steps), worlds.body, worlds.period)
                 run.validate(policy, steps, min(1.0, steps / self.steps))
             run.save(steps, {"laps": laps, "descents": learner.descents}, learner.arrays | memory.arrays)
         worlds.close()

@@ -21,7 +21,7 @@ from torch import nn
 from agora.config import parse_component
 from agora.core.state import Array, Floats
 from agora.errors import DivergedError, InputError
-from agora.interfaces import Network, Shape, TrainingRun
+from agora.interfaces import Network, Savable, Shape, TrainingRun
 from agora.learning.env import AgoraVectorEnv
 from agora.learning.rewards import Reward
 from agora.learning.trainers.checkpoint import restore, state_of
@@ -100,7 +100,7 @@ class ValueLearning:
         """The teacher."""
         return [parse_component("planners", self.teacher, "teacher")]
 
-    def train(self, run: TrainingRun) -> Iterator[None]:
+    def train(self, run: TrainingRun) -> Iterator[Savable | None]:
         """Train until all episodes are played.
 
         Raises:
@@ -124,7 +124,7 @@ class ValueLearning:
             older = self._policy(network, run, steps, episode)
             ends: list[str] = []
             for states, rewards, outcome in self._episodes(run, worlds, older if learns else None, episode, count):
-                yield
+                yield None
                 ends.append(outcome)
                 steps += len(states)
                 if outcome in ("reached", "pedestrian_collision", "wall_collision"):
@@ -139,7 +139,7 @@ class ValueLearning:
             episode, rounds = episode + count, rounds + 1
             shares = {name: ends.count(name) / count for name in ("reached", "pedestrian_collision", "timeout")}
             run.log(steps, episode / of, loss=loss, epsilon=self._epsilon(episode) if learns else 0.0, episode=episode, **shares)
-            yield
+            yield self._policy(network, run, steps, episode)
             if rounds == 1 or rounds % self.validate == 0 or episode >= of:
                 run.validate(self._policy(network, run, steps, episode), steps, episode / of)
             state = state_of(network, descent) | memory.arrays

@@ -1,0 +1,134 @@
+"""Pictures of episodes while they are played, as `agora.viewer` draws them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from agora.core.recording import Outcome
+from agora.core.state import Array, Bools
+from agora.engine.recorder import Recorder
+from agora.episode import recorded
+from agora.viewer.live import LiveWindow, check_screen
+from agora.viewer.scene import Scene
+from agora.viewer.video import Painter
+from agora.world.records import RUNNING
+
+if TYPE_CHECKING:
+    from agora.episode import Batch
+    from agora.world.start import Start
+
+RGB, HUMAN = "rgb_array", "human"
+"""Gymnasium's names for pictures as arrays and for a window."""
+
+
+class Film:
+    """Keeps what happens in a batch of worlds from the start of each episode on.
+
+    Args:
+        batch: the worlds.
+        examples: episodes that say how long the longest are.
+    """
+
+    def __init__(self, batch: Batch, examples: Sequence[Start]) -> None:
+        self._batch, self._period = batch, batch.conditions.periods.control
+        self._length = max(map(self._samples, examples))
+        self._recorder = Recorder(batch.world, self._length, (), bool(batch.conditions.behaviours))
+        self._starts: dict[int, Start] = {}
+
+    def _samples(self, start: Start) -> int:
+        return math.ceil(start.timeout / self._period) + 3
+
+    def holds(self, start: Start) -> bool:
+        """Whether an episode is short enough."""
+        return self._samples(start) <= self._length
+
+    def begin(self, w: int, start: Start) -> None:
+        """Begin anew in a world, where an episode has just begun."""
+        self._starts[w] = start
+        self._recorder.start(w)
+        self._recorder.sample()
+
+    def command(self, rows: Bools) -> None:
+        """Keep the commands of robots (N,) that are under way."""
+        self._recorder.note({}, rows)
+
+    def sample(self) -> None:
+        """Keep the present moment."""
+        self._recorder.sample()
+
+    def scene(self, w: int, r: int) -> Scene:
+        """Return what has happened in a world so far, with robot r in the middle of interest."""
+        robots, outcomes = self._batch.world.layout.robots, self._batch.world.status.ends.outcome[w]
+        now = int(self._recorder.steps[w, self._recorder.cursor[w] - 1])
+        recordings = []
+        for k in sorted(range(robots), key=lambda k: k != r):
+            ended = outcomes[k] != RUNNING
+            last, outcome = (int(self._batch.world.status.ends.step[w, k]), int(outcomes[k])) if ended else (now, Outcome.TIMEOUT)
+            recordings.append(recorded(self._batch, self._recorder, w, k, self._starts[w], last, Outcome(outcome)))
+        return Scene(recordings[0], others=tuple(recordings[1:]), ended=bool(outcomes[r] != RUNNING))
+
+
+class Camera:
+    """Draws the episodes of one environment one after another, all in pictures of one size.
+
+    Args:
+        title: words at the top left.
+    """
+
+    def __init__(self, title: str) -> None:
+        self._title = title
+        self._size: tuple[int, int] | None = None
+        self._still: tuple[float, ...] = ()
+        self._scene: Scene | None = None
+        self._pictures: Iterator[Array] = iter(())
+
+    def picture(self, episode: int, scene: Scene) -> Array:
+        """Return the last moment of an episode's scene, (height, width, 3) uint8; every picture has the size of the first."""
+        self._scene, self._size, still = scene, self._size or Painter.fitting(scene), _still(episode, scene)
+        if still != self._still:
+            self._still, self._pictures = still, Painter(scene, self._size, self._title).follow(self._moments())
+        return next(self._pictures)
+
+    def _moments(self) -> Iterator[tuple[Scene, float]]:
+        """The scene that is to be drawn, whenever a picture is asked for."""
+        while self._scene is not None:
+            yield self._scene, self._scene.duration
+
+
+class Screen:
+    """Shows the episodes of one environment in a window, one after another, until the user closes it.
+
+    Args:
+        title: of the window.
+
+    Raises:
+        InputError: there is no screen.
+    """
+
+    def __init__(self, title: str) -> None:
+        check_screen()
+        self._title = title
+        self._still: tuple[float, ...] = ()
+        self._window: LiveWindow | None = None
+
+    def show(self, episode: int, scene: Scene) -> None:
+        """Show the last moment of an episode's scene."""
+        if self._window is not None and not self._window.open:
+            return
+        still, kept = _still(episode, scene), scene.recording
+        if self._window is None or still != self._still:
+            self._still = still
+            self._window = LiveWindow(scene.extent, kept.radius, kept.goal, kept.goal_tolerance, kept.map, self._title)
+        self._window.show(scene.at(scene.duration))
+
+    def close(self) -> None:
+        """Close the window."""
+        if self._window is not None:
+            self._window.close()
+
+
+def _still(episode: int, scene: Scene) -> tuple[float, ...]:
+    """What tells one ground from another: the episode, and the goal of the moment."""
+    return episode, *scene.recording.goal[:2].tolist()
