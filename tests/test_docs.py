@@ -138,6 +138,20 @@ def test_the_readme_lists_what_is_registered():
     assert rows["robots"].split(":")[0] == str(len(robot_names()))
 
 
+def test_the_readme_ranks_planners_as_the_suite_social_measured_them(generate):
+    def line(row):
+        share, low, high, person, wall = (
+            f"{100 * float(row[name]):.0f}"
+            for name in ("success", "success_low", "success_high", "pedestrian_collision", "wall_collision")
+        )
+        time = float(row["time_to_goal"])
+        return f"| `{row['planner']}` | {share} % [{low}, {high}] | {person} % | {wall} % | {time:.1f} s |"
+
+    ranked = sorted(generate.measured("social"), key=lambda row: -float(row["success"]))
+    table = re.findall(r"^\| `\w+` \| \d+ % .*$", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert table == [line(row) for row in ranked]
+
+
 def test_every_parameter_in_the_reference_is_explained(generate):
     parts = [load(kind, name) for kinds in generate.COMPONENTS.values() for kind in kinds for name in available(kind)]
     parts += [record for records in (generate.FILES | generate.RECORDS).values() for record in records]
