@@ -140,6 +140,9 @@ class Everything:
     told: list[Transition]
     asks: frozenset[str] = frozenset(FACTS)
 
+    def terms(self, transition: Transition) -> dict[str, np.ndarray]:
+        return {}
+
     def __call__(self, transition: Transition) -> np.ndarray:
         self.told.append(transition)
         return np.zeros(len(transition.outcome), np.float32)

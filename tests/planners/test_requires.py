@@ -75,7 +75,7 @@ def test_a_benchmark_without_planners_takes_those_that_can_run_and_says_which_it
         yield from ()
 
     monkeypatch.setattr("agora.benchmark.bench.bench", bench)
-    monkeypatch.setattr("agora.cli.bench.finish", lambda folder, video: None)
+    monkeypatch.setattr("agora.cli.bench.finish", lambda folder, video, again: None)
     done = CliRunner().invoke(app, ["bench", "demo", "--no-control", "--output", str(tmp_path / "out")], catch_exceptions=False)
     assert done.exit_code == 0 and ran == ["light"]
     assert "left out: deep: packages of the extra learning" in done.output and "left out: rash: " in done.output

@@ -35,12 +35,12 @@ def setting(record: RunRecord) -> dict[str, Any]:
     What a stage does not say is left out: runs that were played elsewhere have no such stages.
     """
     stages = [stage for stage in record.suite.get("stages") or () if isinstance(stage, Mapping)]
-    levels = (record.pedestrians or {}).values() or [stage.get("pedestrians") for stage in stages]
+    levels = list((record.pedestrians or {}).values()) or [level for stage in stages for level in _names(stage.get("pedestrians"))]
     periods = [stage["periods"].get("control") for stage in stages if isinstance(stage.get("periods"), Mapping)]
     found = {
         "robots": [name for stage in stages for name in _names(stage.get("robot"))],
         "crowds": [name for stage in stages for name in _crowd(stage)],
-        "known": [_TOLD.get(level, level) for level in levels if level],
+        "known": [_TOLD.get(level, level) for level in levels],
         "control": [f"{period:g} s" for period in periods if period],
         "simulators": [name for stage in stages for name in _names(stage.get("simulator"))],
     }
@@ -105,9 +105,9 @@ def words_of(value: Any) -> str:
 
 
 def _names(value: Any) -> list[str]:
-    """Names of a component, or of several, in plain data."""
+    """Names of a component, or of several, or the sources of perception, in plain data."""
     if isinstance(value, Mapping):
-        value = value.get("name")
+        value = value.get("name") or value.get("source")
     return [name for one in value for name in _names(one)] if isinstance(value, (list, tuple)) else [str(value)] if value else []
 
 

@@ -41,7 +41,7 @@ class Film:
         return math.ceil(start.timeout / self._period) + 3
 
     def holds(self, start: Start) -> bool:
-        """Whether an episode is short enough."""
+        """Return whether an episode is short enough."""
         return self._samples(start) <= self._length
 
     def begin(self, w: int, start: Start) -> None:
@@ -130,5 +130,5 @@ class Screen:
 
 
 def _still(episode: int, scene: Scene) -> tuple[float, ...]:
-    """What tells one ground from another: the episode, and the goal of the moment."""
+    """The marks that tell one ground from another: the episode, and the goal of the moment."""
     return episode, *scene.recording.goal[:2].tolist()

@@ -63,7 +63,7 @@ class EnvPart:
         self.film = Film(self.batch, examples) if filmed else None
 
     def holds(self, start: Start) -> bool:
-        """Whether an episode fits into the arrays."""
+        """Return whether an episode fits into the arrays."""
         return self.batch.engine.holds(start) and (self.film is None or self.film.holds(start))
 
     @property

@@ -88,7 +88,7 @@ class LiveWindow:
 
 
 def has_screen() -> bool:
-    """Whether there is a screen to open windows on."""
+    """Return whether there is a screen to open windows on."""
     return not sys.platform.startswith("linux") or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 

@@ -173,6 +173,9 @@ class Told:
     told: list[Transition]
     asks: frozenset[str] = frozenset({"foreseen"})
 
+    def terms(self, transition: Transition) -> dict[str, np.ndarray]:
+        return {}
+
     def __call__(self, transition: Transition) -> np.ndarray:
         self.told.append(transition)
         return np.zeros(len(transition.outcome), np.float32)
