@@ -66,8 +66,8 @@ COMMANDED = ("feasible_action_rate",)
 
 
 def heard(recording: Recording) -> Recording:
-    """Return the part of a recording that a bag can hold: no commands."""
-    return dataclasses.replace(recording, command=None)
+    """Return the part of a recording that a bag can hold: no commands and no planned paths."""
+    return dataclasses.replace(recording, command=None, planned_path=None)
 
 
 def fingerprint(recording: Recording) -> bytes:

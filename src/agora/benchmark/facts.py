@@ -20,7 +20,7 @@ _PEOPLE_LESS = {"path", "robots"}
 _NO_CROWD = {"replay": "replayed tracks", "none": "nobody", "motion_profiles": "motion profiles"}
 """Obstacle modes whose people, if there are any, no crowd model moves."""
 
-_TOLD = {
+_TOLD: dict[str, str] = {
     "truth": "everybody's true state",
     "view": "the true state of those in view",
     "visible": "the true state of those the lidar reaches",
@@ -35,7 +35,8 @@ def setting(record: RunRecord) -> dict[str, Any]:
     What a stage does not say is left out: runs that were played elsewhere have no such stages.
     """
     stages = [stage for stage in record.suite.get("stages") or () if isinstance(stage, Mapping)]
-    levels = list((record.pedestrians or {}).values()) or [level for stage in stages for level in _names(stage.get("pedestrians"))]
+    levels: list[str] = [*(record.pedestrians or {}).values()]
+    levels = levels or [level for stage in stages for level in _names(stage.get("pedestrians"))]
     periods = [stage["periods"].get("control") for stage in stages if isinstance(stage.get("periods"), Mapping)]
     found = {
         "robots": [name for stage in stages for name in _names(stage.get("robot"))],

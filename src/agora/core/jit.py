@@ -117,8 +117,11 @@ def _alone(name: str) -> Iterator[None]:
             folder = Path(numba.config.CACHE_DIR)
             folder.mkdir(parents=True, exist_ok=True)
             file = held.enter_context((folder / f"{name}.lock").open("w"))
-            held.enter_context(compiling())
-            fcntl.flock(file, fcntl.LOCK_EX)
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                with compiling():
+                    fcntl.flock(file, fcntl.LOCK_EX)
         yield
 
 

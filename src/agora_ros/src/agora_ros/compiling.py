@@ -26,9 +26,10 @@ class Compiling(event.Listener):  # type: ignore[misc]
             self._began = time.monotonic()
         self._depth += 1
 
-    def on_end(self, _: Any) -> None:
-        """Count a function that is compiled."""
-        self._depth, self._count = self._depth - 1, self._count + 1
+    def on_end(self, ended: Any) -> None:
+        """Count a function that is compiled; nothing that is made ready from a cache."""
+        self._depth -= 1
+        self._count += "dispatcher" in ended.data or bool(ended.data["what"])
         if self._depth == 0:
             self._spent += time.monotonic() - self._began
 
