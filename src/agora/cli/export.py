@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+Keys = Annotated[
+    list[str] | None,
+    typer.Option("--key", "-k", help="An episode of a run, SUITE/STAGE/EPISODE/PLANNER; repeat it; all by default."),
+]
 
 export = typer.Typer(
     help="Write episodes or rows of a run as files that other programs open.",
@@ -24,10 +28,7 @@ def mcap(
         typer.Argument(help="Folders of runs, bags, MCAP files, folders of them, or of Arena's recorder.", metavar="SOURCE..."),
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the MCAP files, one for each episode.")],
-    key: Annotated[
-        list[str] | None,
-        typer.Option("--key", "-k", help="An episode of a run, SUITE/STAGE/EPISODE/PLANNER; repeat it; all by default."),
-    ] = None,
+    key: Keys = None,
 ) -> None:
     """Write recorded episodes as MCAP files, which Foxglove shows and agora bag reads."""
     from agora.benchmark.exchange import write_mcap_files
@@ -42,10 +43,7 @@ def mcap(
 def socnavbench(
     run: Annotated[Path, typer.Argument(help="Folder of a run of a suite of SocNavBench.", metavar="RUN")],
     output: Annotated[Path, typer.Option("--output", "-o", help="Where the folders test_PLANNER/EPISODE come.")],
-    key: Annotated[
-        list[str] | None,
-        typer.Option("--key", "-k", help="An episode, SUITE/STAGE/EPISODE/PLANNER; repeat it; all by default."),
-    ] = None,
+    key: Keys = None,
 ) -> None:
     """Write episodes as the files of SocNavBench: episode_log.txt, scores, sim_state_data, joystick_data; for its own programs."""
     from agora.benchmark.socnavbench_files import write_socnavbench_files
@@ -58,10 +56,7 @@ def socnavbench(
 def socnavdata(
     run: Annotated[Path, typer.Argument(help="Folder of a run whose episodes have one robot each.", metavar="RUN")],
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the JSON files, one for each episode.")],
-    key: Annotated[
-        list[str] | None,
-        typer.Option("--key", "-k", help="An episode, SUITE/STAGE/EPISODE/PLANNER; repeat it; all by default."),
-    ] = None,
+    key: Keys = None,
     context: Annotated[str, typer.Option(help="What the robot is about, in English: the context_description of each file.")] = "",
 ) -> None:
     """Write episodes as trajectory files of SocNavData2026 (JSON), for its raters and its learned metric ALT."""
@@ -87,10 +82,7 @@ def demonstrations(
 def rosbag(
     run: Annotated[Path, typer.Argument(help="Folder of a run.", metavar="RUN")],
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the bags, one for each episode.")],
-    key: Annotated[
-        list[str] | None,
-        typer.Option("--key", "-k", help="An episode, SUITE/STAGE/EPISODE/PLANNER; repeat it; all by default."),
-    ] = None,
+    key: Keys = None,
 ) -> None:
     """Write episodes as bags of ROS 1, without ROS: for RViz, rqt and rosbag, and for agora bag."""
     from agora.benchmark.bag_files import write_bags
@@ -115,9 +107,8 @@ def csv_(
 @contextmanager
 def _bar(title: str) -> Iterator[Callable[[int, int], None]]:
     """The progress on a terminal: a function of what is done and of all."""
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from agora.cli.results import progress_bar
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, disable=not sys.stderr.isatty()) as bar:
+    with progress_bar() as bar:
         task = bar.add_task(title)
         yield lambda done, total: bar.update(task, completed=done, total=total)

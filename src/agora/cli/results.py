@@ -10,19 +10,26 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 if TYPE_CHECKING:
+    from rich.progress import Progress
+
     from agora.benchmark.events import RunEvent
+
+
+def progress_bar() -> Progress:
+    """Return a bar with what is done, of how many, and the time that is left; nothing is shown where there is no terminal."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    return Progress(*columns, disable=not sys.stderr.isatty())
 
 
 def follow(events: Iterator[RunEvent], title: str) -> None:
     """Run to the end, and show the progress on a terminal; an exception in between stops the run."""
     from contextlib import closing
 
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
     from agora.benchmark.events import Advanced
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, disable=not sys.stderr.isatty()) as bar, closing(events):  # type: ignore[type-var]
+    with progress_bar() as bar, closing(events):  # type: ignore[type-var]
         task = bar.add_task(title)
         for event in events:
             if isinstance(event, Advanced):
