@@ -104,7 +104,7 @@ kernels: graph-kernels $(if $(filter true,$(CI)),test-kernels)
 graph-kernels:
 	@$(BIN)/agora warm
 
-test-kernels:
+test-kernels: $(VENV)/.check
 	@$(BIN)/python -m tests.kernels
 
 workspace: $(VENV)/.ros

@@ -8,7 +8,6 @@ from __future__ import annotations
 import multiprocessing
 from concurrent.futures import ProcessPoolExecutor
 
-from agora.interfaces import BatchPlanner
 from agora.registry import make
 from agora.testing import observation
 from agora.testing.planners import needed
@@ -18,8 +17,9 @@ PLANNERS = ("cohan", "artplanner", "mppi", "trajectory_rollout", "social_force_w
 """The longest first; teb's kernel shares much with cohan's, and finds it compiled."""
 
 
-def ask(planner: BatchPlanner) -> None:
+def ask(name: str) -> None:
     """Ask a planner once, in a scene of the contract."""
+    planner = make("planners", name)
     channels = planner.declares.channels
     seen = observation(window=channels.get("costmap"), semantics=channels.get("semantics"), sensors=sensors_of(channels))
     planner.act(needed(seen, channels), {})
@@ -27,4 +27,4 @@ def ask(planner: BatchPlanner) -> None:
 
 if __name__ == "__main__":
     with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as pool:
-        list(pool.map(ask, [make("planners", name) for name in PLANNERS]))  # made here, before pip may install agora once more
+        list(pool.map(ask, PLANNERS))
