@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import io
 import json
+import re
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
@@ -107,7 +108,7 @@ def replay_html(recordings: Mapping[str, Recording], *, rate: float = 10.0, titl
             states=[(FAMILIES[STATES[name][0]], STATES[name][1], name) for name in states_seen(recordings.values())],
             data=embed(data),
             css=source("replay.css"),
-            script=source("replay.js"),
+            script=module("track.js", "painter.js", "replay.js"),
         )
     )
 
@@ -146,6 +147,13 @@ def source(name: str) -> Markup:
     from markupsafe import Markup
 
     return Markup(files("agora.viewer").joinpath("templates", name).read_text(encoding="utf-8"))  # noqa: S704 - our own file
+
+
+def module(*names: str) -> Markup:
+    """Modules of ours as one, to be put into a page: each may use those before it, so that nothing is imported."""
+    from markupsafe import Markup
+
+    return Markup("").join(Markup(re.sub(r"^import .*\n", "", source(name), flags=re.M)) for name in names)  # noqa: S704 - our own files
 
 
 def embed(data: Any) -> Markup:
