@@ -10,7 +10,7 @@ import functools
 import inspect
 import types
 import typing
-from importlib.metadata import EntryPoint, EntryPoints, entry_points
+from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from agora import ranges
@@ -85,7 +85,7 @@ def plug_of(kind: Any) -> Plug | None:
 
 
 @functools.cache
-def _points() -> EntryPoints:
+def _points() -> Any:
     """The entry points of all packages; to read them takes 20 ms, so it is done once."""
     return entry_points()
 
