@@ -6,6 +6,7 @@ import { TURN } from "./track.js";
  * @typedef {import("./track.js").Person} Person
  * @typedef {import("./track.js").Dot} Dot
  * @typedef {[number, number]} Point
+ * @typedef {[number, number, number]} Place x, y, heading
  * @typedef {[number, number, number, number]} Extent left, bottom, right, top, m
  * @typedef {Record<string, string>} Colours by role, as `agora.viewer.scene` names them
  * @typedef {{cells: string, extent?: Extent, segments: number[][], discs: number[][], polygons: Point[][]}} Plan
@@ -34,7 +35,7 @@ import { TURN } from "./track.js";
  * @property {Contact[]} contacts those that have happened
  * @property {Scan | null} scan
  * @property {boolean} ids write the number of each person
- * @typedef {{ranges: ArrayLike<number>, first: number, step: number}} Scan angles in the robot's frame, rad
+ * @typedef {{ranges: ArrayLike<number>, pose: Place, first: number, step: number, most: number}} Scan pose in the robot's frame; angles, rad; longest range
  */
 
 const INK = "#1B1F24"; // of letters on people, on a light and a dark ground
@@ -191,13 +192,14 @@ export class Painter {
     this.#disc(x, y, 0.35 * tolerance, this.colours.goal);
   }
   /** @param {Scan} scan @param {Pose} robot */
-  #scan({ ranges, first, step }, robot) {
-    const { pen } = this;
+  #scan({ ranges, pose, first, step, most }, robot) {
+    const { pen } = this, c = Math.cos(robot.heading), s = Math.sin(robot.heading), side = 3;
+    const x = robot.x + c * pose[0] - s * pose[1], y = robot.y + s * pose[0] + c * pose[1];
     pen.fillStyle = this.colours.contact;
     for (let i = 0; i < ranges.length; i++) {
-      if (!Number.isFinite(ranges[i])) continue;
-      const angle = robot.heading + first + i * step;
-      pen.fillRect(this.#sx(robot.x + ranges[i] * Math.cos(angle)) - 1.5, this.#sy(robot.y + ranges[i] * Math.sin(angle)) - 1.5, 3, 3);
+      if (!(ranges[i] < most)) continue;
+      const angle = robot.heading + pose[2] + first + i * step;
+      pen.fillRect(this.#sx(x + ranges[i] * Math.cos(angle)) - side / 2, this.#sy(y + ranges[i] * Math.sin(angle)) - side / 2, side, side);
     }
   }
   /** @param {Scene} scene @param {Person[]} people */
