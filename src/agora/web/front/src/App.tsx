@@ -1,10 +1,17 @@
 // The frame of all pages: their names, and the one that the address asks for.
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
+import { Frame } from "./Frame";
+import { Planners } from "./lists/Planners";
+import { Policies } from "./lists/Policies";
+import { Robots } from "./lists/Robots";
 import { FirstLive } from "./live/FirstLive";
 import { LivePage } from "./live/LivePage";
 import { useNews } from "./news";
 import { follow, usePlace } from "./place";
+import { Compare } from "./results/Compare";
+import { Results } from "./results/Results";
+import { RunDetail } from "./results/RunDetail";
 import { RunPage } from "./run/RunPage";
 
 const PAGES: [string, string][] = [
@@ -31,16 +38,22 @@ export function App() {
         </nav>
       </header>
       {news.lost && <p class="lost" role="alert">The server does not answer. Is <code>agora web</code> still running? Trying again …</p>}
-      <main id="main" tabIndex={-1}>{page(first ?? "", rest.join("/"), place)}</main>
+      <main id="main" tabIndex={-1}>{page(first ?? "", rest, place)}</main>
     </div>
   );
 }
 
-function page(first: string, rest: string, place: URL): ComponentChildren {
+function page(first: string, [one = "", two = ""]: string[], place: URL): ComponentChildren {
   switch (first) {
     case "": return <FirstLive />;
-    case "live": return <LivePage key={rest} id={rest} />;
+    case "live": return <LivePage key={one} id={one} />;
     case "run": return <RunPage key={place.search} asked={place.searchParams} />;
+    case "results": return one ? <RunDetail key={one} id={one} tab={two} asked={place.searchParams} /> : <Results />;
+    case "compare": return <Compare runs={place.searchParams.get("run") ?? ""} />;
+    case "leaderboard": return <><h1>Leaderboard</h1><Frame src="/api/leaderboard" title="Leaderboard" /></>;
+    case "planners": return <Planners name={one} />;
+    case "robots": return <Robots name={one} />;
+    case "policies": return <Policies name={one} />;
     default: return <><h1>There is no such page</h1><p><a href="/">To the first page</a></p></>;
   }
 }

@@ -1,6 +1,7 @@
 // Planners to run: a list to tick, and the parameters of those that are ticked.
 import { useState } from "preact/hooks";
 import type { Planner } from "../api";
+import { Said } from "../Said";
 import { Parameters } from "./Parameters";
 import { textOf, type Chosen } from "./chosen";
 
@@ -20,7 +21,7 @@ export function PlannerPicker({ planners, chosen, put }: Props) {
           <label key={one.name} class={one.missing ? "off" : ""}>
             <input type="checkbox" checked={is(one.name)} disabled={one.missing !== ""} onChange={() => toggle(one.name)} />
             <span><b>{one.name}</b> {one.kind === "preset" && <i class="tag">preset of {one.planner}</i>} {one.learned && <i class="tag">learned</i>}
-              <small>{one.missing ? `cannot run here: ${one.missing}` : one.summary}</small></span>
+              <small>{one.missing ? `cannot run here: ${one.missing}` : <Said text={one.summary} />}</small></span>
           </label>
         ))}
         {!shown.length && <p class="faint">No planner has “{find}” in its name or text.</p>}
