@@ -29,12 +29,15 @@ export type Robot = {
 };
 export type Result = { stage: string; episodes: number; reached: number; collided: number; late: number; seconds: number | null };
 export type Card = {
-  training: { label: string; method: string; steps: number }; planner: string; suite: string; stage: string; test: string; cannot: string;
-  published: { stage: string; success: number | null; source: string; seconds: number | null }[]; seeds: { seed: number; steps: number; results: Result[] }[];
+  training: {
+    label: string; method: string; planner: string; suite: string; stage: string; test: string; cannot: string;
+    published: { stage: string; success: number; source: string; seconds?: number | null }[];
+  };
+  seeds: { seed: number; steps: number; results: Result[] }[];
 };
 export type Policy = { name: string; card: Card | null };
 export type Cell = string | number | boolean | null;
-export type Page = { total: number; columns: { name: string; unit: string }[]; rows: Cell[][]; recorded?: string[] };
+export type Page = { total: number; columns: { name: string; unit: string }[]; rows: Cell[][]; few?: string[]; recorded?: string[] };
 
 /** A request that the server refused, or that did not reach it. */
 export class Problem extends Error {}

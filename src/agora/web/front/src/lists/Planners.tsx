@@ -1,7 +1,7 @@
 // All planners and presets, with what they are and take.
 import { useState } from "preact/hooks";
 import { useGet, wordsOf, type Component, type Planner } from "../api";
-import { Said } from "../Said";
+import { Paragraphs, Said } from "../Said";
 import { begin, FIRST } from "../live/begin";
 import { Beside } from "./Beside";
 
@@ -37,20 +37,19 @@ function Detail({ planner }: { planner: Planner }) {
         <dt>Reads</dt><dd>{planner.needs.join(", ") || "the robot's state and its goal"}</dd>
         <dt>Learned</dt><dd>{planner.learned ? "yes, see Policies" : "no"}</dd>
       </dl>
-      {data && <p class="said"><Said text={data.text} /></p>}
+      {data && <Paragraphs text={data.text} />}
       {data && data.fields.length > 0 && (
         <>
-          <h3>Parameters</h3>
-          <div class="scroll"><table>
-            <thead><tr><th>Name</th><th>Default</th><th>What it is</th></tr></thead>
-            <tbody>{data.fields.map((field) => (
-              <tr key={field.name}><th scope="row"><code>{field.name}</code></th><td>{shown(field.default)}</td><td class="words"><Said text={field.help} /> <small>{field.words}</small></td></tr>
-            ))}</tbody>
-          </table></div>
+          <h3>Parameters{planner.kind === "preset" && `, with the defaults of ${planner.planner}`}</h3>
+          <dl class="parameters-list">
+            {data.fields.map((field) => (
+              <div key={field.name}><dt><code>{field.name}</code> {shown(field.default)}</dt><dd><Said text={field.help} /> <small>{field.words}</small></dd></div>
+            ))}
+          </dl>
         </>
       )}
     </>
   );
 }
 
-const shown = (value: unknown) => (value === null || value === undefined ? "none" : typeof value === "object" ? <code>{JSON.stringify(value).replaceAll(",", ", ")}</code> : String(value));
+const shown = (value: unknown) => (value === null || value === undefined ? "none" : typeof value === "object" ? JSON.stringify(value).replaceAll(",", ", ") : String(value));

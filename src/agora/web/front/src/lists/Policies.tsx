@@ -1,11 +1,12 @@
 // Trained policies, with their cards.
 import { useGet, type Card, type Policy, type Result } from "../api";
+import { Paragraphs } from "../Said";
 import { Beside } from "./Beside";
 
 export function Policies({ name }: { name: string }) {
   const { data, error } = useGet<Policy[]>("/api/policies", true);
   const policy = data?.find((one) => one.name === name) ?? (name ? undefined : data?.[0]);
-  const entries = data?.map((one) => ({ name: one.name, words: one.card ? `trained on ${one.card.suite}` : "no card" }));
+  const entries = data?.map((one) => ({ name: one.name, words: one.card ? `trained on ${one.card.training.suite}` : "no card" }));
   return (
     <Beside title="Policies" path="/policies" entries={entries} error={error} chosen={policy?.name ?? ""}>
       {policy && <h2>{policy.name}</h2>}
@@ -14,20 +15,20 @@ export function Policies({ name }: { name: string }) {
   );
 }
 
-function Detail({ card }: { card: Card }) {
-  const tests = card.seeds.flatMap(({ seed, results }) => results.map((result) => ({ seed, ...result })));
+function Detail({ card: { training, seeds } }: { card: Card }) {
+  const tests = seeds.flatMap(({ seed, results }) => results.map((result) => ({ seed, ...result })));
   return (
     <>
-      <p class="files"><a class="button first" href={`/planners/${encodeURIComponent(card.planner)}`}>Its planner, {card.planner}</a></p>
+      <p class="files"><a class="button first" href={`/planners/${encodeURIComponent(training.planner)}`}>Its planner, {training.planner}</a></p>
       <h3>How it was trained</h3>
-      <p class="said">{card.training.method}</p>
+      <Paragraphs text={training.method} />
       <dl>
-        <dt>Trained on</dt><dd>{card.suite}, {card.stage}</dd>
-        <dt>Steps</dt><dd>{card.seeds.map(({ steps }) => steps.toLocaleString("en")).join(", ")}, one number for each seed</dd>
-        <dt>Tested on</dt><dd>{card.test}</dd>
+        <dt>Trained on</dt><dd>{training.suite}, {training.stage}</dd>
+        <dt>Steps</dt><dd>{seeds.map(({ steps }) => steps.toLocaleString("en")).join(", ")}, one number for each seed</dd>
+        <dt>Tested on</dt><dd>{training.test}</dd>
       </dl>
       <h3>What it cannot do</h3>
-      <p class="said">{card.cannot}</p>
+      <Paragraphs text={training.cannot} />
       {tests.length > 0 && (
         <>
           <h3>Test</h3>
@@ -37,12 +38,12 @@ function Detail({ card }: { card: Card }) {
           </table></div>
         </>
       )}
-      {card.published.length > 0 && (
+      {training.published.length > 0 && (
         <>
           <h3>Published</h3>
           <div class="scroll"><table>
             <thead><tr><th>Stage</th><th class="number">Reached</th><th class="number">Mean time</th><th>Source</th></tr></thead>
-            <tbody>{card.published.map((row, k) => <tr key={k}><th scope="row">{row.stage}</th><td class="number">{row.success === null ? "–" : percent(row.success)}</td><td class="number">{seconds(row.seconds)}</td><td class="words">{row.source}</td></tr>)}</tbody>
+            <tbody>{training.published.map((row, k) => <tr key={k}><th scope="row">{row.stage}</th><td class="number">{percent(row.success)}</td><td class="number">{seconds(row.seconds)}</td><td class="words">{row.source}</td></tr>)}</tbody>
           </table></div>
         </>
       )}
@@ -51,7 +52,7 @@ function Detail({ card }: { card: Card }) {
 }
 
 const percent = (share: number) => `${(100 * share).toFixed(1)} %`;
-const seconds = (value: number | null) => (value === null ? "–" : `${value.toFixed(1)} s`);
+const seconds = (value: number | null | undefined) => (value == null ? "–" : `${value.toFixed(1)} s`);
 
 function Share({ of, count }: { of: Result; count: number }) {
   return <td class="number">{percent(count / Math.max(1, of.episodes))}</td>;

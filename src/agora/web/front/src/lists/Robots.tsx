@@ -17,7 +17,7 @@ function Detail({ robot, largest }: { robot: Robot; largest: number }) {
   return (
     <>
       <h2>{robot.name}</h2>
-      <Shape robot={robot} half={largest + 0.2} />
+      <figure><Shape robot={robot} half={largest + 0.2} /><figcaption>From above, heading up, beside a person of 25 cm radius. All robots are drawn to one scale.</figcaption></figure>
       <dl>
         <dt>Shape</dt><dd>{robot.outline.length ? `polygon of ${robot.outline.length} corners, within ${robot.radius.toFixed(2)} m` : `disc of ${robot.radius.toFixed(2)} m radius`}</dd>
         <dt>Drive</dt><dd>{robot.kinematics}</dd>
@@ -29,7 +29,6 @@ function Detail({ robot, largest }: { robot: Robot; largest: number }) {
   );
 }
 
-/** The robot from above, heading up, beside a person of 0.25 m; all robots in one scale. */
 function Shape({ robot, half }: { robot: Robot; half: number }) {
   const points = robot.outline.map(([x, y]) => `${-y},${-x}`).join(" "), front = Math.max(robot.radius, 0.1);
   return (
