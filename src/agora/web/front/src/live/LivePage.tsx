@@ -48,7 +48,7 @@ function World({ stream }: { stream: Stream }) {
   useEffect(() => {
     const pace = (by: number) => wish({ do: "speed", value: SPEEDS[Math.max(0, Math.min(SPEEDS.length - 1, SPEEDS.indexOf(speed) + by))] });
     const keys: Record<string, () => void> = {
-      " ": () => wish({ do: live?.state === "paused" ? "go" : "pause" }), ".": () => wish({ do: "step" }),
+      ...(ending ? {} : { " ": () => wish({ do: live?.state === "paused" ? "go" : "pause" }), ".": () => wish({ do: "step" }) }),
       r: () => wish({ do: "again" }), n: () => wish({ do: "next" }), "<": () => pace(-1), ">": () => pace(1), f: () => toggle("follow"), l: () => toggle("scan"),
       "+": () => view.current?.zoom(1.25), "=": () => view.current?.zoom(1.25), "-": () => view.current?.zoom(0.8), 0: () => view.current?.fit(),
       ...(drives ? {} : {
@@ -66,7 +66,7 @@ function World({ stream }: { stream: Stream }) {
     };
     addEventListener("keydown", press);
     return () => removeEventListener("keydown", press);
-  }, [stream, drives, live?.state, speed]);
+  }, [stream, drives, live?.state, ending, speed]);
 
   return (
     <>
@@ -84,9 +84,9 @@ function World({ stream }: { stream: Stream }) {
         <div class="live-words" role="status"><Notice stream={stream} wish={wish} /></div>
       </div>
       <p class="readout" ref={words} aria-live="off">{trouble || ending ? "" : " "}</p>
-      <Controls live={live} shown={shown} toggle={toggle} wish={wish} />
+      <Controls live={live} over={ending !== null} shown={shown} toggle={toggle} wish={wish} />
       {drives && <p class="drive-help"><b>You drive.</b> <kbd>↑</kbd> <kbd>↓</kbd> ahead and back, <kbd>←</kbd> <kbd>→</kbd> turn
-        (also <kbd>W</kbd> <kbd>A</kbd> <kbd>S</kbd> <kbd>D</kbd>), <kbd>Q</kbd> <kbd>E</kbd> sideways where the robot can; a gamepad and the stick in the picture work too.
+        (also <kbd>W</kbd> <kbd>A</kbd> <kbd>S</kbd> <kbd>D</kbd>), <kbd>Q</kbd> <kbd>E</kbd> sideways where the robot can; hold <kbd>shift</kbd> for full speed. A gamepad and the stick in the picture work too.
         Bring the robot into the dashed green circle.</p>}
       {scene && <Legend stream={stream} scene={scene} />}
     </>
@@ -101,10 +101,10 @@ function Notice({ stream: { live, scene, ending, trouble }, wish }: { stream: St
   if (!scene) return <p class="notice"><i class="spinner" aria-hidden="true" />Starting …</p>;
   if (ending) {
     return (
-      <p class="notice">
-        <b>{ending.outcome.replaceAll("_", " ")}</b>{ending.why && `: ${ending.why}`}{" "}
+      <div class="notice">
+        <p><b class={ending.outcome === "reached" ? "good" : "bad"}>{ending.outcome.replaceAll("_", " ")}</b>{ending.why && `: ${ending.why}`}</p>
         <button type="button" onClick={() => wish({ do: "again" })}>Again</button> <button type="button" class="first" onClick={() => wish({ do: "next" })}>Next episode</button>
-      </p>
+      </div>
     );
   }
   return null;

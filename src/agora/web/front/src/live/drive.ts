@@ -7,8 +7,10 @@ const KEYS: Record<string, Twist> = {
   arrowup: [1, 0, 0], w: [1, 0, 0], arrowdown: [-1, 0, 0], s: [-1, 0, 0],
   arrowleft: [0, 0, 1], a: [0, 0, 1], arrowright: [0, 0, -1], d: [0, 0, -1], q: [0, 1, 0], e: [0, -1, 0],
 };
+const GENTLE = 0.5; // share of the limits that keys ask for without the shift key
 const DEAD = 0.12; // share of a stick's way that counts as its middle
-const AGAIN = 100; // a twist is repeated after this time, ms: who is silent lets go
+const OFTEN = 50; // ms between twists
+const RISE = 0.12, FALL = 0.3; // largest change from one twist to the next, away from standing and back
 
 /** Ask the robot for what is pressed, while `on`; returns where a finger says what it wants. */
 export function useDriving(on: boolean, ask: (twist: Twist) => void): (finger: Twist | null) => void {
@@ -18,22 +20,22 @@ export function useDriving(on: boolean, ask: (twist: Twist) => void): (finger: T
   useEffect(() => {
     if (!on) return undefined;
     const held = new Set<string>();
-    let still = true;
+    let fast = false, now: Twist = [0, 0, 0];
     const say = () => {
-      const twist = sum([...held].map((key) => KEYS[key]), finger.current, stick());
-      const stands = twist.every((share) => share === 0);
-      if (!stands || !still) latest.current(twist);
-      still = stands;
+      const before = now, keys = [...held].map((key) => KEYS[key].map((share) => share * (fast ? 1 : GENTLE)) as Twist);
+      now = towards(now, sum(keys, finger.current, stick()));
+      if (before.some(Boolean) || now.some(Boolean)) latest.current(now);
     };
     const press = (event: KeyboardEvent) => {
       const key = event.key.toLowerCase();
+      fast = event.shiftKey;
       if (!(key in KEYS) || event.ctrlKey || event.metaKey || event.altKey || types(event.target)) return;
       event.preventDefault();
-      if (!held.has(key)) { held.add(key); say(); }
+      held.add(key);
     };
-    const release = (event: KeyboardEvent) => { if (held.delete(event.key.toLowerCase())) say(); };
-    const leave = () => { held.clear(); finger.current = null; say(); };
-    const timer = setInterval(say, AGAIN);
+    const release = (event: KeyboardEvent) => { fast = event.shiftKey; held.delete(event.key.toLowerCase()); };
+    const leave = () => { held.clear(); finger.current = null; now = [0, 0, 0]; latest.current(now); };
+    const timer = setInterval(say, OFTEN);
     addEventListener("keydown", press);
     addEventListener("keyup", release);
     addEventListener("blur", leave);
@@ -59,6 +61,15 @@ function stick(): Twist | null {
   if (!pad) return null;
   const axis = (k: number) => { const value = pad.axes[k] ?? 0; return Math.abs(value) < DEAD ? 0 : -value; };
   return [axis(1), axis(2), axis(0)];
+}
+
+/** The next twist on the way to a wish: a robot that jumps to its limits cannot be steered by keys. */
+function towards(now: Twist, wish: Twist): Twist {
+  const next = (k: number) => {
+    const most = Math.abs(wish[k]) > Math.abs(now[k]) ? RISE : FALL, change = Math.max(-most, Math.min(most, wish[k] - now[k]));
+    return Math.abs(wish[k] - now[k]) <= most ? wish[k] : now[k] + change;
+  };
+  return [next(0), next(1), next(2)];
 }
 
 function sum(keys: Twist[], ...more: (Twist | null)[]): Twist {

@@ -27,13 +27,14 @@ export function PlannerPicker({ planners, chosen, put }: Props) {
         {!shown.length && <p class="faint">No planner has “{find}” in its name or text.</p>}
       </div>
       {chosen.map((one) => (
-        <details key={one.name} class="chosen">
-          <summary><code>{textOf(one)}</code> <small>parameters</small>
-            <button type="button" class="close" aria-label={`Leave ${one.name} out`} onClick={(event) => { event.preventDefault(); toggle(one.name); }}>×</button>
-          </summary>
-          <Parameters planner={planners.find(({ name }) => name === one.name)?.planner ?? one.name} chosen={one}
-            put={(values) => put(chosen.map((other) => (other.name === one.name ? { ...other, values } : other)))} />
-        </details>
+        <div key={one.name} class="chosen">
+          <button type="button" class="close" aria-label={`Leave ${one.name} out`} onClick={() => toggle(one.name)}>×</button>
+          <details>
+            <summary><code>{textOf(one)}</code> <small>parameters</small></summary>
+            <Parameters planner={planners.find(({ name }) => name === one.name)?.planner ?? one.name} chosen={one}
+              put={(values) => put(chosen.map((other) => (other.name === one.name ? { ...other, values } : other)))} />
+          </details>
+        </div>
       ))}
     </fieldset>
   );
