@@ -16,6 +16,7 @@ from typing import Any
 from fastapi import FastAPI, Request, WebSocket, WebSocketDisconnect
 from fastapi.responses import FileResponse, HTMLResponse, JSONResponse, PlainTextResponse, Response
 from fastapi.staticfiles import StaticFiles
+from sqlalchemy import Engine
 from starlette.concurrency import run_in_threadpool
 
 from agora import __version__
@@ -25,7 +26,6 @@ from agora.benchmark.run_folder import RunFolder
 from agora.config import build
 from agora.errors import AgoraError, InputError, UnknownNameError, in_words
 from agora.web import catalogue, results
-from agora.web.database import opened
 from agora.web.events import Events
 from agora.web.live_episode import LiveForm
 from agora.web.lives import Live, Lives
@@ -56,17 +56,15 @@ LOOKS = 0.3
 """Period at which the server looks for changes of runs that workers make, s."""
 
 
-def create_app(settings: Settings) -> FastAPI:
+def create_app(settings: Settings, engine: Engine) -> FastAPI:
     """Return the server of a folder.
 
     Args:
-        settings: the folder, the database and limits.
-
-    Raises:
-        InputError: the database cannot be reached.
+        settings: the folder and limits.
+        engine: engine of the database (`agora.web.database.opened`).
     """
     settings.runs.mkdir(parents=True, exist_ok=True)
-    queue, events = RunQueue(opened(settings.url)), Events()
+    queue, events = RunQueue(engine), Events()
     lives: list[Lives] = []
 
     @asynccontextmanager

@@ -40,8 +40,8 @@ def component(kind: str, name: str) -> dict[str, Any]:
         "kind": kind,
         "name": name,
         "summary": summary(kind, name),
-        "text": introduction(found),
-        "fields": list(fields_of(found)),
+        "text": introduction(found) if isinstance(found, type) else summary(kind, name),
+        "fields": list(fields_of(found)) if isinstance(found, type) else [],
     }
 
 
@@ -127,9 +127,9 @@ def suite(name: str) -> dict[str, Any]:
 def _suite(name: str) -> dict[str, Any]:
     try:
         found = load_suite(name)
-    except InputError as error:
+        stages = [{"name": stage.name, "count": stage.count} for stage in found.stages]
+    except InputError as error:  # its data may not be on this machine
         return {"name": name, "description": "", "stages": [], "missing": in_words(error)}
-    stages = [{"name": stage.name, "count": stage.count} for stage in found.stages]
     return {"name": name, "description": found.description, "stages": stages, "missing": ""}
 
 

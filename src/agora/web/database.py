@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +18,9 @@ from agora.errors import InputError
 _PATIENCE = 30.0  # s that a statement waits for another process
 
 
-def opened(url: str) -> Engine:
-    """Return the engine of a database whose tables are there.
+@contextmanager
+def opened(url: str) -> Iterator[Engine]:
+    """Open a database whose tables are there, and close its connections in the end.
 
     Args:
         url: URL of the database, such as ``sqlite:///PATH`` or ``postgresql+psycopg://USER@HOST/NAME``.
@@ -33,8 +36,12 @@ def opened(url: str) -> Engine:
     except (ArgumentError, ModuleNotFoundError) as error:
         raise InputError(f"database {url!r}: {error}") from error
     except SQLAlchemyError as error:
+        engine.dispose()
         raise InputError(f"database {make_url(url).render_as_string()}: {getattr(error, 'orig', None) or error}") from error
-    return engine
+    try:
+        yield engine
+    finally:
+        engine.dispose()
 
 
 def migrate(engine: Engine) -> None:

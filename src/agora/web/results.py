@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -12,13 +13,14 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from agora.benchmark import store
-from agora.benchmark.account import account
+from agora.benchmark import shard
 from agora.benchmark.compare import write_comparison
 from agora.benchmark.kept import recordings
 from agora.benchmark.merged import merged
 from agora.benchmark.paper import FORMATS, paper_table
 from agora.benchmark.rows_csv import write_csv
+from agora.benchmark.run_folder import RunFolder
+from agora.benchmark.store import Shard
 from agora.errors import InputError, ResultsError, UnknownNameError
 from agora.metrics.registered import metrics
 from agora.viewer.replay import replay_data
@@ -61,20 +63,38 @@ def page(
     for name in (*columns, *filter(None, (sort,))):
         if name not in table.column_names:
             raise UnknownNameError("column", name, table.column_names)
-    if find:
-        hits = [pc.match_substring(table[name], find, ignore_case=True) for name in ("planner", "stage", "outcome")]
-        table = table.filter(pc.or_(pc.or_(hits[0], hits[1]), hits[2]))
-    if sort:
-        order = "descending" if down else "ascending"
-        table = table.take(pc.sort_indices(table, [(sort, order)], null_placement="at_end"))
+    order = _order(table, sort, down, _hits(table, find) if find else pa.array(range(table.num_rows)))
     shown = table.select(list(columns) or table.column_names)
     units = {metric.name: metric.unit for metric in metrics()}
-    part = shown.slice(offset, limit)
+    part = shown.take(order.slice(offset, limit))
     return {
-        "total": table.num_rows,
+        "total": len(order),
         "columns": [{"name": name, "unit": units.get(name, "")} for name in shown.column_names],
-        "rows": [list(row) for row in zip(*(column.to_pylist() for column in part.columns), strict=True)],
+        "rows": [list(row) for row in zip(*(map(_sendable, column.to_pylist()) for column in part.columns), strict=True)],
     }
+
+
+def _hits(table: pa.Table, find: str) -> pa.Array:
+    """The numbers of the rows in which a text stands."""
+    hits = [pc.match_substring(table[name], find, ignore_case=True) for name in ("planner", "stage", "outcome")]
+    return pc.indices_nonzero(pc.or_(pc.or_(hits[0], hits[1]), hits[2]))
+
+
+def _order(table: pa.Table, sort: str, down: bool, among: pa.Array) -> pa.Array:
+    """Some numbers of rows in the order of a column's values, those without a value last; as they are where no column is named."""
+    if not sort:
+        return among
+    pairs = pa.table({"number": among, "value": table[sort].take(among)})
+    known = pairs.filter(pc.is_valid(pairs["value"])).sort_by(
+        [("value", "descending" if down else "ascending"), ("number", "ascending")]
+    )
+    unknown = pairs.filter(pc.is_null(pairs["value"]))
+    return pa.concat_tables([known, unknown])["number"].combine_chunks()
+
+
+def _sendable(value: Any) -> Any:
+    """A value as JSON holds it: numbers that are not finite are texts."""
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _stamp(run: Path) -> tuple[tuple[str, int], ...]:
@@ -85,12 +105,21 @@ def _stamp(run: Path) -> tuple[tuple[str, int], ...]:
 @lru_cache(maxsize=8)
 def _table(run: Path, stamp: tuple[tuple[str, int], ...]) -> pa.Table:
     """The rows of a run, sorted by key, the columns that people look for first."""
-    rows = sorted(account(run).rows, key=lambda row: str(row["key"]))
-    names = {name for row in rows for name in row}
-    order = [name for name in FIRST if name in names]
-    order += [metric.name for metric in metrics() if metric.name in names]
-    order += sorted(names - set(order))
-    return pa.table({name: [row.get(name) for row in rows] for name in order})
+    folder, parts = RunFolder.read(run), []
+    for name, _ in stamp:
+        path = run / "episodes" / name
+        read = shard.read(path)
+        if isinstance(read, str):
+            continue
+        few = read.select([name for name in ("key", "seed") if name in read.column_names])
+        strange = {row["key"] for row in folder.strangers(Shard(path, few.to_pylist(), "", shard.run_of(read)))}
+        parts.append(read.filter(pc.invert(pc.is_in(read["key"], pa.array(sorted(strange), pa.string())))) if strange else read)
+    if not parts:
+        return pa.table({name: pa.array([], pa.string()) for name in ("key", *FIRST)})
+    whole = pa.concat_tables(parts, promote_options="permissive").sort_by("key").combine_chunks()
+    measured = [metric.name for metric in metrics() if metric.name in whole.column_names]
+    head = [*FIRST, *measured]
+    return whole.select([*head, *sorted(set(whole.column_names) - set(head))])
 
 
 def paper(run: Path, kind: str, chosen: Sequence[str]) -> str:
@@ -164,9 +193,3 @@ def episode(run: Path, key: str) -> str:
     if not found:
         raise ResultsError(f"{key}: no recording of this episode was kept")
     return json.dumps(replay_data(found), separators=(",", ":"), allow_nan=False)
-
-
-def recorded_keys(run: Path) -> Iterator[str]:
-    """Yield the keys of the episodes that can be replayed."""
-    for read in store.shards(run / "trajectories", ["key"]):
-        yield from (str(row["key"]) for row in read.rows)

@@ -13,6 +13,7 @@ import uvicorn
 
 from agora.errors import InputError
 from agora.web.app import create_app
+from agora.web.database import opened
 from agora.web.settings import Settings
 from agora.web.worker import main as work
 
@@ -33,13 +34,14 @@ def serve(settings: Settings, port: int, workers: int, *, opens: bool, say: Call
         InputError: the port is taken, or the folder or the database cannot be used.
     """
     listening = _listening(port)
-    app = create_app(settings)
+    settings.folder.mkdir(parents=True, exist_ok=True)
     address = f"http://{HOST}:{listening.getsockname()[1]}/"
-    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", ws="websockets-sansio", timeout_graceful_shutdown=2))
-    say(f"Agora is at {address} ; runs are kept in {settings.runs}; Ctrl-C ends it")
-    if opens:
-        threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
-    with _working(settings, workers):
+    with opened(settings.url) as engine, _working(settings, workers):
+        app = create_app(settings, engine)
+        server = uvicorn.Server(uvicorn.Config(app, log_level="warning", ws="websockets-sansio", timeout_graceful_shutdown=2))
+        say(f"Agora is at {address} ; runs are kept in {settings.runs}; Ctrl-C ends it")
+        if opens:
+            threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
         server.run([listening])
 
 

@@ -47,13 +47,15 @@ def form_of(fields: Any, folder: Path, where: str = "run") -> RequestForm:
 
 def work(settings: Settings, stop: threading.Event) -> None:
     """Take runs and run them, until somebody sets ``stop``; a run that is under way then goes back into the queue."""
-    queue, name = RunQueue(opened(settings.url)), f"{socket.gethostname()}:{os.getpid()}"
-    while not stop.is_set():
-        run = queue.take(name)
-        if run is None:
-            stop.wait(LOOKS)
-        else:
-            _Conduct(queue, name, run, settings, stop).run()
+    name = f"{socket.gethostname()}:{os.getpid()}"
+    with opened(settings.url) as engine:
+        queue = RunQueue(engine)
+        while not stop.is_set():
+            run = queue.take(name)
+            if run is None:
+                stop.wait(LOOKS)
+            else:
+                _Conduct(queue, name, run, settings, stop).run()
 
 
 def main(settings: Settings) -> None:
