@@ -1,0 +1,157 @@
+"""The pages as a person uses them, in Debian's Chromium, where it and the built pages are: where changes are checked they are."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from agora.benchmark.account import account
+from agora.benchmark.bench import run_all
+from agora.benchmark.form import RequestForm
+from agora.web.app import STATIC
+
+CHROMIUM = shutil.which("chromium")
+AXE = STATIC.parent / "front" / "node_modules" / "axe-core" / "axe.min.js"
+LISTS = ("results", "leaderboard", "planners", "robots", "policies")
+PATIENCE = 20_000.0
+"""Time after which a page that does not come is a failure, ms; no page is to be fast here."""
+
+COLOURS = """() => {
+    const canvas = document.querySelector("canvas"), all = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+    return new Set(new Uint32Array(all.data.buffer)).size;
+}"""
+"""Counts the colours of the first canvas."""
+
+if not (CHROMIUM and AXE.is_file() and (STATIC / "index.html").is_file()):
+    pytest.skip("make web has not built the pages, or there is no Chromium", allow_module_level=True)
+
+from playwright.sync_api import Page, expect, sync_playwright  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    return tmp_path_factory.mktemp("pages")
+
+
+@pytest.fixture(scope="module")
+def address(folder):
+    """A server as a person starts it."""
+    words = [Path(sys.executable).with_name("agora"), "web", folder, "--port", "0", "--no-browser"]
+    with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as server:
+        said = next(line for line in server.stderr if "Agora is at" in line)
+        yield re.search(r"http://\S+?(?=/)", said)[0]
+        server.terminate()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with sync_playwright() as playwright:
+        found = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield found
+        found.close()
+
+
+@pytest.fixture(params=["light", "dark"])
+def page(request, browser, address):
+    """A page of a tablet's width, in both colour schemes; whatever goes wrong in it is a failure."""
+    context = browser.new_context(viewport={"width": 834, "height": 1100}, color_scheme=request.param, base_url=address)
+    found, wrong = context.new_page(), []
+    found.set_default_timeout(PATIENCE)
+    expect.set_options(timeout=PATIENCE)
+    found.on("pageerror", lambda error: wrong.append(str(error)))
+    found.on("console", lambda said: wrong.append(said.text) if said.type == "error" and "status of 404" not in said.text else None)
+    yield found
+    context.close()
+    assert wrong == []
+
+
+def check_access(page: Page) -> None:
+    """Have axe look for what keeps people out (https://github.com/dequelabs/axe-core)."""
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    found = page.evaluate("async () => (await axe.run(document, {iframes: false})).violations")
+    grave = [(one["id"], [node["html"] for node in one["nodes"]]) for one in found if one["impact"] in ("serious", "critical")]
+    assert grave == []
+
+
+def test_the_first_page_shows_people_who_walk_and_is_paused_stepped_and_begun_again_by_hand(page):
+    page.goto("/")
+    page.get_by_role("button", name="Pause").click()
+    page.get_by_role("button", name="Go on").wait_for()
+    expect(page.locator(".readout")).to_contain_text("people")
+    assert page.evaluate(COLOURS) > 10
+    before = page.locator(".readout").inner_text()
+    page.get_by_role("button", name="Step").click()
+    expect(page.locator(".readout")).not_to_have_text(before)
+    check_access(page)
+    title = page.get_by_role("heading", level=1)
+    shown = title.inner_text()
+    page.keyboard.press("n")
+    expect(title).not_to_have_text(shown)
+
+
+def test_a_person_drives_the_robot_by_the_keys(page):
+    page.goto("/")
+    page.get_by_role("link", name="Drive now").click()
+    expect(page.get_by_text("You drive.")).to_be_visible()
+    page.get_by_role("button", name="Pause").wait_for()
+    page.keyboard.down("ArrowUp")
+    expect(page.locator(".readout")).to_contain_text(re.compile(r"command 0\.[1-9]"))
+    page.keyboard.up("ArrowUp")
+    expect(page.locator(".readout")).to_contain_text("command 0.00 m/s")
+    check_access(page)
+
+
+def test_two_planners_are_compared_from_the_page_and_the_command_line_gives_the_same_rows(page, folder, tmp_path):
+    page.goto("/run?suite=demo&planner=go_to_goal&planner=pure_pursuit&episodes=1")
+    check_access(page)
+    page.get_by_label("Title").fill("<b>two</b> & <script>alert(1)</script>")
+    page.get_by_role("button", name="Start the run").click()
+    expect(page.get_by_text("finished, 8 episodes")).to_be_visible()
+    expect(page.get_by_role("heading", level=1)).to_have_text("<b>two</b> & <script>alert(1)</script>")
+    report = page.frame_locator("iframe")
+    expect(report.get_by_text("Which planner reached more goals?")).to_be_visible()
+    check_access(page)
+    page.get_by_role("link", name="Episodes").click()
+    expect(page.locator("table tbody tr")).to_have_count(8)
+    check_access(page)
+    page.get_by_role("link", name="Tables and files").click()
+    with page.expect_download() as download:
+        page.get_by_role("link", name="CSV").first.click()
+    assert Path(download.value.path()).read_text(encoding="utf-8").count("\n") == 9
+    check_access(page)
+    form = RequestForm("demo", ("go_to_goal", "pure_pursuit"), episodes=1, output=tmp_path / "terminal", workers=0)
+    run_all(form.request())
+    runs = sorted((folder / "runs").iterdir())
+    shown, typed = ({row["key"]: dict(row) for row in account(place).rows} for place in (runs[-1], tmp_path / "terminal"))
+    timed = {name for row in typed.values() for name in row if "planning" in name}
+    assert {k: {n: v for n, v in row.items() if n not in timed} for k, row in shown.items()} == {
+        k: {n: v for n, v in row.items() if n not in timed} for k, row in typed.items()
+    }
+
+
+@pytest.mark.parametrize(
+    "name", ["results", "leaderboard", "planners", "robots", "policies", "nowhere", "results/nothing", "live/nothing"]
+)
+def test_no_page_is_empty_and_all_can_be_used_by_everybody(page, name):
+    page.goto(f"/{name}")
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    expect(page.locator("main")).to_contain_text(re.compile(r"\w{3,}.*\w{3,}", re.DOTALL))
+    check_access(page)
+
+
+def test_a_page_is_drawn_within_a_second_of_processor_time(browser, address):
+    context = browser.new_context(base_url=address)
+    page = context.new_page()
+    page.set_default_timeout(PATIENCE)
+    session = context.new_cdp_session(page)
+    session.send("Performance.enable")
+    page.goto("/planners")
+    page.get_by_role("heading", level=1).wait_for()
+    spent = {one["name"]: one["value"] for one in session.send("Performance.getMetrics")["metrics"]}
+    assert spent["ScriptDuration"] + spent["LayoutDuration"] < 1.0
+    context.close()
