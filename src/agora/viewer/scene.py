@@ -16,6 +16,7 @@ from agora.core.recording import Contact, Recording
 from agora.core.state import SOCIAL_STATES, Array, Bools, Doubles, Ints
 from agora.errors import InputError
 from agora.metrics.outline import closest_surface, wall_gaps
+from agora.metrics.outline import corners as footprint
 from agora.viewer.planned import corners, paths
 
 if TYPE_CHECKING:
@@ -133,6 +134,7 @@ class Frame(NamedTuple):
         others: (M, 4) x, y, heading and radius of the episode's other robots.
         planned: (K, 2) path that the robot is to follow, m; no points where there is none or nobody recorded it.
         readings: what a dial would show.
+        outlines: corners (V, 2) of the outline of the robot and of each other one, m; None for a disc. None at all: all are discs.
     """
 
     time: float
@@ -147,6 +149,7 @@ class Frame(NamedTuple):
     others: Doubles = np.zeros((0, 4))
     planned: Doubles = np.zeros((0, 2))
     readings: Readings | None = None
+    outlines: tuple[Doubles | None, ...] = ()
 
 
 class Readings(NamedTuple):
@@ -257,6 +260,7 @@ class Scene:
             np.array([[*_pose_at(other, time), other.radius] for other in self.others]).reshape(-1, 4),
             next((path for since, path in reversed(self._paths) if since <= time + 1e-9), np.zeros((0, 2))),
             self._readings(time),
+            tuple(_outline_at(one, time) for one in (recording, *self.others)),
         )
 
     @cached_property
@@ -314,6 +318,17 @@ def _between(recording: Recording, times: Doubles) -> tuple[Array, Array, Double
     j = np.minimum(k + 1, len(time) - 1)
     gap = np.maximum(time[j] - time[k], 1e-9)
     return k, j, np.clip((times - time[k]) / gap, 0.0, 1.0)
+
+
+def _outline_at(recording: Recording, time: float) -> Doubles | None:
+    """Corners (V, 2) of a robot's outline at a time, m; None for a disc."""
+    own = footprint(recording)
+    if own is None:
+        return None
+    x, y, heading = _pose_at(recording, time)
+    ahead, side = np.array([np.cos(heading), np.sin(heading)]), np.array([-np.sin(heading), np.cos(heading)])
+    placed: Doubles = (x, y) + own[:, :1] * ahead + own[:, 1:] * side
+    return placed
 
 
 def _pose_at(recording: Recording, time: float) -> Doubles:
