@@ -339,9 +339,21 @@ def _pose_at(recording: Recording, time: float) -> Doubles:
     return pose
 
 
-def title_of(planner: str, suite: str, stage: str, episode: int, seed: int | None, robot: int | None = None) -> str:
-    """The title of an episode's picture; ``robot`` is the number of its robot where it has several."""
-    said = [f"{planner} · {suite}: {stage}", f"episode {episode}"]
+def title_of(
+    planner: str, suite: str, stage: str, episode: int, seed: int | None, robot: int | None = None, *, blind: bool = False
+) -> str:
+    """Return the title of an episode's picture.
+
+    Args:
+        planner: label of the planner.
+        suite: name of the suite.
+        stage: name of the stage.
+        episode: number of the episode.
+        seed: seed of the stage; None where it is not known.
+        robot: number of the robot where the episode has several.
+        blind: whether the planner reads no walls.
+    """
+    said = [f"{planner}{' (reads no walls)' if blind else ''} · {suite}: {stage}", f"episode {episode}"]
     said += [] if seed is None else [f"seed {seed}"]
     return ", ".join(said if robot is None else [*said, f"robot {robot}"])
 
