@@ -3,6 +3,7 @@
 # make check   format, lint, types, imports           make bench     speed, against peers and plain C
 # make docs    the manual, in docs/_build/html        make clean     what these made
 # make ros     the ROS workspace, in build/ros, and what reads bags; installs Debian's ROS packages or says how
+# make web     the pages of agora web, in src/agora/web/static; needs npm
 # make leaderboard  the entries of our own planners, anew, in docs/leaderboard
 # make lock    the newest versions that fit, pinned in requirements.lock
 
@@ -19,7 +20,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no
 # Tests start hundreds of processes of Python. Without bytecode on disk, which containers often forbid, each compiles its modules anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-all test-ros check bench docs ros kernels graph-kernels test-kernels workspace leaderboard lock clean
+.PHONY: demo test test-all test-ros check bench docs ros kernels graph-kernels test-kernels workspace web leaderboard lock clean
 
 $(BIN)/python:
 	@test -n "$(PYTHON)" || { echo "Agora needs Python 3.11 or newer with its venv module; name one: make PYTHON=..."; exit 1; }
@@ -116,6 +117,14 @@ workspace: $(VENV)/.ros
 	  { cat $(SPACE)/log; exit 1; }
 	@echo "The ROS workspace is built:  . build/ros/devel/setup.bash"
 
+FRONT := src/agora/web/front
+web:
+	@command -v npm > /dev/null || { echo "make web needs npm, which comes with Node.js 18 or newer (Debian: apt install npm)"; exit 1; }
+	npm --prefix $(FRONT) ci --silent
+	@touch $(FRONT)/node_modules/CATKIN_IGNORE
+	npm --prefix $(FRONT) run --silent build
+	@echo "The pages are built; agora web shows them"
+
 lock:
 	$(PYTHON) -m venv --clear build/lock
 	build/lock/bin/python -m pip install --quiet --disable-pip-version-check '.[test,check,docs,bench]'
@@ -124,4 +133,4 @@ lock:
 	mv build/requirements.lock requirements.lock
 
 clean:
-	rm -rf $(VENV) results docs/_build build dist src/CMakeLists.txt .catkin_* src/interop/*/CATKIN_IGNORE .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) results docs/_build build dist src/CMakeLists.txt .catkin_* src/interop/*/CATKIN_IGNORE src/agora/web/static $(FRONT)/node_modules .pytest_cache .mypy_cache .ruff_cache .hypothesis

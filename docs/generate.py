@@ -22,6 +22,7 @@ from agora.cli.app import app
 from agora.config import key_of
 from agora.core.recording import Recording
 from agora.datasets.catalogue import CATALOGUE
+from agora.documented import introduction, meanings
 from agora.draft.pedestrian_types import PedestrianType
 from agora.draft.people import People
 from agora.draft.periods import Periods
@@ -461,8 +462,7 @@ def record_section(record: type) -> str:
 
 def summary(component: Any) -> str:
     """The text of a docstring before its sections, as Markdown."""
-    text = inspect.getdoc(component) or ""
-    return prose(re.split(r"\n\s*\n(?=(?:Attributes|Args|Raises|Returns):\n)|\n(?=Attributes:\n)", text)[0])
+    return prose(introduction(component))
 
 
 def module_source(component: Any) -> str:
@@ -479,7 +479,7 @@ def parameters(component: type) -> str:
     fields = [field for field in dataclasses.fields(component) if field.init]
     if not fields:
         return "No parameters.\n"
-    meaning = descriptions(component, [field.name for field in fields])
+    meaning = {name: prose(text) for name, text in meanings(component, [field.name for field in fields]).items()}
     hints = typing.get_type_hints(component, localns={"Map": Map}, include_extras=False)
     has_defaults = any(default(field) for field in fields)
     rows = []
@@ -488,30 +488,6 @@ def parameters(component: type) -> str:
         row += [default(field) or "required"] if has_defaults else []
         rows.append([*row, meaning.get(field.name, "")])
     return table(["name", "type", *(["default"] if has_defaults else []), "meaning"], rows)
-
-
-def descriptions(component: type, names: Iterable[str]) -> dict[str, str]:
-    """The meanings of fields in docstrings: ``one, two: text.`` at the start of a line or after a full stop."""
-    known, found = set(names), {}
-    for parent in reversed(component.__mro__[:-1]):
-        section = re.search(r"\nAttributes:\n(.*?)(?:\n\n\S|\Z)", inspect.getdoc(parent) or "", re.DOTALL)
-        text = "" if section is None else re.sub(r"\s+", " ", section[1])
-        starts = [m for m in re.finditer(r"(?<![^ ])((?:\*?\w+\*?, )*\*?\w+\*?): ", text) if described(m[1], known)]
-        for start, after in zip(starts, [*(m.start() for m in starts[1:]), len(text)], strict=False):
-            for name in described(start[1], known):
-                found[name] = prose(text[start.end() : after].strip(" ;"))
-    return found
-
-
-def described(words: str, known: set[str]) -> set[str]:
-    """The known names among ``one, two, *_three``; empty if a word is none."""
-    found: set[str] = set()
-    for word in words.split(", "):
-        some = {name for name in known if re.fullmatch(word.replace("*", ".*"), name)}
-        if not some:
-            return set()
-        found |= some
-    return found
 
 
 def default(field: dataclasses.Field[Any]) -> str:

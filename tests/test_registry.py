@@ -33,10 +33,8 @@ def strangers(monkeypatch):
     """The components of other distributions: a list of ``(name, value)``; registered before the test, forgotten after it."""
 
     def register(*points: tuple[str, str]) -> None:
-        def entry_points(group: str) -> EntryPoints:
-            return EntryPoints(EntryPoint(name, value, group) for name, value in points)
-
-        monkeypatch.setattr(registry, "entry_points", entry_points)
+        found = EntryPoints(EntryPoint(name, value, f"agora.{kind}") for kind in registry.KINDS for name, value in points)
+        monkeypatch.setattr(registry, "_points", lambda: found)
         registry.available.cache_clear()
 
     yield register

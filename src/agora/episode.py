@@ -193,9 +193,9 @@ class Episodes:
         self.planner, self.conditions = planner, conditions
         self._calls, self._unmade = 0, unmade
         worlds = min(worlds or len(starts), len(starts))
-        self._batch = Batch(starts, conditions, declaration_of(planner).needs, worlds, threads=threads, slots=slots, record=record)
-        self.engine, self.starts = self._batch.engine, starts
-        self.world = self._batch.world
+        self.batch = Batch(starts, conditions, declaration_of(planner).needs, worlds, threads=threads, slots=slots, record=record)
+        self.engine, self.starts = self.batch.engine, starts
+        self.world = self.batch.world
         longest = max(s.timeout for s in starts)
         length = math.ceil(longest / conditions.periods.control) + 3
         self._recorder = Recorder(self.world, length, notes_of(planner), bool(conditions.behaviours))
@@ -212,24 +212,24 @@ class Episodes:
         common = self.conditions.periods.common
         self._refill()
         try:
-            while self._pending or (self._batch.running >= 0).any():
+            while self._pending or (self.batch.running >= 0).any():
                 self._recorder.sample()
                 yield from self._collect()
                 if self.world.tick % common == 0:
                     self._refill()
                 if self.world.status.clock.done.all() and not self._pending:
                     continue
-                self._batch.look()
+                self.batch.look()
                 self._control()
                 self._before(WORLD)
-                self._batch.advance()
+                self.batch.advance()
                 self._after()
         finally:
-            self._batch.close()
+            self.batch.close()
 
     def _refill(self) -> None:
         began = False
-        for w in np.flatnonzero(self._batch.running < 0):
+        for w in np.flatnonzero(self.batch.running < 0):
             if self._pending:
                 self._begin(int(w), self._pending.pop())
                 began = True
@@ -238,7 +238,7 @@ class Episodes:
 
     def _begin(self, w: int, index: int) -> None:
         start = self.starts[index]
-        self._batch.begin(w, index)
+        self.batch.begin(w, index)
         self._recorder.start(w)
         self._touching[w] = touching(self.world, w)
         self._planning[w], self._failure[w] = [], {}
@@ -249,10 +249,10 @@ class Episodes:
 
     def _control(self) -> None:
         """Ask the planner for the twists of all rows that are under way."""
-        active, robots = self._batch.active, self.world.layout.robots
+        active, robots = self.batch.active, self.world.layout.robots
         if not active.any():
             return
-        observers = self._batch.observers
+        observers = self.batch.observers
         seen = observers.observe()
         self._before(PLANNER)
         self._calls += 1
@@ -267,7 +267,7 @@ class Episodes:
             self._planning[w].append(share)
         self._memory = answer.memory
         note_contact(answer, np.repeat(self.world.status.clock.step == 0, robots) & self._touching.reshape(-1))
-        self._batch.command(answer.twists, active, failures)
+        self.batch.command(answer.twists, active, failures)
         self._recorder.note(answer.notes, active)
         if observers.record:
             self._recorder.read(observers, active)
@@ -275,15 +275,15 @@ class Episodes:
             self._failure[row // robots][row % robots] = reason
 
     def _collect(self) -> Iterator[tuple[int, list[Recording]]]:
-        for w in np.flatnonzero(self._batch.ended):
-            index = int(self._batch.running[w])
+        for w in np.flatnonzero(self.batch.ended):
+            index = int(self.batch.running[w])
             yield index, [self._recording(int(w), r) for r in range(self.world.layout.robots)]
-            self._batch.running[w] = -1
+            self.batch.running[w] = -1
             self._recorder.cursor[w] = -1
 
     def _recording(self, w: int, r: int) -> Recording:
-        start, status = self.starts[self._batch.running[w]], self.world.status
-        kept = recorded(self._batch, self._recorder, w, r, start, int(status.ends.step[w, r]), Outcome(status.ends.outcome[w, r]))
+        start, status = self.starts[self.batch.running[w]], self.world.status
+        kept = recorded(self.batch, self._recorder, w, r, start, int(status.ends.step[w, r]), Outcome(status.ends.outcome[w, r]))
         calls = len(kept.time) - 1
         return replace(
             kept,

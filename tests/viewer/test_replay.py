@@ -202,6 +202,11 @@ def test_every_part_the_script_uses_is_in_the_page():
     assert used == set(re.findall(r'data-part="(\w+)"', page))
 
 
+def test_the_script_is_one_module_that_imports_nothing():
+    script = re.search(r'<script type="module">(.*?)</script>', replay_html({"a": crash()}), re.S)[1]
+    assert "class Painter" in script and "function between" in script and not re.search(r"^\s*import\b", script, re.M)
+
+
 def test_the_extent_of_the_page_is_that_of_the_scene():
     recording = crash()
     assert encode(recording)["extent"] == pytest.approx(list(Scene(recording).extent), abs=1e-3)

@@ -29,6 +29,7 @@ from agora.cli.serve import serve
 from agora.cli.train import train
 from agora.cli.tune import tune
 from agora.cli.validate import calibrate, validate
+from agora.cli.web import web
 from agora.core.stranger import tell_crashes
 from agora.errors import AgoraError, StoppedError, in_words
 
@@ -47,7 +48,7 @@ PANELS: dict[str, dict[str, Any]] = {
     | {"scenario": scenarios, "map": maps, "data": data},
     "Train": {"train": train, "policy": policies},
     "Convert": {"export": export, "bag": bag, "import": import_, "submit": submit},
-    "Serve, and this machine": {"serve": serve, "warm": warm, "doctor": doctor},
+    "Serve, and this machine": {"web": web, "serve": serve, "warm": warm, "doctor": doctor},
 }
 """The panels of ``agora --help``: commands, and groups of commands, by their names."""
 

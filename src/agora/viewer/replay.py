@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import io
 import json
+import re
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
@@ -79,6 +80,28 @@ def replay_html(recordings: Mapping[str, Recording], *, rate: float = 10.0, titl
     """
     from markupsafe import Markup
 
+    data = replay_data(recordings, rate=rate, titles=titles)
+    page = templates()
+    return Markup(  # noqa: S704 - the template escapes what it is given
+        page.get_template("replay.html").render(
+            episodes=data["episodes"],
+            legend=LEGEND,
+            states=[(FAMILIES[STATES[name][0]], STATES[name][1], name) for name in states_seen(recordings.values())],
+            data=embed(data),
+            css=source("replay.css"),
+            script=module("track.js", "painter.js", "replay.js"),
+        )
+    )
+
+
+def replay_data(
+    recordings: Mapping[str, Recording], *, rate: float = 10.0, titles: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    """Return the data that the replay plays, as JSON holds them; the arguments are those of `replay_html`.
+
+    Raises:
+        InputError: there are no recordings, or one has no samples.
+    """
     if not recordings:
         raise InputError("no recordings to replay")
     maps: dict[str, int] = {}
@@ -89,7 +112,7 @@ def replay_html(recordings: Mapping[str, Recording], *, rate: float = 10.0, titl
             drawn = maps.setdefault(json.dumps(encode_map(recording.map)), len(maps))
         title = (titles or {}).get(name, name)
         episodes.append({"name": name, "title": title, "map": drawn, **encode(recording, rate)})
-    data = {
+    return {
         "colours": {"light": COLOURS, "dark": DARK},
         "outcomes": OUTCOME_COLOURS,
         "units": {"gap": GAP, "none": NO_GAP, "command": COMMAND, "extra": EXTRA},
@@ -99,17 +122,6 @@ def replay_html(recordings: Mapping[str, Recording], *, rate: float = 10.0, titl
         "maps": [json.loads(text) for text in maps],
         "episodes": episodes,
     }
-    page = templates()
-    return Markup(  # noqa: S704 - the template escapes what it is given
-        page.get_template("replay.html").render(
-            episodes=episodes,
-            legend=LEGEND,
-            states=[(FAMILIES[STATES[name][0]], STATES[name][1], name) for name in states_seen(recordings.values())],
-            data=embed(data),
-            css=source("replay.css"),
-            script=source("replay.js"),
-        )
-    )
 
 
 def write_replay(
@@ -146,6 +158,13 @@ def source(name: str) -> Markup:
     from markupsafe import Markup
 
     return Markup(files("agora.viewer").joinpath("templates", name).read_text(encoding="utf-8"))  # noqa: S704 - our own file
+
+
+def module(*names: str) -> Markup:
+    """Modules of ours as one, to be put into a page: each may use those before it, so that nothing is imported."""
+    from markupsafe import Markup
+
+    return Markup("").join(Markup(re.sub(r"^import .*\n", "", source(name), flags=re.M)) for name in names)  # noqa: S704 - our own files
 
 
 def embed(data: Any) -> Markup:

@@ -390,6 +390,16 @@ def raster(map_: Map, extent: Extent | None = None, *, cells: Bools | None = Non
     return occupied[bottom:top, left:right], Extent(x + left * size, y + bottom * size, x + right * size, y + top * size)
 
 
+def reach(map_: Map, places: Iterable[Doubles], margin: float) -> Extent:
+    """The extent of a map's obstacles and of places (K, 2), m, with a margin; of a map without obstacles, that of the map."""
+    walls = _corners(map_)
+    if not any(map(len, walls)):
+        walls = [np.array([map_.origin, np.add(map_.origin, map_.size)])]
+    points = np.concatenate([np.reshape(some, (-1, 2)) for some in (*walls, *places)])
+    (left, bottom), (right, top) = points.min(axis=0) - margin, points.max(axis=0) + margin
+    return Extent(float(left), float(bottom), float(right), float(top))
+
+
 def _corners(map_: Map) -> list[Doubles]:
     """Points that span a map's cells, segments, discs and polygons."""
     discs = np.reshape(np.asarray(map_.discs, float), (-1, 3))

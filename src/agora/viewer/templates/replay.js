@@ -1,14 +1,20 @@
-(() => {
-  "use strict";
-  const root = document.currentScript.closest(".replay");
+import { TURN, between, mix, people, pose, trails } from "./track.js";
+import { Painter } from "./painter.js";
+
+// The first script of a page starts all its replays: a module does not know where it stands.
+for (const root of document.querySelectorAll(".replay:not([data-started])")) {
+  root.dataset.started = "";
+  start(root);
+}
+
+function start(root) {
   const shared = JSON.parse(root.querySelector('script[type="application/json"]').textContent);
   const part = {};
   for (const element of root.querySelectorAll("[data-part]")) part[element.dataset.part] = element;
-  const pen = part.canvas.getContext("2d"), chart = part.timeline.getContext("2d");
+  const painter = new Painter(part.canvas), chart = part.timeline.getContext("2d");
   const dark = matchMedia("(prefers-color-scheme: dark)");
-  const TURN = 2 * Math.PI, EDGE = 8, CHART_TOP = 2;
-  let episode = null, colours = shared.colours.light, time = 0, playing = false, last = 0, asked = false, fitted = true;
-  let view = { scale: 1, x: 0, y: 0 }, width = 0, height = 0, masks = [];
+  const EDGE = 8, CHART_TOP = 2;
+  let episode = null, colours = shared.colours.light, time = 0, playing = false, last = 0, asked = false;
 
   async function inflate(text) {
     const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
@@ -50,223 +56,61 @@
         state: e.states ? bytes.subarray(marks + p * T, marks + (p + 1) * T) : null,
       });
     }
+    const { extent, door, goal, tolerance, radius, outline } = e, plan = shared.maps[e.map] ?? null;
+    const route = Array.from(e.x, (x, i) => [x, e.y[i]]);
+    e.scene = { extent, plan, door, goal, tolerance, radius, outline, route, states: shared.states, flash: shared.flash };
     return e;
   }
 
-  function between(e, s) {
-    let low = 0, high = e.time.length - 1;
-    while (low < high) { const middle = (low + high + 1) >> 1; if (e.time[middle] <= s + 1e-9) low = middle; else high = middle - 1; }
-    const next = Math.min(low + 1, e.time.length - 1);
-    return [low, next, Math.min(1, Math.max(0, (s - e.time[low]) / Math.max(e.time[next] - e.time[low], 1e-9)))];
-  }
-  const mix = (row, [k, j, f]) => row[k] + f * (row[j] - row[k]);
-  const angle = (row, [k, j, f]) => row[k] + f * (((row[j] - row[k] + 1.5 * TURN) % TURN + TURN) % TURN - TURN / 2);
-  const seen = (p, [k, j, f]) => p.present[k] && (p.present[j] || f < 1e-6);
-  const place = (p, b) => ({ x: mix(p.x, b), y: mix(p.y, b), heading: angle(p.heading, b), radius: p.radius, id: p.id, mark: p.state ? shared.states[p.state[b[0]]] : null });
-
-  function at(e, s) {
-    const b = between(e, s);
-    return { robot: { x: mix(e.x, b), y: mix(e.y, b), heading: angle(e.heading, b) }, people: e.people.filter((p) => seen(p, b)).map((p) => place(p, b)) };
-  }
   function gap(row, [k, j, f]) {
     const value = row[k] + (f > 0 && row[k] < Infinity && row[j] < Infinity ? f * (row[j] - row[k]) : 0);
     return Math.abs(value) < 0.005 ? 0 : value;
   }
   function speed(e, s) {
-    const [k, j] = between(e, Math.max(0, s - 1e-6));
+    const [k, j] = between(e.time, Math.max(0, s - 1e-6));
     return j > k ? Math.hypot(e.x[j] - e.x[k], e.y[j] - e.y[k]) / (e.time[j] - e.time[k]) : 0;
   }
 
   function fit() {
-    const [left, bottom, right, top] = episode.extent;
-    view = { scale: Math.min(width / (right - left), height / (top - bottom)), x: (left + right) / 2, y: (bottom + top) / 2 };
-    fitted = true;
+    painter.fit(episode.extent);
     ask();
   }
-  function zoom(factor, px = width / 2, py = height / 2) {
-    const scale = Math.min(2000, Math.max(1, view.scale * factor));
-    view.x += (px - width / 2) * (1 / view.scale - 1 / scale);
-    view.y -= (py - height / 2) * (1 / view.scale - 1 / scale);
-    view.scale = scale;
-    fitted = false;
+  function zoom(factor, px, py) {
+    painter.zoom(factor, px, py);
     ask();
   }
-  const sx = (x) => width / 2 + (x - view.x) * view.scale;
-  const sy = (y) => height / 2 - (y - view.y) * view.scale;
 
-  function size(canvas, context, w, h) {
-    const ratio = devicePixelRatio || 1;
-    canvas.width = Math.round(w * ratio);
-    canvas.height = Math.round(h * ratio);
-    context.setTransform(ratio, 0, 0, ratio, 0, 0);
-  }
   function resize() {
     if (!episode) return;
     const [left, bottom, right, top] = episode.extent;
-    width = Math.max(1, part.stage.clientWidth);
-    height = Math.round(Math.min(width * Math.min(0.8, Math.max(0.35, (top - bottom) / (right - left))), Math.max(280, innerHeight * 0.72)));
+    const width = Math.max(1, part.stage.clientWidth);
+    const height = Math.round(Math.min(width * Math.min(0.8, Math.max(0.35, (top - bottom) / (right - left))), Math.max(280, innerHeight * 0.72)));
     part.canvas.style.height = height + "px";
-    size(part.canvas, pen, width, height);
-    size(part.timeline, chart, part.timeline.clientWidth, part.timeline.clientHeight);
-    if (fitted) fit(); else ask();
+    painter.resize(width, height);
+    resizeTimeline();
+    if (painter.fitted) fit(); else ask();
   }
 
-  function disc(x, y, radius, fill, stroke, line = 1.5) {
-    pen.beginPath();
-    pen.arc(sx(x), sy(y), Math.max(radius * view.scale, 1), 0, TURN);
-    if (fill) { pen.fillStyle = fill; pen.fill(); }
-    if (stroke) { pen.strokeStyle = stroke; pen.lineWidth = line; pen.stroke(); }
-  }
-  function line(points, colour, wide) {
-    pen.beginPath();
-    points.forEach(([x, y], i) => (i ? pen.lineTo(sx(x), sy(y)) : pen.moveTo(sx(x), sy(y))));
-    pen.strokeStyle = colour;
-    pen.lineWidth = wide;
-    pen.lineJoin = pen.lineCap = "round";
-    pen.stroke();
-  }
-  function body(p, radius, colour) {
-    disc(p.x, p.y, radius, colour, colours.ground, 1);
-    line([[p.x, p.y], [p.x + radius * Math.cos(p.heading), p.y + radius * Math.sin(p.heading)]], colours.ground, Math.max(1.5, 0.22 * radius * view.scale));
+  function resizeTimeline() {
+    const ratio = devicePixelRatio || 1;
+    part.timeline.width = Math.round(part.timeline.clientWidth * ratio);
+    part.timeline.height = Math.round(part.timeline.clientHeight * ratio);
+    chart.setTransform(ratio, 0, 0, ratio, 0, 0);
   }
 
-  function robot(at, e) {
-    if (!e.outline.length) { body(at, e.radius, colours.robot); return; }
-    const c = Math.cos(at.heading), s = Math.sin(at.heading), place = ([x, y]) => [at.x + c * x - s * y, at.y + s * x + c * y];
-    const corners = e.outline.map(place), front = Math.max(...e.outline.map(([x]) => x));
-    line([...corners, corners[0]], colours.ground, 2);
-    pen.fillStyle = colours.robot;
-    pen.fill();
-    line([[at.x, at.y], place([front, 0])], colours.ground, Math.max(1.5, 0.2 * e.radius * view.scale));
-  }
-
-  function drawMap(map, index) {
-    if (map.cells && masks[index]) {
-      const [left, bottom, right, top] = map.extent;
-      pen.imageSmoothingEnabled = false;
-      pen.drawImage(masks[index], sx(left), sy(top), (right - left) * view.scale, (top - bottom) * view.scale);
-    }
-    for (const polygon of map.polygons) {
-      line([...polygon, polygon[0]], colours.wall, 1);
-      pen.fillStyle = colours.wall;
-      pen.fill();
-    }
-    for (const [x, y, radius] of map.discs) disc(x, y, radius, colours.wall);
-    for (const [x0, y0, x1, y1] of map.segments) line([[x0, y0], [x1, y1]], colours.wall, 2.5);
-  }
-  function drawDoor(e) {
-    const [[ax, ay], [bx, by]] = e.door.ends, leaf = 0.5 * (1 - mix(e.door.open, between(e, time)));
-    const wide = Math.max(2.5, e.door.thickness * view.scale);
-    if (leaf <= 0) return;
-    for (const [x, y, side] of [[ax, ay, leaf], [bx, by, -leaf]]) line([[x, y], [x + side * (bx - ax), y + side * (by - ay)]], colours.wall, wide);
-  }
-  async function paintMasks() {
-    masks = await Promise.all(shared.maps.map(async (map) => {
-      if (!map.cells) return null;
-      const image = new Image();
-      image.src = map.cells;
-      await image.decode();
-      const mask = document.createElement("canvas"), brush = mask.getContext("2d");
-      mask.width = image.width;
-      mask.height = image.height;
-      brush.drawImage(image, 0, 0);
-      brush.globalCompositeOperation = "source-in";
-      brush.fillStyle = colours.wall;
-      brush.fillRect(0, 0, mask.width, mask.height);
-      return mask;
-    }));
-  }
-
-  function drawContacts(moment) {
-    for (const [when, kind, party, x, y, words] of episode.contacts) {
-      if (time + 1e-9 < when) continue;
-      for (const p of moment.people) if (kind === 1 && p.id === party) disc(p.x, p.y, p.radius, null, colours.contact, 3);
-      const age = (time - when) / shared.flash, r = 0.5 * episode.radius;
-      for (const [colour, wide] of [[colours.ground, 6], [colours.contact, 3]]) {
-        line([[x - r, y - r], [x + r, y + r]], colour, wide);
-        line([[x - r, y + r], [x + r, y - r]], colour, wide);
-      }
-      label(words, x, y - 1.6 * episode.radius);
-      if (age > 1) continue;
-      pen.globalAlpha = 1 - age;
-      disc(x, y, episode.radius * (1.2 + 2 * age), null, colours.contact, 5);
-      pen.globalAlpha = 1;
-    }
-  }
-  function label(words, x, y) {
-    pen.font = "600 13px system-ui, sans-serif";
-    const half = pen.measureText(words).width / 2 + 6, at = Math.min(Math.max(sx(x), half), width - half);
-    pen.textAlign = "center";
-    pen.textBaseline = "top";
-    pen.lineWidth = 4;
-    pen.strokeStyle = colours.ground;
-    pen.strokeText(words, at, sy(y));
-    pen.fillStyle = colours.ink;
-    pen.fillText(words, at, sy(y));
-    pen.textAlign = "start";
-    pen.textBaseline = "alphabetic";
-  }
-  function drawScale() {
-    const metres = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100].find((m) => m * view.scale >= 50) || 200;
-    pen.fillStyle = pen.strokeStyle = colours.faint;
-    pen.lineWidth = 2;
-    pen.beginPath();
-    pen.moveTo(12, height - 14); pen.lineTo(12, height - 10); pen.lineTo(12 + metres * view.scale, height - 10); pen.lineTo(12 + metres * view.scale, height - 14);
-    pen.stroke();
-    pen.font = "12px system-ui, sans-serif";
-    pen.fillText(`${metres} m`, 16, height - 16);
-  }
   function draw() {
-    const e = episode, moment = at(e, time), [k] = between(e, time);
-    pen.fillStyle = colours.ground;
-    pen.fillRect(0, 0, width, height);
-    if (e.map >= 0) drawMap(shared.maps[e.map], e.map);
-    if (e.door) drawDoor(e);
-    pen.setLineDash([6, 4]);
-    disc(e.goal[0], e.goal[1], e.tolerance, null, colours.goal, 2.5);
-    pen.setLineDash([]);
-    disc(e.goal[0], e.goal[1], 0.35 * e.tolerance, colours.goal);
-    const planned = e.paths.findLast(([since]) => since <= time + 1e-9);
-    if (planned && planned[1].length > 1 && part.planned.checked) {
-      pen.setLineDash([7, 6]);
-      line(planned[1], colours.goal, 1.5);
-      pen.setLineDash([]);
-    }
-    const path = Array.from(e.x, (x, i) => [x, e.y[i]]);
-    pen.globalAlpha = 0.25;
-    line(path, colours.robot, 2);
-    pen.globalAlpha = 1;
-    line([...path.slice(0, k + 1), [moment.robot.x, moment.robot.y]], colours.robot, 2.5);
-    disc(path[0][0], path[0][1], 0.3 * e.radius, colours.ground, colours.robot, 2);
-    if (part.trails.checked) {
-      for (let back = shared.trail[1]; back <= shared.trail[0] + 1e-9 && back <= time; back += shared.trail[1]) {
-        const b = between(e, time - back), now = between(e, time);
-        pen.globalAlpha = 0.8 * (1 - back / (shared.trail[0] + shared.trail[1]));
-        for (const p of e.people) if (seen(p, b) && seen(p, now)) disc(mix(p.x, b), mix(p.y, b), 0.25 * p.radius, colours.pedestrian);
-      }
-      pen.globalAlpha = 1;
-    }
-    for (const p of moment.people) body(p, p.radius, p.mark ? p.mark[0] : colours.pedestrian);
-    pen.textAlign = "center";
-    pen.textBaseline = "middle";
-    for (const p of moment.people) {
-      if (!p.mark || !p.mark[1]) continue;
-      pen.fillStyle = "#1B1F24";
-      pen.font = `bold ${Math.max(9, 1.1 * p.radius * view.scale)}px system-ui, sans-serif`;
-      pen.fillText(p.mark[1], sx(p.x), sy(p.y));
-    }
-    pen.textAlign = "start";
-    pen.textBaseline = "alphabetic";
-    robot(moment.robot, e);
-    drawContacts(moment);
-    if (part.names.checked) {
-      pen.fillStyle = colours.ink;
-      pen.font = "11px system-ui, sans-serif";
-      for (const p of moment.people) pen.fillText(p.id, sx(p.x) + p.radius * view.scale + 2, sy(p.y) - p.radius * view.scale);
-    }
-    drawScale();
+    const e = episode, b = between(e.time, time), robot = pose(e, b);
+    const planned = part.planned.checked && e.paths.findLast(([since]) => since <= time + 1e-9);
+    painter.draw(e.scene, {
+      time, robot, others: [], people: people(e, b), scan: null, ids: part.names.checked,
+      trails: part.trails.checked ? trails(e, time, shared.trail) : [],
+      travelled: [...e.scene.route.slice(0, b[0] + 1), [robot.x, robot.y]],
+      planned: planned ? planned[1] : [],
+      open: e.door ? mix(e.door.open, b) : 1,
+      contacts: e.contacts.filter(([when]) => when <= time + 1e-9),
+    });
     drawTimeline();
-    const b = between(e, time), metres = (row) => { const m = gap(row, b); return strong(m < Infinity ? `${m.toFixed(2)} m` : "none"); };
+    const metres = (row) => { const m = gap(row, b); return strong(m < Infinity ? `${m.toFixed(2)} m` : "none"); };
     const asked = e.command ? e.command.map((row) => { const v = row[Math.min(b[0], Math.max(0, row.length - 2))]; return Math.abs(v) < 0.005 ? 0 : v; }) : null;
     part.readout.replaceChildren(strong(`${time.toFixed(1)} s`), ` of ${e.time.at(-1).toFixed(1)} s · speed `, strong(`${speed(e, time).toFixed(2)} m/s`),
       ...(asked ? [" · command ", strong(`${asked[0].toFixed(2)} m/s, ${asked[1] ? `${asked[1].toFixed(2)} m/s sideways, ` : ""}${asked[2].toFixed(2)} rad/s`)] : []),
@@ -345,7 +189,7 @@
     if (!e.time) await unpack(e);
     episode = e;
     time = 0;
-    fitted = true;
+    painter.fitted = true;
     part.scrubber.max = e.time.at(-1);
     const dot = document.createElement("i");
     dot.style.background = shared.outcomes[e.outcome] || colours.faint;
@@ -357,13 +201,13 @@
   async function theme(light) {
     colours = dark.matches && light !== true ? shared.colours.dark : shared.colours.light;
     for (const mark of root.querySelectorAll("[data-role]")) mark.style.background = colours[mark.dataset.role];
-    await paintMasks();
+    await painter.dress(colours, shared.maps);
     if (episode) ask();
   }
   const keys = {
     " ": () => play(!playing),
-    ArrowLeft: (event) => seek(event.shiftKey ? episode.time[Math.max(0, between(episode, time - 1e-6)[0])] : time - 1),
-    ArrowRight: (event) => seek(event.shiftKey ? episode.time[between(episode, time)[1]] : time + 1),
+    ArrowLeft: (event) => seek(event.shiftKey ? episode.time[Math.max(0, between(episode.time, time - 1e-6)[0])] : time - 1),
+    ArrowRight: (event) => seek(event.shiftKey ? episode.time[between(episode.time, time)[1]] : time + 1),
     ArrowUp: () => { part.speed.selectedIndex = Math.min(part.speed.length - 1, part.speed.selectedIndex + 1); },
     ArrowDown: () => { part.speed.selectedIndex = Math.max(0, part.speed.selectedIndex - 1); },
     Home: () => seek(0), End: () => seek(Infinity),
@@ -399,9 +243,7 @@
   });
   part.canvas.addEventListener("pointermove", (event) => {
     if (!part.canvas.hasPointerCapture(event.pointerId)) return;
-    view.x -= event.movementX / view.scale;
-    view.y += event.movementY / view.scale;
-    fitted = false;
+    painter.pan(event.movementX, event.movementY);
     ask();
   });
   part.canvas.addEventListener("lostpointercapture", () => part.canvas.classList.remove("dragging"));
@@ -419,4 +261,4 @@
   addEventListener("beforeprint", () => theme(true));
   addEventListener("afterprint", theme);
   theme().then(open);
-})();
+}

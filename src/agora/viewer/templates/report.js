@@ -28,7 +28,7 @@
   show();
 
   const filter = document.getElementById("filter");
-  filter.addEventListener("input", () => {
+  filter?.addEventListener("input", () => {
     const wanted = filter.value.trim().toLowerCase();
     for (const group of document.querySelectorAll(":is(#differences, #metrics, #distributions) details")) {
       let found = 0;

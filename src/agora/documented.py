@@ -1,0 +1,40 @@
+"""The meanings of a component's fields, as its docstrings give them; manual and forms show them."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterable
+from typing import Any
+
+
+def introduction(component: Any) -> str:
+    """Return the text of a docstring before its sections."""
+    return re.split(r"\n\s*\n(?=(?:Attributes|Args|Raises|Returns):\n)|\n(?=Attributes:\n)", inspect.getdoc(component) or "")[0]
+
+
+def meanings(component: type, names: Iterable[str]) -> dict[str, str]:
+    """Return the meanings of fields by name: ``one, two: text.`` at the start of a line or after a full stop.
+
+    Those of a parent hold where the component says nothing itself.
+    """
+    known, found = set(names), {}
+    for parent in reversed(component.__mro__[:-1]):
+        section = re.search(r"\nAttributes:\n(.*?)(?:\n\n\S|\Z)", inspect.getdoc(parent) or "", re.DOTALL)
+        text = "" if section is None else re.sub(r"\s+", " ", section[1])
+        starts = [m for m in re.finditer(r"(?<![^ ])((?:\*?\w+\*?, )*\*?\w+\*?): ", text) if _meant(m[1], known)]
+        for start, after in zip(starts, [*(m.start() for m in starts[1:]), len(text)], strict=False):
+            for name in _meant(start[1], known):
+                found[name] = text[start.end() : after].strip(" ;")
+    return found
+
+
+def _meant(words: str, known: set[str]) -> set[str]:
+    """The known names among ``one, two, *_three``; empty if a word is none."""
+    found: set[str] = set()
+    for word in words.split(", "):
+        some = {name for name in known if re.fullmatch(word.replace("*", ".*"), name)}
+        if not some:
+            return set()
+        found |= some
+    return found

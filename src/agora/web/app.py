@@ -1,0 +1,360 @@
+"""The server: what pages and programs can ask for over HTTP, and the built front end.
+
+It listens on this machine alone and knows no users. Runs are worked on by a worker in a process of its own (`agora.web.worker`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from fastapi import FastAPI, Request, WebSocket, WebSocketDisconnect
+from fastapi.responses import FileResponse, HTMLResponse, JSONResponse, PlainTextResponse, Response
+from fastapi.staticfiles import StaticFiles
+from sqlalchemy import Engine
+from starlette.concurrency import run_in_threadpool
+
+from agora import __version__
+from agora.benchmark import leaderboard
+from agora.benchmark.kept import report
+from agora.benchmark.run_folder import RunFolder
+from agora.config import build
+from agora.errors import AgoraError, InputError, UnknownNameError, in_words
+from agora.web import catalogue, results
+from agora.web.events import Events
+from agora.web.live_episode import LiveForm
+from agora.web.lives import Live, Lives
+from agora.web.queue import RunQueue
+from agora.web.settings import Settings
+from agora.web.worker import form_of
+
+STATIC = Path(__file__).parent / "static"
+"""The built front end."""
+
+POLICY = (
+    "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; "
+    "object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'self'"
+)
+"""Content security policy of our own pages."""
+
+REPORT_POLICY = (
+    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; frame-ancestors 'self'; "
+    "sandbox allow-scripts allow-popups"
+)
+"""Policy of reports, which hold all that they need and fetch nothing; names in them can reach nothing of the server's."""
+
+UNBUILT = (
+    "<!doctype html><title>Agora</title><p>The pages are not built. In a clone: <code>make web</code> (it needs npm). "
+    "The programs' interface is at <a href='/api/docs'>/api/docs</a>."
+)
+LOOKS = 0.3
+"""Period at which the server looks for changes of runs that workers make, s."""
+
+
+def create_app(settings: Settings, engine: Engine) -> FastAPI:
+    """Return the server of a folder.
+
+    Args:
+        settings: the folder and limits.
+        engine: engine of the database (`agora.web.database.opened`).
+    """
+    settings.runs.mkdir(parents=True, exist_ok=True)
+    queue, events = RunQueue(engine), Events()
+    lives: list[Lives] = []
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        lives.append(Lives(settings.lives, lambda live: events.tell({"live": live.plain()})))
+        looking = asyncio.create_task(_look(queue, events))
+        yield
+        looking.cancel()
+        lives.pop().close()
+
+    app = FastAPI(
+        title="Agora",
+        version=__version__,
+        lifespan=lifespan,
+        docs_url="/api/docs",
+        redoc_url=None,
+        openapi_url="/api/openapi.json",
+    )
+    _answer_errors(app)
+    _names(app, settings)
+    _runs(app, settings, queue)
+    _results(app, settings, queue)
+    _lives(app, events, lambda: lives[0])
+    _pages(app)
+    return app
+
+
+async def _look(queue: RunQueue, events: Events) -> None:
+    """Tell who listens how runs change."""
+    known: dict[str, dict[str, Any]] = {}
+    while True:
+        if events.listened:
+            for run in await run_in_threadpool(queue.runs):
+                if known.get(run.id) != (said := run.plain()):
+                    known[run.id] = said
+                    events.tell({"run": said})
+        await asyncio.sleep(LOOKS)
+
+
+def _answer_errors(app: FastAPI) -> None:
+    """Say mistakes in words, and send our policies along."""
+
+    @app.exception_handler(AgoraError)
+    async def refuse(request: Request, error: AgoraError) -> JSONResponse:
+        missing = isinstance(error, UnknownNameError) and request.method in ("GET", "DELETE")
+        return JSONResponse({"error": str(error)}, 404 if missing else 422)
+
+    @app.exception_handler(OSError)
+    async def fail(request: Request, error: OSError) -> JSONResponse:
+        return JSONResponse({"error": in_words(error)}, 507)
+
+    @app.middleware("http")
+    async def head(request: Request, answer: Callable[[Request], Awaitable[Response]]) -> Response:
+        response = await answer(request)
+        response.headers.setdefault("Content-Security-Policy", POLICY)
+        response.headers["X-Content-Type-Options"] = "nosniff"
+        response.headers["Referrer-Policy"] = "same-origin"
+        return response
+
+
+def _names(app: FastAPI, settings: Settings) -> None:
+    """What has a name."""
+
+    @app.get("/api/about")
+    def about() -> dict[str, Any]:
+        """This server."""
+        return {"version": __version__, "folder": str(settings.folder)}
+
+    @app.get("/api/suites")
+    def suites() -> list[dict[str, Any]]:
+        """All suites with their stages."""
+        return catalogue.suites()
+
+    @app.get("/api/suites/{name}")
+    def suite(name: str) -> dict[str, Any]:
+        """A suite with its file."""
+        return catalogue.suite(name)
+
+    @app.get("/api/planners")
+    def planners() -> list[dict[str, Any]]:
+        """All planners and presets."""
+        return catalogue.planners()
+
+    @app.get("/api/kinds")
+    def kinds() -> dict[str, Any]:
+        """The names of every kind of component."""
+        return catalogue.kinds()
+
+    @app.get("/api/kinds/{kind}/{name}")
+    def component(kind: str, name: str) -> dict[str, Any]:
+        """A component with its fields."""
+        return catalogue.component(kind, name)
+
+    @app.get("/api/robots")
+    def robots() -> list[dict[str, Any]]:
+        """All robots."""
+        return catalogue.robots()
+
+    @app.get("/api/policies")
+    def policies() -> list[dict[str, Any]]:
+        """All policies with their cards."""
+        return catalogue.policies()
+
+
+def _runs(app: FastAPI, settings: Settings, queue: RunQueue) -> None:
+    """The queue."""
+
+    @app.get("/api/runs")
+    def runs() -> list[dict[str, Any]]:
+        """All runs, the newest first."""
+        return [run.plain() for run in queue.runs()]
+
+    @app.post("/api/runs", status_code=201)
+    def ask(fields: dict[str, Any]) -> dict[str, Any]:
+        """Put a run into the queue: the fields of a `RequestForm`, and ``title``."""
+        form = {name: value for name, value in fields.items() if name != "title"}
+        for name in ("output", "resume", "add", "executor"):
+            if name in form:
+                raise InputError(f"run: {name!r} is the server's to choose")
+        planned = form_of(form, settings.runs / "asked").request()
+        title = fields.get("title") or f"{planned.suite.name}: {', '.join(planned.planners)}"
+        if not isinstance(title, str):
+            raise InputError(f"run: title: expected a text, got {title!r}")
+        return queue.put(title[:200], form).plain()
+
+    @app.get("/api/runs/{id}")
+    def run(id: str) -> dict[str, Any]:
+        """A run."""
+        return queue.run(id).plain()
+
+    @app.post("/api/runs/{id}/cancel")
+    def cancel(id: str) -> dict[str, Any]:
+        """Stop a run; what is finished stays."""
+        return queue.cancel(id).plain()
+
+    @app.post("/api/runs/{id}/resume")
+    def resume(id: str) -> dict[str, Any]:
+        """Go on with a run that was stopped."""
+        return queue.resume(id).plain()
+
+    @app.delete("/api/runs/{id}", status_code=204)
+    def remove(id: str) -> None:
+        """Remove a run and its results."""
+        queue.remove(id)
+        shutil.rmtree(settings.runs / id, ignore_errors=True)
+
+
+def _results(app: FastAPI, settings: Settings, queue: RunQueue) -> None:
+    """Results of runs."""
+
+    def folder(id: str) -> Path:
+        place = settings.runs / queue.run(id).id
+        if not RunFolder.is_at(place):
+            raise InputError(f"run {id} has no results yet")
+        return place
+
+    @app.get("/api/runs/{id}/rows")
+    def rows(
+        id: str, offset: int = 0, limit: int = 100, sort: str = "", down: bool = False, find: str = "", columns: str = ""
+    ) -> dict[str, Any]:
+        """A page of the rows of a run."""
+        names = [name for name in columns.split(",") if name]
+        return results.page(folder(id), offset=offset, limit=limit, sort=sort, down=down, find=find, columns=names)
+
+    @app.get("/api/runs/{id}/report")
+    def page(id: str) -> HTMLResponse:
+        """The report of a run."""
+        place = folder(id) / "report.html"
+        text = (place if place.is_file() else report(folder(id))).read_text(encoding="utf-8")
+        return HTMLResponse(text, headers={"Content-Security-Policy": REPORT_POLICY})
+
+    @app.get("/api/runs/{id}/table")
+    def table(id: str, format: str = "markdown", metric: str = "") -> PlainTextResponse:
+        """The table of a run for a paper."""
+        return PlainTextResponse(results.paper(folder(id), format, [name for name in metric.split(",") if name]))
+
+    @app.get("/api/runs/{id}/files/{kind}")
+    def file(id: str, kind: str) -> Response:
+        """The rows of a run as a file."""
+        makers = {"csv": (results.csv_of, "text/csv"), "parquet": (results.parquet_of, "application/vnd.apache.parquet")}
+        if kind not in makers:
+            raise UnknownNameError("file", kind, makers)
+        make, media = makers[kind]
+        named = {"Content-Disposition": f'attachment; filename="{id}.{kind}"'}
+        return Response(make(folder(id)), media_type=media, headers=named)
+
+    @app.get("/api/runs/{id}/episodes/{key:path}")
+    def episode(id: str, key: str) -> Response:
+        """The recording of an episode, as the replay reads it."""
+        return Response(results.episode(folder(id), key), media_type="application/json")
+
+    @app.get("/api/compare")
+    def compare(run: str) -> HTMLResponse:
+        """The page that compares runs, whose names stand between commas."""
+        text = results.comparison([folder(id) for id in run.split(",") if id])
+        return HTMLResponse(text, headers={"Content-Security-Policy": REPORT_POLICY})
+
+    @app.get("/api/leaderboard")
+    def board() -> HTMLResponse:
+        """The leaderboard of the entries that come with Agora, and of those in the folder ``leaderboard``."""
+        own = settings.folder / "leaderboard"
+        place = settings.folder / "leaderboard.html"
+        leaderboard.write([own] if own.is_dir() else [], place)
+        return HTMLResponse(place.read_text(encoding="utf-8"), headers={"Content-Security-Policy": REPORT_POLICY})
+
+
+def _lives(app: FastAPI, events: Events, lives: Callable[[], Lives]) -> None:
+    """Live episodes."""
+
+    @app.post("/api/live", status_code=201)
+    async def begin(fields: dict[str, Any]) -> dict[str, Any]:
+        """Begin a live episode: the fields of a `LiveForm`."""
+        form = build(fields, LiveForm, "live")
+        await run_in_threadpool(form.chosen)
+        return lives().begin(form).plain()
+
+    @app.get("/api/live")
+    async def each() -> list[dict[str, Any]]:
+        """All live episodes."""
+        return [live.plain() for live in lives().all()]
+
+    @app.delete("/api/live/{id}", status_code=204)
+    async def end(id: str) -> None:
+        """End a live episode."""
+        lives().end(id)
+
+    @app.websocket("/api/live/{id}")
+    async def watch(socket: WebSocket, id: str) -> None:
+        if not _is_ours(socket):
+            await socket.close(4403, "this page is not of this server")
+            return
+        await socket.accept()
+        try:
+            live = lives().get(id)
+        except UnknownNameError as error:
+            await socket.send_json({"error": str(error)})
+            await socket.close(4404)
+            return
+        await _serve(socket, live)
+
+    @app.websocket("/api/events")
+    async def listen(socket: WebSocket) -> None:
+        if not _is_ours(socket):
+            await socket.close(4403, "this page is not of this server")
+            return
+        await socket.accept()
+        with suppress(WebSocketDisconnect, RuntimeError):
+            async for message in events.listen():
+                await socket.send_text(json.dumps(message))
+
+
+def _is_ours(socket: WebSocket) -> bool:
+    """Say whether a socket comes from a page of this server, or from a program, which names no origin."""
+    origin = socket.headers.get("origin")
+    return origin is None or origin.partition("//")[2] == socket.headers.get("host")
+
+
+async def _serve(socket: WebSocket, live: Live) -> None:
+    """Send a watcher what happens, and take its wishes, until it goes."""
+    watcher = live.watch()
+
+    async def send() -> None:
+        while True:
+            message = await watcher.next()
+            await (socket.send_bytes(message) if isinstance(message, bytes) else socket.send_text(message))
+
+    async def hear() -> None:
+        while True:
+            with suppress(ValueError):
+                live.do(json.loads(await socket.receive_text()))
+
+    tasks = [asyncio.create_task(send()), asyncio.create_task(hear())]
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        live.leave(watcher)
+        for task in tasks:
+            task.cancel()
+            with suppress(asyncio.CancelledError, WebSocketDisconnect, RuntimeError):
+                await task
+
+
+def _pages(app: FastAPI) -> None:
+    """The front end: its files, and its one page for every other path."""
+    if (STATIC / "index.html").is_file():
+        app.mount("/static", StaticFiles(directory=STATIC), name="static")
+
+    @app.get("/{path:path}", include_in_schema=False)
+    def page(path: str) -> Response:
+        if path.startswith("api/"):
+            raise UnknownNameError("address", f"/{path}", [route.path for route in app.routes if hasattr(route, "path")])
+        index = STATIC / "index.html"
+        return FileResponse(index) if index.is_file() else HTMLResponse(UNBUILT)

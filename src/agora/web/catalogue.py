@@ -1,0 +1,196 @@
+"""Everything that has a name, as pages read it: components with their fields, suites, planners, robots, policies."""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+import typing
+from collections.abc import Iterator
+from functools import cache
+from typing import Any, Literal
+
+from agora.config import plain
+from agora.described import described
+from agora.documented import introduction, meanings
+from agora.errors import InputError, UnknownNameError, in_words
+from agora.learning.card import card_names, load_policy_card
+from agora.planners.presets import named_planner, preset_names, runnable
+from agora.policies.weights import policy_names
+from agora.ranges import range_of
+from agora.registry import KINDS, available, load, plug_of, summary
+from agora.robots.model import load_robot, robot_names
+from agora.share import folder
+from agora.tasks.suite import load_suite, suite_names
+
+
+def kinds() -> dict[str, Any]:
+    """Return the names of every kind of component, with the kind in words."""
+    return {kind: {"words": words, "names": sorted(available(kind))} for kind, words in KINDS.items()}
+
+
+@cache
+def component(kind: str, name: str) -> dict[str, Any]:
+    """Return a component with its fields.
+
+    Raises:
+        UnknownNameError: there is no such kind or component. InputError: it cannot be imported.
+    """
+    found = load(kind, name)
+    return {
+        "kind": kind,
+        "name": name,
+        "summary": summary(kind, name),
+        "text": introduction(found) if isinstance(found, type) else summary(kind, name),
+        "fields": list(fields_of(found)) if isinstance(found, type) else [],
+    }
+
+
+def fields_of(record: type) -> Iterator[dict[str, Any]]:
+    """Yield the fields of a dataclass as a form shows them."""
+    shown = [one for one in dataclasses.fields(record) if one.init]
+    try:
+        hints = typing.get_type_hints(record, include_extras=True)
+    except NameError:  # of a type that is there for type checkers alone
+        hints = {}
+    said = meanings(record, [one.name for one in shown])
+    for one in shown:
+        hint = hints.get(one.name, Any)
+        span, plug = range_of(hint), plug_of(hint)
+        default = one.default if one.default_factory is dataclasses.MISSING else one.default_factory()
+        yield {
+            "name": one.name,
+            "type": _type(hint),
+            "words": described(hint),
+            "default": None if default is dataclasses.MISSING else _plain(default),
+            "required": default is dataclasses.MISSING,
+            "least": None if span is None else span.least,
+            "most": None if span is None else span.most,
+            "above": span is not None and span.above,
+            "choices": list(map(str, _choices(hint))),
+            "kind": "" if plug is None else plug.kind,
+            "help": said.get(one.name, ""),
+        }
+
+
+def _plain(value: Any) -> Any:
+    """A default as a file would hold it; nothing where no file can."""
+    try:
+        found = plain(value)
+    except (InputError, TypeError, ValueError):
+        return None
+    return found if isinstance(found, str | int | float | bool | list | dict) else None
+
+
+def _members(hint: Any) -> tuple[Any, ...]:
+    """The types of a union but None; the type itself where it is none, without its marks."""
+    if typing.get_origin(hint) is typing.Annotated:
+        return _members(typing.get_args(hint)[0])
+    if typing.get_origin(hint) in (typing.Union, types.UnionType):
+        return tuple(member for one in typing.get_args(hint) if one is not type(None) for member in _members(one))
+    return (hint,)
+
+
+def _choices(hint: Any) -> tuple[Any, ...]:
+    members = _members(hint)
+    return typing.get_args(members[0]) if len(members) == 1 and typing.get_origin(members[0]) is Literal else ()
+
+
+def _type(hint: Any) -> str:
+    """The control that a form shows for a type."""
+    if plug_of(hint) is not None:
+        return "component"
+    if _choices(hint):
+        return "choice"
+    known = {float: "number", int: "whole", bool: "yes", str: "text"}
+    members = _members(hint)
+    return known.get(members[0], "other") if len(members) == 1 else "other"
+
+
+def suites() -> list[dict[str, Any]]:
+    """Return all suites, with their stages."""
+    return [_suite(name) for name in suite_names()]
+
+
+def suite(name: str) -> dict[str, Any]:
+    """Return a suite with its file.
+
+    Raises:
+        UnknownNameError: there is none of this name.
+    """
+    if name not in suite_names():
+        raise UnknownNameError("suite", name, suite_names())
+    text = (folder("configs") / "benchmark" / f"{name}.yaml").read_text(encoding="utf-8")
+    return {**_suite(name), "text": text}
+
+
+@cache
+def _suite(name: str) -> dict[str, Any]:
+    try:
+        found = load_suite(name)
+        stages = [{"name": stage.name, "count": stage.count} for stage in found.stages]
+    except InputError as error:  # its data may not be on this machine
+        return {"name": name, "description": "", "stages": [], "missing": in_words(error)}
+    return {"name": name, "description": found.description, "stages": stages, "missing": ""}
+
+
+@cache
+def planners() -> list[dict[str, Any]]:
+    """Return all planners and presets, with the reason why one cannot run here."""
+    _, reasons = runnable()
+    return [_planner(name, "planner", reasons.get(name, "")) for name in sorted(available("planners"))] + [
+        _planner(name, "preset", "") for name in preset_names()
+    ]
+
+
+def _planner(name: str, kind: str, missing: str) -> dict[str, Any]:
+    said, label, needs = "", "", list[str]()
+    try:
+        own = named_planner(name)[1] if not missing else None
+        parent = name if own is None else own.name
+        said = summary("planners", parent)
+        if own is not None:
+            label, needs = own.part.declares.label, sorted(own.part.declares.channels)
+    except InputError as error:
+        missing = in_words(error)
+        parent = name
+    return {
+        "name": name,
+        "kind": kind,
+        "planner": parent,
+        "summary": said,
+        "label": label,
+        "needs": needs,
+        "learned": ".learned." in available("planners")[parent].value if parent in available("planners") else False,
+        "missing": missing,
+    }
+
+
+@cache
+def robots() -> list[dict[str, Any]]:
+    """Return all robots."""
+    return [_robot(name) for name in robot_names()]
+
+
+def _robot(name: str) -> dict[str, Any]:
+    model = load_robot(name)
+    return {
+        "name": name,
+        "radius": model.radius,
+        "outline": [list(corner) for corner in model.footprint],
+        "kinematics": model.kinematics,
+        "top_speed": model.top_speed,
+        "lidar": None if model.lidar is None else {"beams": model.lidar.beams, "range": model.lidar.range_max},
+        "sensors": [sensor.name for sensor in model.sensors],
+    }
+
+
+@cache
+def policies() -> list[dict[str, Any]]:
+    """Return all policies that have weights here, with their cards."""
+    cards = set(card_names())
+    return [_policy(name, name in cards) for name in policy_names()]
+
+
+def _policy(name: str, has_card: bool) -> dict[str, Any]:
+    card = load_policy_card(name) if has_card else None
+    return {"name": name, "card": None if card is None else plain(card)}

@@ -1,0 +1,65 @@
+"""The database: its engine, and its tables brought to the newest version."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from alembic import command
+from alembic.config import Config
+from sqlalchemy import Engine, create_engine, event
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError, SQLAlchemyError
+
+from agora.errors import InputError
+
+_PATIENCE = 30.0  # s that a statement waits for another process
+
+
+@contextmanager
+def opened(url: str) -> Iterator[Engine]:
+    """Open a database whose tables are there, and close its connections in the end.
+
+    Args:
+        url: URL of the database, such as ``sqlite:///PATH`` or ``postgresql+psycopg://USER@HOST/NAME``.
+
+    Raises:
+        InputError: it is no URL, or the database cannot be reached.
+    """
+    try:
+        engine = create_engine(url, connect_args={"timeout": _PATIENCE} if _is_file(url) else {}, pool_pre_ping=True)
+        if _is_file(url):
+            event.listen(engine, "connect", _be_durable)
+        migrate(engine)
+    except (ArgumentError, ModuleNotFoundError) as error:
+        raise InputError(f"database {url!r}: {error}") from error
+    except SQLAlchemyError as error:
+        engine.dispose()
+        raise InputError(f"database {make_url(url).render_as_string()}: {getattr(error, 'orig', None) or error}") from error
+    try:
+        yield engine
+    finally:
+        engine.dispose()
+
+
+def migrate(engine: Engine) -> None:
+    """Bring the tables to the newest version."""
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
+    with engine.begin() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, "head")
+
+
+def _is_file(url: str) -> bool:
+    return make_url(url).get_backend_name() == "sqlite"
+
+
+def _be_durable(connection: Any, record: Any) -> None:
+    """Let readers and a writer of SQLite work at the same time, and have every commit on the disk before it is acknowledged."""
+    cursor = connection.cursor()
+    cursor.execute("PRAGMA journal_mode=WAL")
+    cursor.execute("PRAGMA synchronous=FULL")
+    cursor.close()

@@ -1,0 +1,59 @@
+// The frame of all pages: their names, and the one that the address asks for.
+import type { ComponentChildren } from "preact";
+import { useEffect } from "preact/hooks";
+import { Frame } from "./Frame";
+import { Planners } from "./lists/Planners";
+import { Policies } from "./lists/Policies";
+import { Robots } from "./lists/Robots";
+import { FirstLive } from "./live/FirstLive";
+import { LivePage } from "./live/LivePage";
+import { useNews } from "./news";
+import { follow, usePlace } from "./place";
+import { Compare } from "./results/Compare";
+import { Results } from "./results/Results";
+import { RunDetail } from "./results/RunDetail";
+import { RunPage } from "./run/RunPage";
+
+const PAGES: [string, string][] = [
+  ["", "Live"], ["run", "Run"], ["results", "Results"], ["leaderboard", "Leaderboard"], ["planners", "Planners"], ["robots", "Robots"], ["policies", "Policies"],
+];
+
+export function App() {
+  const place = usePlace(), [first, ...rest] = place.pathname.split("/").filter(Boolean).map(decodeURIComponent);
+  const here = first === "live" || !first ? "" : first === "compare" ? "results" : first;
+  const news = useNews(), busy = (news.runs ?? []).filter(({ state }) => state === "running" || state === "queued").length;
+  const title = PAGES.find(([name]) => name === here)?.[1] ?? "Not found";
+  useEffect(() => { document.title = `${title} · Agora`; }, [title]);
+  return (
+    <div onClick={follow}>
+      <a class="skip" href="#main">Skip to the page</a>
+      <header class="top">
+        <a class="brand" href="/">Agora</a>
+        <nav aria-label="Pages">
+          {PAGES.map(([name, words]) => (
+            <a key={name} href={`/${name}`} aria-current={name === here ? "page" : undefined}>
+              {words}{name === "results" && busy > 0 && <span class="count" aria-label={`${busy} in the queue`}>{busy}</span>}
+            </a>
+          ))}
+        </nav>
+      </header>
+      {news.lost && <p class="lost" role="alert">The server does not answer. Is <code>agora web</code> still running? Trying again …</p>}
+      <main id="main" tabIndex={-1}>{page(first ?? "", rest, place)}</main>
+    </div>
+  );
+}
+
+function page(first: string, [one = "", two = ""]: string[], place: URL): ComponentChildren {
+  switch (first) {
+    case "": return <FirstLive />;
+    case "live": return <LivePage key={one} id={one} />;
+    case "run": return <RunPage key={place.search} asked={place.searchParams} />;
+    case "results": return one ? <RunDetail key={one} id={one} tab={two} asked={place.searchParams} /> : <Results />;
+    case "compare": return <Compare runs={place.searchParams.get("run") ?? ""} />;
+    case "leaderboard": return <><h1>Leaderboard</h1><Frame src="/api/leaderboard" title="Leaderboard" /></>;
+    case "planners": return <Planners name={one} />;
+    case "robots": return <Robots name={one} />;
+    case "policies": return <Policies name={one} />;
+    default: return <><h1>There is no such page</h1><p><a href="/">To the first page</a></p></>;
+  }
+}

@@ -1,0 +1,55 @@
+// All planners and presets, with what they are and take.
+import { useState } from "preact/hooks";
+import { useGet, wordsOf, type Component, type Planner } from "../api";
+import { Paragraphs, Said } from "../Said";
+import { begin, FIRST } from "../live/begin";
+import { Beside } from "./Beside";
+
+const LABELS: Record<string, string> = {
+  faithful: "as its source does it", reconstruction: "made from a paper that leaves things open", small: "as its source, but smaller",
+};
+
+export function Planners({ name }: { name: string }) {
+  const { data, error } = useGet<Planner[]>("/api/planners", true);
+  const planner = data?.find((one) => one.name === name) ?? (name ? undefined : data?.find((one) => one.name === FIRST.planner));
+  const entries = data?.map((one) => ({ name: one.name, words: one.summary.replaceAll("`", ""), tag: one.kind === "preset" ? "preset" : one.learned ? "learned" : "" }));
+  return (
+    <Beside title="Planners" path="/planners" entries={entries} error={error} chosen={planner?.name ?? ""}>
+      {planner ? <Detail key={planner.name} planner={planner} /> : data && <p>There is no planner “{name}”.</p>}
+    </Beside>
+  );
+}
+
+function Detail({ planner }: { planner: Planner }) {
+  const { data, error } = useGet<Component>(`/api/kinds/planners/${encodeURIComponent(planner.planner)}`, true);
+  const [wrong, setWrong] = useState("");
+  const watch = () => begin({ ...FIRST, planner: planner.name }).catch((problem: unknown) => setWrong(wordsOf(problem)));
+  return (
+    <>
+      <h2>{planner.name}</h2>
+      {planner.kind === "preset" && <p>A preset of <a href={`/planners/${planner.planner}`}>{planner.planner}</a>: the same planner with values of its own.</p>}
+      {planner.missing
+        ? <p class="bad">It cannot run here: {planner.missing}</p>
+        : <p class="files"><button type="button" class="first" onClick={watch}>Watch it</button><a class="button" href={`/run?planner=${encodeURIComponent(planner.name)}`}>Run it on a suite</a></p>}
+      {(wrong || error) && <p class="bad" role="alert">{wrong || error}</p>}
+      <dl>
+        {planner.label && <><dt>Label</dt><dd>{planner.label}{LABELS[planner.label] && `: ${LABELS[planner.label]}`}</dd></>}
+        <dt>Reads</dt><dd>{planner.needs.join(", ") || "the robot's state and its goal"}</dd>
+        <dt>Learned</dt><dd>{planner.learned ? "yes, see Policies" : "no"}</dd>
+      </dl>
+      {data && <Paragraphs text={data.text} />}
+      {data && data.fields.length > 0 && (
+        <>
+          <h3>Parameters{planner.kind === "preset" && `, with the defaults of ${planner.planner}`}</h3>
+          <dl class="parameters-list">
+            {data.fields.map((field) => (
+              <div key={field.name}><dt><code>{field.name}</code> {shown(field.default)}</dt><dd><Said text={field.help} /> <small>{field.words}</small></dd></div>
+            ))}
+          </dl>
+        </>
+      )}
+    </>
+  );
+}
+
+const shown = (value: unknown) => (value === null || value === undefined ? "none" : typeof value === "object" ? JSON.stringify(value).replaceAll(",", ", ") : String(value));

@@ -1,0 +1,59 @@
+// Trained policies, with their cards.
+import { useGet, type Card, type Policy, type Result } from "../api";
+import { Paragraphs } from "../Said";
+import { Beside } from "./Beside";
+
+export function Policies({ name }: { name: string }) {
+  const { data, error } = useGet<Policy[]>("/api/policies", true);
+  const policy = data?.find((one) => one.name === name) ?? (name ? undefined : data?.[0]);
+  const entries = data?.map((one) => ({ name: one.name, words: one.card ? `trained on ${one.card.training.suite}` : "no card" }));
+  return (
+    <Beside title="Policies" path="/policies" entries={entries} error={error} chosen={policy?.name ?? ""}>
+      {policy && <h2>{policy.name}</h2>}
+      {policy?.card ? <Detail card={policy.card} /> : data && <p>{policy ? "This policy has no card: nobody has written down how it was trained." : `There is no policy “${name}”.`}</p>}
+    </Beside>
+  );
+}
+
+function Detail({ card: { training, seeds } }: { card: Card }) {
+  const tests = seeds.flatMap(({ seed, results }) => results.map((result) => ({ seed, ...result })));
+  return (
+    <>
+      <p class="files"><a class="button first" href={`/planners/${encodeURIComponent(training.planner)}`}>Its planner, {training.planner}</a></p>
+      <h3>How it was trained</h3>
+      <Paragraphs text={training.method} />
+      <dl>
+        <dt>Trained on</dt><dd>{training.suite}, {training.stage}</dd>
+        <dt>Steps</dt><dd>{seeds.map(({ steps }) => steps.toLocaleString("en")).join(", ")}, one number for each seed</dd>
+        <dt>Tested on</dt><dd>{training.test}</dd>
+      </dl>
+      <h3>What it cannot do</h3>
+      <Paragraphs text={training.cannot} />
+      {tests.length > 0 && (
+        <>
+          <h3>Test</h3>
+          <div class="scroll"><table>
+            <thead><tr><th>Stage</th><th class="number">Seed</th><th class="number">Episodes</th><th class="number">Reached</th><th class="number">Collided</th><th class="number">Too late</th><th class="number">Mean time</th></tr></thead>
+            <tbody>{tests.map((row) => <tr key={`${row.stage} ${row.seed}`}><th scope="row">{row.stage}</th><td class="number">{row.seed}</td><td class="number">{row.episodes}</td><Share of={row} count={row.reached} /><Share of={row} count={row.collided} /><Share of={row} count={row.late} /><td class="number">{seconds(row.seconds)}</td></tr>)}</tbody>
+          </table></div>
+        </>
+      )}
+      {training.published.length > 0 && (
+        <>
+          <h3>Published</h3>
+          <div class="scroll"><table>
+            <thead><tr><th>Stage</th><th class="number">Reached</th><th class="number">Mean time</th><th>Source</th></tr></thead>
+            <tbody>{training.published.map((row, k) => <tr key={k}><th scope="row">{row.stage}</th><td class="number">{percent(row.success)}</td><td class="number">{seconds(row.seconds)}</td><td class="words">{row.source}</td></tr>)}</tbody>
+          </table></div>
+        </>
+      )}
+    </>
+  );
+}
+
+const percent = (share: number) => `${(100 * share).toFixed(1)} %`;
+const seconds = (value: number | null | undefined) => (value == null ? "–" : `${value.toFixed(1)} s`);
+
+function Share({ of, count }: { of: Result; count: number }) {
+  return <td class="number">{percent(count / Math.max(1, of.episodes))}</td>;
+}

@@ -1,0 +1,30 @@
+// The first page: an episode that runs already, or one that begins.
+import { useEffect, useState } from "preact/hooks";
+import { get, wordsOf, type Live } from "../api";
+import { go } from "../place";
+import { Tour } from "../Tour";
+import { begin, FIRST } from "./begin";
+import { Picker } from "./Picker";
+
+export function FirstLive() {
+  const [error, setError] = useState("");
+  useEffect(() => {
+    const open = async () => {
+      const running = (await get<Live[]>("/api/live")).findLast(({ state }) => state !== "failed" && state !== "ended");
+      if (running) go(`/live/${running.id}`, { replace: true });
+      else await begin(FIRST, { replace: true });
+    };
+    open().catch((problem: unknown) => setError(wordsOf(problem)));
+  }, []);
+  return (
+    <div class="live">
+      <section class="live-world" aria-label="Live episode">
+        <h1>Live</h1>
+        <div class="live-stage"><div class="live-empty" /><div class="live-words" role="status">
+          <p class={error ? "notice bad" : "notice"}>{error || "Starting an episode with people …"}</p>
+        </div></div>
+      </section>
+      <aside class="live-side"><Tour /><Picker live={null} /></aside>
+    </div>
+  );
+}

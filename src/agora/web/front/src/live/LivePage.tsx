@@ -1,0 +1,111 @@
+// A live episode with its controls.
+import { useEffect, useMemo, useReducer, useRef, useState } from "preact/hooks";
+import { Tour } from "../Tour";
+import { Canvas, type Shown, type View } from "./Canvas";
+import { Controls, SPEEDS } from "./Controls";
+import { Legend } from "./Legend";
+import { Others } from "./Others";
+import { Pad } from "./Pad";
+import { Picker } from "./Picker";
+import { types, useDriving } from "./drive";
+import { readout } from "./readout";
+import { Stream, type Wish } from "./stream";
+
+const SHOWN: Shown = { follow: false, scan: false, trails: true, planned: true, ids: false };
+const STRIDE = 60; // an arrow key moves the picture by so many pixels
+
+export function LivePage({ id }: { id: string }) {
+  const [, changed] = useReducer((count: number) => count + 1, 0);
+  const [stream, setStream] = useState<Stream | null>(null);
+  useEffect(() => {
+    const own = new Stream(id, () => changed(undefined));
+    setStream(own);
+    return () => own.close();
+  }, [id]);
+  return (
+    <div class="live">
+      <section class="live-world" aria-label="Live episode">{stream && <World stream={stream} />}</section>
+      <aside class="live-side">
+        <Tour />
+        <Picker live={stream?.live ?? null} />
+        <Others id={id} />
+      </aside>
+    </div>
+  );
+}
+
+function World({ stream }: { stream: Stream }) {
+  const { scene, live, ending, trouble } = stream;
+  const [shown, setShown] = useState(SHOWN);
+  const view = useRef<View>(null), words = useRef<HTMLParagraphElement>(null);
+  const wish = (one: Wish) => stream.wish(one);
+  const drives = scene?.drive ?? false;
+  const finger = useDriving(drives, (twist) => wish({ do: "drive", twist }));
+  const tell = useMemo(() => readout(stream, words), [stream]);
+  const toggle = (name: keyof Shown) => setShown((before) => ({ ...before, [name]: !before[name] }));
+  const speed = live?.speed ?? 1;
+
+  useEffect(() => {
+    const pace = (by: number) => wish({ do: "speed", value: SPEEDS[Math.max(0, Math.min(SPEEDS.length - 1, SPEEDS.indexOf(speed) + by))] });
+    const keys: Record<string, () => void> = {
+      ...(ending ? {} : { " ": () => wish({ do: live?.state === "paused" ? "go" : "pause" }), ".": () => wish({ do: "step" }) }),
+      r: () => wish({ do: "again" }), n: () => wish({ do: "next" }), "<": () => pace(-1), ">": () => pace(1), f: () => toggle("follow"), l: () => toggle("scan"),
+      "+": () => view.current?.zoom(1.25), "=": () => view.current?.zoom(1.25), "-": () => view.current?.zoom(0.8), 0: () => view.current?.fit(),
+      ...(drives ? {} : {
+        ArrowLeft: () => view.current?.pan(STRIDE, 0), ArrowRight: () => view.current?.pan(-STRIDE, 0),
+        ArrowUp: () => view.current?.pan(0, STRIDE), ArrowDown: () => view.current?.pan(0, -STRIDE),
+      }),
+    };
+    const press = (event: KeyboardEvent) => {
+      const target = event.target instanceof Element ? event.target : null, focused = target?.closest(".live-stage");
+      const used = types(target) || (event.key === " " && target?.closest("button, a, summary, input"));
+      const scrolls = event.key.startsWith("Arrow") && !focused;
+      if (event.ctrlKey || event.metaKey || event.altKey || used || scrolls || !keys[event.key]) return;
+      event.preventDefault();
+      keys[event.key]();
+    };
+    addEventListener("keydown", press);
+    return () => removeEventListener("keydown", press);
+  }, [stream, drives, live?.state, ending, speed]);
+
+  return (
+    <>
+      <h1>{scene?.title ?? live?.title ?? "Live"}</h1>
+      <div class="live-stage" tabIndex={0} role="group" aria-label="Map; plus and minus zoom, 0 shows everything">
+        {scene
+          ? <Canvas stream={stream} scene={scene} shown={shown} view={view} onFrame={tell} onMove={() => setShown((before) => (before.follow ? { ...before, follow: false } : before))} />
+          : <div class="live-empty" />}
+        <div class="live-zoom">
+          <button type="button" title="Zoom in (+)" aria-label="Zoom in" onClick={() => view.current?.zoom(1.25)}>+</button>
+          <button type="button" title="Zoom out (-)" aria-label="Zoom out" onClick={() => view.current?.zoom(0.8)}>−</button>
+          <button type="button" title="Show everything (0)" aria-label="Show everything" onClick={() => view.current?.fit()}>⤢</button>
+        </div>
+        {drives && <Pad ask={finger} />}
+        <div class="live-words" role="status"><Notice stream={stream} wish={wish} /></div>
+      </div>
+      <p class="readout" ref={words} aria-live="off">{trouble || ending ? "" : " "}</p>
+      <Controls live={live} over={ending !== null} shown={shown} toggle={toggle} wish={wish} />
+      {drives && <p class="drive-help"><b>You drive.</b> <kbd>↑</kbd> <kbd>↓</kbd> ahead and back, <kbd>←</kbd> <kbd>→</kbd> turn
+        (also <kbd>W</kbd> <kbd>A</kbd> <kbd>S</kbd> <kbd>D</kbd>), <kbd>Q</kbd> <kbd>E</kbd> sideways where the robot can; hold <kbd>shift</kbd> for full speed. A gamepad and the stick in the picture work too.
+        Bring the robot into the dashed green circle.</p>}
+      {scene && <Legend stream={stream} scene={scene} />}
+    </>
+  );
+}
+
+/** What a watcher must know now: that it starts, what went wrong, how it ended. */
+function Notice({ stream: { live, scene, ending, trouble }, wish }: { stream: Stream; wish(wish: Wish): void }) {
+  if (trouble) return <p class="notice bad">{trouble}</p>;
+  if (live?.state === "failed") return <p class="notice bad">It cannot go on: {live.message}</p>;
+  if (live?.message) return <p class="notice"><i class="spinner" aria-hidden="true" />{live.message}</p>;
+  if (!scene) return <p class="notice"><i class="spinner" aria-hidden="true" />Starting …</p>;
+  if (ending) {
+    return (
+      <div class="notice">
+        <p><b class={ending.outcome === "reached" ? "good" : "bad"}>{ending.outcome.replaceAll("_", " ")}</b>{ending.why && `: ${ending.why}`}</p>
+        <button type="button" onClick={() => wish({ do: "again" })}>Again</button> <button type="button" class="first" onClick={() => wish({ do: "next" })}>Next episode</button>
+      </div>
+    );
+  }
+  return null;
+}

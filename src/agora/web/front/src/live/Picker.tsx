@@ -1,0 +1,46 @@
+// Which episode to watch next, and who drives.
+import { useEffect, useState } from "preact/hooks";
+import { useGet, wordsOf, type Live, type LiveForm, type Planner, type Suite } from "../api";
+import { begin, FIRST } from "./begin";
+
+const HAND = ""; // instead of a planner's name
+
+export function Picker({ live }: { live: Live | null }) {
+  const suites = useGet<Suite[]>("/api/suites", true).data ?? [], planners = useGet<Planner[]>("/api/planners", true).data ?? [];
+  const [form, setForm] = useState<LiveForm>(FIRST);
+  const [error, setError] = useState("");
+  const [busy, setBusy] = useState(false);
+  useEffect(() => { if (live?.form) setForm(live.form); }, [live?.id]);
+  const put = (part: Partial<LiveForm>) => setForm((before) => ({ ...before, ...part }));
+  const stages = suites.find(({ name }) => name === form.suite)?.stages ?? [], stage = stages.find(({ name }) => name === form.stage) ?? stages[0];
+  const start = async (event: Event) => {
+    event.preventDefault();
+    setBusy(true);
+    setError("");
+    try { await begin({ ...form, stage: stage?.name ?? "" }); } catch (problem) { setError(wordsOf(problem)); }
+    setBusy(false);
+  };
+  return (
+    <form class="card picker" onSubmit={start}>
+      <h2>Watch another</h2>
+      <label>Suite <select value={form.suite} onChange={(event) => put({ suite: event.currentTarget.value, stage: "", episode: 0 })}>
+        {suites.map(({ name, missing }) => <option key={name} value={name} disabled={missing !== ""}>{name}</option>)}
+      </select></label>
+      <label>Stage <select value={stage?.name ?? ""} onChange={(event) => put({ stage: event.currentTarget.value, episode: 0 })}>
+        {stages.map(({ name, count }) => <option key={name} value={name}>{name} · {count} {count === 1 ? "episode" : "episodes"}</option>)}
+      </select></label>
+      <label>Episode <input type="number" min={0} max={(stage?.count ?? 1) - 1} value={form.episode} required onInput={(event) => put({ episode: event.currentTarget.valueAsNumber || 0 })} /></label>
+      <label>Driver <select value={form.drive ? HAND : form.planner} onChange={({ currentTarget: { value } }) => put(value === HAND ? { drive: true } : { drive: false, planner: value })}>
+        <option value={HAND}>you, by keyboard or gamepad</option>
+        <Group label="Planners" planners={planners.filter(({ kind }) => kind === "planner")} />
+        <Group label="Presets" planners={planners.filter(({ kind }) => kind === "preset")} />
+      </select></label>
+      {error && <p class="bad" role="alert">{error}</p>}
+      <button type="submit" class="first" disabled={busy}>Start</button>
+    </form>
+  );
+}
+
+function Group({ label, planners }: { label: string; planners: Planner[] }) {
+  return <optgroup label={label}>{planners.map(({ name, missing }) => <option key={name} value={name} disabled={missing !== ""}>{name}</option>)}</optgroup>;
+}

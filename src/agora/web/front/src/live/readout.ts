@@ -1,0 +1,30 @@
+// The line of numbers below the picture. It changes with every moment, so it is written past the components.
+import type { RefObject } from "preact";
+import type { Stream } from "./stream";
+
+const OFTEN = 100; // the line is written anew after this time at the earliest, ms
+
+export function readout(stream: Stream, line: RefObject<HTMLElement | null>): (time: number) => void {
+  let last = 0;
+  return (time) => {
+    const now = performance.now(), moment = stream.moment;
+    if (!line.current || !moment || now - last < OFTEN) return;
+    last = now;
+    const { robots, pedestrians } = moment.snapshot, [vx = 0, vy = 0, omega = 0] = Array.from(moment.command ?? []);
+    const count = Array.from(pedestrians.present).filter(Boolean).length;
+    const sideways = Math.abs(vy) < 0.005 ? "" : `${vy.toFixed(2)} m/s sideways, `;
+    const facts: [string, string][] = [
+      ["", `${time.toFixed(1)} s`], ["speed ", `${Math.hypot(robots.vx[0], robots.vy[0]).toFixed(2)} m/s`],
+      ["command ", `${tidy(vx)} m/s, ${sideways}${tidy(omega)} rad/s`], ["", `${count} ${count === 1 ? "person" : "people"}`],
+    ];
+    line.current.replaceChildren(...facts.flatMap(([name, value], k) => [k ? " · " : "", name, strong(value)]));
+  };
+}
+
+const tidy = (value: number) => (Math.abs(value) < 0.005 ? 0 : value).toFixed(2);
+
+function strong(text: string): HTMLElement {
+  const element = document.createElement("b");
+  element.textContent = text;
+  return element;
+}

@@ -1,0 +1,13 @@
+// The replay of an episode.
+import type { Run } from "../api";
+import { Frame } from "../Frame";
+
+export function Replay({ run, episode }: { run: Run; episode: string }) {
+  return (
+    <>
+      <p><a href={`/results/${run.id}/rows`}>‹ All episodes</a></p>
+      <h2>{episode}</h2>
+      <Frame src={`/api/runs/${run.id}/replay?key=${encodeURIComponent(episode)}`} title={`Replay of ${episode}`} />
+    </>
+  );
+}

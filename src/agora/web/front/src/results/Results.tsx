@@ -1,0 +1,57 @@
+// All runs. Two that are ticked can be compared.
+import { useState } from "preact/hooks";
+import { remove, wordsOf, type Run } from "../api";
+import { news, useNews } from "../news";
+import { RunState } from "../run/RunState";
+
+export function Results() {
+  const runs = useNews().runs;
+  const [ticked, setTicked] = useState<string[]>([]);
+  const [error, setError] = useState("");
+  if (runs && !runs.length) return <NoRuns />;
+  const toggle = (id: string) => setTicked((before) => (before.includes(id) ? before.filter((one) => one !== id) : [...before, id]));
+  const drop = async (run: Run) => {
+    if (!confirm(`Remove “${run.title}” and all its results?`)) return;
+    try { await remove(`/api/runs/${run.id}`); setTicked((before) => before.filter((one) => one !== run.id)); } catch (problem) { setError(wordsOf(problem)); }
+    await news.refresh();
+  };
+  return (
+    <>
+      <h1>Results</h1>
+      <p class="bar">
+        {ticked.length >= 2 ? <a class="button first" href={`/compare?run=${ticked.join(",")}`}>Compare the {ticked.length} ticked runs</a> : <span class="faint">Tick two runs or more to compare them.</span>}
+        <a class="button" href="/run">New run</a>
+      </p>
+      {error && <p class="bad" role="alert">{error}</p>}
+      <div class="scroll">
+        <table class="runs">
+          <thead><tr><th><span class="hidden">Compare</span></th><th>Run</th><th>State</th><th>Asked for</th><th><span class="hidden">Remove</span></th></tr></thead>
+          <tbody>
+            {(runs ?? []).map((run) => (
+              <tr key={run.id}>
+                <td><input type="checkbox" aria-label={`Compare ${run.title}`} checked={ticked.includes(run.id)} disabled={!run.done} onChange={() => toggle(run.id)} /></td>
+                <td class="title"><a href={`/results/${run.id}`}>{run.title}</a></td>
+                <td><RunState run={run} /></td>
+                <td><time dateTime={run.created}>{new Date(run.created).toLocaleString()}</time></td>
+                <td>{run.state !== "running" && <button type="button" aria-label={`Remove ${run.title}`} onClick={() => drop(run)}>Remove</button>}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </>
+  );
+}
+
+function NoRuns() {
+  return (
+    <>
+      <h1>Results</h1>
+      <p>There are no runs yet. A run plays the same episodes with some planners, and says who reached the goal, how fast, and how near people came.</p>
+      <p class="files">
+        <a class="button first" href="/run?suite=demo&planner=orca&planner=social_force&episodes=2">Compare two planners now</a>
+        <a class="button" href="/leaderboard">See what others reached</a>
+      </p>
+    </>
+  );
+}

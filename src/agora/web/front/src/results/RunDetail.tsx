@@ -1,0 +1,44 @@
+// One run: its report, its rows, its replays, its files.
+import { useGet, type Run } from "../api";
+import { Frame } from "../Frame";
+import { useNews } from "../news";
+import { RunState } from "../run/RunState";
+import { Files } from "./Files";
+import { Rows } from "./Rows";
+
+const TABS: [string, string][] = [["", "Report"], ["rows", "Episodes"], ["files", "Tables and files"]];
+
+export function RunDetail({ id, tab, asked }: { id: string; tab: string; asked: URLSearchParams }) {
+  const news = useNews(), told = news.runs?.find((one) => one.id === id), found = useGet<Run>(told ? "" : `/api/runs/${id}`);
+  const run = told ?? found.data;
+  if (!run) return <><h1>Run</h1><p class={found.error ? "bad" : "faint"}>{found.error || "Looking for the run …"}</p><p><a href="/results">All runs</a></p></>;
+  return (
+    <>
+      <p class="faint"><a href="/results">Results</a> ›</p>
+      <h1>{run.title}</h1>
+      <RunState run={run} />
+      {run.done > 0 ? (
+        <>
+          <nav class="bar tabs" aria-label="Parts of the results">
+            {TABS.map(([name, words]) => <a key={name} href={`/results/${id}${name && `/${name}`}`} aria-current={name === tab ? "page" : undefined}>{words}</a>)}
+          </nav>
+          {tab === "" && <Report run={run} />}
+          {tab === "rows" && <Rows run={run} asked={asked} />}
+          {tab === "files" && <Files run={run} />}
+        </>
+      ) : <Waiting run={run} />}
+    </>
+  );
+}
+
+function Report({ run }: { run: Run }) {
+  if (run.state === "running") return <p>The report is written when the run has ended. <a href={`/results/${run.id}/rows`}>The episodes so far</a> are there already.</p>;
+  return <Frame key={run.state} src={`/api/runs/${run.id}/report`} title={`Report of ${run.title}`} />;
+}
+
+function Waiting({ run }: { run: Run }) {
+  const words = run.state === "queued" || run.state === "running"
+    ? "Results come here as soon as the first episodes have ended. The first run on a machine takes longer, because its kernels are compiled."
+    : "There are no results: no episode has ended.";
+  return <p>{words} Meanwhile you can <a href="/">watch an episode live</a>.</p>;
+}

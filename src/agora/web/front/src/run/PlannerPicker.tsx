@@ -1,0 +1,41 @@
+// Planners to run: a list to tick, and the parameters of those that are ticked.
+import { useState } from "preact/hooks";
+import type { Planner } from "../api";
+import { Said } from "../Said";
+import { Parameters } from "./Parameters";
+import { textOf, type Chosen } from "./chosen";
+
+type Props = { planners: Planner[]; chosen: Chosen[]; put(chosen: Chosen[]): void };
+
+export function PlannerPicker({ planners, chosen, put }: Props) {
+  const [find, setFind] = useState("");
+  const wanted = find.trim().toLowerCase(), is = (name: string) => chosen.some((one) => one.name === name);
+  const shown = planners.filter(({ name, summary }) => `${name} ${summary}`.toLowerCase().includes(wanted));
+  const toggle = (name: string) => put(is(name) ? chosen.filter((one) => one.name !== name) : [...chosen, { name, values: {} }]);
+  return (
+    <fieldset>
+      <legend>2. Planners</legend>
+      <label class="find">Find a planner <input type="search" value={find} placeholder="name or words" onInput={(event) => setFind(event.currentTarget.value)} /></label>
+      <div class="ticks" tabIndex={0} role="group" aria-label="Planners to tick">
+        {shown.map((one) => (
+          <label key={one.name} class={one.missing ? "off" : ""}>
+            <input type="checkbox" checked={is(one.name)} disabled={one.missing !== ""} onChange={() => toggle(one.name)} />
+            <span><b>{one.name}</b> {one.kind === "preset" && <i class="tag">preset of {one.planner}</i>} {one.learned && <i class="tag">learned</i>}
+              <small>{one.missing ? `cannot run here: ${one.missing}` : <Said text={one.summary} />}</small></span>
+          </label>
+        ))}
+        {!shown.length && <p class="faint">No planner has “{find}” in its name or text.</p>}
+      </div>
+      {chosen.map((one) => (
+        <div key={one.name} class="chosen">
+          <button type="button" class="close" aria-label={`Leave ${one.name} out`} onClick={() => toggle(one.name)}>×</button>
+          <details>
+            <summary><code>{textOf(one)}</code> <small>parameters</small></summary>
+            <Parameters planner={planners.find(({ name }) => name === one.name)?.planner ?? one.name} chosen={one}
+              put={(values) => put(chosen.map((other) => (other.name === one.name ? { ...other, values } : other)))} />
+          </details>
+        </div>
+      ))}
+    </fieldset>
+  );
+}

@@ -1,0 +1,83 @@
+// Asks for a run: a suite, planners, how many episodes. What is asked for here is what `agora bench` takes.
+import { useState } from "preact/hooks";
+import { post, useGet, wordsOf, type Form, type Planner, type Run, type Suite } from "../api";
+import { news } from "../news";
+import { go } from "../place";
+import { PlannerPicker } from "./PlannerPicker";
+import { Queue } from "./Queue";
+import { SuitePicker } from "./SuitePicker";
+import { textOf, type Chosen } from "./chosen";
+
+const LEVELS: [string, string][] = [
+  ["", "as the suite says"], ["truth", "everybody, exactly"], ["visible", "those whom the lidar reaches"], ["view", "those in a cone ahead"], ["tracked", "tracks made from the lidar"],
+];
+
+export function RunPage({ asked }: { asked: URLSearchParams }) {
+  const suites = useGet<Suite[]>("/api/suites", true), planners = useGet<Planner[]>("/api/planners", true);
+  const [suite, setSuite] = useState(asked.get("suite") ?? "demo");
+  const [stages, setStages] = useState<string[]>([]);
+  const [chosen, setChosen] = useState<Chosen[]>(asked.getAll("planner").map((name) => ({ name, values: {} })));
+  const [episodes, setEpisodes] = useState(asked.get("episodes") ?? "");
+  const [level, setLevel] = useState("");
+  const [seed, setSeed] = useState("");
+  const [title, setTitle] = useState("");
+  const [error, setError] = useState("");
+  const [busy, setBusy] = useState(false);
+
+  const form: Form = {
+    suite, planners: chosen.map(textOf), ...(stages.length ? { stages } : {}), ...(episodes ? { episodes: Number(episodes) } : {}),
+    ...(level ? { pedestrians: [level] } : {}), ...(seed ? { seed: Number(seed) } : {}),
+  };
+  const counts = (suites.data?.find(({ name }) => name === suite)?.stages ?? []).filter(({ name }) => !stages.length || stages.includes(name));
+  const each = counts.reduce((sum, { count }) => sum + (episodes ? Math.min(count, Number(episodes)) : count), 0);
+  const start = async (event: Event) => {
+    event.preventDefault();
+    setBusy(true);
+    setError("");
+    try {
+      const run = await post<Run>("/api/runs", title.trim() ? { ...form, title: title.trim() } : form);
+      news.put(run);
+      go(`/results/${run.id}`);
+    } catch (problem) {
+      setError(wordsOf(problem));
+      setBusy(false);
+    }
+  };
+
+  return (
+    <>
+      <h1>Run planners on a suite</h1>
+      {(suites.error || planners.error) && <p class="bad" role="alert">{suites.error || planners.error}</p>}
+      <div class="columns">
+        <form class="run" onSubmit={start}>
+          <SuitePicker suites={suites.data ?? []} name={suite} stages={stages} put={(name, some) => { setSuite(name); setStages(some); }} />
+          <PlannerPicker planners={planners.data ?? []} chosen={chosen} put={setChosen} />
+          <fieldset>
+            <legend>3. How much</legend>
+            <div class="pair">
+              <label>Episodes of each stage <input type="number" min={1} step={1} value={episodes} placeholder="all" onInput={(event) => setEpisodes(event.currentTarget.value)} /></label>
+              <label>What planners know of people <select value={level} onChange={(event) => setLevel(event.currentTarget.value)}>
+                {LEVELS.map(([value, words]) => <option key={value} value={value}>{words}</option>)}
+              </select></label>
+              <label>Seed <input type="number" min={0} step={1} value={seed} placeholder="the suite's" onInput={(event) => setSeed(event.currentTarget.value)} /></label>
+              <label>Title <input type="text" maxLength={200} value={title} placeholder="suite and planners" onInput={(event) => setTitle(event.currentTarget.value)} /></label>
+            </div>
+          </fieldset>
+          {error && <p class="bad" role="alert">{error}</p>}
+          <div class="start">
+            <button type="submit" class="first" disabled={busy || !chosen.length}>Start the run</button>
+            <span>{chosen.length ? `${each} ${each === 1 ? "episode" : "episodes"} for each of ${chosen.length} ${chosen.length === 1 ? "planner" : "planners"}` : "Tick at least one planner."}</span>
+          </div>
+          {chosen.length > 0 && <p class="faint">The same on the command line: <code class="command">{command(form)}</code></p>}
+        </form>
+        <Queue />
+      </div>
+    </>
+  );
+}
+
+function command({ suite, planners = [], stages, episodes, pedestrians, seed }: Form): string {
+  const quoted = (text: string) => (/^[\w:=,.+-]+$/.test(text) ? text : `'${text}'`);
+  const option = (name: string, values: unknown) => [values].flat().filter((value) => value !== undefined).map((value) => ` --${name} ${quoted(String(value))}`).join("");
+  return `agora bench ${suite}${option("planner", planners)}${option("stage", stages)}${option("episodes", episodes)}${option("pedestrians", pedestrians)}${option("seed", seed)}`;
+}

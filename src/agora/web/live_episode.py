@@ -1,0 +1,163 @@
+"""A live episode, in a process of its own: it runs at the pace of the clock, and does as its watchers ask.
+
+Nothing of it enters a result. `agora.episode.Episodes` runs it as a benchmark does; here each control period waits for its time.
+The server is at the other end of a pipe: wishes come in (`agora.web.helm`), texts and moments go out (`agora.web.moments`).
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from typing import Any
+
+from agora.core.recording import Outcome, Recording
+from agora.episode import WORLD, Conditions, Episodes
+from agora.errors import AgoraError
+from agora.planners.presets import named_planner
+from agora.tasks.suite import Suite, load_suite, with_seed
+from agora.viewer.scene import title_of
+from agora.viewer.why import why
+from agora.web.helm import Driven, Helm, OtherEpisodeError
+from agora.web.moments import Moments, scene
+
+_LATE = 0.5  # s that the episode may be behind the clock and catch up
+
+
+@dataclass(frozen=True)
+class LiveForm:
+    """A live episode as a person asks for it.
+
+    Attributes:
+        suite: name of the suite.
+        planner: planner as `agora run` takes it; of no account where a person drives.
+        stage: name of the stage; the first of the suite where empty.
+        episode: number of the episode in its stage.
+        seed: seed instead of the suite's.
+        drive: whether a watcher drives the robot.
+    """
+
+    suite: str
+    planner: str = "orca"
+    stage: str = ""
+    episode: int = 0
+    seed: int | None = None
+    drive: bool = False
+
+    def chosen(self) -> tuple[Suite, str]:
+        """Return the suite and the name of the stage.
+
+        Raises:
+            InputError: there is no such suite, stage or planner.
+        """
+        suite = with_seed(load_suite(self.suite), self.seed)
+        if not self.drive:
+            named_planner(self.planner)
+        return suite, suite.stage(self.stage).name if self.stage else suite.stages[0].name
+
+
+def play(form: LiveForm, pipe: Connection) -> None:
+    """Play episodes until the pipe closes: the entry of the process."""
+    helm = Helm()
+    live = _Live(form, helm, pipe)
+    threading.Thread(target=live.listen, daemon=True).start()
+    log = logging.getLogger("agora.core.compiling")
+    log.setLevel(logging.INFO)
+    log.addHandler(_Notice(lambda words: live.say(message=words)))
+    try:
+        live.run()
+    except AgoraError as error:
+        live.say(state="failed", message=str(error))
+    except BrokenPipeError:
+        return
+    threading.Event().wait()
+
+
+class _Notice(logging.Handler):
+    """Tells watchers that kernels are compiled."""
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        super().__init__()
+        self._say = say
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Say it; each line of the log is another function."""
+        self._say("compiling kernels; the first time on a machine this takes a minute or two")
+
+
+class _Live:
+    """The episodes that watchers ask for, one after another.
+
+    Args:
+        form: the first.
+        helm: wishes of the watchers.
+        pipe: pipe to the server.
+    """
+
+    def __init__(self, form: LiveForm, helm: Helm, pipe: Connection) -> None:
+        self._form, self._helm, self._pipe = form, helm, pipe
+        self._sending = threading.Lock()
+        self._due, self._period = 0.0, 0.0
+        self._moments: Callable[[], bytes] = bytes
+
+    def listen(self) -> None:
+        """Take wishes; the process ends where the server is gone."""
+        try:
+            while True:
+                wish = self._pipe.recv()
+                self._helm.do(wish)
+                if wish.get("do") in ("pause", "go", "step", "speed"):
+                    self.say(state="paused" if self._helm.paused else "running", speed=self._helm.speed)
+        except (EOFError, OSError):
+            os._exit(0)
+
+    def say(self, **live: Any) -> None:
+        """Tell watchers how the episode stands."""
+        self._send(json.dumps({"live": live}))
+
+    def _send(self, message: str | bytes) -> None:
+        with self._sending:
+            self._pipe.send(message)
+
+    def run(self) -> None:
+        """Play until the process ends."""
+        suite, name = self._form.chosen()
+        stage, number = suite.stage(name), self._form.episode
+        label, planner = ("driven by hand", None) if self._form.drive else named_planner(self._form.planner)
+        while True:
+            number %= stage.count
+            start = suite.start(name, number)
+            title = title_of(label, suite.name, name, number, suite.seed_of(name))
+            part, conditions = Driven(self._helm) if planner is None else planner.part, Conditions.of(stage)
+            has_lidar = all(robot.model.lidar is not None for robot in start.robots)
+            episodes = Episodes([start], part, conditions, before=self._before, record=("scan",) if has_lidar else ())
+            self._period, self._moments = conditions.periods.control, Moments(episodes, start).now
+            self._send(json.dumps({"scene": scene(start, title, self._period, drive=planner is None)}))
+            self.say(state="paused" if self._helm.paused else "running", title=title, episode=number, message="")
+            self._due = time.monotonic()
+            try:
+                for _, recordings in episodes:
+                    self._end(recordings[0])
+                self._helm.wait(float("inf"))
+            except OtherEpisodeError as other:
+                number += other.offset
+
+    def _before(self, what: str) -> None:
+        """Show the moment, and wait for its time, before a step of the world."""
+        if what != WORLD:
+            return
+        self._send(self._moments())
+        self._helm.wait(self._due)
+        self._due = max(self._due, time.monotonic() - _LATE) + self._period / self._helm.speed
+
+    def _end(self, recording: Recording) -> None:
+        self._send(self._moments())
+        reached = recording.outcome is Outcome.REACHED
+        words = "" if reached else recording.failure or why(recording).words
+        self._send(json.dumps({"end": {"outcome": recording.outcome.label, "why": words}}))
+        self.say(state="ended")

@@ -1,0 +1,223 @@
+"""The live episodes of a server: a process each, and any number of watchers, of whom none can hold up the others."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import multiprocessing
+import secrets
+import threading
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from typing import Any
+
+from agora.errors import InputError, UnknownNameError
+from agora.web.live_episode import LiveForm, play
+
+ALONE = 60.0
+"""A live episode that nobody has watched for so long is ended, s."""
+
+STARTING, RUNNING, PAUSED, ENDED, FAILED = "starting", "running", "paused", "ended", "failed"
+
+_MOST_TEXTS = 200
+
+
+class Watcher:
+    """One who watches: it gets every text, and of the moments the newest that there is when it is ready for one."""
+
+    def __init__(self) -> None:
+        self._texts: list[str] = []
+        self._moment: bytes | None = None
+        self._came = asyncio.Event()
+
+    def tell(self, message: str | bytes) -> None:
+        """Leave a message; call it in the loop's thread."""
+        if isinstance(message, bytes):
+            self._moment = message
+        else:
+            self._texts = [*self._texts[-_MOST_TEXTS:], message]
+        self._came.set()
+
+    async def next(self) -> str | bytes:
+        """Return the next message, texts first."""
+        while True:
+            if self._texts:
+                return self._texts.pop(0)
+            if self._moment is not None:
+                moment, self._moment = self._moment, None
+                return moment
+            self._came.clear()
+            await self._came.wait()
+
+
+class Live:
+    """A live episode.
+
+    Args:
+        form: request for it.
+        changed: is called in the loop's thread when its state changes.
+
+    Attributes:
+        id: name of it.
+        state: state of it.
+    """
+
+    def __init__(self, form: LiveForm, changed: Callable[[Live], None]) -> None:
+        self.id, self.form, self.state = secrets.token_urlsafe(9), form, STARTING
+        self.watchers: set[Watcher] = set()
+        self._told: dict[str, Any] = {"title": f"{form.suite}, {'driven by hand' if form.drive else form.planner}", "message": ""}
+        self._scene, self._last, self._changed = "", b"", changed
+        self._loop = asyncio.get_running_loop()
+        context = multiprocessing.get_context("spawn")
+        self._pipe, there = context.Pipe()
+        self._process = context.Process(target=play, args=(form, there), daemon=True, name=f"live {self.id}")
+        self._process.start()
+        there.close()
+        threading.Thread(target=self._listen, args=(self._pipe,), daemon=True, name=f"live {self.id}").start()
+
+    def plain(self) -> dict[str, Any]:
+        """The live episode as pages read it."""
+        return {"id": self.id, "state": self.state, "watchers": len(self.watchers), "drive": self.form.drive, **self._told}
+
+    def watch(self) -> Watcher:
+        """Return a new watcher, who is told how things stand."""
+        watcher = Watcher()
+        self.watchers.add(watcher)
+        if self._scene:
+            watcher.tell(self._scene)
+        if self._last:
+            watcher.tell(self._last)
+        self._change()
+        return watcher
+
+    def leave(self, watcher: Watcher) -> None:
+        """A watcher goes."""
+        self.watchers.discard(watcher)
+        self._change()
+
+    def do(self, wish: Any) -> None:
+        """Hand on a wish of a watcher; a process that is gone hears nothing."""
+        if isinstance(wish, dict):
+            try:
+                self._pipe.send(wish)
+            except OSError:
+                return
+
+    def end(self) -> None:
+        """End it at once."""
+        self._process.kill()
+
+    def _listen(self, pipe: Connection) -> None:
+        """Hand on what the process says; in a thread of its own."""
+        try:
+            while True:
+                self._call(self._hear, pipe.recv())
+        except (EOFError, OSError):
+            self._process.join()
+            self._call(self._gone, self._process.exitcode)
+
+    def _call(self, function: Callable[[Any], None], value: Any) -> None:
+        """Call a function in the loop's thread, if the loop still runs."""
+        try:
+            self._loop.call_soon_threadsafe(function, value)
+        except RuntimeError:
+            return
+
+    def _hear(self, message: str | bytes) -> None:
+        if isinstance(message, bytes):
+            self._last = message
+            self._tell(message)
+            return
+        said = json.loads(message)
+        if "live" in said:
+            self.state = said["live"].pop("state", self.state)
+            self._told |= said["live"]
+            self._change()
+            return
+        if "scene" in said:
+            self._scene, self._last = message, b""
+        self._tell(message)
+
+    def _gone(self, code: int | None) -> None:
+        if self.state != FAILED:
+            self.state, self._told["message"] = FAILED, f"its process ended with exit code {code}"
+        self._change()
+
+    def _change(self) -> None:
+        self._tell(json.dumps({"live": self.plain()}))
+        self._changed(self)
+
+    def _tell(self, message: str | bytes) -> None:
+        for watcher in self.watchers:
+            watcher.tell(message)
+
+
+class Lives:
+    """The live episodes of a server.
+
+    Args:
+        most: most at a time.
+        changed: is called in the loop's thread when the state of one changes.
+    """
+
+    def __init__(self, most: int, changed: Callable[[Live], None]) -> None:
+        self._most, self._changed = most, changed
+        self._lives: dict[str, Live] = {}
+        self._timers: dict[str, asyncio.TimerHandle] = {}
+
+    def begin(self, form: LiveForm) -> Live:
+        """Begin a live episode; where there are as many as may be, one that nobody watches makes room.
+
+        Raises:
+            InputError: the form asks for what there is not, or there are as many as may be, all watched.
+        """
+        form.chosen()
+        if len(self._lives) >= self._most:
+            idle = next((live for live in self._lives.values() if not live.watchers), None)
+            if idle is None:
+                raise InputError(f"{self._most} live episodes are watched already; close one of them first")
+            self.end(idle.id)
+        live = Live(form, self._note)
+        self._lives[live.id] = live
+        self._note(live)
+        return live
+
+    def all(self) -> list[Live]:
+        """All of them, the oldest first."""
+        return list(self._lives.values())
+
+    def get(self, id: str) -> Live:
+        """Return a live episode.
+
+        Raises:
+            UnknownNameError: there is none of this name.
+        """
+        if id not in self._lives:
+            raise UnknownNameError("live episode", id, self._lives)
+        return self._lives[id]
+
+    def end(self, id: str) -> None:
+        """End a live episode.
+
+        Raises:
+            UnknownNameError: there is none of this name.
+        """
+        self.get(id).end()
+        del self._lives[id]
+        if (timer := self._timers.pop(id, None)) is not None:
+            timer.cancel()
+
+    def close(self) -> None:
+        """End all of them."""
+        for id in list(self._lives):
+            self.end(id)
+
+    def _note(self, live: Live) -> None:
+        """Tell the server, and end one that nobody watches for long."""
+        self._changed(live)
+        if live.id not in self._lives:
+            return
+        if (timer := self._timers.pop(live.id, None)) is not None:
+            timer.cancel()
+        if not live.watchers:
+            self._timers[live.id] = asyncio.get_running_loop().call_later(ALONE, self.end, live.id)

@@ -1,0 +1,142 @@
+"""The queue of runs, which lives in the database: servers put runs in, workers take them out, one at a time.
+
+A run is the worker's that set its name on it. A worker says every few seconds that it is alive; a run of one that has gone silent
+goes back into the queue, and whoever takes it goes on with the rows that are on the disk.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+from sqlalchemy import Engine, delete, select, update
+from sqlalchemy.orm import Session
+
+from agora.errors import InputError, UnknownNameError
+from agora.web.tables import CANCELLED, FAILED, FINISHED, QUEUED, RUNNING, Run, now
+
+SILENT = timedelta(seconds=15)
+"""A worker that was not heard of for so long is gone."""
+
+
+class RunQueue:
+    """The runs of a database.
+
+    Args:
+        engine: engine of the database.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def put(self, title: str, form: dict[str, Any]) -> Run:
+        """Put a run at the end of the queue, and return it."""
+        created = now()
+        run = Run(
+            id=f"{created:%Y%m%d-%H%M%S}-{secrets.token_hex(3)}",
+            title=title,
+            state=QUEUED,
+            form=form,
+            created=created,
+        )
+        with self._session() as session:
+            session.add(run)
+            session.commit()
+        return run
+
+    def runs(self) -> Sequence[Run]:
+        """All runs, the newest first."""
+        with self._session() as session:
+            return session.scalars(select(Run).order_by(Run.created.desc(), Run.id.desc())).all()
+
+    def run(self, id: str) -> Run:
+        """A run.
+
+        Raises:
+            UnknownNameError: there is none.
+        """
+        with self._session() as session:
+            found = session.get(Run, id)
+        if found is None:
+            raise UnknownNameError("run", id, [run.id for run in self.runs()])
+        return found
+
+    def take(self, worker: str) -> Run | None:
+        """Give the oldest run that waits to a worker; None where none waits."""
+        self.give_back_silent()
+        with self._session() as session:
+            for id in session.scalars(select(Run.id).where(Run.state == QUEUED).order_by(Run.created, Run.id)):
+                mine = update(Run).where(Run.id == id, Run.state == QUEUED)
+                taken = mine.values(state=RUNNING, worker=worker, beat=now(), started=now(), ended=None, stop=False, message="")
+                if session.execute(taken).rowcount:  # type: ignore[attr-defined]
+                    session.commit()
+                    return self.run(id)
+                session.rollback()
+        return None
+
+    def give_back_silent(self) -> None:
+        """Put runs back whose worker has gone silent; one that was to stop is cancelled."""
+        gone = (Run.state == RUNNING, Run.beat < now() - SILENT)
+        self._set(*gone, Run.stop.is_(True), state=CANCELLED, worker="", ended=now())
+        self._set(*gone, state=QUEUED, worker="", message="its worker is gone; another goes on")
+
+    def beat(self, id: str, worker: str, done: int, total: int, message: str) -> bool:
+        """Say how far a worker's run is; return whether it is to go on."""
+        mine = (Run.id == id, Run.worker == worker, Run.state == RUNNING)
+        if not self._set(*mine, beat=now(), done=done, total=total, message=message):
+            return False
+        return not self.run(id).stop
+
+    def give_back(self, id: str, worker: str) -> None:
+        """Put a worker's run back into the queue: the worker is to end."""
+        self._set(Run.id == id, Run.worker == worker, Run.state == RUNNING, state=QUEUED, worker="")
+
+    def end(self, id: str, worker: str, state: str, message: str = "") -> None:
+        """Say that a worker's run has come to its end."""
+        self._set(Run.id == id, Run.worker == worker, state=state, message=message, worker="", ended=now(), stop=False)
+
+    def cancel(self, id: str) -> Run:
+        """Take a run out of the queue, or ask its worker to stop it; what is finished is kept.
+
+        Raises:
+            UnknownNameError: there is none.
+        """
+        self._set(Run.id == id, Run.state == QUEUED, state=CANCELLED, ended=now())
+        self._set(Run.id == id, Run.state == RUNNING, stop=True)
+        return self.run(id)
+
+    def resume(self, id: str) -> Run:
+        """Put a run that was cancelled or failed back into the queue; it goes on with what is finished.
+
+        Raises:
+            UnknownNameError: there is none. InputError: it is finished.
+        """
+        if self.run(id).state == FINISHED:
+            raise InputError(f"run {id} is finished; there is nothing to go on with")
+        self._set(Run.id == id, Run.state.in_((CANCELLED, FAILED)), state=QUEUED, ended=None, message="")
+        return self.run(id)
+
+    def remove(self, id: str) -> None:
+        """Forget a run that is not under way; its folder is the caller's.
+
+        Raises:
+            UnknownNameError: there is none. InputError: it runs.
+        """
+        self.run(id)
+        with self._session() as session:
+            gone = session.execute(delete(Run).where(Run.id == id, Run.state != RUNNING)).rowcount  # type: ignore[attr-defined]
+            session.commit()
+        if not gone:
+            raise InputError(f"run {id} is under way; cancel it first")
+
+    def _set(self, *which: Any, **values: Any) -> int:
+        """Change the runs for which all conditions hold, at once; return how many these are."""
+        with self._session() as session:
+            count: int = session.execute(update(Run).where(*which).values(**values)).rowcount  # type: ignore[attr-defined]
+            session.commit()
+        return count
+
+    def _session(self) -> Session:
+        return Session(self._engine, expire_on_commit=False)

@@ -1,0 +1,195 @@
+"""The results of a run as pages read them: rows by the page, tables, files to download, episodes to replay."""
+
+from __future__ import annotations
+
+import json
+import math
+import tempfile
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from agora.benchmark import shard
+from agora.benchmark.compare import write_comparison
+from agora.benchmark.kept import recordings
+from agora.benchmark.merged import merged
+from agora.benchmark.paper import FORMATS, paper_table
+from agora.benchmark.rows_csv import write_csv
+from agora.benchmark.run_folder import RunFolder
+from agora.benchmark.store import Shard
+from agora.errors import InputError, ResultsError, UnknownNameError
+from agora.metrics.registered import metrics
+from agora.viewer.replay import replay_data
+
+FIRST = ("planner", "stage", "episode", "outcome")
+"""Columns at the head of a row; then come those of metrics."""
+
+MOST_ROWS = 1000
+
+
+def page(
+    run: Path,
+    *,
+    offset: int = 0,
+    limit: int = 100,
+    sort: str = "",
+    down: bool = False,
+    find: str = "",
+    columns: Sequence[str] = (),
+) -> dict[str, Any]:
+    """Return some rows of a run.
+
+    Args:
+        run: folder of the run.
+        offset: number of the first row, from 0.
+        limit: most rows.
+        sort: column by which rows are sorted; that of the files where empty. Rows without a value come last.
+        down: sort from the largest down.
+        find: only rows in which a text stands in the planner, the stage or the outcome.
+        columns: columns to return; all where there is none.
+
+    Raises:
+        ResultsError: the folder holds no run.
+        UnknownNameError: there is no such column.
+        InputError: a number is out of range.
+    """
+    if not (offset >= 0 and 1 <= limit <= MOST_ROWS):
+        raise InputError(f"expected an offset of at least 0 and 1 to {MOST_ROWS} rows, got {offset} and {limit}")
+    table = _table(run, _stamp(run))
+    for name in (*columns, *filter(None, (sort,))):
+        if name not in table.column_names:
+            raise UnknownNameError("column", name, table.column_names)
+    order = _order(table, sort, down, _hits(table, find) if find else pa.array(range(table.num_rows)))
+    shown = table.select(list(columns) or table.column_names)
+    units = {metric.name: metric.unit for metric in metrics()}
+    part = shown.take(order.slice(offset, limit))
+    return {
+        "total": len(order),
+        "columns": [{"name": name, "unit": units.get(name, "")} for name in shown.column_names],
+        "rows": [list(row) for row in zip(*(map(_sendable, column.to_pylist()) for column in part.columns), strict=True)],
+    }
+
+
+def _hits(table: pa.Table, find: str) -> pa.Array:
+    """The numbers of the rows in which a text stands."""
+    hits = [pc.match_substring(table[name], find, ignore_case=True) for name in ("planner", "stage", "outcome")]
+    return pc.indices_nonzero(pc.or_(pc.or_(hits[0], hits[1]), hits[2]))
+
+
+def _order(table: pa.Table, sort: str, down: bool, among: pa.Array) -> pa.Array:
+    """Some numbers of rows in the order of a column's values, those without a value last; as they are where no column is named."""
+    if not sort:
+        return among
+    pairs = pa.table({"number": among, "value": table[sort].take(among)})
+    known = pairs.filter(pc.is_valid(pairs["value"])).sort_by(
+        [("value", "descending" if down else "ascending"), ("number", "ascending")]
+    )
+    unknown = pairs.filter(pc.is_null(pairs["value"]))
+    return pa.concat_tables([known, unknown])["number"].combine_chunks()
+
+
+def _sendable(value: Any) -> Any:
+    """A value as JSON holds it: numbers that are not finite are texts."""
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _stamp(run: Path) -> tuple[tuple[str, int], ...]:
+    """The shards of a run with their times, by which a table that is kept is known to be fresh."""
+    return tuple((path.name, path.stat().st_mtime_ns) for path in sorted((run / "episodes").glob("*.parquet")))
+
+
+@lru_cache(maxsize=8)
+def _table(run: Path, stamp: tuple[tuple[str, int], ...]) -> pa.Table:
+    """The rows of a run, sorted by key, the columns that people look for first."""
+    folder, parts = RunFolder.read(run), []
+    for name, _ in stamp:
+        path = run / "episodes" / name
+        read = shard.read(path)
+        if isinstance(read, str):
+            continue
+        few = read.select([name for name in ("key", "seed") if name in read.column_names])
+        strange = {row["key"] for row in folder.strangers(Shard(path, few.to_pylist(), "", shard.run_of(read)))}
+        parts.append(read.filter(pc.invert(pc.is_in(read["key"], pa.array(sorted(strange), pa.string())))) if strange else read)
+    if not parts:
+        return pa.table({name: pa.array([], pa.string()) for name in ("key", *FIRST)})
+    whole = pa.concat_tables(parts, promote_options="permissive").sort_by("key").combine_chunks()
+    measured = [metric.name for metric in metrics() if metric.name in whole.column_names]
+    head = [*FIRST, *measured]
+    return whole.select([*head, *sorted(set(whole.column_names) - set(head))])
+
+
+def paper(run: Path, kind: str, chosen: Sequence[str]) -> str:
+    """Return the table of a run for a paper.
+
+    Args:
+        run: folder of the run.
+        kind: latex, csv or markdown.
+        chosen: names of metrics; the usual ones where there is none.
+
+    Raises:
+        InputError: there is no such format.
+        ResultsError: the folder holds no run.
+    """
+    if kind not in FORMATS:
+        raise InputError(f"expected the format {', '.join(FORMATS)}, got {kind!r}")
+    found = merged([run])
+    return FORMATS[kind](paper_table(found.rows, list(found.planners), found.title(()), chosen, common=True))
+
+
+def comparison(runs: Sequence[Path]) -> str:
+    """Return the page that compares runs.
+
+    Raises:
+        ResultsError: a folder holds no run.
+        InputError: there are fewer than two runs, or no rows.
+    """
+    if len(runs) < 2:
+        raise InputError(f"expected at least two runs to compare, got {len(runs)}")
+    found = merged(runs)
+    if not found.rows:
+        raise InputError("the runs hold no rows yet")
+    with tempfile.TemporaryDirectory() as place:
+        return write_comparison(found, Path(place) / "compare.html").read_text(encoding="utf-8")
+
+
+def csv_of(run: Path) -> bytes:
+    """Return all rows of a run as CSV.
+
+    Raises:
+        ResultsError: the folder holds no run, or no rows.
+    """
+    with tempfile.TemporaryDirectory() as place:
+        return write_csv(Path(place) / "rows.csv", run).read_bytes()
+
+
+def parquet_of(run: Path) -> bytes:
+    """Return all rows of a run as one file of Parquet.
+
+    Raises:
+        ResultsError: the folder holds no run, or no rows.
+    """
+    table = _table(run, _stamp(run))
+    if not table.num_rows:
+        raise ResultsError(f"{run}: holds no rows")
+    import pyarrow.parquet as pq
+
+    sink = pa.BufferOutputStream()
+    pq.write_table(table, sink)
+    data: bytes = sink.getvalue().to_pybytes()
+    return data
+
+
+def episode(run: Path, key: str) -> str:
+    """Return the JSON that the replay reads of one episode.
+
+    Raises:
+        ResultsError: the folder holds no run, or no recording of the episode.
+    """
+    found = recordings(run, [key])
+    if not found:
+        raise ResultsError(f"{key}: no recording of this episode was kept")
+    return json.dumps(replay_data(found), separators=(",", ":"), allow_nan=False)

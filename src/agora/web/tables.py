@@ -1,0 +1,68 @@
+"""The tables of the database."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import JSON, Index
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+
+QUEUED, RUNNING, FINISHED, FAILED, CANCELLED = "queued", "running", "finished", "failed", "cancelled"
+"""States of a run."""
+
+
+class Base(DeclarativeBase):
+    """Everything that the database holds."""
+
+
+class Run(Base):
+    """A run that was asked for.
+
+    Attributes:
+        id: name of the run and of its folder.
+        title: title that people read.
+        state: state of the run.
+        form: fields of `agora.benchmark.form.RequestForm` that were filled in.
+        done: number of episodes that have ended.
+        total: number of its episodes; 0 until the run has begun.
+        message: reason of a failure in words, or notice of the work that takes long.
+        stop: whether somebody has asked it to stop.
+        worker: name of the worker that runs it; empty for none.
+        beat: time at which that worker was last heard of.
+        created: time at which it was asked for.
+        started: time at which it began, or went on.
+        ended: time at which it ended.
+    """
+
+    __tablename__ = "runs"
+    __table_args__ = (Index("runs_by_state", "state", "created"),)
+
+    id: Mapped[str] = mapped_column(primary_key=True)
+    title: Mapped[str]
+    state: Mapped[str]
+    form: Mapped[dict[str, Any]] = mapped_column(JSON)
+    done: Mapped[int] = mapped_column(default=0)
+    total: Mapped[int] = mapped_column(default=0)
+    message: Mapped[str] = mapped_column(default="")
+    stop: Mapped[bool] = mapped_column(default=False)
+    worker: Mapped[str] = mapped_column(default="")
+    beat: Mapped[datetime | None]
+    created: Mapped[datetime]
+    started: Mapped[datetime | None]
+    ended: Mapped[datetime | None]
+
+    def plain(self) -> dict[str, Any]:
+        """The run as pages read it."""
+        times = {name: _said(getattr(self, name)) for name in ("created", "started", "ended")}
+        names = ("id", "title", "state", "done", "total", "message", "form")
+        return {name: getattr(self, name) for name in names} | times
+
+
+def now() -> datetime:
+    """The present time in UTC, without a zone: databases keep it as it is."""
+    return datetime.now(UTC).replace(tzinfo=None)
+
+
+def _said(time: datetime | None) -> str | None:
+    return None if time is None else time.isoformat(timespec="milliseconds") + "Z"

@@ -1,0 +1,218 @@
+from __future__ import annotations
+
+import io
+import json
+import shutil
+
+import pyarrow.csv
+import pyarrow.parquet
+import pytest
+from fastapi.testclient import TestClient
+
+from agora.benchmark.account import account
+from agora.benchmark.bench import run_all
+from agora.registry import KINDS, available
+from agora.web.app import create_app
+from agora.web.database import opened
+from agora.web.queue import RunQueue
+from agora.web.tables import FINISHED
+from agora.web.worker import form_of
+
+FORM = {"suite": "demo", "planners": ["go_to_goal", "pure_pursuit"], "stages": ["doorway"], "episodes": 3, "workers": 0}
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory):
+    """The folder of a run that somebody else has finished."""
+    folder = tmp_path_factory.mktemp("played") / "run"
+    run_all(form_of(FORM, folder).request())
+    return folder
+
+
+@pytest.fixture
+def client(settings):
+    with opened(settings.url) as engine, TestClient(create_app(settings, engine)) as found:
+        yield found
+
+
+@pytest.fixture
+def finished(settings, client, played):
+    """The name of a finished run."""
+    with opened(settings.url) as engine:
+        queue = RunQueue(engine)
+        run = queue.put("three doorways", FORM)
+        queue.take("a")
+        (settings.runs / run.id).symlink_to(played)
+        queue.end(run.id, "a", FINISHED)
+    return run.id
+
+
+def test_a_run_that_is_asked_for_waits_in_the_queue_with_the_names_of_its_planners(client):
+    asked = client.post("/api/runs", json=FORM)
+    assert asked.status_code == 201
+    run = asked.json()
+    assert (run["state"], run["title"]) == ("queued", "demo: go_to_goal, pure_pursuit")
+    assert client.get("/api/runs").json() == [client.get(f"/api/runs/{run['id']}").json()]
+    assert client.post(f"/api/runs/{run['id']}/cancel").json()["state"] == "cancelled"
+    assert client.delete(f"/api/runs/{run['id']}").status_code == 204
+    assert client.get("/api/runs").json() == []
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"suite": "demoo"}, "did you mean 'demo'"),
+        ({"suite": "demo", "planners": ["dwa:sim_tim=3"]}, "did you mean 'sim_time'"),
+        ({"suite": "demo", "planer": ["dwa"]}, "planer: unknown key"),
+        ({"suite": "demo", "planners": ["dwa"], "output": "/etc"}, "'output' is the server's to choose"),
+        ({"suite": "demo", "planners": ["dwa"], "title": ["x"]}, "title: expected a text"),
+        ({"suite": "demo", "planners": ["dwa"], "workers": -1}, "workers"),
+    ],
+)
+def test_a_run_that_cannot_be_is_refused_in_words_and_nothing_is_kept(client, fields, said):
+    refused = client.post("/api/runs", json=fields)
+    assert refused.status_code == 422
+    assert said in refused.json()["error"]
+    assert client.get("/api/runs").json() == []
+
+
+@pytest.mark.parametrize("body", ["{", "[]", '"demo"', "null", ""])
+def test_what_is_no_form_is_refused(client, body):
+    assert client.post("/api/runs", content=body, headers={"content-type": "application/json"}).status_code == 422
+
+
+def test_rows_come_by_the_page_and_all_pages_are_the_rows_of_the_run(client, finished, played):
+    first, second = (client.get(f"/api/runs/{finished}/rows?offset={offset}&limit=4").json() for offset in (0, 4))
+    assert first["total"] == second["total"] == 6
+    names = [column["name"] for column in first["columns"]]
+    assert names[:4] == ["planner", "stage", "episode", "outcome"]
+    rows = [dict(zip(names, row, strict=True)) for row in first["rows"] + second["rows"]]
+    for row, kept in zip(rows, sorted(account(played).rows, key=lambda one: one["key"]), strict=True):
+        assert {name: value for name, value in row.items() if value is not None} == {k: v for k, v in kept.items() if v is not None}
+    assert {"name": "time_to_goal", "unit": "s"} in first["columns"]
+
+
+def test_rows_are_sorted_and_found_and_those_without_a_value_come_last(client, finished):
+    def column(name: str, query: str) -> list:
+        got = client.get(f"/api/runs/{finished}/rows?columns={name}&{query}").json()
+        return [row[0] for row in got["rows"]]
+
+    up, down = column("path_length", "sort=path_length"), column("path_length", "sort=path_length&down=1")
+    assert up == sorted(up) == down[::-1]
+    assert set(column("planner", "find=PURSUIT")) == {"pure_pursuit"}
+    times = column("time_to_goal", "sort=time_to_goal&down=1")
+    known = [time for time in times if time is not None]
+    assert times == sorted(known, reverse=True) + [None] * (len(times) - len(known))
+
+
+@pytest.mark.parametrize("query", ["sort=nothing", "columns=planner,nothing", "limit=0", "limit=100000", "offset=-1"])
+def test_a_page_that_there_is_not_is_refused_in_words(client, finished, query):
+    refused = client.get(f"/api/runs/{finished}/rows?{query}")
+    assert refused.status_code in (404, 422)
+    assert refused.json()["error"]
+
+
+def test_downloads_hold_all_rows(client, finished):
+    table = pyarrow.csv.read_csv(io.BytesIO(client.get(f"/api/runs/{finished}/files/csv").content))
+    assert table.num_rows == 6
+    whole = pyarrow.parquet.read_table(io.BytesIO(client.get(f"/api/runs/{finished}/files/parquet").content))
+    assert whole["key"].to_pylist() == sorted(table["key"].to_pylist())
+    assert client.get(f"/api/runs/{finished}/files/exe").status_code == 404
+    assert r"\begin{tabular}" in client.get(f"/api/runs/{finished}/table?format=latex").text
+    assert client.get(f"/api/runs/{finished}/table?format=word").status_code == 422
+
+
+def test_an_episode_is_read_as_the_replay_reads_it(client, finished):
+    read = client.get(f"/api/runs/{finished}/episodes/demo/doorway/1/go_to_goal/0").json()
+    (episode,) = read["episodes"]
+    assert episode["name"] == "demo/doorway/1/go_to_goal/0"
+    assert len(read["maps"]) == 1
+    assert client.get(f"/api/runs/{finished}/episodes/demo/doorway/9/go_to_goal/0").status_code == 422
+
+
+def test_a_report_and_a_comparison_reach_nothing_of_the_server(client, finished, settings, played):
+    copied = client.post("/api/runs", json=FORM).json()["id"]
+    shutil.copytree(played, settings.runs / copied)
+    for address in (f"/api/runs/{finished}/report", f"/api/compare?run={finished},{copied}", "/api/leaderboard"):
+        got = client.get(address)
+        assert got.status_code == 200, got.text
+        assert "default-src 'none'" in got.headers["content-security-policy"]
+        assert "sandbox" in got.headers["content-security-policy"]
+        assert "allow-same-origin" not in got.headers["content-security-policy"]
+
+
+def test_a_run_without_results_says_so(client):
+    run = client.post("/api/runs", json=FORM).json()
+    for address in ("rows", "report", "table", "files/csv", "episodes/demo/doorway/0/go_to_goal/0"):
+        refused = client.get(f"/api/runs/{run['id']}/{address}")
+        assert (refused.status_code, "has no results yet" in refused.json()["error"]) == (422, True)
+
+
+@pytest.mark.parametrize("name", ["..", "%2e%2e", "..%2f..%2fetc", "x" * 5000, "'; DROP TABLE runs; --"])
+def test_a_name_that_is_no_run_reaches_no_file(client, name):
+    got = client.get(f"/api/runs/{name}/rows")
+    assert got.status_code in (404, 422)
+    assert client.get("/api/runs").status_code == 200
+
+
+def test_every_component_says_its_fields_in_json(client):
+    for kind in KINDS:
+        for name in available(kind):
+            got = client.get(f"/api/kinds/{kind}/{name}")
+            assert got.status_code == 200, got.text
+            for field in got.json()["fields"]:
+                assert field["type"] in ("number", "whole", "yes", "choice", "text", "component", "other")
+
+
+def test_a_form_knows_the_range_the_default_and_the_meaning_of_a_parameter(client):
+    fields = {field["name"]: field for field in client.get("/api/kinds/planners/dwa").json()["fields"]}
+    horizon = fields["max_vel_x"]
+    assert (horizon["type"], horizon["required"], horizon["least"], horizon["most"]) == ("number", False, 0.0, 100.0)
+    assert horizon["words"] == "a number in [0, 100] or nothing"
+    assert fields["sim_time"]["default"] == 1.7
+    assert "m/s" in horizon["help"]
+    assert client.get("/api/kinds/planners/dwaa").json()["error"].endswith("did you mean 'dwa'?")
+    assert client.get("/api/kinds/plannerz/dwa").status_code == 404
+
+
+def test_suites_planners_robots_and_policies_are_listed(client):
+    suites = {suite["name"]: suite for suite in client.get("/api/suites").json()}
+    assert {"name": "doorway", "count": 6} in suites["demo"]["stages"]
+    assert "stages:" in client.get("/api/suites/demo").json()["text"]
+    planners = {planner["name"]: planner for planner in client.get("/api/planners").json()}
+    assert (planners["orca"]["missing"], planners["orca"]["learned"], planners["sarl"]["learned"]) == ("", False, True)
+    assert planners["dwa_kinetic"]["planner"] == "dwa"
+    assert "jackal" in {robot["name"] for robot in client.get("/api/robots").json()}
+    assert all(policy["name"] for policy in client.get("/api/policies").json())
+
+
+def test_the_pages_are_served_for_every_path_but_the_programs(client):
+    assert client.get("/results/anything").headers["content-type"].startswith("text/html")
+    assert client.get("/api/nothing").status_code == 404
+    assert "frame-ancestors 'self'" in client.get("/").headers["content-security-policy"]
+
+
+def test_changes_of_runs_are_told_to_who_listens(client):
+    with client.websocket_connect("/api/events") as socket:
+        run = client.post("/api/runs", json=FORM).json()
+        assert socket.receive_json() == {"run": run}
+        client.post(f"/api/runs/{run['id']}/cancel")
+        assert socket.receive_json()["run"]["state"] == "cancelled"
+
+
+def test_a_page_of_another_server_gets_no_socket(client):
+    from starlette.websockets import WebSocketDisconnect
+
+    for address in ("/api/events", "/api/live/any"):
+        with (
+            pytest.raises(WebSocketDisconnect) as refused,
+            client.websocket_connect(address, headers={"origin": "http://evil.example"}),
+        ):
+            pass
+        assert refused.value.code == 4403
+
+
+def test_the_description_of_the_interface_is_whole(client):
+    described = client.get("/api/openapi.json").json()
+    assert all(one.get("description") for path in described["paths"].values() for one in path.values())
+    assert json.dumps(described)

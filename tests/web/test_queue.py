@@ -1,0 +1,120 @@
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from datetime import timedelta
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from sqlalchemy import update
+from sqlalchemy.orm import Session
+
+from agora.errors import InputError, UnknownNameError
+from agora.web.database import opened
+from agora.web.queue import SILENT, RunQueue
+from agora.web.tables import Base, Run, now
+
+
+@pytest.fixture
+def engine(url):
+    with opened(url) as found:
+        yield found
+
+
+@pytest.fixture
+def queue(engine):
+    return RunQueue(engine)
+
+
+def silence(engine, id: str) -> None:
+    """Let the worker of a run be unheard of for longer than it may."""
+    with Session(engine) as session:
+        session.execute(update(Run).where(Run.id == id).values(beat=now() - SILENT - timedelta(seconds=1)))
+        session.commit()
+
+
+def test_the_versions_of_the_tables_end_at_what_the_code_says(engine):
+    with engine.connect() as connection:
+        assert compare_metadata(MigrationContext.configure(connection), Base.metadata) == []
+
+
+def test_a_database_that_is_opened_again_keeps_its_runs(url):
+    with opened(url) as engine:
+        RunQueue(engine).put("one", {"suite": "demo"})
+    with opened(url) as engine:
+        assert [run.title for run in RunQueue(engine).runs()] == ["one"]
+
+
+def test_workers_get_the_runs_in_the_order_in_which_they_were_asked_for(queue):
+    first, second = queue.put("first", {}), queue.put("second", {})
+    assert [queue.take("a").id, queue.take("b").id, queue.take("c")] == [first.id, second.id, None]
+    assert [run.title for run in queue.runs()] == ["second", "first"]
+
+
+def test_of_workers_who_ask_at_the_same_time_one_gets_the_run(url):
+    with ExitStack() as stack, ThreadPoolExecutor(4) as pool:
+        queues = [RunQueue(stack.enter_context(opened(url))) for _ in range(4)]
+        for number in range(3):
+            queues[0].put(f"run {number}", {})
+        taken = list(pool.map(lambda pair: pair[1].take(f"worker {pair[0]}"), enumerate(queues)))
+    assert sorted(run.title for run in taken if run is not None) == ["run 0", "run 1", "run 2"]
+
+
+def test_a_run_of_a_silent_worker_goes_to_another_and_the_first_hears_that_it_lost_it(queue, engine):
+    run = queue.put("one", {})
+    queue.take("first")
+    assert queue.beat(run.id, "first", 3, 10, "") is True
+    assert queue.take("second") is None
+    silence(engine, run.id)
+    again = queue.take("second")
+    assert (again.id, again.worker, again.done) == (run.id, "second", 3)
+    assert queue.beat(run.id, "first", 4, 10, "") is False
+    queue.end(run.id, "first", "failed", "too late")
+    assert queue.run(run.id).state == "running"
+
+
+def test_a_run_that_was_to_stop_when_its_worker_went_silent_is_cancelled(queue, engine):
+    run = queue.put("one", {})
+    queue.take("first")
+    queue.cancel(run.id)
+    assert queue.beat(run.id, "first", 1, 10, "") is False
+    silence(engine, run.id)
+    assert queue.take("second") is None
+    assert queue.run(run.id).state == "cancelled"
+
+
+def test_a_run_that_waits_is_cancelled_at_once_and_can_go_on_later(queue):
+    run = queue.put("one", {})
+    assert queue.cancel(run.id).state == "cancelled"
+    assert queue.take("a") is None
+    assert queue.resume(run.id).state == "queued"
+    assert queue.take("a").id == run.id
+
+
+def test_a_finished_run_has_nothing_to_go_on_with(queue):
+    run = queue.put("one", {})
+    queue.take("a")
+    queue.end(run.id, "a", "finished")
+    with pytest.raises(InputError, match="is finished"):
+        queue.resume(run.id)
+    assert queue.run(run.id).ended is not None
+
+
+def test_a_run_under_way_is_not_removed(queue):
+    run = queue.put("one", {})
+    queue.take("a")
+    with pytest.raises(InputError, match="cancel it first"):
+        queue.remove(run.id)
+    queue.end(run.id, "a", "failed", "why")
+    queue.remove(run.id)
+    with pytest.raises(UnknownNameError):
+        queue.run(run.id)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"), [("no url", "no url"), ("sqlite:////nowhere/at/all.sqlite", "unable to open"), ("klingon://x/y", "klingon")]
+)
+def test_a_database_that_cannot_be_opened_is_said_in_words(wrong, said):
+    with pytest.raises(InputError, match=said), opened(wrong):
+        pass

@@ -1,0 +1,159 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from datetime import timedelta
+
+import pytest
+
+from agora.benchmark.account import account
+from agora.benchmark.bench import bench, run_all
+from agora.benchmark.events import Kept
+from agora.errors import InputError, StoppedError
+from agora.web.database import opened
+from agora.web.queue import RunQueue
+from agora.web.worker import form_of, work
+
+FORM = {"suite": "demo", "planners": ["go_to_goal"], "stages": ["doorway"], "episodes": 3, "workers": 0, "control": False}
+LONG = FORM | {"stages": ["hall"], "episodes": 4, "batch": 1}
+
+
+def wait_until(holds) -> None:
+    while not holds():
+        threading.Event().wait(0.01)
+
+
+def worked_on(settings, holds) -> None:
+    """Have a worker of this process take runs until something holds."""
+    stop = threading.Event()
+    thread = threading.Thread(target=work, args=(settings, stop))
+    thread.start()
+    try:
+        wait_until(holds)
+    finally:
+        stop.set()
+        thread.join()
+
+
+HELD = """
+import sys, threading
+import agora.web.worker as worker
+from agora.benchmark.bench import bench
+from agora.benchmark.events import Kept
+from agora.web.settings import Settings
+
+def held(request, token):
+    for event in bench(request, token):
+        yield event
+        if isinstance(event, Kept):
+            threading.Event().wait()
+
+worker.bench = held
+worker.work(Settings(sys.argv[1]), threading.Event())
+"""
+"""A worker that hangs once the rows of an episode are on the disk."""
+
+
+@pytest.fixture
+def holding(monkeypatch):
+    """Let runs wait, once the first episode is on the disk, until they are to stop."""
+
+    def held(request, token):
+        for event in bench(request, token):
+            yield event
+            if isinstance(event, Kept):
+                wait_until(lambda: is_asked(token))
+
+    monkeypatch.setattr("agora.web.worker.bench", held)
+    return lambda: monkeypatch.setattr("agora.web.worker.bench", bench)
+
+
+def is_asked(token) -> bool:
+    try:
+        token.check()
+    except StoppedError:
+        return True
+    return False
+
+
+@pytest.fixture
+def queue(settings):
+    with opened(settings.url) as engine:
+        yield RunQueue(engine)
+
+
+def test_a_run_from_the_queue_has_the_rows_of_the_same_request_elsewhere(settings, queue, tmp_path):
+    run = queue.put("doorway", FORM)
+    worked_on(settings, lambda: queue.run(run.id).state == "finished")
+    ended = queue.run(run.id)
+    assert (ended.done, ended.total, ended.message) == (3, 3, "")
+    elsewhere = run_all(form_of(FORM, tmp_path / "elsewhere").request())
+    here = sorted(account(settings.runs / run.id).rows, key=lambda row: row["key"])
+    assert [list(row) for row in here] == [list(row) for row in elsewhere]
+    for mine, other in zip(here, elsewhere, strict=True):
+        assert {k: v for k, v in mine.items() if "planning" not in k} == {k: v for k, v in other.items() if "planning" not in k}
+    assert (settings.runs / run.id / "report.html").is_file()
+
+
+def test_a_run_that_fails_says_why_and_the_next_is_taken(settings, queue):
+    wrong, right = queue.put("wrong", FORM | {"suite": "gone.yaml"}), queue.put("right", FORM | {"episodes": 1})
+    worked_on(settings, lambda: queue.run(right.id).state == "finished")
+    assert queue.run(wrong.id).state == "failed"
+    assert "gone.yaml" in queue.run(wrong.id).message
+
+
+def test_a_worker_that_is_to_end_puts_its_run_back_and_another_goes_on_with_it(settings, queue, holding):
+    run = queue.put("long", LONG)
+    worked_on(settings, lambda: queue.run(run.id).done > 0)
+    assert queue.run(run.id).state == "queued"
+    assert len(account(settings.runs / run.id).rows) == 1
+    holding()
+    worked_on(settings, lambda: queue.run(run.id).state == "finished")
+    assert len(account(settings.runs / run.id).rows) == 4
+
+
+def test_a_cancelled_run_keeps_what_is_finished_and_goes_on_when_asked(settings, queue, holding):
+    run = queue.put("long", LONG)
+
+    def cancelled() -> bool:
+        if queue.run(run.id).done > 0:
+            queue.cancel(run.id)
+        return queue.run(run.id).state == "cancelled"
+
+    worked_on(settings, cancelled)
+    assert "1 of 4 episodes are finished and kept" in queue.run(run.id).message
+    queue.resume(run.id)
+    holding()
+    worked_on(settings, lambda: queue.run(run.id).state == "finished")
+    assert len(account(settings.runs / run.id).rows) == 4
+
+
+def test_a_worker_that_is_killed_loses_no_row(settings, queue, monkeypatch):
+    run = queue.put("long", LONG)
+    with subprocess.Popen([sys.executable, "-c", HELD, str(settings.folder)]) as worker:
+        wait_until(lambda: queue.run(run.id).done > 0)
+        os.kill(worker.pid, signal.SIGKILL)
+    (kept,) = account(settings.runs / run.id).rows
+    monkeypatch.setattr("agora.web.queue.SILENT", timedelta(0))
+    worked_on(settings, lambda: queue.run(run.id).state == "finished")
+    rows = account(settings.runs / run.id).rows
+    assert len(rows) == 4
+    assert dict(kept) in [dict(row) for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"suite": "demoo"}, "demoo"),
+        ({"suite": "demo", "planner": ["dwa"]}, "planner: unknown key"),
+        ({"suite": "demo", "episodes": "many"}, "episodes"),
+        ({"planners": ["dwa"]}, "suite"),
+        (["demo"], "mapping"),
+    ],
+)
+def test_a_form_that_is_wrong_is_refused_with_the_key(fields, said, tmp_path):
+    with pytest.raises(InputError, match=said):
+        form_of(fields, tmp_path).request()
