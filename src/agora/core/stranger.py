@@ -61,14 +61,15 @@ _RESERVE = 64
 
 class Apart:
     """Tells signals from exceptions, and ends a process that was forked within it; a boundary inside another asks for no
-    handler. Within it, ``os._exit`` raises `ProcessExit` in this process and ends a process that was forked.
+    handler. Within it, ``os._exit`` raises `ProcessExit` in this thread, and ends the process elsewhere, as in a process that was
+    forked.
     """
 
     _outermost = True
     _end = staticmethod(os._exit)
 
     def __enter__(self) -> None:
-        self._process = os.getpid()
+        self._process, self._thread = os.getpid(), threading.get_ident()
         self._main = threading.current_thread() is threading.main_thread()
         self._first = self._main and Apart._outermost
         self._usual = self._first and signal.getsignal(signal.SIGINT) is signal.default_int_handler
@@ -80,7 +81,7 @@ class Apart:
 
     def _exit(self, status: int) -> NoReturn:
         """Stand in for ``os._exit``."""
-        if os.getpid() != self._process:
+        if os.getpid() != self._process or threading.get_ident() != self._thread:
             Apart._end(status)
         raise ProcessExit(f"os._exit({status})")
 

@@ -181,7 +181,7 @@ def stripe_order(position: Doubles, second: Bools) -> float:
 
 
 def _both(second: Bools) -> bool:
-    """Whether there are people of both streams."""
+    """True where people of both streams are there."""
     return bool(second.any() and not second.all())
 
 
