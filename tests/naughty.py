@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import sys
@@ -75,6 +76,9 @@ class Naughty:
     def dies(self, twists, guilty):
         os._exit(7)
 
+    def is_ended(self, twists, guilty):
+        ctypes.CDLL(None)._exit(7)
+
     def is_killed(self, twists, guilty):
         os.kill(os.getpid(), signal.SIGKILL)
 
@@ -104,10 +108,17 @@ class Naughty:
         os.fork()
         return twists
 
-    def forks_and_dies(self, twists, guilty):
+    def forks_and_is_ended(self, twists, guilty):
         if os.fork() == 0:
             Event().wait()
-        os._exit(7)
+        self.is_ended(twists, guilty)
+
+    def forks_one_that_dies(self, twists, guilty):
+        other = os.fork()
+        if other == 0:
+            os._exit(7)
+        assert os.waitstatus_to_exitcode(os.waitpid(other, 0)[1]) == 7
+        return twists
 
     def leaks(self, twists, guilty):
         while True:

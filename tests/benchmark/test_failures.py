@@ -59,6 +59,9 @@ def test_every_failure_is_filmed_with_all_its_robots_one_film_an_episode():
 def test_a_title_names_planner_suite_stage_episode_and_seed_and_the_robot_where_there_are_several():
     one, two = row("a", "hall", 3), row("a", "hall", 3, robot=1)
     assert titles([one]) == {one["key"]: "a · demo: hall, episode 3, seed 7"}
+    assert titles([one | {"planner": "a · truth"}], ["a"]) == {
+        one["key"]: "a · truth (reads no walls) · demo: hall, episode 3, seed 7"
+    }
     assert titles([one, two])[two["key"]] == "a · demo: hall, episode 3, seed 7, robot 1"
 
 

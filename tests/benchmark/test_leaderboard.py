@@ -94,6 +94,15 @@ def test_a_run_with_a_counterfactual_is_an_entry_like_one_without(run, tmp_path)
     assert check(place, Sample(episodes=4, seed=1), HERE).agrees
 
 
+def test_a_planner_behind_an_interplanner_is_an_entry_too(run, tmp_path):
+    planner = dict([named_planner("pure_pursuit:speed=0.5+polite")])
+    run_all(Request(submission.load_suite("single_pedestrian"), planner, tmp_path / "run", HERE))
+    (place,) = submit(tmp_path / "run", tmp_path / "board")
+    assert read_entry(place).planner == planner["pure_pursuit:speed=0.5+polite"]
+    assert check(place, Sample(episodes=1, seed=1), HERE).agrees
+    assert "pure_pursuit:speed=0.5+polite" in render([read_entry(place)])
+
+
 def test_what_a_robot_knows_is_what_its_planner_reads():
     def knows(text, *told):
         return dataclasses.astuple(Knows.of(named_planner(text)[1], told))[:2]

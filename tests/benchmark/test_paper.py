@@ -71,6 +71,7 @@ def test_latex_escapes_its_own_signs_and_has_as_many_cells_in_each_line():
     lines = [line for line in body.splitlines() if line.endswith(r" \\")]
     assert len(lines) == 6 and {len(re.findall(r"(?<!\\)&", line)) for line in lines} == {3}
     assert text.count(r"\begin{tabular}{lrrr}") == 1 and re.search(r"& \$-\$\d+\.\d+ ", text)
+    assert r"& \shortstack[r]{Time to \\ the goal} &" in table().latex() and text.startswith(r"% \usepackage{booktabs,graphicx}")
     assert text.count("{") == text.count("}") and text.count(r"\begin") == text.count(r"\end") == 2
     unescaped = re.sub(r"\\[#%_&$]", "", text.split("\n", 1)[1])
     assert not re.search(r"[#%]", unescaped) and unescaped.count("$") % 2 == 0

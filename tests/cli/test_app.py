@@ -217,7 +217,7 @@ def test_a_strangers_planner_that_ends_its_process_fails_in_a_worker_and_one_tha
     arguments += ["bench", str(small), "-o", str(tmp_path / "out")]
     arguments += [word for name in ("quitter", "quitter:signal=9", "quitter:at=99") for word in ("-p", name)]
     how = {"env": os.environ | {"PYTHONPATH": path}, "capture_output": True, "text": True, "check": False}
-    assert subprocess.run([*arguments, "--workers", "0"], **how).returncode == 9  # nothing in a process outlives its end
+    assert subprocess.run([*arguments, "--workers", "0"], **how).returncode == -9  # nothing in a process outlives its death
     ended = subprocess.run([*arguments, "--resume"], **how)
     assert ended.returncode == 1, ended.stderr
     lost = (tmp_path / "out" / "interrupted.txt").read_text().splitlines()
@@ -227,7 +227,7 @@ def test_a_strangers_planner_that_ends_its_process_fails_in_a_worker_and_one_tha
     assert re.search(r"quitter +│ 4", ended.stdout) and re.search(r"quitter:at=99 +│ 4", ended.stdout)
     page = (tmp_path / "out" / "report.html").read_text()
     assert "its worker died (exit code -9)" in page
-    assert "a call of the planner ended its process (exit code 9)" in page
+    assert "ProcessExit: os._exit(9) (quitter.py, line 12, in plan: " in page
 
 
 def test_without_a_planner_all_that_are_registered_are_compared(agora, small, tmp_path):

@@ -40,6 +40,16 @@ def test_a_ring_covers_its_circumference_times_its_width():
     assert tuple(pixels[30, 48]) == (255, 255, 255)
 
 
+def test_a_polygon_covers_its_area_and_not_its_notch():
+    corners = np.array([(20.3, 14.1), (70.9, 8.2), (40.5, 30.4), (66.2, 52.7), (15.8, 44.6)])
+    pixels = white()
+    Brush(pixels, 5).polygon(corners, "#000000")
+    x, y = corners.T
+    area = 0.5 * abs(float(x @ np.roll(y, -1) - y @ np.roll(x, -1)))
+    assert darkness(pixels).sum() == pytest.approx(area, rel=5e-3)
+    assert tuple(pixels[30, 55]) == (255, 255, 255) and tuple(pixels[30, 30]) == (0, 0, 0)
+
+
 def test_shapes_of_one_call_do_not_darken_each_other():
     once, twice = white(), white()
     Brush(once).discs((40.0, 30.0), 9.0, "#0072B2", 0.4)

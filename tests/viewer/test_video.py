@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from agora.core.state import robot_traits
 from agora.errors import InputError
+from agora.viewer.figures import blank, draw_frame
 from agora.viewer.scene import COLOURS, Scene
 from agora.viewer.video import Painter, frame_times, write_video
 from viewer.synthetic import crash, episode, hall
@@ -78,6 +80,35 @@ def test_robot_pedestrian_and_wall_are_at_their_places():
     np.testing.assert_array_equal(seen((9.05, 4.35)), colour("wall"))
     np.testing.assert_array_equal(seen((6.0, 6.05)), colour("wall"))
     np.testing.assert_array_equal(seen((12.5, 7.0)), colour("ground"))
+
+
+def test_robots_have_their_outlines_in_videos_and_pictures():
+    traits = robot_traits(1, 1, 4)
+    traits.vertices[0, 0] = 4
+    traits.footprint_x[0, 0, :4], traits.footprint_y[0, 0, :4] = (-0.9, 0.6, 0.6, -0.9), (-0.2, -0.2, 0.3, 0.3)
+    box, disc = (replace(episode(pedestrians=0, seed=8), robot=robot, radius=0.95) for robot in (traits, None))
+    other = replace(box, pose=box.pose + (2.0, -3.0, 1.1))
+    for recording, others, own, seen in ((box, (other,), "robot", box), (disc, (other,), "others", other)):
+        painter = Painter(Scene(recording, others=others), size=(900, 700))
+        pixels, pose = next(painter.frames([7.0])), _pose(seen, 7.0)
+        shown = [_pixel(painter, pixels, pose, *at) for at in ((-0.8, 0.2), (0.45, -0.4), (-0.3, 0.5))]
+        assert shown == [colour(own).tolist(), *[colour("ground").tolist()] * 2]
+    frame = Scene(disc, others=(other,)).at(7.0)
+    assert [outline is None for outline in frame.outlines] == [True, False]
+    _, axes = blank(5.0, 5.0)
+    bodies = draw_frame(axes, frame, disc.radius)[0].get_paths()
+    assert bodies[0].vertices[:4] == pytest.approx(frame.outlines[1]) and len(bodies[1].vertices) > 10
+
+
+def _pixel(painter, pixels, pose, along, aside):
+    x, y, heading = pose
+    ahead, side = np.array([np.cos(heading), np.sin(heading)]), np.array([-np.sin(heading), np.cos(heading)])
+    column, row = np.floor(painter.pixel(np.array([x, y]) + along * ahead + aside * side)).astype(int)
+    return pixels[row, column].tolist()
+
+
+def _pose(recording, time):
+    return np.array([np.interp(time, recording.time, axis) for axis in recording.pose.T])
 
 
 def test_a_contact_flashes_when_it_happens_and_leaves_a_mark():

@@ -22,7 +22,7 @@ from agora.benchmark.inputs import inputs
 from agora.benchmark.machine import Machine
 from agora.benchmark.packages import packages
 from agora.benchmark.statistics import Row
-from agora.config import build_component, load
+from agora.config import load
 from agora.core.recording import Recording
 from agora.engine.channels.costmap import LocalCostmap
 from agora.engine.channels.path import GlobalPath
@@ -32,6 +32,7 @@ from agora.errors import InputError, reading
 from agora.interfaces import Label
 from agora.metrics.registered import HEADLINE, metrics
 from agora.perception.perception import LEVELS, Level
+from agora.planners.presets import planner_of
 from agora.ranges import Number
 from agora.registry import Named
 from agora.tasks.suite import Suite
@@ -299,7 +300,7 @@ class Posted:
         """
         place = f"{self.folder / ENTRY}: planner.configuration"
         try:
-            return build_component("planners", located(self.entry.planner.configuration, self.folder), place)
+            return planner_of(located(self.entry.planner.configuration, self.folder), place)
         except InputError as error:
             needs = ", ".join(f"{name} {version}" for name, version in self.entry.pins.packages.items())
             raise InputError(f"{error}\n{self.folder}: the entry was made with {needs}") from error

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from agora.benchmark.statistics import Row
@@ -91,8 +91,13 @@ def _lost(rows: Sequence[Row]) -> bool:
     return any(failed(row) for row in rows)
 
 
-def titles(rows: Sequence[Row]) -> dict[str, str]:
-    """Return the titles of episodes by the key of their rows; with the number of the robot where there are several."""
+def titles(rows: Sequence[Row], blind: Collection[str] = ()) -> dict[str, str]:
+    """Return the titles of episodes by the key of their rows; with the number of the robot where there are several.
+
+    Args:
+        rows: rows of the episodes.
+        blind: labels of planners that read no walls.
+    """
     several = len({row.get("robot") for row in rows}) > 1
     return {
         row["key"]: title_of(
@@ -102,6 +107,7 @@ def titles(rows: Sequence[Row]) -> dict[str, str]:
             row["episode"],
             row.get("seed"),
             row.get("robot") if several else None,
+            blind=_named(row) in blind,
         )
         for row in rows
     }
@@ -147,12 +153,17 @@ def listed(
 
 def _unread(run: Mapping[str, Any], row: Row) -> str:
     """Say that a planner does not read what it drove into."""
-    planner = str(row["planner"]).split(" · ")[0]
+    planner = _named(row)
     if row["outcome"] == "wall_collision" and planner in (run.get("blind") or ()):
         return f" {planner} reads no walls."
     if row["outcome"] == "pedestrian_collision" and planner in (run.get("unaware") or ()):
         return f" {planner} reads nothing of people."
     return ""
+
+
+def _named(row: Row) -> str:
+    """The label of a row's planner, without what it was told of people."""
+    return str(row["planner"]).split(" · ")[0]
 
 
 def _from_row(row: Row) -> str:

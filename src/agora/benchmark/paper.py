@@ -94,8 +94,11 @@ class PaperTable:
         return f"{self.title}\n\n{body}\n\n{' '.join(self.notes())}\n"
 
     def latex(self) -> str:
-        """The table in LaTeX, for the package booktabs; the intervals stand below the numbers."""
-        heads = [_tex(column.words) for column in self.columns]
+        """The table in LaTeX, for the packages booktabs and graphicx; the intervals stand below the numbers.
+
+        A table that is wider than the text is made smaller.
+        """
+        heads = [_tex_stack(column.words) for column in self.columns]
         units = [
             " ".join(filter(None, (f"[{_tex_unit(column.unit)}]" if column.unit else "", _TEX_UP[column.metric.direction])))
             for column in self.columns
@@ -109,10 +112,10 @@ class PaperTable:
         body = "\n".join(f"    {line}" for line in lines)
         caption = _tex(" ".join([f"{self.title}.", *self.notes()]))
         return (
-            "% \\usepackage{booktabs}\n\\begin{table}\n  \\centering\n"
+            "% \\usepackage{booktabs,graphicx}\n\\begin{table}\n  \\centering\n"
             f"  \\caption{{{caption}}}\n"
-            f"  \\begin{{tabular}}{{l{'r' * (1 + len(self.columns))}}}\n    \\toprule\n{body}\n    \\bottomrule\n"
-            "  \\end{tabular}\n\\end{table}\n"
+            f"  {_TEX_FIT}{{\\begin{{tabular}}{{l{'r' * (1 + len(self.columns))}}}\n    \\toprule\n{body}\n    \\bottomrule\n"
+            "  \\end{tabular}}\n\\end{table}\n"
         )
 
     def csv(self) -> str:
@@ -171,6 +174,7 @@ def _column(rows: Sequence[Row], metric: Metric, planners: Sequence[str], common
 
 _UP = {"higher": " ↑", "lower": " ↓", "neutral": ""}
 _TEX_UP = {"higher": "$\\uparrow$", "lower": "$\\downarrow$", "neutral": ""}
+_TEX_FIT = "\\resizebox{\\ifdim\\width>\\linewidth \\linewidth\\else\\width\\fi}{!}"
 _TEX_SIGNS = {
     "\\": "\\textbackslash{}",
     "~": "\\textasciitilde{}",
@@ -192,6 +196,16 @@ def _plain(cell: tables.Cell, best: str, other: str) -> str:
 def _tex(text: str) -> str:
     """A text with LaTeX's own signs escaped."""
     return "".join(_TEX_SIGNS.get(sign, sign) for sign in text).replace(" \\%", "~\\%")
+
+
+def _tex_stack(text: str) -> str:
+    """A head of a column, in two lines of about the same length."""
+    words = text.split()
+    if len(words) == 1:
+        return _tex(text)
+    halves = [(" ".join(words[:k]), " ".join(words[k:])) for k in range(1, len(words))]
+    first, second = min(halves, key=lambda half: max(map(len, half)))
+    return f"\\shortstack[r]{{{_tex(first)} \\\\ {_tex(second)}}}"
 
 
 def _tex_line(first: str, *others: str) -> str:

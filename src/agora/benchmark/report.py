@@ -125,7 +125,7 @@ def render(
         "sweeps": _sweeps(run.get("parameters") or {}, given, shown),
         "planning": tables.planning_lines(_by_planner(rows, calls)),
         **listed(run, rows, planners, recordings, reasons, _colours(rows)),
-        "replay": replay_html(recordings, titles=titles(rows)) if recordings else "",
+        "replay": replay_html(recordings, titles=titles(rows, run.get("blind") or ())) if recordings else "",
         "arrows": ARROWS,
         "css": source("page.css") + source("report.css"),
         "script": source("report.js"),

@@ -36,9 +36,10 @@ from agora.benchmark.kept import recordings
 from agora.benchmark.packages import change, packages
 from agora.benchmark.run_folder import RunFolder
 from agora.benchmark.statistics import Row
-from agora.config import build_component, dump, plain
+from agora.config import dump, plain
 from agora.errors import InputError, ResultsError, UnknownNameError
 from agora.metrics.registered import metrics
+from agora.planners.presets import planner_of
 from agora.tasks.suite import Suite, load_suite, suite_names, with_seed
 
 __all__ = ["Words", "submit"]
@@ -84,7 +85,7 @@ def submit(
     labels = _chosen(configurations, planners)
     if words.name and len(labels) > 1:
         raise InputError(f"one name for {len(labels)} planners ({', '.join(labels)}); choose one of them, or give no name")
-    every = {label: build_component("planners", values, f"{results}: planners") for label, values in configurations.items()}
+    every = {label: planner_of(values, f"{results}: planners") for label, values in configurations.items()}
     if changed := difference(
         run.record.inputs or {}, inputs(suite, every), "since the run; put the file back, or run the suite again"
     ):
@@ -183,7 +184,7 @@ def _fill(made: _Made, folder: Path, words: Words, replays: int) -> None:
     if kept:
         tracks.write_recordings(folder / REPLAYS, kept)
     configuration = carry(made.configuration, folder)
-    planner = build_component("planners", located(configuration, folder), "planner")
+    planner = planner_of(located(configuration, folder), "planner")
     told = [row["pedestrians"] for row in made.rows]
     columns = {column for row in made.rows for column in row}
     record = made.run.record

@@ -30,6 +30,7 @@ from agora.cli.train import train
 from agora.cli.tune import tune
 from agora.cli.validate import calibrate, validate
 from agora.cli.web import web
+from agora.core.stranger import tell_crashes
 from agora.errors import AgoraError, StoppedError, in_words
 
 PANELS: dict[str, dict[str, Any]] = {
@@ -102,6 +103,7 @@ def _version(show: Annotated[bool, typer.Option("--version", help="Print the ver
 
 def main() -> None:
     """Run the command line; whoever reads its output may stop reading, which ends it without a word."""
+    tell_crashes()
     try:
         _run()
     finally:

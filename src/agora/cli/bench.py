@@ -38,7 +38,7 @@ def bench(
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Folder of the results; results/SUITE by default.")] = None,
     workers: Annotated[
         int,
-        typer.Option(help="Worker processes; 0 runs in this one, where a planner that hangs or ends its process ends the run."),
+        typer.Option(help="Worker processes; 0 runs in this one, where a planner that hangs or crashes ends the run."),
     ] = 2,
     executor: Annotated[
         str, typer.Option(help="Who runs the episodes instead of these workers, with parameters: processes:workers=4,deadline=60.")

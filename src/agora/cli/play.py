@@ -20,6 +20,7 @@ def play(
     from agora.benchmark.exchange import KeptRun
     from agora.benchmark.failures import titles
     from agora.benchmark.kept import recordings
+    from agora.benchmark.run_folder import RunFolder
     from agora.cli.results import file_name, write_videos
     from agora.errors import ResultsError
     from agora.viewer.live import check_screen
@@ -32,10 +33,11 @@ def play(
     groups = KeptRun.of(run, keys).groups
     kept = recordings(run, [row["key"] for group in groups for row in group])
     named: dict[str, str] = {}
+    blind = RunFolder.read(run).record.blind or ()
     for group in groups:
         if missing := [row["key"] for row in group if row["key"] not in kept]:
             raise ResultsError(f"{run}: no recording of {missing[0]} was kept; agora run plays the episode again")
-        named |= titles(group)
+        named |= titles(group, blind)
     for key, recording in kept.items():
         typer.echo(f"{named[key]}\n  {why(recording).words}")
     if video:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -51,7 +51,7 @@ def finish(folder: Path, video: str, again: Callable[[Mapping[str, Any]], str] =
 
     found, record = account(folder), RunFolder.read(folder).record
     if found.rows:
-        videos, page = _videos(folder, found.rows, video), report(folder, found)
+        videos, page = _videos(folder, found.rows, record.blind or (), video), report(folder, found)
         print_rows(found.rows, record.labels, again, first_answers(found.rows, record.labels))
         if record.part:
             typer.echo(record.part)
@@ -82,11 +82,12 @@ def wanted_videos(text: str) -> str:
     return text
 
 
-def _videos(folder: Path, rows: Sequence[Mapping[str, Any]], wanted: str) -> list[Path]:
+def _videos(folder: Path, rows: Sequence[Mapping[str, Any]], blind: Collection[str], wanted: str) -> list[Path]:
     """Videos of kept episodes: of all that failed, or of so many of each planner; of their first robots, among the others."""
     from agora.benchmark.failures import filmed, filmed_failures, titles
 
-    return write_videos(folder, filmed_failures(rows) if wanted == "failed" else filmed(rows, int(wanted)), titles(rows))
+    chosen = filmed_failures(rows) if wanted == "failed" else filmed(rows, int(wanted))
+    return write_videos(folder, chosen, titles(rows, blind))
 
 
 def write_videos(folder: Path, episodes: Sequence[Sequence[str]], named: Mapping[str, str]) -> list[Path]:

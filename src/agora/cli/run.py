@@ -49,6 +49,8 @@ def run(
     from dataclasses import replace
 
     from agora.benchmark.contest import read_benchmark
+    from agora.benchmark.facts import blind
+    from agora.cli.unanswered import Unanswered
     from agora.config import parse_component
     from agora.core.recording import Outcome
     from agora.episode import Conditions, Episodes
@@ -71,9 +73,11 @@ def run(
     told = place
     if pedestrians is not None:
         told = replace(place, pedestrians=replace(place.perception, source=_level(pedestrians)))
-    _, recordings = next(iter(Episodes([start], named.part, Conditions.of(told))))
+    with Unanswered(label) as calls:
+        _, recordings = next(iter(Episodes([start], named.part, Conditions.of(told), before=calls.before, after=calls.after)))
     recording, *others = recordings
-    _show(recordings, title_of(label, chosen.name, place.name, episode, chosen.seed_of(place.name)), picture, video, replay)
+    told_of = (label, chosen.name, place.name, episode, chosen.seed_of(place.name))
+    _show(recordings, title_of(*told_of, blind=bool(blind({label: named}))), picture, video, replay)
     numbers = list(_numbers(recording, measures))
     typer.echo(f"{start.entry}  seed {chosen.seed}  {label}: {recording.outcome.label}")
     if recording.outcome is not Outcome.REACHED and not recording.failure:

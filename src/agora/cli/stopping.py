@@ -14,9 +14,9 @@ from types import FrameType
 from agora.core.stranger import Signalled, forget_signals, interrupt
 from agora.errors import StoppedError
 
-__all__ = ["finishing", "stoppable"]
+__all__ = ["STOPS", "finishing", "once", "stoppable"]
 
-_STOPS = {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "SIGTERM"}
+STOPS = {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "SIGTERM"}
 
 
 @contextmanager
@@ -30,7 +30,7 @@ def stoppable(kept: Callable[[], str]) -> Iterator[None]:
         StoppedError: a signal came.
     """
     try:
-        with _once(interrupt):
+        with once(interrupt):
             yield
     except Signalled as signalled:
         raise _stopped_by(signalled.number, kept()) from None
@@ -55,22 +55,26 @@ def finishing(ask: Callable[[], None], kept: Callable[[], str]) -> Iterator[None
         came.append(number)
         ask()
 
-    with _once(note):
+    with once(note):
         yield
     if came:
         raise _stopped_by(came[0], kept())
 
 
 @contextmanager
-def _once(handle: Callable[[int, FrameType | None], None]) -> Iterator[None]:
-    """Handle the first signal so, and leave the second to the system."""
+def once(handle: Callable[[int, FrameType | None], None]) -> Iterator[None]:
+    """Handle the first signal within by a function, and leave the second to the system, which ends the process.
+
+    Args:
+        handle: is called with the signal's number and the frame. Call this in the main thread.
+    """
 
     def first(number: int, frame: FrameType | None) -> None:
-        for each in _STOPS:
+        for each in STOPS:
             signal.signal(each, signal.SIG_DFL)
         handle(number, frame)
 
-    before = {number: signal.signal(number, first) for number in _STOPS}
+    before = {number: signal.signal(number, first) for number in STOPS}
     try:
         yield
     finally:
@@ -79,5 +83,5 @@ def _once(handle: Callable[[int, FrameType | None], None]) -> Iterator[None]:
 
 
 def _stopped_by(number: int, kept: str) -> StoppedError:
-    said = f"stopped by {_STOPS[signal.Signals(number)]}: {kept}; the same command with --resume goes on"
+    said = f"stopped by {STOPS[signal.Signals(number)]}: {kept}; the same command with --resume goes on"
     return StoppedError(said, 128 + number)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -54,8 +55,12 @@ def validate(
     classifier that tries to tell them apart in scenes that it has not seen. Takes minutes. With --predictor: the errors of
     predictors over 4.8 s, beside those of constant velocity.
     """
+    from agora.errors import InputError
     from agora.registry import available
 
+    if models and (predictor or every):
+        raise InputError(f"{'--predictor' if predictor else '--all'} goes without names of crowd models, got {', '.join(models)}")
+    _check_folder(output)
     if predictor:
         _validate_predictors(predictor, output)
         return
@@ -70,6 +75,15 @@ def validate(
         typer.echo(f"picture  {write(scores, output)}")
         return
     _validate_one(names[0], crowds[names[0]], output, seed)
+
+
+def _check_folder(folder: Path) -> None:
+    """Make sure that a folder can be written to, before anything is measured."""
+    from agora.errors import InputError
+
+    there = next(place for place in (folder.absolute(), *folder.absolute().parents) if place.exists())
+    if not there.is_dir() or not os.access(there, os.W_OK):
+        raise InputError(f"--output {folder}: no folder can be written to there")
 
 
 def _validate_predictors(names: Sequence[str], output: Path) -> None:
@@ -99,19 +113,22 @@ def _validate_one(name: str, crowd: object, output: Path, seed: int) -> None:
     from agora.validation.report import Validation, write
     from agora.validation.report import validate as run
 
-    console = Console(width=120)
-    with console.status("") as shown:
-        for event in run(name, crowd, seed=seed):
-            match event:
-                case Measuring(what):
-                    shown.update(what)
-                case Validation():
-                    done = event
+    told = _Told()
+    for event in run(name, crowd, seed=seed):
+        match event:
+            case Measuring(what):
+                told(what)
+            case Validation():
+                done = event
+    told.end()
     table = Table("experiment", "expected", "found", "")
     for case in done.cases:
         table.add_row(case.name, case.expected, case.found, "met" if case.met else "missed")
-    console.print(table)
-    typer.echo(f"picture  {write(done, output)}")
+    picture = write(done, output)
+    Console(width=120).print(table)
+    if done.left_out:
+        typer.echo(done.left_out)
+    typer.echo(f"picture  {picture}")
 
 
 def calibrate(

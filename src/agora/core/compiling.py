@@ -26,13 +26,13 @@ class _Compiling(event.TimingListener):  # type: ignore[misc]
 
     def __init__(self) -> None:
         super().__init__()
-        self._inside, self._collects = 0, False
+        self.inside, self._collects = 0, False
 
     def on_start(self, event: event.Event) -> None:
-        if self._inside == 0:
+        if self.inside == 0:
             self._collects = gc.isenabled()
             gc.disable()
-        self._inside += 1
+        self.inside += 1
         if "dispatcher" in event.data:
             function = event.data["dispatcher"].py_func
             _LOG.info("compiling %s.%s", function.__module__, function.__qualname__)
@@ -42,8 +42,8 @@ class _Compiling(event.TimingListener):  # type: ignore[misc]
 
     def on_end(self, event: event.Event) -> None:
         super().on_end(event)
-        self._inside -= 1
-        if self._inside == 0 and self._collects:
+        self.inside -= 1
+        if self.inside == 0 and self._collects:
             gc.enable()
 
 
@@ -55,6 +55,11 @@ def compiling(what: str = "") -> AbstractContextManager[None]:
     """Return a context in which something else is compiled, by its name, or made ready from a cache, where it is not named."""
     context: AbstractContextManager[None] = event.trigger_event(_KIND, data={"what": what})
     return context
+
+
+def compiling_now() -> bool:
+    """True while this process compiles."""
+    return _COMPILED.inside > 0
 
 
 def seconds_compiling() -> float:

@@ -1,7 +1,11 @@
-"""The boundary about a call of a stranger's code in this process: its exceptions are its own, a signal is the user's."""
+"""The boundary about a call of a stranger's code in this process: its exceptions are its own, a signal is the user's.
+
+Code that calls ``os._exit`` fails like code that raises: a command that ended without a word would hide which code did it.
+"""
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import resource
 import signal
@@ -26,6 +30,10 @@ class Signalled(KeyboardInterrupt):
         self.number = number
 
 
+class ProcessExit(BaseException):
+    """A stranger's code called ``os._exit``."""
+
+
 _came: list[Signalled] = []
 """Signals that nobody has dealt with yet; a stranger's ``except:`` may have caught them."""
 
@@ -34,6 +42,12 @@ def interrupt(number: int, frame: FrameType | None) -> NoReturn:
     """A handler of signals that raises `Signalled`."""
     _came.append(Signalled(number))
     raise _came[-1]
+
+
+def tell_crashes() -> None:
+    """Have the error stream say which line of Python called machine code that crashes this process."""
+    with suppress(OSError, ValueError, RuntimeError):  # the stream may be closed, or no file
+        faulthandler.enable()
 
 
 def forget_signals() -> None:
@@ -47,26 +61,36 @@ _RESERVE = 64
 
 class Apart:
     """Tells signals from exceptions, and ends a process that was forked within it; a boundary inside another asks for no
-    handler.
+    handler. Within it, ``os._exit`` raises `ProcessExit` in this thread, and ends the process elsewhere, as in a process that was
+    forked.
     """
 
     _outermost = True
+    _end = staticmethod(os._exit)
 
     def __enter__(self) -> None:
-        self._process = os.getpid()
+        self._process, self._thread = os.getpid(), threading.get_ident()
         self._main = threading.current_thread() is threading.main_thread()
         self._first = self._main and Apart._outermost
         self._usual = self._first and signal.getsignal(signal.SIGINT) is signal.default_int_handler
         if self._first:
             Apart._outermost = False
+            os._exit = self._exit
         if self._usual:
             signal.signal(signal.SIGINT, interrupt)
 
+    def _exit(self, status: int) -> NoReturn:
+        """Stand in for ``os._exit``."""
+        if os.getpid() != self._process or threading.get_ident() != self._thread:
+            Apart._end(status)
+        raise ProcessExit(f"os._exit({status})")
+
     def __exit__(self, *raised: object) -> None:
         if os.getpid() != self._process:
-            os._exit(1)
+            Apart._end(1)
         if self._first:
             Apart._outermost = True
+            os._exit = Apart._end
         if self._usual:
             signal.signal(signal.SIGINT, signal.default_int_handler)
         if self._main and _came:

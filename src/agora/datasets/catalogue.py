@@ -138,6 +138,22 @@ def status(name: str) -> DataStatus:
     return DataStatus(name, folder, state, missing)
 
 
+def missing(name: str) -> str:
+    """Say in one line that a data set is not there or not complete, and how to get it; empty where it is there.
+
+    Raises:
+        UnknownNameError: there is none of that name.
+    """
+    found = status(name)
+    if found.state == "complete":
+        return ""
+    what = "is not there" if found.state == "absent" else f"lacks {_some(found.missing)}"
+    return (
+        f"the data set {name!r} {what} in {found.folder}; get it from {data_set(name).origin}, "
+        f"then: agora data import {name} FOLDER (AGORA_DATA names another place for data)"
+    )
+
+
 def data_folder(name: str) -> Path:
     """Return the folder of a data set.
 
@@ -145,14 +161,9 @@ def data_folder(name: str) -> Path:
         UnknownNameError: there is none of that name.
         InputError: it is not there or not complete; says how to get it.
     """
-    found = status(name)
-    if found.state == "complete":
-        return found.folder
-    what = "is not there" if found.state == "absent" else f"lacks {_some(found.missing)}"
-    raise InputError(
-        f"the data set {name!r} {what} in {found.folder}; get it from {data_set(name).origin}, "
-        f"then: agora data import {name} FOLDER (AGORA_DATA names another place for data)"
-    )
+    if lacking := missing(name):
+        raise InputError(lacking)
+    return data_home() / name
 
 
 def import_folder(name: str, source: str | Path) -> Path:

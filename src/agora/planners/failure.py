@@ -38,10 +38,19 @@ def failure(error: BaseException, declares: Declaration, observation: Observatio
         return said
     frames = [frame for frame, _ in raised]
     if not isinstance(error, AgoraError):
-        where = traceback.StackSummary.extract(iter(raised))[_own(frames)]
-        line = f": {where.line[:_LONGEST]}" if where.line else ""
-        said += f" ({Path(where.filename).name}, line {where.lineno}, in {where.name}{line})".encode("utf-8", "replace").decode()
+        said += f" ({place(raised)})"
     return said + "".join(f"; {hint}" for hint in _undeclared(error, frames, declares, observation))
+
+
+def place(calls: Sequence[tuple[FrameType, int]]) -> str:
+    """Return file, line, function and text of the planner's own code in a stack of calls, the outermost first.
+
+    Args:
+        calls: frames, and the number of the line in each.
+    """
+    where = traceback.StackSummary.extract(iter(calls))[_own([frame for frame, _ in calls])]
+    line = f": {where.line[:_LONGEST]}" if where.line else ""
+    return f"{Path(where.filename).name}, line {where.lineno}, in {where.name}{line}".encode("utf-8", "replace").decode()
 
 
 def _own(frames: Sequence[FrameType]) -> int:

@@ -13,7 +13,7 @@ import numpy as np
 from agora.core.state import Doubles
 from agora.maps.grid import Map
 from agora.seeds import Stream
-from agora.validation.rimea import Case
+from agora.validation.rimea import Case, arrived, finite
 from agora.validation.walk import Walk, fill, speeds, walk
 
 _SIDE, _DEPTH, _THICK = 10.0, 8.0, 0.3  # m, of the room and its walls
@@ -36,11 +36,12 @@ def evacuation(model: Any, door: float = 1.0, count: int = 60, *, seed: int = 0)
     angle = stream.uniform(-1.2, 1.2, (count,))
     goals = np.stack([45.0 * np.cos(angle), 25.0 * np.sin(angle)], -1)
     place = _walls(door, (-depth, _OUT + 50.0), 30.0)
-    seen = walk(model, place, start, goals[:, None], 20.0 + 2.5 * count / door, speed=speeds(stream, count))
+    longest = 20.0 + 2.5 * count / door
+    seen = walk(model, place, start, goals[:, None], longest, speed=speeds(stream, count))
     out = np.sort(seen.passed(_OUT))
     left, flow = int(np.isfinite(out).sum()), _flow(out, door)
-    found = f"{left} of {count} out after {out.max():.0f} s, {flow:.2f} persons per m and s"
-    values = {"out": float(left), "last": float(out.max()), "flow": flow}
+    found = f"{arrived(out, 'out', longest)}, {flow:.2f} persons per m and s"
+    values = {"out": float(left), "last": finite(out.max()), "flow": flow}
     return Case(
         f"door of {door:g} m, {count} people",
         "all out, 1.2 to 1.9 per m and s",
@@ -63,11 +64,12 @@ def counterflow(model: Any, door: float = 1.0, count: int = 20, *, seed: int = 0
     low, high = np.array([0.5 - _DEPTH, 0.6 - _SIDE / 2]), np.array([-1.0, _SIDE / 2 - 0.6])
     left, right = _some(stream, low, high, count), _some(stream, low, high, count) * (-1.0, 1.0) + (_THICK, 0.0)
     place, start = _walls(door, (-_DEPTH, _DEPTH + _THICK), _SIDE / 2), np.vstack([left, right])
-    seen = walk(model, place, start, np.vstack([right, left])[:, None], 120.0, speed=speeds(stream, 2 * count))
+    longest = 120.0
+    seen = walk(model, place, start, np.vstack([right, left])[:, None], longest, speed=speeds(stream, 2 * count))
     through = np.concatenate([seen.passed(_OUT)[:count], _back(seen, _THICK - _OUT)[count:]])
     done = int(np.isfinite(through).sum())
-    found = f"{done} of {2 * count} through after {through.max():.0f} s"
-    values = {"through": float(done), "last": float(through.max())}
+    found = arrived(through, "through", longest)
+    values = {"through": float(done), "last": finite(through.max())}
     return Case(f"door of {door:g} m, {count} against {count}", "all through in 120 s", found, done == 2 * count, values)
 
 

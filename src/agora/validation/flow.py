@@ -25,7 +25,7 @@ DENSITIES = (0.25, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0)
 
 def weidmann(density: ArrayLike) -> Doubles:
     """Return Weidmann's speed at densities, m/s from 1/m2; 0 from 5.4 /m2 on."""
-    rho = np.asarray(density, np.float64)
+    rho = np.maximum(np.asarray(density, np.float64), 1e-9)
     return np.asarray(1.34 * np.maximum(1.0 - np.exp(-1.913 * (1.0 / rho - 1.0 / 5.4)), 0.0))
 
 
@@ -34,9 +34,9 @@ class FundamentalDiagram:
     """Mean speeds at densities.
 
     Attributes:
-        density: (D,) measured, 1/m2.
-        speed: (D,) m/s.
-        spread: (D,) standard deviation of the speed among pedestrians, m/s.
+        density: (D,) measured, 1/m2; 0 where nobody came by.
+        speed: (D,) m/s; NaN where nobody came by.
+        spread: (D,) standard deviation of the speed among pedestrians, m/s; NaN where nobody came by.
     """
 
     density: Doubles
@@ -45,8 +45,14 @@ class FundamentalDiagram:
 
     @property
     def error(self) -> float:
-        """Root of the mean squared difference to Weidmann, m/s."""
+        """Root of the mean squared difference to Weidmann, m/s; NaN where nobody came by at some density."""
         return float(np.sqrt(np.mean((self.speed - weidmann(self.density)) ** 2)))
+
+    @property
+    def unseen(self) -> str:
+        """At how many densities nobody came by, in words; empty where somebody did at each."""
+        unseen = int(np.isnan(self.speed).sum())
+        return f"nobody came by at {unseen} of {len(self.speed)} densities" if unseen else ""
 
 
 def fundamental_diagram(model: Any, densities: Sequence[float] = DENSITIES, *, seed: int = 0) -> FundamentalDiagram:
@@ -70,7 +76,7 @@ def fundamental_diagram(model: Any, densities: Sequence[float] = DENSITIES, *, s
         seen = walk(model, corridor, places, goals[:, None], 12.0, speed=preferred, velocity=first).during(5.0, 12.0)
         there = (seen.position[..., 0] >= 22.0) & (seen.position[..., 0] < 30.0)
         pace = seen.velocity[..., 0][there]
-        found.append((there.sum(1).mean() / 32.0, pace.mean(), pace.std()))
+        found.append((there.sum(1).mean() / 32.0, *((pace.mean(), pace.std()) if pace.size else (np.nan, np.nan))))
     return FundamentalDiagram(*np.array(found).T)
 
 
@@ -81,7 +87,7 @@ class Streams:
     Attributes:
         walk: motion of the pedestrians.
         second: (P,) whether a pedestrian belongs to the second stream.
-        order: order parameter once the streams are in each other.
+        order: order parameter once the streams are in each other; NaN where they are at no moment.
         blind: order parameter of the same people if they see nobody.
     """
 
@@ -108,7 +114,7 @@ def lanes(model: Any, density: float = 0.3, *, seed: int = 0) -> Streams:
 
     def order(seen: Walk) -> float:
         inside = [(p, (p[:, 0] >= 10.0) & (p[:, 0] < 30.0)) for p in seen.during(14.0, 22.0).position[::10]]
-        return float(np.mean([lane_order(p[there, 1], second[there]) for p, there in inside]))
+        return _mean([lane_order(p[there, 1], second[there]) for p, there in inside if _both(second[there])])
 
     seen, blind = (walk(m, corridor, start, goals[:, None], 22.0, speed=preferred) for m in (model, Waypoint()))
     return Streams(seen, second, order(seen), order(blind))
@@ -148,7 +154,7 @@ def stripes(model: Any, density: float = 0.6, *, seed: int = 0) -> Streams:
 
     def order(seen: Walk) -> float:
         inside = [(p, ((p >= 0.0) & (p < 10.0)).all(1)) for p in seen.during(8.0, 13.0).position[::10]]
-        return float(np.mean([stripe_order(p[there], second[there]) for p, there in inside]))
+        return _mean([stripe_order(p[there], second[there]) for p, there in inside if _both(second[there])])
 
     seen, blind = (walk(m, plane, start, goals[:, None], 13.0, speed=preferred) for m in (model, Waypoint()))
     return Streams(seen, second, order(seen), order(blind))
@@ -172,6 +178,15 @@ def stripe_order(position: Doubles, second: Bools) -> float:
         along = position @ np.array(direction) / np.sqrt(2.0)
         largest.append(float((np.abs(np.exp(1j * wave[:, None] * along) @ sign) ** 2).max()))
     return largest[0] / (largest[0] + largest[1])
+
+
+def _both(second: Bools) -> bool:
+    """True where people of both streams are there."""
+    return bool(second.any() and not second.all())
+
+
+def _mean(orders: Sequence[float]) -> float:
+    return float(np.mean(orders)) if orders else np.nan
 
 
 def _corridor(length: float, width: float, beyond: float = 0.0) -> Map:

@@ -50,6 +50,24 @@ class Brush:
             corner, distance = self._distance(c, c, r + np.float32(width))
             self._lay(corner, np.float32(0.5 * width + 0.5) - np.abs(distance - r[:, None, None]), colour, opacity)
 
+    def polygon(self, corners: ArrayLike, colour: str, opacity: float = 1.0) -> None:
+        """Fill a polygon: corners (V, 2) in pixels as x, y."""
+        points = self._points(corners)
+        low = np.floor(points.min(axis=0)).astype(np.int64) - 1
+        size = int(np.ceil((points.max(axis=0) - low).max())) + 2
+        x, y = (low[:, None] + np.arange(size) + 0.5)[:, None, :].astype(np.float32)
+        y = y.T
+        nearest, within = np.full((size, size), np.inf, np.float32), np.zeros((size, size), np.bool_)
+        for (ax, ay), (bx, by) in zip(points, np.roll(points, -1, axis=0), strict=True):
+            ex, ey = bx - ax, by - ay
+            along = np.clip(
+                ((x - ax) * ex + (y - ay) * ey) / np.maximum(ex * ex + ey * ey, np.float32(1e-12)), np.float32(0.0), ONE
+            )
+            nearest = np.minimum(nearest, np.hypot(x - ax - along * ex, y - ay - along * ey))
+            if ay != by:
+                within ^= ((ay > y) != (by > y)) & (x < ax + (y - ay) / (by - ay) * ex)
+        self._lay(low[None], (np.where(within, nearest, -nearest) + HALF)[None], colour, opacity)
+
     def _points(self, places: ArrayLike) -> Floats:
         """(N, 2) pixels, counted from the first row that may be written."""
         return (np.reshape(np.asarray(places, float), (-1, 2)) - (0, self._top)).astype(np.float32)

@@ -119,7 +119,7 @@ def name_axes(axes: Axes, map_: Map | None) -> None:
 def draw_frame(axes: Axes, frame: Frame, radius: float, alpha: float = 1.0, *, trails: bool = True) -> list[Artist]:
     """Add robot (``radius`` in m), other robots and pedestrians of one moment to the axes; return the artists."""
     from matplotlib.collections import LineCollection, PatchCollection
-    from matplotlib.patches import Circle
+    from matplotlib.patches import Circle, Polygon
 
     others = frame.others
     places = np.concatenate([frame.position, others[:, :2], frame.robot[None, :2]])
@@ -127,9 +127,14 @@ def draw_frame(axes: Axes, frame: Frame, radius: float, alpha: float = 1.0, *, t
     heading = np.concatenate([frame.heading, others[:, 2], frame.robot[2:]])
     marks_of = [(COLOURS["pedestrian"], "")] * len(frame.position) if frame.state is None else [mark_of(s) for s in frame.state]
     colours = [colour for colour, _ in marks_of] + [COLOURS["others"]] * len(others) + [COLOURS["robot"]]
-    discs = [Circle((x, y), r) for (x, y), r in zip(places, radii, strict=True)]
-    bodies = PatchCollection(discs, facecolor=colours, edgecolor=COLOURS["ground"], lw=0.5, alpha=alpha, zorder=4)
-    tip = places + np.stack([np.cos(heading), np.sin(heading)], axis=1) * radii[:, None]
+    outlines = frame.outlines or (None,) * (1 + len(others))
+    shapes: list[Circle | Polygon] = [Circle((x, y), r) for (x, y), r in zip(places, radii, strict=True)]
+    ahead, front = np.stack([np.cos(heading), np.sin(heading)], axis=1), radii.astype(np.float64)
+    for k, outline in enumerate((*outlines[1:], outlines[0]), len(frame.position)):
+        if outline is not None:
+            shapes[k], front[k] = Polygon(outline), ((outline - places[k]) @ ahead[k]).max()
+    bodies = PatchCollection(shapes, facecolor=colours, edgecolor=COLOURS["ground"], lw=0.5, alpha=alpha, zorder=4)
+    tip = places + ahead * front[:, None]
     marks = LineCollection(list(np.stack([places, tip], axis=1)), colors=COLOURS["ground"], lw=1.0, alpha=alpha, zorder=5)
     added: list[Artist] = [axes.add_collection(bodies), axes.add_collection(marks)]
     if trails:

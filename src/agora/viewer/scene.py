@@ -16,6 +16,7 @@ from agora.core.recording import Contact, Recording
 from agora.core.state import SOCIAL_STATES, Array, Bools, Doubles, Ints
 from agora.errors import InputError
 from agora.metrics.outline import closest_surface, wall_gaps
+from agora.metrics.outline import corners as footprint
 from agora.viewer.planned import corners, paths
 
 if TYPE_CHECKING:
@@ -133,6 +134,7 @@ class Frame(NamedTuple):
         others: (M, 4) x, y, heading and radius of the episode's other robots.
         planned: (K, 2) path that the robot is to follow, m; no points where there is none or nobody recorded it.
         readings: what a dial would show.
+        outlines: corners (V, 2) of the outline of the robot and of each other one, m; None for a disc. None at all: all are discs.
     """
 
     time: float
@@ -147,6 +149,7 @@ class Frame(NamedTuple):
     others: Doubles = np.zeros((0, 4))
     planned: Doubles = np.zeros((0, 2))
     readings: Readings | None = None
+    outlines: tuple[Doubles | None, ...] = ()
 
 
 class Readings(NamedTuple):
@@ -257,6 +260,7 @@ class Scene:
             np.array([[*_pose_at(other, time), other.radius] for other in self.others]).reshape(-1, 4),
             next((path for since, path in reversed(self._paths) if since <= time + 1e-9), np.zeros((0, 2))),
             self._readings(time),
+            tuple(_outline_at(one, time) for one in (recording, *self.others)),
         )
 
     @cached_property
@@ -316,6 +320,17 @@ def _between(recording: Recording, times: Doubles) -> tuple[Array, Array, Double
     return k, j, np.clip((times - time[k]) / gap, 0.0, 1.0)
 
 
+def _outline_at(recording: Recording, time: float) -> Doubles | None:
+    """Corners (V, 2) of a robot's outline at a time, m; None for a disc."""
+    own = footprint(recording)
+    if own is None:
+        return None
+    x, y, heading = _pose_at(recording, time)
+    ahead, side = np.array([np.cos(heading), np.sin(heading)]), np.array([-np.sin(heading), np.cos(heading)])
+    placed: Doubles = (x, y) + own[:, :1] * ahead + own[:, 1:] * side
+    return placed
+
+
 def _pose_at(recording: Recording, time: float) -> Doubles:
     """The robot's pose (3,) at a time."""
     k, j, fraction = (each[0] for each in _between(recording, np.array([time])))
@@ -324,9 +339,21 @@ def _pose_at(recording: Recording, time: float) -> Doubles:
     return pose
 
 
-def title_of(planner: str, suite: str, stage: str, episode: int, seed: int | None, robot: int | None = None) -> str:
-    """The title of an episode's picture; ``robot`` is the number of its robot where it has several."""
-    said = [f"{planner} · {suite}: {stage}", f"episode {episode}"]
+def title_of(
+    planner: str, suite: str, stage: str, episode: int, seed: int | None, robot: int | None = None, *, blind: bool = False
+) -> str:
+    """Return the title of an episode's picture.
+
+    Args:
+        planner: label of the planner.
+        suite: name of the suite.
+        stage: name of the stage.
+        episode: number of the episode.
+        seed: seed of the stage; None where it is not known.
+        robot: number of the robot where the episode has several.
+        blind: whether the planner reads no walls.
+    """
+    said = [f"{planner}{' (reads no walls)' if blind else ''} · {suite}: {stage}", f"episode {episode}"]
     said += [] if seed is None else [f"seed {seed}"]
     return ", ".join(said if robot is None else [*said, f"robot {robot}"])
 

@@ -142,8 +142,9 @@ class Painter:
         states = moment.state
         marks = None if states is None else [mark_of(state)[0] for state in states]
         self._bodies(brush, moment.position, moment.heading, moment.radius, colours["pedestrian"], marks)
-        self._bodies(brush, moment.others[:, :2], moment.others[:, 2], moment.others[:, 3], colours["others"])
-        self._bodies(brush, moment.robot[None, :2], moment.robot[2:], np.array([radius]), colours["robot"])
+        own, others = moment.outlines[:1], moment.outlines[1:]
+        self._bodies(brush, moment.others[:, :2], moment.others[:, 2], moment.others[:, 3], colours["others"], outlines=others)
+        self._bodies(brush, moment.robot[None, :2], moment.robot[2:], np.array([radius]), colours["robot"], outlines=own)
         for contact in moment.contacts:
             at, arm = self.pixel(np.array([contact.x, contact.y])), 0.5 * radius * self.scale
             party = (moment.id == contact.party) & (contact.kind == ContactKind.PEDESTRIAN)
@@ -169,16 +170,31 @@ class Painter:
         brush.lines(at[:-1][drawn], at[1:][drawn], 0.8, self.colours["goal"])
 
     def _bodies(
-        self, brush: Brush, place: Array, heading: Array, radius: Array, colour: str, each: Sequence[str] | None = None
+        self,
+        brush: Brush,
+        place: Array,
+        heading: Array,
+        radius: Array,
+        colour: str,
+        each: Sequence[str] | None = None,
+        outlines: Sequence[Doubles | None] = (),
     ) -> None:
-        """Discs of a colour, or of one each, with a mark towards the heading."""
-        at, size, edge = self.pixel(place), np.maximum(radius * self.scale, 1.5), self.colours["ground"]
-        ahead = np.stack([np.cos(heading), -np.sin(heading)], axis=1) * size[:, None]
+        """Discs of a colour, or of one each, or outlines where bodies have some, with a mark towards the heading."""
+        edge, ahead = self.colours["ground"], np.stack([np.cos(heading), np.sin(heading)], axis=1)
+        front, disc = np.array(radius, np.float64), np.ones(len(place), np.bool_)
+        at, size = self.pixel(place), np.maximum(radius * self.scale, 1.5)
+        for k, outline in enumerate(outlines):
+            if outline is not None:
+                corners, disc[k] = self.pixel(outline), False
+                front[k] = ((outline - place[k]) @ ahead[k]).max()
+                brush.polygon(corners, colour)
+                brush.lines(corners, np.roll(corners, -1, axis=0), 0.5, edge)
         for one in dict.fromkeys(each or [colour]):
-            ours = np.array([c == one for c in each], bool) if each is not None else np.ones(len(at), bool)
+            ours = disc if each is None else np.array([c == one for c in each], np.bool_)
             brush.discs(at[ours], size[ours], one)
-        brush.rings(at, size + 0.5, 1.0, edge)
-        brush.lines(at, at + ahead, np.maximum(0.11 * size, 0.8), edge)
+        brush.rings(at[disc], size[disc] + 0.5, 1.0, edge)
+        tip = at + ahead * (1.0, -1.0) * np.maximum(front * self.scale, 1.5)[:, None]
+        brush.lines(at, tip, np.maximum(0.11 * size, 0.8), edge)
 
     @cached_property
     def _ground(self) -> Pixels:

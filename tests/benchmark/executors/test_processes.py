@@ -57,9 +57,9 @@ def raised(tmp_path_factory):
     ("mischief", "reason"),
     [
         ("hangs", "a call of the planner took longer than 2 s"),
-        ("dies", "a call of the planner ended its process (exit code 7)"),
+        ("is_ended", "a call of the planner ended its process (exit code 7)"),
         ("crashes", "a call of the planner ended its process (exit code -6)"),
-        ("forks_and_dies", "a call of the planner ended its process (exit code 7)"),
+        ("forks_and_is_ended", "a call of the planner ended its process (exit code 7)"),
     ],
 )
 def test_a_planner_that_takes_its_worker_along_fails_like_one_that_raises(tmp_path, raised, mischief, reason):
@@ -80,18 +80,24 @@ def test_a_planner_that_takes_its_worker_along_fails_like_one_that_raises(tmp_pa
 
 @pytest.mark.parametrize("workers", [0, 2])
 @pytest.mark.parametrize(
-    ("mischief", "reason"), [("exits", "SystemExit"), ("interrupts", "KeyboardInterrupt"), ("closes", "GeneratorExit")]
+    ("mischief", "reason"),
+    [
+        ("exits", "SystemExit: on purpose"),
+        ("interrupts", "KeyboardInterrupt: on purpose"),
+        ("closes", "GeneratorExit: on purpose"),
+        ("dies", r"ProcessExit: os\._exit\(7\)"),
+    ],
 )
 def test_a_planner_that_raises_what_ends_a_process_fails_like_one_that_raises_an_error(tmp_path, raised, mischief, reason, workers):
     bad = run(tmp_path, Naughty(mischief, beyond=BEYOND), workers=workers)
-    assert all(re.match(rf"{reason}: on purpose \(naughty.py, line \d+, in {mischief}: ", bad[k]["failure"]) for k in GUILTY)
+    assert all(re.match(rf"{reason} \(naughty.py, line \d+, in {mischief}: ", bad[k]["failure"]) for k in GUILTY)
     assert bad == {k: row | ({"failure": bad[k]["failure"]} if k in GUILTY else {}) for k, row in raised.items()}
     assert RunFolder.read(tmp_path).interrupted() == {} and account(tmp_path).problems() == []
 
 
-@pytest.mark.parametrize("workers", [0, 1])
-def test_a_planner_that_forks_drives_on_and_its_other_self_ends(tmp_path, raised, workers):
-    rows = run(tmp_path, Naughty("forks", beyond=BEYOND), workers=workers)
+@pytest.mark.parametrize(("mischief", "workers"), [("forks", 0), ("forks", 1), ("forks_one_that_dies", 0)])
+def test_a_planner_that_forks_drives_on_and_its_other_self_ends(tmp_path, raised, mischief, workers):
+    rows = run(tmp_path, Naughty(mischief, beyond=BEYOND), workers=workers)
     assert {k: row for k, row in rows.items() if k not in GUILTY} == {k: row for k, row in raised.items() if k not in GUILTY}
     assert len(rows) == 6 and {row["failure"] for row in rows.values()} == {""}
 

@@ -30,6 +30,7 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Annotated, Any
 
+from agora.core.stranger import tell_crashes
 from agora.episode import PLANNER
 from agora.errors import AgoraError, InputError
 from agora.interfaces import Done, Event, Lost, Waiting, Watch, Work
@@ -56,6 +57,7 @@ def serve(work: Work, pipe: Connection, began: Any, what: Any, calls: Any, compi
     compiled here. The worker leads a group of processes, to which all belong that planners start.
     """
     os.setpgid(0, 0)
+    tell_crashes()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the run stops its workers itself
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)  # the fork server goes when the run goes

@@ -1,0 +1,95 @@
+"""The notice of a command that runs a planner in its own process: that a call takes long, and at which line of the planner it is.
+
+Ctrl-C ends such a call, and names that line too; a second Ctrl-C ends the process, where the planner's code catches the first.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable
+from contextlib import ExitStack
+from types import FrameType
+from typing import Self
+
+import typer
+
+from agora import episode
+from agora.cli.stopping import STOPS, once
+from agora.core import stranger
+from agora.core.compiling import compiling_now
+from agora.episode import PLANNER
+from agora.errors import StoppedError
+from agora.planners import lift
+from agora.planners.failure import place
+
+AFTER = 5.0
+"""Time of a call until it is told, s; the next notices come after twice, four times ... this time."""
+
+_AROUND = {lift.__file__, episode.__file__}  # files that call strangers
+_LOOK = 0.1  # time between two looks, of the time until a call is told
+
+
+class Unanswered:
+    """Watches the calls of a planner in this process, and says which one does not answer. Compiling does not count.
+
+    Args:
+        planner: name of the planner.
+        after: time until the first notice, s.
+        say: takes a notice.
+    """
+
+    def __init__(self, planner: str, after: float = AFTER, say: Callable[[str], None] | None = None) -> None:
+        self._planner, self._after = planner, after
+        self._say = say or (lambda line: typer.echo(line, err=True))
+        self._what, self._calls, self._began, self._caller = "", 0, 0.0, threading.get_ident()
+        self._over, self._stack = threading.Event(), ExitStack()
+
+    def before(self, what: str) -> None:
+        """A call begins (`agora.episode.Episodes`)."""
+        self._what, self._calls, self._began = what, self._calls + (what == PLANNER), time.monotonic()
+
+    def after(self) -> None:
+        """It has ended."""
+        self._began = 0.0
+
+    def __enter__(self) -> Self:
+        self._stack.enter_context(once(stranger.interrupt))
+        threading.Thread(target=self._watch, daemon=True).start()
+        return self
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        self._over.set()
+        self._stack.close()
+        stranger.forget_signals()
+        if isinstance(error, stranger.Signalled):
+            words = f": {self._words(list(traceback.walk_tb(error.__traceback__)))}" if self._began else ""
+            raise StoppedError(f"stopped by {STOPS[signal.Signals(error.number)]}{words}", 128 + error.number) from None
+
+    def _watch(self) -> None:
+        """Look at the call from time to time."""
+        told = self._after
+        while not self._over.wait(_LOOK * self._after):
+            began, now = self._began, time.monotonic()
+            if compiling_now() and began:
+                self._began = now
+            elif not began or now - began < self._after:
+                told = self._after
+            elif now - began >= told:
+                told *= 2.0
+                calls = list(traceback.walk_stack(sys._current_frames()[self._caller]))[::-1]
+                self._say(f"{self._words(calls)}; Ctrl-C ends it")
+
+    def _words(self, calls: list[tuple[FrameType, int]]) -> str:
+        """Say what has not ended, and where it is."""
+        files = [frame.f_code.co_filename for frame, _ in calls]
+        first = 1 + max((k for k, file in enumerate(files) if file in _AROUND), default=-1)
+        inside = [call for call, file in zip(calls[first:], files[first:], strict=True) if file != stranger.__file__]
+        where = f" ({place(inside)})" if inside else ""
+        seconds = f"for {time.monotonic() - self._began:.0f} s"
+        if self._what != PLANNER:
+            return f"{self._what} has not ended {seconds}{where}"
+        return f"planner {self._planner} has not answered call {self._calls} {seconds}{where}"
