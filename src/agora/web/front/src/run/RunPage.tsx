@@ -19,6 +19,7 @@ export function RunPage({ asked }: { asked: URLSearchParams }) {
   const [chosen, setChosen] = useState<Chosen[]>(asked.getAll("planner").map((name) => ({ name, values: {} })));
   const [episodes, setEpisodes] = useState(asked.get("episodes") ?? "");
   const [level, setLevel] = useState("");
+  const [control, setControl] = useState(true);
   const [seed, setSeed] = useState("");
   const [title, setTitle] = useState("");
   const [error, setError] = useState("");
@@ -26,7 +27,7 @@ export function RunPage({ asked }: { asked: URLSearchParams }) {
 
   const form: Form = {
     suite, planners: chosen.map(textOf), ...(stages.length ? { stages } : {}), ...(episodes ? { episodes: Number(episodes) } : {}),
-    ...(level ? { pedestrians: [level] } : {}), ...(seed ? { seed: Number(seed) } : {}),
+    ...(level ? { pedestrians: [level] } : {}), ...(seed ? { seed: Number(seed) } : {}), ...(control ? {} : { control: false }),
   };
   const counts = (suites.data?.find(({ name }) => name === suite)?.stages ?? []).filter(({ name }) => !stages.length || stages.includes(name));
   const each = counts.reduce((sum, { count }) => sum + (episodes ? Math.min(count, Number(episodes)) : count), 0);
@@ -62,6 +63,7 @@ export function RunPage({ asked }: { asked: URLSearchParams }) {
               <label>Seed <input type="number" min={0} step={1} value={seed} placeholder="the suite's" onInput={(event) => setSeed(event.currentTarget.value)} /></label>
               <label>Title <input type="text" maxLength={200} value={title} placeholder="suite and planners" onInput={(event) => setTitle(event.currentTarget.value)} /></label>
             </div>
+            <p><label><input type="checkbox" checked={control} onChange={() => setControl(!control)} /> also run a planner that is blind to people, as a measure: what it reaches needs no care for them</label></p>
           </fieldset>
           {error && <p class="bad" role="alert">{error}</p>}
           <div class="start">
@@ -76,8 +78,8 @@ export function RunPage({ asked }: { asked: URLSearchParams }) {
   );
 }
 
-function command({ suite, planners = [], stages, episodes, pedestrians, seed }: Form): string {
+function command({ suite, planners = [], stages, episodes, pedestrians, seed, control }: Form): string {
   const quoted = (text: string) => (/^[\w:=,.+-]+$/.test(text) ? text : `'${text}'`);
   const option = (name: string, values: unknown) => [values].flat().filter((value) => value !== undefined).map((value) => ` --${name} ${quoted(String(value))}`).join("");
-  return `agora bench ${suite}${option("planner", planners)}${option("stage", stages)}${option("episodes", episodes)}${option("pedestrians", pedestrians)}${option("seed", seed)}`;
+  return `agora bench ${suite}${option("planner", planners)}${option("stage", stages)}${option("episodes", episodes)}${option("pedestrians", pedestrians)}${option("seed", seed)}${control === false ? " --no-control" : ""}`;
 }
