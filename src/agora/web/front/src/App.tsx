@@ -46,7 +46,7 @@ export function App() {
 function page(first: string, [one = "", two = ""]: string[], place: URL): ComponentChildren {
   switch (first) {
     case "": return <FirstLive />;
-    case "live": return <LivePage key={one} id={one} />;
+    case "live": return <LivePage key={one} ids={one.split(",").slice(0, 2)} />;
     case "run": return <RunPage key={place.search} asked={place.searchParams} />;
     case "results": return one ? <RunDetail key={one} id={one} tab={two} asked={place.searchParams} /> : <Results />;
     case "compare": return <Compare runs={place.searchParams.get("run") ?? ""} />;

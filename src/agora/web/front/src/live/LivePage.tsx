@@ -14,21 +14,23 @@ import { Stream, type Wish } from "./stream";
 const SHOWN: Shown = { follow: false, scan: false, trails: true, planned: true, ids: false };
 const STRIDE = 60; // an arrow key moves the picture by so many pixels
 
-export function LivePage({ id }: { id: string }) {
+/** `ids`: of one live episode, or of two that are shown side by side. */
+export function LivePage({ ids }: { ids: string[] }) {
   const [, changed] = useReducer((count: number) => count + 1, 0);
-  const [stream, setStream] = useState<Stream | null>(null);
+  const [streams, setStreams] = useState<Stream[]>([]);
   useEffect(() => {
-    const own = new Stream(id, () => changed(undefined));
-    setStream(own);
-    return () => own.close();
-  }, [id]);
+    const own = ids.map((id) => new Stream(id, () => changed(undefined)));
+    setStreams(own);
+    return () => { for (const stream of own) stream.close(); };
+  }, []);
+  const two = ids.length > 1;
   return (
-    <div class="live">
-      <section class="live-world" aria-label="Live episode">{stream && <World stream={stream} />}</section>
+    <div class={two ? "live two" : "live"}>
+      {streams.map((stream, k) => <section key={ids[k]} class="live-world" aria-label={two ? `Live episode ${k + 1}` : "Live episode"}><World stream={stream} /></section>)}
       <aside class="live-side">
         <Tour />
-        <Picker live={stream?.live ?? null} />
-        <Others id={id} />
+        <Picker live={streams[0]?.live ?? null} />
+        <Others ids={ids} />
       </aside>
     </div>
   );
