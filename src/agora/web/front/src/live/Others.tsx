@@ -8,7 +8,7 @@ export function Others({ ids }: { ids: string[] }) {
     <nav class="card" aria-labelledby="others">
       <h2 id="others">Also running</h2>
       <ul class="plain">
-        {lives.map(({ id, title, state }) => <li key={id}><a href={`/live/${id}`}>{title}</a> <small>{state}, <a href={`/live/${ids[0]},${id}`} aria-label={`Show ${title} beside this`}>show beside</a></small></li>)}
+        {lives.map(({ id, title, state }) => <li key={id}><a href={`/live/${id}`}>{title}</a> <small>{state}, <a href={`/live/${ids[0]},${id}`} aria-label={`show beside: ${title}`}>show beside</a></small></li>)}
       </ul>
     </nav>
   );
