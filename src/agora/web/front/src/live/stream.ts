@@ -10,7 +10,7 @@ export type Surroundings = {
   others: { radius: number }[]; lidar: { pose: [number, number, number]; angles: [number, number]; range: number } | null;
   colours: { light: Colours; dark: Colours }; states: [string, string][]; names: string[]; control: number; drive: boolean; door?: Door | null;
 };
-type Content = { snapshot: Snapshot; path: Numbers | null; scan: Numbers | null; command: Numbers | null; door?: number | null; contacts?: Contact[] };
+export type Content = { snapshot: Snapshot; path: Numbers | null; scan: Numbers | null; command: Numbers | null; door?: number | null; contacts?: Contact[] };
 export type Ending = { outcome: string; why: string };
 export type Wish =
   | { do: "pause" | "go" | "step" | "again" | "next" }
