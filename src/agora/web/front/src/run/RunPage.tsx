@@ -6,7 +6,7 @@ import { go } from "../place";
 import { PlannerPicker } from "./PlannerPicker";
 import { Queue } from "./Queue";
 import { SuitePicker } from "./SuitePicker";
-import { textOf, type Chosen } from "./chosen";
+import { chosenOf, textOf, type Chosen } from "./chosen";
 
 const LEVELS: [string, string][] = [
   ["", "as the suite says"], ["truth", "everybody, exactly"], ["visible", "those whom the lidar reaches"], ["view", "those in a cone ahead"], ["tracked", "tracks made from the lidar"],
@@ -15,12 +15,12 @@ const LEVELS: [string, string][] = [
 export function RunPage({ asked }: { asked: URLSearchParams }) {
   const suites = useGet<Suite[]>("/api/suites", true), planners = useGet<Planner[]>("/api/planners", true);
   const [suite, setSuite] = useState(asked.get("suite") ?? "demo");
-  const [stages, setStages] = useState<string[]>([]);
-  const [chosen, setChosen] = useState<Chosen[]>(asked.getAll("planner").map((name) => ({ name, values: {} })));
+  const [stages, setStages] = useState<string[]>(asked.getAll("stages"));
+  const [chosen, setChosen] = useState<Chosen[]>(asked.getAll("planner").map(chosenOf));
   const [episodes, setEpisodes] = useState(asked.get("episodes") ?? "");
-  const [level, setLevel] = useState("");
+  const [level, setLevel] = useState(asked.get("pedestrians") ?? "");
   const [control, setControl] = useState(true);
-  const [seed, setSeed] = useState("");
+  const [seed, setSeed] = useState(asked.get("seed") ?? "");
   const [title, setTitle] = useState("");
   const [error, setError] = useState("");
   const [busy, setBusy] = useState(false);
