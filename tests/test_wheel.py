@@ -42,6 +42,7 @@ def test_configs_and_scenarios_travel_in_the_wheel(shipped):
     for folder in ("configs", "scenarios"):
         expected = {f"agora/_share/{path.relative_to(ROOT)}" for path in (ROOT / folder).rglob("*") if path.is_file()}
         assert expected and expected <= names
+    assert not [name for name in names if name.startswith("agora/web/front/")], "the wheel has the built pages, not their sources"
     assert "agora/py.typed" in names and "agora/viewer/templates/page.html" in names
     assert not [name for name in names if name.split("/")[0] not in ("agora",) and ".dist-info" not in name]
 

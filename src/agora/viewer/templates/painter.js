@@ -94,14 +94,19 @@ export class Painter {
     this.look(this.x - px / this.scale, this.y + py / this.scale);
   }
 
-  /** @param {Scene} scene @param {Moment} now */
+  /** Draw what stands still. @param {Scene} scene @param {number} [open] share to which the door is open */
+  drawPlace(scene, open = 1) {
+    this.pen.fillStyle = this.colours.ground;
+    this.pen.fillRect(0, 0, this.width, this.height);
+    if (scene.plan) this.#plan(scene.plan);
+    if (scene.door) this.#door(scene.door, open);
+    this.#goal(scene);
+  }
+
+  /** Draw a moment. @param {Scene} scene @param {Moment} now */
   draw(scene, now) {
     const { pen, colours } = this;
-    pen.fillStyle = colours.ground;
-    pen.fillRect(0, 0, this.width, this.height);
-    if (scene.plan) this.#plan(scene.plan);
-    if (scene.door) this.#door(scene.door, now.open);
-    this.#goal(scene);
+    this.drawPlace(scene, now.open);
     if (now.planned.length > 1) {
       pen.setLineDash([7, 6]);
       this.#line(now.planned, colours.goal, 1.5);

@@ -1,6 +1,6 @@
 // The frame of all pages: their names, and the one that the address asks for.
 import type { ComponentChildren } from "preact";
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { Frame } from "./Frame";
 import { Planners } from "./lists/Planners";
 import { Policies } from "./lists/Policies";
@@ -23,7 +23,12 @@ export function App() {
   const here = first === "live" || !first ? "" : first === "compare" ? "results" : first;
   const news = useNews(), busy = (news.runs ?? []).filter(({ state }) => state === "running" || state === "queued").length;
   const title = PAGES.find(([name]) => name === here)?.[1] ?? "Not found";
-  useEffect(() => { document.title = `${title} · Agora`; }, [title]);
+  const main = useRef<HTMLElement>(null), shown = useRef(here);
+  useEffect(() => {
+    document.title = `${title} · Agora`;
+    if (shown.current !== here) main.current?.focus({ preventScroll: true });
+    shown.current = here;
+  }, [title, here]);
   return (
     <div onClick={follow}>
       <a class="skip" href="#main">Skip to the page</a>
@@ -38,7 +43,7 @@ export function App() {
         </nav>
       </header>
       {news.lost && <p class="lost" role="alert">The server does not answer. Is <code>agora web</code> still running? Trying again …</p>}
-      <main id="main" tabIndex={-1}>{page(first ?? "", rest, place)}</main>
+      <main id="main" tabIndex={-1} ref={main}>{page(first ?? "", rest, place)}</main>
     </div>
   );
 }
@@ -46,7 +51,7 @@ export function App() {
 function page(first: string, [one = "", two = ""]: string[], place: URL): ComponentChildren {
   switch (first) {
     case "": return <FirstLive />;
-    case "live": return <LivePage key={one} id={one} />;
+    case "live": return one === "" ? <FirstLive /> : <LivePage key={one} ids={one.split(",").slice(0, 2)} />;
     case "run": return <RunPage key={place.search} asked={place.searchParams} />;
     case "results": return one ? <RunDetail key={one} id={one} tab={two} asked={place.searchParams} /> : <Results />;
     case "compare": return <Compare runs={place.searchParams.get("run") ?? ""} />;

@@ -52,7 +52,7 @@ async function ask<T>(method: string, path: string, body?: unknown): Promise<T> 
     throw new Problem("The server does not answer. Is agora web still running?");
   }
   if (answer.status === 204) return undefined as T;
-  const said: unknown = await answer.json().catch(() => null);
+  const said: unknown = answer.headers.get("Content-Type")?.includes("json") ? await answer.json() : await answer.text();
   if (answer.ok) return said as T;
   const words = said !== null && typeof said === "object" && "error" in said ? String(said.error) : `The server answered ${answer.status}.`;
   throw new Problem(words);

@@ -4,7 +4,7 @@ import type { Ref } from "preact";
 import { Painter } from "../../../../viewer/templates/painter.js";
 import { between, people, pose, trails } from "../../../../viewer/templates/track.js";
 import { others } from "./recent";
-import type { Stream, Surroundings } from "./stream";
+import type { Content, Stream, Surroundings } from "./stream";
 
 export type Shown = { follow: boolean; scan: boolean; trails: boolean; planned: boolean; ids: boolean };
 export type View = { zoom(factor: number): void; fit(): void; pan(x: number, y: number): void };
@@ -40,10 +40,12 @@ export function Canvas({ stream, scene, shown, view, onFrame, onMove }: Props) {
     };
     const frame = (now: number) => {
       asked = requestAnimationFrame(frame);
-      if (!dressed || !stream.moment || !(stale || stream.recent.moving(now))) return;
+      if (!dressed || !(stale || stream.recent.moving(now))) return;
       stale = stream.recent.moving(now);
-      paint(own, stream, surroundings, latest.current.shown, stream.recent.shown(now));
-      latest.current.onFrame(stream.recent.shown(now));
+      const time = stream.recent.shown(now);
+      if (!stream.moment) own.drawPlace(surroundings);
+      else paint(own, stream, stream.moment, surroundings, latest.current.shown, time);
+      latest.current.onFrame(time);
     };
     const sized = new ResizeObserver(resize);
     sized.observe(stage);
@@ -97,17 +99,18 @@ export function Canvas({ stream, scene, shown, view, onFrame, onMove }: Props) {
 
 const apart = (a: { x: number; y: number }, b: { x: number; y: number }) => Math.hypot(a.x - b.x, a.y - b.y);
 
-function surroundingsOf({ map, door = null, extent, goal, tolerance, radius, outline, states }: Surroundings) {
-  return { plan: map, door, extent, goal, tolerance, radius, outline, states, route: [], flash: FLASH };
+type Scene = ReturnType<typeof surroundingsOf>;
+
+function surroundingsOf({ map, door = null, extent, goal, tolerance, radius, outline, states, others: more }: Surroundings) {
+  return { plan: map, door, extent, goal, tolerance, radius, outline, states, route: [], flash: FLASH, radii: more.map((one) => one.radius) };
 }
 
-function paint(painter: Painter, stream: Stream, scene: ReturnType<typeof surroundingsOf>, shown: Shown, time: number): void {
-  const { recent: { track, way }, moment, planned, scan } = stream, b = between(track.time, time), robot = pose(track, b);
-  if (!moment) return;
+function paint(painter: Painter, { recent: { track, way }, planned, scan }: Stream, moment: Content, scene: Scene, shown: Shown, time: number): void {
+  const b = between(track.time, time), robot = pose(track, b);
   if (shown.follow) painter.look(robot.x, robot.y);
   painter.draw(scene, {
     time, robot, people: people(track, b), ids: shown.ids,
-    others: others(moment.snapshot, (stream.scene?.others ?? []).map(({ radius }) => radius)),
+    others: others(moment.snapshot, scene.radii),
     trails: shown.trails ? trails(track, time, TRAIL) : [],
     travelled: [...way.slice(0, -1), [robot.x, robot.y]],
     planned: shown.planned ? planned : [],

@@ -14,21 +14,23 @@ import { Stream, type Wish } from "./stream";
 const SHOWN: Shown = { follow: false, scan: false, trails: true, planned: true, ids: false };
 const STRIDE = 60; // an arrow key moves the picture by so many pixels
 
-export function LivePage({ id }: { id: string }) {
+/** `ids`: of one live episode, or of two that are shown side by side. */
+export function LivePage({ ids }: { ids: string[] }) {
   const [, changed] = useReducer((count: number) => count + 1, 0);
-  const [stream, setStream] = useState<Stream | null>(null);
+  const [streams, setStreams] = useState<Stream[]>([]);
   useEffect(() => {
-    const own = new Stream(id, () => changed(undefined));
-    setStream(own);
-    return () => own.close();
-  }, [id]);
+    const own = ids.map((id) => new Stream(id, () => changed(undefined)));
+    setStreams(own);
+    return () => { for (const stream of own) stream.close(); };
+  }, []);
+  const two = ids.length > 1;
   return (
-    <div class="live">
-      <section class="live-world" aria-label="Live episode">{stream && <World stream={stream} />}</section>
+    <div class={two ? "live two" : "live"}>
+      {streams.map((stream, k) => <section key={ids[k]} class="live-world" aria-label={two ? `Live episode ${k + 1}` : "Live episode"}><World stream={stream} /></section>)}
       <aside class="live-side">
         <Tour />
-        <Picker live={stream?.live ?? null} />
-        <Others id={id} />
+        <Picker live={streams[0]?.live ?? null} />
+        <Others ids={ids} />
       </aside>
     </div>
   );
@@ -89,12 +91,18 @@ function World({ stream }: { stream: Stream }) {
         (also <kbd>W</kbd> <kbd>A</kbd> <kbd>S</kbd> <kbd>D</kbd>), <kbd>Q</kbd> <kbd>E</kbd> sideways where the robot can; hold <kbd>shift</kbd> for full speed. A gamepad and the stick in the picture work too.
         Bring the robot into the dashed green circle.</p>}
       {scene && <Legend stream={stream} scene={scene} />}
+      <details class="keys">
+        <summary>Keys</summary>
+        <p><kbd>space</kbd> pause or go on, <kbd>.</kbd> one step, <kbd>r</kbd> again, <kbd>n</kbd> next, <kbd>&lt;</kbd> <kbd>&gt;</kbd> speed, <kbd>f</kbd> follow the robot,
+          <kbd>l</kbd> lidar, <kbd>+</kbd> <kbd>−</kbd> <kbd>0</kbd> zoom; {drives ? "" : "arrows or "}dragging moves the picture, the wheel zooms once it was clicked.</p>
+      </details>
     </>
   );
 }
 
 /** What a watcher must know now: that it starts, what went wrong, how it ended. */
-function Notice({ stream: { live, scene, ending, trouble }, wish }: { stream: Stream; wish(wish: Wish): void }) {
+function Notice({ stream: { live, scene, ending, trouble, over }, wish }: { stream: Stream; wish(wish: Wish): void }) {
+  if (over) return <p class="notice bad">{trouble} <a href="/">Begin another one</a></p>;
   if (trouble) return <p class="notice bad">{trouble}</p>;
   if (live?.state === "failed") return <p class="notice bad">It cannot go on: {live.message}</p>;
   if (live?.message) return <p class="notice"><i class="spinner" aria-hidden="true" />{live.message}</p>;

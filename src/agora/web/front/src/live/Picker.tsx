@@ -8,6 +8,7 @@ const HAND = ""; // instead of a planner's name
 export function Picker({ live }: { live: Live | null }) {
   const suites = useGet<Suite[]>("/api/suites", true).data ?? [], planners = useGet<Planner[]>("/api/planners", true).data ?? [];
   const [form, setForm] = useState<LiveForm>(FIRST);
+  const [beside, setBeside] = useState("");
   const [error, setError] = useState("");
   const [busy, setBusy] = useState(false);
   useEffect(() => { if (live?.form) setForm(live.form); }, [live?.id]);
@@ -17,7 +18,7 @@ export function Picker({ live }: { live: Live | null }) {
     event.preventDefault();
     setBusy(true);
     setError("");
-    try { await begin({ ...form, stage: stage?.name ?? "" }); } catch (problem) { setError(wordsOf(problem)); }
+    try { await begin({ ...form, stage: stage?.name ?? "" }, { beside }); } catch (problem) { setError(wordsOf(problem)); }
     setBusy(false);
   };
   return (
@@ -32,8 +33,11 @@ export function Picker({ live }: { live: Live | null }) {
       <label>Episode <input type="number" min={0} max={(stage?.count ?? 1) - 1} value={form.episode} required onInput={(event) => put({ episode: event.currentTarget.valueAsNumber || 0 })} /></label>
       <label>Driver <select value={form.drive ? HAND : form.planner} onChange={({ currentTarget: { value } }) => put(value === HAND ? { drive: true } : { drive: false, planner: value })}>
         <option value={HAND}>you, by keyboard or gamepad</option>
-        <Group label="Planners" planners={planners.filter(({ kind }) => kind === "planner")} />
-        <Group label="Presets" planners={planners.filter(({ kind }) => kind === "preset")} />
+        <Drivers planners={planners} />
+      </select></label>
+      <label>Beside it <select value={beside} onChange={(event) => setBeside(event.currentTarget.value)}>
+        <option value="">nothing</option>
+        <Drivers planners={planners} />
       </select></label>
       {error && <p class="bad" role="alert">{error}</p>}
       <button type="submit" class="first" disabled={busy}>Start</button>
@@ -41,6 +45,14 @@ export function Picker({ live }: { live: Live | null }) {
   );
 }
 
-function Group({ label, planners }: { label: string; planners: Planner[] }) {
-  return <optgroup label={label}>{planners.map(({ name, missing }) => <option key={name} value={name} disabled={missing !== ""}>{name}</option>)}</optgroup>;
+function Drivers({ planners }: { planners: Planner[] }) {
+  return (
+    <>
+      {([["planner", "Planners"], ["preset", "Presets"]] as const).map(([kind, words]) => (
+        <optgroup key={kind} label={words}>
+          {planners.filter((one) => one.kind === kind).map(({ name, missing }) => <option key={name} value={name} disabled={missing !== ""}>{name}</option>)}
+        </optgroup>
+      ))}
+    </>
+  );
 }

@@ -5,7 +5,9 @@ import { go } from "../place";
 /** Many walkers in a small hall, and an episode that is not over at once. */
 export const FIRST: LiveForm = { suite: "density", stage: "people_15", episode: 6, planner: "orca", seed: null, drive: false };
 
-export async function begin(form: LiveForm, { replace = false } = {}): Promise<void> {
-  const { id } = await post<Live>("/api/live", form);
-  go(`/live/${id}`, { replace });
+/** Begin an episode and show it; with another driver, begin it twice and show both side by side. */
+export async function begin(form: LiveForm, { replace = false, beside = "" } = {}): Promise<void> {
+  const forms = beside ? [form, { ...form, planner: beside, drive: false }] : [form];
+  const lives = await Promise.all(forms.map((one) => post<Live>("/api/live", one)));
+  go(`/live/${lives.map(({ id }) => id).join(",")}`, { replace });
 }

@@ -10,7 +10,7 @@ export type Surroundings = {
   others: { radius: number }[]; lidar: { pose: [number, number, number]; angles: [number, number]; range: number } | null;
   colours: { light: Colours; dark: Colours }; states: [string, string][]; names: string[]; control: number; drive: boolean; door?: Door | null;
 };
-type Content = { snapshot: Snapshot; path: Numbers | null; scan: Numbers | null; command: Numbers | null; door?: number | null; contacts?: Contact[] };
+export type Content = { snapshot: Snapshot; path: Numbers | null; scan: Numbers | null; command: Numbers | null; door?: number | null; contacts?: Contact[] };
 export type Ending = { outcome: string; why: string };
 export type Wish =
   | { do: "pause" | "go" | "step" | "again" | "next" }
@@ -27,6 +27,8 @@ export class Stream {
   scan: Scan | null = null;
   /** "" while all is well; else why nothing comes. */
   trouble = "";
+  /** True once it is gone for good. */
+  over = false;
   #socket: Socket;
 
   /** `changed` is called when anything but the moment has changed. */
@@ -35,7 +37,7 @@ export class Stream {
       text: (message) => this.#hear(message as { scene?: Surroundings; live?: Live; end?: Ending; error?: string }),
       bytes: (message) => this.#see(unpack(message) as Content),
       lost: () => this.#fail("The connection is lost; trying again …"),
-      refused: () => this.#fail("This live episode is over. Start another one."),
+      refused: () => { this.over = true; this.#fail("This live episode is over."); },
     });
   }
 

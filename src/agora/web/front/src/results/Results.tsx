@@ -32,7 +32,7 @@ export function Results() {
                 <td><input type="checkbox" aria-label={`Compare ${run.title}`} checked={ticked.includes(run.id)} disabled={!run.done} onChange={() => toggle(run.id)} /></td>
                 <td class="title"><a href={`/results/${run.id}`}>{run.title}</a></td>
                 <td><RunState run={run} /></td>
-                <td><time dateTime={run.created}>{new Date(run.created).toLocaleString()}</time></td>
+                <td><time dateTime={run.created}>{new Date(run.created).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" })}</time></td>
                 <td>{run.state !== "running" && <button type="button" aria-label={`Remove ${run.title}`} onClick={() => drop(run)}>Remove</button>}</td>
               </tr>
             ))}

@@ -2,6 +2,7 @@
 import { useGet, type Run } from "../api";
 import { Frame } from "../Frame";
 import { useNews } from "../news";
+import { addressOf } from "../run/chosen";
 import { RunState } from "../run/RunState";
 import { Files } from "./Files";
 import { Rows } from "./Rows";
@@ -16,7 +17,7 @@ export function RunDetail({ id, tab, asked }: { id: string; tab: string; asked: 
     <>
       <p class="faint"><a href="/results">Results</a> ›</p>
       <h1>{run.title}</h1>
-      <RunState run={run} />
+      <div class="bar"><RunState run={run} /><a href={addressOf(run.form)}>Ask for one like it</a></div>
       {run.done > 0 ? (
         <>
           <nav class="bar tabs" aria-label="Parts of the results">

@@ -6,7 +6,7 @@ import { go } from "../place";
 import { PlannerPicker } from "./PlannerPicker";
 import { Queue } from "./Queue";
 import { SuitePicker } from "./SuitePicker";
-import { textOf, type Chosen } from "./chosen";
+import { chosenOf, textOf, type Chosen } from "./chosen";
 
 const LEVELS: [string, string][] = [
   ["", "as the suite says"], ["truth", "everybody, exactly"], ["visible", "those whom the lidar reaches"], ["view", "those in a cone ahead"], ["tracked", "tracks made from the lidar"],
@@ -15,18 +15,19 @@ const LEVELS: [string, string][] = [
 export function RunPage({ asked }: { asked: URLSearchParams }) {
   const suites = useGet<Suite[]>("/api/suites", true), planners = useGet<Planner[]>("/api/planners", true);
   const [suite, setSuite] = useState(asked.get("suite") ?? "demo");
-  const [stages, setStages] = useState<string[]>([]);
-  const [chosen, setChosen] = useState<Chosen[]>(asked.getAll("planner").map((name) => ({ name, values: {} })));
+  const [stages, setStages] = useState<string[]>(asked.getAll("stages"));
+  const [chosen, setChosen] = useState<Chosen[]>(asked.getAll("planner").map(chosenOf));
   const [episodes, setEpisodes] = useState(asked.get("episodes") ?? "");
-  const [level, setLevel] = useState("");
-  const [seed, setSeed] = useState("");
+  const [level, setLevel] = useState(asked.get("pedestrians") ?? "");
+  const [control, setControl] = useState(true);
+  const [seed, setSeed] = useState(asked.get("seed") ?? "");
   const [title, setTitle] = useState("");
   const [error, setError] = useState("");
   const [busy, setBusy] = useState(false);
 
   const form: Form = {
     suite, planners: chosen.map(textOf), ...(stages.length ? { stages } : {}), ...(episodes ? { episodes: Number(episodes) } : {}),
-    ...(level ? { pedestrians: [level] } : {}), ...(seed ? { seed: Number(seed) } : {}),
+    ...(level ? { pedestrians: [level] } : {}), ...(seed ? { seed: Number(seed) } : {}), ...(control ? {} : { control: false }),
   };
   const counts = (suites.data?.find(({ name }) => name === suite)?.stages ?? []).filter(({ name }) => !stages.length || stages.includes(name));
   const each = counts.reduce((sum, { count }) => sum + (episodes ? Math.min(count, Number(episodes)) : count), 0);
@@ -62,6 +63,7 @@ export function RunPage({ asked }: { asked: URLSearchParams }) {
               <label>Seed <input type="number" min={0} step={1} value={seed} placeholder="the suite's" onInput={(event) => setSeed(event.currentTarget.value)} /></label>
               <label>Title <input type="text" maxLength={200} value={title} placeholder="suite and planners" onInput={(event) => setTitle(event.currentTarget.value)} /></label>
             </div>
+            <p><label><input type="checkbox" checked={control} onChange={() => setControl(!control)} /> also run a planner that is blind to people, as a measure: what it reaches needs no care for them</label></p>
           </fieldset>
           {error && <p class="bad" role="alert">{error}</p>}
           <div class="start">
@@ -76,8 +78,8 @@ export function RunPage({ asked }: { asked: URLSearchParams }) {
   );
 }
 
-function command({ suite, planners = [], stages, episodes, pedestrians, seed }: Form): string {
+function command({ suite, planners = [], stages, episodes, pedestrians, seed, control }: Form): string {
   const quoted = (text: string) => (/^[\w:=,.+-]+$/.test(text) ? text : `'${text}'`);
   const option = (name: string, values: unknown) => [values].flat().filter((value) => value !== undefined).map((value) => ` --${name} ${quoted(String(value))}`).join("");
-  return `agora bench ${suite}${option("planner", planners)}${option("stage", stages)}${option("episodes", episodes)}${option("pedestrians", pedestrians)}${option("seed", seed)}`;
+  return `agora bench ${suite}${option("planner", planners)}${option("stage", stages)}${option("episodes", episodes)}${option("pedestrians", pedestrians)}${option("seed", seed)}${control === false ? " --no-control" : ""}`;
 }
