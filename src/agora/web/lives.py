@@ -8,6 +8,7 @@ import multiprocessing
 import secrets
 import threading
 from collections.abc import Callable
+from dataclasses import asdict
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -77,7 +78,7 @@ class Live:
 
     def plain(self) -> dict[str, Any]:
         """The live episode as pages read it."""
-        return {"id": self.id, "state": self.state, "watchers": len(self.watchers), "drive": self.form.drive, **self._told}
+        return {"id": self.id, "state": self.state, "watchers": len(self.watchers), "form": asdict(self.form), **self._told}
 
     def watch(self) -> Watcher:
         """Return a new watcher, who is told how things stand."""

@@ -95,8 +95,8 @@ class _Conduct:
         try:
             self._conduct()
             state = FINISHED
-        except StoppedError as stopped:
-            state, message = CANCELLED, str(stopped)
+        except StoppedError:
+            state = CANCELLED
         except AgoraError as error:
             message = str(error)
         except OSError as error:
