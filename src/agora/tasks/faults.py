@@ -15,7 +15,7 @@ from agora.errors import InputError
 from agora.interfaces import Situation
 from agora.maps.grid import Map
 from agora.seeds import Stream
-from agora.tasks.obstacles.scenario import furnished, people_of
+from agora.tasks.obstacles.scenario import furnished, scenario_people
 from agora.tasks.worlds.folder import Folder
 
 _NEAR = 2  # cells
@@ -57,8 +57,7 @@ def task_of_file(path: Path, radius: float) -> Task:
     if world.scenario is None:
         raise InputError(f"{path}: holds no scenario")
     robots = [(np.array(r.start, np.float64), np.array([r.goal], np.float64)) for r in world.scenario.robots]
-    dynamic = enumerate(world.scenario.obstacles.dynamic)
-    people = [person for k, p in dynamic for person in people_of(p, world, k, People(), _stream())]
+    people = [person for _, person in scenario_people(world, People(), _stream())]
     return Task(world, furnished(world, world.map), radius, 0.0, _stream(), People(), robots, people)
 
 

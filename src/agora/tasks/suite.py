@@ -134,7 +134,7 @@ def resolve(plan: ResetPlan) -> tuple[Start, Stage]:
         plan, task, models = prepare(plan)
         task.robots = plan.stage.robots.part.place(task)
         plan.stage.obstacles.part.place(task)
-        _check_cues(plan.stage, task.pedestrians)
+        _check_behaviours(plan.stage, task.pedestrians)
         for finish in task.later:
             finish()
         for module in plan.stage.modules:
@@ -180,10 +180,13 @@ def prepare(plan: ResetPlan) -> tuple[ResetPlan, Task, list[RobotModel]]:
     return plan, task, models
 
 
-def _check_cues(stage: Stage, people: list[Person]) -> None:
-    """Make sure that somebody sees to it that pedestrians wait and keep company where they are to."""
-    if any(any(p.waits) or p.company[0] > 0 for p in people) and not any(b.name == "cues" for b in stage.crowd.behaviours):
+def _check_behaviours(stage: Stage, people: list[Person]) -> None:
+    """Make sure that the crowd has the behaviours that see to what pedestrians are to do."""
+    there = {behaviour.name for behaviour in stage.crowd.behaviours}
+    if "cues" not in there and any(any(p.waits) or p.company[0] > 0 for p in people):
         raise InputError("its pedestrians wait or keep company: crowd.behaviours must name cues")
+    if "given_states" not in there and any(p.state_time > 0 for p in people):
+        raise InputError("its pedestrians are given states: crowd.behaviours must name given_states")
 
 
 def check_ways(task: Task) -> None:
@@ -269,6 +272,9 @@ def pedestrian_starts(people: list[Person], crowd: People) -> PedestrianStarts:
         type=np.array([TYPES.index(p.type) for p in people], np.int32),
         reaction=np.array([REACTIONS.index(p.reaction) for p in people], np.int32),
         state=np.array([SOCIAL_STATES.index(p.state) for p in people], np.int32),
+        state_time=np.array([p.state_time for p in people]),
+        state_radius=np.array([p.state_radius for p in people]),
+        talk=np.array([p.talk for p in people], np.int32),
         habits=tuple(p.habits for p in people),
         waits=np.array([(p.waits + (0.0,) * most)[:most] for p in people]),
         company=np.array([p.company for p in people]),
