@@ -198,7 +198,9 @@ class AttachedGivenStates:
         for field in given:
             field[w] = 0
         n, here = len(people.id), self._world
-        held, goes = people.state_time > 0, ~people.one_place
+        held, away = people.state_time > 0, np.hypot(*np.moveaxis(people.waypoints - people.position[:, None], -1, 0))
+        listed = np.arange(away.shape[1]) < people.waypoint_count[:, None]
+        goes = ((away > people.tolerance[:, None]) & listed).any(axis=1)
         running = np.array([pedestrian_types()[TYPES[kind]].running for kind in people.type])
         paces: dict[int, Any] = {RUNNING: running, TEXTING: self._rules.phone_pace, PHONE: self._rules.phone_pace}
         walks = np.isin(people.state, (WALKING, *paces)) & goes
