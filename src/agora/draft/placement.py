@@ -41,6 +41,19 @@ def component_of(map: Map, clearance: float) -> Ints:
     return result
 
 
+@functools.lru_cache(maxsize=16)
+def outside_of(map: Map) -> Bools:
+    """Return the cells (rows, columns) outside the walls: free space that reaches the edge of the map, where the largest does not.
+
+    In a map whose largest free space reaches the edge, such as a street with houses, no cell is outside.
+    """
+    parts = component_of(map, 0.0)
+    at_edge = {int(part) for side in (parts[0], parts[-1], parts[:, 0], parts[:, -1]) for part in np.unique(side)} - {0}
+    cells = np.isin(parts, [] if 1 in at_edge else sorted(at_edge))
+    cells.flags.writeable = False
+    return cells
+
+
 def place(
     stream: Stream,
     map: Map,

@@ -66,7 +66,7 @@ def situation_figure(
 
 
 def _draw_robot(axes: Axes, start: Doubles, goals: Doubles, radius: float) -> None:
-    """Body, heading and goals."""
+    """Body, heading and goals with their headings."""
     from matplotlib.patches import Circle
 
     axes.add_patch(Circle((start[0], start[1]), radius, color=COLOURS["robot"], lw=0, zorder=5))
@@ -75,6 +75,8 @@ def _draw_robot(axes: Axes, start: Doubles, goals: Doubles, radius: float) -> No
     for goal in goals:
         axes.plot(goal[0], goal[1], "o", mfc="none", mec=COLOURS["goal"], ms=9, mew=1.6, zorder=7)
         axes.plot(goal[0], goal[1], "o", color=COLOURS["goal"], ms=3, zorder=7)
+        tip = goal[:2] + 1.6 * radius * np.array([np.cos(goal[2]), np.sin(goal[2])])
+        axes.plot([goal[0], tip[0]], [goal[1], tip[1]], color=COLOURS["goal"], lw=1.0, zorder=6)
 
 
 def _draw_person(axes: Axes, person: Person) -> None:
