@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from agora.core.state import Doubles
-from agora.draft.people import People
+from agora.draft.people import People, Person
 from agora.draft.placement import component_of, outside_of
 from agora.draft.task import Task
 from agora.errors import InputError
@@ -16,6 +16,7 @@ from agora.interfaces import Situation
 from agora.maps.grid import Map
 from agora.seeds import Stream
 from agora.tasks.obstacles.scenario import furnished, scenario_people
+from agora.tasks.suite import is_scenario
 from agora.tasks.worlds.folder import Folder
 
 _NEAR = 2  # cells
@@ -49,7 +50,7 @@ def task_of_file(path: Path, radius: float) -> Task:
         InputError: the file, or the world around it, cannot be read.
     """
     place = path.absolute().parent.parent
-    if path.suffix != ".json" or path.absolute().parent.name != "scenarios" or not (place / "map").is_dir():
+    if path.suffix != ".json" or not is_scenario(path):
         raise InputError(f"{path}: expected a scenario in the folder of its world, WORLD/scenarios/NAME.json beside WORLD/map")
     if not path.is_file():
         raise InputError(f"{path}: there is no such file")
@@ -70,8 +71,13 @@ def faults(task: Task) -> list[Fault]:
         found += _route(task.map, name, start, route, task.radius)
     for number, person in enumerate(task.pedestrians):
         route = [(f"waypoint {k}", point) for k, point in enumerate(person.waypoints)]
-        found += _route(task.map, f"pedestrian {number}", person.position, route, person.radius)
+        found += _route(task.map, _name(number, person), person.position, route, person.radius)
     return found + _overlaps(task) + _walled_talks(task)
+
+
+def _name(number: int, person: Person) -> str:
+    """The name of a pedestrian, or its number, from 0."""
+    return f"pedestrian {person.name!r}" if person.name else f"pedestrian {number}"
 
 
 def _route(map: Map, who: str, start: Doubles, route: list[tuple[str, Doubles]], radius: float) -> list[Fault]:
@@ -128,7 +134,7 @@ def part_of(map: Map, point: Doubles, radius: float) -> int:
 def _overlaps(task: Task) -> list[Fault]:
     """Return the starts that overlap another one."""
     discs = [(f"robot {n}", start[:2], task.radius) for n, (start, _) in enumerate(task.robots)]
-    discs += [(f"pedestrian {n}", person.position, person.radius) for n, person in enumerate(task.pedestrians)]
+    discs += [(_name(n, person), person.position, person.radius) for n, person in enumerate(task.pedestrians)]
     found = []
     for number, (name, place, radius) in enumerate(discs):
         for other, there, more in discs[:number]:
@@ -143,7 +149,8 @@ def _walled_talks(task: Task) -> list[Fault]:
     for number, person in enumerate(task.pedestrians):
         for k, other in enumerate(task.pedestrians[:number]):
             if person.talk >= 0 and person.talk == other.talk and is_walled(task.map, person.position, other.position):
-                text = f"pedestrian {number} at {task.map.place(person.position)} talks with pedestrian {k} through an obstacle"
+                names = _name(number, person), _name(k, other)
+                text = f"{names[0]} at {task.map.place(person.position)} talks with {names[1]} through an obstacle"
                 found.append(Fault(text, float(person.position[0]), float(person.position[1])))
     return found
 

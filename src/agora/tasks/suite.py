@@ -297,16 +297,27 @@ def suite_names() -> list[str]:
 def load_suite(name_or_path: str | Path) -> Suite:
     """Return the suite of a name (``configs/benchmark/<name>.yaml``) or of a file.
 
+    A scenario in the folder of its world, ``WORLD/scenarios/NAME.json``, is a suite of one stage with one episode.
+
     Raises:
         UnknownNameError: no such suite.
         InputError: the file is wrong.
     """
     path = Path(name_or_path)
+    if path.suffix == ".json" and path.is_file() and is_scenario(path):
+        world = Named.of("worlds", "folder", path=f"{path.parent.parent}/", scenarios=(path.stem,))
+        stage = Stage(path.stem, world, Named.of("robots_modes", "scenario"), Named.of("obstacles_modes", "scenario"))
+        return Suite(path.stem, (stage,), description=f"The scenario {path}.")
     if path.suffix in (".yaml", ".yml", ".json") or "/" in str(name_or_path):
         return load(path, Suite)
     if str(name_or_path) not in suite_names():
         raise UnknownNameError("suite", str(name_or_path), suite_names())
     return load(folder("configs") / "benchmark" / f"{name_or_path}.yaml", Suite)
+
+
+def is_scenario(path: Path) -> bool:
+    """Return whether a path is one of a scenario: in the folder of a world, which has a map."""
+    return path.absolute().parent.name == "scenarios" and (path.absolute().parent.parent / "map").is_dir()
 
 
 def with_seed(suite: Suite, seed: int | None) -> Suite:
