@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from agora.maps.grid import Map
 from agora.maps.place import Place, write_place
 from agora.planners.local.go_to_goal import GoToGoal
 from agora.registry import Named
-from agora.tasks.suite import Suite
+from agora.tasks.suite import Suite, load_suite
 
 MODELS = ("waypoint", "helbing", "orca", "anticipation")
 
@@ -144,3 +145,23 @@ def test_one_who_is_pushed_away_comes_back(tmp_path):
     )
     assert np.hypot(*(seen.pedestrian_position[-1, 0] - (1.0, 3.0))) < 0.4
     assert states(seen, 0) == [("queueing", 0.0)]
+
+
+def test_an_episode_alone_in_a_batch_and_with_more_slots_is_the_same_to_the_bit(tmp_path):
+    people = [
+        {"name": "a", "pos": [2.0, 3.0], "with": "b", "state_time": 2.0, "waypoints": [[6.0, 3.0]]},
+        {"name": "b", "pos": [2.9, 4.2], "waypoints": [[-2.0, 3.0]]},
+        {"name": "c", "pos": [4.0, 1.0], "state": "texting", "waypoints": [[0.0, 1.5]]},
+    ]
+    alone = played(tmp_path, *people, model="anticipation", timeout=5.0)
+    suite = load_suite(tmp_path / "w" / "scenarios" / "a.json")
+    stage = replace(suite.stages[0], crowd=replace(suite.stages[0].crowd, model=Named.of("crowd_models", "anticipation")))
+    stage = replace(stage, timeout=5.0, ends=(), goal_tolerance=0.05, robot="crowdnav")
+    start = replace(suite, name="given", stages=(stage,)).start("a", 0)
+    nobody = replace(start, pedestrians=start.pedestrians.none())
+    batch = Episodes([nobody, start, start], GoToGoal(speed=1e-3), Conditions.of(stage), slots=48, threads=2)
+    seen = {index: recordings[0] for index, recordings in batch}
+    for k in (1, 2):
+        for name in ("position", "heading", "state"):
+            one, other = (getattr(recording, f"pedestrian_{name}") for recording in (alone, seen[k]))
+            assert np.array_equal(one, other), f"{name} of episode {k}"

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from agora.config import load, plain
-from agora.core.state import SOCIAL_STATES
+from agora.core.state import REACTIONS, SOCIAL_STATES
 from agora.errors import InputError, nearest
 from agora.files import write_whole
 from agora.maps.frame import moved
 from agora.maps.grid import Map
-from agora.ranges import Chance, Distance, Duration, Factor, Number, Period, Turns, WalkingSpeed, Within, meant_degrees
+from agora.ranges import Chance, Distance, Duration, Factor, Number, Period, WalkingSpeed, Within, meant_degrees
 
 __all__ = ["Pedestrian"]
 
@@ -63,7 +63,7 @@ def heading_of(key: str, heading: float) -> float:
         ValueError: it is more than two turns; the message begins with the key.
     """
     if abs(heading) > 2 * math.tau:
-        raise ValueError(f"{key} has a heading of {heading:g}, more than two turns{meant_degrees(heading, 0.0)}")
+        raise ValueError(f"{key}: a heading of {heading:g} is more than two turns{meant_degrees(heading, 0.0)}")
     return heading if -math.pi < heading <= math.pi else math.pi - (math.pi - heading) % math.tau
 
 
@@ -179,14 +179,16 @@ class Pedestrian:
     force_factor_social: Factor | None = None
     force_factor_robot: Factor | None = None
     configuration: str | None = None
-    heading: Turns | None = None
+    heading: float | None = None
     state: str | None = None
     partners: str | tuple[str, ...] | None = field(default=None, metadata={"key": "with"})
     state_time: Period | None = None
-    reaction: Literal["regular", "impassive", "surprised", "curious", "scared", "threatening"] | None = None
+    reaction: str | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "pos", pose_of("pos", self.pos))
+        if self.reaction not in (None, *REACTIONS):
+            raise ValueError(f"reaction: no reaction to robots called {self.reaction!r}; {nearest(str(self.reaction), REACTIONS)}")
         self._settle_heading()
         self._settle_state()
         for number, point in enumerate(self.waypoints):

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from agora.core.state import Doubles
-from agora.draft.people import People, Person
+from agora.core.state import Bools, Doubles
+from agora.draft.people import People
 from agora.draft.placement import component_of, outside_of
 from agora.draft.task import Task
 from agora.errors import InputError
@@ -65,29 +65,25 @@ def task_of_file(path: Path, radius: float) -> Task:
 def faults(task: Task) -> list[Fault]:
     """Return all faults in the places of robots and pedestrians, in the order in which they are named."""
     found: list[Fault] = []
+    outside = outside_of(task.map, tuple((float(x), float(y)) for start, ends in task.robots for x, y, _ in (start, *ends)))
     for number, (start, goals) in enumerate(task.robots):
         name = "the robot" if len(task.robots) == 1 else f"robot {number}"
         route = [("goal", goal) for goal in goals]
-        found += _route(task.map, name, start, route, task.radius)
+        found += _route(task.map, name, start, route, task.radius, outside)
     for number, person in enumerate(task.pedestrians):
         route = [(f"waypoint {k}", point) for k, point in enumerate(person.waypoints)]
-        found += _route(task.map, _name(number, person), person.position, route, person.radius)
+        found += _route(task.map, f"pedestrian {number}", person.position, route, person.radius, outside)
     return found + _overlaps(task) + _walled_talks(task)
 
 
-def _name(number: int, person: Person) -> str:
-    """The name of a pedestrian, or its number, from 0."""
-    return f"pedestrian {person.name!r}" if person.name else f"pedestrian {number}"
-
-
-def _route(map: Map, who: str, start: Doubles, route: list[tuple[str, Doubles]], radius: float) -> list[Fault]:
+def _route(map: Map, who: str, start: Doubles, route: list[tuple[str, Doubles]], radius: float, outside: Bools) -> list[Fault]:
     """Return the faults of a start and of the points that a disc is to reach from it."""
-    problem = _blocked(map, start, radius)
+    problem = _blocked(map, start, radius, outside)
     if problem:
         return [Fault(f"{who} starts at {map.place(start)}, {problem}", float(start[0]), float(start[1]))]
     found, home = [], part_of(map, start, radius)
     for what, point in route:
-        problem = _blocked(map, point, 0.0)
+        problem = _blocked(map, point, 0.0, outside)
         if not problem and part_of(map, point, radius) != home:
             problem = f"where a disc of {radius:g} m cannot get from its start"
         if problem:
@@ -95,21 +91,21 @@ def _route(map: Map, who: str, start: Doubles, route: list[tuple[str, Doubles]],
     return found
 
 
-def _blocked(map: Map, point: Doubles, radius: float) -> str:
+def _blocked(map: Map, point: Doubles, radius: float, outside: Bools) -> str:
     if not bool(map.contains(point[:2])):
         return "off the map"
     gap = float(map.gap(point[None, :2], limit=radius + 1.0)[0])
     if gap <= 0.0:
         return "inside an obstacle"
-    return beyond(map, point) or (f"{gap:.2f} m from an obstacle, with a radius of {radius:g} m" if gap < radius else "")
+    return beyond(map, point, outside) or (f"{gap:.2f} m from an obstacle, with a radius of {radius:g} m" if gap < radius else "")
 
 
-def beyond(map: Map, point: Doubles) -> str:
+def beyond(map: Map, point: Doubles, outside: Bools) -> str:
     """Return that a point on the map is outside its walls, or where it knows nothing, in words; empty where neither is so."""
     row, column = (int(v) for v in map.cell_of(point[:2]))
     if map.unknown is not None and map.unknown[row, column]:
         return "where the map knows nothing"
-    return "outside the walls, in free space that reaches the edge of the map" if outside_of(map)[row, column] else ""
+    return "outside the walls, in free space that reaches the edge of the map" if outside[row, column] else ""
 
 
 def is_walled(map: Map, point: Doubles, other: Doubles) -> bool:
@@ -134,7 +130,7 @@ def part_of(map: Map, point: Doubles, radius: float) -> int:
 def _overlaps(task: Task) -> list[Fault]:
     """Return the starts that overlap another one."""
     discs = [(f"robot {n}", start[:2], task.radius) for n, (start, _) in enumerate(task.robots)]
-    discs += [(_name(n, person), person.position, person.radius) for n, person in enumerate(task.pedestrians)]
+    discs += [(f"pedestrian {n}", person.position, person.radius) for n, person in enumerate(task.pedestrians)]
     found = []
     for number, (name, place, radius) in enumerate(discs):
         for other, there, more in discs[:number]:
@@ -149,8 +145,7 @@ def _walled_talks(task: Task) -> list[Fault]:
     for number, person in enumerate(task.pedestrians):
         for k, other in enumerate(task.pedestrians[:number]):
             if person.talk >= 0 and person.talk == other.talk and is_walled(task.map, person.position, other.position):
-                names = _name(number, person), _name(k, other)
-                text = f"{names[0]} at {task.map.place(person.position)} talks with {names[1]} through an obstacle"
+                text = f"pedestrian {number} at {task.map.place(person.position)} talks with pedestrian {k} through an obstacle"
                 found.append(Fault(text, float(person.position[0]), float(person.position[1])))
     return found
 

@@ -50,7 +50,7 @@ def told(task: Task) -> Iterator[str]:
 
 
 def _names(people: Sequence[Person]) -> list[str]:
-    """Who each of some people is, by name where there is one, and by number and type."""
+    """Return the names of people, with number and type; number and type alone of those without a name."""
     kinds = [_PEOPLE[p.type] + ("" if p.reaction == "regular" else f", {p.reaction} of robots") for p in people]
     bare = [f"pedestrian {number}, {kind}" for number, kind in enumerate(kinds, 1)]
     return [f"{p.name} ({words})" if p.name else f"{words}," for p, words in zip(people, bare, strict=True)]
@@ -85,21 +85,21 @@ def _for(seconds: float) -> str:
 
 
 def _until(person: Person) -> str:
-    """When a given state ends."""
+    """Return the end of a given state in words."""
     ends = [f"{person.state_time:g} s"] * (person.state_time < LONGEST)
     ends += [f"a robot is within {person.state_radius:g} m"] * (person.state_radius > 0)
     return f" until {' or '.join(ends) or 'the end'}"
 
 
 def _after(person: Person) -> str:
-    """How long somebody waits before it sets out, by the keys of Arena that only social states know."""
+    """Return the end of the wait at the start, by the keys of Arena that only social states know; empty for none."""
     if person.habits.wait_time > 0:
         return f", for {person.habits.wait_time:g} s"
     return f", until a robot is within {person.habits.trigger_radius:g} m" if person.habits.trigger_radius > 0 else ""
 
 
 def _talks(person: Person, everybody: Sequence[Person]) -> str:
-    """What somebody does in a conversation."""
+    """Return the part of somebody in a conversation, in words."""
     others = [p.name or f"pedestrian {k}" for k, p in enumerate(everybody, 1) if p.talk == person.talk and p is not person]
     names = " and ".join(filter(None, (", ".join(others[:-1]), others[-1])))
     return {"talking": f"talks with {names}", "listening": f"listens to {names}", "telling": f"tells {names} a story"}[person.state]

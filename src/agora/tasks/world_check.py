@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
-from agora.core.state import Doubles
+from agora.core.state import Bools, Doubles
 from agora.documents import located
 from agora.draft.people import People, Person
-from agora.draft.placement import component_of
+from agora.draft.placement import component_of, outside_of
 from agora.draft.scenario import Scenario, scenario_in
 from agora.draft.surroundings import Surroundings
 from agora.errors import InputError
@@ -103,14 +103,16 @@ def _check_passage(place: Place, folder: Path, radius: float, found: Findings) -
             found.notes.append(f"{where}: a robot of radius {radius:g} m does not get from the largest area into {zone.label!r}")
 
 
-def _why(m: Map, point: Doubles, reach: float) -> str:
+def _why(m: Map, point: Doubles, reach: float, outside: Bools) -> str:
     """Return why nobody of a radius, m, can be at a point; empty where somebody can."""
     if not m.contains(point[:2]):
         return "outside the map"
     gap = float(m.gap(point[None, :2], limit=reach + 1.0)[0])
     if gap <= 0.0:
         return "in an obstacle"
-    return beyond(m, point) or (f"{gap:.2f} m from an obstacle, less than the radius of {reach:g} m" if gap < reach else "")
+    return beyond(m, point, outside) or (
+        f"{gap:.2f} m from an obstacle, less than the radius of {reach:g} m" if gap < reach else ""
+    )
 
 
 def _check_scenario(scenario: Scenario, file: Path, place: Place, radius: float, found: Findings) -> None:
@@ -120,18 +122,19 @@ def _check_scenario(scenario: Scenario, file: Path, place: Place, radius: float,
     except InputError as error:
         found.problems.append(str(error))
         return
-    parts = set()
+    places = tuple((pose[0], pose[1]) for robot in scenario.robots for pose in (robot.start, robot.goal))
+    parts, outside = set(), outside_of(m, places)
     for number, robot in enumerate(scenario.robots):
         start, goal = np.array(robot.start), np.array(robot.goal)
-        wrong = {key: _why(m, pose, radius) for key, pose in (("start", start), ("goal", goal))}
+        wrong = {key: _why(m, pose, radius, outside) for key, pose in (("start", start), ("goal", goal))}
         found.problems += [f"{located(file, 'robots', number, key)}: is {why}" for key, why in wrong.items() if why]
         parts |= set() if wrong["start"] else {part_of(m, start, 0.0)}
         if not any(wrong.values()) and part_of(m, start, radius) != part_of(m, goal, radius):
             where = located(file, "robots", number, "goal")
             found.problems.append(f"{where}: a robot of radius {radius:g} m does not get there from its start")
     for number, person in people:
-        _check_person(person, file, number, m, found)
-        apart = bool(parts) and not _why(m, person.position, 0.0) and part_of(m, person.position, 0.0) not in parts
+        _check_person(person, file, number, m, outside, found)
+        apart = bool(parts) and not _why(m, person.position, 0.0, outside) and part_of(m, person.position, 0.0) not in parts
         if apart:
             where = located(file, "obstacles", "dynamic", number, "pos")
             found.notes.append(f"{where}: walls part {person.name!r} from every robot")
@@ -141,14 +144,14 @@ def _check_scenario(scenario: Scenario, file: Path, place: Place, radius: float,
                 found.problems.append(f"{where}: an obstacle lies between {person.name!r} and {other.name!r}, who talk")
 
 
-def _check_person(person: Person, file: Path, number: int, m: Map, found: Findings) -> None:
+def _check_person(person: Person, file: Path, number: int, m: Map, outside: Bools, found: Findings) -> None:
     """Check where a pedestrian is, and where it goes."""
     key = ("obstacles", "dynamic", number)
-    if why := _why(m, person.position, 0.0):
+    if why := _why(m, person.position, 0.0, outside):
         found.problems.append(f"{located(file, *key, 'pos')}: {person.name!r} is {why}")
         return
     for k, point in enumerate(person.waypoints):
-        why = _why(m, point, 0.0)
+        why = _why(m, point, 0.0, outside)
         if not why and part_of(m, point, person.radius) != part_of(m, person.position, person.radius):
             why = f"where {person.name!r}, with a radius of {person.radius:g} m, does not get from its place"
         if why:

@@ -74,19 +74,7 @@ from agora.planners.local.mpc_scene import (
     walls,
     wrapped,
 )
-from agora.ranges import (
-    Count,
-    Deviation,
-    Distance,
-    Length,
-    NotNegative,
-    Period,
-    Positive,
-    Speed,
-    TurningRate,
-    Within,
-    check_fields,
-)
+from agora.ranges import Count, Deviation, Distance, Length, NotNegative, Period, Positive, Speed, TurningRate, Within, check_fields
 from agora.registry import Named, Plug
 
 _DT_REF, _STRIDE, _STOPS = 0.3, 0.12, 1.5  # s, m, times that a robot can stop within the horizon
