@@ -69,7 +69,7 @@ def test_a_scenario_file_is_read_with_its_world(tmp_path):
         json.dumps({"robots": [{"start": [1.0, 4.0], "goal": [5.0, 4.0]}], "obstacles": {"static": [thing], "dynamic": [walker]}})
     )
     (found,) = faults(task_of_file(file, 0.27))
-    assert found.text.startswith("waypoint 0 of pedestrian 0 is at (4.00, 5.10), inside an obstacle")
+    assert found.text.startswith("waypoint 0 of p is at (4.00, 5.10), inside an obstacle")
 
 
 def test_a_file_without_a_world_around_it_is_refused(tmp_path):

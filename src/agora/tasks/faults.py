@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from agora.core.state import Bools, Doubles
-from agora.draft.people import People
+from agora.draft.people import People, Person
 from agora.draft.placement import component_of, outside_of
 from agora.draft.task import Task
 from agora.errors import InputError
@@ -29,11 +29,13 @@ class Fault(NamedTuple):
         text: the fault in words.
         x: its place, x, m.
         y: its place, y, m.
+        of: "robot" or "pedestrian", and its number in the task; -1 for nobody.
     """
 
     text: str
     x: float
     y: float
+    of: tuple[str, int] = ("", -1)
 
 
 def task_of(situation: Situation, radius: float) -> Task:
@@ -69,10 +71,12 @@ def faults(task: Task) -> list[Fault]:
     for number, (start, goals) in enumerate(task.robots):
         name = "the robot" if len(task.robots) == 1 else f"robot {number}"
         route = [("goal", goal) for goal in goals]
-        found += _route(task.map, name, start, route, task.radius, outside)
+        wrong = _route(task.map, name, start, route, task.radius, outside)
+        found += [fault._replace(of=("robot", number)) for fault in wrong]
     for number, person in enumerate(task.pedestrians):
         route = [(f"waypoint {k}", point) for k, point in enumerate(person.waypoints)]
-        found += _route(task.map, f"pedestrian {number}", person.position, route, person.radius, outside)
+        wrong = _route(task.map, _called(person, number), person.position, route, person.radius, outside)
+        found += [fault._replace(of=("pedestrian", number)) for fault in wrong]
     return found + _overlaps(task) + _walled_talks(task)
 
 
@@ -129,13 +133,14 @@ def part_of(map: Map, point: Doubles, radius: float) -> int:
 
 def _overlaps(task: Task) -> list[Fault]:
     """Return the starts that overlap another one."""
-    discs = [(f"robot {n}", start[:2], task.radius) for n, (start, _) in enumerate(task.robots)]
-    discs += [(f"pedestrian {n}", person.position, person.radius) for n, person in enumerate(task.pedestrians)]
+    discs = [(f"robot {n}", start[:2], task.radius, ("robot", n)) for n, (start, _) in enumerate(task.robots)]
+    discs += [(_called(p, n), p.position, p.radius, ("pedestrian", n)) for n, p in enumerate(task.pedestrians)]
     found = []
-    for number, (name, place, radius) in enumerate(discs):
-        for other, there, more in discs[:number]:
+    for number, (name, place, radius, of) in enumerate(discs):
+        for other, there, more, _ in discs[:number]:
             if float(np.hypot(*(place - there))) < radius + more:
-                found.append(Fault(f"{name} starts at {task.map.place(place)}, inside {other}", float(place[0]), float(place[1])))
+                words = f"{name} starts at {task.map.place(place)}, inside {other}"
+                found.append(Fault(words, float(place[0]), float(place[1]), of))
     return found
 
 
@@ -145,9 +150,15 @@ def _walled_talks(task: Task) -> list[Fault]:
     for number, person in enumerate(task.pedestrians):
         for k, other in enumerate(task.pedestrians[:number]):
             if person.talk >= 0 and person.talk == other.talk and is_walled(task.map, person.position, other.position):
-                text = f"pedestrian {number} at {task.map.place(person.position)} talks with pedestrian {k} through an obstacle"
-                found.append(Fault(text, float(person.position[0]), float(person.position[1])))
+                who, whom = _called(person, number), _called(other, k)
+                text = f"{who} at {task.map.place(person.position)} talks with {whom} through an obstacle"
+                found.append(Fault(text, float(person.position[0]), float(person.position[1]), ("pedestrian", number)))
     return found
+
+
+def _called(person: Person, number: int) -> str:
+    """The name of a pedestrian, or its number where it has none."""
+    return person.name or f"pedestrian {number}"
 
 
 def _stream() -> Stream:

@@ -29,9 +29,12 @@ from agora.web import catalogue, results
 from agora.web.events import Events
 from agora.web.live_episode import LiveForm
 from agora.web.lives import Live, Lives
+from agora.web.drawing_board import add_scenarios, add_worlds
 from agora.web.queue import RunQueue
+from agora.web.scenarios import Scenarios
 from agora.web.settings import Settings
 from agora.web.worker import form_of
+from agora.web.worlds import Worlds
 
 STATIC = Path(__file__).parent / "static"
 """The built front end."""
@@ -65,11 +68,13 @@ def create_app(settings: Settings, engine: Engine) -> FastAPI:
     """
     settings.runs.mkdir(parents=True, exist_ok=True)
     queue, events = RunQueue(engine), Events()
+    worlds = Worlds(settings.worlds)
+    scenarios = Scenarios(settings.scenarios, worlds)
     lives: list[Lives] = []
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        lives.append(Lives(settings.lives, lambda live: events.tell({"live": live.plain()})))
+        lives.append(Lives(settings.lives, lambda live: events.tell({"live": live.plain()}), scenarios.suite))
         looking = asyncio.create_task(_look(queue, events))
         yield
         looking.cancel()
@@ -84,10 +89,12 @@ def create_app(settings: Settings, engine: Engine) -> FastAPI:
         openapi_url="/api/openapi.json",
     )
     _answer_errors(app)
-    _names(app, settings)
-    _runs(app, settings, queue)
+    _names(app, settings, scenarios)
+    _runs(app, settings, queue, scenarios)
     _results(app, settings, queue)
     _lives(app, events, lambda: lives[0])
+    add_worlds(app, worlds)
+    add_scenarios(app, scenarios)
     _pages(app)
     return app
 
@@ -125,7 +132,7 @@ def _answer_errors(app: FastAPI) -> None:
         return response
 
 
-def _names(app: FastAPI, settings: Settings) -> None:
+def _names(app: FastAPI, settings: Settings, scenarios: Scenarios) -> None:
     """Add the addresses of everything that has a name."""
 
     @app.get("/api/about")
@@ -135,8 +142,8 @@ def _names(app: FastAPI, settings: Settings) -> None:
 
     @app.get("/api/suites")
     def suites() -> list[dict[str, Any]]:
-        """All suites with their stages."""
-        return catalogue.suites()
+        """All suites with their stages, and the own scenarios, each a suite of one episode."""
+        return [*catalogue.suites(), *scenarios.suites()]
 
     @app.get("/api/suites/{name}")
     def suite(name: str) -> dict[str, Any]:
@@ -169,7 +176,7 @@ def _names(app: FastAPI, settings: Settings) -> None:
         return catalogue.policies()
 
 
-def _runs(app: FastAPI, settings: Settings, queue: RunQueue) -> None:
+def _runs(app: FastAPI, settings: Settings, queue: RunQueue, scenarios: Scenarios) -> None:
     """Add the addresses of the queue."""
 
     @app.get("/api/runs")
@@ -184,7 +191,7 @@ def _runs(app: FastAPI, settings: Settings, queue: RunQueue) -> None:
         for name in ("output", "resume", "add", "executor"):
             if name in form:
                 raise InputError(f"run: {name!r} is the server's to choose")
-        planned = form_of(form, settings.runs / "asked").request()
+        planned = form_of(form, settings.runs / "asked", scenarios.suite).request()
         title = fields.get("title") or f"{planned.suite.name}: {', '.join(planned.planners)}"
         if not isinstance(title, str):
             raise InputError(f"run: title: expected a text, got {title!r}")
@@ -278,7 +285,7 @@ def _lives(app: FastAPI, events: Events, lives: Callable[[], Lives]) -> None:
     async def begin(fields: dict[str, Any]) -> dict[str, Any]:
         """Begin a live episode: the fields of a `LiveForm`."""
         form = build(fields, LiveForm, "live")
-        await run_in_threadpool(form.chosen)
+        await run_in_threadpool(lives().played(form).chosen)
         return lives().begin(form).plain()
 
     @app.get("/api/live")

@@ -8,7 +8,7 @@ import multiprocessing
 import secrets
 import threading
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -56,6 +56,7 @@ class Live:
 
     Args:
         form: request for it.
+        played: the same, with its suite as a file where it is a scenario of the server's.
         changed: is called in the loop's thread when its state changes.
 
     Attributes:
@@ -63,7 +64,7 @@ class Live:
         state: state of it.
     """
 
-    def __init__(self, form: LiveForm, changed: Callable[[Live], None]) -> None:
+    def __init__(self, form: LiveForm, played: LiveForm, changed: Callable[[Live], None]) -> None:
         self.id, self.form, self.state = secrets.token_urlsafe(9), form, STARTING
         self.watchers: set[Watcher] = set()
         self._told: dict[str, Any] = {"title": f"{form.suite}, {'driven by hand' if form.drive else form.planner}", "message": ""}
@@ -71,7 +72,7 @@ class Live:
         self._loop = asyncio.get_running_loop()
         context = multiprocessing.get_context("spawn")
         self._pipe, there = context.Pipe()
-        self._process = context.Process(target=play, args=(form, there), daemon=True, name=f"live {self.id}")
+        self._process = context.Process(target=play, args=(played, there), daemon=True, name=f"live {self.id}")
         self._process.start()
         there.close()
         threading.Thread(target=self._listen, args=(self._pipe,), daemon=True, name=f"live {self.id}").start()
@@ -159,10 +160,11 @@ class Lives:
     Args:
         most: most at a time.
         changed: is called in the loop's thread when the state of one changes.
+        suite: gives the name of a suite as `agora.tasks.suite.load_suite` takes it.
     """
 
-    def __init__(self, most: int, changed: Callable[[Live], None]) -> None:
-        self._most, self._changed = most, changed
+    def __init__(self, most: int, changed: Callable[[Live], None], suite: Callable[[str], str] = str) -> None:
+        self._most, self._changed, self._suite = most, changed, suite
         self._lives: dict[str, Live] = {}
         self._timers: dict[str, asyncio.TimerHandle] = {}
 
@@ -172,16 +174,25 @@ class Lives:
         Raises:
             InputError: the form asks for what there is not, or there are as many as may be, all watched.
         """
-        form.chosen()
+        played = self.played(form)
+        played.chosen()
         if len(self._lives) >= self._most:
             idle = next((live for live in self._lives.values() if not live.watchers), None)
             if idle is None:
                 raise InputError(f"{self._most} live episodes are watched already; close one of them first")
             self.end(idle.id)
-        live = Live(form, self._note)
+        live = Live(form, played, self._note)
         self._lives[live.id] = live
         self._note(live)
         return live
+
+    def played(self, form: LiveForm) -> LiveForm:
+        """Return a form with its suite as a file where it is a scenario of the server's.
+
+        Raises:
+            InputError: there is no such scenario.
+        """
+        return replace(form, suite=self._suite(form.suite))
 
     def all(self) -> list[Live]:
         """All of them, the oldest first."""

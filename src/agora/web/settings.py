@@ -32,3 +32,13 @@ class Settings:
     def runs(self) -> Path:
         """Folder of the folders of results."""
         return self.folder / "runs"
+
+    @property
+    def scenarios(self) -> Path:
+        """Folder of the own scenarios."""
+        return self.folder / "scenarios"
+
+    @property
+    def worlds(self) -> Path:
+        """Folder of the own worlds."""
+        return self.folder / "worlds"

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import socket
 import threading
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -23,26 +24,28 @@ from agora.config import build
 from agora.errors import AgoraError, StoppedError, in_words
 from agora.web.database import opened
 from agora.web.queue import RunQueue
+from agora.web.scenarios import Scenarios
 from agora.web.settings import Settings
 from agora.web.tables import CANCELLED, FAILED, FINISHED, Run
+from agora.web.worlds import Worlds
 
 LOOKS, BEATS = 0.5, 2.0
 """Periods at which a worker looks for a run, and says that it is alive, s."""
 
 
-def form_of(fields: Any, folder: Path, where: str = "run") -> RequestForm:
+def form_of(fields: Any, folder: Path, suite: Callable[[str], str] = str) -> RequestForm:
     """Return the request that somebody has filled in, with a folder of the server's.
 
     Args:
         fields: fields of `RequestForm` by name, plain data.
         folder: folder of the results; the run in it goes on where it holds one.
-        where: name of the data in messages.
+        suite: gives the name of a suite as `agora.tasks.suite.load_suite` takes it.
 
     Raises:
         InputError: a field is unknown or wrong.
     """
-    form = build(fields, RequestForm, where)
-    return replace(form, output=folder, resume=RunFolder.is_at(folder), add=False)
+    form = build(fields, RequestForm, "run")
+    return replace(form, suite=suite(form.suite), output=folder, resume=RunFolder.is_at(folder), add=False)
 
 
 def work(settings: Settings, stop: threading.Event) -> None:
@@ -85,6 +88,7 @@ class _Conduct:
     def __init__(self, queue: RunQueue, worker: str, run: Run, settings: Settings, stop: threading.Event) -> None:
         self._queue, self._worker, self._id, self._stop = queue, worker, run.id, stop
         self._fields, self._folder = run.form, settings.runs / run.id
+        self._suite = Scenarios(settings.scenarios, Worlds(settings.worlds)).suite
         self._done, self._total, self._token, self._over = run.done, run.total, StopToken(), threading.Event()
 
     def run(self) -> None:
@@ -111,7 +115,7 @@ class _Conduct:
             self._queue.end(self._id, self._worker, state, message)
 
     def _conduct(self) -> None:
-        request = form_of(self._fields, self._folder).request()
+        request = form_of(self._fields, self._folder, self._suite).request()
         with closing(bench(request, self._token)) as events:  # type: ignore[type-var]
             for event in events:
                 if isinstance(event, Advanced):

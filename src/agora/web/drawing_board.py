@@ -1,0 +1,143 @@
+"""The addresses of worlds and scenarios: what the scenario editor asks."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.responses import JSONResponse, Response
+from starlette.concurrency import run_in_threadpool
+
+from agora.core.state import REACTIONS, SOCIAL_STATES
+from agora.draft.pedestrian_types import pedestrian_types
+from agora.draft.people import People
+from agora.draft.scenario import GIVEN, MOVES, TALKS, Pedestrian
+from agora.errors import InputError
+from agora.maps.furniture import MODELS
+from agora.robots.model import load_robot
+from agora.viewer.scene import mark_of
+from agora.web.catalogue import fields_of
+from agora.web.scenarios import LARGEST, ROBOT, OlderError, Scenarios, text_of, thing
+from agora.web.worlds import Worlds, drawn, generated
+
+
+def add_worlds(app: FastAPI, worlds: Worlds) -> None:
+    """Add the addresses of worlds."""
+
+    @app.get("/api/worlds")
+    def all_worlds() -> list[dict[str, Any]]:
+        """All worlds."""
+        return worlds.all()
+
+    @app.post("/api/worlds", status_code=201)
+    def make(fields: dict[str, Any]) -> dict[str, Any]:
+        """Make an own world by a generator: ``name``, ``generator``, ``parameters``, ``seed``."""
+        return worlds.make(_text(fields, "name"), *_asked(fields))
+
+    @app.post("/api/worlds/preview")
+    def preview(fields: dict[str, Any]) -> dict[str, Any]:
+        """The world that a generator would make: ``generator``, ``parameters``, ``seed``; nothing is kept."""
+        return drawn(generated(*_asked(fields)))
+
+    @app.get("/api/worlds/{name}")
+    def world(name: str) -> dict[str, Any]:
+        """A world as the page draws it."""
+        return worlds.world(name)
+
+
+def add_scenarios(app: FastAPI, scenarios: Scenarios) -> None:
+    """Add the addresses of scenarios."""
+
+    @app.exception_handler(OlderError)
+    async def older(request: Request, error: OlderError) -> JSONResponse:
+        return JSONResponse({"error": str(error), "present": error.present}, 409)
+
+    @app.get("/api/scenarios")
+    def all_scenarios() -> list[dict[str, Any]]:
+        """All scenarios, the own ones first."""
+        return scenarios.all()
+
+    @app.get("/api/scenario-parts")
+    def parts() -> dict[str, Any]:
+        """The types, states and reactions of people, the models of things, and the keys of a pedestrian."""
+        return _parts()
+
+    @app.post("/api/scenarios/check")
+    async def check(request: Request) -> dict[str, Any]:
+        """What is wrong with a scenario, and what everybody in it will do: ``content``; nothing is kept."""
+        body = await _body(request)
+        return await run_in_threadpool(scenarios.check, text_of(body.get("content")))
+
+    @app.get("/api/scenarios/{name}")
+    def scenario(name: str) -> dict[str, Any]:
+        """An own scenario."""
+        return scenarios.get(name)
+
+    @app.get("/api/scenarios/{world}/{name}")
+    def of_world(world: str, name: str) -> dict[str, Any]:
+        """A scenario of a world."""
+        return scenarios.look(world, name)
+
+    @app.put("/api/scenarios/{name}")
+    async def keep(name: str, request: Request) -> dict[str, Any]:
+        """Keep an own scenario: ``content`` (plain data, or the text of a file) and the ``version`` that it changes, empty for a new one."""
+        body = await _body(request)
+        return await run_in_threadpool(scenarios.put, name, text_of(body.get("content")), _text(body, "version"))
+
+    @app.delete("/api/scenarios/{name}", status_code=204)
+    def remove(name: str) -> None:
+        """Remove an own scenario."""
+        scenarios.remove(name)
+
+    @app.get("/api/scenarios/{name}/file")
+    def file(name: str) -> Response:
+        """The file of an own scenario."""
+        return Response(scenarios.file(name), media_type="application/json", headers={"Content-Disposition": f'attachment; filename="{name}.json"'})
+
+
+@cache
+def _parts() -> dict[str, Any]:
+    radius = People().radius
+    robot = load_robot(ROBOT)
+    return {
+        "types": [{"name": name, "radius": round(radius * one.radius, 3), "speed": one.speed} for name, one in pedestrian_types().items()],
+        "states": [{"name": name, "mark": mark_of(SOCIAL_STATES.index(name)), "walks": name in MOVES, "talks": name in TALKS} for name in GIVEN],
+        "reactions": list(REACTIONS),
+        "fields": [field for field in fields_of(Pedestrian)],
+        "things": [thing(model) for model in sorted(MODELS)],
+        "robot": {"name": ROBOT, "radius": robot.radius, "outline": [list(corner) for corner in robot.footprint]},
+    }
+
+
+async def _body(request: Request) -> dict[str, Any]:
+    """The fields of a request, which is read no further than a scenario may be large."""
+    data = bytearray()
+    async for part in request.stream():
+        data += part
+        if len(data) > 2 * LARGEST:
+            raise InputError(f"scenario: the file is larger than {LARGEST >> 20} MiB")
+    try:
+        found = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise InputError("expected JSON, an object with the key content") from error
+    if not isinstance(found, dict) or "content" not in found:
+        raise InputError("expected an object with the key content")
+    return found
+
+
+def _text(fields: dict[str, Any], key: str) -> str:
+    value = fields.get(key, "")
+    if not isinstance(value, str):
+        raise InputError(f"{key}: expected a text, got {value!r}")
+    return value
+
+
+def _asked(fields: dict[str, Any]) -> tuple[str, dict[str, Any], int]:
+    parameters, seed = fields.get("parameters", {}), fields.get("seed", 0)
+    if not isinstance(parameters, dict):
+        raise InputError(f"parameters: expected names and values, got {parameters!r}")
+    if not isinstance(seed, int) or isinstance(seed, bool):
+        raise InputError(f"seed: expected a whole number, got {seed!r}")
+    return _text(fields, "generator"), parameters, seed

@@ -1,0 +1,20 @@
+"""Names that pages give to what they keep: they become names of files."""
+
+from __future__ import annotations
+
+import re
+
+from agora.errors import InputError
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,79}")
+
+
+def check_name(what: str, name: str) -> None:
+    """Refuse a name that could be more than the name of a file.
+
+    Raises:
+        InputError: it has other signs than letters, digits, - and _, or begins with one of these, or is longer than 80.
+    """
+    if not _NAME.fullmatch(name):
+        shown = name if len(name) <= 60 else f"{name[:57]}..."
+        raise InputError(f"{what}: a name has letters, digits, - and _ only, at most 80, and begins with a letter or digit; got {shown!r}")
