@@ -96,11 +96,15 @@ export class Painter {
 
   /** Draw what stands still. @param {Scene} scene @param {number} [open] share to which the door is open */
   drawPlace(scene, open = 1) {
+    this.ground(scene.plan);
+    if (scene.door) this.#door(scene.door, open);
+    this.goal(scene);
+  }
+  /** Draw the ground and a map. @param {Plan | null} plan */
+  ground(plan) {
     this.pen.fillStyle = this.colours.ground;
     this.pen.fillRect(0, 0, this.width, this.height);
-    if (scene.plan) this.#plan(scene.plan);
-    if (scene.door) this.#door(scene.door, open);
-    this.#goal(scene);
+    if (plan) this.#plan(plan);
   }
 
   /** Draw a moment. @param {Scene} scene @param {Moment} now */
@@ -109,60 +113,60 @@ export class Painter {
     this.drawPlace(scene, now.open);
     if (now.planned.length > 1) {
       pen.setLineDash([7, 6]);
-      this.#line(now.planned, colours.goal, 1.5);
+      this.line(now.planned, colours.goal, 1.5);
       pen.setLineDash([]);
     }
     pen.globalAlpha = 0.25;
-    this.#line(scene.route, colours.robot, 2);
+    this.line(scene.route, colours.robot, 2);
     pen.globalAlpha = 1;
-    this.#line(now.travelled, colours.robot, 2.5);
-    if (now.travelled.length) this.#disc(...now.travelled[0], 0.3 * scene.radius, colours.ground, colours.robot, 2);
+    this.line(now.travelled, colours.robot, 2.5);
+    if (now.travelled.length) this.disc(...now.travelled[0], 0.3 * scene.radius, colours.ground, colours.robot, 2);
     if (now.scan) this.#scan(now.scan, now.robot);
     for (const dot of now.trails) {
       pen.globalAlpha = 0.8 * dot.fade;
-      this.#disc(dot.x, dot.y, 0.25 * dot.radius, colours.pedestrian);
+      this.disc(dot.x, dot.y, 0.25 * dot.radius, colours.pedestrian);
     }
     pen.globalAlpha = 1;
-    this.#people(scene, now.people);
-    for (const other of now.others) this.#body(other, other.radius, colours.others);
-    this.#robot(scene, now.robot);
+    this.people(scene, now.people);
+    for (const other of now.others) this.body(other, other.radius, colours.others);
+    this.robot(scene, now.robot);
     this.#contacts(scene, now);
     if (now.ids) {
       pen.fillStyle = colours.ink;
       pen.font = "11px system-ui, sans-serif";
-      for (const p of now.people) pen.fillText(String(p.id), this.#sx(p.x) + p.radius * this.scale + 2, this.#sy(p.y) - p.radius * this.scale);
+      for (const p of now.people) pen.fillText(String(p.id), this.sx(p.x) + p.radius * this.scale + 2, this.sy(p.y) - p.radius * this.scale);
     }
-    this.#ruler();
+    this.ruler();
   }
 
   /** @param {number} x */
-  #sx(x) { return this.width / 2 + (x - this.x) * this.scale; }
+  sx(x) { return this.width / 2 + (x - this.x) * this.scale; }
   /** @param {number} y */
-  #sy(y) { return this.height / 2 - (y - this.y) * this.scale; }
+  sy(y) { return this.height / 2 - (y - this.y) * this.scale; }
 
   /** @param {number} x @param {number} y @param {number} radius @param {string | null} fill @param {string} [stroke] @param {number} [wide] */
-  #disc(x, y, radius, fill, stroke, wide = 1.5) {
+  disc(x, y, radius, fill, stroke, wide = 1.5) {
     const { pen } = this;
     pen.beginPath();
-    pen.arc(this.#sx(x), this.#sy(y), Math.max(radius * this.scale, 1), 0, TURN);
+    pen.arc(this.sx(x), this.sy(y), Math.max(radius * this.scale, 1), 0, TURN);
     if (fill) { pen.fillStyle = fill; pen.fill(); }
     if (stroke) { pen.strokeStyle = stroke; pen.lineWidth = wide; pen.stroke(); }
   }
   /** @param {Point[]} points @param {string} colour @param {number} wide */
-  #line(points, colour, wide) {
+  line(points, colour, wide) {
     const { pen } = this;
     pen.beginPath();
-    points.forEach(([x, y], i) => (i ? pen.lineTo(this.#sx(x), this.#sy(y)) : pen.moveTo(this.#sx(x), this.#sy(y))));
+    points.forEach(([x, y], i) => (i ? pen.lineTo(this.sx(x), this.sy(y)) : pen.moveTo(this.sx(x), this.sy(y))));
     pen.strokeStyle = colour;
     pen.lineWidth = wide;
     pen.lineJoin = pen.lineCap = "round";
     pen.stroke();
   }
   /** @param {Pose} p @param {number} radius @param {string} colour */
-  #body(p, radius, colour) {
+  body(p, radius, colour) {
     const nose = /** @type {Point} */ ([p.x + radius * Math.cos(p.heading), p.y + radius * Math.sin(p.heading)]);
-    this.#disc(p.x, p.y, radius, colour, this.colours.ground, 1);
-    this.#line([[p.x, p.y], nose], this.colours.ground, Math.max(1.5, 0.22 * radius * this.scale));
+    this.disc(p.x, p.y, radius, colour, this.colours.ground, 1);
+    this.line([[p.x, p.y], nose], this.colours.ground, Math.max(1.5, 0.22 * radius * this.scale));
   }
 
   /** @param {Plan} plan */
@@ -171,30 +175,30 @@ export class Painter {
     if (cells && plan.extent) {
       const [left, bottom, right, top] = plan.extent;
       pen.imageSmoothingEnabled = false;
-      pen.drawImage(cells, this.#sx(left), this.#sy(top), (right - left) * scale, (top - bottom) * scale);
+      pen.drawImage(cells, this.sx(left), this.sy(top), (right - left) * scale, (top - bottom) * scale);
     }
     for (const polygon of plan.polygons) {
-      this.#line([...polygon, polygon[0]], colours.wall, 1);
+      this.line([...polygon, polygon[0]], colours.wall, 1);
       pen.fillStyle = colours.wall;
       pen.fill();
     }
-    for (const [x, y, radius] of plan.discs) this.#disc(x, y, radius, colours.wall);
-    for (const [x0, y0, x1, y1] of plan.segments) this.#line([[x0, y0], [x1, y1]], colours.wall, 2.5);
+    for (const [x, y, radius] of plan.discs) this.disc(x, y, radius, colours.wall);
+    for (const [x0, y0, x1, y1] of plan.segments) this.line([[x0, y0], [x1, y1]], colours.wall, 2.5);
   }
   /** @param {Door} door @param {number} open */
   #door({ ends: [[ax, ay], [bx, by]], thickness }, open) {
     const leaf = 0.5 * (1 - open);
     if (leaf <= 0) return;
     for (const [x, y, side] of [[ax, ay, leaf], [bx, by, -leaf]]) {
-      this.#line([[x, y], [x + side * (bx - ax), y + side * (by - ay)]], this.colours.wall, Math.max(2.5, thickness * this.scale));
+      this.line([[x, y], [x + side * (bx - ax), y + side * (by - ay)]], this.colours.wall, Math.max(2.5, thickness * this.scale));
     }
   }
-  /** @param {Scene} scene */
-  #goal({ goal: [x, y], tolerance }) {
+  /** @param {{goal: number[], tolerance: number}} scene */
+  goal({ goal: [x, y], tolerance }) {
     this.pen.setLineDash([6, 4]);
-    this.#disc(x, y, tolerance, null, this.colours.goal, 2.5);
+    this.disc(x, y, tolerance, null, this.colours.goal, 2.5);
     this.pen.setLineDash([]);
-    this.#disc(x, y, 0.35 * tolerance, this.colours.goal);
+    this.disc(x, y, 0.35 * tolerance, this.colours.goal);
   }
   /** @param {Scan} scan @param {Pose} robot */
   #scan({ ranges, pose, first, step, most }, robot) {
@@ -204,69 +208,69 @@ export class Painter {
     for (let i = 0; i < ranges.length; i++) {
       if (!(ranges[i] < most)) continue;
       const angle = robot.heading + pose[2] + first + i * step;
-      pen.fillRect(this.#sx(x + ranges[i] * Math.cos(angle)) - side / 2, this.#sy(y + ranges[i] * Math.sin(angle)) - side / 2, side, side);
+      pen.fillRect(this.sx(x + ranges[i] * Math.cos(angle)) - side / 2, this.sy(y + ranges[i] * Math.sin(angle)) - side / 2, side, side);
     }
   }
-  /** @param {Scene} scene @param {Person[]} people */
-  #people({ states }, people) {
+  /** @param {{states: [string, string][]}} scene @param {Person[]} people */
+  people({ states }, people) {
     const { pen, colours } = this;
-    for (const p of people) this.#body(p, p.radius, p.state < 0 ? colours.pedestrian : states[p.state][0]);
+    for (const p of people) this.body(p, p.radius, p.state < 0 ? colours.pedestrian : states[p.state][0]);
     pen.textAlign = "center";
     pen.textBaseline = "middle";
     for (const p of people) {
       if (p.state < 0 || !states[p.state][1]) continue;
       pen.fillStyle = INK;
       pen.font = `bold ${Math.max(9, 1.1 * p.radius * this.scale)}px system-ui, sans-serif`;
-      pen.fillText(states[p.state][1], this.#sx(p.x), this.#sy(p.y));
+      pen.fillText(states[p.state][1], this.sx(p.x), this.sy(p.y));
     }
     pen.textAlign = "start";
     pen.textBaseline = "alphabetic";
   }
-  /** @param {Scene} scene @param {Pose} at */
-  #robot({ outline, radius }, at) {
+  /** @param {{outline: Point[], radius: number}} scene @param {Pose} at */
+  robot({ outline, radius }, at) {
     const { pen, colours } = this;
-    if (!outline.length) { this.#body(at, radius, colours.robot); return; }
+    if (!outline.length) { this.body(at, radius, colours.robot); return; }
     const c = Math.cos(at.heading), s = Math.sin(at.heading);
     const place = (/** @type {Point} */ [x, y]) => /** @type {Point} */ ([at.x + c * x - s * y, at.y + s * x + c * y]);
     const corners = outline.map(place), front = Math.max(...outline.map(([x]) => x));
-    this.#line([...corners, corners[0]], colours.ground, 2);
+    this.line([...corners, corners[0]], colours.ground, 2);
     pen.fillStyle = colours.robot;
     pen.fill();
-    this.#line([[at.x, at.y], place([front, 0])], colours.ground, Math.max(1.5, 0.2 * radius * this.scale));
+    this.line([[at.x, at.y], place([front, 0])], colours.ground, Math.max(1.5, 0.2 * radius * this.scale));
   }
   /** @param {Scene} scene @param {Moment} now */
   #contacts({ radius, flash }, now) {
     const { pen, colours } = this;
     for (const [when, kind, party, x, y, words] of now.contacts) {
-      for (const p of now.people) if (kind === 1 && p.id === party) this.#disc(p.x, p.y, p.radius, null, colours.contact, 3);
+      for (const p of now.people) if (kind === 1 && p.id === party) this.disc(p.x, p.y, p.radius, null, colours.contact, 3);
       const age = (now.time - when) / flash, r = 0.5 * radius;
       for (const [colour, wide] of /** @type {[string, number][]} */ ([[colours.ground, 6], [colours.contact, 3]])) {
-        this.#line([[x - r, y - r], [x + r, y + r]], colour, wide);
-        this.#line([[x - r, y + r], [x + r, y - r]], colour, wide);
+        this.line([[x - r, y - r], [x + r, y + r]], colour, wide);
+        this.line([[x - r, y + r], [x + r, y - r]], colour, wide);
       }
-      this.#label(words, x, y - 1.6 * radius);
+      this.label(words, x, y - 1.6 * radius);
       if (age > 1) continue;
       pen.globalAlpha = 1 - age;
-      this.#disc(x, y, radius * (1.2 + 2 * age), null, colours.contact, 5);
+      this.disc(x, y, radius * (1.2 + 2 * age), null, colours.contact, 5);
       pen.globalAlpha = 1;
     }
   }
   /** @param {string} words @param {number} x @param {number} y */
-  #label(words, x, y) {
+  label(words, x, y) {
     const { pen, colours } = this;
     pen.font = "600 13px system-ui, sans-serif";
-    const half = pen.measureText(words).width / 2 + 6, at = Math.min(Math.max(this.#sx(x), half), this.width - half);
+    const half = pen.measureText(words).width / 2 + 6, at = Math.min(Math.max(this.sx(x), half), this.width - half);
     pen.textAlign = "center";
     pen.textBaseline = "top";
     pen.lineWidth = 4;
     pen.strokeStyle = colours.ground;
-    pen.strokeText(words, at, this.#sy(y));
+    pen.strokeText(words, at, this.sy(y));
     pen.fillStyle = colours.ink;
-    pen.fillText(words, at, this.#sy(y));
+    pen.fillText(words, at, this.sy(y));
     pen.textAlign = "start";
     pen.textBaseline = "alphabetic";
   }
-  #ruler() {
+  ruler() {
     const { pen, colours, height, scale } = this, metres = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100].find((m) => m * scale >= 50) || 200;
     pen.fillStyle = pen.strokeStyle = colours.faint;
     pen.lineWidth = 2;

@@ -13,9 +13,11 @@ import { Compare } from "./results/Compare";
 import { Results } from "./results/Results";
 import { RunDetail } from "./results/RunDetail";
 import { RunPage } from "./run/RunPage";
+import { ScenarioPage } from "./scenarios/Editor";
+import { Scenarios } from "./scenarios/Scenarios";
 
 const PAGES: [string, string][] = [
-  ["", "Live"], ["run", "Run"], ["results", "Results"], ["leaderboard", "Leaderboard"], ["planners", "Planners"], ["robots", "Robots"], ["policies", "Policies"],
+  ["", "Live"], ["scenarios", "Scenarios"], ["run", "Run"], ["results", "Results"], ["leaderboard", "Leaderboard"], ["planners", "Planners"], ["robots", "Robots"], ["policies", "Policies"],
 ];
 
 export function App() {
@@ -52,6 +54,7 @@ function page(first: string, [one = "", two = ""]: string[], place: URL): Compon
   switch (first) {
     case "": return <FirstLive />;
     case "live": return one === "" ? <FirstLive /> : <LivePage key={one} ids={one.split(",").slice(0, 2)} />;
+    case "scenarios": return one ? <ScenarioPage key={one} name={one} /> : <Scenarios />;
     case "run": return <RunPage key={place.search} asked={place.searchParams} />;
     case "results": return one ? <RunDetail key={one} id={one} tab={two} asked={place.searchParams} /> : <Results />;
     case "compare": return <Compare runs={place.searchParams.get("run") ?? ""} />;

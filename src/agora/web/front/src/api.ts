@@ -13,7 +13,7 @@ export type Live = {
   speed?: number; form: LiveForm;
 };
 export type Stage = { name: string; count: number };
-export type Suite = { name: string; description: string; stages: Stage[]; missing: string };
+export type Suite = { name: string; description: string; stages: Stage[]; missing: string; path?: string };
 export type Planner = {
   name: string; kind: "planner" | "preset"; planner: string; summary: string; label: string; needs: string[]; learned: boolean; missing: string;
 };
@@ -64,6 +64,9 @@ export const remove = (path: string) => ask<void>("DELETE", path);
 export const wordsOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
 
 const kept = new Map<string, unknown>();
+
+/** Ask anew, the next time, for what has changed on the server. */
+export const forget = (path: string) => { kept.delete(path); };
 
 /** What the server says at a path; an empty path asks for nothing. `keep`: it does not change while the server runs. */
 export function useGet<T>(path: string, keep = false): { data: T | undefined; error: string } {

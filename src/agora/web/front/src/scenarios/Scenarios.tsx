@@ -1,0 +1,114 @@
+// All scenarios: one's own, those that come with Agora, and the beginning of a new one.
+import { useEffect, useState } from "preact/hooks";
+import { forget, get, remove, useGet, wordsOf } from "../api";
+import { go } from "../place";
+import type { Content } from "./model";
+import { Picture } from "./Picture";
+import { keep, keepAs, nameOf, Older, type Entry, type Kept, type World, type WorldEntry } from "./server";
+
+const MOST = 1 << 20; // bytes of a file
+
+export function Scenarios() {
+  const [entries, setEntries] = useState<Entry[] | null>(null), [error, setError] = useState("");
+  const load = () => get<Entry[]>("/api/scenarios").then(setEntries, (problem: unknown) => setError(wordsOf(problem)));
+  useEffect(() => { void load(); }, []);
+  const own = (entries ?? []).filter(({ origin }) => origin === "own"), others = (entries ?? []).filter(({ origin }) => origin !== "own");
+  const copy = async ({ world, name }: Entry) => {
+    setError("");
+    try {
+      const found = await get<Kept>(`/api/scenarios/${encodeURIComponent(world)}/${encodeURIComponent(name)}`);
+      open((await keepAs(nameOf(found.name), found.content)).name);
+    } catch (problem) { setError(wordsOf(problem)); }
+  };
+  const drop = async ({ name }: Entry) => {
+    if (!confirm(`Remove the scenario ${name} for good?`)) return;
+    try { await remove(`/api/scenarios/${encodeURIComponent(name)}`); forget("/api/suites"); await load(); } catch (problem) { setError(wordsOf(problem)); }
+  };
+  return (
+    <>
+      <h1>Scenarios</h1>
+      <p>A scenario says where robots start and are to go, and what each person does. Draw one, watch it, run planners on it; its file is what <code>agora run</code> and <code>agora bench</code> read.</p>
+      {error && <p class="bad" role="alert">{error}</p>}
+      <div class="columns">
+        <div>
+          <h2>Yours</h2>
+          {entries && !own.length && <p class="faint">None yet. Begin a new one, or open a copy of one below.</p>}
+          {own.length > 0 && <Table entries={own} title="Your scenarios" last={(one) => <button type="button" aria-label={`Remove ${one.name}`} onClick={() => void drop(one)}>Remove</button>} />}
+          <h2 class="next">To begin with</h2>
+          {others.length > 0 && <Table entries={others} title="Scenarios of worlds" last={(one) => <button type="button" aria-label={`Open a copy of ${one.name} in ${one.world}`} disabled={one.wrong !== ""} onClick={() => void copy(one)}>Open a copy</button>} />}
+        </div>
+        <New />
+      </div>
+    </>
+  );
+}
+
+const open = (name: string) => { forget("/api/suites"); go(`/scenarios/${encodeURIComponent(name)}`); };
+
+function Table({ entries, title, last }: { entries: Entry[]; title: string; last(entry: Entry): preact.JSX.Element }) {
+  return (
+    <div class="scroll" tabIndex={0} role="region" aria-label={title}>
+      <table class="runs">
+        <thead><tr><th scope="col">Name</th><th scope="col">World</th><th scope="col" class="number">Robots</th><th scope="col" class="number">People</th><th scope="col"><span class="hidden">What to do</span></th></tr></thead>
+        <tbody>
+          {entries.map((one) => (
+            <tr key={`${one.world}/${one.name}/${one.origin}`}>
+              <td class="title">{one.origin === "own" ? <a href={`/scenarios/${encodeURIComponent(one.name)}`}>{one.name}</a> : one.name}{one.wrong && <small class="bad"> {one.wrong}</small>}</td>
+              <td>{one.world}</td><td class="number">{one.robots}</td><td class="number">{one.people}</td><td>{last(one)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function New() {
+  const worlds = useGet<WorldEntry[]>("/api/worlds").data ?? [];
+  const [world, setWorld] = useState("hall"), [name, setName] = useState(""), [error, setError] = useState(""), [busy, setBusy] = useState(false);
+  const shown = useGet<World>(`/api/worlds/${encodeURIComponent(world)}`, true);
+  const size = worlds.find((one) => one.name === world)?.size ?? [];
+  const create = async (event: Event) => {
+    event.preventDefault();
+    setBusy(true);
+    setError("");
+    const content: Content = { map: world, robots: [], obstacles: { static: [], interactive: [], dynamic: [] } };
+    try { open((name.trim() ? await keep(name.trim(), content, "") : await keepAs(nameOf(`my-${world}`), content)).name); } catch (problem) {
+      setError(problem instanceof Older ? `There is a scenario called ${name.trim()} already; choose another name.` : wordsOf(problem));
+    }
+    setBusy(false);
+  };
+  const upload = async (file: File | undefined) => {
+    if (!file) return;
+    setError("");
+    if (file.size > MOST) { setError(`${file.name} is larger than 1 MiB; a scenario's file is a few kilobytes.`); return; }
+    try { open((await keepAs(nameOf(file.name), placed(await file.text(), world))).name); } catch (problem) { setError(`${file.name}: ${wordsOf(problem)}`); }
+  };
+  return (
+    <form class="card new" onSubmit={create}>
+      <h2>A new one</h2>
+      <label class="row">World <select value={world} onChange={(event) => setWorld(event.currentTarget.value)}>
+        {worlds.map((one) => <option key={one.name} value={one.name} disabled={one.missing !== ""}>{one.name}{one.origin === "own" ? ", yours" : ""}</option>)}
+      </select></label>
+      {shown.data && <Picture world={shown.data} label={`The world ${world} from above`} />}
+      {size.length > 0 && <p class="faint">{size[0]} × {size[1]} m</p>}
+      <label class="row">Name <input type="text" value={name} maxLength={80} pattern="[A-Za-z0-9][A-Za-z0-9_\-]*" title="letters, digits, - and _" placeholder={`my-${world}`} onInput={(event) => setName(event.currentTarget.value)} /></label>
+      <button type="submit" class="first" disabled={busy}>Draw it</button>
+      <hr />
+      <label class="row">Or open a file <input type="file" accept=".json,application/json" onChange={(event) => { void upload(event.currentTarget.files?.[0]); event.currentTarget.value = ""; }} /></label>
+      <p class="faint"><small>A scenario of Agora or Arena, up to 1 MiB. One that names no world is opened in the world above.</small></p>
+      {error && <p class="bad" role="alert">{error}</p>}
+    </form>
+  );
+}
+
+/** A file's text, with the world where it names none; what is no JSON is left to the server to refuse. */
+function placed(text: string, world: string): string {
+  try {
+    const found: unknown = JSON.parse(text);
+    if (found !== null && typeof found === "object" && !Array.isArray(found) && !("map" in found)) return JSON.stringify({ ...found, map: world });
+  } catch {
+    return text;
+  }
+  return text;
+}
