@@ -8,8 +8,9 @@ from __future__ import annotations
 import asyncio
 import json
 import shutil
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -69,7 +70,8 @@ def create_app(settings: Settings, engine: Engine) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        lives.append(Lives(settings.lives, lambda live: events.tell({"live": live.plain()})))
+        keep = partial(_keep, queue)
+        lives.append(Lives(settings.lives, settings.runs, lambda live: events.tell({"live": live.plain()}), keep))
         looking = asyncio.create_task(_look(queue, events))
         yield
         looking.cancel()
@@ -90,6 +92,11 @@ def create_app(settings: Settings, engine: Engine) -> FastAPI:
     _lives(app, events, lambda: lives[0])
     _pages(app)
     return app
+
+
+def _keep(queue: RunQueue, drive: Mapping[str, Any]) -> None:
+    """Enter a drive that was kept among the runs."""
+    queue.put_finished(drive["id"], drive["title"], drive["form"], drive["count"])
 
 
 async def _look(queue: RunQueue, events: Events) -> None:
