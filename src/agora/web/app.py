@@ -61,10 +61,9 @@ def create_app(settings: Settings, engine: Engine) -> FastAPI:
     """Return the server of a folder.
 
     Args:
-        settings: the folder and limits.
+        settings: the folder, which is there, and limits.
         engine: engine of the database (`agora.web.database.opened`).
     """
-    settings.runs.mkdir(parents=True, exist_ok=True)
     queue, events = RunQueue(engine), Events()
     lives: list[Lives] = []
 
