@@ -8,8 +8,9 @@ from __future__ import annotations
 import asyncio
 import json
 import shutil
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -63,10 +64,9 @@ def create_app(settings: Settings, engine: Engine) -> FastAPI:
     """Return the server of a folder.
 
     Args:
-        settings: the folder and limits.
+        settings: the folder, which is there, and limits.
         engine: engine of the database (`agora.web.database.opened`).
     """
-    settings.runs.mkdir(parents=True, exist_ok=True)
     queue, events = RunQueue(engine), Events()
     worlds = Worlds(settings.worlds)
     scenarios = Scenarios(settings.scenarios, worlds)
@@ -74,7 +74,8 @@ def create_app(settings: Settings, engine: Engine) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        lives.append(Lives(settings.lives, lambda live: events.tell({"live": live.plain()}), scenarios.suite))
+        keep = partial(_keep, queue)
+        lives.append(Lives(settings.lives, settings.runs, lambda live: events.tell({"live": live.plain()}), keep, scenarios.suite))
         looking = asyncio.create_task(_look(queue, events))
         yield
         looking.cancel()
@@ -97,6 +98,11 @@ def create_app(settings: Settings, engine: Engine) -> FastAPI:
     add_scenarios(app, scenarios)
     _pages(app)
     return app
+
+
+def _keep(queue: RunQueue, drive: Mapping[str, Any]) -> None:
+    """Enter a drive that was kept among the runs."""
+    queue.put_finished(drive["id"], drive["title"], drive["form"], drive["count"])
 
 
 async def _look(queue: RunQueue, events: Events) -> None:
@@ -191,7 +197,7 @@ def _runs(app: FastAPI, settings: Settings, queue: RunQueue, scenarios: Scenario
         for name in ("output", "resume", "add", "executor"):
             if name in form:
                 raise InputError(f"run: {name!r} is the server's to choose")
-        planned = form_of(form, settings.runs / "asked", scenarios.suite).request()
+        planned = form_of(form, settings.runs / "asked", suite=scenarios.suite).request()
         title = fields.get("title") or f"{planned.suite.name}: {', '.join(planned.planners)}"
         if not isinstance(title, str):
             raise InputError(f"run: title: expected a text, got {title!r}")

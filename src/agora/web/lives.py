@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any
 
 from agora.errors import InputError, UnknownNameError
@@ -57,22 +58,31 @@ class Live:
     Args:
         form: request for it.
         played: the same, with its suite as a file where it is a scenario of the server's.
+        runs: folder of the server's runs.
         changed: is called in the loop's thread when its state changes.
+        kept: is called in a thread of its own with what is said of a drive that was kept.
 
     Attributes:
         id: name of it.
         state: state of it.
     """
 
-    def __init__(self, form: LiveForm, played: LiveForm, changed: Callable[[Live], None]) -> None:
+    def __init__(
+        self,
+        form: LiveForm,
+        played: LiveForm,
+        runs: Path,
+        changed: Callable[[Live], None],
+        kept: Callable[[dict[str, Any]], None],
+    ) -> None:
         self.id, self.form, self.state = secrets.token_urlsafe(9), form, STARTING
         self.watchers: set[Watcher] = set()
         self._told: dict[str, Any] = {"title": f"{form.suite}, {'driven by hand' if form.drive else form.planner}", "message": ""}
-        self._scene, self._last, self._changed = "", b"", changed
+        self._scene, self._last, self._changed, self._kept = "", b"", changed, kept
         self._loop = asyncio.get_running_loop()
         context = multiprocessing.get_context("spawn")
         self._pipe, there = context.Pipe()
-        self._process = context.Process(target=play, args=(played, there), daemon=True, name=f"live {self.id}")
+        self._process = context.Process(target=play, args=(played, there, runs), daemon=True, name=f"live {self.id}")
         self._process.start()
         there.close()
         threading.Thread(target=self._listen, args=(self._pipe,), daemon=True, name=f"live {self.id}").start()
@@ -113,7 +123,10 @@ class Live:
         """Hand on what the process says; in a thread of its own."""
         try:
             while True:
-                self._call(self._hear, pipe.recv())
+                message = pipe.recv()
+                if isinstance(message, str) and "kept" in (said := json.loads(message)):
+                    self._kept(said["kept"])
+                self._call(self._hear, message)
         except (EOFError, OSError):
             self._process.join()
             self._call(self._gone, self._process.exitcode)
@@ -159,12 +172,21 @@ class Lives:
 
     Args:
         most: most at a time.
+        runs: folder of the server's runs.
         changed: is called in the loop's thread when the state of one changes.
+        kept: is called in a thread of its own with what is said of a drive that was kept.
         suite: gives the name of a suite as `agora.tasks.suite.load_suite` takes it.
     """
 
-    def __init__(self, most: int, changed: Callable[[Live], None], suite: Callable[[str], str] = str) -> None:
-        self._most, self._changed, self._suite = most, changed, suite
+    def __init__(
+        self,
+        most: int,
+        runs: Path,
+        changed: Callable[[Live], None],
+        kept: Callable[[dict[str, Any]], None],
+        suite: Callable[[str], str] = str,
+    ) -> None:
+        self._most, self._runs, self._changed, self._kept, self._suite = most, runs, changed, kept, suite
         self._lives: dict[str, Live] = {}
         self._timers: dict[str, asyncio.TimerHandle] = {}
 
@@ -181,7 +203,7 @@ class Lives:
             if idle is None:
                 raise InputError(f"{self._most} live episodes are watched already; close one of them first")
             self.end(idle.id)
-        live = Live(form, played, self._note)
+        live = Live(form, played, self._runs, self._note, self._kept)
         self._lives[live.id] = live
         self._note(live)
         return live

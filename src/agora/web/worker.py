@@ -33,19 +33,21 @@ LOOKS, BEATS = 0.5, 2.0
 """Periods at which a worker looks for a run, and says that it is alive, s."""
 
 
-def form_of(fields: Any, folder: Path, suite: Callable[[str], str] = str) -> RequestForm:
+def form_of(fields: Any, folder: Path, executor: str = "", suite: Callable[[str], str] = str) -> RequestForm:
     """Return the request that somebody has filled in, with a folder of the server's.
 
     Args:
         fields: fields of `RequestForm` by name, plain data.
         folder: folder of the results; the run in it goes on where it holds one.
+        executor: executor of the run's jobs; as the form says where empty.
         suite: gives the name of a suite as `agora.tasks.suite.load_suite` takes it.
 
     Raises:
         InputError: a field is unknown or wrong.
     """
     form = build(fields, RequestForm, "run")
-    return replace(form, suite=suite(form.suite), output=folder, resume=RunFolder.is_at(folder), add=False)
+    name, chosen = suite(form.suite), executor or form.executor
+    return replace(form, suite=name, output=folder, resume=RunFolder.is_at(folder), add=False, executor=chosen)
 
 
 def work(settings: Settings, stop: threading.Event) -> None:
@@ -87,7 +89,7 @@ class _Conduct:
 
     def __init__(self, queue: RunQueue, worker: str, run: Run, settings: Settings, stop: threading.Event) -> None:
         self._queue, self._worker, self._id, self._stop = queue, worker, run.id, stop
-        self._fields, self._folder = run.form, settings.runs / run.id
+        self._fields, self._folder, self._executor = run.form, settings.runs / run.id, settings.executor
         self._suite = Scenarios(settings.scenarios, Worlds(settings.worlds)).suite
         self._done, self._total, self._token, self._over = run.done, run.total, StopToken(), threading.Event()
 
@@ -115,7 +117,7 @@ class _Conduct:
             self._queue.end(self._id, self._worker, state, message)
 
     def _conduct(self) -> None:
-        request = form_of(self._fields, self._folder, self._suite).request()
+        request = form_of(self._fields, self._folder, self._executor, self._suite).request()
         with closing(bench(request, self._token)) as events:  # type: ignore[type-var]
             for event in events:
                 if isinstance(event, Advanced):
