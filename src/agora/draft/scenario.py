@@ -310,7 +310,7 @@ def read_scenario(path: str | Path) -> Scenario:
     try:
         return load(path, Scenario)
     except InputError as error:
-        found = _older_format(path)
+        found = _older_format(_keys(path))
         if found:
             raise InputError(
                 f"{path}: this is a scenario of {found}; expected the keys robots and obstacles {{static, dynamic}}"
@@ -318,12 +318,22 @@ def read_scenario(path: str | Path) -> Scenario:
         raise
 
 
-def _older_format(path: str | Path) -> str:
-    """Return the former format of a file that is no scenario; empty where it is just wrong."""
+def holds_scenario(path: str | Path) -> bool:
+    """Return whether a file has keys of a scenario, also of one that is wrong or of an older format."""
+    keys = _keys(path)
+    return bool(keys & {"robots", "obstacles"} or _older_format(keys))
+
+
+def _keys(path: str | Path) -> set[str]:
+    """Return the keys of a file; none where it cannot be read."""
     try:
-        keys = load(path, dict[str, Any]).keys()
+        return set(load(path, dict[str, Any]))
     except InputError:
-        return ""
+        return set()
+
+
+def _older_format(keys: set[str]) -> str:
+    """Return the former format of a file with these keys that is no scenario; empty where it is just wrong."""
     if "obstacles" in keys:
         return ""
     if len(keys & _OLDER) >= 2:
