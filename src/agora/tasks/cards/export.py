@@ -65,7 +65,7 @@ def _name(number: int) -> str:
 
 
 def _activity(person: Person, everybody: Sequence[Person]) -> dict[str, Any]:
-    """Return the keys of what somebody does who waits: its state, and those with whom it talks; it is idle where nobody else talks."""
+    """Return the keys of what somebody does who waits: its state and its partners; who has nobody to talk with is idle."""
     if person.state in TALKS:
         others = tuple(
             _name(k) for k, p in enumerate(everybody) if p is not person and p.state in TALKS and p.group == person.group
