@@ -312,9 +312,7 @@ def read_scenario(path: str | Path) -> Scenario:
     except InputError as error:
         found = _older_format(_keys(path))
         if found:
-            raise InputError(
-                f"{path}: this is a scenario of {found}; expected the keys robots and obstacles {{static, dynamic}}"
-            ) from error
+            raise InputError(f"{path}: this is {found}; expected the keys robots and obstacles {{static, dynamic}}") from error
         raise
 
 
@@ -337,7 +335,8 @@ def _older_format(keys: set[str]) -> str:
     if "obstacles" in keys:
         return ""
     if len(keys & _OLDER) >= 2:
-        return "a scenario in arena-tools' old format (pedsim_agents, robot_position), which Arena 3.0 does not play either"
+        old = "a scenario in arena-tools' old format (pedsim_agents, robot_position), which Arena 3.0 does not play either"
+        return f"{old}; agora scenario convert writes it anew"
     return "a file of the format before arena-tools (a list of scenarios with scenes and watchers)" if keys & _OLDEST else ""
 
 

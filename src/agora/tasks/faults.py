@@ -49,7 +49,7 @@ def task_of_file(path: Path, radius: float) -> Task:
         InputError: the file, or its world, cannot be read.
     """
     played = folder_of(path)
-    world = played.world(*played.scenarios, _stream())
+    world = played.world(played.scenarios[0], _stream())
     if world.scenario is None:
         raise InputError(f"{path}: holds no scenario")
     robots = [(np.array(r.start, np.float64), np.array([r.goal], np.float64)) for r in world.scenario.robots]
