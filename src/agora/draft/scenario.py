@@ -310,19 +310,13 @@ def read_scenario(path: str | Path) -> Scenario:
     try:
         return load(path, Scenario)
     except InputError as error:
-        found = _older_format(_keys(path))
+        found = older_format(keys_of(path))
         if found:
             raise InputError(f"{path}: this is {found}; expected the keys robots and obstacles {{static, dynamic}}") from error
         raise
 
 
-def holds_scenario(path: str | Path) -> bool:
-    """Return whether a file has keys of a scenario, also of one that is wrong or of an older format."""
-    keys = _keys(path)
-    return bool(keys & {"robots", "obstacles"} or _older_format(keys))
-
-
-def _keys(path: str | Path) -> set[str]:
+def keys_of(path: str | Path) -> set[str]:
     """Return the keys of a file; none where it cannot be read."""
     try:
         return set(load(path, dict[str, Any]))
@@ -330,7 +324,7 @@ def _keys(path: str | Path) -> set[str]:
         return set()
 
 
-def _older_format(keys: set[str]) -> str:
+def older_format(keys: set[str]) -> str:
     """Return the former format of a file with these keys that is no scenario; empty where it is just wrong."""
     if "obstacles" in keys:
         return ""

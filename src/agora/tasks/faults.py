@@ -16,7 +16,7 @@ from agora.interfaces import Situation
 from agora.maps.grid import Map
 from agora.seeds import Stream
 from agora.tasks.obstacles.scenario import furnished, scenario_people
-from agora.tasks.worlds.folder import folder_of
+from agora.tasks.scenario_file import world_of
 
 _NEAR = 2  # cells
 
@@ -43,13 +43,13 @@ def task_of(situation: Situation, radius: float) -> Task:
 
 
 def task_of_file(path: Path, radius: float) -> Task:
-    """A scenario file put together for a robot of a radius, m, unchecked, in its world (`agora.tasks.worlds.folder.folder_of`).
+    """A scenario file put together for a robot of a radius, m, unchecked, in its world (`agora.tasks.scenario_file.world_of`).
 
     Raises:
         InputError: the file, or its world, cannot be read.
     """
-    played = folder_of(path)
-    world = played.world(played.scenarios[0], _stream())
+    played = world_of(path).part
+    world = played.world(played.names()[0], _stream())
     if world.scenario is None:
         raise InputError(f"{path}: holds no scenario")
     robots = [(np.array(r.start, np.float64), np.array([r.goal], np.float64)) for r in world.scenario.robots]

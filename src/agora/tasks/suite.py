@@ -13,7 +13,6 @@ import numpy as np
 from agora.config import load
 from agora.core.state import REACTIONS, SOCIAL_STATES, TYPES
 from agora.draft.people import People, Person
-from agora.draft.scenario import holds_scenario
 from agora.draft.stage import Stage, check_name
 from agora.draft.task import Task
 from agora.errors import InputError, PlacementError, UnknownNameError
@@ -26,7 +25,7 @@ from agora.robots.model import RobotModel, load_robot
 from agora.seeds import Stream
 from agora.share import folder
 from agora.tasks.budget import measured, time_budget
-from agora.tasks.worlds.folder import folder_of, is_in_world
+from agora.tasks.scenario_file import is_scenario, world_of
 from agora.world.start import PedestrianStarts, RobotStart, Start
 
 __all__ = ["Suite", "load_suite", "resolve", "with_seed"]
@@ -306,7 +305,7 @@ def load_suite(name_or_path: str | Path) -> Suite:
         InputError: the file is wrong.
     """
     path = Path(name_or_path)
-    if path.suffix == ".json" and path.is_file() and (is_in_world(path) or holds_scenario(path)):
+    if is_scenario(path):
         return _suite_of(path)
     if path.suffix in (".yaml", ".yml", ".json") or "/" in str(name_or_path):
         return load(path, Suite)
@@ -317,7 +316,7 @@ def load_suite(name_or_path: str | Path) -> Suite:
 
 def _suite_of(path: Path) -> Suite:
     """Return the suite of a scenario file."""
-    world = Named("folder", folder_of(path))
+    world = world_of(path)
     try:
         stage = Stage(path.stem, world, Named.of("robots_modes", "scenario"), Named.of("obstacles_modes", "scenario"))
     except ValueError as error:

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from agora.documents import located
 from agora.draft.scenario import read_scenario, scenario_in
 from agora.draft.surroundings import Surroundings
 from agora.errors import InputError, UnknownNameError, nearest
@@ -145,31 +144,3 @@ class Folder:
             file = self._file(name)
             task = scenario_in(read.map, file)
         return Surroundings(read.map, task, scenario_file=file, furniture=read.furniture, zones=read.zones, folder=place)
-
-
-def folder_of(file: Path) -> Folder:
-    """Return the world in which a scenario file is played: the one in whose folder it lies, else that of its key ``map``.
-
-    Raises:
-        InputError: there is no such JSON file, or one that lies elsewhere cannot be read or names no world that there is.
-    """
-    if not file.is_file():
-        raise InputError(f"{file}: there is no such file")
-    if file.suffix != ".json":
-        raise InputError(f"{file}: expected a scenario file, whose name ends in .json")
-    if is_in_world(file):
-        place = file.parent.parent if file.parent.name == "scenarios" else file.absolute().parent.parent
-        return Folder(f"{place}/", scenarios=(file.stem,))
-    world = read_scenario(file).map
-    if world is None:
-        raise InputError(f'{file}: names no world; give the key map, such as "map": "hall", or put it into WORLD/scenarios')
-    try:
-        return Folder(world, scenarios=(str(file) if "/" in str(file) else f"./{file}",))
-    except ValueError as error:
-        raise InputError(f"{located(file, 'map')}: {str(error).removeprefix('path: ')}") from error
-
-
-def is_in_world(file: Path) -> bool:
-    """Return whether a scenario lies in the folder of a world, which has a map."""
-    scenarios = file.absolute().parent
-    return scenarios.name == "scenarios" and (scenarios.parent / "map").is_dir()

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from tests.suites import write_world
 
-from agora.draft.scenario import holds_scenario
 from agora.errors import InputError
 from agora.maps.place import read_place
 from agora.tasks.faults import faults, task_of_file
+from agora.tasks.scenario_file import is_scenario
 from agora.tasks.suite import load_suite
 from agora.tasks.worlds.folder import world_folder
 
@@ -67,7 +67,7 @@ def test_a_suite_in_json_is_no_scenario(tmp_path):
     path = tmp_path / "s.json"
     stage = {"name": "a", "world": {"name": "open"}, "robots": "random", "obstacles": "none", "episodes": 2}
     path.write_text(json.dumps({"name": "s", "stages": [stage]}))
-    assert not holds_scenario(path) and load_suite(path).entries() == [("a", 0), ("a", 1)]
+    assert not is_scenario(path) and load_suite(path).entries() == [("a", 0), ("a", 1)]
 
 
 @pytest.mark.parametrize(
