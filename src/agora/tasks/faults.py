@@ -10,6 +10,7 @@ import numpy as np
 from agora.core.state import Bools, Doubles
 from agora.draft.people import People, Person
 from agora.draft.placement import component_of, outside_of
+from agora.draft.surroundings import Surroundings
 from agora.draft.task import Task
 from agora.errors import InputError
 from agora.interfaces import Situation
@@ -54,9 +55,19 @@ def task_of_file(path: Path, radius: float) -> Task:
     world = played.world(played.names()[0], _stream())
     if world.scenario is None:
         raise InputError(f"{path}: holds no scenario")
-    robots = [(np.array(r.start, np.float64), np.array([r.goal], np.float64)) for r in world.scenario.robots]
+    return task_in(world, radius)
+
+
+def task_in(world: Surroundings, radius: float) -> Task:
+    """The scenario of a world put together for a robot of a radius, m, unchecked; nobody where there is none.
+
+    Raises:
+        InputError: a model or a type is not known, or people cannot talk with each other.
+    """
+    robots = () if world.scenario is None else world.scenario.robots
+    ways = [(np.array(r.start, np.float64), np.array([r.goal], np.float64)) for r in robots]
     people = [person for _, person in scenario_people(world, People(), _stream())]
-    return Task(world, furnished(world, world.map), radius, 0.0, _stream(), People(), robots, people)
+    return Task(world, furnished(world, world.map), radius, 0.0, _stream(), People(), ways, people)
 
 
 def faults(task: Task) -> list[Fault]:

@@ -21,6 +21,8 @@ def is_scenario(path: Path) -> bool:
 def world_of(path: Path) -> Named:
     """Return the world in which a scenario file is played: the one in whose folder it lies, else that of its key ``map``.
 
+    A file in a folder ``scenarios`` finds worlds in the folder ``worlds`` beside that first, as `agora web` keeps them.
+
     Raises:
         InputError: there is no such JSON file, or one that lies elsewhere cannot be read or names no world that there is.
     """
@@ -34,6 +36,9 @@ def world_of(path: Path) -> Named:
     world = read_scenario(path).map
     if world is None:
         raise InputError(f'{path}: names no world; give the key map, such as "map": "hall", or put it into WORLD/scenarios')
+    own = path.absolute().parent.parent / "worlds" / world
+    if path.absolute().parent.name == "scenarios" and "/" not in world and (own / "map").is_dir():
+        world = f"{own}/"
     try:
         return Named.of("worlds", "folder", path=world, scenarios=(str(path) if "/" in str(path) else f"./{path}",))
     except InputError as error:

@@ -27,10 +27,10 @@ from agora.benchmark.run_folder import RunFolder
 from agora.config import build
 from agora.errors import AgoraError, InputError, UnknownNameError, in_words
 from agora.web import catalogue, results
+from agora.web.drawing_board import add_scenarios, add_worlds
 from agora.web.events import Events
 from agora.web.live_episode import LiveForm
 from agora.web.lives import Live, Lives
-from agora.web.drawing_board import add_scenarios, add_worlds
 from agora.web.queue import RunQueue
 from agora.web.scenarios import Scenarios
 from agora.web.settings import Settings

@@ -10,14 +10,13 @@ from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, Response
 from starlette.concurrency import run_in_threadpool
 
-from agora.core.state import REACTIONS, SOCIAL_STATES
+from agora.core.state import REACTIONS
 from agora.draft.pedestrian_types import pedestrian_types
 from agora.draft.people import People
 from agora.draft.scenario import GIVEN, MOVES, TALKS, Pedestrian
 from agora.errors import InputError
 from agora.maps.furniture import MODELS
 from agora.robots.model import load_robot
-from agora.viewer.scene import mark_of
 from agora.web.catalogue import fields_of
 from agora.web.scenarios import LARGEST, ROBOT, OlderError, Scenarios, text_of, thing
 from agora.web.worlds import Worlds, drawn, generated
@@ -68,7 +67,7 @@ def add_scenarios(app: FastAPI, scenarios: Scenarios) -> None:
     async def check(request: Request) -> dict[str, Any]:
         """What is wrong with a scenario, and what everybody in it will do: ``content``; nothing is kept."""
         body = await _body(request)
-        return await run_in_threadpool(scenarios.check, text_of(body.get("content")))
+        return await run_in_threadpool(scenarios.check, text_of(body["content"]))
 
     @app.get("/api/scenarios/{name}")
     def scenario(name: str) -> dict[str, Any]:
@@ -82,9 +81,9 @@ def add_scenarios(app: FastAPI, scenarios: Scenarios) -> None:
 
     @app.put("/api/scenarios/{name}")
     async def keep(name: str, request: Request) -> dict[str, Any]:
-        """Keep an own scenario: ``content`` (plain data, or the text of a file) and the ``version`` that it changes, empty for a new one."""
+        """Keep an own scenario: ``content``, plain data or the text of a file, and the ``version`` that it changes, if any."""
         body = await _body(request)
-        return await run_in_threadpool(scenarios.put, name, text_of(body.get("content")), _text(body, "version"))
+        return await run_in_threadpool(scenarios.put, name, text_of(body["content"]), _text(body, "version"))
 
     @app.delete("/api/scenarios/{name}", status_code=204)
     def remove(name: str) -> None:
@@ -94,18 +93,22 @@ def add_scenarios(app: FastAPI, scenarios: Scenarios) -> None:
     @app.get("/api/scenarios/{name}/file")
     def file(name: str) -> Response:
         """The file of an own scenario."""
-        return Response(scenarios.file(name), media_type="application/json", headers={"Content-Disposition": f'attachment; filename="{name}.json"'})
+        return Response(
+            scenarios.file(name),
+            media_type="application/json",
+            headers={"Content-Disposition": f'attachment; filename="{name}.json"'},
+        )
 
 
 @cache
 def _parts() -> dict[str, Any]:
-    radius = People().radius
-    robot = load_robot(ROBOT)
+    radius, robot = People().radius, load_robot(ROBOT)
+    types = pedestrian_types().items()
     return {
-        "types": [{"name": name, "radius": round(radius * one.radius, 3), "speed": one.speed} for name, one in pedestrian_types().items()],
-        "states": [{"name": name, "mark": mark_of(SOCIAL_STATES.index(name)), "walks": name in MOVES, "talks": name in TALKS} for name in GIVEN],
+        "types": [{"name": name, "radius": round(radius * one.radius, 3), "speed": one.speed} for name, one in types],
+        "states": [{"name": name, "walks": name in MOVES, "talks": name in TALKS} for name in GIVEN],
         "reactions": list(REACTIONS),
-        "fields": [field for field in fields_of(Pedestrian)],
+        "fields": list(fields_of(Pedestrian)),
         "things": [thing(model) for model in sorted(MODELS)],
         "robot": {"name": ROBOT, "radius": robot.radius, "outline": [list(corner) for corner in robot.footprint]},
     }

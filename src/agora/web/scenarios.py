@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 
 from agora.config import parse
-from agora.draft.people import People
 from agora.draft.scenario import Scenario
 from agora.draft.surroundings import Surroundings
 from agora.draft.task import Task
@@ -26,9 +25,7 @@ from agora.errors import InputError, UnknownNameError
 from agora.files import write_whole
 from agora.maps.furniture import Furniture, model_of
 from agora.robots.model import load_robot
-from agora.seeds import Stream
-from agora.tasks.faults import faults
-from agora.tasks.obstacles.scenario import furnished, scenario_people
+from agora.tasks.faults import faults, task_in
 from agora.tasks.told import told
 from agora.web.names import check_name
 from agora.web.worlds import Worlds
@@ -190,10 +187,7 @@ class Scenarios:
         x, y = place.map.offset
         moved = scenario.moved((-x, -y)) if x or y else scenario
         world = Surroundings(place.map, moved, furniture=place.furniture, zones=place.zones)
-        stream = Stream("faults", 0, "task")
-        robots = [(np.array(r.start, np.float64), np.array([r.goal], np.float64)) for r in moved.robots]
-        people = [person for _, person in scenario_people(world, People(), stream)]
-        return Task(world, furnished(world, place.map), load_robot(ROBOT).radius, 0.0, stream, People(), robots, people)
+        return task_in(world, load_robot(ROBOT).radius)
 
     def _own(self, name: str) -> Path:
         known = {file.stem: file for file in self._folder.glob("*.json")}
@@ -250,7 +244,11 @@ def _problem(line: str) -> dict[str, Any]:
         return {"text": text, "element": "", "place": None}
     kind, number, key = found.groups()
     rest = text[found.end() :].removeprefix(": ")
-    return {"text": f"{key}: {rest}" if key and not rest.startswith(f"{key}:") else rest, "element": f"{kind}.{number}", "place": None}
+    return {
+        "text": f"{key}: {rest}" if key and not rest.startswith(f"{key}:") else rest,
+        "element": f"{kind}.{number}",
+        "place": None,
+    }
 
 
 @lru_cache(maxsize=1024)

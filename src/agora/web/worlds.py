@@ -101,13 +101,16 @@ def generated(generator: str, parameters: Mapping[str, Any], seed: int) -> Place
     sides = [float(getattr(part, side, 0.0)) for side in ("width", "height")]
     cells = np.prod(sides) / float(getattr(part, "resolution", 1.0)) ** 2
     if cells > MOST_CELLS:
-        raise InputError(f"generator: {sides[0]:g} x {sides[1]:g} m are {cells:.2g} cells; a page makes maps of {MOST_CELLS:,} at most")
+        raise InputError(
+            f"generator: {sides[0]:g} x {sides[1]:g} m are {cells:.2g} cells; a page makes maps of {MOST_CELLS:,} at most"
+        )
     for key, value in parameters.items():
         if isinstance(value, int | float) and abs(value) > _MOST_THINGS:
             raise InputError(f"generator: {key}: expected at most {_MOST_THINGS} on a page, got {value}")
     if seed < 0:
         raise InputError(f"seed: expected at least 0, got {seed}")
-    return part.generate(Stream(generator, seed, "place", 0))
+    place: Place = part.generate(Stream(generator, seed, "place", 0))
+    return place
 
 
 def drawn(place: Place) -> dict[str, Any]:

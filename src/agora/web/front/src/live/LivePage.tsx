@@ -12,6 +12,7 @@ import { readout } from "./readout";
 import { Stream, type Wish } from "./stream";
 
 const SHOWN: Shown = { follow: false, scan: false, trails: true, planned: true, ids: false };
+const OWN = "own/"; // suites whose names begin with this are scenarios drawn here
 const STRIDE = 60; // an arrow key moves the picture by so many pixels
 
 /** `ids`: of one live episode, or of two that are shown side by side. */
@@ -45,7 +46,7 @@ function World({ stream }: { stream: Stream }) {
   const finger = useDriving(drives, (twist) => wish({ do: "drive", twist }));
   const tell = useMemo(() => readout(stream, words), [stream]);
   const toggle = (name: keyof Shown) => setShown((before) => ({ ...before, [name]: !before[name] }));
-  const speed = live?.speed ?? 1;
+  const speed = live?.speed ?? 1, own = live?.form.suite.startsWith(OWN) ? live.form.suite.slice(OWN.length) : "";
 
   useEffect(() => {
     const pace = (by: number) => wish({ do: "speed", value: SPEEDS[Math.max(0, Math.min(SPEEDS.length - 1, SPEEDS.indexOf(speed) + by))] });
@@ -73,6 +74,7 @@ function World({ stream }: { stream: Stream }) {
   return (
     <>
       <h1>{scene?.title ?? live?.title ?? "Live"}</h1>
+      {own && <p class="back"><a href={`/scenarios/${own}`}>Back to the drawing of {own}</a></p>}
       <div class="live-stage" tabIndex={0} role="group" aria-label="Map; plus and minus zoom, 0 shows everything">
         {scene
           ? <Canvas stream={stream} scene={scene} shown={shown} view={view} onFrame={tell} onMove={() => setShown((before) => (before.follow ? { ...before, follow: false } : before))} />

@@ -36,14 +36,14 @@ export function Board({ content, world, parts, selected, wrong, view, put, selec
   useEffect(redraw);
 
   useEffect(() => {
-    const own = new Sketch(canvas.current!, world, parts);
+    const place = canvas.current!, around = stage.current!, own = new Sketch(place, world, parts);
     sketch.current = own;
     let asked = 0, dressed = false;
     const dress = async () => { await own.dress(DARK.matches ? world.colours.dark : world.colours.light, [world.map]); dressed = true; redraw(); };
     const resize = () => {
-      const width = Math.max(1, stage.current!.clientWidth), [left, bottom, right, top] = world.extent;
+      const width = Math.max(1, around.clientWidth), [left, bottom, right, top] = world.extent;
       const height = Math.round(Math.min(width * Math.min(0.85, Math.max(0.5, (top - bottom) / (right - left))), Math.max(300, 0.68 * innerHeight)));
-      canvas.current!.style.height = `${height}px`;
+      place.style.height = `${height}px`;
       own.resize(width, height);
       if (own.fitted) own.fit(world.extent);
       redraw();
@@ -57,7 +57,7 @@ export function Board({ content, world, parts, selected, wrong, view, put, selec
       own.sketch(shown, { selected: chosen, wrong: now.wrong, pending: start.current ?? now.pending, cross: now.cross });
     };
     const sized = new ResizeObserver(resize);
-    sized.observe(stage.current!);
+    sized.observe(around);
     DARK.addEventListener("change", dress);
     own.fitted = true;
     resize();
@@ -66,7 +66,7 @@ export function Board({ content, world, parts, selected, wrong, view, put, selec
     return () => { cancelAnimationFrame(asked); sized.disconnect(); DARK.removeEventListener("change", dress); };
   }, [world, parts]);
 
-  const snapped = (value: number) => (snap ? Math.round(value / GRID) * GRID : rounded(value));
+  const snapped = (value: number) => (snap ? Math.round(value / GRID) * GRID : Math.round(value * 100) / 100);
   const spot = ({ x, y }: Finger): [number, number] => { const [a, b] = sketch.current!.at(x, y); return [snapped(a), snapped(b)]; };
 
   const carried = (shown: Content, part: Part, [x, y]: [number, number]) => movedTo(shown, part, snapped(x + grip.current[0]), snapped(y + grip.current[1]));

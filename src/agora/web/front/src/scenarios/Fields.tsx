@@ -9,7 +9,7 @@ type Props = { content: Content; part: Part; parts: Parts; put(content: Content,
 
 const MODES: [string, string][] = [["2", "once, and stays at the last point"], ["0", "round and round"], ["1", "in random order, for ever"]];
 const REACTS: Record<string, string> = {
-  regular: "goes round it, as round anybody", impassive: "does not mind it", surprised: "stops and looks", curious: "comes closer", scared: "keeps away", threatening: "stands in its way",
+  regular: "goes aside for it", impassive: "does not mind it", surprised: "stops and looks", curious: "comes closer", scared: "turns away", threatening: "steps in its way",
 };
 const SHOWN = ["name", "pos", "waypoints", "type", "waypoint_mode", "number_of_peds", "vmax", "heading", "state", "partners", "with", "state_time", "reaction", "yaml_file", "configuration", "id"];
 
@@ -57,7 +57,7 @@ function OfPerson({ content, part, person, parts, put, select, tag }: Props & { 
         <NumberIn label="Speed" unit="m/s" least={0} most={10} empty="drawn" value={person.vmax as number | undefined} put={(value) => set("vmax", value, tag("vmax"))} clear={() => set("vmax", undefined)} />
       </div>
       <label class="row">Does <select value={state} onChange={(event) => set("state", event.currentTarget.value || undefined)}>
-        <option value="">{points.length ? "walks" : "stands"}, and may do something by itself</option>
+        <option value="">{points.length ? "walks" : "stands"}</option>
         {parts.states.map(({ name, walks }) => <option key={name} value={name} disabled={walks && !points.length}>{name}{walks && !points.length ? " (needs a way)" : ""}</option>)}
       </select></label>
       {state !== "" && <NumberIn label="For" unit="s" least={0} empty="to the end" value={person.state_time as number | undefined} put={(value) => set("state_time", value, tag("time"))} clear={() => set("state_time", undefined)} />}
@@ -127,7 +127,7 @@ function NumberIn({ label, unit, value, put, clear, help, empty, least, most, wh
     else if (Number.isFinite(number) && (least === undefined || number >= least) && (most === undefined || number <= most) && (!whole || Number.isInteger(number))) put(number);
   };
   return (
-    <label title={help}>{label} {unit && <small>{unit}</small>}
+    <label title={help}><span>{label} {unit && <small>{unit}</small>}</span>
       <input type="number" step={whole ? 1 : "any"} min={least} max={most} placeholder={empty} value={text ?? (value === undefined || value === null ? "" : String(Math.round(value * 1000) / 1000))}
         onInput={(event) => read(event.currentTarget.value)} onBlur={() => setText(null)} />
     </label>

@@ -15,7 +15,7 @@ export type Kept = Checked & { name: string; world: string; version: string; con
 export type ThingModel = { name: string; radius: number; polygons: Point[][]; discs: number[][] };
 export type Parts = {
   types: { name: string; radius: number; speed: number }[];
-  states: { name: string; mark: [string, string]; walks: boolean; talks: boolean }[];
+  states: { name: string; walks: boolean; talks: boolean }[];
   reactions: string[]; fields: Field[]; things: ThingModel[]; robot: { name: string; radius: number; outline: Point[] };
 };
 

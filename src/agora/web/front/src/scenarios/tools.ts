@@ -18,7 +18,7 @@ export function hint(tool: Tool, content: Content, selected: Part | null, pendin
   const person = selected?.kind === "dynamic" ? people(content)[selected.number]?.name : undefined;
   switch (tool) {
     case "robot": return pending ? "Now press where it is to go; drag to say how it is to stand there." : "Press where the robot starts, and drag to turn it.";
-    case "person": return "Press where somebody stands, and drag to turn them. Then choose Way for where they walk, or Talk for whom they talk with.";
+    case "person": return "Press where somebody stands; drag to turn them. Then Way says where they walk, Talk with whom they talk.";
     case "way": return person ? `Press where ${person} walks to, point after point. Esc ends it.` : "Press the person who is to walk.";
     case "partner": return person
       ? partners(people(content)[selected!.number]).length ? `Press another one who talks with ${person} too; Esc ends it.` : `Press the one with whom ${person} talks.`
