@@ -1,5 +1,5 @@
 // What stands in a scenario, what is wrong with it, and what everybody will do.
-import { called, idOf, KINDS, partOf, people, things, type Content, type Part } from "./model";
+import { called, doing, idOf, KINDS, partOf, people, things, type Content, type Part } from "./model";
 import type { Checked } from "./server";
 
 type Props = { content: Content; selected: Part | null; checked: Checked | null; select(part: Part): void };
@@ -31,7 +31,7 @@ function says(content: Content, { kind, number }: Part): string {
   if (kind === "robots") return "";
   if (kind !== "dynamic") return things(content, kind)[number].model.replaceAll("_", " ");
   const person = people(content)[number], many = (person.number_of_peds ?? 1) > 1 ? `${person.number_of_peds} × ` : "";
-  return `${many}${person.state ?? (person.with ? "talking" : person.waypoints?.length ? "walks" : "stands")}`;
+  return `${many}${doing(content, number) || (person.waypoints?.length ? "walks" : "stands")}`;
 }
 
 export function Problems({ checked, select }: { checked: Checked | null; select(part: Part): void }) {

@@ -2,7 +2,7 @@
 import { useEffect, useImperativeHandle, useRef, useState } from "preact/hooks";
 import type { Ref } from "preact";
 import { types } from "../live/drive";
-import { added, freeName, has, headingOf, movedTo, partners, people, placeOf, rounded, talksWith, turnedTo, type Content, type Part, type Place } from "./model";
+import { added, apart as parted, freeName, has, headingOf, movedTo, partners, people, placeOf, rounded, talkers, talksWith, turnedTo, type Content, type Part, type Place } from "./model";
 import type { Parts, World } from "./server";
 import { Sketch, type Hit } from "./Sketch";
 import { hint, TOOLS, type Tool } from "./tools";
@@ -107,8 +107,8 @@ export function Board({ content, world, parts, selected, wrong, view, put, selec
         if (!person) { select({ ...hit.part, key: "pos", k: 0 }); return null; }
         const mine = people(content)[person.number];
         if (other === mine.name) return null;
-        const names = partners(mine);
-        put(talksWith(content, person.number, names.includes(other) ? names.filter((name) => name !== other) : [...names, other]));
+        const joined = talkers(content, person.number).some(({ name }) => name === other);
+        put(joined ? parted(content, person.number, other) : talksWith(content, person.number, [...partners(mine), other]));
         return null;
       }
     }

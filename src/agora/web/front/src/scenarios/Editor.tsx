@@ -167,13 +167,15 @@ function Editor({ kept, world, parts }: { kept: Kept; world: World; parts: Parts
         <div>
           {now !== EMPTY && <Board content={now} world={world} parts={parts} selected={part} wrong={wrong} view={board} put={put} select={select} />}
           <p class="hidden" aria-live="polite">{part ? told(now, part) : ""}</p>
-          <Play name={name} save={save} ready={now.robots.length > 0} />
-          <Sentences checked={checked} select={select} />
         </div>
         <div class="editor-side">
           {part && <Fields key={`${idOf(part)}.${part.key}.${part.k}`} content={now} part={part} parts={parts} put={put} select={select} />}
           <Problems checked={checked} select={select} />
           <Elements content={now} selected={part} checked={checked} select={select} />
+        </div>
+        <div class="editor-below">
+          <Play name={name} save={save} ready={now.robots.length > 0} />
+          <Sentences checked={checked} select={select} />
         </div>
       </div>
     </>

@@ -2,7 +2,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { Said } from "../Said";
 import type { Field } from "../api";
-import { called, changed, doubled, headingOf, movedTo, partners, people, placeOf, renamed, talksWith, things, turnedTo, without, type Content, type Part, type Person } from "./model";
+import { apart, called, changed, doing, doubled, headingOf, movedTo, partners, people, placeOf, renamed, talkers, talksWith, things, turnedTo, without, type Content, type Part, type Person } from "./model";
 import type { Parts } from "./server";
 
 type Props = { content: Content; part: Part; parts: Parts; put(content: Content, tag?: string): void; select(part: Part | null): void };
@@ -45,7 +45,7 @@ export function Fields({ content, part, parts, put, select }: Props) {
 
 function OfPerson({ content, part, person, parts, put, select, tag }: Props & { person: Person; tag(key: string): string }) {
   const set = (key: string, value: unknown, named?: string) => put(changed(content, part, { [key]: value }), named);
-  const talks = partners(person), others = people(content).filter(({ name }) => name !== person.name), state = person.state ?? (talks.length ? "talking" : "");
+  const talks = talkers(content, part.number).map(({ name }) => name), others = people(content).filter(({ name }) => name !== person.name), state = doing(content, part.number);
   const points = person.waypoints ?? [], rest = parts.fields.filter(({ name }) => !SHOWN.includes(name)), given = rest.filter(({ name }) => name in person).length;
   return (
     <>
@@ -65,7 +65,7 @@ function OfPerson({ content, part, person, parts, put, select, tag }: Props & { 
         <details open={talks.length > 0}>
           <summary>Talks with {talks.length ? talks.join(", ") : "nobody"}</summary>
           <div class="stages" role="group" aria-label="Talks with">
-            {others.map(({ name }) => <label key={name}><input type="checkbox" checked={talks.includes(name)} onChange={() => put(talksWith(content, part.number, talks.includes(name) ? talks.filter((one) => one !== name) : [...talks, name]))} /> {name}</label>)}
+            {others.map(({ name }) => <label key={name}><input type="checkbox" checked={talks.includes(name)} onChange={() => put(talks.includes(name) ? apart(content, part.number, name) : talksWith(content, part.number, [...partners(person), name]))} /> {name}</label>)}
           </div>
         </details>
       )}

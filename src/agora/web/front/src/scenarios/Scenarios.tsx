@@ -29,8 +29,8 @@ export function Scenarios() {
       <h1>Scenarios</h1>
       <p>A scenario says where robots start and are to go, and what each person does. Draw one, watch it, run planners on it; its file is what <code>agora run</code> and <code>agora bench</code> read.</p>
       {error && <p class="bad" role="alert">{error}</p>}
-      <div class="columns">
-        <div>
+      <div class="columns begin">
+        <div class="begin-lists">
           <h2>Yours</h2>
           {entries && !own.length && <p class="faint">None yet. Begin a new one, or open a copy of one below.</p>}
           {own.length > 0 && <Table entries={own} title="Your scenarios" last={(one) => <button type="button" aria-label={`Remove ${one.name}`} onClick={() => void drop(one)}>Remove</button>} />}
@@ -48,7 +48,7 @@ const open = (name: string) => { forget("/api/suites"); go(`/scenarios/${encodeU
 function Table({ entries, title, last }: { entries: Entry[]; title: string; last(entry: Entry): preact.JSX.Element }) {
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label={title}>
-      <table class="runs">
+      <table class="runs full">
         <thead><tr><th scope="col">Name</th><th scope="col">World</th><th scope="col" class="number">Robots</th><th scope="col" class="number">People</th><th scope="col"><span class="hidden">What to do</span></th></tr></thead>
         <tbody>
           {entries.map((one) => (

@@ -1,7 +1,7 @@
 // Draws a scenario that is edited: the map once for each view, everybody at each change; and says what lies under the mouse.
 import { Painter, type Plan, type Point } from "../../../../viewer/templates/painter.js";
 import { TURN } from "../../../../viewer/templates/track.js";
-import { called, crowdOf, facing, headingOf, idOf, KINDS, partners, people, placeOf, samePart, things, type Content, type Part, type Person, type Place } from "./model";
+import { called, crowdOf, doing, facing, headingOf, idOf, KINDS, partners, people, placeOf, samePart, things, type Content, type Part, type Person, type Place } from "./model";
 import type { Parts, ThingModel, World } from "./server";
 
 export type Shown = { selected: Part | null; wrong: Set<string>; pending: Place | null; cross: boolean };
@@ -61,8 +61,7 @@ export class Sketch extends Painter {
       this.#nose(goal, GOAL, colours.goal);
     }
     const shown = crowd.flatMap((person, k) => {
-      const heading = facing(content, k), radius = this.radius(person), talks = partners(person).length > 0 || crowd.some((other) => partners(other).includes(person.name));
-      const state = this.world.names.indexOf(person.state ?? (talks ? "talking" : ""));
+      const heading = facing(content, k), radius = this.radius(person), state = this.world.names.indexOf(doing(content, k));
       return crowdOf(person, radius).map(([x, y], j) => ({ x, y, heading, radius, id: j, state }));
     });
     this.people(this.world, shown);

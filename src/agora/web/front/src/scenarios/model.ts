@@ -98,6 +98,13 @@ export function talksWith(content: Content, number: number, names: string[]): Co
   return changed(content, { kind: "dynamic", number, key: "pos", k: 0 }, values);
 }
 
+/** Let two who talk part, whoever of them said so. */
+export function apart(content: Content, number: number, name: string): Content {
+  const mine = people(content)[number], other = people(content).findIndex((one) => one.name === name);
+  const without = (found: Content, k: number, whom: string) => (partners(people(found)[k]).includes(whom) ? talksWith(found, k, partners(people(found)[k]).filter((one) => one !== whom)) : found);
+  return without(without(content, number, name), other, mine.name);
+}
+
 /** Give somebody another name, also where others talk with it. */
 export function renamed(content: Content, part: Part, name: string): Content {
   const before = String((listOf(content, part.kind)[part.number] as { name: string }).name), found = changed(content, part, { name });
@@ -113,13 +120,21 @@ export function freeName(content: Content, stem: string): string {
   for (let k = 1; ; k++) if (!taken.has(`${stem}_${k}`)) return `${stem}_${k}`;
 }
 
+/** Those with whom somebody talks, whoever of them says so. */
+export function talkers(content: Content, number: number): Person[] {
+  const person = people(content)[number];
+  return people(content).filter((other) => other !== person && (partners(person).includes(other.name) || partners(other).includes(person.name)));
+}
+
+/** What somebody does at the start, as the episode has it; empty for who walks or stands. */
+export const doing = (content: Content, number: number): string => people(content)[number].state ?? (talkers(content, number).length ? "talking" : "");
+
 /** The direction in which somebody looks at the start, as the episode has it. */
 export function facing(content: Content, number: number): number {
   const person = people(content)[number], [x, y, angle = 0] = person.pos;
   if (person.heading !== undefined && person.heading !== null) return person.heading;
   if (angle) return angle;
-  const talkers = people(content).filter((other) => other !== person && (partners(person).includes(other.name) || partners(other).includes(person.name)));
-  const ends = talkers.length ? talkers.map(({ pos }) => pos) : (person.waypoints ?? []).slice(0, 1);
+  const company = talkers(content, number), ends = company.length ? company.map(({ pos }) => pos) : (person.waypoints ?? []).slice(0, 1);
   if (!ends.length) return 0;
   const [ex, ey] = [0, 1].map((axis) => ends.reduce((sum, end) => sum + end[axis], 0) / ends.length);
   return Math.hypot(ex - x, ey - y) > 1e-6 ? Math.atan2(ey - y, ex - x) : 0;
