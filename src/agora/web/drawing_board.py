@@ -74,7 +74,7 @@ def add_scenarios(app: FastAPI, scenarios: Scenarios) -> None:
         """An own scenario."""
         return scenarios.get(name)
 
-    @app.get("/api/scenarios/{world}/{name}")
+    @app.get("/api/worlds/{world}/scenarios/{name}")
     def of_world(world: str, name: str) -> dict[str, Any]:
         """A scenario of a world."""
         return scenarios.look(world, name)

@@ -16,7 +16,7 @@ export function Scenarios() {
   const copy = async ({ world, name }: Entry) => {
     setError("");
     try {
-      const found = await get<Kept>(`/api/scenarios/${encodeURIComponent(world)}/${encodeURIComponent(name)}`);
+      const found = await get<Kept>(`/api/worlds/${encodeURIComponent(world)}/scenarios/${encodeURIComponent(name)}`);
       open((await keepAs(nameOf(found.name), found.content)).name);
     } catch (problem) { setError(wordsOf(problem)); }
   };
