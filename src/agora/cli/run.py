@@ -49,7 +49,8 @@ def run(
     from dataclasses import replace
 
     from agora.benchmark.contest import read_benchmark
-    from agora.benchmark.facts import blind
+    from agora.benchmark.facts import blind, unaware
+    from agora.benchmark.failures import unread
     from agora.cli.unanswered import Unanswered
     from agora.config import parse_component
     from agora.core.recording import Outcome
@@ -81,7 +82,8 @@ def run(
     numbers = list(_numbers(recording, measures))
     typer.echo(f"{start.entry}  seed {chosen.seed}  {label}: {recording.outcome.label}")
     if recording.outcome is not Outcome.REACHED and not recording.failure:
-        typer.echo(why(recording).words)
+        mine = {label: named}
+        typer.echo(why(recording).words + unread(blind(mine), unaware(mine), label, recording.outcome.label))
     if others:
         typer.echo(f"other robots: {', '.join(other.outcome.label for other in others)}; metrics are those of the first")
     for number, each in enumerate(recordings):
