@@ -246,6 +246,7 @@ def test_idle_time_does_not_count(written):
     assert value["time_to_goal"] == pytest.approx(10.03) and value["stalled_time"] < 0.1
     assert (value["success"], value["reached"], value["success_k2"], value["success.socnavbench"]) == (1.0, 1.0, 1.0, 1.0)
     assert value["collisions"] is None and value["timeout"] == 0.0
+    assert value["time_norm"] is None  # nobody said a time limit
     (row,) = write_played_rows(played)
     assert (row["outcome"], row["success"]) == ("reached", 1.0)
 
