@@ -56,6 +56,11 @@ test: MARKED := -m 'not slow'
 test test-all: $(VENV)/.test
 	@$(beside)
 
+# The pages are walked in Debian's Chromium.
+ifneq ($(and $(shell command -v npm),$(shell command -v chromium)),)
+test test-all: web
+endif
+
 ifneq ($(ROS)$(filter true,$(CI)),)
 test test-all: workspace
 

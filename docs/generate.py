@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import typer
+from sqlalchemy import create_engine
 
 import agora
 from agora.benchmark.published import PublishedRow, published
@@ -91,6 +92,8 @@ from agora.tasks.settings import (
 from agora.tasks.suite import Suite, load_suite, suite_names
 from agora.viewer.figures import save
 from agora.viewer.situation import situation_figure
+from agora.web.app import create_app
+from agora.web.settings import Settings as WebSettings
 from agora.wire.episode import Episode
 from agora.wire.question import Hello, Question
 from agora.wire.snapshot import PedestriansNow, RobotsNow, Snapshot
@@ -210,6 +213,7 @@ def write(place: Path) -> None:
         "python_api": python_api(),
     }
     pages["command_line"] = command_line()
+    pages["web_addresses"] = web_addresses()
     for name, text in pages.items():
         put(place / f"{name}.md", text)
 
@@ -695,6 +699,17 @@ def python_api() -> str:
     order = ["At hand: `import agora`", *ROOMS]
     assert set(parts) == set(order), set(order) ^ set(parts)
     return "\n".join(f"## {room}\n\n" + "\n".join(parts[room]) for room in order)
+
+
+def web_addresses() -> str:
+    """The addresses of a web server, as it describes them itself."""
+    paths = create_app(WebSettings(Path("web")), create_engine("sqlite://")).openapi()["paths"]
+    rows = []
+    for path, methods in paths.items():
+        for method, said in methods.items():
+            asked = [f"`{one['name']}`" for one in said.get("parameters", ()) if one["in"] == "query"]
+            rows.append([f"`{method.upper()} {path}`", prose(said["description"]), ", ".join(asked)])
+    return table(["address", "answer", "query"], rows)
 
 
 def command_line() -> str:

@@ -338,6 +338,7 @@ OF_NO_MODULE = {
     "tasks.social": "a suite",
     "tasks.taga": "a suite",
     "tasks.worlds.worlds": "each of them",
+    "web.pages": "the built pages, in a browser",
     "testing.contract_of_planners": "planners that break the contract",
 }
 """Tests that are named for no module of the library, and what they test."""

@@ -19,6 +19,7 @@ from PIL import Image
 from typer.testing import CliRunner
 
 from agora.cli.app import app
+from agora.documented import meanings
 from agora.planners.presets import named_planner
 from agora.registry import available, load
 from agora.robots.model import robot_names
@@ -157,7 +158,7 @@ def test_every_parameter_in_the_reference_is_explained(generate):
     parts += [record for records in (generate.FILES | generate.RECORDS).values() for record in records]
     for part in parts:
         names = [field.name for field in dataclasses.fields(part) if field.init]
-        assert set(generate.descriptions(part, names)) == set(names), part
+        assert set(meanings(part, names)) == set(names), part
 
 
 def test_the_manual_says_in_a_line_what_every_public_name_of_the_library_is(generate):
@@ -170,34 +171,6 @@ def test_the_manual_says_in_a_line_what_every_public_name_of_the_library_is(gene
             assert hasattr(library, name), f"{module}.{name}"
             line = next(line for line in part.splitlines() if line.startswith(f"| `{name}` |"))
             assert len(line) > len(f"| `{name}` |  |") or not inspect.isclass(getattr(library, name)), line
-
-
-def test_descriptions_are_found_however_they_are_laid_out(generate):
-    @dataclasses.dataclass
-    class Snail:
-        """Slow.
-
-        Attributes:
-            speed, patience: m/s and s.
-            shell: of it. slime: how
-                much, one: two, of it.
-            horn_left: m.
-        """
-
-        speed: float
-        patience: float
-        shell: float
-        slime: float
-        horn_left: float
-
-    found = generate.descriptions(Snail, [field.name for field in dataclasses.fields(Snail)])
-    assert found == {
-        "speed": "m/s and s.",
-        "patience": "m/s and s.",
-        "shell": "of it.",
-        "slime": "how much, one: two, of it.",
-        "horn_left": "m.",
-    }
 
 
 def test_generated_pages_are_written_once_and_say_what_is_there(generate, tmp_path):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from agora.core.compiling import seconds_compiling
-from agora.core.recording import Outcome, Recording
+from agora.core.recording import Contact, Outcome, Recording
 from agora.core.state import Bools, Doubles, Floats, one_robot
 from agora.engine.backends import backend_of
 from agora.engine.conditions import Conditions as Conditions
@@ -226,6 +226,10 @@ class Episodes:
                 self._after()
         finally:
             self.batch.close()
+
+    def contacts(self, world: int, robot: int) -> tuple[Contact, ...]:
+        """Return the contacts of a robot so far, in the order of time."""
+        return self._recorder.contacts(world, robot)
 
     def _refill(self) -> None:
         began = False

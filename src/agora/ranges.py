@@ -77,6 +77,10 @@ Period = Annotated[float, Within(0.0, 36_000.0, above=True)]
 """Time that is not 0, s."""
 Chance = Annotated[float, Within(0.0, 1.0)]
 """A probability or a share."""
+Turns = Annotated[float, Within(-4.0 * math.pi, 4.0 * math.pi)]
+"""A heading or another angle, rad, within two turns: who writes more means degrees."""
+Deviation = Annotated[float, Within(0.0, 6.2832)]
+"""Of a heading from another one, rad; every heading is within 3.1416, and who writes more than a turn means degrees."""
 Factor = Annotated[float, Within(-10_000.0, 10_000.0)]
 """What a force or a cost is multiplied by."""
 Rate = Annotated[float, Within(0.0, 10.0)]
@@ -91,6 +95,11 @@ Count = Annotated[int, Within(1, 10_000)]
 """How many, of what costs time or memory."""
 Number = Annotated[int, Within(0, 1_000_000)]
 """How many, or which; 0 for none."""
+
+
+def meant_degrees(angle: float, most: float) -> str:
+    """Return the end of a message that refuses an angle, rad: the same number of degrees, where it is more than ``most``."""
+    return f"; an angle is in radians, and {angle:g} degrees are {math.radians(angle):.4g}" if abs(angle) > most else ""
 
 
 def range_of(hint: Any) -> Within | None:

@@ -74,6 +74,7 @@ def test_what_is_written_is_read_back_the_same_and_holds_only_what_was_said(tmp_
         (lambda v: v["obstacles"]["dynamic"][0].pop("pos"), r"dynamic\[0\].pos: expected a list, got nothing: the key is missing"),
         (lambda v: v["obstacles"]["dynamic"][1].update(name="p1"), "two obstacles are called 'p1'"),
         (lambda v: v["obstacles"]["static"][0].update(pos=[1, 2, 3, 4]), r"pos must be \[x, y\] or \[x, y, heading\], not 4"),
+        (lambda v: v["robots"][0].update(goal=[1, 2, 45]), r":\d+: robots\[0\]: goal: a heading of 45 is more .*0.7854"),
         (lambda v: v["robots"][0].update(goal="there"), r"robots\[0\].goal: expected a list, got 'there'"),
         (lambda v: v.pop("robots"), "robots: expected a list, got nothing"),
         (lambda v: v.update(robot=[]), "robot: unknown key; did you mean 'robots'"),

@@ -144,7 +144,7 @@ def test_parameters_have_the_names_of_ros():
         ("episodes: 50", "timeout: .nan", "t.yaml:2: timeout: expected a number or one of auto, got nan"),
         ("episodes: 50", "timeout: 0", "timeout must be above 0"),
         ("episodes: 50", "goal_radius: 15", "goal_radius must be above 0 and at most 5.0 m, got 15"),
-        ("episodes: 50", "goal_tolerance_angle: 200", "goal_tolerance_angle must be in [0, 180]"),
+        ("episodes: 50", "goal_tolerance_angle: 200", "goal_tolerance_angle must be in (0, 180]"),
         ("min: 1, max: 5", "min: 6, max: 5", "t.yaml:13: RANDOM.dynamic: min must be at least 0 and at most max"),
         ('max: 0, models: ["shelf"]', 'max: 0, modles: ["shelf"]', "t.yaml:11: RANDOM.static.modles: unknown key"),
         ("seed: 7", "seed: -2", "seed must be at least -1"),

@@ -84,7 +84,17 @@ def test_a_file_is_read_with_its_defaults_and_survives_the_way_through_a_file(wr
         ("timeout: 5.0", "timeout: .nan", ":12: stages[0].timeout: expected a number or one of auto, got nan"),
         ("timeout: 5.0", "timeout: 0.0", ":12: stages[0]: timeout must be above 0"),
         ("timeout: 5.0", "goal_tolerance: 15", ":12: stages[0]: goal_tolerance must be above 0 and at most 5.0 m, got 15"),
-        ("timeout: 5.0", "heading_tolerance: 30", ":12: stages[0]: heading_tolerance must be in [0, 2 pi] rad"),
+        ("timeout: 5.0", "heading_tolerance: 30", ":12: stages[0]: heading_tolerance must be in (0, pi] rad"),
+        (
+            "timeout: 5.0",
+            "heading_tolerance: 15",
+            ":12: stages[0]: heading_tolerance must be in (0, pi] rad, or null for any heading, got 15; an angle is",
+        ),
+        (
+            "timeout: 5.0",
+            "heading_tolerance: 0.0",
+            ":12: stages[0]: heading_tolerance must be in (0, pi] rad, or null for any heading, got 0",
+        ),
         ("helbing", "helbling", ":11: stages[0].crowd.model: no crowd model called 'helbling'; did you mean 'helbing'?"),
         ("{name: orca}", "{name: orka}", ":18: stages[1].crowd.model: no crowd model called 'orka'; did you mean 'orca'?"),
         ("{name: orca}", "{name: orca, horizn: 2}", ":18: stages[1].crowd.model.horizn: unknown key; did you mean 'horizon'?"),

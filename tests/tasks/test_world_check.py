@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 from tests.places import furnished, rooms
 
+from agora.maps.grid import Map
 from agora.maps.place import Place, write_place
 from agora.tasks.world_check import check_world
 from agora.tasks.worlds.folder import world_folder, world_names
@@ -61,6 +63,61 @@ def test_a_goal_in_another_room_that_a_large_robot_cannot_get_to_is_found(tmp_pa
     )
     assert "2 areas that are not joined" in found.notes[1]
     assert check_world(tmp_path, 9.0).problems[0].endswith("a robot of radius 9 m fits nowhere")
+
+
+def house(tmp_path, door=False):
+    """A house of 6 x 5 m with walls of 0.2 m in a map of 11 x 8 m, whose west is unknown."""
+    cells, unknown = np.zeros((80, 110), bool), np.zeros((80, 110), bool)
+    cells[10:60, 20:80] = True
+    cells[12:58, 22:78] = False
+    cells[30:40, 78:80] &= not door
+    unknown[:, :10] = True
+    write_place(Place(Map("house", 0.1, (-3.0, 2.0), cells, unknown)), tmp_path)
+    (tmp_path / "scenarios").mkdir(exist_ok=True)
+    return tmp_path / "scenarios" / "a.json"
+
+
+def test_who_is_outside_the_house_is_told_from_who_is_inside(tmp_path):
+    file = house(tmp_path)
+    file.write_text(scenario([0.0, 5.0], [6.5, 5.0], [2.0, 6.0], [6.0, 3.0], [-2.5, 5.0]))
+    outside = "outside the walls, in free space that reaches the edge of the map"
+    assert [p.partition(": ")[2] for p in check_world(tmp_path, 0.3).problems] == [
+        f"robots[0].goal: is {outside}",
+        f"obstacles.dynamic[1].pos: 'p1' is {outside}",
+        "obstacles.dynamic[2].pos: 'p2' is where the map knows nothing",
+    ]
+    (tmp_path / "open").mkdir()
+    house(tmp_path / "open", door=True).write_text(scenario([0.0, 5.0], [6.5, 5.0], [2.0, 6.0], [6.0, 3.0]))
+    assert check_world(tmp_path / "open", 0.3).problems == []
+
+
+def test_waypoints_that_cannot_be_reached_people_behind_walls_and_talks_through_walls_are_found(tmp_path):
+    file = house(tmp_path)
+    world = json.loads(scenario([0.0, 5.0], [3.0, 5.0], [2.0, 6.0], [3.0, 7.5]))
+    first, second = world["obstacles"]["dynamic"]
+    first["waypoints"], second["with"] = [[3.0, 5.0], [6.5, 5.0], [3.0, 1.0]], "p2"
+    world["obstacles"]["dynamic"].append({"name": "p2", "pos": [3.0, 8.5]})
+    file.write_text(json.dumps(world))
+    keys = [p.partition(": ")[2].partition(": ")[::2] for p in check_world(tmp_path, 0.3).problems]
+    assert [key for key, _ in keys] == [
+        "obstacles.dynamic[0].waypoints[1]",
+        "obstacles.dynamic[0].waypoints[2]",
+        "obstacles.dynamic[1].pos",
+        "obstacles.dynamic[2].pos",
+        "obstacles.dynamic[2].pos",
+    ]
+    assert keys[1][1] == "is outside the map" and keys[2][1] == "an obstacle lies between 'p1' and 'p2', who talk"
+
+
+def test_in_a_street_with_a_house_the_street_is_not_outside_and_who_is_shut_in_is_a_remark(tmp_path):
+    cells = np.zeros((80, 110), bool)
+    cells[10:30, 20:50] = True
+    cells[12:28, 22:48] = False
+    write_place(Place(Map("street", 0.1, (-3.0, 2.0), cells)), tmp_path)
+    (tmp_path / "scenarios").mkdir()
+    (tmp_path / "scenarios" / "a.json").write_text(scenario([-2.0, 8.0], [7.0, 3.0], [0.5, 4.0], [6.0, 8.0]))
+    found = check_world(tmp_path, 0.3)
+    assert found.problems == [] and found.notes[-1].endswith("obstacles.dynamic[0].pos: walls part 'p0' from every robot")
 
 
 def test_furniture_and_zones_outside_the_map_are_found_with_their_line(world):

@@ -6,7 +6,12 @@ from typing import Annotated
 
 import typer
 
-SuiteName = Annotated[str, typer.Argument(help="A suite's name (agora list suites) or file, or a folder of Arena's benchmark.")]
+SuiteName = Annotated[
+    str,
+    typer.Argument(
+        help="A suite's name (agora list suites) or file, a scenario WORLD/scenarios/NAME.json, or a folder of Arena's benchmark."
+    ),
+]
 
 InterPlannerName = Annotated[
     str, typer.Option("--interplanner", "-i", help="In front of planners that name none: NAME or NAME:key=value,key=value.")

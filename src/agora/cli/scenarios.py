@@ -45,8 +45,9 @@ def show(
     robot: Robot = ROBOT,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Write a picture (.png, .pdf or .svg).")] = None,
 ) -> None:
-    """Say what a card or file is about, and draw it."""
+    """Say in sentences what each robot and each person of a card or file will do, and draw it."""
     from agora.errors import InputError
+    from agora.tasks.told import told
 
     if output is not None and (output.suffix.lower() not in _ENDINGS or not output.absolute().parent.is_dir()):
         raise InputError(f"--output {output}: expected a name that ends in {', '.join(_ENDINGS)}, in a folder that is there")
@@ -56,6 +57,8 @@ def show(
     else:
         card, suite, situation, task = _drawn(which, seed, values, robot)
         _describe(card, suite, seed)
+    for sentence in told(task):
+        typer.echo(f"  {sentence}")
     if output is not None:
         _picture(task, situation, (), which, output)
         typer.echo(output)

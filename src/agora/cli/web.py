@@ -17,6 +17,9 @@ def web(
         str, typer.Option(help="URL of a database, such as postgresql+psycopg://USER@HOST/NAME; a file in the folder by default.")
     ] = "",
     workers: Annotated[int, typer.Option(help="Workers of the queue, each for one run at a time; 0 for none.", min=0)] = 1,
+    executor: Annotated[
+        str, typer.Option(help="Who runs the episodes of runs, with parameters: ray:address=HOST:6379; processes here by default.")
+    ] = "",
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")] = True,
 ) -> None:
     """Open Agora in a browser: run, watch, drive, compare. It listens on this machine alone; Ctrl-C ends it."""
@@ -28,4 +31,4 @@ def web(
     from agora.web.serve import serve
     from agora.web.settings import Settings
 
-    serve(Settings(folder, database), port, workers, opens=browser, say=lambda line: typer.echo(line, err=True))
+    serve(Settings(folder, database, executor=executor), port, workers, opens=browser, say=lambda line: typer.echo(line, err=True))

@@ -89,6 +89,10 @@ class Person:
         type: name in `agora.core.state.TYPES`.
         reaction: name in `agora.core.state.REACTIONS`.
         state: name in `agora.core.state.SOCIAL_STATES`.
+        state_time: time at which its state ends, which nothing else changes before, s; 0 for a state that behaviours change as they
+            like. This and the next two need the behaviour ``given_states``.
+        state_radius: distance of a robot at which that state ends too, m; 0 for none.
+        talk: number of the conversation that it stands in, -1 for none.
         waits: time for which it stands before it sets out for each waypoint, s; none where fewer are given.
         company: distance at which it stays with the nearest robot, m, and the first and last moment, s; 0 for pedestrians who do
             not. This and ``waits`` need the behaviour ``cues``.
@@ -113,6 +117,9 @@ class Person:
     type: str = "adult"
     reaction: str = "regular"
     state: str = "walking"
+    state_time: float = 0.0
+    state_radius: float = 0.0
+    talk: int = -1
     waits: tuple[float, ...] = ()
     company: tuple[float, float, float] = (0.0, 0.0, 0.0)
     doing: tuple[str, ...] = ()

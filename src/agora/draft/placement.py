@@ -41,6 +41,26 @@ def component_of(map: Map, clearance: float) -> Ints:
     return result
 
 
+@functools.lru_cache(maxsize=16)
+def outside_of(map: Map, robots: tuple[tuple[float, float], ...] = ()) -> Bools:
+    """Return the cells (rows, columns) outside the walls: free space that reaches the edge of the map.
+
+    No cell is outside where robots drive outdoors: where the largest free space reaches the edge, such as that of a street with
+    houses, and no robot is in one that does not.
+
+    Args:
+        map: the surroundings.
+        robots: starts and goals of robots, m.
+    """
+    parts = component_of(map, 0.0)
+    at_edge = {int(part) for side in (parts[0], parts[-1], parts[:, 0], parts[:, -1]) for part in np.unique(side)} - {0}
+    on_map = [map.cell_of(np.array(point)) for point in robots if map.contains(np.array(point))]
+    main = {1, *(int(parts[cell]) for cell in on_map)} - {0}
+    cells = np.zeros(map.shape, np.bool_) if main <= at_edge else np.isin(parts, sorted(at_edge))
+    cells.flags.writeable = False
+    return cells
+
+
 def place(
     stream: Stream,
     map: Map,

@@ -13,16 +13,33 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from agora.config import load, plain
-from agora.errors import InputError
+from agora.core.state import REACTIONS, SOCIAL_STATES
+from agora.errors import InputError, nearest
 from agora.files import write_whole
 from agora.maps.frame import moved
 from agora.maps.grid import Map
-from agora.ranges import Chance, Distance, Duration, Factor, Number, WalkingSpeed, Within
+from agora.ranges import Chance, Distance, Duration, Factor, Number, Period, WalkingSpeed, Within, meant_degrees
 
 __all__ = ["Pedestrian"]
 
 Pose = tuple[float, ...]
 """x, y and heading; two numbers are taken as heading 0, and headings are put into (-pi, pi]."""
+
+MOVES = ("walking", "running")
+"""The states that need a way."""
+TALKS = ("talking", "listening", "telling")
+"""The states that need somebody else."""
+GIVEN = (*MOVES, "idle", *TALKS, "texting", "phone", "interacting", "queueing", "sitting", "working")
+"""The social states that a scenario may give."""
+_OF_ROBOTS = tuple(state for state in SOCIAL_STATES if state not in GIVEN)
+_WORDS = {
+    **dict.fromkeys(("wait", "waiting", "stand", "standing", "still", "stay", "staying"), "idle"),
+    **dict.fromkeys(("phoning", "calling", "telephoning", "on the phone"), "phone"),
+    **dict.fromkeys(("chat", "chatting", "conversation", "speaking", "discussing"), "talking"),
+    **dict.fromkeys(("tellstory", "storytelling"), "telling"),
+    **dict.fromkeys(("queuing", "lining up"), "queueing"),
+}
+"""What people write for some states."""
 
 _OLDER = {"format", "pedsim_agents", "static_obstacles", "robot_position", "robot_goal", "map_path"}
 _OLDEST = {"scenarios"}
@@ -32,12 +49,22 @@ def pose_of(key: str, values: Pose) -> Pose:
     """Return x, y and the heading, put into (-pi, pi], of two or three numbers.
 
     Raises:
-        ValueError: there are more or fewer; the message begins with the key.
+        ValueError: there are more or fewer, or the heading is more than two turns; the message begins with the key.
     """
     if len(values) not in (2, 3):
         raise ValueError(f"{key} must be [x, y] or [x, y, heading], not {len(values)} numbers")
-    heading = values[2] if len(values) == 3 else 0.0
-    return (values[0], values[1], heading if -math.pi < heading <= math.pi else math.pi - (math.pi - heading) % math.tau)
+    return (values[0], values[1], heading_of(key, values[2] if len(values) == 3 else 0.0))
+
+
+def heading_of(key: str, heading: float) -> float:
+    """Return a heading put into (-pi, pi].
+
+    Raises:
+        ValueError: it is more than two turns; the message begins with the key.
+    """
+    if abs(heading) > 2 * math.tau:
+        raise ValueError(f"{key}: a heading of {heading:g} is more than two turns{meant_degrees(heading, 0.0)}")
+    return heading if -math.pi < heading <= math.pi else math.pi - (math.pi - heading) % math.tau
 
 
 @dataclass(frozen=True)
@@ -85,7 +112,8 @@ class Pedestrian:
 
     Attributes:
         name: unique name.
-        pos: pose at the start; pedestrians with waypoints look to the first one, whatever the heading.
+        pos: pose at the start. A heading of 0 is none where somebody walks or talks, as editors write it: such a one looks to the
+            first waypoint, or to the partner.
         waypoints: points to walk to, each x, y and a third number, which is documented as a radius but holds headings in many
             files: it is kept and means nothing.
         type: "adult", "child", "elder" ..., also as "human/adult".
@@ -108,6 +136,14 @@ class Pedestrian:
         force_factor_obstacle: factor of the obstacle force.
         force_factor_social: factor of the social force.
         force_factor_robot: factor of the robot's force.
+        heading: heading at the start, rad, instead of the third number of ``pos``; 0 is east here.
+        state: social state from the start on, which no chance changes: walking, running, idle, talking, listening, telling,
+            texting, phone, interacting, queueing, sitting or working. Who walks or runs needs waypoints, and who is texting or on
+            the phone follows them, where it has some, at half the speed; everybody else stands at ``pos``.
+        with: name, or names, of pedestrians with whom it talks; they talk with it, whether they say so or not. The state is
+            "talking" where none is given.
+        state_time: time at which the state ends, s; at the end of the episode where not given. A ``start_up_mode`` ends it too.
+        reaction: reaction to robots: regular, impassive, surprised, curious, scared or threatening.
     """
 
     name: str
@@ -143,14 +179,59 @@ class Pedestrian:
     force_factor_social: Factor | None = None
     force_factor_robot: Factor | None = None
     configuration: str | None = None
+    heading: float | None = None
+    state: str | None = None
+    partners: str | tuple[str, ...] | None = field(default=None, metadata={"key": "with"})
+    state_time: Period | None = None
+    reaction: str | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "pos", pose_of("pos", self.pos))
+        if self.reaction not in (None, *REACTIONS):
+            raise ValueError(f"reaction: no reaction to robots called {self.reaction!r}; {nearest(str(self.reaction), REACTIONS)}")
+        self._settle_heading()
+        self._settle_state()
         for number, point in enumerate(self.waypoints):
             if len(point) not in (2, 3):
                 raise ValueError(f"waypoints must be [x, y] or [x, y, radius]; number {number} has {len(point)} numbers")
         points = tuple((point[0], point[1], point[2] if len(point) == 3 else 0.0) for point in self.waypoints)
         object.__setattr__(self, "waypoints", points)
+
+    @property
+    def people(self) -> int:
+        """Number of people of the entry."""
+        return max(self.number_of_peds or 1, 1)
+
+    def _settle_heading(self) -> None:
+        """Put the heading into one turn."""
+        if self.heading is None:
+            return
+        heading = heading_of("heading", self.heading)
+        object.__setattr__(self, "heading", heading)
+        if self.pos[2] not in (0.0, heading):
+            raise ValueError(f"heading is {heading:g}, but the third number of pos is {self.pos[2]:g}; leave one of them out")
+
+    def _settle_state(self) -> None:
+        """Check the state, which is "talking" where only partners are given."""
+        if self.partners is not None:
+            names = (self.partners,) if isinstance(self.partners, str) else tuple(dict.fromkeys(self.partners))
+            if not names or self.name in names:
+                raise ValueError(f"with: {self.name!r} must talk with somebody else, got {', '.join(names) or 'nobody'}")
+            object.__setattr__(self, "partners", names)
+            object.__setattr__(self, "state", self.state or "talking")
+        if self.state is None:
+            if self.state_time is not None:
+                raise ValueError("state_time: there is no state that could end; give the key state too")
+            return
+        if self.state in _OF_ROBOTS:
+            raise ValueError(f"state: {self.state!r} is an answer to a robot that comes; give the key reaction instead")
+        if self.state not in GIVEN:
+            word = _WORDS.get(self.state.lower(), self.state.lower())
+            raise ValueError(f"state: no state called {self.state!r}; {nearest(word, GIVEN)}")
+        if self.partners is not None and self.state not in TALKS:
+            raise ValueError(f"with: who is {self.state!r} talks with nobody; with goes with {', '.join(TALKS)}")
+        if self.state in MOVES and not self.waypoints:
+            raise ValueError(f"state: {self.state!r} needs waypoints; who stays where it is is 'idle'")
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from agora.draft.sidestep import Sidestep
 from agora.draft.unsteady import Unsteady
 from agora.errors import UnknownNameError
 from agora.perception.perception import Level, Perception
-from agora.ranges import Distance, Duration, Length
+from agora.ranges import Distance, Duration, Length, meant_degrees
 from agora.registry import Named, Plug
 from agora.robots.model import load_robot, robot_file
 from agora.seeds import Stream
@@ -28,6 +28,8 @@ __all__ = ["CrowdSettings", "NavigationSettings", "Stage"]
 _MOST_EPISODES = 1_000_000
 LONGEST = 36_000.0
 """Time limit of an episode, s."""
+_HALF_A_TURN = 3.1416
+"""The largest tolerance of a heading, rad: pi, which may be rounded."""
 Minding = Literal["early", "late", "never"]
 Ending = Literal["pedestrian", "wall", "robot", "out_of_map"]
 
@@ -151,7 +153,7 @@ class Stage:
         timeout: time limit, s; auto for the time that the robots' ways need (`agora.tasks.budget`). A world that sets its own has
             precedence.
         goal_tolerance: distance at which a goal counts as reached, m.
-        heading_tolerance: deviation from the goal's heading at which it does, rad, None for any heading.
+        heading_tolerance: deviation from the goal's heading at which it does, rad, in (0, pi]; None for any heading.
         safety: clearance beyond the radius that robots get at random places, m.
         ends: contacts that end a robot's episode; the others are counted.
         after_end: whether robots that have ended stay in the world.
@@ -195,7 +197,8 @@ class Stage:
 
     def __post_init__(self) -> None:
         check_name(self.name)
-        object.__setattr__(self, "crowd", self.crowd.with_needed(getattr(self.obstacles.part, "needs", ())))
+        needs = getattr(self.obstacles.part, "needs", ())
+        object.__setattr__(self, "crowd", self.crowd.with_needed(needs(self.world.part) if callable(needs) else needs))
         if not 0 <= self.episodes <= _MOST_EPISODES:
             raise ValueError(f"episodes must be in [0, {_MOST_EPISODES}], got {self.episodes}")
         for name in self.models:
@@ -206,8 +209,11 @@ class Stage:
         for key, most, unit in (("timeout", LONGEST, "s"), ("goal_tolerance", WIDEST_GOAL, "m")):
             if getattr(self, key) != "auto" and not 0 < getattr(self, key) <= most:
                 raise ValueError(f"{key} must be above 0 and at most {most} {unit}, got {getattr(self, key)}")
-        if self.heading_tolerance is not None and not 0 <= self.heading_tolerance <= 2 * math.pi:
-            raise ValueError(f"heading_tolerance must be in [0, 2 pi] rad, or null for any heading, got {self.heading_tolerance}")
+        if self.heading_tolerance is not None and not 0 < self.heading_tolerance <= _HALF_A_TURN:
+            raise ValueError(
+                f"heading_tolerance must be in (0, pi] rad, or null for any heading, got {self.heading_tolerance:g}"
+                f"{meant_degrees(self.heading_tolerance, math.pi)}"
+            )
         if self.seed is not None and self.seed < 0:
             raise ValueError(f"seed must be at least 0, got {self.seed}")
         if self.drawn_as:

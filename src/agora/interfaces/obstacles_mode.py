@@ -10,8 +10,8 @@ from agora.draft.task import Task
 class ObstaclesMode(Protocol):
     """The pedestrians and obstacles in the way; a frozen dataclass whose fields are its parameters.
 
-    A mode whose pedestrians do what behaviours have to see to names these in a class attribute ``needs``; every stage with the mode
-    has them.
+    A mode whose pedestrians do what behaviours have to see to names these in a class attribute ``needs``, or returns them from a
+    method ``needs(source)`` of the stage's world source; every stage with the mode has them.
     """
 
     def place(self, task: Task) -> None:

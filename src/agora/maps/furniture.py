@@ -13,6 +13,7 @@ import numpy as np
 from agora.config import load
 from agora.core.state import Doubles
 from agora.errors import UnknownNameError
+from agora.ranges import Turns
 from agora.share import data_home
 
 __all__ = ["Cylinder", "Furniture", "MODELS", "ORANGE", "model_of"]
@@ -80,7 +81,7 @@ class Spot:
 
     x: float
     y: float
-    heading: float
+    heading: Turns
     use: Literal["sit", "work", "stand", "queue"]
 
 
@@ -134,7 +135,7 @@ class Furniture:
     model: str
     x: float
     y: float
-    heading: float = 0.0
+    heading: Turns = 0.0
 
     def polygons(self) -> list[Doubles]:
         """The outlines (4, 2) of the boxes on the floor, counter-clockwise, m."""

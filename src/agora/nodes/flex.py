@@ -26,6 +26,7 @@ from agora.errors import AgoraError
 from agora.interfaces import GlobalPlanner
 from agora.maps.grid import Map
 from agora.nodes.navigator import Navigator
+from agora.ranges import Deviation, Distance, check_fields
 from agora.robots.model import RobotModel
 
 __all__ = ["Driven", "ExePath", "Execution", "FlexError", "GetPath", "Terms", "path_to"]
@@ -97,13 +98,16 @@ class Terms:
         oscillation_angle: turn that counts as having left it, rad.
     """
 
-    dist_tolerance: float = 0.2
-    angle_tolerance: float = 0.3
+    dist_tolerance: Distance = 0.2
+    angle_tolerance: Deviation = 0.3
     controller_patience: float = 5.0
     controller_max_retries: int = -1
     oscillation_timeout: float = 0.0
     oscillation_distance: float = 0.02
     oscillation_angle: float = math.pi
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
 
 class Driven(NamedTuple):

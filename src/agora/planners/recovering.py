@@ -35,7 +35,7 @@ from agora.planners.limits import own
 from agora.planners.memory import each
 from agora.planners.rollouts.grids import footprint_cost
 from agora.planners.rollouts.poses import scene_of
-from agora.ranges import Count, Distance, Duration
+from agora.ranges import Count, Deviation, Distance, Duration
 from agora.registry import Named, Plug
 
 _PI = np.float32(math.pi)
@@ -71,7 +71,7 @@ class Recovering:
     acc_lim_theta: float | None = None
     max_vel_theta: float | None = None
     min_in_place_vel_theta: float = 0.4
-    yaw_goal_tolerance: float = 0.1
+    yaw_goal_tolerance: Deviation = 0.1
     sim_granularity: float = 0.017
 
     def __post_init__(self) -> None:

@@ -11,6 +11,7 @@ from typing import Literal
 from agora.config import load
 from agora.draft.scenario import Obstacle, Obstacles, Pedestrian, Pose, Robot, Scenario
 from agora.errors import InputError
+from agora.ranges import Turns
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class StaticObject:
 
     name: str
     pos: tuple[float, float]
-    angle: float = 0.0
+    angle: Turns = 0.0
     model_path: str = ""
 
 

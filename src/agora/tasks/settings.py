@@ -142,8 +142,8 @@ class Settings:
             raise ValueError(f"timeout must be above 0 and at most 36000 s, auto, or negative for none, got {self.timeout}")
         if not 0 < self.goal_radius <= WIDEST_GOAL:
             raise ValueError(f"goal_radius must be above 0 and at most {WIDEST_GOAL} m, got {self.goal_radius}")
-        if not 0 <= self.goal_tolerance_angle <= 180:
-            raise ValueError(f"goal_tolerance_angle must be in [0, 180] degrees, got {self.goal_tolerance_angle}")
+        if not 0 < self.goal_tolerance_angle <= 180:
+            raise ValueError(f"goal_tolerance_angle must be in (0, 180] degrees, got {self.goal_tolerance_angle}")
 
     def overridden(self, tree: Mapping[str, Any], where: str = "settings") -> Settings:
         """The settings with the values of a tree that has some of the file's keys; ``where`` names it in messages.

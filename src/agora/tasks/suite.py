@@ -134,7 +134,7 @@ def resolve(plan: ResetPlan) -> tuple[Start, Stage]:
         plan, task, models = prepare(plan)
         task.robots = plan.stage.robots.part.place(task)
         plan.stage.obstacles.part.place(task)
-        _check_cues(plan.stage, task.pedestrians)
+        _check_behaviours(plan.stage, task.pedestrians)
         for finish in task.later:
             finish()
         for module in plan.stage.modules:
@@ -180,10 +180,13 @@ def prepare(plan: ResetPlan) -> tuple[ResetPlan, Task, list[RobotModel]]:
     return plan, task, models
 
 
-def _check_cues(stage: Stage, people: list[Person]) -> None:
-    """Make sure that somebody sees to it that pedestrians wait and keep company where they are to."""
-    if any(any(p.waits) or p.company[0] > 0 for p in people) and not any(b.name == "cues" for b in stage.crowd.behaviours):
+def _check_behaviours(stage: Stage, people: list[Person]) -> None:
+    """Make sure that the crowd has the behaviours that see to what pedestrians are to do."""
+    there = {behaviour.name for behaviour in stage.crowd.behaviours}
+    if "cues" not in there and any(any(p.waits) or p.company[0] > 0 for p in people):
         raise InputError("its pedestrians wait or keep company: crowd.behaviours must name cues")
+    if "given_states" not in there and any(p.state_time > 0 for p in people):
+        raise InputError("its pedestrians are given states: crowd.behaviours must name given_states")
 
 
 def check_ways(task: Task) -> None:
@@ -269,6 +272,9 @@ def pedestrian_starts(people: list[Person], crowd: People) -> PedestrianStarts:
         type=np.array([TYPES.index(p.type) for p in people], np.int32),
         reaction=np.array([REACTIONS.index(p.reaction) for p in people], np.int32),
         state=np.array([SOCIAL_STATES.index(p.state) for p in people], np.int32),
+        state_time=np.array([p.state_time for p in people]),
+        state_radius=np.array([p.state_radius for p in people]),
+        talk=np.array([p.talk for p in people], np.int32),
         habits=tuple(p.habits for p in people),
         waits=np.array([(p.waits + (0.0,) * most)[:most] for p in people]),
         company=np.array([p.company for p in people]),
@@ -291,16 +297,27 @@ def suite_names() -> list[str]:
 def load_suite(name_or_path: str | Path) -> Suite:
     """Return the suite of a name (``configs/benchmark/<name>.yaml``) or of a file.
 
+    A scenario in the folder of its world, ``WORLD/scenarios/NAME.json``, is a suite of one stage with one episode.
+
     Raises:
         UnknownNameError: no such suite.
         InputError: the file is wrong.
     """
     path = Path(name_or_path)
+    if path.suffix == ".json" and path.is_file() and is_scenario(path):
+        world = Named.of("worlds", "folder", path=f"{path.parent.parent}/", scenarios=(path.stem,))
+        stage = Stage(path.stem, world, Named.of("robots_modes", "scenario"), Named.of("obstacles_modes", "scenario"))
+        return Suite(path.stem, (stage,), description=f"The scenario {path}.")
     if path.suffix in (".yaml", ".yml", ".json") or "/" in str(name_or_path):
         return load(path, Suite)
     if str(name_or_path) not in suite_names():
         raise UnknownNameError("suite", str(name_or_path), suite_names())
     return load(folder("configs") / "benchmark" / f"{name_or_path}.yaml", Suite)
+
+
+def is_scenario(path: Path) -> bool:
+    """Return whether a path is one of a scenario: in the folder of a world, which has a map."""
+    return path.absolute().parent.name == "scenarios" and (path.absolute().parent.parent / "map").is_dir()
 
 
 def with_seed(suite: Suite, seed: int | None) -> Suite:

@@ -7,14 +7,18 @@ from pathlib import Path
 
 import numpy as np
 
-from agora.core.state import Doubles
+from agora.core.state import Bools, Doubles
 from agora.documents import located
-from agora.draft.people import People
-from agora.draft.placement import component_of
+from agora.draft.people import People, Person
+from agora.draft.placement import component_of, outside_of
 from agora.draft.scenario import Scenario, scenario_in
+from agora.draft.surroundings import Surroundings
 from agora.errors import InputError
+from agora.maps.grid import Map
 from agora.maps.place import Place, read_place
-from agora.tasks.obstacles.scenario import places_of
+from agora.seeds import Stream
+from agora.tasks.faults import beyond, is_walled, part_of
+from agora.tasks.obstacles.scenario import furnished, scenario_people
 
 
 @dataclass
@@ -33,8 +37,9 @@ class Findings:
 def check_world(folder: Path, radius: float) -> Findings:
     """Read everything in a world folder, and look whether a robot gets from place to place in it.
 
-    Problems are files that cannot be read, furniture and zones outside the map, people and robots of scenarios outside the map or
-    in an obstacle, and goals of a scenario that its robot cannot reach.
+    Problems are files that cannot be read, furniture and zones outside the map, robots, goals, people and waypoints of scenarios
+    outside the map, in an obstacle, outside the walls or where the map knows nothing, goals and waypoints that cannot be reached,
+    and people who talk through a wall. People from whom walls part every robot are a remark.
 
     Args:
         folder: folder of the world.
@@ -98,29 +103,56 @@ def _check_passage(place: Place, folder: Path, radius: float, found: Findings) -
             found.notes.append(f"{where}: a robot of radius {radius:g} m does not get from the largest area into {zone.label!r}")
 
 
+def _why(m: Map, point: Doubles, reach: float, outside: Bools) -> str:
+    """Return why nobody of a radius, m, can be at a point; empty where somebody can."""
+    if not m.contains(point[:2]):
+        return "outside the map"
+    gap = float(m.gap(point[None, :2], limit=reach + 1.0)[0])
+    if gap <= 0.0:
+        return "in an obstacle"
+    return beyond(m, point, outside) or (
+        f"{gap:.2f} m from an obstacle, less than the radius of {reach:g} m" if gap < reach else ""
+    )
+
+
 def _check_scenario(scenario: Scenario, file: Path, place: Place, radius: float, found: Findings) -> None:
-    m = place.map
-    component = component_of(m, radius)
-
-    def fault(point: Doubles, reach: float) -> str:
-        if not m.contains(point):
-            return "is outside the map"
-        gap = float(m.gap(point[None], limit=reach + 1.0)[0])
-        if gap <= 0.0:
-            return "is in an obstacle"
-        return f"is {gap:.2f} m from an obstacle, less than the radius of {reach:g} m" if gap < reach else ""
-
+    world = Surroundings(place.map, scenario, scenario_file=file)
+    try:
+        m, people = furnished(world, place.map), scenario_people(world, People(), Stream("check", 0, "task"))
+    except InputError as error:
+        found.problems.append(str(error))
+        return
+    places = tuple((pose[0], pose[1]) for robot in scenario.robots for pose in (robot.start, robot.goal))
+    parts, outside = set(), outside_of(m, places)
     for number, robot in enumerate(scenario.robots):
-        cells = []
-        for key in ("start", "goal"):
-            point = np.array(getattr(robot, key)[:2])
-            if why := fault(point, radius):
-                found.problems.append(f"{located(file, 'robots', number, key)}: {why}")
-            else:
-                cells.append(int(component[tuple(int(v) for v in m.cell_of(point))]))
-        if len(cells) == 2 and cells[0] != cells[1]:
+        start, goal = np.array(robot.start), np.array(robot.goal)
+        wrong = {key: _why(m, pose, radius, outside) for key, pose in (("start", start), ("goal", goal))}
+        found.problems += [f"{located(file, 'robots', number, key)}: is {why}" for key, why in wrong.items() if why]
+        parts |= set() if wrong["start"] else {part_of(m, start, 0.0)}
+        if not any(wrong.values()) and part_of(m, start, radius) != part_of(m, goal, radius):
             where = located(file, "robots", number, "goal")
             found.problems.append(f"{where}: a robot of radius {radius:g} m does not get there from its start")
-    for number, person in enumerate(scenario.obstacles.dynamic):
-        for why in filter(None, (fault(point, 0.0) for point in places_of(person, People().radius))):
-            found.problems.append(f"{located(file, 'obstacles', 'dynamic', number, 'pos')}: {person.name!r} {why}")
+    for number, person in people:
+        _check_person(person, file, number, m, outside, found)
+        apart = bool(parts) and not _why(m, person.position, 0.0, outside) and part_of(m, person.position, 0.0) not in parts
+        if apart:
+            where = located(file, "obstacles", "dynamic", number, "pos")
+            found.notes.append(f"{where}: walls part {person.name!r} from every robot")
+        for _, other in people:
+            if other is not person and 0 <= person.talk == other.talk and is_walled(m, person.position, other.position):
+                where = located(file, "obstacles", "dynamic", number, "pos")
+                found.problems.append(f"{where}: an obstacle lies between {person.name!r} and {other.name!r}, who talk")
+
+
+def _check_person(person: Person, file: Path, number: int, m: Map, outside: Bools, found: Findings) -> None:
+    """Check where a pedestrian is, and where it goes."""
+    key = ("obstacles", "dynamic", number)
+    if why := _why(m, person.position, 0.0, outside):
+        found.problems.append(f"{located(file, *key, 'pos')}: {person.name!r} is {why}")
+        return
+    for k, point in enumerate(person.waypoints):
+        why = _why(m, point, 0.0, outside)
+        if not why and part_of(m, point, person.radius) != part_of(m, person.position, person.radius):
+            why = f"where {person.name!r}, with a radius of {person.radius:g} m, does not get from its place"
+        if why:
+            found.problems.append(f"{located(file, *key, 'waypoints', k)}: is {why}")

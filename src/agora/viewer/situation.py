@@ -12,13 +12,14 @@ from agora.draft.people import Person
 from agora.draft.task import Task
 from agora.tasks.faults import Fault
 from agora.viewer.figures import blank, draw_map, name_axes, style
-from agora.viewer.scene import COLOURS, Extent
+from agora.viewer.scene import COLOURS, FAMILIES, STATES, Extent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 _HEADROOM, _LEAST_HEIGHT = 0.9, 1.9  # inches
+_NAMED = 40  # people, up to whom their names are written
 
 
 def situation_figure(
@@ -48,6 +49,8 @@ def situation_figure(
             _draw_robot(axes, start, goals, task.radius)
         for person in task.pedestrians:
             _draw_person(axes, person)
+        _draw_names(axes, task.pedestrians)
+        _draw_talks(axes, task.pedestrians)
         for fault in faults:
             axes.plot(fault.x, fault.y, "x", color=COLOURS["contact"], ms=11, mew=2.5, zorder=8)
         _legend(
@@ -55,13 +58,15 @@ def situation_figure(
             pedestrian=bool(task.pedestrians),
             company=any(p.company[0] > 0 for p in task.pedestrians),
             area=bool(len(area)),
+            talk=any(p.talk >= 0 for p in task.pedestrians),
             fault=bool(faults),
         )
+        _explain(figure, task.pedestrians)
     return figure
 
 
 def _draw_robot(axes: Axes, start: Doubles, goals: Doubles, radius: float) -> None:
-    """Body, heading and goals."""
+    """Body, heading and goals with their headings."""
     from matplotlib.patches import Circle
 
     axes.add_patch(Circle((start[0], start[1]), radius, color=COLOURS["robot"], lw=0, zorder=5))
@@ -70,17 +75,24 @@ def _draw_robot(axes: Axes, start: Doubles, goals: Doubles, radius: float) -> No
     for goal in goals:
         axes.plot(goal[0], goal[1], "o", mfc="none", mec=COLOURS["goal"], ms=9, mew=1.6, zorder=7)
         axes.plot(goal[0], goal[1], "o", color=COLOURS["goal"], ms=3, zorder=7)
+        tip = goal[:2] + 1.6 * radius * np.array([np.cos(goal[2]), np.sin(goal[2])])
+        axes.plot([goal[0], tip[0]], [goal[1], tip[1]], color=COLOURS["goal"], lw=1.0, zorder=6)
 
 
 def _draw_person(axes: Axes, person: Person) -> None:
-    """Body, heading and way, whose end has an arrow; a dotted circle for one who keeps company with the robot."""
+    """Body, heading, letter of its state, and way, whose end has an arrow; a dotted circle for one in the robot's company."""
     from matplotlib.patches import Circle
 
     x, y = person.position
-    axes.add_patch(Circle((x, y), person.radius, color=COLOURS["pedestrian"], lw=0, zorder=5))
+    family, letter = STATES[person.state]
+    axes.add_patch(Circle((x, y), person.radius, color=FAMILIES[family], lw=0, zorder=5))
     heading = person.facing()
-    tip = person.radius * np.array([np.cos(heading), np.sin(heading)]) + person.position
+    ahead = person.radius * np.array([np.cos(heading), np.sin(heading)])
+    tip = ahead + person.position
     axes.plot([x, tip[0]], [y, tip[1]], color=COLOURS["ground"], lw=1.0, zorder=6)
+    if letter:
+        back, below = (person.position - 0.4 * ahead).tolist()
+        axes.text(back, below, letter, fontsize=5.5, ha="center", va="center", color=COLOURS["ink"], zorder=7)
     if person.company[0] > 0:
         axes.add_patch(Circle((x, y), person.radius + 0.15, fill=False, ec=COLOURS["pedestrian"], ls=":", lw=1.2, zorder=5))
     way = np.vstack([person.position, person.waypoints])
@@ -94,6 +106,35 @@ def _draw_person(axes: Axes, person: Person) -> None:
         axes.plot(*way[1:-1].T, ".", color=COLOURS["pedestrian"], ms=4, zorder=4)
 
 
+def _draw_names(axes: Axes, people: Sequence[Person]) -> None:
+    """The names of people above them, where they are few."""
+    for person in people if len(people) <= _NAMED else ():
+        x, y = person.position
+        axes.text(x, y + person.radius + 0.08, person.name, fontsize=5.5, ha="center", va="bottom", color=COLOURS["ink"], zorder=7)
+
+
+def _draw_talks(axes: Axes, people: Sequence[Person]) -> None:
+    """A dotted line between each two who talk with each other."""
+    talkers = [person for person in people if person.talk >= 0]
+    for k, person in enumerate(talkers):
+        for other in talkers[:k]:
+            if other.talk == person.talk:
+                axes.plot(*np.stack([person.position, other.position]).T, ls=":", color=COLOURS["ink"], lw=0.9, zorder=4)
+
+
+def _explain(figure: Figure, people: Sequence[Person]) -> None:
+    """Write above the axes the meaning of the letters in use."""
+    from matplotlib.lines import Line2D
+
+    there = {person.state for person in people}
+    marks = [(FAMILIES[family], f"{letter}  {name}") for name, (family, letter) in STATES.items() if letter and name in there]
+    if marks:
+        handles = [Line2D([], [], ls="", marker="o", color=colour, label=words, ms=5) for colour, words in marks]
+        figure.legend(
+            handles=handles, loc="outside upper center", ncols=len(handles), fontsize=6.5, handletextpad=0.2, columnspacing=1.2
+        )
+
+
 def _legend(figure: Figure, **there: bool) -> None:
     """Write below the axes the meaning of the colours in use."""
     from matplotlib.lines import Line2D
@@ -102,6 +143,7 @@ def _legend(figure: Figure, **there: bool) -> None:
         "robot": ("robot", "o", "robot", 1.0),
         "goal": ("goal", "o", "goal", 1.0),
         "pedestrian": ("pedestrian and its way", "o", "pedestrian", 1.0),
+        "talk": ("talk with each other", r"$\cdots$", "ink", 1.0),
         "company": ("stays with the robot", r"$\odot$", "pedestrian", 1.0),
         "area": ("where it is to happen", "s", "contact", 0.2),
         "fault": ("wrong", "x", "contact", 1.0),

@@ -17,7 +17,7 @@ from agora.core.recording import ContactKind, Outcome, Recording
 from agora.core.state import Array, Doubles
 from agora.errors import InputError
 from agora.viewer.brush import Brush, Pixels
-from agora.viewer.scene import COLOURS, FLASH, LEGEND, OUTCOME_COLOURS, Extent, Frame, Scene, mark_of, raster
+from agora.viewer.scene import COLOURS, FLASH, LEGEND, OUTCOME_COLOURS, STATES, Extent, Frame, Scene, mark_of, raster, states_seen
 from agora.viewer.why import why
 
 if TYPE_CHECKING:
@@ -39,6 +39,12 @@ WIDEST, HIGHEST, NARROWEST = 960, 720, 740
 
 DASH = 7.0
 """Length of the dashes of the planned path and of the gaps between them, pixels."""
+
+LEGIBLE = 8.0
+"""Least radius of a body with the letter of its state, pixels."""
+
+READINGS = 470
+"""Pixels from the left that the dials' words take; the states are explained beside them where there is room."""
 
 CAPTION = 19
 """Height of a line of the words under the scene, pixels."""
@@ -140,8 +146,10 @@ class Painter:
         trail = self.pixel(moment.trail)
         brush.discs(trail, max(1.6, 0.07 * self.scale), colours["pedestrian"], 0.8 * (1 - moment.trail[:, 2]))
         states = moment.state
-        marks = None if states is None else [mark_of(state)[0] for state in states]
-        self._bodies(brush, moment.position, moment.heading, moment.radius, colours["pedestrian"], marks)
+        marks = None if states is None else [mark_of(state) for state in states]
+        each = None if marks is None else [colour for colour, _ in marks]
+        self._bodies(brush, moment.position, moment.heading, moment.radius, colours["pedestrian"], each)
+        self._letters(pixels, moment, marks or ())
         own, others = moment.outlines[:1], moment.outlines[1:]
         self._bodies(brush, moment.others[:, :2], moment.others[:, 2], moment.others[:, 3], colours["others"], outlines=others)
         self._bodies(brush, moment.robot[None, :2], moment.robot[2:], np.array([radius]), colours["robot"], outlines=own)
@@ -196,6 +204,16 @@ class Painter:
         tip = at + ahead * (1.0, -1.0) * np.maximum(front * self.scale, 1.5)[:, None]
         brush.lines(at, tip, np.maximum(0.11 * size, 0.8), edge)
 
+    def _letters(self, pixels: Pixels, moment: Frame, marks: Sequence[tuple[str, str]]) -> None:
+        """The letter of each pedestrian's social state, on the half that looks away from where it looks."""
+        size = moment.radius * self.scale
+        behind = np.stack([np.cos(moment.heading), -np.sin(moment.heading)], axis=1) * 0.4 * size[:, None]
+        for (x, y), tall, (_, letter) in zip(self.pixel(moment.position) - behind, size, marks, strict=False):
+            if letter and tall >= LEGIBLE and 0 <= x < self.size[0] and self._stage[0] <= y < self._stage[1]:
+                font = ImageFont.load_default(round(0.9 * float(tall)))
+                left, top, right, bottom = font.getbbox(letter)
+                _write(pixels, (round(x - (left + right) / 2), round(y - (top + bottom) / 2)), letter, COLOURS["ink"], font)
+
     @cached_property
     def _ground(self) -> Pixels:
         """The background that never changes: walls, goal, start, title, scale and legend."""
@@ -219,6 +237,10 @@ class Painter:
         brush.discs(goal, max(0.35 * tolerance, 2.5), colours["goal"])
         brush.rings(self.pixel(scene.recording.pose[0]), 0.3 * scene.recording.radius * self.scale, 1.5, colours["robot"])
         self._legend(pixels, font)
+        states = [f"{STATES[name][1]} {name}" for name in states_seen([scene.recording])]
+        x = width - PAD - math.ceil(font.getlength("   ".join(states)))
+        if states and x > READINGS:
+            _write(pixels, (x, 32), "   ".join(states), colours["faint"], font)
         return pixels
 
     def _walls(self, big: Image.Image, map_: Map) -> None:

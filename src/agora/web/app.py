@@ -1,4 +1,4 @@
-"""The server: what pages and programs can ask for over HTTP, and the built front end.
+"""The server: the addresses that pages and programs ask, and the built front end.
 
 It listens on this machine alone and knows no users. Runs are worked on by a worker in a process of its own (`agora.web.worker`).
 """
@@ -8,12 +8,13 @@ from __future__ import annotations
 import asyncio
 import json
 import shutil
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import FastAPI, Request, WebSocket, WebSocketDisconnect
+from fastapi import FastAPI, Query, Request, WebSocket, WebSocketDisconnect
 from fastapi.responses import FileResponse, HTMLResponse, JSONResponse, PlainTextResponse, Response
 from fastapi.staticfiles import StaticFiles
 from sqlalchemy import Engine
@@ -60,16 +61,16 @@ def create_app(settings: Settings, engine: Engine) -> FastAPI:
     """Return the server of a folder.
 
     Args:
-        settings: the folder and limits.
+        settings: the folder, which is there, and limits.
         engine: engine of the database (`agora.web.database.opened`).
     """
-    settings.runs.mkdir(parents=True, exist_ok=True)
     queue, events = RunQueue(engine), Events()
     lives: list[Lives] = []
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        lives.append(Lives(settings.lives, lambda live: events.tell({"live": live.plain()})))
+        keep = partial(_keep, queue)
+        lives.append(Lives(settings.lives, settings.runs, lambda live: events.tell({"live": live.plain()}), keep))
         looking = asyncio.create_task(_look(queue, events))
         yield
         looking.cancel()
@@ -90,6 +91,11 @@ def create_app(settings: Settings, engine: Engine) -> FastAPI:
     _lives(app, events, lambda: lives[0])
     _pages(app)
     return app
+
+
+def _keep(queue: RunQueue, drive: Mapping[str, Any]) -> None:
+    """Enter a drive that was kept among the runs."""
+    queue.put_finished(drive["id"], drive["title"], drive["form"], drive["count"])
 
 
 async def _look(queue: RunQueue, events: Events) -> None:
@@ -126,7 +132,7 @@ def _answer_errors(app: FastAPI) -> None:
 
 
 def _names(app: FastAPI, settings: Settings) -> None:
-    """What has a name."""
+    """Add the addresses of everything that has a name."""
 
     @app.get("/api/about")
     def about() -> dict[str, Any]:
@@ -170,7 +176,7 @@ def _names(app: FastAPI, settings: Settings) -> None:
 
 
 def _runs(app: FastAPI, settings: Settings, queue: RunQueue) -> None:
-    """The queue."""
+    """Add the addresses of the queue."""
 
     @app.get("/api/runs")
     def runs() -> list[dict[str, Any]]:
@@ -213,7 +219,7 @@ def _runs(app: FastAPI, settings: Settings, queue: RunQueue) -> None:
 
 
 def _results(app: FastAPI, settings: Settings, queue: RunQueue) -> None:
-    """Results of runs."""
+    """Add the addresses of results."""
 
     def folder(id: str) -> Path:
         place = settings.runs / queue.run(id).id
@@ -251,10 +257,10 @@ def _results(app: FastAPI, settings: Settings, queue: RunQueue) -> None:
         named = {"Content-Disposition": f'attachment; filename="{id}.{kind}"'}
         return Response(make(folder(id)), media_type=media, headers=named)
 
-    @app.get("/api/runs/{id}/episodes/{key:path}")
-    def episode(id: str, key: str) -> Response:
-        """The recording of an episode, as the replay reads it."""
-        return Response(results.episode(folder(id), key), media_type="application/json")
+    @app.get("/api/runs/{id}/replay")
+    def replay(id: str, key: Annotated[list[str], Query()]) -> HTMLResponse:
+        """The page that plays some episodes."""
+        return HTMLResponse(results.replay(folder(id), key), headers={"Content-Security-Policy": REPORT_POLICY})
 
     @app.get("/api/compare")
     def compare(run: str) -> HTMLResponse:
@@ -272,7 +278,7 @@ def _results(app: FastAPI, settings: Settings, queue: RunQueue) -> None:
 
 
 def _lives(app: FastAPI, events: Events, lives: Callable[[], Lives]) -> None:
-    """Live episodes."""
+    """Add the addresses of live episodes."""
 
     @app.post("/api/live", status_code=201)
     async def begin(fields: dict[str, Any]) -> dict[str, Any]:
@@ -347,14 +353,25 @@ async def _serve(socket: WebSocket, live: Live) -> None:
                 await task
 
 
+class _Hashed(StaticFiles):
+    """Files whose names say what is in them: a browser may keep them for ever."""
+
+    def file_response(self, *args: Any, **kwargs: Any) -> Response:
+        """Return a file, and say so."""
+        response = super().file_response(*args, **kwargs)
+        response.headers["Cache-Control"] = "public, max-age=31536000, immutable"
+        return response
+
+
 def _pages(app: FastAPI) -> None:
-    """The front end: its files, and its one page for every other path."""
+    """Add the front end: its files, and its one page for every other path."""
     if (STATIC / "index.html").is_file():
-        app.mount("/static", StaticFiles(directory=STATIC), name="static")
+        app.mount("/static", _Hashed(directory=STATIC), name="static")
 
     @app.get("/{path:path}", include_in_schema=False)
     def page(path: str) -> Response:
         if path.startswith("api/"):
             raise UnknownNameError("address", f"/{path}", [route.path for route in app.routes if hasattr(route, "path")])
         index = STATIC / "index.html"
-        return FileResponse(index) if index.is_file() else HTMLResponse(UNBUILT)
+        kept = {"Cache-Control": "no-cache"}
+        return FileResponse(index, headers=kept) if index.is_file() else HTMLResponse(UNBUILT)

@@ -1,4 +1,4 @@
-"""What changes, told to everyone who listens."""
+"""News of a server, told to everyone who listens."""
 
 from __future__ import annotations
 

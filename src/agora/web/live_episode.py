@@ -14,17 +14,22 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any
 
+from agora.benchmark.facts import blind
 from agora.core.recording import Outcome, Recording
 from agora.episode import WORLD, Conditions, Episodes
-from agora.errors import AgoraError
+from agora.errors import AgoraError, in_words
 from agora.planners.presets import named_planner
 from agora.tasks.suite import Suite, load_suite, with_seed
 from agora.viewer.scene import title_of
 from agora.viewer.why import why
+from agora.web.drives import LABEL, write_drive
 from agora.web.helm import Driven, Helm, OtherEpisodeError
 from agora.web.moments import Moments, scene
+from agora.web.queue import fresh_id
+from agora.world.start import Start
 
 _LATE = 0.5  # s that the episode may be behind the clock and catch up
 
@@ -61,10 +66,16 @@ class LiveForm:
         return suite, suite.stage(self.stage).name if self.stage else suite.stages[0].name
 
 
-def play(form: LiveForm, pipe: Connection) -> None:
-    """Play episodes until the pipe closes: the entry of the process."""
+def play(form: LiveForm, pipe: Connection, runs: Path) -> None:
+    """Play episodes until the pipe closes: the entry of the process.
+
+    Args:
+        form: the first episode.
+        pipe: pipe to the server.
+        runs: folder of the server's runs; drives by hand are kept there.
+    """
     helm = Helm()
-    live = _Live(form, helm, pipe)
+    live = _Live(form, helm, pipe, runs)
     threading.Thread(target=live.listen, daemon=True).start()
     log = logging.getLogger("agora.core.compiling")
     log.setLevel(logging.INFO)
@@ -97,10 +108,11 @@ class _Live:
         form: the first.
         helm: wishes of the watchers.
         pipe: pipe to the server.
+        runs: folder of the server's runs.
     """
 
-    def __init__(self, form: LiveForm, helm: Helm, pipe: Connection) -> None:
-        self._form, self._helm, self._pipe = form, helm, pipe
+    def __init__(self, form: LiveForm, helm: Helm, pipe: Connection, runs: Path) -> None:
+        self._form, self._helm, self._pipe, self._runs = form, helm, pipe, runs
         self._sending = threading.Lock()
         self._due, self._period = 0.0, 0.0
         self._moments: Callable[[], bytes] = bytes
@@ -128,24 +140,41 @@ class _Live:
         """Play until the process ends."""
         suite, name = self._form.chosen()
         stage, number = suite.stage(name), self._form.episode
-        label, planner = ("driven by hand", None) if self._form.drive else named_planner(self._form.planner)
+        label, planner = (LABEL, None) if self._form.drive else named_planner(self._form.planner)
+        part = Driven(self._helm) if planner is None else planner.part
+        no_walls = planner is not None and bool(blind({label: planner}))
+        conditions = Conditions.of(stage)
+        self._period = conditions.periods.control
         while True:
             number %= stage.count
             start = suite.start(name, number)
-            title = title_of(label, suite.name, name, number, suite.seed_of(name))
-            part, conditions = Driven(self._helm) if planner is None else planner.part, Conditions.of(stage)
+            title = title_of(label, suite.name, name, number, suite.seed_of(name), blind=no_walls)
             has_lidar = all(robot.model.lidar is not None for robot in start.robots)
             episodes = Episodes([start], part, conditions, before=self._before, record=("scan",) if has_lidar else ())
-            self._period, self._moments = conditions.periods.control, Moments(episodes, start).now
+            self._moments = Moments(episodes, start).now
             self._send(json.dumps({"scene": scene(start, title, self._period, drive=planner is None)}))
             self.say(state="paused" if self._helm.paused else "running", title=title, episode=number, message="")
             self._due = time.monotonic()
             try:
                 for _, recordings in episodes:
                     self._end(recordings[0])
+                    if planner is None:
+                        self._keep(suite, name, number, start, recordings)
                 self._helm.wait(float("inf"))
             except OtherEpisodeError as other:
                 number += other.offset
+
+    def _keep(self, suite: Suite, stage: str, number: int, start: Start, recordings: list[Recording]) -> None:
+        """Keep a drive as a run, and tell the server."""
+        id = fresh_id()
+        try:
+            write_drive(self._runs / id, suite, stage, number, start, recordings)
+        except (AgoraError, OSError) as error:
+            self.say(message=f"the drive was not kept: {in_words(error)}")
+            return
+        title = title_of(LABEL, suite.name, stage, number, suite.seed_of(stage))
+        form = {"suite": self._form.suite, "stages": [stage], "planners": []}
+        self._send(json.dumps({"kept": {"id": id, "title": title, "form": form, "count": len(recordings)}}))
 
     def _before(self, what: str) -> None:
         """Show the moment, and wait for its time, before a step of the world."""

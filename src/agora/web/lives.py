@@ -8,7 +8,9 @@ import multiprocessing
 import secrets
 import threading
 from collections.abc import Callable
+from dataclasses import asdict
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any
 
 from agora.errors import InputError, UnknownNameError
@@ -55,29 +57,31 @@ class Live:
 
     Args:
         form: request for it.
+        runs: folder of the server's runs.
         changed: is called in the loop's thread when its state changes.
+        kept: is called in a thread of its own with what is said of a drive that was kept.
 
     Attributes:
         id: name of it.
         state: state of it.
     """
 
-    def __init__(self, form: LiveForm, changed: Callable[[Live], None]) -> None:
+    def __init__(self, form: LiveForm, runs: Path, changed: Callable[[Live], None], kept: Callable[[dict[str, Any]], None]) -> None:
         self.id, self.form, self.state = secrets.token_urlsafe(9), form, STARTING
         self.watchers: set[Watcher] = set()
         self._told: dict[str, Any] = {"title": f"{form.suite}, {'driven by hand' if form.drive else form.planner}", "message": ""}
-        self._scene, self._last, self._changed = "", b"", changed
+        self._scene, self._last, self._changed, self._kept = "", b"", changed, kept
         self._loop = asyncio.get_running_loop()
         context = multiprocessing.get_context("spawn")
         self._pipe, there = context.Pipe()
-        self._process = context.Process(target=play, args=(form, there), daemon=True, name=f"live {self.id}")
+        self._process = context.Process(target=play, args=(form, there, runs), daemon=True, name=f"live {self.id}")
         self._process.start()
         there.close()
         threading.Thread(target=self._listen, args=(self._pipe,), daemon=True, name=f"live {self.id}").start()
 
     def plain(self) -> dict[str, Any]:
         """The live episode as pages read it."""
-        return {"id": self.id, "state": self.state, "watchers": len(self.watchers), "drive": self.form.drive, **self._told}
+        return {"id": self.id, "state": self.state, "watchers": len(self.watchers), "form": asdict(self.form), **self._told}
 
     def watch(self) -> Watcher:
         """Return a new watcher, who is told how things stand."""
@@ -111,7 +115,10 @@ class Live:
         """Hand on what the process says; in a thread of its own."""
         try:
             while True:
-                self._call(self._hear, pipe.recv())
+                message = pipe.recv()
+                if isinstance(message, str) and "kept" in (said := json.loads(message)):
+                    self._kept(said["kept"])
+                self._call(self._hear, message)
         except (EOFError, OSError):
             self._process.join()
             self._call(self._gone, self._process.exitcode)
@@ -157,11 +164,13 @@ class Lives:
 
     Args:
         most: most at a time.
+        runs: folder of the server's runs.
         changed: is called in the loop's thread when the state of one changes.
+        kept: is called in a thread of its own with what is said of a drive that was kept.
     """
 
-    def __init__(self, most: int, changed: Callable[[Live], None]) -> None:
-        self._most, self._changed = most, changed
+    def __init__(self, most: int, runs: Path, changed: Callable[[Live], None], kept: Callable[[dict[str, Any]], None]) -> None:
+        self._most, self._runs, self._changed, self._kept = most, runs, changed, kept
         self._lives: dict[str, Live] = {}
         self._timers: dict[str, asyncio.TimerHandle] = {}
 
@@ -177,7 +186,7 @@ class Lives:
             if idle is None:
                 raise InputError(f"{self._most} live episodes are watched already; close one of them first")
             self.end(idle.id)
-        live = Live(form, self._note)
+        live = Live(form, self._runs, self._note, self._kept)
         self._lives[live.id] = live
         self._note(live)
         return live

@@ -8,6 +8,7 @@ import numpy as np
 
 from agora.core.state import SOCIAL_STATES
 from agora.episode import Episodes
+from agora.maps.doors import Door
 from agora.sensors.lidar import Lidar
 from agora.viewer.replay import encode_map
 from agora.viewer.scene import COLOURS, DARK, mark_of, reach
@@ -38,6 +39,7 @@ def scene(start: Start, title: str, control: float, *, drive: bool) -> dict[str,
         **_body(first),
         "others": [_body(robot) for robot in others],
         "lidar": _lidar(first.model.lidar),
+        "door": _door(start.map.door),
         "tolerance": start.goal_tolerance,
         "colours": {"light": COLOURS, "dark": DARK},
         "states": [mark_of(number) for number in range(len(SOCIAL_STATES))],
@@ -65,6 +67,11 @@ def _lidar(lidar: Lidar | None) -> dict[str, Any] | None:
     return {"pose": [lidar.x, lidar.y, lidar.heading], "angles": [float(angles[0]), step], "range": lidar.range_max}
 
 
+def _door(door: Door | None) -> dict[str, Any] | None:
+    """The ends and the thickness of a door that moves."""
+    return None if door is None else {"ends": door.ends.round(3).tolist(), "thickness": door.thickness}
+
+
 class Moments:
     """The moments of an episode that runs alone.
 
@@ -74,7 +81,8 @@ class Moments:
     """
 
     def __init__(self, episodes: Episodes, start: Start) -> None:
-        self._batch, self._names = episodes.batch, [f"robot_{k}" for k in range(len(start.robots))]
+        self._episodes, self._batch = episodes, episodes.batch
+        self._names = [f"robot_{k}" for k in range(len(start.robots))]
 
     def now(self) -> bytes:
         """Return the message of the present moment, whole by itself: a watcher may miss any of them."""
@@ -88,5 +96,7 @@ class Moments:
             "path": np.asarray(batch.observers.path(0, 0), np.float32),
             "scan": read.get("ranges"),
             "command": np.asarray(world.commands[0, 0], np.float32),
+            "door": None if world.doors is None else float(world.doors.share[0]),
+            "contacts": [[float(c.time), int(c.kind), c.party, float(c.x), float(c.y), ""] for c in self._episodes.contacts(0, 0)],
         }
         return pack(FORMAT, VERSION, content)

@@ -21,6 +21,11 @@ SILENT = timedelta(seconds=15)
 """A worker that was not heard of for so long is gone."""
 
 
+def fresh_id() -> str:
+    """Return a name for a run that no other has; names sort by time."""
+    return f"{now():%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
+
+
 class RunQueue:
     """The runs of a database.
 
@@ -33,14 +38,14 @@ class RunQueue:
 
     def put(self, title: str, form: dict[str, Any]) -> Run:
         """Put a run at the end of the queue, and return it."""
-        created = now()
-        run = Run(
-            id=f"{created:%Y%m%d-%H%M%S}-{secrets.token_hex(3)}",
-            title=title,
-            state=QUEUED,
-            form=form,
-            created=created,
-        )
+        return self._add(Run(id=fresh_id(), title=title, state=QUEUED, form=form, created=now()))
+
+    def put_finished(self, id: str, title: str, form: dict[str, Any], count: int) -> Run:
+        """Enter a run whose episodes were played elsewhere, and return it."""
+        run = Run(id=id, title=title, state=FINISHED, form=form, created=now(), ended=now(), done=count, total=count)
+        return self._add(run)
+
+    def _add(self, run: Run) -> Run:
         with self._session() as session:
             session.add(run)
             session.commit()

@@ -1,11 +1,10 @@
-"""The results of a run as pages read them: rows by the page, tables, files to download, episodes to replay."""
+"""The results of a run as pages read them: rows by the page, tables, files to download, replays."""
 
 from __future__ import annotations
 
-import json
 import math
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from agora.benchmark import shard
+from agora.benchmark import shard, store
 from agora.benchmark.compare import write_comparison
 from agora.benchmark.kept import recordings
 from agora.benchmark.merged import merged
@@ -22,8 +21,8 @@ from agora.benchmark.rows_csv import write_csv
 from agora.benchmark.run_folder import RunFolder
 from agora.benchmark.store import Shard
 from agora.errors import InputError, ResultsError, UnknownNameError
-from agora.metrics.registered import metrics
-from agora.viewer.replay import replay_data
+from agora.metrics.registered import FEW, metrics
+from agora.viewer.replay import write_replay
 
 FIRST = ("planner", "stage", "episode", "outcome")
 """Columns at the head of a row; then come those of metrics."""
@@ -66,10 +65,13 @@ def page(
     order = _order(table, sort, down, _hits(table, find) if find else pa.array(range(table.num_rows)))
     shown = table.select(list(columns) or table.column_names)
     units = {metric.name: metric.unit for metric in metrics()}
-    part = shown.take(order.slice(offset, limit))
+    chosen = order.slice(offset, limit)
+    part = shown.take(chosen)
     return {
         "total": len(order),
         "columns": [{"name": name, "unit": units.get(name, "")} for name in shown.column_names],
+        "few": [name for name in FEW if name in table.column_names],
+        "recorded": _recorded(run, table["key"].take(chosen).to_pylist()),
         "rows": [list(row) for row in zip(*(map(_sendable, column.to_pylist()) for column in part.columns), strict=True)],
     }
 
@@ -97,9 +99,9 @@ def _sendable(value: Any) -> Any:
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _stamp(run: Path) -> tuple[tuple[str, int], ...]:
-    """The shards of a run with their times, by which a table that is kept is known to be fresh."""
-    return tuple((path.name, path.stat().st_mtime_ns) for path in sorted((run / "episodes").glob("*.parquet")))
+def _stamp(run: Path, part: str = "episodes") -> tuple[tuple[str, int], ...]:
+    """The shards of a part of a run with their times, by which a table that is kept is known to be fresh."""
+    return tuple((path.name, path.stat().st_mtime_ns) for path in sorted((run / part).glob("*.parquet")))
 
 
 @lru_cache(maxsize=8)
@@ -183,13 +185,25 @@ def parquet_of(run: Path) -> bytes:
     return data
 
 
-def episode(run: Path, key: str) -> str:
-    """Return the JSON that the replay reads of one episode.
+def replay(run: Path, keys: Sequence[str]) -> str:
+    """Return the page that plays some episodes.
 
     Raises:
-        ResultsError: the folder holds no run, or no recording of the episode.
+        ResultsError: the folder holds no run, or no recording of any of the episodes.
     """
-    found = recordings(run, [key])
+    found = recordings(run, keys)
     if not found:
-        raise ResultsError(f"{key}: no recording of this episode was kept")
-    return json.dumps(replay_data(found), separators=(",", ":"), allow_nan=False)
+        raise ResultsError(f"{', '.join(keys)}: no recording of this episode was kept")
+    with tempfile.TemporaryDirectory() as place:
+        title = next(iter(found)) if len(found) == 1 else "Replay"
+        return write_replay(Path(place) / "replay.html", found, title=title).read_text(encoding="utf-8")
+
+
+def _recorded(run: Path, keys: Iterable[str]) -> list[str]:
+    """The episodes among some that can be replayed."""
+    return [key for key in keys if key in _kept(run, _stamp(run, "trajectories"))]
+
+
+@lru_cache(maxsize=8)
+def _kept(run: Path, stamp: tuple[tuple[str, int], ...]) -> frozenset[str]:
+    return frozenset(store.keys(run / "trajectories"))

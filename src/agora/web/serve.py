@@ -8,6 +8,7 @@ import threading
 import webbrowser
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import uvicorn
 
@@ -34,7 +35,7 @@ def serve(settings: Settings, port: int, workers: int, *, opens: bool, say: Call
         InputError: the port is taken, or the folder or the database cannot be used.
     """
     listening = _listening(port)
-    settings.folder.mkdir(parents=True, exist_ok=True)
+    _make(settings.runs)
     address = f"http://{HOST}:{listening.getsockname()[1]}/"
     with opened(settings.url) as engine, _working(settings, workers):
         app = create_app(settings, engine)
@@ -43,6 +44,14 @@ def serve(settings: Settings, port: int, workers: int, *, opens: bool, say: Call
         if opens:
             threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
         server.run([listening])
+
+
+def _make(folder: Path) -> None:
+    """Make a folder with all that it is in."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be made: {error.strerror}") from error
 
 
 def _listening(port: int) -> socket.socket:

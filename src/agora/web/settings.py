@@ -14,11 +14,13 @@ class Settings:
         folder: folder of everything that is kept; each run is a folder of results in its ``runs``.
         database: URL of the database (SQLAlchemy); a file of SQLite in ``folder`` where empty.
         lives: most live episodes at a time.
+        executor: executor of the runs' jobs, as `agora bench` takes it; as each run says where empty.
     """
 
     folder: Path
     database: str = ""
     lives: int = 4
+    executor: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "folder", Path(self.folder).absolute())

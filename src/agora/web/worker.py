@@ -30,19 +30,19 @@ LOOKS, BEATS = 0.5, 2.0
 """Periods at which a worker looks for a run, and says that it is alive, s."""
 
 
-def form_of(fields: Any, folder: Path, where: str = "run") -> RequestForm:
+def form_of(fields: Any, folder: Path, executor: str = "") -> RequestForm:
     """Return the request that somebody has filled in, with a folder of the server's.
 
     Args:
         fields: fields of `RequestForm` by name, plain data.
         folder: folder of the results; the run in it goes on where it holds one.
-        where: name of the data in messages.
+        executor: executor of the run's jobs; as the form says where empty.
 
     Raises:
         InputError: a field is unknown or wrong.
     """
-    form = build(fields, RequestForm, where)
-    return replace(form, output=folder, resume=RunFolder.is_at(folder), add=False)
+    form = build(fields, RequestForm, "run")
+    return replace(form, output=folder, resume=RunFolder.is_at(folder), add=False, executor=executor or form.executor)
 
 
 def work(settings: Settings, stop: threading.Event) -> None:
@@ -84,7 +84,7 @@ class _Conduct:
 
     def __init__(self, queue: RunQueue, worker: str, run: Run, settings: Settings, stop: threading.Event) -> None:
         self._queue, self._worker, self._id, self._stop = queue, worker, run.id, stop
-        self._fields, self._folder = run.form, settings.runs / run.id
+        self._fields, self._folder, self._executor = run.form, settings.runs / run.id, settings.executor
         self._done, self._total, self._token, self._over = run.done, run.total, StopToken(), threading.Event()
 
     def run(self) -> None:
@@ -95,8 +95,8 @@ class _Conduct:
         try:
             self._conduct()
             state = FINISHED
-        except StoppedError as stopped:
-            state, message = CANCELLED, str(stopped)
+        except StoppedError:
+            state = CANCELLED
         except AgoraError as error:
             message = str(error)
         except OSError as error:
@@ -111,7 +111,7 @@ class _Conduct:
             self._queue.end(self._id, self._worker, state, message)
 
     def _conduct(self) -> None:
-        request = form_of(self._fields, self._folder).request()
+        request = form_of(self._fields, self._folder, self._executor).request()
         with closing(bench(request, self._token)) as events:  # type: ignore[type-var]
             for event in events:
                 if isinstance(event, Advanced):

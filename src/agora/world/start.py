@@ -110,6 +110,10 @@ class PedestrianStarts:
         type: (P,) numbers in `agora.core.state.TYPES`; adults where not given.
         reaction: (P,) numbers in `agora.core.state.REACTIONS`; regular where not given.
         state: (P,) numbers in `agora.core.state.SOCIAL_STATES`; walking where not given.
+        state_time: (P,) time at which that state ends, s; 0 for a state that behaviours change as they like
+            (`agora.pedestrians.given_states`).
+        state_radius: (P,) distance of a robot at which it ends too, m; 0 for none.
+        talk: (P,) number of the conversation that each stands in, -1 for none.
         habits: habits, one a pedestrian; empty where nobody has any of its own.
         waits: (P, K) time before setting out for each waypoint, s.
         company: (P, 3) distance to the nearest robot, m, first and last moment, s; nothing of both where not given
@@ -141,17 +145,28 @@ class PedestrianStarts:
     doing: Ints = field(default_factory=lambda: np.zeros((0, 0), np.int32), metadata=axes("P K", np.int32))
     facing: Doubles = field(default_factory=lambda: np.zeros((0, 0)), metadata=axes("P K"))
     enters: Doubles = field(default_factory=lambda: np.zeros(0), metadata=axes("P"))
+    state_time: Doubles = field(default_factory=lambda: np.zeros(0), metadata=axes("P"))
+    state_radius: Doubles = field(default_factory=lambda: np.zeros(0), metadata=axes("P"))
+    talk: Ints = field(default_factory=lambda: np.zeros(0, np.int32), metadata=axes("P", np.int32))
 
     def __post_init__(self) -> None:
         ahead = self.waypoints[:, 0] - self.position
         walking = SOCIAL_STATES.index("walking")
-        given = {"heading": np.arctan2(ahead[:, 1], ahead[:, 0]), "model": 0, "type": 0, "reaction": 0, "state": walking}
+        given = {
+            "heading": np.arctan2(ahead[:, 1], ahead[:, 0]),
+            "model": 0,
+            "type": 0,
+            "reaction": 0,
+            "state": walking,
+            "talk": -1,
+        }
         for name, value in given.items():
             if len(getattr(self, name)) == 0:
                 kind = np.float64 if name == "heading" else np.int32
                 object.__setattr__(self, name, np.full(len(self.id), value, kind))
         listed = self.waypoints.shape[:2]
-        for name, shape in {"waits": listed, "company": (len(self.id), 3), "facing": listed, "enters": listed[:1]}.items():
+        zeros = {"waits": listed, "company": (len(self.id), 3), "facing": listed}
+        for name, shape in (zeros | dict.fromkeys(("enters", "state_time", "state_radius"), listed[:1])).items():
             if not getattr(self, name).size:
                 object.__setattr__(self, name, np.zeros(shape))
         if not self.doing.size:

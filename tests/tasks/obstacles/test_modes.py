@@ -211,13 +211,16 @@ def test_one_of_several_off_the_map_is_refused_by_its_name():
         placed(Pedestrian("trio", (8.5, 1.0), waypoints=((-4.0, 6.0),), number_of_peds=3))
 
 
-def test_who_stands_looks_where_the_scenario_says_and_who_walks_to_its_first_waypoint():
-    stands, also, walks = placed(
+def test_everybody_looks_where_the_scenario_says_and_who_walks_from_a_place_without_a_heading_to_its_first_waypoint():
+    stands, also, walks, editor, east = placed(
         Pedestrian("stands", (0.0, 0.0, 2.1)),
         Pedestrian("also", (0.0, 3.0, -1.3), waypoints=((0.1, 3.1), (0.0, 3.0))),
         Pedestrian("walks", (-3.0, 6.0, 2.1), waypoints=((-3.0, 1.0),)),
+        Pedestrian("editor's", (-2.0, 6.0, 0.0), waypoints=((-2.0, 1.0),)),
+        Pedestrian("east", (-1.0, 6.0), waypoints=((-1.0, 1.0),), heading=0.0),
     )
-    assert (stands.facing(), also.facing(), walks.facing()) == (2.1, -1.3, pytest.approx(-np.pi / 2))
+    assert (stands.facing(), also.facing(), walks.facing()) == (2.1, -1.3, 2.1)
+    assert (editor.facing(), east.facing()) == (pytest.approx(-np.pi / 2), 0.0)
 
 
 def test_nobody_and_nothing_is_put_into_a_robot_however_little_is_to_be_kept_clear():

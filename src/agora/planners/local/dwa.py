@@ -51,7 +51,7 @@ from agora.planners.limits import own
 from agora.planners.local.dwa_plan import plan
 from agora.planners.local.dwa_rollout import SPACING, Parameters, Recall, Scratch
 from agora.planners.rollouts.poses import horizon, scene_of
-from agora.ranges import Count, Distance, Duration, Speed, Velocity
+from agora.ranges import Count, Deviation, Distance, Duration, Speed, Velocity
 
 _LOCAL = threading.local()
 
@@ -156,7 +156,7 @@ class Dwa:
     escape_reset_dist: Distance = 0.1
     escape_gap: Distance = 1.0
     xy_goal_tolerance: Distance = 0.1
-    yaw_goal_tolerance: float = 0.1
+    yaw_goal_tolerance: Deviation = 0.1
     trans_stopped_vel: Speed = 0.1
     theta_stopped_vel: float = 0.1
     prune_plan: bool = True

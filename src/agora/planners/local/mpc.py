@@ -74,7 +74,7 @@ from agora.planners.local.mpc_scene import (
     walls,
     wrapped,
 )
-from agora.ranges import Count, Distance, Length, NotNegative, Period, Positive, Speed, TurningRate, Within, check_fields
+from agora.ranges import Count, Deviation, Distance, Length, NotNegative, Period, Positive, Speed, TurningRate, Within, check_fields
 from agora.registry import Named, Plug
 
 _DT_REF, _STRIDE, _STOPS = 0.3, 0.12, 1.5  # s, m, times that a robot can stop within the horizon
@@ -194,7 +194,7 @@ class Mpc:
     tol: Positive = 1e-4
     collision_check_no_poses: Annotated[int, Within(1, 10_000)] | None = None
     xy_goal_tolerance: Distance = 0.2
-    yaw_goal_tolerance: NotNegative = 0.1
+    yaw_goal_tolerance: Deviation = 0.1
 
     def __post_init__(self) -> None:
         check_fields(self)

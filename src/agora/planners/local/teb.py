@@ -58,7 +58,7 @@ from agora.planners.local.teb_discs import MOMENT, MOMENTS
 from agora.planners.local.teb_plan import plan
 from agora.planners.local.teb_scene import DT_REF, parameters_of, recalled, scene_of, scratch_of
 from agora.planners.local.teb_shape import KINDS
-from agora.ranges import Count, Distance, Duration, Number, Speed, Within
+from agora.ranges import Count, Deviation, Distance, Duration, Number, Speed, Within
 from agora.registry import Named, Plug
 
 _ARCS = 1000.0
@@ -202,7 +202,7 @@ class Teb:
     feasibility_check_no_poses: Annotated[int, Within(-1, 10_000)] | None = None
     feasibility_check_lookahead_distance: Annotated[float, Within(-1.0, 10_000.0)] = -1.0
     xy_goal_tolerance: Distance = 0.2
-    yaw_goal_tolerance: float = 0.2
+    yaw_goal_tolerance: Deviation = 0.2
     free_goal_vel: bool = False
     min_obstacle_dist: Distance = 0.5
     inflation_dist: Distance = 0.6

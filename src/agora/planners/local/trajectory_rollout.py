@@ -48,7 +48,7 @@ from agora.interfaces import Answer, Declaration, Memory, Observation, Span
 from agora.planners.limits import own
 from agora.planners.local.trajectory_rollout_plan import ASIDE, Parameters, Recall, Scratch, plan
 from agora.planners.rollouts.poses import horizon, scene_of
-from agora.ranges import Count, Distance, Duration, Speed, Velocity
+from agora.ranges import Count, Deviation, Distance, Duration, Speed, Velocity
 
 _LOCAL = threading.local()
 
@@ -120,7 +120,7 @@ class TrajectoryRollout:
     escape_blindly: bool = False
     y_vels: tuple[float, ...] = (-0.3, -0.1, 0.1, 0.3)
     xy_goal_tolerance: Distance = 0.1
-    yaw_goal_tolerance: float = 0.05
+    yaw_goal_tolerance: Deviation = 0.05
     latch_xy_goal_tolerance: bool = False
     sim_time: Duration = 1.7
     sim_granularity: float = 0.025

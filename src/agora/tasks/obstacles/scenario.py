@@ -8,9 +8,12 @@ from typing import Any, Literal
 import numpy as np
 
 from agora.core.state import Doubles
+from agora.draft import scenario as draft
+from agora.draft.conversations import WrongConversationError, conversations
 from agora.draft.pedestrian_types import pedestrian_types
 from agora.draft.people import People, Person
-from agora.draft.scenario import Pedestrian
+from agora.draft.scenario import MOVES, TALKS, Pedestrian
+from agora.draft.stage import LONGEST
 from agora.draft.surroundings import Surroundings
 from agora.draft.task import Task
 from agora.errors import InputError, UnknownNameError
@@ -29,8 +32,13 @@ class Scenario:
 
     The people whom the world brings besides are there too.
 
-    Pedestrians with social states use the interactive ones.
+    Pedestrians with social states use the interactive ones. A stage whose scenarios give states has the behaviour ``given_states``,
+    and one whose scenarios give reactions to robots has ``social_states``.
     """
+
+    def needs(self, source: Any) -> tuple[str, ...]:
+        """The behaviours that the people of a world source have to have."""
+        return getattr(source, "needs", ())
 
     def place(self, task: Task) -> None:
         """Put them into the task.
@@ -48,18 +56,18 @@ class Scenario:
                 task.check_free(f"robot {number}", start, "obstacles")
                 for goal in np.unique(goals[:, :2], axis=0):
                     task.check_free(f"the goal of robot {number}", goal, "obstacles")
-        for number, pedestrian in enumerate(scenario.obstacles.dynamic):
-            for person in people_of(pedestrian, task.world, number, task.crowd, task.stream):
-                key: tuple[str | int, ...] = ("obstacles", "dynamic", number)
-                who = "it" if person.name == pedestrian.name else repr(person.name)
-                task.check_free(who, person.position, *key, "pos")
-                for k, waypoint in enumerate(person.waypoints if pedestrian.waypoints else ()):
-                    task.check_inside("it", waypoint, *key, "waypoints", k)
-                others = [p.position for p in task.pedestrians]
-                task.check_apart(f"pedestrian {person.name!r}", person.position, others, 0.5 * person.radius, *key, "pos")
-                starts = [start for start, _ in task.robots]
-                task.check_apart(f"pedestrian {person.name!r}", person.position, starts, task.inscribed, *key, "pos")
-                task.pedestrians.append(person)
+        for number, person in scenario_people(task.world, task.crowd, task.stream):
+            pedestrian = scenario.obstacles.dynamic[number]
+            key: tuple[str | int, ...] = ("obstacles", "dynamic", number)
+            who = "it" if person.name == pedestrian.name else repr(person.name)
+            task.check_free(who, person.position, *key, "pos")
+            for k, waypoint in enumerate(person.waypoints if pedestrian.waypoints else ()):
+                task.check_inside("it", waypoint, *key, "waypoints", k)
+            others = [p.position for p in task.pedestrians]
+            task.check_apart(f"pedestrian {person.name!r}", person.position, others, 0.5 * person.radius, *key, "pos")
+            starts = [start for start, _ in task.robots]
+            task.check_apart(f"pedestrian {person.name!r}", person.position, starts, task.inscribed, *key, "pos")
+            task.pedestrians.append(person)
         for number, person in enumerate(task.world.people):
             task.check_free("it", person.position, "people", number)
         task.pedestrians.extend(task.world.people)
@@ -96,24 +104,58 @@ def furnished(world: Surroundings, map: Map) -> Map:
     return replace(map, polygons=map.polygons + polygons, discs=np.vstack([map.discs, *(piece.discs() for piece in pieces)]))
 
 
-def people_of(pedestrian: Pedestrian, world: Surroundings, number: int, crowd: People, stream: Stream) -> list[Person]:
-    """Return the people of entry ``number`` of the world's scenario, as `people_from`.
+def scenario_people(world: Surroundings, crowd: People, stream: Stream) -> list[tuple[int, Person]]:
+    """Return everybody in the world's scenario, with the number of the entry; people who talk look at each other.
 
     Raises:
-        InputError: a type of pedestrian is not known.
+        InputError: a type is not known, or pedestrians cannot talk with each other.
     """
     try:
-        return people_from(pedestrian, crowd, stream)
+        entries, talks = conversations(() if world.scenario is None else world.scenario.obstacles.dynamic)
+    except WrongConversationError as error:
+        raise InputError(f"{world.named('obstacles', 'dynamic', error.number, error.key)}: {error}") from error
+    found = []
+    for number, (entry, talk) in enumerate(zip(entries, talks, strict=True)):
+        found += [(number, person) for person in _people_of(entry, world, number, crowd, stream, talk)]
+    return [(number, _facing_others(person, [other for _, other in found])) for number, person in found]
+
+
+def _facing_others(person: Person, everybody: list[Person]) -> Person:
+    """Return a person of a conversation who looks at the middle of the others; one who looks elsewhere, and anybody else, as is."""
+    if person.talk < 0 or person.heading is not None:
+        return person
+    middle = np.mean([other.position for other in everybody if other.talk == person.talk and other is not person], axis=0)
+    x, y = middle - person.position
+    return replace(person, heading=float(np.arctan2(y, x)))
+
+
+def needs_of(scenario: draft.Scenario) -> tuple[str, ...]:
+    """The behaviours that the people of a scenario have to have."""
+    people = scenario.obstacles.dynamic
+    lives = any(person.reaction not in (None, "regular") for person in people)
+    return ("social_states",) * lives + ("given_states",) * any(person.state is not None for person in people)
+
+
+def _people_of(entry: Pedestrian, world: Surroundings, number: int, crowd: People, stream: Stream, talk: int) -> list[Person]:
+    """Return the people of entry ``number`` of the world's scenario, as `people_from`."""
+    try:
+        return people_from(entry, crowd, stream, talk)
     except InputError as error:
         where = world.named("obstacles", "dynamic", number, "type")
         raise InputError(f"{where}: {str(error).removeprefix('type: ')}") from error
 
 
-def people_from(pedestrian: Pedestrian, crowd: People, stream: Stream) -> list[Person]:
+def people_from(pedestrian: Pedestrian, crowd: People, stream: Stream, talk: int = -1) -> list[Person]:
     """Return the people of one entry of a scenario: one pedestrian, or several (``number_of_peds``) with the same waypoints.
 
-    Several are called NAME_0, NAME_1, ..., and stand at `places_of`. Where the entry says no speed one is drawn for each. Who has
-    nowhere to go looks where the third number of the place says; the others look to their first waypoint.
+    Several are called NAME_0, NAME_1, ..., and stand at `places_of`. Where the entry says no speed one is drawn for each. They look
+    where the entry says (`heading_of`), else to their first waypoint; those who talk, else, to the middle of their ring.
+
+    Args:
+        pedestrian: entry of the scenario.
+        crowd: values that the entry does not give.
+        stream: stream of speeds.
+        talk: number of the conversation in which they stand, -1 for none.
 
     Raises:
         InputError: its type is not known.
@@ -121,7 +163,8 @@ def people_from(pedestrian: Pedestrian, crowd: People, stream: Stream) -> list[P
     route = np.array([w[:2] for w in pedestrian.waypoints], float).reshape(-1, 2)
     name = pedestrian_type(pedestrian.type)
     like = pedestrian_types()[name]
-    shown: dict[str, Any] = {"type": name, "habits": _habits(pedestrian), "look": pedestrian.model}
+    shown: dict[str, Any] = {"type": name, "look": pedestrian.model, "reaction": pedestrian.reaction or "regular", "talk": talk}
+    shown |= _state(pedestrian)
     radius = crowd.radius * like.radius
     places = places_of(pedestrian, radius)
     people = []
@@ -129,10 +172,32 @@ def people_from(pedestrian: Pedestrian, crowd: People, stream: Stream) -> list[P
         speed = crowd.draw_speed(stream) * like.speed if pedestrian.vmax is None else pedestrian.vmax
         shown["name"] = pedestrian.name if len(places) == 1 else f"{pedestrian.name}_{k}"
         waypoints = route if len(route) else place[None]
-        stands = bool((np.hypot(*(waypoints - place).T) <= crowd.tolerance).all())
-        heading = pedestrian.pos[2] if stands else None
+        stays = bool((np.hypot(*(waypoints - place).T) <= crowd.tolerance).all())
+        heading = _heading(pedestrian, stays)
         people.append(Person(place, waypoints, speed, radius, mode=pedestrian.waypoint_mode, heading=heading, **shown))
     return people
+
+
+def _heading(pedestrian: Pedestrian, stays: bool) -> float | None:
+    """Return the heading at the start, rad; None for the direction to the first waypoint, or to the partners.
+
+    A third number of 0 is what editors write who know none: it counts for those alone who stand and talk with nobody.
+    """
+    if pedestrian.heading is not None:
+        return pedestrian.heading
+    waits = pedestrian.start_up_mode in ("wait_timer", "trigger_zone") or pedestrian.state not in (None, *MOVES)
+    talks = pedestrian.state in TALKS
+    return pedestrian.pos[2] if (stays or waits) and not talks or pedestrian.pos[2] != 0.0 else None
+
+
+def _state(pedestrian: Pedestrian) -> dict[str, Any]:
+    """Return the given state of a person, and its habits: a wait at the start is the end of that state, where there is one."""
+    habits = _habits(pedestrian)
+    if pedestrian.state is None:
+        return {"habits": habits}
+    ends = min(pedestrian.state_time or LONGEST, habits.wait_time or LONGEST)
+    given = {"state": pedestrian.state, "state_time": ends, "state_radius": habits.trigger_radius}
+    return given | {"habits": replace(habits, wait_time=0.0, trigger_radius=0.0)}
 
 
 def places_of(pedestrian: Pedestrian, radius: float) -> Doubles:

@@ -6,16 +6,18 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from agora.draft.scenario import scenario_in
+from agora.draft.scenario import read_scenario, scenario_in
 from agora.draft.surroundings import Surroundings
 from agora.errors import InputError, UnknownNameError, nearest
 from agora.maps.place import Place, read_place
 from agora.seeds import Stream
 from agora.share import data_home, folder
+from agora.tasks.obstacles.scenario import needs_of
 
 
 def world_names() -> list[str]:
@@ -70,6 +72,11 @@ def _read(place: Path) -> Place:
     return read_place(place)
 
 
+@lru_cache(maxsize=64)
+def _needs(file: Path, changed: int) -> tuple[str, ...]:
+    return needs_of(read_scenario(file))
+
+
 @dataclass(frozen=True)
 class Folder:
     """A world folder, and its scenarios where the stage names some.
@@ -96,6 +103,19 @@ class Folder:
             if "/" not in name and name not in there:
                 raise ValueError(f"scenarios: no scenario of {place.name} called {name!r}; {nearest(name, there)}")
 
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The behaviours that people of the scenarios have to have; a file that is wrong says so when it is played."""
+        found: dict[str, None] = {}
+        for file in map(self._file, self.scenarios):
+            with suppress(InputError):
+                found |= dict.fromkeys(_needs(file, file.stat().st_mtime_ns))
+        return tuple(found)
+
+    def _file(self, name: str) -> Path:
+        """The file of a scenario."""
+        return Path(name) if "/" in name else world_folder(self.path) / "scenarios" / f"{name}.json"
+
     def names(self) -> list[str]:
         """The scenarios, or the world alone."""
         return list(self.scenarios) or [Path(self.path).name]
@@ -109,8 +129,7 @@ class Folder:
             InputError: there is no such world.
         """
         place = world_folder(self.path)
-        played = [Path(name) if "/" in name else place / "scenarios" / f"{name}.json" for name in self.scenarios]
-        return [place / "map", place / "zones", *played, data_home() / "obstacles"]
+        return [place / "map", place / "zones", *map(self._file, self.scenarios), data_home() / "obstacles"]
 
     def world(self, name: str, stream: Stream) -> Surroundings:
         """Read the world, with the scenario ``name``.
@@ -122,6 +141,6 @@ class Folder:
         read = _read(place)
         task, file = None, None
         if name in self.scenarios:
-            file = Path(name) if "/" in name else place / "scenarios" / f"{name}.json"
+            file = self._file(name)
             task = scenario_in(read.map, file)
         return Surroundings(read.map, task, scenario_file=file, furniture=read.furniture, zones=read.zones, folder=place)

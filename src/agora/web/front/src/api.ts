@@ -10,7 +10,7 @@ export type Run = {
 export type LiveForm = { suite: string; stage: string; episode: number; planner: string; seed: number | null; drive: boolean };
 export type Live = {
   id: string; title: string; state: "starting" | "running" | "paused" | "ended" | "failed"; message: string; watchers: number;
-  drive: boolean; speed?: number; form?: LiveForm;
+  speed?: number; form: LiveForm;
 };
 export type Stage = { name: string; count: number };
 export type Suite = { name: string; description: string; stages: Stage[]; missing: string };

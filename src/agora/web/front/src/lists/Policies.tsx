@@ -32,7 +32,7 @@ function Detail({ card: { training, seeds } }: { card: Card }) {
       {tests.length > 0 && (
         <>
           <h3>Test</h3>
-          <div class="scroll"><table>
+          <div class="scroll" tabIndex={0} role="region" aria-label="Test"><table>
             <thead><tr><th>Stage</th><th class="number">Seed</th><th class="number">Episodes</th><th class="number">Reached</th><th class="number">Collided</th><th class="number">Too late</th><th class="number">Mean time</th></tr></thead>
             <tbody>{tests.map((row) => <tr key={`${row.stage} ${row.seed}`}><th scope="row">{row.stage}</th><td class="number">{row.seed}</td><td class="number">{row.episodes}</td><Share of={row} count={row.reached} /><Share of={row} count={row.collided} /><Share of={row} count={row.late} /><td class="number">{seconds(row.seconds)}</td></tr>)}</tbody>
           </table></div>
@@ -41,7 +41,7 @@ function Detail({ card: { training, seeds } }: { card: Card }) {
       {training.published.length > 0 && (
         <>
           <h3>Published</h3>
-          <div class="scroll"><table>
+          <div class="scroll" tabIndex={0} role="region" aria-label="Published"><table>
             <thead><tr><th>Stage</th><th class="number">Reached</th><th class="number">Mean time</th><th>Source</th></tr></thead>
             <tbody>{training.published.map((row, k) => <tr key={k}><th scope="row">{row.stage}</th><td class="number">{percent(row.success)}</td><td class="number">{seconds(row.seconds)}</td><td class="words">{row.source}</td></tr>)}</tbody>
           </table></div>

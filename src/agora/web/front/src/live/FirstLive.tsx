@@ -10,7 +10,7 @@ export function FirstLive() {
   const [error, setError] = useState("");
   useEffect(() => {
     const open = async () => {
-      const running = (await get<Live[]>("/api/live")).findLast(({ state }) => state !== "failed" && state !== "ended");
+      const running = (await get<Live[]>("/api/live")).findLast(({ state, form }) => state === "running" && !form.drive);
       if (running) go(`/live/${running.id}`, { replace: true });
       else await begin(FIRST, { replace: true });
     };

@@ -11,7 +11,7 @@ export function Picker({ live }: { live: Live | null }) {
   const [beside, setBeside] = useState("");
   const [error, setError] = useState("");
   const [busy, setBusy] = useState(false);
-  useEffect(() => { if (live?.form) setForm(live.form); }, [live?.id]);
+  useEffect(() => { if (live) setForm(live.form); }, [live?.id]);
   const put = (part: Partial<LiveForm>) => setForm((before) => ({ ...before, ...part }));
   const stages = suites.find(({ name }) => name === form.suite)?.stages ?? [], stage = stages.find(({ name }) => name === form.stage) ?? stages[0];
   const start = async (event: Event) => {

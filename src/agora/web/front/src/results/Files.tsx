@@ -20,7 +20,7 @@ export function Files({ run }: { run: Run }) {
         <span role="status" class="faint">{text && copied === text && "Copied."}</span>
       </div>
       {error && <p class="bad" role="alert">{error}</p>}
-      <pre tabIndex={0} aria-label="Table">{text}</pre>
+      <pre tabIndex={0} role="region" aria-label="Table">{text}</pre>
     </>
   );
 }

@@ -23,7 +23,7 @@ export function Results() {
         <a class="button" href="/run">New run</a>
       </p>
       {error && <p class="bad" role="alert">{error}</p>}
-      <div class="scroll">
+      <div class="scroll" tabIndex={0} role="region" aria-label="Runs">
         <table class="runs">
           <thead><tr><th><span class="hidden">Compare</span></th><th>Run</th><th>State</th><th>Asked for</th><th><span class="hidden">Remove</span></th></tr></thead>
           <tbody>

@@ -9,7 +9,8 @@ import { Rows } from "./Rows";
 
 const TABS: [string, string][] = [["", "Report"], ["rows", "Episodes"], ["files", "Tables and files"]];
 
-export function RunDetail({ id, tab, asked }: { id: string; tab: string; asked: URLSearchParams }) {
+export function RunDetail({ id, tab: wanted, asked }: { id: string; tab: string; asked: URLSearchParams }) {
+  const tab = TABS.some(([name]) => name === wanted) ? wanted : "";
   const news = useNews(), told = news.runs?.find((one) => one.id === id), found = useGet<Run>(told ? "" : `/api/runs/${id}`);
   const run = told ?? found.data;
   if (!run) return <><h1>Run</h1><p class={found.error ? "bad" : "faint"}>{found.error || "Looking for the run …"}</p><p><a href="/results">All runs</a></p></>;

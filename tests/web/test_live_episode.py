@@ -9,6 +9,7 @@ from fastapi.testclient import TestClient
 
 from agora.core.state import SOCIAL_STATES
 from agora.interfaces import Observation
+from agora.learning.demonstrations import write_demonstrations_of_run
 from agora.robots.model import load_robot
 from agora.web.app import create_app
 from agora.web.database import opened
@@ -46,7 +47,7 @@ def test_a_live_episode_shows_its_place_and_then_its_moments_and_time_stands_whi
     with client.websocket_connect(f"/api/live/{live['id']}") as socket:
         scene = next(texts(socket, "scene"))
         assert (scene["control"], scene["drive"], scene["names"]) == (0.1, False, list(SOCIAL_STATES))
-        assert scene["title"].startswith("go_to_goal · demo: doorway, episode 0")
+        assert scene["title"].startswith("go_to_goal (reads no walls) · demo: doorway, episode 0")
         left, bottom, right, top = scene["extent"]
         first, second = (content["snapshot"] for content, _ in zip(moments(socket), range(2), strict=False))
         assert second["time"] > first["time"] >= 0.0
@@ -71,7 +72,7 @@ def test_a_live_episode_shows_its_place_and_then_its_moments_and_time_stands_whi
     assert client.get("/api/live").json() == []
 
 
-def test_a_robot_that_a_person_drives_goes_where_it_is_told(client):
+def test_a_robot_that_a_person_drives_goes_where_it_is_told_and_the_drive_is_kept_to_learn_from(client, settings):
     live = client.post("/api/live", json={"suite": "demo", "stage": "doorway", "drive": True}).json()
     with client.websocket_connect(f"/api/live/{live['id']}") as socket:
         assert next(texts(socket, "scene"))["drive"] is True
@@ -86,6 +87,19 @@ def test_a_robot_that_a_person_drives_goes_where_it_is_told(client):
         assert turned % (2 * np.pi) < np.pi
         assert seen[-1]["command"][2] > 0.0
         assert seen[-1]["command"][0] == 0.0
+        socket.send_json({"do": "drive", "twist": [1.0, 0.0, 1.0]})
+        socket.send_json({"do": "speed", "value": 16})
+        socket.send_json({"do": "go"})
+        ended = next(texts(socket, "end"))
+        kept = next(texts(socket, "kept"))
+    (run,) = client.get("/api/runs").json()
+    assert (run["id"], run["state"], run["done"]) == (kept["id"], "finished", 1)
+    rows = client.get(f"/api/runs/{run['id']}/rows?columns=planner,stage,outcome").json()["rows"]
+    assert rows == [["driven by hand", "doorway", ended["outcome"]]]
+    (file,) = write_demonstrations_of_run(settings.runs / run["id"], settings.folder / "demonstrations")
+    with np.load(file) as arrays:
+        assert arrays["command"][-1, 2] > 0.0
+        assert arrays["scan"].shape[0] == len(arrays["time"])
     client.delete(f"/api/live/{live['id']}")
 
 

@@ -1,0 +1,82 @@
+"""The conversations of a scenario: who stands and talks with whom."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+from agora.draft.scenario import TALKS, Pedestrian
+from agora.errors import nearest
+
+FARTHEST = 3.6
+"""Largest distance between two who talk, m, where they say nothing else: Hall's social distance (1966)."""
+
+
+class WrongConversationError(ValueError):
+    """Raised for pedestrians who cannot talk with each other.
+
+    Attributes:
+        number: number of the entry that is wrong.
+        key: key of the entry that is wrong.
+    """
+
+    def __init__(self, number: int, key: str, message: str) -> None:
+        super().__init__(message)
+        self.number, self.key = number, key
+
+
+def conversations(entries: Sequence[Pedestrian]) -> tuple[list[Pedestrian], list[int]]:
+    """Return the entries of a scenario, in which partners talk with each other, and the number of each one's conversation.
+
+    Whoever is named by somebody who talks, and says nothing of its own state, talks as long as that one. Entries that are joined by
+    ``with`` are one conversation, and so are the people of one entry.
+
+    Returns:
+        The entries, and for each the number of its conversation, -1 for none.
+
+    Raises:
+        WrongConversationError: a partner that there is not, that does something else or is too far away; a conversation of one, or
+            one in which nobody talks.
+    """
+    number = {entry.name: k for k, entry in enumerate(entries)}
+    whole, root = list(entries), list(range(len(entries)))
+    for k, entry in enumerate(entries):
+        for name in entry.partners or ():
+            if name not in number:
+                raise WrongConversationError(k, "with", f"no pedestrian called {name!r}; {nearest(name, {*number} - {entry.name})}")
+            j = number[name]
+            if whole[j].state is None:
+                whole[j] = replace(whole[j], state="talking", state_time=entry.state_time)
+            if whole[j].state not in TALKS:
+                raise WrongConversationError(k, "with", f"{name!r} is {whole[j].state!r}, and talks with nobody")
+            root = [root[k] if r == root[j] else r for r in root]
+    members: dict[int, list[int]] = {}
+    for k, entry in enumerate(whole):
+        if entry.state in TALKS:
+            members.setdefault(root[k], []).append(k)
+    found = [-1] * len(whole)
+    for talk, group in enumerate(members.values()):
+        _check([(k, whole[k]) for k in group])
+        for k in group:
+            found[k] = talk
+    return whole, found
+
+
+def _check(group: list[tuple[int, Pedestrian]]) -> None:
+    """Make sure that people can talk with each other."""
+    first, entry = group[0]
+    if sum(member.people for _, member in group) < 2:
+        raise WrongConversationError(first, "state", f"who is {entry.state!r} needs somebody else: name one by the key with")
+    if all(member.state == "listening" for _, member in group):
+        raise WrongConversationError(first, "state", "all are listening and nobody talks; one must be 'talking' or 'telling'")
+    for place, (k, entry) in enumerate(group):
+        for _, other in group[place + 1 :]:
+            apart = math.dist(entry.pos[:2], other.pos[:2])
+            most = max(entry.max_talking_distance or FARTHEST, other.max_talking_distance or FARTHEST)
+            if apart > most:
+                raise WrongConversationError(
+                    k,
+                    "pos",
+                    f"{entry.name!r} talks with {other.name!r}, who is {apart:.1f} m away; they must stand within {most:g} m",
+                )

@@ -1,1 +1,0 @@
-"""The versions of the database's tables, for Alembic."""
