@@ -132,7 +132,13 @@ def _check_json(text: str, where: str) -> None:
     except json.JSONDecodeError as error:
         raise InputError(f"{where}:{error.lineno}: not valid JSON: {error.msg}") from error
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{where}:1: not valid JSON: {error}") from error
+        first = next((found for found in _CONSTANTS.finditer(text) if found[1]), None)
+        line = 1 if first is None else text.count("\n", 0, first.start()) + 1
+        raise InputError(f"{where}:{line}: not valid JSON: {error}") from error
+
+
+_CONSTANTS = re.compile(r'"(?:\\.|[^"\\])*"|(NaN|-?Infinity)')
+"""A text of JSON, or (group 1) a number that Python takes and JSON does not have."""
 
 
 _SURROGATES = re.compile(r"((?<!\\)(?:\\\\)*)\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})")

@@ -64,6 +64,48 @@ def test_a_draw_is_written_as_a_world_that_is_valid_and_says_the_same(tmp_path):
         agora("generate", "intersection_wait", "--output", str(tmp_path / "w"))
 
 
+def test_who_waits_queues_or_talks_in_a_card_does_so_in_the_file(tmp_path):
+    def written(card, *words):
+        agora("generate", card, *words, "--output", str(tmp_path / card))
+        path = tmp_path / card / "scenarios" / f"{card}.json"
+        return load_suite(path).start(card, 0).pedestrians, read_scenario(path).obstacles.dynamic
+
+    starts, entries = written("exiting_room")
+    assert [entry.state for entry in entries] == ["idle"] and 0 < starts.state_time[0] == entries[0].wait_time < 60
+    starts, entries = written("queue", "--set", "people=3")
+    assert [entry.state for entry in entries] == ["queueing"] * 3 and (starts.state_time > 0).all()
+    starts, entries = written("join_group", "--set", "people=4")
+    assert [entry.state for entry in entries] == ["talking"] * 4 and starts.talk.tolist() == [0] * 4
+    assert entries[1].partners == ("pedestrian 1", "pedestrian 3", "pedestrian 4")
+    starts, entries = written("frontal_approach")
+    assert entries[0].state is None and starts.state_time.tolist() == [0.0], "who sets out at once has none"
+
+
+def test_a_card_whose_people_wait_says_so_in_sentences_of_the_file(tmp_path):
+    agora("generate", "join_group", "--set", "people=2", "--output", str(tmp_path / "w"))
+    said = agora("show", str(tmp_path / "w" / "scenarios" / "join_group.json")).output.splitlines()
+    assert said[-2].endswith("and talks with pedestrian 2 until the end.") and said[-2].startswith("  pedestrian 1 (")
+
+
+def test_a_file_outside_a_world_is_shown_drawn_and_checked(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    robot = {"start": [1.2, 5.0, 0.0], "goal": [13.8, 4.6, 0.0]}
+    people = [{"name": "a", "pos": [6.1, 6.0], "with": "b"}, {"name": "b", "pos": [6.9, 5.4]}]
+    file = {"map": "hall", "robots": [robot], "obstacles": {"dynamic": people}}
+    (tmp_path / "scene.json").write_text(json.dumps(file))
+    said = agora("show", "scene.json", "--output", "scene.png").output.splitlines()
+    assert said[0] == "scene.json: 1 robots, 2 pedestrians, map hall" and said[-1] == "scene.png"
+    assert said[2] == "  a (pedestrian 1, an adult) stands at (6.10, 6.00), facing south-east, and talks with b until the end."
+    with Image.open("scene.png") as picture:
+        assert picture.width > picture.height > 300
+    assert agora("validate", "scene.json").output == "scene.json: fine\n"
+    people[1]["pos"] = [7.0, 7.2]
+    (tmp_path / "scene.json").write_text(json.dumps(file))
+    with pytest.raises(InputError, match=r"pedestrian 1 starts at \(7.00, 7.20\), inside an obstacle"):
+        agora("validate", "scene.json")
+    assert (tmp_path / "scene.faults.png").is_file()
+
+
 def test_what_is_wrong_with_a_file_is_marked_in_a_picture(tmp_path):
     agora("generate", "join_group", "--output", str(tmp_path / "w"))
     path = tmp_path / "w" / "scenarios" / "join_group.json"
@@ -113,7 +155,7 @@ def test_a_card_whose_predicate_cannot_hold_is_refused(tmp_path, monkeypatch):
         (("show", "queue", "--robot", "tiagoo"), "no robot called 'tiagoo'; did you mean 'tiago'?"),
         (("show", "queue", "--output", "x.bmp"), r"--output x.bmp: expected a name that ends in .png, .pdf, .svg"),
         (("validate", "queue", "--output", "nowhere"), "--output nowhere: there is no such folder"),
-        (("validate", "nowhere/x.json"), "expected a scenario in the folder of its world"),
+        (("validate", "nowhere/x.json"), "nowhere/x.json: there is no such file"),
     ],
 )
 def test_what_cannot_be_done_is_said(words, message):

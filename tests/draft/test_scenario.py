@@ -88,7 +88,7 @@ def test_a_wrong_key_or_value_is_named_with_its_line(tmp_path, change, message):
 
 
 def test_the_formats_of_old_are_refused_by_name(tmp_path):
-    with pytest.raises(InputError, match="arena-tools' old format"):
+    with pytest.raises(InputError, match="default.json: this is a scenario in arena-tools' old format .* agora scenario convert"):
         read_scenario(
             written(tmp_path, {"format": "arena-tools", "pedsim_agents": [], "robot_position": [0, 0], "robot_goal": [1, 1]})
         )

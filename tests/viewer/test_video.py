@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from agora.core.state import robot_traits
+from agora.core.state import SOCIAL_STATES, robot_traits
 from agora.errors import InputError
 from agora.viewer.figures import blank, draw_frame
-from agora.viewer.scene import COLOURS, Scene
+from agora.viewer.scene import COLOURS, FAMILIES, STATES, Scene
 from agora.viewer.video import Painter, frame_times, write_video
 from viewer.synthetic import crash, episode, hall
 
@@ -181,3 +181,49 @@ def test_the_planned_path_is_dashed_and_the_reason_stands_below_at_the_end():
     assert 0.3 < green < 0.6
     below = slice(before.shape[0] - 34 - 19 + 4, before.shape[0] - 34)
     assert (before[below, :90] == 255).all() and (end[below, :90] < 128).any()
+
+
+def doing(recording, *names):
+    """A recording whose pedestrians, who all are there, do something each."""
+    states = np.array([SOCIAL_STATES.index(name) for name in names], np.int8)
+    there = np.ones_like(recording.pedestrian_present)
+    return replace(recording, pedestrian_state=np.tile(states, (len(recording.time), 1)), pedestrian_present=there)
+
+
+def test_pedestrians_have_the_colour_and_the_letter_of_their_state_away_from_where_they_look():
+    plain = replace(episode(pedestrians=2, duration=3.0), map=hall())
+    painter = Painter(Scene(doing(plain, "phone", "walking")), (960, 720))
+    pixels = next(painter.frames([1.0])).astype(int)
+    moment = painter.scene.at(1.0)
+    for k, (family, lettered) in enumerate((("with people", True), ("on its way", False))):
+        size = moment.radius[k] * painter.scale
+        ahead = np.array([np.cos(moment.heading[k]), -np.sin(moment.heading[k])])
+        x, y = painter.pixel(moment.position[k]) - 0.4 * size * ahead
+        half = round(0.4 * size)
+        behind = pixels[round(y) - half : round(y) + half, round(x) - half : round(x) + half].reshape(-1, 3)
+        body = np.array([int(FAMILIES[family][i : i + 2], 16) for i in (1, 3, 5)])
+        assert (np.abs(behind - body).sum(axis=1) < 12).mean() > 0.3
+        assert (np.abs(behind - colour("ink")).sum(axis=1) < 90).any() == lettered
+
+
+def test_the_letters_are_explained_beside_the_dials_or_below_where_there_is_no_room():
+    everything = [name for name in SOCIAL_STATES if STATES[name][1]]
+    plain = replace(episode(pedestrians=len(everything), duration=3.0), map=hall())
+    few = Scene(doing(plain, *(["talking"] + ["walking"] * (len(everything) - 1))))
+    nobody, many = Scene(doing(plain, *(["walking"] * len(everything)))), Scene(doing(plain, *everything))
+    (width, plain_high), few_size, (_, high) = (Painter.fitting(scene) for scene in (nobody, few, many))
+    assert few_size == (width, plain_high) and high == pytest.approx(plain_high + 2 * 19, abs=1)
+    without, beside, below = (
+        next(Painter(scene, Painter.fitting(scene)).frames([1.0])).astype(int) for scene in (nobody, few, many)
+    )
+    corner = np.s_[32:50, width - 90 :]
+    assert (without[corner] == 255).all() and (beside[corner] < 200).any() and (below[corner] == 255).all()
+    assert (below[high - 34 - 38 : high - 34, : width - 200] < 200).any()
+    assert min(map(len, Painter(many, (width, high))._explained)) == 0
+    explained = "   ".join(Painter(many, (width, high))._explained[1])
+    assert explained == "   ".join(f"{STATES[name][1]} {name}" for name in everything)
+
+
+def test_a_small_video_has_letters_in_words_below_too():
+    small = Painter(Scene(doing(episode(pedestrians=1, duration=1.0), "talking")), (322, 240))
+    assert small._explained == ([], ["T talking"])

@@ -8,9 +8,7 @@ import typer
 
 SuiteName = Annotated[
     str,
-    typer.Argument(
-        help="A suite's name (agora list suites) or file, a scenario WORLD/scenarios/NAME.json, or a folder of Arena's benchmark."
-    ),
+    typer.Argument(help="A suite's name (agora list suites) or file, a scenario file (.json), or a folder of Arena's benchmark."),
 ]
 
 InterPlannerName = Annotated[

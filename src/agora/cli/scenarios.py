@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 scenarios = typer.Typer(help="Scenario cards and scenario files: list, look, write, check.", no_args_is_help=True)
 
-Which = Annotated[str, typer.Argument(help="A card (agora scenario list), or a file WORLD/scenarios/NAME.json.")]
+Which = Annotated[str, typer.Argument(help="A card (agora scenario list), or a scenario file (.json).")]
 Seed = Annotated[int, typer.Option(help="Of the card's draw.", min=0)]
 Values = Annotated[str, typer.Option("--set", help="Parameters that are not drawn: key=value,key=value.")]
 Robot = Annotated[str, typer.Option(help="The robot that it is looked at for.")]
@@ -83,7 +83,7 @@ def generate(
 
 @scenarios.command()
 def validate(
-    which: Annotated[list[str], typer.Argument(help="Cards and files WORLD/scenarios/NAME.json.")],
+    which: Annotated[list[str], typer.Argument(help="Cards and scenario files (.json).")],
     seed: Seed = 0,
     values: Values = "",
     robot: Robot = ROBOT,

@@ -310,24 +310,27 @@ def read_scenario(path: str | Path) -> Scenario:
     try:
         return load(path, Scenario)
     except InputError as error:
-        found = _older_format(path)
+        found = older_format(keys_of(path))
         if found:
-            raise InputError(
-                f"{path}: this is a scenario of {found}; expected the keys robots and obstacles {{static, dynamic}}"
-            ) from error
+            raise InputError(f"{path}: this is {found}; expected the keys robots and obstacles {{static, dynamic}}") from error
         raise
 
 
-def _older_format(path: str | Path) -> str:
-    """Return the former format of a file that is no scenario; empty where it is just wrong."""
+def keys_of(path: str | Path) -> set[str]:
+    """Return the keys of a file; none where it cannot be read."""
     try:
-        keys = load(path, dict[str, Any]).keys()
+        return set(load(path, dict[str, Any]))
     except InputError:
-        return ""
+        return set()
+
+
+def older_format(keys: set[str]) -> str:
+    """Return the former format of a file with these keys that is no scenario; empty where it is just wrong."""
     if "obstacles" in keys:
         return ""
     if len(keys & _OLDER) >= 2:
-        return "a scenario in arena-tools' old format (pedsim_agents, robot_position), which Arena 3.0 does not play either"
+        old = "a scenario in arena-tools' old format (pedsim_agents, robot_position), which Arena 3.0 does not play either"
+        return f"{old}; agora scenario convert writes it anew"
     return "a file of the format before arena-tools (a list of scenarios with scenes and watchers)" if keys & _OLDEST else ""
 
 

@@ -16,8 +16,7 @@ from agora.interfaces import Situation
 from agora.maps.grid import Map
 from agora.seeds import Stream
 from agora.tasks.obstacles.scenario import furnished, scenario_people
-from agora.tasks.suite import is_scenario
-from agora.tasks.worlds.folder import Folder
+from agora.tasks.scenario_file import world_of
 
 _NEAR = 2  # cells
 
@@ -44,17 +43,13 @@ def task_of(situation: Situation, radius: float) -> Task:
 
 
 def task_of_file(path: Path, radius: float) -> Task:
-    """A scenario file of a world folder put together for a robot of a radius, m, unchecked.
+    """A scenario file put together for a robot of a radius, m, unchecked, in its world (`agora.tasks.scenario_file.world_of`).
 
     Raises:
-        InputError: the file, or the world around it, cannot be read.
+        InputError: the file, or its world, cannot be read.
     """
-    place = path.absolute().parent.parent
-    if path.suffix != ".json" or not is_scenario(path):
-        raise InputError(f"{path}: expected a scenario in the folder of its world, WORLD/scenarios/NAME.json beside WORLD/map")
-    if not path.is_file():
-        raise InputError(f"{path}: there is no such file")
-    world = Folder(f"{place}/", scenarios=(path.stem,)).world(path.stem, _stream())
+    played = world_of(path).part
+    world = played.world(played.names()[0], _stream())
     if world.scenario is None:
         raise InputError(f"{path}: holds no scenario")
     robots = [(np.array(r.start, np.float64), np.array([r.goal], np.float64)) for r in world.scenario.robots]

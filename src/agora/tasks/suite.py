@@ -25,6 +25,7 @@ from agora.robots.model import RobotModel, load_robot
 from agora.seeds import Stream
 from agora.share import folder
 from agora.tasks.budget import measured, time_budget
+from agora.tasks.scenario_file import is_scenario, world_of
 from agora.world.start import PedestrianStarts, RobotStart, Start
 
 __all__ = ["Suite", "load_suite", "resolve", "with_seed"]
@@ -297,17 +298,15 @@ def suite_names() -> list[str]:
 def load_suite(name_or_path: str | Path) -> Suite:
     """Return the suite of a name (``configs/benchmark/<name>.yaml``) or of a file.
 
-    A scenario in the folder of its world, ``WORLD/scenarios/NAME.json``, is a suite of one stage with one episode.
+    A scenario file is a suite of one stage with one episode, in the world in whose folder it lies, or that its key ``map`` names.
 
     Raises:
         UnknownNameError: no such suite.
         InputError: the file is wrong.
     """
     path = Path(name_or_path)
-    if path.suffix == ".json" and path.is_file() and is_scenario(path):
-        world = Named.of("worlds", "folder", path=f"{path.parent.parent}/", scenarios=(path.stem,))
-        stage = Stage(path.stem, world, Named.of("robots_modes", "scenario"), Named.of("obstacles_modes", "scenario"))
-        return Suite(path.stem, (stage,), description=f"The scenario {path}.")
+    if is_scenario(path):
+        return _suite_of(path)
     if path.suffix in (".yaml", ".yml", ".json") or "/" in str(name_or_path):
         return load(path, Suite)
     if str(name_or_path) not in suite_names():
@@ -315,9 +314,14 @@ def load_suite(name_or_path: str | Path) -> Suite:
     return load(folder("configs") / "benchmark" / f"{name_or_path}.yaml", Suite)
 
 
-def is_scenario(path: Path) -> bool:
-    """Return whether a path is one of a scenario: in the folder of a world, which has a map."""
-    return path.absolute().parent.name == "scenarios" and (path.absolute().parent.parent / "map").is_dir()
+def _suite_of(path: Path) -> Suite:
+    """Return the suite of a scenario file."""
+    world = world_of(path)
+    try:
+        stage = Stage(path.stem, world, Named.of("robots_modes", "scenario"), Named.of("obstacles_modes", "scenario"))
+    except ValueError as error:
+        raise InputError(f"{path}: the name of the file becomes that of a suite: {error}") from error
+    return Suite(path.stem, (stage,), description=f"The scenario {path}.")
 
 
 def with_seed(suite: Suite, seed: int | None) -> Suite:

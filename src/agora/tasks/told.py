@@ -11,10 +11,10 @@ from agora.core.state import LEAVE, LOOP, STAY, Doubles
 from agora.draft.pedestrian_types import pedestrian_types
 from agora.draft.people import Person
 from agora.draft.scenario import MOVES, TALKS
-from agora.draft.stage import LONGEST
 from agora.draft.task import Task
 from agora.maps.grid import Map
 
+_ALWAYS = 3600.0  # s, which cards write for no end
 _DIRECTIONS = ("east", "north-east", "north", "north-west", "west", "south-west", "south", "south-east")
 _PEOPLE = {"adult": "an adult", "child": "a child", "elder": "an elder", "wheelchair": "in a wheelchair"}
 _DOES = {
@@ -81,12 +81,12 @@ def _deeds(person: Person, everybody: Sequence[Person], task: Task) -> str:
 
 
 def _for(seconds: float) -> str:
-    return "to the end" if seconds >= 3600.0 else f"for {seconds:.3g} s"
+    return "to the end" if seconds >= _ALWAYS else f"for {seconds:.3g} s"
 
 
 def _until(person: Person) -> str:
     """Return the end of a given state in words."""
-    ends = [f"{person.state_time:g} s"] * (person.state_time < LONGEST)
+    ends = [f"{person.state_time:.3g} s"] * (person.state_time < _ALWAYS)
     ends += [f"a robot is within {person.state_radius:g} m"] * (person.state_radius > 0)
     return f" until {' or '.join(ends) or 'the end'}"
 

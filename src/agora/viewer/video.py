@@ -44,7 +44,7 @@ LEGIBLE = 8.0
 """Least radius of a body with the letter of its state, pixels."""
 
 READINGS = 470
-"""Pixels from the left that the dials' words take; the states are explained beside them where there is room."""
+"""Pixels from the left that the dials' words take; the states are explained beside them where there is room, else below."""
 
 CAPTION = 19
 """Height of a line of the words under the scene, pixels."""
@@ -75,17 +75,23 @@ class Painter:
         wide, high = extent.right - extent.left, extent.top - extent.bottom
         scale = min((WIDEST - 2 * PAD) / wide, (HIGHEST - HEADER - FOOTER) / high)
         width = max(NARROWEST, math.ceil(wide * scale) + 2 * PAD)
-        rest = HEADER + FOOTER + CAPTION * len(_lines(caption, width))
+        (_, below), words = _states(scene, width), _lines(caption.split(), width)
+        rest = HEADER + FOOTER + CAPTION * (len(below) + len(words))
         return width + width % 2, 2 * math.ceil((high * scale + rest) / 2)
 
     @cached_property
     def _caption(self) -> list[str]:
-        return _lines(self.caption, self.size[0])
+        return _lines(self.caption.split(), self.size[0])
+
+    @cached_property
+    def _explained(self) -> tuple[list[str], list[str]]:
+        """The letters of social states in words: lines beside the dials, and lines below the scene."""
+        return _states(self.scene, self.size[0])
 
     @property
     def _below(self) -> int:
         """Pixels below the scene."""
-        return FOOTER + CAPTION * len(self._caption)
+        return FOOTER + CAPTION * (len(self._caption) + len(self._explained[1]))
 
     @cached_property
     def scale(self) -> float:
@@ -237,10 +243,11 @@ class Painter:
         brush.discs(goal, max(0.35 * tolerance, 2.5), colours["goal"])
         brush.rings(self.pixel(scene.recording.pose[0]), 0.3 * scene.recording.radius * self.scale, 1.5, colours["robot"])
         self._legend(pixels, font)
-        states = [f"{STATES[name][1]} {name}" for name in states_seen([scene.recording])]
-        x = width - PAD - math.ceil(font.getlength("   ".join(states)))
-        if states and x > READINGS:
-            _write(pixels, (x, 32), "   ".join(states), colours["faint"], font)
+        beside, below = self._explained
+        for line in beside:
+            _write(pixels, (width - PAD - math.ceil(font.getlength(line)), 32), line, colours["faint"], font)
+        for number, line in enumerate(below):
+            _write(pixels, (PAD, height - self._below + CAPTION * number + 4), line, colours["faint"], font)
         return pixels
 
     def _walls(self, big: Image.Image, map_: Map) -> None:
@@ -367,16 +374,23 @@ def _encode(path: Path, painter: Painter, times: Doubles, fps: int, progress: Ca
         container.mux(stream.encode())
 
 
-def _lines(words: str, width: int) -> list[str]:
-    """Words in lines that are no wider than a picture."""
+def _states(scene: Scene, width: int) -> tuple[list[str], list[str]]:
+    """Return the letters of an episode's social states in words: a line beside the dials where it fits there, else lines below."""
+    words = [f"{STATES[name][1]} {name}" for name in states_seen([scene.recording])]
+    fits = ImageFont.load_default(14).getlength("   ".join(words)) < width - PAD - READINGS
+    return (["   ".join(words)], []) if fits else ([], _lines(words, width, "   "))
+
+
+def _lines(words: Sequence[str], width: int, gap: str = " ") -> list[str]:
+    """Words in lines that are no wider than a picture, with a gap between each two."""
     font, lines = ImageFont.load_default(14), [""]
-    for word in words.split():
-        longer = f"{lines[-1]} {word}".strip()
+    for word in words:
+        longer = f"{lines[-1]}{gap}{word}" if lines[-1] else word
         if font.getlength(longer) > width - 2 * PAD and lines[-1]:
             lines.append(word)
         else:
             lines[-1] = longer
-    return lines if words.strip() else []
+    return lines if words else []
 
 
 def _write(pixels: Pixels, at: tuple[int, int], words: str, colour: str, font: Font) -> None:

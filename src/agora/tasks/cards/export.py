@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-from agora.draft.scenario import Obstacles, Pedestrian, Robot, Scenario, write_scenario
+from agora.draft.people import Person
+from agora.draft.scenario import GIVEN, MOVES, TALKS, Obstacles, Pedestrian, Robot, Scenario, write_scenario
 from agora.errors import InputError
 from agora.interfaces import Situation
 from agora.maps.io import write_map
@@ -31,24 +34,41 @@ def write_world(situation: Situation, name: str, folder: Path) -> tuple[Path, li
     write_map(situation.map, folder / "map" / "map.yaml")
     people, lost = [], []
     for number, person in enumerate(situation.people):
-        waits = person.waits[:1]
+        waits = person.waits[:1] if any(person.waits[:1]) else ()
         if any(person.waits[1:]):
             lost.append(f"pedestrian {number} waits on its way, {', '.join(f'{w:g}' for w in person.waits[1:])} s")
         if person.company[0] > 0:
             lost.append(f"pedestrian {number} stays with the robot, at {person.company[0]:g} m until {person.company[2]:g} s")
         people.append(
             Pedestrian(
-                name=f"pedestrian {number + 1}",
+                name=_name(number),
                 pos=(float(person.position[0]), float(person.position[1]), person.facing()),
                 waypoints=tuple((float(x), float(y)) for x, y in person.waypoints),
                 type=person.type,
                 waypoint_mode=person.mode,  # type: ignore[arg-type]
                 vmax=person.speed,
-                start_up_mode="wait_timer" if any(waits) else "default",
-                wait_time=waits[0] if any(waits) else None,
+                start_up_mode="wait_timer" if waits else "default",
+                wait_time=waits[0] if waits else None,
+                heading=0.0 if person.heading == 0.0 else None,
+                **(_activity(person, situation.people) if waits else {}),
             )
         )
     robot = Robot(tuple(situation.start.tolist()), tuple(situation.goal.tolist()))
     path = folder / "scenarios" / f"{name}.json"
     write_scenario(Scenario((robot,), Obstacles(dynamic=tuple(people)), map=folder.name), path)
     return path, lost
+
+
+def _name(number: int) -> str:
+    """The name of a pedestrian of a situation in the file."""
+    return f"pedestrian {number + 1}"
+
+
+def _activity(person: Person, everybody: Sequence[Person]) -> dict[str, Any]:
+    """Return the keys of what somebody does who waits: its state and its partners; who has nobody to talk with is idle."""
+    if person.state in TALKS:
+        others = tuple(
+            _name(k) for k, p in enumerate(everybody) if p is not person and p.state in TALKS and p.group == person.group
+        )
+        return {"state": person.state, "partners": others} if others else {"state": "idle"}
+    return {"state": person.state if person.state in GIVEN and person.state not in MOVES else "idle"}
