@@ -122,13 +122,14 @@ def test_downloads_hold_all_rows(client, finished):
     assert client.get(f"/api/runs/{finished}/table?format=word").status_code == 422
 
 
-def test_a_row_says_whether_its_episode_can_be_played_and_a_page_plays_it(client, finished):
+def test_a_row_says_whether_its_episode_can_be_played_and_a_page_and_a_file_hold_it(client, finished):
     got = client.get(f"/api/runs/{finished}/rows?columns=key,planner&find=go_to").json()
     assert got["recorded"] == [row[0] for row in got["rows"]] == [f"demo/doorway/{k}/go_to_goal/0" for k in range(3)]
     assert got["few"][0] == "success"
     page = client.get(f"/api/runs/{finished}/replay?key={got['recorded'][1]}")
     assert (page.status_code, "demo/doorway/1/go_to_goal" in page.text) == (200, True)
     assert client.get(f"/api/runs/{finished}/replay?key=demo/doorway/9/go_to_goal/0").status_code == 422
+    assert client.get(f"/api/runs/{finished}/mcap?key={got['recorded'][1]}").content.startswith(b"\x89MCAP")
 
 
 def test_a_report_and_a_comparison_reach_nothing_of_the_server(client, finished, settings, played):

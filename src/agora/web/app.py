@@ -255,6 +255,12 @@ def _results(app: FastAPI, settings: Settings, queue: RunQueue) -> None:
         named = {"Content-Disposition": f'attachment; filename="{id}.{kind}"'}
         return Response(make(folder(id)), media_type=media, headers=named)
 
+    @app.get("/api/runs/{id}/mcap")
+    def mcap(id: str, key: str) -> Response:
+        """The recording of an episode as an MCAP file."""
+        named = {"Content-Disposition": f'attachment; filename="{id}.mcap"'}
+        return Response(results.mcap_of(folder(id), key), media_type="application/octet-stream", headers=named)
+
     @app.get("/api/runs/{id}/replay")
     def replay(id: str, key: Annotated[list[str], Query()]) -> HTMLResponse:
         """The page that plays some episodes."""
