@@ -37,7 +37,7 @@ $(VENV)/.%: pyproject.toml requirements.lock $(VENV)/.runtime
 
 demo: $(VENV)/.runtime
 	@rm -rf results/demo
-	$(BIN)/agora bench demo --planner dwa_kinetic --planner orca --planner social_force --planner go_to_goal --output results/demo --video 1
+	$(BIN)/agora bench demo --planner dwa_kinetic --planner orca --planner social_force --planner go_to_goal --output results/demo --videos 1
 
 BOARD := docs/leaderboard
 ENTERED := go_to_goal orca social_force dwa teb td3

@@ -29,20 +29,22 @@ def main() -> None:
     observe = Observe(beams=36, pedestrians=6)
     worlds = AgoraVectorEnv("demo", "hall", WORLDS, episodes=EPISODES, seed=SEED, observe=observe, reward=reward)
     settings = {"n_steps": 64, "batch_size": 16 * WORLDS, "n_epochs": 5, "policy_kwargs": {"net_arch": [128, 128]}}
-    model = PPO("MlpPolicy", VecMonitor(Sb3VecEnv(worlds)), seed=0, device="cpu", verbose=1, **settings)
+    model = PPO("MlpPolicy", VecMonitor(Sb3VecEnv(worlds)), seed=SEED, device="cpu", verbose=1, **settings)
     model.learn(STEPS)
 
     about = {"trained on": "demo/hall", "steps": str(model.num_timesteps), "seed": str(SEED), "algorithm": "PPO"}
     policy = Policy.of_torch(observe, [model.policy.mlp_extractor.policy_net, model.policy.action_net], about)
     policy.save(FILE)
 
-    observations, _ = worlds.reset(seed=1)  # episodes that the training, whose seed is 0, has not seen
-    outcomes: list[str] = []
-    while len(outcomes) < EPISODES:
+    observations, _ = worlds.reset(seed=SEED + 1)  # episodes that the training has not seen
+    each = EPISODES // WORLDS  # as many of every world: of all episodes those that end first are the failures
+    outcomes: list[list[str]] = [[] for _ in range(WORLDS)]
+    while min(map(len, outcomes)) < each:
         observations, _, _, _, infos = worlds.step(policy(observations))
         if "final_info" in infos:
-            outcomes += [label for label in infos["final_info"]["outcome"] if label]
-    for label, count in zip(*np.unique(outcomes, return_counts=True), strict=True):
+            for ended, label in zip(outcomes, infos["final_info"]["outcome"], strict=True):
+                ended += [label] if label else []
+    for label, count in zip(*np.unique([ended[:each] for ended in outcomes], return_counts=True), strict=True):
         print(f"{label:22} {count}")
     print(f"drive with it: agora bench demo --planner policy:file={FILE}")
     worlds.close()

@@ -37,8 +37,8 @@ def test_a_planner_that_fails_early_is_neither_the_fastest_nor_the_most_consider
         slow=([20.0 + k for k in range(16)], 0.8), brisk=([9.0 + k for k in range(16)], 0.6), rash=([3.0] * 4 + [None] * 12, 1.0)
     )
     reached, faster, kinder = said(rows)
-    assert reached.words == "Of 16 episodes: slow 100.0 %; then brisk 100.0 % and rash 25.0 %."
-    assert reached.sure == "Not sure: the difference from brisk may be chance. The difference from rash is more."
+    assert reached.words == "Of 16 episodes: slow and brisk 100.0 %; then rash 25.0 %."
+    assert reached.sure == "Not sure: slow and brisk are level. The difference from rash is more than chance."
     assert faster.words == "Time to the goal, on the 16 episodes that slow and brisk reached: brisk 16.5 s; then slow 27.5 s."
     assert faster.sure == "Sure: the difference from slow is more than chance."
     assert "slow 80.0 %; then brisk 60.0 %." in kinder.words and "rash" not in faster.words + kinder.words
@@ -72,7 +72,14 @@ def test_one_planner_has_nobody_to_be_compared_with():
 @pytest.mark.parametrize("count", [3, 9])
 def test_of_many_planners_three_are_named_and_the_rest_counted(count):
     reached, *_ = said(run(**{f"p{k}": ([5.0, 6.0, 7.0], 0.8) for k in range(count)}))
-    assert ("and 5 more" in reached.words) == (count == 9)
+    assert ("and 6 more" in reached.words) == (count == 9)
+    assert reached.sure.endswith(" are level.") and "chance" not in reached.sure
+
+
+def test_planners_that_share_the_first_place_are_named_together_and_the_others_may_be_chance():
+    reached, *_ = said(run(a=([5.0, 6.0, 7.0], 0.8), b=([5.0, None, 7.0], 0.8), c=([9.0, 6.0, 7.0], 0.8)))
+    assert reached.words == "Of 3 episodes: a and c 100.0 %; then b 66.7 %."
+    assert reached.sure == "Not sure: a and c are level, and the difference from b may be chance."
 
 
 def test_how_far_people_were_moved_counts_before_their_distance_where_a_run_has_it():

@@ -16,11 +16,14 @@ from agora.benchmark.bench import run_all
 from agora.benchmark.kept import recordings
 from agora.benchmark.request import Options, Request
 from agora.core.recording import Outcome
+from agora.datasets import bag_messages
 from agora.datasets.recorded import Unsaid, read_all
 from agora.datasets.rosbag import read_episode
 from agora.errors import ResultsError, UnknownNameError
+from agora.maps.grid import Map
 from agora.metrics.registered import metrics
 from agora.share import folder
+from agora.wire.joystick import opening
 
 
 @pytest.fixture(scope="module")
@@ -99,6 +102,16 @@ def test_who_knows_nothing_of_agora_finds_odometry_frames_commands_scans_people_
     assert [one.id for one in first] == kept.pedestrian_id.tolist() and [one.action == 0 for one in first] == there.tolist()
     assert np.allclose([(one.pose.position.x, one.scale.x) for one in first],
                        np.column_stack([kept.pedestrian_position[0, :, 0], 2 * kept.pedestrian_radius]))  # fmt: skip
+
+
+def test_walls_that_are_shapes_stand_in_the_grid_of_a_bag_and_of_the_joystick():
+    place = Map.from_shapes(
+        segments=np.array([[1.0, -2.0, 1.0, 0.5]]), discs=np.array([[3.0, 1.0, 0.4]]), bounds=(-1.0, -3.0, 5.0, 2.0)
+    )
+    cells = bag_messages._grid(place).data.reshape(place.shape) == 100
+    row, column = place.cell_of(np.array([[1.0, -1.0], [3.0, 1.0], [2.0, -1.0]]))
+    assert cells[row, column].tolist() == [True, True, False]
+    assert np.array_equal(opening(place, "m", "e")["environment"]["map_traversible"], 1.0 * ~cells)
 
 
 def test_a_bag_is_written_for_the_episodes_that_are_asked_for_and_over_nothing(run, tmp_path):

@@ -232,6 +232,10 @@ def test_a_part_of_a_suite_has_its_episodes_says_so_and_is_paired_with_the_whole
     said = "A part of the suite: plane (2 of 3 episodes), field (2 of 2 episodes); not hill."
     assert RunRecord.read(Path("part")).part == said and RunRecord.read(Path("whole")).part == ""
     assert said in report(Path("part")).read_text() and "A part of" not in report(Path("whole")).read_text()
+    first = replace(RunRecord.read(Path("part")), planned={"plane": 1, "field": 1}, whole={"plane": 3, "field": 3})
+    assert first.part == "A part of the suite: 1 of 3 episodes of each stage."
+    some = replace(first, whole={"plane": 3, "field": 3, "hill": 1})
+    assert some.part == "A part of the suite: 1 of 3 episodes of each of plane, field; not hill."
     found = merged([Path("part"), Path("whole")])
     assert len(found.rows) == 6 and found.planners == ["go_to_goal"] and any(said in note for note in found.notes)
     with pytest.raises(UnknownNameError, match="did you mean 'field'"):

@@ -423,7 +423,16 @@ def test_the_head_of_the_page_has_what_matters_with_intervals_and_a_chart_each()
     page = Page(text)
     assert [a["id"] for tag, a in page.tags if tag == "section"][0] == "summary"
     head, *_ = page.tables["summary"]
-    wanted = ["planner", "Reached", "Time to the goal", "Path", "Closest approach", "Personal space", "Smoothness", "Planning time"]
+    wanted = [
+        "planner",
+        "Reached",
+        "Time to the goal",
+        "Path efficiency",
+        "Closest approach",
+        "Personal space",
+        "Smoothness",
+        "Planning time",
+    ]
     assert [cell.split(" % ")[0] for cell in head[0]][:2] == wanted[:2]
     assert all(cell.startswith(words) for cell, words in zip(head[0], wanted, strict=True))
     orca = [row for row in table if row["planner"] == "orca"]

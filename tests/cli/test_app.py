@@ -183,7 +183,7 @@ def test_whoever_stops_reading_the_output_gets_all_files(small, tmp_path, comman
 
 
 def test_a_suite_is_run_reported_and_resumed(agora, small):
-    code, text, error = agora("bench", small, "-p", "orca", "-p", "go_to_goal", "-o", "out", "--workers", "0", "--video", "1")
+    code, text, error = agora("bench", small, "-p", "orca", "-p", "go_to_goal", "-o", "out", "--workers", "0", "--videos", "1")
     assert (code, error) == (0, "")
     assert re.search(r"go_to_goal +│ 4", text) and "report  out/report.html" in text
     assert len(list(Path("out/video").glob("*.mp4"))) == 2

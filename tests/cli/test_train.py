@@ -73,7 +73,8 @@ def test_a_signal_lets_the_round_end_and_leaves_the_policy_so_far_with_a_card_th
     before = signal.getsignal(number)
     answer = agora()
     assert isinstance(answer.exception, StoppedError) and answer.exception.code == 128 + number
-    assert str(answer.exception) == f"stopped by {words}: there is no checkpoint yet; the same command with --resume goes on"
+    kept = "there is no checkpoint yet, so a resumed training begins anew"
+    assert str(answer.exception) == f"stopped by {words}: {kept}; the same command with --resume goes on"
     assert "stopping after this round; Ctrl-C again ends at once" in answer.stderr
     assert f"policy  {tmp_path / 'run' / POLICY}" in answer.stdout and f"card    {tmp_path / 'run' / 'card.md'}" in answer.stdout
     assert bias(tmp_path / "run" / POLICY) == pytest.approx(0.2)  # of the second round, in which the signal came

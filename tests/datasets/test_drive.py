@@ -246,6 +246,7 @@ def test_idle_time_does_not_count(written):
     assert value["time_to_goal"] == pytest.approx(10.03) and value["stalled_time"] < 0.1
     assert (value["success"], value["reached"], value["success_k2"], value["success.socnavbench"]) == (1.0, 1.0, 1.0, 1.0)
     assert value["collisions"] is None and value["timeout"] == 0.0
+    assert value["time_norm"] is None  # nobody said a time limit
     (row,) = write_played_rows(played)
     assert (row["outcome"], row["success"]) == ("reached", 1.0)
 
@@ -491,3 +492,6 @@ def test_the_command_line_says_each_episode_and_each_note_once(written, tmp_path
     answer = CliRunner().invoke(app, ["bag", str(tmp_path / "x.bag"), "--odometry", "/odom"], catch_exceptions=False)
     assert "recorded/x/0/unknown/0: reached, 3.0 s" in answer.output and "recorded/x/1/unknown/0: reached, 3.0 s" in answer.output
     assert answer.output.count("no word of pedestrians and contacts") == 1
+    assert answer.output.count("no model of the robot, as --robot names one") == 1 and "path_length" not in answer.output
+    one = CliRunner().invoke(app, ["bag", str(tmp_path / "x.bag"), "--metric", "path_length"], catch_exceptions=False)
+    assert one.output.count("path_length") == 2 and "--all" not in one.output

@@ -260,8 +260,9 @@ def test_the_grid_is_the_map(tmp_path):
     ((_, grid, _),) = of_json(write_mcap_files(tmp_path / "mcap", [tmp_path / "run"])[0])["foxglove.Grid"]
     cells = np.frombuffer(base64.b64decode(grid["data"]), np.uint8).reshape(-1, grid["row_stride"])
     place = full().map
-    assert grid["column_count"] == 31 and (cells == 100).tolist() == place.occupied.tolist()
-    assert (cells == 255).tolist() == place.unknown.tolist() and grid["cell_size"] == {"x": 0.5, "y": 0.5}
+    assert grid["column_count"] == 31 and (cells == 100).tolist() == place.cells.tolist()
+    assert place.has_shapes and (cells == 255).tolist() == (place.unknown & ~place.cells).tolist()
+    assert grid["cell_size"] == {"x": 0.5, "y": 0.5}
     assert grid["pose"]["position"] == {"x": 1.5, "y": -8.0, "z": 0.0}
 
 

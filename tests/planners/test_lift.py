@@ -375,10 +375,16 @@ def scanned(seen):
     return seen.scan.min()
 
 
+def fanned(seen):
+    """Reads two fields of one channel, which is named once."""
+    return seen.scan[abs(seen.scan_angles) < 0.4]
+
+
 @pytest.mark.parametrize(
     ("way", "words"),
     [
         (scanned, "observation.scan is None: the planner does not declare it; say needs=('scan',)"),
+        (fanned, "observation.scan is None: the planner does not declare it; say needs=('scan',)"),
         (lambda seen: len(seen.pedestrians.position), "say needs=('pedestrians',)"),
         (sensed, "observation.sensors has no 'robots': the planner does not declare it; say needs=('robots',)"),
         (lambda seen: seen.sensors["scann"], "no sensor called 'scann'; did you mean 'scan'?"),
@@ -391,8 +397,9 @@ def scanned(seen):
     ],
 )
 def test_a_planner_s_author_is_told_the_line_and_what_was_not_declared(way, words):
-    seen = dataclasses.replace(observation(), scan=None, pedestrians=None, sensors={})
+    seen = dataclasses.replace(observation(), scan=None, scan_angles=None, pedestrians=None, sensors={})
     _, failures = call(Careless(way), seen, {}, EVERYBODY)
+    assert all(why.count("say needs=('scan',)") <= 1 for why in failures.values())
     assert len(failures) == 4 and all(words in why for why in failures.values())
     placed = ["(test_lift.py, line " in why for why in failures.values()]
     assert all(placed) == any(placed) == ("expected" not in words)

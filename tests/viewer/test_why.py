@@ -86,6 +86,12 @@ def test_the_side_is_that_of_the_robots_heading(place, heading, side):
         ([0.1] * 20 + list(np.linspace(0.1, 1.0, 10)), "The robot sped up from 0.1 to 1.0 m/s in the last second."),
         ([1.0] * 10 + [0.0] * 20, "The robot stood, for 2.0 s."),
         ([1.0] * 27 + [0.0] * 3, "The robot had braked from 1.0 m/s to a stand."),
+        ([0.2] * 22 + [1.5] * 6 + [0.5] * 3, "The robot sped up from 0.2 to 1.5 m/s and braked to 0.5 m/s in the last second."),
+        (
+            [0.8] * 22 + [0.0] * 5 + [-0.6] * 4,
+            "The robot braked from 0.8 to 0.0 m/s and sped up to 0.6 m/s backwards in the last second.",
+        ),
+        ([0.0] * 22 + [1.5] * 6 + [0.0] * 3, "The robot had braked from 1.5 m/s to a stand."),
     ],
 )
 def test_how_the_robot_drove_in_the_last_second(speeds, words):
@@ -119,6 +125,38 @@ def test_a_robot_that_had_waited_long_before_it_touched_somebody_is_said_to():
     noted = np.where(np.arange(90) < 70, Reason.BLOCKED, Reason.NONE).astype(np.int32)
     assert "stood for 6 s of its way (the planner noted: blocked)." in why(replace(waited, reason=noted)).words
     assert "Before" not in why(drive([0.5] * 60 + [0.0] * 30, Outcome.PEDESTRIAN_COLLISION, contacts=[contact])).words
+
+
+@pytest.mark.parametrize(("closing", "sets_off"), [(0.3, True), (0.0, False), (None, True)])
+def test_a_robot_that_stood_and_set_off_into_somebody_is_not_said_to_stand(closing, sets_off):
+    """The step of the contact is shorter than a control period: no sample shows the robot drive."""
+    closed = None if closing is None else Closing(closing, 0.0, standing=closing == 0.0)
+    contact = Contact(3.02, ContactKind.PEDESTRIAN, 7, 3.0, -1.0, closed)
+    command = np.where(np.arange(31) < 30, 0.0, 0.6)[:, None] * (1.0, 0.0, 0.0)
+    stood = drive(
+        [1.0] * 10 + [0.0] * 21, Outcome.PEDESTRIAN_COLLISION, contacts=[contact], people=[((3.56, -1.0), (0.0, 0.0))],
+        command=command,
+    )  # fmt: skip
+    words = "The robot had stood for 2.0 s and set off: the planner asked for 0.6 m/s."
+    assert (words in why(stood).words) is sets_off and ("The robot stood, for 2.0 s." in why(stood).words) is not sets_off
+    unknown = why(replace(stood, command=None)).words
+    assert "The robot stood, for 2.0 s." in unknown
+    turning = replace(stood, twist=stood.twist + (0.0, 0.0, 0.4))
+    assert "The robot had turned on the spot for 2.0 s and set off" in why(turning).words or not sets_off
+
+
+def test_a_robot_that_had_gone_too_near_is_said_to_have_been_near_for_long():
+    """It creeps up to a person, and to a wall: 1 m/s for 2 s, then 0.04 m/s."""
+    speeds = [1.0] * 20 + [0.04] * 40
+    person = Contact(6.0, ContactKind.PEDESTRIAN, 7, 4.16, -1.0, Closing(0.04, 0.0, standing=True))
+    near = drive(speeds, Outcome.PEDESTRIAN_COLLISION, contacts=[person], people=[((4.71, -1.0), (0.0, 0.0))])
+    assert "It had been within 0.25 m of the person for 4.0 s." in why(near).words
+    touched = Contact(6.0, ContactKind.WALL, -1, 4.16, -1.0)
+    assert "of a wall for 4." in why(drive(speeds, Outcome.WALL_COLLISION, contacts=[touched], map=wall(4.45))).words
+    fast = drive([1.0] * 60, Outcome.PEDESTRIAN_COLLISION, contacts=[person], people=[((8.5, -1.0), (0.0, 0.0))])
+    assert "within" not in why(fast).words
+    another = replace(near, contacts=(person._replace(party=99),))
+    assert "within" not in why(another).words
 
 
 def test_a_contact_with_a_wall_says_its_side_and_how_far_the_robot_was_off_its_path():
@@ -159,11 +197,32 @@ def test_a_time_out_says_whether_the_robot_turned_stayed_or_was_on_its_way_and_w
     still = drive([0.0] * 100, Outcome.TIMEOUT)
     turning = replace(still, twist=still.twist + (0.0, 0.0, 0.7))
     assert "turned on the spot for the last 10 s at (2.0, -1.0)" in why(turning).words
+    fro = replace(still, twist=still.twist + np.where(np.arange(101) // 8 % 2, 0.7, -0.7)[:, None] * (0.0, 0.0, 1.0))
+    assert "turned to and fro on the spot for the last 10 s at (2.0, -1.0)" in why(fro).words
     to_and_fro = drive(np.where(np.arange(300) // 10 % 2, 0.6, -0.6), Outcome.TIMEOUT)
     assert "stayed within 1 m of (2.0, -1.0) for the last 30 s" in why(to_and_fro).words
     slow = drive([0.2] * 200, Outcome.TIMEOUT)
     assert why(slow).words.endswith("The robot was on its way, at 0.2 m/s on average; a shortest way is 7.0 m.")
     assert "There is no way to the goal for this robot." in why(replace(still, shortest_path=np.inf)).words
+
+
+def test_a_time_out_of_a_robot_that_stood_for_most_of_its_way_says_so_though_it_drove_at_the_end():
+    noted = np.where((np.arange(400) >= 20) & (np.arange(400) < 280), Reason.WAITING, Reason.NONE).astype(np.int32)
+    noted[300:350] = Reason.BLOCKED
+    recording = drive(
+        [1.0] * 20 + [0.0] * 260 + [1.0] * 20 + [0.0] * 50 + [1.0] * 50, Outcome.TIMEOUT, people=[((4.95, -1.0), (0.0, 0.0))],
+        reason=noted, command=np.zeros((400, 3)),
+    )  # fmt: skip
+    found = why(recording)
+    assert found.time == pytest.approx(2.0)
+    assert "The robot stood for 31 s of its way, the longest at (4.0, -1.0), from 2.0 to 28.0 s." in found.words
+    assert found.words.endswith("0.4 m ahead, who stood. The planner asked for no speed. The planner noted: waiting.")
+
+
+def test_a_reason_that_was_noted_at_few_calls_is_said_with_their_share():
+    reason = np.where(np.arange(400) % 50 == 0, Reason.BLOCKED, Reason.NONE).astype(np.int32)
+    words = why(drive([0.0] * 400, Outcome.TIMEOUT, reason=reason)).words
+    assert words.endswith("The planner noted: blocked, at 2 % of the calls.")
 
 
 def test_other_ends_have_their_words_too():

@@ -20,7 +20,7 @@ from agora.wire.message import unpack
 
 @pytest.fixture
 def client(settings):
-    with opened(settings.url) as engine, TestClient(create_app(settings, engine)) as found:
+    with opened(settings.url) as engine, TestClient(create_app(settings, engine), headers={"host": "127.0.0.1:8080"}) as found:
         yield found
 
 

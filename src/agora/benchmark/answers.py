@@ -87,14 +87,20 @@ _QUESTIONS: dict[str, dict[str, tuple[str, Callable[[float], str]]]] = {
 
 
 def _answer(question: str, where: str, ranked: Sequence[Ranked], pairs: Sequence[Pair], shown: Callable[[float], str]) -> Answer:
-    """Name the best planner and those after it, and say which differences are more than chance."""
-    best, unclear = ranked[0], _untold(ranked[0].planner, pairs)
-    words = f"{where}: {best.planner} {shown(best.mean)}; then {_list([f'{one.planner} {shown(one.mean)}' for one in ranked[1:]])}."
-    clear = [place.planner for place in ranked[1:] if place.planner not in unclear]
-    if not unclear:
+    """Name the best planner, or those that share its place, and those after it, and say which differences are more than chance."""
+    best, untold = ranked[0], _untold(ranked[0].planner, pairs)
+    level = [one.planner for one in ranked if shown(one.mean) == shown(best.mean)]
+    after = [one for one in ranked if one.planner not in level]
+    then = f"; then {_list([f'{one.planner} {shown(one.mean)}' for one in after])}" if after else ""
+    words = f"{where}: {_list(level)} {shown(best.mean)}{then}."
+    unclear = [planner for planner in untold if planner not in level]
+    clear = [one.planner for one in after if one.planner not in untold]
+    if len(level) == 1 and not unclear:
         return Answer(question, words, f"Sure: the difference from {_list(clear)} is more than chance.")
-    more = f" The difference from {_list(clear)} is more." if clear else ""
-    return Answer(question, words, f"Not sure: the difference from {_list(unclear)} may be chance.{more}")
+    doubts = [f"{_list(level)} are level"] if len(level) > 1 else []
+    doubts += [f"the difference from {_list(unclear)} may be chance"] if unclear else []
+    more = f" The difference from {_list(clear)} is more{' than chance' if not unclear else ''}." if clear else ""
+    return Answer(question, words, f"Not sure: {', and '.join(doubts)}.{more}")
 
 
 def _untold(planner: str, pairs: Sequence[Pair]) -> list[str]:

@@ -163,7 +163,7 @@ def sweep_figure(rows: Sequence[Row], sweep: Sweep, metrics: Sequence[Metric], *
                     axes.plot([value, value], [one.low, one.high], color=COLOURS["ink"], lw=1.1, marker="_", ms=5)
             axes.set_ylim((0.0, 1.02) if metric is REACHED else None)
             axes.set_xlabel(sweep.parameter)
-            axes.set_ylabel(_label(metric, len(sweep.labels)), fontsize=6.5)
+            axes.set_ylabel(_upright(metric, len(sweep.labels)), fontsize=6.5)
             axes.grid(lw=0.4, color="#dddddd")
     return figure
 
@@ -228,6 +228,12 @@ def _label(metric: Metric, planners: int) -> str:
     unit = f" ({metric.unit})" if metric.unit else ""
     of = "\nepisodes that all reached" if metric.over == "reached" and planners > 1 else ""
     return f"{metric.name}{unit}{better}{of}"
+
+
+def _upright(metric: Metric, planners: int) -> str:
+    """The label for the short axis of a panel: the name, and below it what is said of it."""
+    said = _label(metric, planners).removeprefix(metric.name).lstrip(", ")
+    return "\n".join(filter(None, (metric.name.replace(".", ".\n"), said)))
 
 
 def _cell_value(cell: Sequence[Row], metric: Metric | None) -> float:

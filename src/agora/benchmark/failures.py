@@ -142,7 +142,8 @@ def listed(
         key = row["key"]
         line: dict[str, Any] = {name: row.get(name, "") for name in ("planner", "stage", "episode", "seed", "key")}
         line |= {"outcome": row["outcome"].replace("_", " "), "colour": colours[row["outcome"]], "play": key in recordings}
-        line["why"] = f"{said.get(key) or _from_row(row)}{_unread(run, row)}"
+        unread_by = unread(run.get("blind") or (), run.get("unaware") or (), _named(row), row["outcome"])
+        line["why"] = f"{said.get(key) or _from_row(row)}{unread_by}"
         folder, own = (run.get("places") or {}).get(key, (run.get("folder", "RUN"), key))
         episode = own if own.count("/") < 4 else own.rpartition("/")[0]
         line["command"] = f"agora play {folder} {shlex.quote(episode)}"
@@ -151,12 +152,18 @@ def listed(
     return {"failures": lines, "failures_left": left}
 
 
-def _unread(run: Mapping[str, Any], row: Row) -> str:
-    """Say that a planner does not read what it drove into."""
-    planner = _named(row)
-    if row["outcome"] == "wall_collision" and planner in (run.get("blind") or ()):
+def unread(blind: Collection[str], unaware: Collection[str], planner: str, outcome: str) -> str:
+    """Return a sentence, after a space, that a planner does not read what it drove into; empty where it does.
+
+    Args:
+        blind: planners that read no walls.
+        unaware: planners that read nothing of people.
+        planner: label of the planner.
+        outcome: label of the episode's outcome.
+    """
+    if outcome == "wall_collision" and planner in blind:
         return f" {planner} reads no walls."
-    if row["outcome"] == "pedestrian_collision" and planner in (run.get("unaware") or ()):
+    if outcome == "pedestrian_collision" and planner in unaware:
         return f" {planner} reads nothing of people."
     return ""
 

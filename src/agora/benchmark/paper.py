@@ -77,7 +77,9 @@ class PaperTable:
         elif flattered:
             said.append(f"{of}: of each planner's own episodes, as far as they have a value.")
         if any(cell.best for column in self.columns for cell in column.cells):
-            said.append(f"Bold: the best mean{', but no such one where a planner failed' if flattered else ''}.")
+            said.append("Bold: the best mean.")
+            if flattered and not any(cell.best for column in flattered for cell in column.cells):
+                said.append(f"None is bold among {of}: a planner failed.")
         return said
 
     def markdown(self) -> str:
@@ -113,7 +115,7 @@ class PaperTable:
         caption = _tex(" ".join([f"{self.title}.", *self.notes()]))
         return (
             "% \\usepackage{booktabs,graphicx}\n\\begin{table}\n  \\centering\n"
-            f"  \\caption{{{caption}}}\n"
+            f"  \\caption{{{caption}}}\n  \\smallskip\n"
             f"  {_TEX_FIT}{{\\begin{{tabular}}{{l{'r' * (1 + len(self.columns))}}}\n    \\toprule\n{body}\n    \\bottomrule\n"
             "  \\end{tabular}}\n\\end{table}\n"
         )

@@ -157,9 +157,12 @@ class RunRecord:
         if not self.whole:
             return ""
         planned = self.planned or {}
-        some = [f"{stage} ({count} of {self.whole.get(stage, count)} episodes)" for stage, count in planned.items()]
+        shares = {stage: f"{count} of {self.whole.get(stage, count)} episodes" for stage, count in planned.items()}
         others = [stage for stage in self.whole if stage not in planned]
-        return f"A part of the suite: {', '.join(some)}{'; not ' if others else ''}{', '.join(others)}."
+        said = ", ".join(f"{stage} ({share})" for stage, share in shares.items())
+        if len(shares) > 1 and len(set(shares.values())) == 1:
+            said = f"{shares.popitem()[1]} of each {'of ' + ', '.join(planned) if others else 'stage'}"
+        return f"A part of the suite: {said}{'; not ' if others else ''}{', '.join(others)}."
 
     @property
     def episodes(self) -> int:

@@ -3,9 +3,10 @@
 What the columns are follows from the fields: an array becomes a flat list of the type that its field says, its last axis innermost:
 ``np.reshape(row["pose"], (-1, 3))`` is the array. The file says the version of this layout. In files of version 1, which say none,
 the first axis is innermost. Tracks of single precision lose nothing of the engine's own, so metrics computed from a shard are those
-of the row. What a recording may lack has a column only where some recording has it. Readings of channels keep their types: those of
-float32 stand in ``values``, others in a list with the name of their type, such as ``uint8``. The map is there by its name. Planning
-times are not kept: they belong to the timing, outside the byte-identity promise.
+of the row. Every shard has the same columns, so that any reader of Parquet reads a folder as one table: what a recording lacks is
+null. Readings of channels keep their types: those of float32 stand in ``values``, others in a list with the name of their type, as
+``uint8``, which is there where some recording has it. The map is there by its name. Planning times are not kept: they belong to the
+timing, outside the byte-identity promise.
 
 Measured for a minute at 10 Hz: 15 kB without pedestrians, and 20 bytes more for every sample of a pedestrian who is present (200 kB
 for 30 who are there half of the time).
@@ -62,14 +63,10 @@ def encode_recordings(items: Mapping[str, Recording], run: str = "") -> bytes:
     """Return the bytes of a shard of recordings by key, of a run. Values of absent pedestrians are discarded."""
     import pyarrow as pa
 
-    optional = [name for name, one in _ARRAYS.items() if one.optional] + [*_MAYBE, "robot"]
-    given = {name for name in optional if any(getattr(recording, name) is not None for recording in items.values())}
-    given |= {f"{_SENSORS}.{kind}" for recording in items.values() for kind in _kinds(recording)}
-    given |= {_OFFSET} if any(_offset(recording) for recording in items.values()) else set()
-    table = pa.Table.from_pylist([_pack(key, recording) for key, recording in items.items()], schema=_schema(given))
-    shapes = {name: " ".join(map(str, one.names)) for name, one in _ARRAYS.items() if name in table.column_names}
-    units = {name: unit for name, unit in _UNITS.items() if name in table.column_names}
-    return shard.encode(table, _SMOOTH, run, VERSION, {"units": units, "shapes": shapes})
+    kinds = {kind for recording in items.values() for kind in _kinds(recording)}
+    table = pa.Table.from_pylist([_pack(key, recording) for key, recording in items.items()], schema=_schema(kinds))
+    shapes = {name: " ".join(map(str, one.names)) for name, one in _ARRAYS.items()}
+    return shard.encode(table, _SMOOTH, run, VERSION, {"units": _UNITS, "shapes": shapes})
 
 
 def read_recordings(path: Path, maps: Mapping[str, Map] | None = None) -> dict[str, Recording]:
@@ -96,17 +93,15 @@ def read_recordings(path: Path, maps: Mapping[str, Map] | None = None) -> dict[s
 
 def _check_types(columns: Mapping[str, pyarrow.Array]) -> None:
     """Make sure that numbers are numbers and texts are texts in any file."""
-    schema = _schema(_MAYBE)
+    schema = _schema(())
     for name in ("key", "outcome", "map_name", *_SCALARS, *(name for name in _MAYBE if name in columns)):
         column, wanted = columns[name], schema.field(name).type
         if column.type != wanted or (column.null_count and name not in _MAYBE):
             raise ValueError(f"column {name!r} holds {column.type}{' and gaps' if column.null_count else ''}, expected {wanted}")
 
 
-def _schema(given: Collection[str]) -> pyarrow.Schema:
-    """Return the columns of recordings, in the order of the fields; columns that only some have are there only where ``given``
-    names them.
-    """
+def _schema(kinds: Collection[str]) -> pyarrow.Schema:
+    """Return the columns of recordings, in the order of the fields, where readings of channels are of these types."""
     import pyarrow as pa
 
     single, double, whole = pa.list_(pa.float32()), pa.float64(), pa.int32()
@@ -118,21 +113,20 @@ def _schema(given: Collection[str]) -> pyarrow.Schema:
     for field in dataclasses.fields(Recording):
         one = _ARRAYS.get(field.name)
         if field.name in _MAYBE:
-            columns += [(_OFFSET, pa.list_(double))] if field.name == _MAYBE[0] and _OFFSET in given else []
-            columns += [(field.name, double)] if field.name in given else []
+            columns += [(_OFFSET, pa.list_(double))] if field.name == _MAYBE[0] else []
+            columns.append((field.name, double))
         elif field.name == _SENSORS:
-            kinds = sorted(name.partition(".")[2] for name in given if name.startswith(f"{_SENSORS}."))
             reading = [("channel", pa.string()), ("field", pa.string()), ("shape", pa.list_(whole)), (_VALUES, single)]
-            reading += [(kind, pa.list_(pa.from_numpy_dtype(kind))) for kind in kinds if kind != _SINGLE]
-            columns += [(_SENSORS, pa.list_(pa.struct(reading)))] if kinds else []
+            reading += [(kind, pa.list_(pa.from_numpy_dtype(kind))) for kind in sorted(kinds) if kind != _SINGLE]
+            columns.append((_SENSORS, pa.list_(pa.struct(reading))))
         elif field.name == "robot":
-            columns += [("robot", pa.struct([*traits, ("command_delay", double)]))] if "robot" in given else []
+            columns.append(("robot", pa.struct([*traits, ("command_delay", double)])))
         elif field.name in special:
             columns += [(_NAME, pa.string())] if field.name == "map" else []
             columns.append(("map_name" if field.name == "map" else field.name, special[field.name]))
         elif field.name in _SCALARS:
             columns.append((field.name, double))
-        elif one is not None and (field.name in given or not one.optional):
+        elif one is not None:
             columns.append((field.name, pa.list_(pa.from_numpy_dtype(one.stored))))
     return pa.schema(columns)
 

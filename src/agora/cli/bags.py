@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from agora.cli import numbers
+
 if TYPE_CHECKING:
     from agora.datasets.played import PlayedEpisode
+    from agora.interfaces import Metric
 
 
 def bag(
@@ -25,15 +29,20 @@ def bag(
     ] = "",
     replay: Annotated[Path | None, typer.Option(help="Write a page that plays the episodes (.html).")] = None,
     demonstrations: Annotated[Path | None, typer.Option(help="Write what was seen and done to a folder, to learn from.")] = None,
+    metric: numbers.Named = None,
+    every: numbers.All = False,
 ) -> None:
     """Compute the metrics of episodes out of rosbags, ROS or no ROS, of MCAP files, or of Arena's CSV folders."""
     from agora.datasets.recorded import Unsaid, files_of, read_all
 
+    shown = numbers.measures(metric or (), every)
     episodes = read_all(paths, Unsaid.of(robot, goal, planner, odometry))
     for note in dict.fromkeys(note for played in episodes for note in played.notes):
         typer.echo(note)
     for played in episodes:
-        _say(played, full=len(episodes) == 1 and output is None)
+        _say(played, shown if metric or every or (len(episodes) == 1 and output is None) else [])
+    if len(episodes) == 1 and output is None and not metric and not every:
+        typer.echo(numbers.MORE)
     if replay is not None:
         from agora.viewer.replay import write_replay
 
@@ -57,17 +66,13 @@ def bag(
             typer.echo(f"report  {report(output)}")
 
 
-def _say(played: PlayedEpisode, full: bool) -> None:
-    """Print how an episode went: its outcome, or all that is known of it."""
-    from agora.metrics.registered import metrics
-
+def _say(played: PlayedEpisode, shown: Sequence[Metric]) -> None:
+    """Print how an episode went: its outcome, and metrics."""
     for number, robot in enumerate(played.robots):
         outcome = "unknown" if "outcome" in robot.missing else robot.recording.outcome.label
-        driven = "" if full else f", {robot.recording.time[-1]:.1f} s"
-        typer.echo(f"{played.entry}/{robot.planner}/{number}: {played.interrupted or outcome}{driven}")
-        for measure in metrics() if full else ():
-            value = robot.measure(measure)
-            typer.echo(f"  {measure.name:52s} {'-' if value is None else f'{value:.4g}':>10s} {measure.unit}")
+        typer.echo(f"{played.entry}/{robot.planner}/{number}: {played.interrupted or outcome}, {robot.recording.time[-1]:.1f} s")
+        for line in numbers.lines(shown, robot.measure):
+            typer.echo(line)
 
 
 def bench_in_ros(suite: str, folder: Path, resume: bool, launch: str) -> None:

@@ -19,4 +19,6 @@ Seed = Annotated[int | None, typer.Option(help="Seed instead of the suite's.", m
 
 Simulator = Annotated[str, typer.Option(help="What moves the robots, NAME or NAME:key=value; the stage's own by default.")]
 
-VideoCount = Annotated[str, typer.Option("--video", help="Episodes of each planner to film, or failed for every failure.")]
+VideoCount = Annotated[
+    str, typer.Option("--videos", "--video", help="Episodes of each planner to film, or failed for every failure.")
+]

@@ -13,7 +13,7 @@ def play(
     keys: Annotated[
         list[str], typer.Argument(help="Episodes, SUITE/STAGE/EPISODE/PLANNER, as the report names them.", metavar="KEY...")
     ],
-    video: Annotated[bool, typer.Option("--video", help="Write a video of each (.mp4).")] = False,
+    video: Annotated[bool, typer.Option("--videos", "--video", help="Write a video of each (.mp4).")] = False,
     live: Annotated[bool, typer.Option("--live", help="Show them in a window, one after the other.")] = False,
 ) -> None:
     """Say how recorded episodes of a run ended, and play them: a page that opens in a browser, videos, or a window."""

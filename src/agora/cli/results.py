@@ -70,7 +70,7 @@ def finish(folder: Path, video: str, again: Callable[[Mapping[str, Any]], str] =
 
 
 def wanted_videos(text: str) -> str:
-    """Return the option ``--video``, a number or ``failed``.
+    """Return the option ``--videos``, a number or ``failed``.
 
     Raises:
         InputError: it is neither.
@@ -78,7 +78,7 @@ def wanted_videos(text: str) -> str:
     from agora.errors import InputError
 
     if text != "failed" and not text.isdecimal():
-        raise InputError(f"--video: expected a number of episodes of each planner, or failed; got {text!r}")
+        raise InputError(f"--videos: expected a number of episodes of each planner, or failed; got {text!r}")
     return text
 
 

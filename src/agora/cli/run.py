@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from agora.cli import numbers
 from agora.cli.options import InterPlannerName, Seed, Simulator, SuiteName
 
 if TYPE_CHECKING:
     from agora.core.recording import Recording
-    from agora.interfaces import Metric
     from agora.perception.perception import Level
 
 
@@ -40,16 +40,15 @@ def run(
     ] = None,
     seed: Seed = None,
     simulator: Simulator = "",
-    metric: Annotated[
-        list[str] | None, typer.Option("--metric", "-m", help="A metric to print instead of the eight usual ones; repeat it.")
-    ] = None,
-    every: Annotated[bool, typer.Option("--all", help="Print all metrics.")] = False,
+    metric: numbers.Named = None,
+    every: numbers.All = False,
 ) -> None:
     """Run one episode, print eight numbers, and write what is asked for; ends with exit code 1 where the planner failed."""
     from dataclasses import replace
 
     from agora.benchmark.contest import read_benchmark
-    from agora.benchmark.facts import blind
+    from agora.benchmark.facts import blind, unaware
+    from agora.benchmark.failures import unread
     from agora.cli.unanswered import Unanswered
     from agora.config import parse_component
     from agora.core.recording import Outcome
@@ -62,7 +61,7 @@ def run(
 
     written = {"picture": picture, "video": video, "replay": replay}
     _check_outputs(live, picture=(picture, (".png", ".pdf", ".svg")), video=(video, (".mp4",)), replay=(replay, (".html",)))
-    measures = _measures(metric or (), every)
+    shown = numbers.measures(metric or (), every)
     chosen = with_seed(read_benchmark(suite)[0], seed)
     chosen = chosen.under(parse_component("simulators", simulator, "simulator") if simulator else None)
     place = chosen.stage(stage) if stage is not None else chosen.stages[0]
@@ -78,19 +77,18 @@ def run(
     recording, *others = recordings
     told_of = (label, chosen.name, place.name, episode, chosen.seed_of(place.name))
     _show(recordings, title_of(*told_of, blind=bool(blind({label: named}))), picture, video, replay)
-    numbers = list(_numbers(recording, measures))
+    said = list(numbers.lines(shown, lambda measure: measure(recording)))
     typer.echo(f"{start.entry}  seed {chosen.seed}  {label}: {recording.outcome.label}")
     if recording.outcome is not Outcome.REACHED and not recording.failure:
-        typer.echo(why(recording).words)
+        mine = {label: named}
+        typer.echo(why(recording).words + unread(blind(mine), unaware(mine), label, recording.outcome.label))
     if others:
         typer.echo(f"other robots: {', '.join(other.outcome.label for other in others)}; metrics are those of the first")
     for number, each in enumerate(recordings):
         if each.failure:
             typer.echo(f"robot {number}: its planner failed after {each.time[-1]:.2f} s: {each.failure}")
-    for line in numbers:
+    for line in [*said, *([] if metric or every else [numbers.MORE])]:
         typer.echo(line)
-    if not metric and not every:
-        typer.echo("  more with --all, or --metric NAME (agora list metrics)")
     for kind, path in written.items():
         if path is not None:
             typer.echo(f"{kind:8s} {path}")
@@ -100,25 +98,6 @@ def run(
         play(recording, others=others)
     if any(each.failure for each in recordings):
         raise typer.Exit(1)
-
-
-def _measures(names: Sequence[str], every: bool) -> list[Metric]:
-    """The metrics that are printed."""
-    from agora.errors import InputError
-    from agora.metrics.registered import FEW, metrics
-    from agora.registry import load
-
-    if names and every:
-        raise InputError("--all goes without --metric: it prints all metrics")
-    return metrics() if every else [load("metrics", name) for name in names or FEW]
-
-
-def _numbers(recording: Recording, measures: Sequence[Metric]) -> Iterator[str]:
-    """A line for each metric of a recording."""
-    width = max(len(measure.name) for measure in measures)
-    for measure in measures:
-        value = measure(recording)
-        yield f"  {measure.name:{width}s} {'-' if value is None else f'{value:.4g}':>10s} {measure.unit}".rstrip()
 
 
 def _level(text: str) -> Level:

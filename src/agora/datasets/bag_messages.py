@@ -285,9 +285,9 @@ def _frame(parent: str, child: str, pose: Array | tuple[float, ...], stamp: floa
 
 
 def _grid(place: Map) -> Any:
-    cells = np.where(place.occupied, _OCCUPIED, _FREE).astype(np.int8)
+    cells = np.where(place.cells, _OCCUPIED, _FREE).astype(np.int8)
     if place.unknown is not None:
-        cells[place.unknown & ~place.occupied] = _UNKNOWN
+        cells[place.unknown & ~place.cells] = _UNKNOWN
     rows, columns = place.shape
     info = _new("nav_msgs/MapMetaData", map_load_time=_time(BEGAN), resolution=float(place.resolution), width=columns,
                 height=rows, origin=_pose((*place.origin, 0.0)))  # fmt: skip

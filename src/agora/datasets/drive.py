@@ -19,7 +19,16 @@ TOLERANCE = 0.3
 """How near to the goal counts as reached, m."""
 _OF_THE_WAY = frozenset({"shortest_path", "shortest_turn"})
 _NOBODY_SAID = frozenset(
-    {"contacts", "clipped", "failure", "planning_time", "pedestrian_position", "pedestrian_velocity", "pedestrian_heading"}
+    {
+        "contacts",
+        "clipped",
+        "failure",
+        "planning_time",
+        "timeout",
+        "pedestrian_position",
+        "pedestrian_velocity",
+        "pedestrian_heading",
+    }
     | {"pedestrian_present", "pedestrian_radius", "pedestrian_id", "pedestrian_group", "pedestrian_state"}
 )
 """Fields of a recording that odometry says nothing about."""
@@ -30,12 +39,12 @@ def drive(
 ) -> PlayedRobot:
     """Return a drive as a recording, as far as it is known; ``known`` are further fields of the recording that are.
 
-    Places are in the frame of the files; the recording's are in the map frame (`agora.maps.frame`). The end of the recording is its
-    time limit: it was reached if the robot was within `TOLERANCE` of the goal then.
+    Places are in the frame of the files; the recording's are in the map frame (`agora.maps.frame`). The goal was reached if the
+    robot was within `TOLERANCE` of it at the end. Nobody said a time limit: the end stands for it; what depends on it is empty.
     """
     missing = set(_NOBODY_SAID) - set(known)
     missing |= {"radius", "max_speed"} if robot is None else set()
-    missing |= {"goal", "goal_tolerance", "outcome", "timeout", *_OF_THE_WAY} if goal is None else set()
+    missing |= {"goal", "goal_tolerance", "outcome", *_OF_THE_WAY} if goal is None else set()
     missing |= {"map", *_OF_THE_WAY} if place is None else set()
     missing |= _OF_THE_WAY if robot is None else set()
     offset = offset_of(pose[0]) if place is None else place.offset

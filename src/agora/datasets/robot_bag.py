@@ -176,7 +176,8 @@ def _episodes(bag: Source, robot: _Robot, model: RobotModel | None, given: Array
         own = [one for one in robot.words if stretch.begin <= one.number < stretch.end]
         ends = sorted(End(one.time(stretch.shift), one.says, one.name, one.sent) for one in own)
         said += robot.notes + notes + frames.notes + lost
-        said += [f"no {what}; metrics about it are missing" for what, there in (("map", place),) if there is None]
+        said += ["no map; metrics about it are missing"] * (place is None)
+        said += ["no model of the robot, as --robot names one; metrics of its outline and speed are missing"] * (model is None)
         if given is not None:
             goals, ends = [Aim(float(time[0]), np.array([given[0], given[1], 0.0]))], []
         found = list(spans(time, pose, goals, ends)) or [GoalSpan(None, float(time[0]), float(time[-1]))]

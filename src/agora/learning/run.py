@@ -110,7 +110,11 @@ def play(
 def checkpoint_kept(folder: Path) -> str:
     """Say which checkpoint of a training is kept."""
     steps = steps_of(folder / CHECKPOINT)
-    return "there is no checkpoint yet" if steps is None else f"the checkpoint after {steps:.0f} steps is in {folder}"
+    return (
+        "there is no checkpoint yet, so a resumed training begins anew"
+        if steps is None
+        else f"the checkpoint after {steps:.0f} steps is in {folder}"
+    )
 
 
 def policy_kept(folder: Path) -> Path | None:

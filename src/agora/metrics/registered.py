@@ -10,7 +10,7 @@ __all__ = ["measure", "metrics"]
 
 HEADLINE = {
     "time_to_goal": "Time to the goal",
-    "path_efficiency": "Path",
+    "path_efficiency": "Path efficiency",
     "closest_pedestrian_distance_min": "Closest approach",
     "personal_space_compliance.robosense": "Personal space",
     "jerk_average": "Smoothness (jerk)",

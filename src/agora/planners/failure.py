@@ -67,8 +67,10 @@ def _undeclared(error: BaseException, frames: Sequence[FrameType], declares: Dec
         close = difflib.get_close_matches(error.name, [name for name in dir(error.obj) if not name.startswith("_")], n=1)
         return [f"did you mean {name!r}?" for name in close]
     if isinstance(error, (TypeError, AttributeError)) and "NoneType" in str(error):
-        missing = [name for name in VIEWS if name in read and getattr(observation, name) is None]
-        hints = [(f"observation.{name} is None", VIEWS[name]) for name in missing]
+        missing = {
+            channel: name for name, channel in reversed(VIEWS.items()) if name in read and getattr(observation, name) is None
+        }
+        hints = [(f"observation.{name} is None", channel) for channel, name in missing.items()]
     elif isinstance(error, KeyError) and "sensors" in read and error.args and isinstance(key := error.args[0], str):
         if unknown := _unknown(key, observation):
             return [unknown]

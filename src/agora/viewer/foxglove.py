@@ -196,10 +196,10 @@ def _deleted(now: int, recording: Recording, j: int) -> dict[str, Any]:
 
 
 def _grid(place: Map, now: int) -> dict[str, Any]:
-    """The cells of a map, row by row from the lowest; one byte each."""
-    cells = np.where(place.occupied, OCCUPIED, FREE).astype(np.uint8)
+    """The cells of a map, its shapes among them, row by row from the lowest; one byte each."""
+    cells = np.where(place.cells, OCCUPIED, FREE).astype(np.uint8)
     if place.unknown is not None:
-        cells[place.unknown & ~place.occupied] = UNKNOWN
+        cells[place.unknown & ~place.cells] = UNKNOWN
     return {
         "timestamp": _time(now),
         "frame_id": FRAME,

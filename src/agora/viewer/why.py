@@ -20,6 +20,10 @@ _BACK = 1.0  # how long before a contact the robot's speed is compared with that
 _STOOD = 3.0  # a robot that stood for so long before a time-out stood at its end, s
 _COURSE = math.cos(math.pi / 4)  # within 45 degrees somebody walks towards the robot, or away from it
 _WAITED = 5.0  # a robot that had stood for so long before a contact had waited, s
+_NEAR, _NEAR_FOR = 0.25, 1.0  # one that was this close to what it touched, m, for so long before, s, had gone too near
+_CHANGED = 0.7  # a speed below this share of another one is another speed
+_TELLS = 0.1  # a speed in between that differs by less than this is not told, m/s
+_TURNS = 0.1  # a robot on the spot that turns faster turns, rad/s
 _CONFINED, _CONFINED_FOR = 1.0, 8.0  # one that stayed this close to its last place, m, for so long, s, got nowhere
 _LEFT = ("ahead on the left", "on the left", "behind on the left")
 _RIGHT = ("behind on the right", "on the right", "ahead on the right")
@@ -74,7 +78,8 @@ def _of_contact(recording: Recording, contact: Contact) -> str:
         return _joined(head, "They touched already at the start.")
     return _joined(
         head,
-        _drove(recording, contact.time),
+        _drove(recording, contact.time, contact),
+        _beside(recording, contact, before),
         _waited(recording, before),
         _off_path(recording, contact) if contact.kind == ContactKind.WALL else "",
         _closed(contact),
@@ -137,22 +142,64 @@ def _place(pose: Doubles) -> str:
     return f"({x:.1f}, {y:.1f})"
 
 
-def _drove(recording: Recording, time: float) -> str:
+def _drove(recording: Recording, time: float, contact: Contact | None = None) -> str:
     """The drive of the robot in the last second before a moment."""
     now, then = _sample_before(recording, time), _sample_before(recording, max(time - _BACK, 0.0) + 1e-6)
-    speed, earlier = (float(norm(recording.twist[k, :2])) for k in (now, then))
-    if speed < STANDING:
-        stood = time - _stands_since(recording, now)
-        return (
-            f"The robot stood, for {stood:.1f} s." if stood >= 0.5 else f"The robot had braked from {earlier:.1f} m/s to a stand."
-        )
+    speeds = norm(recording.twist[then : now + 1, :2])
+    earlier, speed, highest, lowest = (float(value) for value in (speeds[0], speeds[-1], speeds.max(), speeds.min()))
     vx, vy = recording.twist[now, :2]
     course = " sideways" if abs(vy) > abs(vx) else " backwards" if vx < 0.0 else ""
-    if speed < 0.7 * earlier:
-        return f"The robot braked from {earlier:.1f} to {speed:.1f} m/s{course} in the last second."
-    if earlier < 0.7 * speed:
-        return f"The robot sped up from {earlier:.1f} to {speed:.1f} m/s{course} in the last second."
+    up, down = f"sped up from {earlier:.1f}", f"braked from {earlier:.1f}"
+    if speed < STANDING:
+        since = _stands_since(recording, now)
+        if time - since < 0.5:
+            return f"The robot had braked from {highest:.1f} m/s to a stand."
+        on = _on_the_spot(recording.twist[int(np.searchsorted(recording.time, since)) : now + 1, 2])
+        if contact is not None and (asked := _set_off(recording, contact, now)):
+            return f"The robot had {on} for {time - since:.1f} s and set off: the planner asked for {asked:.1f} m/s."
+        return f"The robot {on}, for {time - since:.1f} s."
+    if max(earlier, speed) < min(_CHANGED * highest, highest - _TELLS):
+        return f"The robot {up} to {highest:.1f} m/s and braked to {speed:.1f} m/s{course} in the last second."
+    if lowest < min(_CHANGED * min(earlier, speed), min(earlier, speed) - _TELLS):
+        return f"The robot {down} to {lowest:.1f} m/s and sped up to {speed:.1f} m/s{course} in the last second."
+    if speed < _CHANGED * earlier:
+        return f"The robot {down} to {speed:.1f} m/s{course} in the last second."
+    if earlier < _CHANGED * speed:
+        return f"The robot {up} to {speed:.1f} m/s{course} in the last second."
     return f"The robot drove on{course} at {speed:.1f} m/s."
+
+
+def _set_off(recording: Recording, contact: Contact, k: int) -> float:
+    """The speed that a robot that stood at sample k was asked for in the step of its contact; 0 where it stood through that."""
+    still = contact.closing is not None and contact.closing.robot < STANDING
+    if still or recording.command is None or k >= len(recording.command):
+        return 0.0
+    asked = float(norm(recording.command[k, :2]))
+    return asked if asked >= STANDING else 0.0
+
+
+def _on_the_spot(turning: Doubles) -> str:
+    """The doing of a robot that drives nowhere, by its turning rates: it stands, turns, or turns to and fro."""
+    turned = np.abs(turning)
+    if turned.mean() <= _TURNS:
+        return "stood"
+    return "turned on the spot" if abs(turning.sum()) > 0.5 * turned.sum() else "turned to and fro on the spot"
+
+
+def _beside(recording: Recording, contact: Contact, k: int) -> str:
+    """The time for which the robot had been close to what it touched, where that was long: it had gone too near before."""
+    if contact.kind == ContactKind.PEDESTRIAN:
+        gap = surface_distances(recording)[:, recording.pedestrian_id == contact.party].min(axis=1, initial=np.inf)
+    else:
+        gap = wall_gaps(recording) if contact.kind == ContactKind.WALL else None
+    if gap is None:
+        return ""
+    far = np.flatnonzero(gap[: k + 1] >= _NEAR)
+    since = float(recording.time[min(int(far[-1]) + 1, k)]) if len(far) else 0.0
+    if contact.time - since < _NEAR_FOR:
+        return ""
+    what = "the person" if contact.kind == ContactKind.PEDESTRIAN else "a wall"
+    return f"It had been within {_NEAR:.2f} m of {what} for {contact.time - since:.1f} s."
 
 
 def _waited(recording: Recording, k: int) -> str:
@@ -222,8 +269,12 @@ def _noted(recording: Recording, k: int, last: int | None = None) -> str:
 
 
 def _most_noted(reasons: Ints) -> str:
-    """The reason that was noted most often; empty where none was."""
-    return Reason(1 + int(np.argmax(np.bincount(reasons)[1:]))).label.replace("_", " ") if reasons.any() else ""
+    """The reason that was noted most often, and the share of the calls where these are few; empty where none was noted."""
+    if not reasons.any():
+        return ""
+    most = 1 + int(np.argmax(np.bincount(reasons)[1:]))
+    share = float((reasons == most).mean())
+    return Reason(most).label.replace("_", " ") + (f", at {max(round(100.0 * share), 1)} % of the calls" if share < 0.5 else "")
 
 
 def _of_timeout(recording: Recording) -> Why:
@@ -237,13 +288,20 @@ def _of_timeout(recording: Recording) -> Why:
     place = _place(recording.pose[-1])
     if end - since >= _STOOD:
         k = int(np.searchsorted(recording.time, since))
-        turned = float(np.abs(recording.twist[k:, 2]).mean()) > 0.1
-        how = f"The robot {'turned on the spot' if turned else 'stood'} for the last {end - since:.0f} s at {place}."
-        return Why(since, _joined(head, none, how, _ahead(recording, last), _asked(recording, k), _noted(recording, k, last)))
+        how = f"The robot {_on_the_spot(recording.twist[k:, 2])} for the last {end - since:.0f} s at {place}."
+        told = (_ahead(recording, last), _asked(recording, k, last), _noted(recording, k, last))
+        return Why(since, _joined(head, none, how, *told))
     if end - stayed >= _CONFINED_FOR:
         k = int(np.searchsorted(recording.time, stayed))
         how = f"The robot stayed within {_CONFINED:.0f} m of {place} for the last {end - stayed:.0f} s."
         return Why(stayed, _joined(head, none, how, _ahead(recording, last), _noted(recording, k, last)))
+    first, after, share = _longest_stand(recording)
+    if share >= 0.5:
+        what = _on_the_spot(recording.twist[first : after + 1, 2])
+        how = f"The robot {what} for {share * end:.0f} s of its way, the longest at {_place(recording.pose[first])}, "
+        how += f"from {recording.time[first]:.1f} to {recording.time[after]:.1f} s."
+        told = (_ahead(recording, first), _asked(recording, first, after), _noted(recording, first, after))
+        return Why(float(recording.time[first]), _joined(head, none, how, *told))
     pace = float(norm(np.diff(recording.pose[:, :2], axis=0)).sum()) / max(end, 1e-9)
     how = f"The robot was on its way, at {pace:.1f} m/s on average"
     how += f"; a shortest way is {recording.shortest_path:.1f} m." if math.isfinite(recording.shortest_path) else "."
@@ -254,6 +312,15 @@ def _stands_since(recording: Recording, k: int) -> float:
     """The time from which on the robot did not drive until sample k, s; that of the sample itself where it drove."""
     drove = np.flatnonzero(norm(recording.twist[: k + 1, :2]) >= STANDING)
     return float(recording.time[min(int(drove[-1]) + 1, k)]) if len(drove) else 0.0
+
+
+def _longest_stand(recording: Recording) -> tuple[int, int, float]:
+    """The first and the last sample of the longest time that the robot stood, and the share of all time that it stood."""
+    drives = np.concatenate(([True], norm(recording.twist[:-1, :2]) >= STANDING, [True]))
+    at = np.flatnonzero(drives)
+    longest = int(np.argmax(np.diff(at)))
+    stood = np.diff(recording.time)[~drives[1:-1]].sum()
+    return int(at[longest]), int(at[longest + 1]) - 1, float(stood) / max(float(recording.time[-1]), 1e-9)
 
 
 def _ahead(recording: Recording, k: int) -> str:
@@ -268,11 +335,11 @@ def _ahead(recording: Recording, k: int) -> str:
     return _sentence("; ".join(words))
 
 
-def _asked(recording: Recording, k: int) -> str:
-    """The speed that the planner asked for while the robot stood; empty where nobody recorded it, or it asked for nothing else."""
-    if recording.command is None or not len(recording.command[k:]):
+def _asked(recording: Recording, k: int, last: int) -> str:
+    """The speed that the planner asked for while the robot stood, from sample k to the last; empty where nobody recorded it."""
+    if recording.command is None or not len(recording.command[k:last]):
         return ""
-    speed = float(norm(recording.command[k:, :2]).mean())
+    speed = float(norm(recording.command[k:last, :2]).mean())
     return f"The planner asked for {speed:.1f} m/s all the same." if speed >= STANDING else "The planner asked for no speed."
 
 

@@ -15,10 +15,12 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import FastAPI, Query, Request, WebSocket, WebSocketDisconnect
+from fastapi.exceptions import RequestValidationError
 from fastapi.responses import FileResponse, HTMLResponse, JSONResponse, PlainTextResponse, Response
 from fastapi.staticfiles import StaticFiles
 from sqlalchemy import Engine
 from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
 
 from agora import __version__
 from agora.benchmark import leaderboard
@@ -29,6 +31,7 @@ from agora.errors import AgoraError, InputError, UnknownNameError, in_words
 from agora.web import catalogue, results
 from agora.web.drawing_board import add_scenarios, add_worlds
 from agora.web.events import Events
+from agora.web.guard import REPORT_POLICY, put_heads, refusal, refused
 from agora.web.live_episode import LiveForm
 from agora.web.lives import Live, Lives
 from agora.web.queue import RunQueue
@@ -39,18 +42,6 @@ from agora.web.worlds import Worlds
 
 STATIC = Path(__file__).parent / "static"
 """The built front end."""
-
-POLICY = (
-    "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; "
-    "object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'self'"
-)
-"""Content security policy of our own pages."""
-
-REPORT_POLICY = (
-    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; frame-ancestors 'self'; "
-    "sandbox allow-scripts allow-popups"
-)
-"""Policy of reports, which hold all that they need and fetch nothing; names in them can reach nothing of the server's."""
 
 UNBUILT = (
     "<!doctype html><title>Agora</title><p>The pages are not built. In a clone: <code>make web</code> (it needs npm). "
@@ -125,16 +116,23 @@ def _answer_errors(app: FastAPI) -> None:
         missing = isinstance(error, UnknownNameError) and request.method in ("GET", "DELETE")
         return JSONResponse({"error": str(error)}, 404 if missing else 422)
 
+    @app.exception_handler(RequestValidationError)
+    async def correct(request: Request, error: RequestValidationError) -> JSONResponse:
+        said = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
+        return JSONResponse({"error": said}, 422)
+
+    @app.exception_handler(HTTPException)
+    async def say(request: Request, error: HTTPException) -> JSONResponse:
+        return JSONResponse({"error": str(error.detail)}, error.status_code)
+
     @app.exception_handler(OSError)
     async def fail(request: Request, error: OSError) -> JSONResponse:
         return JSONResponse({"error": in_words(error)}, 507)
 
     @app.middleware("http")
     async def head(request: Request, answer: Callable[[Request], Awaitable[Response]]) -> Response:
-        response = await answer(request)
-        response.headers.setdefault("Content-Security-Policy", POLICY)
-        response.headers["X-Content-Type-Options"] = "nosniff"
-        response.headers["Referrer-Policy"] = "same-origin"
+        response = refusal(request) or await answer(request)
+        put_heads(response)
         return response
 
 
@@ -264,6 +262,12 @@ def _results(app: FastAPI, settings: Settings, queue: RunQueue) -> None:
         named = {"Content-Disposition": f'attachment; filename="{id}.{kind}"'}
         return Response(make(folder(id)), media_type=media, headers=named)
 
+    @app.get("/api/runs/{id}/mcap")
+    def mcap(id: str, key: str) -> Response:
+        """The recording of an episode as an MCAP file."""
+        named = {"Content-Disposition": f'attachment; filename="{id}.mcap"'}
+        return Response(results.mcap_of(folder(id), key), media_type="application/octet-stream", headers=named)
+
     @app.get("/api/runs/{id}/replay")
     def replay(id: str, key: Annotated[list[str], Query()]) -> HTMLResponse:
         """The page that plays some episodes."""
@@ -306,8 +310,7 @@ def _lives(app: FastAPI, events: Events, lives: Callable[[], Lives]) -> None:
 
     @app.websocket("/api/live/{id}")
     async def watch(socket: WebSocket, id: str) -> None:
-        if not _is_ours(socket):
-            await socket.close(4403, "this page is not of this server")
+        if await refused(socket):
             return
         await socket.accept()
         try:
@@ -320,19 +323,12 @@ def _lives(app: FastAPI, events: Events, lives: Callable[[], Lives]) -> None:
 
     @app.websocket("/api/events")
     async def listen(socket: WebSocket) -> None:
-        if not _is_ours(socket):
-            await socket.close(4403, "this page is not of this server")
+        if await refused(socket):
             return
         await socket.accept()
         with suppress(WebSocketDisconnect, RuntimeError):
             async for message in events.listen():
                 await socket.send_text(json.dumps(message))
-
-
-def _is_ours(socket: WebSocket) -> bool:
-    """Say whether a socket comes from a page of this server, or from a program, which names no origin."""
-    origin = socket.headers.get("origin")
-    return origin is None or origin.partition("//")[2] == socket.headers.get("host")
 
 
 async def _serve(socket: WebSocket, live: Live) -> None:

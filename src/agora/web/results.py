@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 
 from agora.benchmark import shard, store
 from agora.benchmark.compare import write_comparison
+from agora.benchmark.exchange import write_mcap_files
 from agora.benchmark.kept import recordings
 from agora.benchmark.merged import merged
 from agora.benchmark.paper import FORMATS, paper_table
@@ -197,6 +198,17 @@ def replay(run: Path, keys: Sequence[str]) -> str:
     with tempfile.TemporaryDirectory() as place:
         title = next(iter(found)) if len(found) == 1 else "Replay"
         return write_replay(Path(place) / "replay.html", found, title=title).read_text(encoding="utf-8")
+
+
+def mcap_of(run: Path, key: str) -> bytes:
+    """Return the recording of an episode as an MCAP file, which Foxglove shows.
+
+    Raises:
+        ResultsError: the folder holds no run, or no recording of the episode.
+        InputError: a package that writes such files is missing.
+    """
+    with tempfile.TemporaryDirectory() as place:
+        return write_mcap_files(Path(place), [run], [key])[0].read_bytes()
 
 
 def _recorded(run: Path, keys: Iterable[str]) -> list[str]:

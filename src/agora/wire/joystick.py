@@ -109,7 +109,7 @@ def opening(place: Map, map_name: str, episode: str) -> dict[str, Any]:
         "map_scale": place.resolution,
         "map_name": map_name,
         "room_center": centre.tolist(),
-        "map_traversible": (1.0 * ~place.occupied).tolist(),
+        "map_traversible": (1.0 * ~place.cells).tolist(),
     }
     return {"environment": environment, "episode_name": episode}
 

@@ -1,0 +1,40 @@
+"""The numbers of an episode on the command line: the eight usual ones, those named, or all. Imports are made when they run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from agora.interfaces import Metric
+
+__all__ = ["MORE", "All", "Named", "lines", "measures"]
+
+Named = Annotated[
+    list[str] | None, typer.Option("--metric", "-m", help="A metric to print instead of the eight usual ones; repeat it.")
+]
+All = Annotated[bool, typer.Option("--all", help="Print all metrics.")]
+
+MORE = "  more with --all, or --metric NAME (agora list metrics)"
+"""The line below the usual numbers."""
+
+
+def measures(names: Sequence[str], every: bool) -> list[Metric]:
+    """Return the metrics that are printed."""
+    from agora.errors import InputError
+    from agora.metrics.registered import FEW, metrics
+    from agora.registry import load
+
+    if names and every:
+        raise InputError("--all goes without --metric: it prints all metrics")
+    return metrics() if every else [load("metrics", name) for name in names or FEW]
+
+
+def lines(shown: Sequence[Metric], value_of: Callable[[Metric], float | None]) -> Iterator[str]:
+    """Yield a line for each metric."""
+    width = max((len(measure.name) for measure in shown), default=0)
+    for measure in shown:
+        value = value_of(measure)
+        yield f"  {measure.name:{width}s} {'-' if value is None else f'{value:.4g}':>10s} {measure.unit}".rstrip()
