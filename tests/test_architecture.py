@@ -338,6 +338,7 @@ OF_NO_MODULE = {
     "tasks.social": "a suite",
     "tasks.taga": "a suite",
     "tasks.worlds.worlds": "each of them",
+    "web.editor_pages": "the scenario editor, in a browser",
     "web.pages": "the built pages, in a browser",
     "testing.contract_of_planners": "planners that break the contract",
 }

@@ -18,7 +18,7 @@ from agora.errors import InputError
 from agora.maps.furniture import MODELS
 from agora.robots.model import load_robot
 from agora.web.catalogue import fields_of
-from agora.web.scenarios import LARGEST, ROBOT, OlderError, Scenarios, text_of, thing
+from agora.web.scenarios import ROBOT, OlderError, Scenarios, text_of, thing
 from agora.web.worlds import Worlds, drawn, generated
 
 
@@ -115,14 +115,9 @@ def _parts() -> dict[str, Any]:
 
 
 async def _body(request: Request) -> dict[str, Any]:
-    """The fields of a request, which is read no further than a scenario may be large."""
-    data = bytearray()
-    async for part in request.stream():
-        data += part
-        if len(data) > 2 * LARGEST:
-            raise InputError(f"scenario: the file is larger than {LARGEST >> 20} MiB")
+    """The fields of a request, of which ``content`` is one."""
     try:
-        found = json.loads(data)
+        found = json.loads(await request.body())
     except (ValueError, RecursionError) as error:
         raise InputError("expected JSON, an object with the key content") from error
     if not isinstance(found, dict) or "content" not in found:
