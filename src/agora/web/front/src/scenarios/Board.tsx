@@ -1,5 +1,5 @@
 // The map on which a scenario is drawn: tools, mouse, fingers, keys.
-import { useEffect, useImperativeHandle, useRef, useState } from "preact/hooks";
+import { useEffect, useImperativeHandle, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Ref } from "preact";
 import { types } from "../live/drive";
 import { added, apart as parted, freeName, has, headingOf, movedTo, partners, people, placeOf, rounded, talkers, talksWith, turnedTo, type Content, type Part, type Place } from "./model";
@@ -186,7 +186,7 @@ export function Board({ content, world, parts, selected, wrong, view, put, selec
     else if (work.current) { put(work.current); work.current = null; }
     redraw();
   };
-  useEffect(() => {
+  useLayoutEffect(() => {
     const keys: Record<string, () => void> = {
       "+": () => zoom(1.25), "=": () => zoom(1.25), "-": () => zoom(0.8), 0: fit,
       Escape: () => { if (tool === "select") select(null); else choose("select"); },

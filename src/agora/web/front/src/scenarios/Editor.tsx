@@ -1,5 +1,5 @@
 // The page on which a scenario is drawn.
-import { useEffect, useReducer, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useReducer, useRef, useState } from "preact/hooks";
 import { forget, get, post, useGet, wordsOf, type Planner } from "../api";
 import { begin } from "../live/begin";
 import { types } from "../live/drive";
@@ -110,7 +110,7 @@ function Editor({ kept, world, parts }: { kept: Kept; world: World; parts: Parts
     } catch (problem) { setTrouble(wordsOf(problem)); }
   };
 
-  useEffect(() => {
+  useLayoutEffect(() => { // a key may follow the last one before the browser paints
     const pressed = (event: KeyboardEvent) => {
       const target = event.target instanceof Element ? event.target : null, command = event.ctrlKey || event.metaKey, key = event.key.toLowerCase();
       if (command && key === "s") { event.preventDefault(); void save(); return; }
