@@ -73,7 +73,7 @@ def page(context):
 @pytest.fixture
 def name(request) -> str:
     """The name of a scenario of one test."""
-    return re.sub(r"\W+", "-", request.node.name)[-60:].strip("-")
+    return re.sub(r"\W+", "-", request.node.name)[-60:].strip("-_")
 
 
 def check_access(page: Page) -> None:

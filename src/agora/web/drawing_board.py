@@ -65,7 +65,7 @@ def add_scenarios(app: FastAPI, scenarios: Scenarios) -> None:
 
     @app.post("/api/scenarios/check")
     async def check(request: Request) -> dict[str, Any]:
-        """What is wrong with a scenario, and what everybody in it will do: ``content``; nothing is kept."""
+        """The problems of a scenario, and sentences about what everybody in it will do: ``content``; nothing is kept."""
         body = await _body(request)
         return await run_in_threadpool(scenarios.check, text_of(body["content"]))
 
