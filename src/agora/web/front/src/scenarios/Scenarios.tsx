@@ -4,6 +4,7 @@ import { forget, get, remove, useGet, wordsOf } from "../api";
 import { go } from "../place";
 import type { Content } from "./model";
 import { Picture } from "./Picture";
+import { WorldMaker } from "./WorldMaker";
 import { keep, keepAs, nameOf, Older, type Entry, type Kept, type World, type WorldEntry } from "./server";
 
 const MOST = 1 << 20; // bytes of a file
@@ -64,7 +65,9 @@ function Table({ entries, title, last }: { entries: Entry[]; title: string; last
 }
 
 function New() {
-  const worlds = useGet<WorldEntry[]>("/api/worlds").data ?? [];
+  const [worlds, setWorlds] = useState<WorldEntry[]>([]), [makes, setMakes] = useState(false);
+  const load = () => get<WorldEntry[]>("/api/worlds").then(setWorlds, (problem: unknown) => setError(wordsOf(problem)));
+  useEffect(() => { void load(); }, []);
   const [world, setWorld] = useState("hall"), [name, setName] = useState(""), [error, setError] = useState(""), [busy, setBusy] = useState(false);
   const shown = useGet<World>(`/api/worlds/${encodeURIComponent(world)}`, true);
   const size = worlds.find((one) => one.name === world)?.size ?? [];
@@ -92,6 +95,10 @@ function New() {
       </select></label>
       {shown.data && <Picture world={shown.data} label={`The world ${world} from above`} />}
       {size.length > 0 && <p class="faint">{size[0]} × {size[1]} m</p>}
+      <details open={makes} onToggle={(event) => setMakes(event.currentTarget.open)}>
+        <summary>Make a world for it</summary>
+        {makes && <WorldMaker made={(made) => { setMakes(false); setWorld(made); void load(); }} />}
+      </details>
       <label class="row">Name <input type="text" value={name} maxLength={80} pattern="[A-Za-z0-9][A-Za-z0-9_\-]*" title="letters, digits, - and _" placeholder={`my-${world}`} onInput={(event) => setName(event.currentTarget.value)} /></label>
       <button type="submit" class="first" disabled={busy}>Draw it</button>
       <hr />
