@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from functools import cache
 from typing import Any
@@ -39,6 +40,15 @@ def add_worlds(app: FastAPI, worlds: Worlds) -> None:
     def preview(fields: dict[str, Any]) -> dict[str, Any]:
         """The world that a generator would make: ``generator``, ``parameters``, ``seed``; nothing is kept."""
         return drawn(generated(*_asked(fields)))
+
+    @app.post("/api/worlds/map", status_code=201)
+    def take(fields: dict[str, Any]) -> dict[str, Any]:
+        """Make an own world of a map of map_server: ``name``, ``yaml`` (its text) and ``image`` (base64)."""
+        try:
+            image = base64.b64decode(_text(fields, "image"), validate=True)
+        except ValueError as error:
+            raise InputError("image: expected base64") from error
+        return worlds.take(_text(fields, "name"), _text(fields, "yaml"), image)
 
     @app.get("/api/worlds/{name}")
     def world(name: str) -> dict[str, Any]:

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from agora.config import build_component
+from agora.config import build_component, parse
 from agora.core.state import SOCIAL_STATES
+from agora.documents import shown
 from agora.errors import InputError, UnknownNameError
 from agora.maps.place import Place, read_place
 from agora.maps.save import whole, write_world
@@ -20,8 +21,9 @@ from agora.viewer.replay import encode_map
 from agora.viewer.scene import COLOURS, DARK, mark_of, reach
 from agora.web.names import check_name
 
-MOST_CELLS = 4_000_000
-"""Most cells of a map that a generator makes for a page."""
+MOST_CELLS = 4_200_000
+"""Most cells of a map that is made or taken by a page."""
+_IMAGES = (".png", ".pgm", ".bmp", ".gif", ".jpg")
 _MOST_THINGS = 1_000
 
 
@@ -81,13 +83,44 @@ class Worlds:
         Raises:
             InputError: there is a world of this name already, or the generator refuses.
         """
-        check_name("world", name)
-        if name in self.names():
-            raise InputError(f"world: there is one called {name!r} already; choose another name")
+        self._check_new(name)
         place = generated(generator, parameters, seed)
         with whole(self._folder / name, "world") as folder:
             write_world(place, folder, ())
         return self.world(name)
+
+    def take(self, name: str, text: str, image: bytes) -> dict[str, Any]:
+        """Make an own world of a map of map_server, whole or not at all, and return it.
+
+        Args:
+            name: its name.
+            text: the map's YAML; it names an image beside it.
+            image: that image.
+
+        Raises:
+            InputError: there is a world of this name already, or the files are none of a map, or the map is too large.
+        """
+        self._check_new(name)
+        named = parse(text, dict[str, Any], "map.yaml").get("image")
+        if not isinstance(named, str) or Path(named).name != named or Path(named).suffix.lower() not in _IMAGES:
+            raise InputError(f"map.yaml: image: expected the name of a file beside it ({', '.join(_IMAGES)}), got {shown(named)}")
+        with whole(self._folder / name, "world") as folder:
+            files = folder / "map"
+            files.mkdir()
+            (files / "map.yaml").write_text(text, encoding="utf-8")
+            (files / named).write_bytes(image)
+            try:
+                rows, columns = read_place(folder).map.shape
+            except InputError as error:
+                raise InputError(str(error).replace(f"{files}/", "")) from error
+            if rows * columns > MOST_CELLS:
+                raise InputError(f"{named}: {columns} x {rows} pixels; a page takes maps of {MOST_CELLS:,} cells at most")
+        return self.world(name)
+
+    def _check_new(self, name: str) -> None:
+        check_name("world", name)
+        if name in self.names():
+            raise InputError(f"world: there is one called {name!r} already; choose another name")
 
 
 def generated(generator: str, parameters: Mapping[str, Any], seed: int) -> Place:
@@ -115,24 +148,24 @@ def generated(generator: str, parameters: Mapping[str, Any], seed: int) -> Place
 
 def drawn(place: Place) -> dict[str, Any]:
     """Return a place as a page draws it, in the frame of its file: its map, its size, and the colours of everything."""
-    shown, (x, y) = encode_map(place.map), place.map.offset
+    plan, (x, y) = encode_map(place.map), place.map.offset
     left, bottom, right, top = reach(place.map, [], 0.3)
     return {
         "size": [round(float(side), 3) for side in place.map.size],
         "resolution": float(place.map.resolution),
         "extent": [round(left + x, 3), round(bottom + y, 3), round(right + x, 3), round(top + y, 3)],
-        "map": _moved(shown, x, y) if x or y else shown,
+        "map": _moved(plan, x, y) if x or y else plan,
         "colours": {"light": COLOURS, "dark": DARK},
         "states": [mark_of(number) for number in range(len(SOCIAL_STATES))],
         "names": list(SOCIAL_STATES),
     }
 
 
-def _moved(shown: dict[str, Any], x: float, y: float) -> dict[str, Any]:
+def _moved(plan: dict[str, Any], x: float, y: float) -> dict[str, Any]:
     """An encoded map with its places moved."""
     by = {"segments": [x, y, x, y], "discs": [x, y, 0.0], "extent": [x, y, x, y]}
-    moved = {key: (np.asarray(shown[key]) + step).tolist() for key, step in by.items() if shown.get(key)}
-    return {**shown, **moved, "polygons": [(np.asarray(polygon) + [x, y]).tolist() for polygon in shown["polygons"]]}
+    moved = {key: (np.asarray(plan[key]) + step).tolist() for key, step in by.items() if plan.get(key)}
+    return {**plan, **moved, "polygons": [(np.asarray(polygon) + [x, y]).tolist() for polygon in plan["polygons"]]}
 
 
 def _size(folder: Path) -> dict[str, Any]:
