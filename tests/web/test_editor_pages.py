@@ -247,3 +247,23 @@ def test_a_problem_is_told_where_it_is_and_a_press_on_it_chooses_who_has_it(page
     board = Board(page)
     board.drag(7.5, 7.2, 7.5, 5.0)
     expect(page.get_by_text("None: it can be played.")).to_be_visible()
+
+
+def test_a_world_is_made_or_taken_and_a_scenario_begins_in_it(page, context, folder, name):
+    page.goto("/scenarios")
+    page.get_by_text("Make a world for it").click()
+    page.get_by_label("Generator").select_option("corridor")
+    page.get_by_label("Called").fill(f"{name}-c")
+    page.get_by_role("button", name="Make this world").click()
+    expect(page.get_by_role("combobox", name="World")).to_have_value(f"{name}-c")
+    check_access(page)
+    page.get_by_text("Make a world for it").click()
+    page.get_by_label("Called").fill(f"{name}-m")
+    page.get_by_label("Or take a map").set_input_files(
+        [folder / "worlds" / f"{name}-c" / "map" / file for file in ("map.yaml", "map.png")]
+    )
+    expect(page.get_by_role("combobox", name="World")).to_have_value(f"{name}-m")
+    page.get_by_label("Or open a file").set_input_files(
+        {"name": "from Arena.json", "mimeType": "application/json", "buffer": b'{"robots": [{"start": [2, 4], "goal": [9, 4]}]}'}
+    )
+    expect(page.get_by_role("heading", level=1)).to_contain_text(f"in {name}-m")
