@@ -73,7 +73,8 @@ def test_a_scenario_file_is_read_with_its_world(tmp_path):
 
 
 def test_a_file_without_a_world_around_it_is_refused(tmp_path):
-    with pytest.raises(InputError, match="expected a scenario in the folder of its world"):
+    (tmp_path / "a.json").write_text(json.dumps({"robots": [{"start": [1.0, 4.0], "goal": [5.0, 4.0]}]}))
+    with pytest.raises(InputError, match="a.json: names no world"):
         task_of_file(tmp_path / "a.json", 0.3)
     place = write_world(tmp_path / "room")
     (place / "scenarios").mkdir()
