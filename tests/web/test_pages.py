@@ -18,6 +18,7 @@ from agora.web.app import STATIC
 CHROMIUM = shutil.which("chromium")
 AXE = STATIC.parent / "front" / "node_modules" / "axe-core" / "axe.min.js"
 LISTS = ("results", "leaderboard", "planners", "robots", "policies")
+LISTS = ("results", "leaderboard", "planners", "robots", "policies")
 PATIENCE = 300_000.0
 """Time after which a page that does not come is a failure, ms; no page is to be fast here."""
 
@@ -56,10 +57,11 @@ def browser():
         found.close()
 
 
-@pytest.fixture(params=["light", "dark"])
+@pytest.fixture
 def page(request, browser, address):
-    """A page of a tablet's width, in both colour schemes; whatever goes wrong in it is a failure."""
-    context = browser.new_context(viewport={"width": 834, "height": 1100}, color_scheme=request.param, base_url=address)
+    """A page of a tablet's width, light or as a parameter says; whatever goes wrong in it is a failure."""
+    scheme = getattr(request, "param", "light")
+    context = browser.new_context(viewport={"width": 834, "height": 1100}, color_scheme=scheme, base_url=address)
     found, wrong = context.new_page(), []
     found.set_default_timeout(PATIENCE)
     expect.set_options(timeout=PATIENCE)
@@ -134,9 +136,8 @@ def test_two_planners_are_compared_from_the_page_and_the_command_line_gives_the_
     }
 
 
-@pytest.mark.parametrize(
-    "name", ["results", "leaderboard", "planners", "robots", "policies", "nowhere", "results/nothing", "live/nothing"]
-)
+@pytest.mark.parametrize("page", ["light", "dark"], indirect=True)
+@pytest.mark.parametrize("name", ["", "run", *LISTS, "nowhere", "results/nothing", "live/nothing"])
 def test_no_page_is_empty_and_all_can_be_used_by_everybody(page, name):
     page.goto(f"/{name}")
     expect(page.get_by_role("heading", level=1)).to_be_visible()

@@ -80,7 +80,7 @@ _QUESTIONS: dict[str, dict[str, tuple[str, Callable[[float], str]]]] = {
             "Mean distance of people from where they would have been",
             lambda d: f"{d:.2f} m",
         ),
-        "personal_space_compliance.robosense": ("Time at least 1 m from everybody", _percent),
+        "personal_space_compliance.robosense": ("Time with 1 m or more between its centre and everybody's", _percent),
     },
 }
 """The other questions; of each the metrics that can answer it, of which the first counts that the run has, with its words."""

@@ -140,7 +140,7 @@ class Pedestrian:
         state: social state from the start on, which no chance changes: walking, running, idle, talking, listening, telling,
             texting, phone, interacting, queueing, sitting or working. Who walks or runs needs waypoints, and who is texting or on
             the phone follows them, where it has some, at half the speed; everybody else stands at ``pos``.
-        with: name, or names, of pedestrians with whom it talks; they talk with it, whether they say so or not. The state is
+        partners: name, or names, of pedestrians with whom it talks; they talk with it, whether they say so or not. The state is
             "talking" where none is given.
         state_time: time at which the state ends, s; at the end of the episode where not given. A ``start_up_mode`` ends it too.
         reaction: reaction to robots: regular, impassive, surprised, curious, scared or threatening.

@@ -83,7 +83,9 @@ def create_app(settings: Settings, engine: Engine) -> FastAPI:
     _answer_errors(app)
     _names(app, settings, scenarios)
     _runs(app, settings, queue, scenarios)
-    _results(app, settings, queue)
+    folder = _folders(settings, queue)
+    _results(app, folder)
+    _comparisons(app, settings, folder)
     _lives(app, events, lambda: lives[0])
     add_worlds(app, worlds)
     add_scenarios(app, scenarios)
@@ -223,14 +225,30 @@ def _runs(app: FastAPI, settings: Settings, queue: RunQueue, scenarios: Scenario
         shutil.rmtree(settings.runs / id, ignore_errors=True)
 
 
-def _results(app: FastAPI, settings: Settings, queue: RunQueue) -> None:
-    """Add the addresses of results."""
+def _folders(settings: Settings, queue: RunQueue) -> Callable[[str], Path]:
+    """Return the function that finds the folder of a run by its name."""
 
     def folder(id: str) -> Path:
         place = settings.runs / queue.run(id).id
         if not RunFolder.is_at(place):
             raise InputError(f"run {id} has no results yet")
         return place
+
+    return folder
+
+
+def _whole(page: str) -> HTMLResponse:
+    """A page that holds all that it needs, and reaches nothing of the server's."""
+    return HTMLResponse(page, headers={"Content-Security-Policy": REPORT_POLICY})
+
+
+def _download(data: bytes, name: str, media: str = "application/octet-stream") -> Response:
+    """A file for the disk of whoever asks."""
+    return Response(data, media_type=media, headers={"Content-Disposition": f'attachment; filename="{name}"'})
+
+
+def _results(app: FastAPI, folder: Callable[[str], Path]) -> None:
+    """Add the addresses of results."""
 
     @app.get("/api/runs/{id}/rows")
     def rows(
@@ -245,7 +263,7 @@ def _results(app: FastAPI, settings: Settings, queue: RunQueue) -> None:
         """The report of a run."""
         place = folder(id) / "report.html"
         text = (place if place.is_file() else report(folder(id))).read_text(encoding="utf-8")
-        return HTMLResponse(text, headers={"Content-Security-Policy": REPORT_POLICY})
+        return _whole(text)
 
     @app.get("/api/runs/{id}/table")
     def table(id: str, format: str = "markdown", metric: str = "") -> PlainTextResponse:
@@ -259,25 +277,26 @@ def _results(app: FastAPI, settings: Settings, queue: RunQueue) -> None:
         if kind not in makers:
             raise UnknownNameError("file", kind, makers)
         make, media = makers[kind]
-        named = {"Content-Disposition": f'attachment; filename="{id}.{kind}"'}
-        return Response(make(folder(id)), media_type=media, headers=named)
+        return _download(make(folder(id)), f"{id}.{kind}", media)
 
     @app.get("/api/runs/{id}/mcap")
     def mcap(id: str, key: str) -> Response:
         """The recording of an episode as an MCAP file."""
-        named = {"Content-Disposition": f'attachment; filename="{id}.mcap"'}
-        return Response(results.mcap_of(folder(id), key), media_type="application/octet-stream", headers=named)
+        return _download(results.mcap_of(folder(id), key), f"{id}.mcap")
 
     @app.get("/api/runs/{id}/replay")
     def replay(id: str, key: Annotated[list[str], Query()]) -> HTMLResponse:
         """The page that plays some episodes."""
-        return HTMLResponse(results.replay(folder(id), key), headers={"Content-Security-Policy": REPORT_POLICY})
+        return _whole(results.replay(folder(id), key))
+
+
+def _comparisons(app: FastAPI, settings: Settings, folder: Callable[[str], Path]) -> None:
+    """Add the addresses of what compares several runs."""
 
     @app.get("/api/compare")
     def compare(run: str) -> HTMLResponse:
         """The page that compares runs, whose names stand between commas."""
-        text = results.comparison([folder(id) for id in run.split(",") if id])
-        return HTMLResponse(text, headers={"Content-Security-Policy": REPORT_POLICY})
+        return _whole(results.comparison([folder(id) for id in run.split(",") if id]))
 
     @app.get("/api/leaderboard")
     def board() -> HTMLResponse:
@@ -285,7 +304,7 @@ def _results(app: FastAPI, settings: Settings, queue: RunQueue) -> None:
         own = settings.folder / "leaderboard"
         place = settings.folder / "leaderboard.html"
         leaderboard.write([own] if own.is_dir() else [], place)
-        return HTMLResponse(place.read_text(encoding="utf-8"), headers={"Content-Security-Policy": REPORT_POLICY})
+        return _whole(place.read_text(encoding="utf-8"))
 
 
 def _lives(app: FastAPI, events: Events, lives: Callable[[], Lives]) -> None:
