@@ -101,7 +101,7 @@ def test_a_file_outside_a_world_is_shown_drawn_and_checked(tmp_path, monkeypatch
     assert agora("validate", "scene.json").output == "scene.json: fine\n"
     people[1]["pos"] = [7.0, 7.2]
     (tmp_path / "scene.json").write_text(json.dumps(file))
-    with pytest.raises(InputError, match=r"pedestrian 1 starts at \(7.00, 7.20\), inside an obstacle"):
+    with pytest.raises(InputError, match=r"b starts at \(7.00, 7.20\), inside an obstacle"):
         agora("validate", "scene.json")
     assert (tmp_path / "scene.faults.png").is_file()
 
