@@ -1,11 +1,13 @@
-"""Databases and servers for the tests of the web application."""
+"""Databases, servers and browsers for the tests of the web application."""
 
 from __future__ import annotations
 
 import os
 import pwd
+import re
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from agora.web.settings import Settings
+from tests.web.browsing import CHROMIUM, PATIENCE
 
 POSTGRES = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
 """PostgreSQL as Debian installs it, away from the path."""
@@ -60,3 +63,53 @@ def url(request, tmp_path) -> str:
         connection.execute(text("CREATE SCHEMA public"))
     engine.dispose()
     return found
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    """The folder of a server for a module of walks."""
+    return tmp_path_factory.mktemp("served")
+
+
+@pytest.fixture(scope="module")
+def address(folder) -> Iterator[str]:
+    """The address of a server as a person starts it."""
+    words = [Path(sys.executable).with_name("agora"), "web", folder, "--port", "0", "--no-browser"]
+    with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as server:
+        said = next(line for line in server.stderr if "Agora is at" in line)
+        yield re.search(r"http://\S+?(?=/)", said)[0]
+        server.terminate()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Debian's Chromium."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        found = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield found
+        found.close()
+
+
+@pytest.fixture
+def context(request, browser, address):
+    """A person with a browser as wide as a tablet, in light colours or as a parameter says."""
+    from playwright.sync_api import expect
+
+    scheme = getattr(request, "param", "light")
+    found = browser.new_context(viewport={"width": 834, "height": 1100}, color_scheme=scheme, base_url=address)
+    found.set_default_timeout(PATIENCE)
+    expect.set_options(timeout=PATIENCE)
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def page(context):
+    """A page; whatever goes wrong in it is a failure, but for what the server does not have or refuses as changed meanwhile."""
+    found, wrong = context.new_page(), []
+    found.on("pageerror", lambda error: wrong.append(str(error)))
+    found.on("console", lambda said: wrong.append(said.text) if said.type == "error" else None)
+    yield found
+    assert [said for said in wrong if not re.search("status of 40[49]", said)] == []

@@ -4,84 +4,23 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
 from agora.tasks.suite import load_suite
-from agora.web.app import STATIC
+from tests.web.browsing import check_access, need_pages
 
-CHROMIUM = shutil.which("chromium")
-AXE = STATIC.parent / "front" / "node_modules" / "axe-core" / "axe.min.js"
-PATIENCE, COMPILED = 60_000.0, 300_000.0
-"""Times after which what does not come is a failure, ms: a page, and the first moment of an episode. No page is to be fast here."""
+need_pages()
 
-if not (CHROMIUM and AXE.is_file() and (STATIC / "index.html").is_file()):
-    pytest.skip("make web has not built the pages, or there is no Chromium", allow_module_level=True)
-
-from playwright.sync_api import BrowserContext, Page, expect, sync_playwright  # noqa: E402
+from playwright.sync_api import BrowserContext, Page, expect  # noqa: E402
 
 HALL = {"map": "hall", "robots": [{"start": [1.5, 5.1, 0.2], "goal": [13.2, 4.6]}], "obstacles": {}}
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory) -> Path:
-    return tmp_path_factory.mktemp("drawn")
-
-
-@pytest.fixture(scope="module")
-def address(folder):
-    """A server as a person starts it."""
-    words = [Path(sys.executable).with_name("agora"), "web", folder, "--port", "0", "--no-browser"]
-    with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as server:
-        said = next(line for line in server.stderr if "Agora is at" in line)
-        yield re.search(r"http://\S+?(?=/)", said)[0]
-        server.terminate()
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield found
-        found.close()
-
-
-@pytest.fixture(params=["light", "dark"])
-def context(request, browser, address):
-    """A person with a browser as wide as a tablet."""
-    found = browser.new_context(viewport={"width": 834, "height": 1100}, color_scheme=request.param, base_url=address)
-    found.set_default_timeout(PATIENCE)
-    expect.set_options(timeout=PATIENCE)
-    yield found
-    found.close()
-
-
-@pytest.fixture
-def page(context):
-    """A page; whatever goes wrong in it is a failure, but for the refusals that are looked for."""
-    found, wrong = context.new_page(), []
-    found.on("pageerror", lambda error: wrong.append(str(error)))
-    found.on("console", lambda said: wrong.append(said.text) if said.type == "error" and "status of 409" not in said.text else None)
-    yield found
-    assert wrong == []
 
 
 @pytest.fixture
 def name(request) -> str:
     """The name of a scenario of one test."""
     return re.sub(r"\W+", "-", request.node.name)[-60:].strip("-_")
-
-
-def check_access(page: Page) -> None:
-    """Have axe look for what keeps people out (https://github.com/dequelabs/axe-core)."""
-    page.evaluate(AXE.read_text(encoding="utf-8"))
-    found = page.evaluate("async () => (await axe.run(document, {iframes: false})).violations")
-    grave = [(one["id"], [node["html"] for node in one["nodes"]]) for one in found if one["impact"] in ("serious", "critical")]
-    assert grave == []
 
 
 class Board:
@@ -168,7 +107,7 @@ def test_two_who_talk_and_one_who_walks_are_drawn_saved_and_watched(page, folder
     assert load_suite(folder / "scenarios" / f"{name}.json").start(name, 0).pedestrians.talk.tolist() == [0, 0, -1]
     page.get_by_label("Planner").select_option("orca")
     page.get_by_role("button", name="Watch it").click()
-    expect(page.locator(".readout")).to_contain_text("people", timeout=COMPILED)
+    expect(page.locator(".readout")).to_contain_text("people")
     page.get_by_role("link", name="Back to the drawing").click()
     expect(element(page, "person_1")).to_be_visible()
 
@@ -239,6 +178,7 @@ def test_who_saves_what_somebody_else_has_changed_chooses(page, context, name, c
     assert [person["name"] for person in there] == ["theirs"]
 
 
+@pytest.mark.parametrize("context", ["light", "dark"], indirect=True)
 def test_a_problem_is_told_where_it_is_and_a_press_on_it_chooses_who_has_it(page, context, name):
     keep(context, name, HALL | {"obstacles": {"dynamic": [{"name": "ada", "pos": [7.5, 7.2]}]}})
     page.goto(f"/scenarios/{name}")

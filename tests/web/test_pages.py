@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,71 +10,18 @@ import pytest
 from agora.benchmark.account import account
 from agora.benchmark.bench import run_all
 from agora.benchmark.form import RequestForm
-from agora.web.app import STATIC
+from tests.web.browsing import PATIENCE, check_access, need_pages
 
-CHROMIUM = shutil.which("chromium")
-AXE = STATIC.parent / "front" / "node_modules" / "axe-core" / "axe.min.js"
 LISTS = ("results", "leaderboard", "planners", "robots", "policies")
-LISTS = ("results", "leaderboard", "planners", "robots", "policies")
-PATIENCE = 300_000.0
-"""Time after which a page that does not come is a failure, ms; no page is to be fast here."""
-
 COLOURS = """() => {
     const canvas = document.querySelector("canvas"), all = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
     return new Set(new Uint32Array(all.data.buffer)).size;
 }"""
 """Counts the colours of the first canvas."""
 
-if not (CHROMIUM and AXE.is_file() and (STATIC / "index.html").is_file()):
-    pytest.skip("make web has not built the pages, or there is no Chromium", allow_module_level=True)
+need_pages()
 
-from playwright.sync_api import Page, expect, sync_playwright  # noqa: E402
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory) -> Path:
-    return tmp_path_factory.mktemp("pages")
-
-
-@pytest.fixture(scope="module")
-def address(folder):
-    """A server as a person starts it."""
-    words = [Path(sys.executable).with_name("agora"), "web", folder, "--port", "0", "--no-browser"]
-    with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as server:
-        said = next(line for line in server.stderr if "Agora is at" in line)
-        yield re.search(r"http://\S+?(?=/)", said)[0]
-        server.terminate()
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield found
-        found.close()
-
-
-@pytest.fixture
-def page(request, browser, address):
-    """A page of a tablet's width, light or as a parameter says; whatever goes wrong in it is a failure."""
-    scheme = getattr(request, "param", "light")
-    context = browser.new_context(viewport={"width": 834, "height": 1100}, color_scheme=scheme, base_url=address)
-    found, wrong = context.new_page(), []
-    found.set_default_timeout(PATIENCE)
-    expect.set_options(timeout=PATIENCE)
-    found.on("pageerror", lambda error: wrong.append(str(error)))
-    found.on("console", lambda said: wrong.append(said.text) if said.type == "error" and "status of 404" not in said.text else None)
-    yield found
-    context.close()
-    assert wrong == []
-
-
-def check_access(page: Page) -> None:
-    """Have axe look for what keeps people out (https://github.com/dequelabs/axe-core)."""
-    page.evaluate(AXE.read_text(encoding="utf-8"))
-    found = page.evaluate("async () => (await axe.run(document, {iframes: false})).violations")
-    grave = [(one["id"], [node["html"] for node in one["nodes"]]) for one in found if one["impact"] in ("serious", "critical")]
-    assert grave == []
+from playwright.sync_api import expect  # noqa: E402
 
 
 def test_the_first_page_shows_people_who_walk_and_is_paused_stepped_and_begun_again_by_hand(page):
@@ -136,7 +80,7 @@ def test_two_planners_are_compared_from_the_page_and_the_command_line_gives_the_
     }
 
 
-@pytest.mark.parametrize("page", ["light", "dark"], indirect=True)
+@pytest.mark.parametrize("context", ["light", "dark"], indirect=True)
 @pytest.mark.parametrize("name", ["", "run", *LISTS, "nowhere", "results/nothing", "live/nothing"])
 def test_no_page_is_empty_and_all_can_be_used_by_everybody(page, name):
     page.goto(f"/{name}")
