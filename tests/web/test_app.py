@@ -18,7 +18,7 @@ from agora.web.queue import RunQueue
 from agora.web.tables import FINISHED
 from agora.web.worker import form_of
 
-FORM = {"suite": "demo", "planners": ["go_to_goal", "pure_pursuit"], "stages": ["doorway"], "episodes": 3, "workers": 0}
+FORM = {"suite": "demo", "planners": ["go_to_goal", "pure_pursuit"], "stages": ["doorway"], "episodes": 3, "workers": 1}
 
 
 @pytest.fixture(scope="module")
@@ -67,6 +67,7 @@ def test_a_run_that_is_asked_for_waits_in_the_queue_with_the_names_of_its_planne
         ({"suite": "demo", "planners": ["dwa"], "output": "/etc"}, "'output' is the server's to choose"),
         ({"suite": "demo", "planners": ["dwa"], "title": ["x"]}, "title: expected a text"),
         ({"suite": "demo", "planners": ["dwa"], "workers": -1}, "workers"),
+        ({"suite": "demo", "planners": ["dwa"], "workers": 0}, "expected at least 1"),
     ],
 )
 def test_a_run_that_cannot_be_is_refused_in_words_and_nothing_is_kept(client, fields, said):

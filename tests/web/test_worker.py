@@ -105,6 +105,19 @@ def test_a_run_that_fails_says_why_and_the_next_is_taken(settings, queue):
     assert "gone.yaml" in queue.run(wrong.id).message
 
 
+def test_a_run_that_breaks_the_worker_has_failed_and_is_not_taken_again(settings, queue, monkeypatch):
+    def broken(request, token):
+        raise RuntimeError("nobody has thought of this")
+
+    monkeypatch.setattr("agora.web.worker.bench", broken)
+    run = queue.put("broken", FORM)
+    with pytest.raises(RuntimeError):
+        work(settings, threading.Event())
+    assert queue.run(run.id).state == "failed"
+    assert "nobody has thought of this" in queue.run(run.id).message
+    assert queue.take("another") is None
+
+
 def test_a_worker_that_is_to_end_puts_its_run_back_and_another_goes_on_with_it(settings, queue, holding):
     run = queue.put("long", LONG)
     worked_on(settings, lambda: queue.run(run.id).done > 0)

@@ -197,6 +197,8 @@ def _runs(app: FastAPI, settings: Settings, queue: RunQueue, scenarios: Scenario
         for name in ("output", "resume", "add", "executor"):
             if name in form:
                 raise InputError(f"run: {name!r} is the server's to choose")
+        if form.get("workers") == 0:
+            raise InputError("run: workers: expected at least 1: in its own process a planner could end the server's worker")
         planned = form_of(form, settings.runs / "asked", suite=scenarios.suite).request()
         title = fields.get("title") or f"{planned.suite.name}: {', '.join(planned.planners)}"
         if not isinstance(title, str):

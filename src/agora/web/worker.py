@@ -21,7 +21,7 @@ from agora.benchmark.kept import report
 from agora.benchmark.run_folder import RunFolder
 from agora.benchmark.stop_token import StopToken
 from agora.config import build
-from agora.errors import AgoraError, StoppedError, in_words
+from agora.errors import AgoraError, StoppedError, in_words, placed
 from agora.web.database import opened
 from agora.web.queue import RunQueue
 from agora.web.scenarios import Scenarios
@@ -107,6 +107,9 @@ class _Conduct:
             message = str(error)
         except OSError as error:
             message = in_words(error)
+        except Exception as error:  # nobody is to take this run again and again: the worker ends, and another begins without it
+            self._queue.end(self._id, self._worker, FAILED, placed(error, __file__))
+            raise
         finally:
             self._over.set()
             beats.join()
