@@ -55,11 +55,12 @@ def _make(folder: Path) -> None:
 
 
 def _listening(port: int) -> socket.socket:
-    """A socket that listens on a port of this machine."""
+    """A socket that listens on a port of this machine; who comes before the server is ready waits for it."""
     listening = socket.socket()
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((HOST, port))
+        listening.listen()
     except OSError as error:
         raise InputError(f"port {port}: {error.strerror}; choose another by --port, or 0 for any") from error
     return listening

@@ -9,12 +9,14 @@ import { Picker } from "./Picker";
 export function FirstLive() {
   const [error, setError] = useState("");
   useEffect(() => {
+    const leaving = new AbortController();
     const open = async () => {
       const running = (await get<Live[]>("/api/live")).findLast(({ state, form }) => state === "running" && !form.drive);
-      if (running) go(`/live/${running.id}`, { replace: true });
-      else await begin(FIRST, { replace: true });
+      if (!running) await begin(FIRST, { replace: true, unless: leaving.signal });
+      else if (!leaving.signal.aborted) go(`/live/${running.id}`, { replace: true });
     };
     open().catch((problem: unknown) => setError(wordsOf(problem)));
+    return () => leaving.abort();
   }, []);
   return (
     <div class="live">

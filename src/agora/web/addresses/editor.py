@@ -18,6 +18,7 @@ from agora.draft.scenario import GIVEN, MOVES, TALKS, Pedestrian
 from agora.errors import InputError
 from agora.maps.furniture import MODELS
 from agora.robots.model import load_robot
+from agora.web.addresses.answers import download
 from agora.web.catalogue import fields_of
 from agora.web.scenarios import ROBOT, OlderError, Scenarios, text_of, thing
 from agora.web.worlds import Worlds, drawn, generated
@@ -103,11 +104,7 @@ def add_scenarios(app: FastAPI, scenarios: Scenarios) -> None:
     @app.get("/api/scenarios/{name}/file")
     def file(name: str) -> Response:
         """The file of an own scenario."""
-        return Response(
-            scenarios.file(name),
-            media_type="application/json",
-            headers={"Content-Disposition": f'attachment; filename="{name}.json"'},
-        )
+        return download(scenarios.file(name), f"{name}.json", "application/json")
 
 
 @cache

@@ -1,0 +1,1 @@
+"""The addresses that pages and programs ask, a file for each part of them."""

@@ -1,0 +1,87 @@
+"""The addresses of live episodes, and of the news."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+from fastapi import FastAPI, WebSocket, WebSocketDisconnect
+from starlette.concurrency import run_in_threadpool
+
+from agora.config import build
+from agora.errors import UnknownNameError
+from agora.web.events import Events
+from agora.web.guard import refused
+from agora.web.live_episode import LiveForm
+from agora.web.lives import Live, Lives
+
+
+def add_lives(app: FastAPI, events: Events, lives: Callable[[], Lives]) -> None:
+    """Add the addresses of live episodes."""
+
+    @app.post("/api/live", status_code=201)
+    async def begin(fields: dict[str, Any]) -> dict[str, Any]:
+        """Begin a live episode: the fields of a `LiveForm`."""
+        form = build(fields, LiveForm, "live")
+        await run_in_threadpool(lives().played(form).chosen)
+        return lives().begin(form).plain()
+
+    @app.get("/api/live")
+    async def each() -> list[dict[str, Any]]:
+        """All live episodes."""
+        return [live.plain() for live in lives().all()]
+
+    @app.delete("/api/live/{id}", status_code=204)
+    async def end(id: str) -> None:
+        """End a live episode."""
+        lives().end(id)
+
+    @app.websocket("/api/live/{id}")
+    async def watch(socket: WebSocket, id: str) -> None:
+        if await refused(socket):
+            return
+        await socket.accept()
+        try:
+            live = lives().get(id)
+        except UnknownNameError as error:
+            await socket.send_json({"error": str(error)})
+            await socket.close(4404)
+            return
+        await _serve(socket, live)
+
+    @app.websocket("/api/events")
+    async def listen(socket: WebSocket) -> None:
+        if await refused(socket):
+            return
+        await socket.accept()
+        with suppress(WebSocketDisconnect, RuntimeError):
+            async for message in events.listen():
+                await socket.send_text(json.dumps(message))
+
+
+async def _serve(socket: WebSocket, live: Live) -> None:
+    """Send a watcher what happens, and take its wishes, until it goes."""
+    watcher = live.watch()
+
+    async def send() -> None:
+        while True:
+            message = await watcher.next()
+            await (socket.send_bytes(message) if isinstance(message, bytes) else socket.send_text(message))
+
+    async def hear() -> None:
+        while True:
+            with suppress(ValueError):
+                live.do(json.loads(await socket.receive_text()))
+
+    tasks = [asyncio.create_task(send()), asyncio.create_task(hear())]
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        live.leave(watcher)
+        for task in tasks:
+            task.cancel()
+            with suppress(asyncio.CancelledError, WebSocketDisconnect, RuntimeError):
+                await task

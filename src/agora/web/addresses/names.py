@@ -1,0 +1,56 @@
+"""The addresses of everything that has a name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import FastAPI
+
+from agora import __version__
+from agora.web import catalogue
+from agora.web.scenarios import Scenarios
+from agora.web.settings import Settings
+
+
+def add_names(app: FastAPI, settings: Settings, scenarios: Scenarios) -> None:
+    """Add the addresses of everything that has a name."""
+
+    @app.get("/api/about")
+    def about() -> dict[str, Any]:
+        """This server."""
+        return {"version": __version__, "folder": str(settings.folder)}
+
+    @app.get("/api/suites")
+    def suites() -> list[dict[str, Any]]:
+        """All suites with their stages, and the own scenarios, each a suite of one episode."""
+        return [*catalogue.suites(), *scenarios.suites()]
+
+    @app.get("/api/suites/{name}")
+    def suite(name: str) -> dict[str, Any]:
+        """A suite with its file."""
+        return catalogue.suite(name)
+
+    @app.get("/api/planners")
+    def planners() -> list[dict[str, Any]]:
+        """All planners and presets."""
+        return catalogue.planners()
+
+    @app.get("/api/kinds")
+    def kinds() -> dict[str, Any]:
+        """The names of every kind of component."""
+        return catalogue.kinds()
+
+    @app.get("/api/kinds/{kind}/{name}")
+    def component(kind: str, name: str) -> dict[str, Any]:
+        """A component with its fields."""
+        return catalogue.component(kind, name)
+
+    @app.get("/api/robots")
+    def robots() -> list[dict[str, Any]]:
+        """All robots."""
+        return catalogue.robots()
+
+    @app.get("/api/policies")
+    def policies() -> list[dict[str, Any]]:
+        """All policies with their cards."""
+        return catalogue.policies()

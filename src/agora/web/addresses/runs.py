@@ -1,0 +1,59 @@
+"""The addresses of the queue."""
+
+from __future__ import annotations
+
+import shutil
+from typing import Any
+
+from fastapi import FastAPI
+
+from agora.errors import InputError
+from agora.web.queue import RunQueue
+from agora.web.scenarios import Scenarios
+from agora.web.settings import Settings
+from agora.web.worker import form_of
+
+
+def add_runs(app: FastAPI, settings: Settings, queue: RunQueue, scenarios: Scenarios) -> None:
+    """Add the addresses of the queue."""
+
+    @app.get("/api/runs")
+    def runs() -> list[dict[str, Any]]:
+        """All runs, the newest first."""
+        return [run.plain() for run in queue.runs()]
+
+    @app.post("/api/runs", status_code=201)
+    def ask(fields: dict[str, Any]) -> dict[str, Any]:
+        """Put a run into the queue: the fields of a `RequestForm`, and ``title``."""
+        form = {name: value for name, value in fields.items() if name != "title"}
+        for name in ("output", "resume", "add", "executor"):
+            if name in form:
+                raise InputError(f"run: {name!r} is the server's to choose")
+        if form.get("workers") == 0:
+            raise InputError("run: workers: expected at least 1: in its own process a planner could end the server's worker")
+        planned = form_of(form, settings.runs / "asked", suite=scenarios.suite).request()
+        title = fields.get("title") or f"{planned.suite.name}: {', '.join(planned.planners)}"
+        if not isinstance(title, str):
+            raise InputError(f"run: title: expected a text, got {title!r}")
+        return queue.put(title[:200], form).plain()
+
+    @app.get("/api/runs/{id}")
+    def run(id: str) -> dict[str, Any]:
+        """A run."""
+        return queue.run(id).plain()
+
+    @app.post("/api/runs/{id}/cancel")
+    def cancel(id: str) -> dict[str, Any]:
+        """Stop a run; what is finished stays."""
+        return queue.cancel(id).plain()
+
+    @app.post("/api/runs/{id}/resume")
+    def resume(id: str) -> dict[str, Any]:
+        """Go on with a run that was stopped."""
+        return queue.resume(id).plain()
+
+    @app.delete("/api/runs/{id}", status_code=204)
+    def remove(id: str) -> None:
+        """Remove a run and its results."""
+        queue.remove(id)
+        shutil.rmtree(settings.runs / id, ignore_errors=True)
