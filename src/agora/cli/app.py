@@ -26,6 +26,7 @@ from agora.cli.report import compare, figures, report, table
 from agora.cli.run import run
 from agora.cli.scenarios import scenarios
 from agora.cli.serve import serve
+from agora.cli.server import server
 from agora.cli.train import train
 from agora.cli.tune import tune
 from agora.cli.validate import calibrate, validate
@@ -48,7 +49,7 @@ PANELS: dict[str, dict[str, Any]] = {
     | {"scenario": scenarios, "map": maps, "data": data},
     "Train": {"train": train, "policy": policies},
     "Convert": {"export": export, "bag": bag, "import": import_, "submit": submit},
-    "Serve, and this machine": {"web": web, "serve": serve, "warm": warm, "doctor": doctor},
+    "Serve, and this machine": {"web": web, "server": server, "serve": serve, "warm": warm, "doctor": doctor},
 }
 """The panels of ``agora --help``: commands, and groups of commands, by their names."""
 

@@ -14,7 +14,11 @@ def web(
     ),
     port: Annotated[int, typer.Option(help="Port on this machine; 0 for any that is free.", min=0, max=65535)] = 8080,
     database: Annotated[
-        str, typer.Option(help="URL of a database, such as postgresql+psycopg://USER@HOST/NAME; a file in the folder by default.")
+        str,
+        typer.Option(
+            help="URL of a database, such as postgresql+psycopg://USER@HOST/NAME; a file in the folder by default.",
+            envvar="AGORA_WEB_DATABASE",
+        ),
     ] = "",
     workers: Annotated[int, typer.Option(help="Workers of the queue, each for one run at a time; 0 for none.", min=0)] = 1,
     executor: Annotated[

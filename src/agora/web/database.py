@@ -9,6 +9,8 @@ from typing import Any
 
 from alembic import command
 from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from alembic.util import CommandError
 from sqlalchemy import Engine, create_engine, event
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
@@ -19,21 +21,22 @@ _PATIENCE = 30.0  # s that a statement waits for another process
 
 
 @contextmanager
-def opened(url: str) -> Iterator[Engine]:
+def opened(url: str, version: str = "head") -> Iterator[Engine]:
     """Open a database whose tables are there, and close its connections in the end.
 
     Args:
         url: URL of the database, such as ``sqlite:///PATH`` or ``postgresql+psycopg://USER@HOST/NAME``.
+        version: version to which its tables are brought, the newest by default.
 
     Raises:
-        InputError: it is no URL, or the database cannot be reached.
+        InputError: it is no URL, the database cannot be reached, or there is no such version.
     """
     try:
         engine = create_engine(url, connect_args={"timeout": _PATIENCE} if _is_file(url) else {}, pool_pre_ping=True)
         if _is_file(url):
             event.listen(engine, "connect", _be_durable)
-        migrate(engine)
-    except (ArgumentError, ModuleNotFoundError) as error:
+        migrate(engine, version)
+    except (ArgumentError, CommandError, ModuleNotFoundError) as error:
         raise InputError(f"database {url!r}: {error}") from error
     except SQLAlchemyError as error:
         engine.dispose()
@@ -44,13 +47,19 @@ def opened(url: str) -> Iterator[Engine]:
         engine.dispose()
 
 
-def migrate(engine: Engine) -> None:
-    """Bring the tables to the newest version."""
+def migrate(engine: Engine, version: str = "head") -> None:
+    """Bring the tables to a version, the newest by default."""
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
     with engine.begin() as connection:
         config.attributes["connection"] = connection
-        command.upgrade(config, "head")
+        command.upgrade(config, version)
+
+
+def revision(engine: Engine) -> str:
+    """Return the version of the tables."""
+    with engine.connect() as connection:
+        return MigrationContext.configure(connection).get_current_revision() or ""
 
 
 def _is_file(url: str) -> bool:

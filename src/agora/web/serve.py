@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import socket
 import threading
 import webbrowser
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 import uvicorn
@@ -16,7 +14,7 @@ from agora.errors import InputError
 from agora.web.app import create_app
 from agora.web.database import opened
 from agora.web.settings import Settings
-from agora.web.worker import main as work
+from agora.web.workers import working
 
 HOST = "127.0.0.1"
 
@@ -37,7 +35,7 @@ def serve(settings: Settings, port: int, workers: int, *, opens: bool, say: Call
     listening = _listening(port)
     _make(settings.runs)
     address = f"http://{HOST}:{listening.getsockname()[1]}/"
-    with opened(settings.url) as engine, _working(settings, workers):
+    with opened(settings.url) as engine, working(settings, workers):
         app = create_app(settings, engine)
         server = uvicorn.Server(uvicorn.Config(app, log_level="warning", ws="websockets-sansio", timeout_graceful_shutdown=2))
         say(f"Agora is at {address} ; runs are kept in {settings.runs}; Ctrl-C ends it")
@@ -64,31 +62,3 @@ def _listening(port: int) -> socket.socket:
     except OSError as error:
         raise InputError(f"port {port}: {error.strerror}; choose another by --port, or 0 for any") from error
     return listening
-
-
-@contextmanager
-def _working(settings: Settings, workers: int) -> Iterator[None]:
-    """Keep as many workers alive; one that dies is followed by another."""
-    context, over = multiprocessing.get_context("spawn"), threading.Event()
-
-    def keep() -> None:
-        while not over.is_set():
-            worker = context.Process(target=work, args=(settings,), name="agora worker")
-            worker.start()
-            while worker.is_alive() and not over.is_set():
-                worker.join(0.5)
-            if over.is_set():
-                worker.terminate()
-                worker.join()
-            else:
-                over.wait(1.0)
-
-    threads = [threading.Thread(target=keep, name=f"worker {k}") for k in range(workers)]
-    for thread in threads:
-        thread.start()
-    try:
-        yield
-    finally:
-        over.set()
-        for thread in threads:
-            thread.join()

@@ -1,0 +1,99 @@
+"""``agora server``: work for a server of ``agora web`` besides its pages; imports are made when it runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from agora.web.settings import Settings
+
+server = typer.Typer(no_args_is_help=True, help="Workers, backup and restoring for a server of agora web.")
+
+Folder = Annotated[Path, typer.Argument(help="Folder of the server.")]
+Database = Annotated[str, typer.Option(help="URL of its database; a file in the folder by default.", envvar="AGORA_WEB_DATABASE")]
+
+
+@server.command()
+def worker(
+    folder: Folder,
+    database: Database = "",
+    count: Annotated[int, typer.Option(help="Number of workers, each for one run at a time.", min=1)] = 1,
+    executor: Annotated[
+        str, typer.Option(help="Who runs the episodes of runs, with parameters: ray:address=HOST:6379; processes here by default.")
+    ] = "",
+) -> None:
+    """Work on the runs of a server until SIGTERM or Ctrl-C; a run under way then waits for another worker.
+
+    For workers on other machines than the pages: these share the folder and a PostgreSQL. `agora web --workers 0` then has none.
+    """
+    import signal
+    import threading
+
+    settings = _settings(folder, database, executor)
+    from agora.web.database import opened
+    from agora.web.workers import working
+
+    if not settings.folder.is_dir():
+        from agora.errors import InputError
+
+        raise InputError(f"{settings.folder}: no folder of a server; agora web makes it")
+    with opened(settings.url):
+        pass
+    over = threading.Event()
+    for sign in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(sign, lambda *_: over.set())
+    with working(settings, count):
+        typer.echo(f"working on the runs of {settings.folder}; Ctrl-C ends it", err=True)
+        while not over.wait(1.0):
+            pass
+
+
+@server.command()
+def backup(
+    folder: Folder,
+    database: Database = "",
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="File that is written; one of that name is replaced when the new one is whole.")
+    ] = Path("agora_backup.tar.gz"),
+) -> None:
+    """Write one file with all that a server keeps: rows of its database, runs, scenarios, worlds. It may go on meanwhile."""
+    settings = _settings(folder, database)
+    from agora.web.backup import back_up
+
+    counts = back_up(settings, output, lambda line: typer.echo(line, err=True))
+    typer.echo(f"{output}  {_said(counts)}, {output.stat().st_size / 1e6:.1f} MB")
+
+
+@server.command()
+def restore(
+    file: Annotated[Path, typer.Argument(help="File that agora server backup wrote.")],
+    folder: Annotated[Path, typer.Argument(help="Folder that is empty or not there.")],
+    database: Annotated[
+        str,
+        typer.Option(help="URL of an empty database, of any kind; a file in the folder by default.", envvar="AGORA_WEB_DATABASE"),
+    ] = "",
+) -> None:
+    """Restore a backup into an empty folder and an empty database, which may be of another kind than before."""
+    settings = _settings(folder, database)
+    from agora.web.backup import restore as bring_back
+
+    counts = bring_back(settings, file, lambda line: typer.echo(line, err=True))
+    typer.echo(f"{folder}  {_said(counts)}")
+
+
+def _settings(folder: Path, database: str, executor: str = "") -> Settings:
+    from agora.errors import InputError
+    from agora.extras import lacking
+
+    if absent := lacking(["web"]):
+        raise InputError(f"agora server: {absent}")
+    from agora.web.settings import Settings
+
+    return Settings(folder, database, executor=executor)
+
+
+def _said(counts: dict[str, int]) -> str:
+    return ", ".join(f"{count} {name}" for name, count in counts.items())
