@@ -7,13 +7,14 @@ from datetime import timedelta
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from sqlalchemy import update
+from sqlalchemy import create_engine, text, update
 from sqlalchemy.orm import Session
 
 from agora.errors import InputError, UnknownNameError
 from agora.web.database import opened
 from agora.web.queue import SILENT, RunQueue
 from agora.web.tables import Base, Run, now
+from tests.web.conftest import POSTGRES
 
 
 @pytest.fixture
@@ -44,6 +45,17 @@ def test_a_database_that_is_opened_again_keeps_its_runs(url):
         RunQueue(engine).put("one", {"suite": "demo"})
     with opened(url) as engine:
         assert [run.title for run in RunQueue(engine).runs()] == ["one"]
+
+
+@pytest.mark.skipif(not POSTGRES, reason="no PostgreSQL")
+def test_a_database_made_where_no_language_was_set_takes_every_text(postgres):
+    engine = create_engine(postgres, isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        connection.execute(text("CREATE DATABASE plain ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0"))
+    engine.dispose()
+    with opened(postgres.replace("/agora?", "/plain?")) as engine:
+        RunQueue(engine).put("人 ü", {})
+        assert [run.title for run in RunQueue(engine).runs()] == ["人 ü"]
 
 
 def test_workers_get_the_runs_in_the_order_in_which_they_were_asked_for(queue):

@@ -17,7 +17,10 @@ from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
 from agora.errors import InputError
 
-_PATIENCE = 30.0  # s that a statement waits for another process
+_ARGUMENTS: dict[str, dict[str, Any]] = {
+    "sqlite": {"timeout": 30.0},  # s that a statement waits for another process
+    "postgresql": {"client_encoding": "utf8"},  # whatever the encoding of the database, texts are texts
+}
 
 
 @contextmanager
@@ -32,7 +35,7 @@ def opened(url: str, version: str = "head") -> Iterator[Engine]:
         InputError: it is no URL, the database cannot be reached, or there is no such version.
     """
     try:
-        engine = create_engine(url, connect_args={"timeout": _PATIENCE} if _is_file(url) else {}, pool_pre_ping=True)
+        engine = create_engine(url, connect_args=_ARGUMENTS.get(make_url(url).get_backend_name(), {}), pool_pre_ping=True)
         if _is_file(url):
             event.listen(engine, "connect", _be_durable)
         migrate(engine, version)
