@@ -10,12 +10,15 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from argon2 import PasswordHasher
 
 from agora.web.settings import Settings
 from tests.web.browsing import CHROMIUM, PATIENCE
+from tests.web.house import House, opened_house
 
 POSTGRES = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
 """PostgreSQL as Debian installs it, away from the path."""
@@ -27,6 +30,19 @@ def settings(tmp_path) -> Settings:
     made = Settings(tmp_path / "web")
     made.runs.mkdir(parents=True)
     return made
+
+
+@pytest.fixture
+def quick(monkeypatch) -> None:
+    """Passwords are hashed at little cost."""
+    monkeypatch.setattr("agora.web.accounts.passwords.HASHER", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
+
+
+@pytest.fixture
+def house(settings, quick) -> Iterator[House]:
+    """A server with accounts and the usual limits."""
+    with opened_house(replace(settings, accounts=True)) as found:
+        yield found
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,7 @@ import typer
 if TYPE_CHECKING:
     from agora.web.settings import Settings
 
-server = typer.Typer(no_args_is_help=True, help="Workers, backup and restoring for a server of agora web.")
+server = typer.Typer(no_args_is_help=True, help="Workers, invitations, backup and restoring for a server of agora web.")
 
 Folder = Annotated[Path, typer.Argument(help="Folder of the server.")]
 Database = Annotated[str, typer.Option(help="URL of its database; a file in the folder by default.", envvar="AGORA_WEB_DATABASE")]
@@ -82,6 +82,29 @@ def restore(
 
     counts = bring_back(settings, file, lambda line: typer.echo(line, err=True))
     typer.echo(f"{folder}  {_said(counts)}")
+
+
+@server.command()
+def invite(
+    folder: Folder,
+    database: Database = "",
+    role: Annotated[str, typer.Option(help="Role that the invitation gives: look, run or administer.")] = "look",
+    user: Annotated[
+        str, typer.Option(help="A user who gets the role, is unblocked and sets another password; a new one by default.")
+    ] = "",
+    address: Annotated[str, typer.Option(help="Address at which people open the server.")] = "http://127.0.0.1:8080",
+) -> None:
+    """Print the link of an invitation for somebody new, or for a user who has lost the password; it opens once, within 7 days."""
+    settings = _settings(folder, database)
+    from agora.errors import InputError
+    from agora.web.accounts.users import Users
+    from agora.web.database import opened
+
+    if not settings.runs.is_dir():
+        raise InputError(f"{folder}: no folder of a server; agora web makes it")
+    with opened(settings.url) as engine:
+        secret = Users(engine, settings.limits.quotas).invite(role, user)
+    typer.echo(f"{address.rstrip('/')}/invitation#{secret}")
 
 
 def _settings(folder: Path, database: str, executor: str = "") -> Settings:

@@ -12,6 +12,10 @@ def web(
     folder: Annotated[Path, typer.Argument(help="Folder of the runs and of the database; made where it is not there.")] = Path(
         "results/web"
     ),
+    host: Annotated[
+        str,
+        typer.Option(help="Address of this machine to listen at, 0.0.0.0 for all; one that others can reach turns accounts on."),
+    ] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="Port on this machine; 0 for any that is free.", min=0, max=65535)] = 8080,
     database: Annotated[
         str,
@@ -24,15 +28,40 @@ def web(
     executor: Annotated[
         str, typer.Option(help="Who runs the episodes of runs, with parameters: ray:address=HOST:6379; processes here by default.")
     ] = "",
+    accounts: Annotated[
+        bool,
+        typer.Option("--accounts", help="Have people sign in, though only this machine can reach the address: for a proxy here."),
+    ] = False,
+    name: Annotated[
+        list[str] | None, typer.Option(help="With accounts: name by which people ask the server; repeat it. Any by default.")
+    ] = None,
+    proxy: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="With accounts: address or network of a proxy that says who asks; repeat it. This machine's are believed."
+        ),
+    ] = None,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")] = True,
 ) -> None:
-    """Open Agora in a browser: run, watch, drive, compare. It listens on this machine alone; Ctrl-C ends it."""
+    """Open Agora in a browser: run, watch, drive, compare. By default this machine alone can reach it; Ctrl-C ends it."""
     from agora.errors import InputError
     from agora.extras import lacking
 
     if absent := lacking(["web"]):
         raise InputError(f"agora web: {absent}")
-    from agora.web.serve import serve
-    from agora.web.settings import Settings
+    from agora.web.serve import is_here, serve
+    from agora.web.settings import Settings, read_limits
 
-    serve(Settings(folder, database, executor=executor), port, workers, opens=browser, say=lambda line: typer.echo(line, err=True))
+    signs_in = accounts or not is_here(host)
+    if not signs_in and (name or proxy):
+        raise InputError("--name and --proxy are for a server with accounts; add --accounts")
+    settings = Settings(
+        folder,
+        database,
+        executor=executor,
+        accounts=signs_in,
+        names=tuple(one.lower() for one in name or ()),
+        proxies=tuple(proxy or ()),
+        limits=read_limits(folder),
+    )
+    serve(settings, host, port, workers, opens=browser, say=lambda line: typer.echo(line, err=True))

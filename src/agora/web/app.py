@@ -1,34 +1,42 @@
 """The server: its addresses (`agora.web.addresses`), its answers to mistakes, and the built front end.
 
-It listens on this machine alone and knows no users. Runs are worked on by a worker in a process of its own (`agora.web.worker`).
+`agora.web.guard` says who asks. Runs are worked on by a worker in a process of its own (`agora.web.worker`).
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from fastapi import FastAPI, Request
+from fastapi import Depends, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import FileResponse, HTMLResponse, JSONResponse, Response
 from fastapi.staticfiles import StaticFiles
 from sqlalchemy import Engine
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from agora import __version__
 from agora.errors import AgoraError, UnknownNameError, in_words
+from agora.web.accounts.keys import Keys
+from agora.web.accounts.needs import demands
+from agora.web.accounts.quotas import Ledger
+from agora.web.accounts.things import Things
+from agora.web.accounts.users import Users
+from agora.web.addresses.accounts import add_accounts, looked_up
+from agora.web.addresses.administration import add_administration, add_state
 from agora.web.addresses.editor import add_scenarios, add_worlds
 from agora.web.addresses.lives import add_lives
 from agora.web.addresses.names import add_names
 from agora.web.addresses.results import add_results
 from agora.web.addresses.runs import add_runs
 from agora.web.events import Events
-from agora.web.guard import put_heads, refusal
+from agora.web.guard import Guard
 from agora.web.lives import Lives
 from agora.web.queue import RunQueue
 from agora.web.scenarios import Scenarios
@@ -56,12 +64,21 @@ def create_app(settings: Settings, engine: Engine) -> FastAPI:
     queue, events = RunQueue(engine), Events()
     worlds = Worlds(settings.worlds)
     scenarios = Scenarios(settings.scenarios, worlds)
+    things = Things(engine, {"scenario": scenarios.path, "world": lambda name: settings.worlds / name})
+    users, keys, ledger = Users(engine, settings.limits.quotas), Keys(engine), Ledger(queue, settings.runs, things)
     lives: list[Lives] = []
+    owners: dict[str, Callable[[str], str | None]] = {
+        "run": queue.owner,
+        "live": lambda id: lives[0].owner(id),
+        **{kind: partial(things.owner, kind) for kind in things.kinds},
+    }
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         keep = partial(_keep, queue)
-        lives.append(Lives(settings.lives, settings.runs, lambda live: events.tell({"live": live.plain()}), keep, scenarios.suite))
+        lives.append(
+            Lives(settings.limits.lives, settings.runs, lambda live: events.tell({"live": live.plain()}), keep, scenarios.suite)
+        )
         looking = asyncio.create_task(_look(queue, events))
         yield
         looking.cancel()
@@ -71,24 +88,31 @@ def create_app(settings: Settings, engine: Engine) -> FastAPI:
         title="Agora",
         version=__version__,
         lifespan=lifespan,
+        dependencies=[Depends(demands(owners))],
         docs_url="/api/docs",
         redoc_url=None,
         openapi_url="/api/openapi.json",
     )
     _answer_errors(app)
+    app.add_middleware(Guard, settings=settings, known=looked_up(users, keys))
+    if settings.accounts:
+        app.add_middleware(ProxyHeadersMiddleware, trusted_hosts=["127.0.0.1", "::1", *settings.proxies])
+    add_accounts(app, settings, users, keys, ledger)
+    add_administration(app, users, keys, ledger)
+    add_state(app, settings, queue, lambda: lives[0])
     add_names(app, settings, scenarios)
-    add_runs(app, settings, queue, scenarios)
+    add_runs(app, settings, queue, scenarios, ledger)
     add_results(app, settings, queue)
-    add_lives(app, events, lambda: lives[0])
-    add_worlds(app, worlds)
-    add_scenarios(app, scenarios)
+    add_lives(app, events, lambda: lives[0], ledger)
+    add_worlds(app, worlds, things, ledger)
+    add_scenarios(app, scenarios, things, ledger)
     _pages(app)
     return app
 
 
 def _keep(queue: RunQueue, drive: Mapping[str, Any]) -> None:
     """Enter a drive that was kept among the runs."""
-    queue.put_finished(drive["id"], drive["title"], drive["form"], drive["count"])
+    queue.put_finished(drive["id"], drive["title"], drive["form"], drive["count"], drive["owner"])
 
 
 async def _look(queue: RunQueue, events: Events) -> None:
@@ -104,7 +128,7 @@ async def _look(queue: RunQueue, events: Events) -> None:
 
 
 def _answer_errors(app: FastAPI) -> None:
-    """Say mistakes in words, and send our policies along."""
+    """Say mistakes in words."""
 
     @app.exception_handler(AgoraError)
     async def refuse(request: Request, error: AgoraError) -> JSONResponse:
@@ -118,17 +142,11 @@ def _answer_errors(app: FastAPI) -> None:
 
     @app.exception_handler(HTTPException)
     async def say(request: Request, error: HTTPException) -> JSONResponse:
-        return JSONResponse({"error": str(error.detail)}, error.status_code)
+        return JSONResponse({"error": str(error.detail)}, error.status_code, error.headers)
 
     @app.exception_handler(OSError)
     async def fail(request: Request, error: OSError) -> JSONResponse:
         return JSONResponse({"error": in_words(error)}, 507)
-
-    @app.middleware("http")
-    async def head(request: Request, answer: Callable[[Request], Awaitable[Response]]) -> Response:
-        response = refusal(request) or await answer(request)
-        put_heads(response)
-        return response
 
 
 class _Hashed(StaticFiles):

@@ -59,6 +59,7 @@ class Live:
         form: request for it.
         played: the same, with its suite as a file where it is a scenario of the server's.
         runs: folder of the server's runs.
+        owner: name of the user who began it; empty where nobody has an account.
         changed: is called in the loop's thread when its state changes.
         kept: is called in a thread of its own with what is said of a drive that was kept.
 
@@ -72,10 +73,11 @@ class Live:
         form: LiveForm,
         played: LiveForm,
         runs: Path,
+        owner: str,
         changed: Callable[[Live], None],
         kept: Callable[[dict[str, Any]], None],
     ) -> None:
-        self.id, self.form, self.state = secrets.token_urlsafe(9), form, STARTING
+        self.id, self.form, self.owner, self.state = secrets.token_urlsafe(9), form, owner, STARTING
         self.watchers: set[Watcher] = set()
         self._told: dict[str, Any] = {"title": f"{form.suite}, {'driven by hand' if form.drive else form.planner}", "message": ""}
         self._scene, self._last, self._changed, self._kept = "", b"", changed, kept
@@ -89,7 +91,8 @@ class Live:
 
     def plain(self) -> dict[str, Any]:
         """The live episode as pages read it."""
-        return {"id": self.id, "state": self.state, "watchers": len(self.watchers), "form": asdict(self.form), **self._told}
+        said = {"id": self.id, "owner": self.owner, "state": self.state, "watchers": len(self.watchers)}
+        return {**said, "form": asdict(self.form), **self._told}
 
     def watch(self) -> Watcher:
         """Return a new watcher, who is told how things stand."""
@@ -125,7 +128,7 @@ class Live:
             while True:
                 message = pipe.recv()
                 if isinstance(message, str) and "kept" in (said := json.loads(message)):
-                    self._kept(said["kept"])
+                    self._kept(said["kept"] | {"owner": self.owner})
                 self._call(self._hear, message)
         except (EOFError, OSError):
             self._process.join()
@@ -190,23 +193,35 @@ class Lives:
         self._lives: dict[str, Live] = {}
         self._timers: dict[str, asyncio.TimerHandle] = {}
 
-    def begin(self, form: LiveForm) -> Live:
+    def begin(self, form: LiveForm, owner: str = "", most: int | None = None) -> Live:
         """Begin a live episode; where there are as many as may be, one that nobody watches makes room.
+
+        Args:
+            form: request for it.
+            owner: name of the user who begins it; empty where nobody has an account.
+            most: most of this user at a time; as many as there may be of all where None.
 
         Raises:
             InputError: the form asks for what there is not, or there are as many as may be, all watched.
         """
         played = self.played(form)
         played.chosen()
+        mine = [live for live in self._lives.values() if live.owner == owner]
+        if most is not None and len(mine) >= most:
+            self._make_room(mine, f"quota: {len(mine)} of your {most} live episodes are watched; close one of them first")
         if len(self._lives) >= self._most:
-            idle = next((live for live in self._lives.values() if not live.watchers), None)
-            if idle is None:
-                raise InputError(f"{self._most} live episodes are watched already; close one of them first")
-            self.end(idle.id)
-        live = Live(form, played, self._runs, self._note, self._kept)
+            self._make_room(self.all(), f"{self._most} live episodes are watched already; close one of them first")
+        live = Live(form, played, self._runs, owner, self._note, self._kept)
         self._lives[live.id] = live
         self._note(live)
         return live
+
+    def _make_room(self, among: list[Live], otherwise: str) -> None:
+        """End a live episode that nobody watches."""
+        idle = next((live for live in among if not live.watchers), None)
+        if idle is None:
+            raise InputError(otherwise)
+        self.end(idle.id)
 
     def played(self, form: LiveForm) -> LiveForm:
         """Return a form with its suite as a file where it is a scenario of the server's.
@@ -229,6 +244,10 @@ class Lives:
         if id not in self._lives:
             raise UnknownNameError("live episode", id, self._lives)
         return self._lives[id]
+
+    def owner(self, id: str) -> str | None:
+        """Return the name of a live episode's owner, empty for nobody; None where there is no such episode."""
+        return self._lives[id].owner if id in self._lives else None
 
     def end(self, id: str) -> None:
         """End a live episode.

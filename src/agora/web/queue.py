@@ -36,13 +36,14 @@ class RunQueue:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    def put(self, title: str, form: dict[str, Any]) -> Run:
+    def put(self, title: str, form: dict[str, Any], owner: str = "") -> Run:
         """Put a run at the end of the queue, and return it."""
-        return self._add(Run(id=fresh_id(), title=title, state=QUEUED, form=form, created=now()))
+        return self._add(Run(id=fresh_id(), title=title, state=QUEUED, form=form, created=now(), owner=owner))
 
-    def put_finished(self, id: str, title: str, form: dict[str, Any], count: int) -> Run:
+    def put_finished(self, id: str, title: str, form: dict[str, Any], count: int, owner: str = "") -> Run:
         """Enter a run whose episodes were played elsewhere, and return it."""
-        run = Run(id=id, title=title, state=FINISHED, form=form, created=now(), ended=now(), done=count, total=count)
+        times = {"created": now(), "ended": now()}
+        run = Run(id=id, title=title, state=FINISHED, form=form, done=count, total=count, owner=owner, **times)
         return self._add(run)
 
     def _add(self, run: Run) -> Run:
@@ -67,6 +68,11 @@ class RunQueue:
         if found is None:
             raise UnknownNameError("run", id, [run.id for run in self.runs()])
         return found
+
+    def owner(self, id: str) -> str | None:
+        """Return the name of a run's owner, empty for nobody; None where there is no such run."""
+        with self._session() as session:
+            return session.scalar(select(Run.owner).where(Run.id == id))
 
     def take(self, worker: str) -> Run | None:
         """Give the oldest run that waits to a worker; None where none waits."""

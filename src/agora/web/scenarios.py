@@ -130,7 +130,7 @@ class Scenarios:
         """
         check_name("scenario", name)
         self._worlds.folder(_world_of(_read(text)))
-        path = self._folder / f"{name}.json"
+        path = self.path(name)
         data = (json.dumps(json.loads(text), indent=2, ensure_ascii=False) + "\n").encode()
         with self._writing:
             there = _version(path.read_bytes()) if path.is_file() else ""
@@ -188,6 +188,10 @@ class Scenarios:
         moved = scenario.moved((-x, -y)) if x or y else scenario
         world = Surroundings(place.map, moved, furniture=place.furniture, zones=place.zones)
         return task_in(world, load_robot(ROBOT).radius)
+
+    def path(self, name: str) -> Path:
+        """Return the file of an own scenario of a name, which may not be there."""
+        return self._folder / f"{name}.json"
 
     def _own(self, name: str) -> Path:
         known = {file.stem: file for file in self._folder.glob("*.json")}

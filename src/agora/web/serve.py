@@ -1,7 +1,8 @@
-"""A server on this machine, with its workers, until it is stopped."""
+"""A server with its workers, until it is stopped."""
 
 from __future__ import annotations
 
+import ipaddress
 import socket
 import threading
 import webbrowser
@@ -11,37 +12,75 @@ from pathlib import Path
 import uvicorn
 
 from agora.errors import InputError
+from agora.web.accounts.people import ADMINISTER
+from agora.web.accounts.users import Users
 from agora.web.app import create_app
 from agora.web.database import opened
 from agora.web.settings import Settings
 from agora.web.workers import working
 
 HOST = "127.0.0.1"
+"""Address at which a server listens by default: this machine alone can reach it."""
 
 
-def serve(settings: Settings, port: int, workers: int, *, opens: bool, say: Callable[[str], None]) -> None:
+def is_here(host: str) -> bool:
+    """Return whether an address is this machine's own, which nobody else can reach.
+
+    Raises:
+        InputError: it is no address.
+    """
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError as error:
+        raise InputError(f"--host {host}: expected an address of this machine, such as 0.0.0.0 for all of them") from error
+
+
+def serve(settings: Settings, host: str, port: int, workers: int, *, opens: bool, say: Callable[[str], None]) -> None:
     """Serve until Ctrl-C or SIGTERM.
 
     Args:
         settings: settings of the server.
-        port: port on this machine; 0 for any that is free.
+        host: address of this machine to listen at; one that others can reach needs ``settings.accounts``.
+        port: port there; 0 for any that is free.
         workers: number of workers.
         opens: whether a browser opens the page.
         say: is given lines for the person at the terminal.
 
     Raises:
-        InputError: the port is taken, or the folder or the database cannot be used.
+        InputError: the port is taken, or the folder or the database cannot be used, or everybody could do everything.
     """
-    listening = _listening(port)
+    if not (settings.accounts or is_here(host)):
+        raise InputError(f"--host {host}: a server that others can reach needs accounts")
+    listening = _listening(host, port)
     _make(settings.runs)
-    address = f"http://{HOST}:{listening.getsockname()[1]}/"
+    shown = HOST if ipaddress.ip_address(listening.getsockname()[0]).is_unspecified else host
+    address = f"http://{f'[{shown}]' if ':' in shown else shown}:{listening.getsockname()[1]}/"
     with opened(settings.url) as engine, working(settings, workers):
         app = create_app(settings, engine)
-        server = uvicorn.Server(uvicorn.Config(app, log_level="warning", ws="websockets-sansio", timeout_graceful_shutdown=2))
+        config = uvicorn.Config(
+            app,
+            log_level="warning",
+            ws="websockets-sansio",
+            timeout_graceful_shutdown=2,
+            proxy_headers=False,  # the application believes those whom the settings name
+            server_header=False,
+        )
+        server = uvicorn.Server(config)
+        if settings.accounts:
+            _welcome(Users(engine, settings.limits.quotas), address, settings, say)
         say(f"Agora is at {address} ; runs are kept in {settings.runs}; Ctrl-C ends it")
         if opens:
             threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
         server.run([listening])
+
+
+def _welcome(users: Users, address: str, settings: Settings, say: Callable[[str], None]) -> None:
+    """Invite an administrator where there is none."""
+    say("People sign in here; administrators invite them.")
+    if not users.administered:
+        place = f"https://{settings.names[0]}/" if settings.names else address
+        link = f"{place}invitation#{users.invite(ADMINISTER)}"
+        say(f"There is no administrator yet. The first who opens this, within 7 days, becomes one: {link}")
 
 
 def _make(folder: Path) -> None:
@@ -52,13 +91,13 @@ def _make(folder: Path) -> None:
         raise InputError(f"{folder}: cannot be made: {error.strerror}") from error
 
 
-def _listening(port: int) -> socket.socket:
+def _listening(host: str, port: int) -> socket.socket:
     """A socket that listens on a port of this machine; who comes before the server is ready waits for it."""
-    listening = socket.socket()
+    listening = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        listening.bind((HOST, port))
+        listening.bind((host, port))
         listening.listen()
     except OSError as error:
-        raise InputError(f"port {port}: {error.strerror}; choose another by --port, or 0 for any") from error
+        raise InputError(f"{host}, port {port}: {error.strerror}; choose another by --port, or 0 for any") from error
     return listening

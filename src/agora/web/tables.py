@@ -33,6 +33,7 @@ class Run(Base):
         created: time at which it was asked for.
         started: time at which it began, or went on.
         ended: time at which it ended.
+        owner: name of the user who asked for it; empty where nobody has an account.
     """
 
     __tablename__ = "runs"
@@ -51,11 +52,12 @@ class Run(Base):
     created: Mapped[datetime]
     started: Mapped[datetime | None]
     ended: Mapped[datetime | None]
+    owner: Mapped[str] = mapped_column(default="", server_default="")
 
     def plain(self) -> dict[str, Any]:
         """The run as pages read it."""
-        times = {name: _said(getattr(self, name)) for name in ("created", "started", "ended")}
-        names = ("id", "title", "state", "done", "total", "message", "form")
+        times = {name: said(getattr(self, name)) for name in ("created", "started", "ended")}
+        names = ("id", "title", "state", "done", "total", "message", "form", "owner")
         return {name: getattr(self, name) for name in names} | times
 
 
@@ -64,5 +66,6 @@ def now() -> datetime:
     return datetime.now(UTC).replace(tzinfo=None)
 
 
-def _said(time: datetime | None) -> str | None:
+def said(time: datetime | None) -> str | None:
+    """A time as pages read it."""
     return None if time is None else time.isoformat(timespec="milliseconds") + "Z"

@@ -18,13 +18,16 @@ from agora.draft.scenario import GIVEN, MOVES, TALKS, Pedestrian
 from agora.errors import InputError
 from agora.maps.furniture import MODELS
 from agora.robots.model import load_robot
-from agora.web.addresses.answers import download
+from agora.web.accounts.people import Asker, Person
+from agora.web.accounts.quotas import Ledger
+from agora.web.accounts.things import Things
+from agora.web.addresses.answers import download, text_in
 from agora.web.catalogue import fields_of
 from agora.web.scenarios import ROBOT, OlderError, Scenarios, text_of, thing
 from agora.web.worlds import Worlds, drawn, generated
 
 
-def add_worlds(app: FastAPI, worlds: Worlds) -> None:
+def add_worlds(app: FastAPI, worlds: Worlds, things: Things, ledger: Ledger) -> None:
     """Add the addresses of worlds."""
 
     @app.get("/api/worlds")
@@ -33,9 +36,14 @@ def add_worlds(app: FastAPI, worlds: Worlds) -> None:
         return worlds.all()
 
     @app.post("/api/worlds", status_code=201)
-    def make(fields: dict[str, Any]) -> dict[str, Any]:
+    def make(person: Asker, fields: dict[str, Any]) -> dict[str, Any]:
         """Make an own world by a generator: ``name``, ``generator``, ``parameters``, ``seed``."""
-        return worlds.make(_text(fields, "name"), *_asked(fields))
+        name = text_in(fields, "name")
+        with ledger.turn:
+            ledger.check_upload(person)
+            made = worlds.make(name, *_asked(fields))
+            things.put("world", name, person.name)
+        return made
 
     @app.post("/api/worlds/preview")
     def preview(fields: dict[str, Any]) -> dict[str, Any]:
@@ -43,13 +51,18 @@ def add_worlds(app: FastAPI, worlds: Worlds) -> None:
         return drawn(generated(*_asked(fields)))
 
     @app.post("/api/worlds/map", status_code=201)
-    def take(fields: dict[str, Any]) -> dict[str, Any]:
+    def take(person: Asker, fields: dict[str, Any]) -> dict[str, Any]:
         """Make an own world of a map of map_server: ``name``, ``yaml`` (its text) and ``image`` (base64)."""
         try:
-            image = base64.b64decode(_text(fields, "image"), validate=True)
+            image = base64.b64decode(text_in(fields, "image"), validate=True)
         except ValueError as error:
             raise InputError("image: expected base64") from error
-        return worlds.take(_text(fields, "name"), _text(fields, "yaml"), image)
+        name = text_in(fields, "name")
+        with ledger.turn:
+            ledger.check_upload(person, len(image))
+            made = worlds.take(name, text_in(fields, "yaml"), image)
+            things.put("world", name, person.name)
+        return made
 
     @app.get("/api/worlds/{name}")
     def world(name: str) -> dict[str, Any]:
@@ -57,7 +70,7 @@ def add_worlds(app: FastAPI, worlds: Worlds) -> None:
         return worlds.world(name)
 
 
-def add_scenarios(app: FastAPI, scenarios: Scenarios) -> None:
+def add_scenarios(app: FastAPI, scenarios: Scenarios, things: Things, ledger: Ledger) -> None:
     """Add the addresses of scenarios."""
 
     @app.exception_handler(OlderError)
@@ -90,16 +103,25 @@ def add_scenarios(app: FastAPI, scenarios: Scenarios) -> None:
         """A scenario of a world."""
         return scenarios.look(world, name)
 
+    def kept(person: Person, name: str, text: str, version: str) -> dict[str, Any]:
+        with ledger.turn:
+            ledger.check_upload(person, len(text), new=not version)
+            scenario = scenarios.put(name, text, version)
+            if not version:
+                things.put("scenario", name, person.name)
+        return scenario
+
     @app.put("/api/scenarios/{name}")
-    async def keep(name: str, request: Request) -> dict[str, Any]:
+    async def keep(name: str, person: Asker, request: Request) -> dict[str, Any]:
         """Keep an own scenario: ``content``, plain data or the text of a file, and the ``version`` that it changes, if any."""
         body = await _body(request)
-        return await run_in_threadpool(scenarios.put, name, text_of(body["content"]), _text(body, "version"))
+        return await run_in_threadpool(kept, person, name, text_of(body["content"]), text_in(body, "version"))
 
     @app.delete("/api/scenarios/{name}", status_code=204)
     def remove(name: str) -> None:
         """Remove an own scenario."""
         scenarios.remove(name)
+        things.put("scenario", name, "")
 
     @app.get("/api/scenarios/{name}/file")
     def file(name: str) -> Response:
@@ -132,17 +154,10 @@ async def _body(request: Request) -> dict[str, Any]:
     return found
 
 
-def _text(fields: dict[str, Any], key: str) -> str:
-    value = fields.get(key, "")
-    if not isinstance(value, str):
-        raise InputError(f"{key}: expected a text, got {value!r}")
-    return value
-
-
 def _asked(fields: dict[str, Any]) -> tuple[str, dict[str, Any], int]:
     parameters, seed = fields.get("parameters", {}), fields.get("seed", 0)
     if not isinstance(parameters, dict):
         raise InputError(f"parameters: expected names and values, got {parameters!r}")
     if not isinstance(seed, int) or isinstance(seed, bool):
         raise InputError(f"seed: expected a whole number, got {seed!r}")
-    return _text(fields, "generator"), parameters, seed
+    return text_in(fields, "generator"), parameters, seed

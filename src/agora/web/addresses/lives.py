@@ -13,21 +13,26 @@ from starlette.concurrency import run_in_threadpool
 
 from agora.config import build
 from agora.errors import UnknownNameError
+from agora.web.accounts.people import RUN, Asker
+from agora.web.accounts.quotas import Ledger
+from agora.web.accounts.reach import check_reach
 from agora.web.events import Events
-from agora.web.guard import refused
 from agora.web.live_episode import LiveForm
 from agora.web.lives import Live, Lives
 
 
-def add_lives(app: FastAPI, events: Events, lives: Callable[[], Lives]) -> None:
+def add_lives(app: FastAPI, events: Events, lives: Callable[[], Lives], ledger: Ledger) -> None:
     """Add the addresses of live episodes."""
 
     @app.post("/api/live", status_code=201)
-    async def begin(fields: dict[str, Any]) -> dict[str, Any]:
+    async def begin(person: Asker, fields: dict[str, Any]) -> dict[str, Any]:
         """Begin a live episode: the fields of a `LiveForm`."""
+        check_reach(person, fields)
         form = build(fields, LiveForm, "live")
+        if form.drive:
+            await run_in_threadpool(ledger.check_results, person)
         await run_in_threadpool(lives().played(form).chosen)
-        return lives().begin(form).plain()
+        return lives().begin(form, person.name, person.quotas.lives if person.quotas else None).plain()
 
     @app.get("/api/live")
     async def each() -> list[dict[str, Any]]:
@@ -40,9 +45,7 @@ def add_lives(app: FastAPI, events: Events, lives: Callable[[], Lives]) -> None:
         lives().end(id)
 
     @app.websocket("/api/live/{id}")
-    async def watch(socket: WebSocket, id: str) -> None:
-        if await refused(socket):
-            return
+    async def watch(socket: WebSocket, id: str, person: Asker) -> None:
         await socket.accept()
         try:
             live = lives().get(id)
@@ -50,20 +53,18 @@ def add_lives(app: FastAPI, events: Events, lives: Callable[[], Lives]) -> None:
             await socket.send_json({"error": str(error)})
             await socket.close(4404)
             return
-        await _serve(socket, live)
+        await _serve(socket, live, person.may(RUN) and person.owns(live.owner))
 
     @app.websocket("/api/events")
     async def listen(socket: WebSocket) -> None:
-        if await refused(socket):
-            return
         await socket.accept()
         with suppress(WebSocketDisconnect, RuntimeError):
             async for message in events.listen():
                 await socket.send_text(json.dumps(message))
 
 
-async def _serve(socket: WebSocket, live: Live) -> None:
-    """Send a watcher what happens, and take its wishes, until it goes."""
+async def _serve(socket: WebSocket, live: Live, may: bool) -> None:
+    """Send a watcher what happens, and take its wishes where it may have some, until it goes."""
     watcher = live.watch()
 
     async def send() -> None:
@@ -73,8 +74,10 @@ async def _serve(socket: WebSocket, live: Live) -> None:
 
     async def hear() -> None:
         while True:
+            text = await socket.receive_text()
             with suppress(ValueError):
-                live.do(json.loads(await socket.receive_text()))
+                if may:
+                    live.do(json.loads(text))
 
     tasks = [asyncio.create_task(send()), asyncio.create_task(hear())]
     try:

@@ -8,13 +8,16 @@ from typing import Any
 from fastapi import FastAPI
 
 from agora.errors import InputError
+from agora.web.accounts.people import Asker
+from agora.web.accounts.quotas import Ledger
+from agora.web.accounts.reach import check_reach
 from agora.web.queue import RunQueue
 from agora.web.scenarios import Scenarios
 from agora.web.settings import Settings
 from agora.web.worker import form_of
 
 
-def add_runs(app: FastAPI, settings: Settings, queue: RunQueue, scenarios: Scenarios) -> None:
+def add_runs(app: FastAPI, settings: Settings, queue: RunQueue, scenarios: Scenarios, ledger: Ledger) -> None:
     """Add the addresses of the queue."""
 
     @app.get("/api/runs")
@@ -23,7 +26,7 @@ def add_runs(app: FastAPI, settings: Settings, queue: RunQueue, scenarios: Scena
         return [run.plain() for run in queue.runs()]
 
     @app.post("/api/runs", status_code=201)
-    def ask(fields: dict[str, Any]) -> dict[str, Any]:
+    def ask(person: Asker, fields: dict[str, Any]) -> dict[str, Any]:
         """Put a run into the queue: the fields of a `RequestForm`, and ``title``."""
         form = {name: value for name, value in fields.items() if name != "title"}
         for name in ("output", "resume", "add", "executor"):
@@ -31,11 +34,16 @@ def add_runs(app: FastAPI, settings: Settings, queue: RunQueue, scenarios: Scena
                 raise InputError(f"run: {name!r} is the server's to choose")
         if form.get("workers") == 0:
             raise InputError("run: workers: expected at least 1: in its own process a planner could end the server's worker")
+        check_reach(person, form)
+        ledger.check_run(person)
         planned = form_of(form, settings.runs / "asked", suite=scenarios.suite).request()
         title = fields.get("title") or f"{planned.suite.name}: {', '.join(planned.planners)}"
         if not isinstance(title, str):
             raise InputError(f"run: title: expected a text, got {title!r}")
-        return queue.put(title[:200], form).plain()
+        with ledger.turn:
+            options = planned.options
+            ledger.check_run(person, planned.episodes, options.workers * options.threads)
+            return queue.put(title[:200], form, person.name).plain()
 
     @app.get("/api/runs/{id}")
     def run(id: str) -> dict[str, Any]:
@@ -48,9 +56,11 @@ def add_runs(app: FastAPI, settings: Settings, queue: RunQueue, scenarios: Scena
         return queue.cancel(id).plain()
 
     @app.post("/api/runs/{id}/resume")
-    def resume(id: str) -> dict[str, Any]:
+    def resume(person: Asker, id: str) -> dict[str, Any]:
         """Go on with a run that was stopped."""
-        return queue.resume(id).plain()
+        with ledger.turn:
+            ledger.check_run(person)
+            return queue.resume(id).plain()
 
     @app.delete("/api/runs/{id}", status_code=204)
     def remove(id: str) -> None:

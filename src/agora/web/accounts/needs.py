@@ -1,0 +1,133 @@
+"""The role that each address needs, in one table, and the check that FastAPI runs before each address.
+
+An address that is missing from the table is for administrators alone; a test fails for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from starlette.exceptions import HTTPException, WebSocketException
+from starlette.requests import HTTPConnection
+
+from agora.web.accounts.people import ADMINISTER, LOOK, RUN, Person
+
+FORBIDDEN = 4403
+"""Code with which a socket is closed that a person's role does not open."""
+
+
+@dataclass(frozen=True)
+class Need:
+    """The need of an address.
+
+    Attributes:
+        role: role that it needs; empty where nobody need be signed in.
+        own: kind of the thing in its path that must be the person's own; empty for none.
+    """
+
+    role: str = ""
+    own: str = ""
+
+
+OPEN, READ, WRITE, ALL = Need(), Need(LOOK), Need(RUN), Need(ADMINISTER)
+
+NEEDS = {
+    "GET /{path:path}": OPEN,
+    "GET /api/me": OPEN,
+    "POST /api/session": OPEN,
+    "DELETE /api/session": OPEN,
+    "POST /api/invitation": OPEN,
+    "POST /api/invitation/look": OPEN,
+    "POST /api/me/password": READ,
+    "GET /api/me/account": READ,
+    "POST /api/me/tokens": READ,
+    "DELETE /api/me/tokens/{name}": READ,
+    "GET /api/users": ALL,
+    "PATCH /api/users/{name}": ALL,
+    "GET /api/invitations": ALL,
+    "POST /api/invitations": ALL,
+    "DELETE /api/invitations/{name}": ALL,
+    "GET /api/server": ALL,
+    "GET /api/about": READ,
+    "GET /api/suites": READ,
+    "GET /api/suites/{name}": READ,
+    "GET /api/planners": READ,
+    "GET /api/kinds": READ,
+    "GET /api/kinds/{kind}/{name}": READ,
+    "GET /api/robots": READ,
+    "GET /api/policies": READ,
+    "GET /api/runs": READ,
+    "POST /api/runs": WRITE,
+    "GET /api/runs/{id}": READ,
+    "POST /api/runs/{id}/cancel": Need(RUN, "run"),
+    "POST /api/runs/{id}/resume": Need(RUN, "run"),
+    "DELETE /api/runs/{id}": Need(RUN, "run"),
+    "GET /api/runs/{id}/rows": READ,
+    "GET /api/runs/{id}/report": READ,
+    "GET /api/runs/{id}/table": READ,
+    "GET /api/runs/{id}/files/{kind}": READ,
+    "GET /api/runs/{id}/mcap": READ,
+    "GET /api/runs/{id}/replay": READ,
+    "GET /api/compare": READ,
+    "GET /api/leaderboard": READ,
+    "POST /api/live": WRITE,
+    "GET /api/live": READ,
+    "DELETE /api/live/{id}": Need(RUN, "live"),
+    "WS /api/live/{id}": READ,
+    "WS /api/events": READ,
+    "GET /api/worlds": READ,
+    "POST /api/worlds": WRITE,
+    "POST /api/worlds/preview": WRITE,
+    "POST /api/worlds/map": WRITE,
+    "GET /api/worlds/{name}": READ,
+    "GET /api/scenarios": READ,
+    "GET /api/scenario-parts": READ,
+    "POST /api/scenarios/check": READ,
+    "GET /api/scenarios/{name}": READ,
+    "GET /api/worlds/{world}/scenarios/{name}": READ,
+    "PUT /api/scenarios/{name}": Need(RUN, "scenario"),
+    "DELETE /api/scenarios/{name}": Need(RUN, "scenario"),
+    "GET /api/scenarios/{name}/file": READ,
+}
+"""The need of each address: its method, WS for a WebSocket, and its path as the address declares it."""
+
+WORDS = {LOOK: "look", RUN: "run things", ADMINISTER: "administer"}
+"""Roles in sentences."""
+
+
+def is_open(method: str, path: str) -> bool:
+    """Return whether a request needs nobody to be signed in: pages and their files, and the addresses that let people in."""
+    return not path.startswith("/api/") or NEEDS.get(f"{method} {path}") == OPEN
+
+
+def demands(owners: Mapping[str, Callable[[str], str | None]]) -> Callable[[HTTPConnection], None]:
+    """Return the check of every address, which FastAPI runs before it.
+
+    Args:
+        owners: for each kind of thing, the function from its name to that of its owner; None for a thing that is not there, for
+            which the address has words.
+    """
+
+    def check(asked: HTTPConnection) -> None:
+        person: Person | None = asked.state.person
+        method = "WS" if asked.scope["type"] == "websocket" else asked.scope["method"]
+        need = NEEDS.get(f"{method} {asked.scope['route'].path}", ALL)
+        if not need.role:
+            return
+        if person is None:
+            raise _refusal(asked, "sign in first", 401)
+        if not person.may(need.role):
+            raise _refusal(asked, f"your role is {person.role}: only who may {WORDS[need.role]} can do this; ask an administrator")
+        if need.own:
+            name = str(asked.path_params.get("id") or asked.path_params.get("name"))
+            owner = None if person.may(ADMINISTER) else owners[need.own](name)
+            if owner is not None and not person.owns(owner):
+                whose = f"{owner}'s" if owner else "nobody's"
+                raise _refusal(asked, f"{need.own} {name} is {whose}: only its owner or an administrator can change or remove it")
+
+    return check
+
+
+def _refusal(asked: HTTPConnection, words: str, status: int = 403) -> Exception:
+    return WebSocketException(FORBIDDEN, words) if asked.scope["type"] == "websocket" else HTTPException(status, words)

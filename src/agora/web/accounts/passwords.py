@@ -1,0 +1,66 @@
+"""Passwords: their rules, and their hashes by argon2 (RFC 9106)."""
+
+from __future__ import annotations
+
+import asyncio
+
+from argon2 import PasswordHasher
+from argon2.exceptions import InvalidHashError, VerificationError
+from starlette.concurrency import run_in_threadpool
+
+from agora.errors import InputError
+
+SHORTEST, LONGEST = 10, 200
+"""Fewest and most signs of a password; a longer one is refused unread, because hashing it could hold the server up."""
+
+HASHER = PasswordHasher()
+"""Its costs are those of RFC 9106 for little memory: 64 MiB, three passes, four lanes."""
+
+_AT_ONCE = 2  # hashes at a time: each takes 64 MiB
+
+
+def check_password(password: str, name: str) -> None:
+    """Refuse a password that is easy to guess, or too long to be hashed.
+
+    Raises:
+        InputError: it is too short or too long, is the name, or repeats few signs.
+    """
+    if not SHORTEST <= len(password) <= LONGEST:
+        raise InputError(f"password: expected {SHORTEST} to {LONGEST} signs, got {len(password)}")
+    if password.strip().casefold() == name.casefold():
+        raise InputError("password: expected another one than the name")
+    if len(set(password)) < 5:
+        raise InputError("password: expected at least five different signs")
+
+
+class Passwords:
+    """Hashes and checks passwords, few at a time; who has to wait holds up nobody else. Use it in the server's loop."""
+
+    def __init__(self) -> None:
+        self._turns = asyncio.Semaphore(_AT_ONCE)
+        self._nobody = HASHER.hash("the password of nobody")
+
+    async def hash(self, password: str) -> str:
+        """Return the hash of a password."""
+        async with self._turns:
+            return await run_in_threadpool(HASHER.hash, _bytes(password))
+
+    def is_old(self, hashed: str) -> bool:
+        """Return whether a hash was made at other costs than those of today."""
+        return HASHER.check_needs_rehash(hashed)
+
+    async def fits(self, password: str, hashed: str) -> bool:
+        """Return whether a hash is of a password; with the hash of nobody, an empty text, it takes as long and is not."""
+        async with self._turns:
+            return await run_in_threadpool(_fits, hashed or self._nobody, _bytes(password)) and hashed != ""
+
+
+def _fits(hashed: str, password: bytes) -> bool:
+    try:
+        return HASHER.verify(hashed, password)
+    except (VerificationError, InvalidHashError):
+        return False
+
+
+def _bytes(password: str) -> bytes:
+    return password[:LONGEST].encode("utf-8", "surrogatepass")

@@ -1,0 +1,121 @@
+"""The ledger: how much each person has, and the refusal of what would be too much."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from agora.errors import InputError
+from agora.web.accounts.people import Person
+from agora.web.accounts.things import Things, size_of
+from agora.web.queue import RunQueue
+from agora.web.tables import QUEUED, RUNNING
+
+_MIB = 1 << 20
+
+
+@dataclass(frozen=True)
+class Use:
+    """The amounts that a person has, in the units of `agora.web.settings.Quotas`.
+
+    Attributes:
+        runs: runs that wait or are under way.
+        results: results of all runs, MiB.
+        uploads: own things that pages keep.
+        upload_size: size of these, MiB.
+    """
+
+    runs: int
+    results: float
+    uploads: int
+    upload_size: float
+
+
+class Ledger:
+    """The amounts that everybody has, and the refusals of what would be too much.
+
+    Args:
+        queue: the queue of runs.
+        folder: folder of the results.
+        things: what people own besides runs.
+
+    Attributes:
+        turn: held by an address from its check to the end of what it adds, so that two requests at once do not both fit.
+    """
+
+    def __init__(self, queue: RunQueue, folder: Path, things: Things) -> None:
+        self._queue, self._folder, self._things, self.turn = queue, folder, things, threading.Lock()
+
+    def use(self, name: str) -> Use:
+        """Return how much a person has."""
+        runs = [run for run in self._queue.runs() if run.owner == name]
+        own = self._things.of(name)
+        return Use(
+            runs=sum(run.state in (QUEUED, RUNNING) for run in runs),
+            results=sum(size_of(self._folder / run.id) for run in runs) / _MIB,
+            uploads=len(own),
+            upload_size=sum(map(size_of, own)) / _MIB,
+        )
+
+    def check_run(self, person: Person, episodes: int = 0, processors: int = 1) -> None:
+        """Refuse a run that would be too much for a person.
+
+        Args:
+            person: person who asks.
+            episodes: episodes of the run, over all its planners.
+            processors: workers of the run times threads of each.
+
+        Raises:
+            InputError: a quota would be exceeded; the message says what is used, and what is allowed.
+        """
+        if (most := person.quotas) is None:
+            return
+        if episodes > most.episodes:
+            raise InputError(f"quota: the run has {episodes:,} episodes, and you may run {most.episodes:,} at once")
+        if processors > most.processors:
+            raise InputError(
+                f"quota: the run asks for {processors} processors (workers times threads), and you may have {most.processors}"
+            )
+        use = self.check_results(person)
+        if use.runs >= most.runs:
+            raise InputError(f"quota: {use.runs} of your {most.runs} runs wait or are under way; wait for one, or cancel it")
+
+    def check_results(self, person: Person) -> Use:
+        """Return how much a person has, where there is room for further results.
+
+        Raises:
+            InputError: there is none; the message says what is used, and what is allowed.
+        """
+        use = self.use(person.name)
+        if person.quotas is not None and use.results >= person.quotas.results:
+            raise InputError(f"quota: your results take {use.results:.1f} of {person.quotas.results} MiB; remove some runs")
+        return use
+
+    def check_upload(self, person: Person, size: int = 0, *, new: bool = True) -> None:
+        """Refuse a thing that would be too much for a person.
+
+        Args:
+            person: person who asks.
+            size: bytes of it; 0 where nobody knows before it is there.
+            new: whether there is one thing more.
+
+        Raises:
+            InputError: a quota would be exceeded; the message says what is used, and what is allowed.
+        """
+        if (most := person.quotas) is None:
+            return
+        use = self.use(person.name)
+        if new and use.uploads >= most.uploads:
+            raise InputError(f"quota: you have {use.uploads} of {most.uploads} scenarios, worlds and other things; remove some")
+        if use.upload_size + size / _MIB > most.upload_size:
+            raise InputError(
+                f"quota: your scenarios, worlds and other things take {use.upload_size:.1f} of {most.upload_size} MiB, "
+                f"and this one has {size / _MIB:.1f}; remove some"
+            )
+
+    def plain(self, person: Person) -> dict[str, Any]:
+        """Return quotas and use as pages read them."""
+        quotas = None if person.quotas is None else asdict(person.quotas)
+        return {"quotas": quotas, "use": asdict(self.use(person.name)) if person.name else None}

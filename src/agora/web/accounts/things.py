@@ -1,0 +1,66 @@
+"""Owners of what pages keep in the server's folder, such as scenarios and worlds, and the room that it takes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from sqlalchemy import Engine, delete, select
+from sqlalchemy.orm import Session
+
+from agora.web.accounts.tables import Owned
+
+
+class Things:
+    """The things of a server that belong to somebody.
+
+    Args:
+        engine: engine of the database.
+        places: for each kind of thing, the file or folder of a name; it may not be there.
+    """
+
+    def __init__(self, engine: Engine, places: Mapping[str, Callable[[str], Path]]) -> None:
+        self._engine, self._places = engine, places
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of things."""
+        return tuple(self._places)
+
+    def owner(self, kind: str, name: str) -> str | None:
+        """Return the name of the owner; empty for a thing of nobody, None for one that is not there."""
+        if not self._places[kind](name).exists():
+            return None
+        with Session(self._engine) as session:
+            found = session.get(Owned, (kind, name))
+            return found.owner if found is not None else ""
+
+    def put(self, kind: str, name: str, owner: str) -> None:
+        """Enter the owner of a thing that is new; an empty name is nobody's."""
+        with Session(self._engine) as session:
+            session.execute(delete(Owned).where(Owned.kind == kind, Owned.name == name))
+            if owner:
+                session.add(Owned(kind=kind, name=name, owner=owner))
+            session.commit()
+
+    def of(self, owner: str) -> list[Path]:
+        """Return the files and folders of somebody that are there."""
+        with Session(self._engine) as session:
+            found = session.scalars(select(Owned).where(Owned.owner == owner)).all()
+        places = [self._places[one.kind](one.name) for one in found if one.kind in self._places]
+        return [place for place in places if place.exists()]
+
+
+def size_of(place: Path) -> int:
+    """Return the number of bytes of a file, or of all files in a folder; what goes meanwhile counts nothing."""
+    if not place.is_dir():
+        return _bytes(place)
+    return sum(_bytes(Path(folder) / name) for folder, _, names in os.walk(place) for name in names)
+
+
+def _bytes(file: Path) -> int:
+    try:
+        return file.stat().st_size
+    except OSError:
+        return 0

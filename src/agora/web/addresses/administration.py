@@ -1,0 +1,84 @@
+"""The addresses of administrators: people, invitations, and how the server stands."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any
+
+from fastapi import FastAPI
+from starlette.concurrency import run_in_threadpool
+
+from agora.web.accounts.keys import Keys, shown_name
+from agora.web.accounts.people import Asker
+from agora.web.accounts.quotas import Ledger
+from agora.web.accounts.tables import INVITATION, SESSION, Key, User
+from agora.web.accounts.users import Users
+from agora.web.addresses.answers import text_in
+from agora.web.lives import Lives
+from agora.web.queue import RunQueue
+from agora.web.settings import Settings
+from agora.web.tables import QUEUED, RUNNING, said
+
+
+def add_administration(app: FastAPI, users: Users, keys: Keys, ledger: Ledger) -> None:
+    """Add the addresses of people and invitations."""
+
+    def plain(user: User) -> dict[str, Any]:
+        return {
+            "name": user.name,
+            "role": user.role,
+            "blocked": user.blocked,
+            "created": said(user.created),
+            "sessions": len(keys.all(SESSION, user.name)),
+            "own_quotas": user.quotas,
+            "quotas": asdict(users.quotas(user)),
+            "use": asdict(ledger.use(user.name)),
+        }
+
+    @app.get("/api/users")
+    def everybody() -> list[dict[str, Any]]:
+        """All users: role, whether blocked, quotas and what is used of them."""
+        return [plain(user) for user in users.all()]
+
+    @app.patch("/api/users/{name}")
+    def change(name: str, fields: dict[str, Any]) -> dict[str, Any]:
+        """Change a user: ``role``, ``blocked``, ``quotas`` that differ from the server's. Blocking ends all sessions and tokens."""
+        return plain(users.change(name, fields))
+
+    @app.get("/api/invitations")
+    def invitations() -> list[dict[str, Any]]:
+        """All invitations that nobody has taken yet."""
+        return [_invitation(key) for key in keys.all(INVITATION)]
+
+    @app.post("/api/invitations", status_code=201)
+    def invite(person: Asker, fields: dict[str, Any]) -> dict[str, Any]:
+        """Invite somebody new by a ``role``, or have a ``user`` set another password. The answer has the ``token`` of the link."""
+        return {"token": users.invite(text_in(fields, "role"), text_in(fields, "user"), person.name)}
+
+    @app.delete("/api/invitations/{name}", status_code=204)
+    def withdraw(name: str) -> None:
+        """Withdraw an invitation."""
+        keys.end_named(INVITATION, name)
+
+
+def add_state(app: FastAPI, settings: Settings, queue: RunQueue, lives: Callable[[], Lives]) -> None:
+    """Add the address of how the server stands."""
+
+    @app.get("/api/server")
+    async def server() -> dict[str, Any]:
+        """The queue, the live episodes and the workers of everybody, and the disk, bytes."""
+        runs = [run for run in await run_in_threadpool(queue.runs) if run.state in (QUEUED, RUNNING)]
+        disk = shutil.disk_usage(settings.folder)
+        return {
+            "runs": [run.plain() for run in runs],
+            "lives": [live.plain() for live in lives().all()],
+            "workers": [{"name": run.worker, "run": run.id, "heard": said(run.beat)} for run in runs if run.worker],
+            "disk": {"total": disk.total, "free": disk.free},
+        }
+
+
+def _invitation(key: Key) -> dict[str, Any]:
+    times = {"created": said(key.created), "expires": said(key.expires)}
+    return {"id": shown_name(key), "role": key.role, "user": key.user, "by": key.label, **times}
