@@ -12,6 +12,7 @@ import pytest
 from agora.benchmark.account import account
 from agora.benchmark.bench import bench, run_all
 from agora.benchmark.events import Kept
+from agora.benchmark.run_folder import RunFolder
 from agora.errors import InputError, StoppedError
 from agora.web.database import opened
 from agora.web.queue import RunQueue
@@ -24,6 +25,11 @@ LONG = FORM | {"stages": ["hall"], "episodes": 4, "batch": 1}
 def wait_until(holds) -> None:
     while not holds():
         threading.Event().wait(0.01)
+
+
+def is_kept(folder) -> bool:
+    """Return whether a row is on the disk."""
+    return RunFolder.is_at(folder) and len(account(folder).rows) > 0
 
 
 def worked_on(settings, holds) -> None:
@@ -120,7 +126,7 @@ def test_a_run_that_breaks_the_worker_has_failed_and_is_not_taken_again(settings
 
 def test_a_worker_that_is_to_end_puts_its_run_back_and_another_goes_on_with_it(settings, queue, holding):
     run = queue.put("long", LONG)
-    worked_on(settings, lambda: queue.run(run.id).done > 0)
+    worked_on(settings, lambda: is_kept(settings.runs / run.id))
     assert queue.run(run.id).state == "queued"
     assert len(account(settings.runs / run.id).rows) == 1
     holding()
@@ -147,7 +153,7 @@ def test_a_cancelled_run_keeps_what_is_finished_and_goes_on_when_asked(settings,
 def test_a_worker_that_is_killed_loses_no_row(settings, queue, monkeypatch):
     run = queue.put("long", LONG)
     with subprocess.Popen([sys.executable, "-c", HELD, str(settings.folder)]) as worker:
-        wait_until(lambda: queue.run(run.id).done > 0)
+        wait_until(lambda: is_kept(settings.runs / run.id))
         os.kill(worker.pid, signal.SIGKILL)
     (kept,) = account(settings.runs / run.id).rows
     monkeypatch.setattr("agora.web.queue.SILENT", timedelta(0))

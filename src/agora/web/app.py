@@ -31,12 +31,14 @@ from agora.web.accounts.users import Users
 from agora.web.addresses.accounts import add_accounts, looked_up
 from agora.web.addresses.administration import add_administration, add_state
 from agora.web.addresses.editor import add_scenarios, add_worlds
+from agora.web.addresses.health import add_health
 from agora.web.addresses.lives import add_lives
 from agora.web.addresses.names import add_names
 from agora.web.addresses.results import add_results
 from agora.web.addresses.runs import add_runs
 from agora.web.events import Events
 from agora.web.guard import Guard
+from agora.web.health import Numbers, Timed
 from agora.web.lives import Lives
 from agora.web.queue import RunQueue
 from agora.web.scenarios import Scenarios
@@ -94,9 +96,12 @@ def create_app(settings: Settings, engine: Engine) -> FastAPI:
         openapi_url="/api/openapi.json",
     )
     _answer_errors(app)
+    numbers = Numbers(queue, settings.folder, lambda: lives[0])
     app.add_middleware(Guard, settings=settings, known=looked_up(users, keys))
     if settings.accounts:
         app.add_middleware(ProxyHeadersMiddleware, trusted_hosts=["127.0.0.1", "::1", *settings.proxies])
+    app.add_middleware(Timed, requests=numbers.requests)
+    add_health(app, settings, queue, numbers)
     add_accounts(app, settings, users, keys, ledger)
     add_administration(app, users, keys, ledger)
     add_state(app, settings, queue, lambda: lives[0])

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import Engine, delete, select, update
+from sqlalchemy import Engine, delete, func, select, update
 from sqlalchemy.orm import Session
 
 from agora.errors import InputError, UnknownNameError
-from agora.web.tables import CANCELLED, FAILED, FINISHED, QUEUED, RUNNING, Run, now
+from agora.web.tables import CANCELLED, FAILED, FINISHED, QUEUED, RUNNING, Heard, Run, now
 
 SILENT = timedelta(seconds=15)
 """A worker that was not heard of for so long is gone."""
@@ -57,6 +57,11 @@ class RunQueue:
         with self._session() as session:
             return session.scalars(select(Run).order_by(Run.created.desc(), Run.id.desc())).all()
 
+    def counts(self) -> dict[str, int]:
+        """Return the numbers of runs by state."""
+        with self._session() as session:
+            return {state: count for state, count in session.execute(select(Run.state, func.count()).group_by(Run.state))}
+
     def run(self, id: str) -> Run:
         """A run.
 
@@ -86,6 +91,24 @@ class RunQueue:
                     return self.run(id)
                 session.rollback()
         return None
+
+    def hear(self, worker: str) -> None:
+        """Note that a worker is alive."""
+        with self._session() as session:
+            session.execute(delete(Heard).where(Heard.beat < now() - 10 * SILENT))
+            session.merge(Heard(worker=worker, beat=now()))
+            session.commit()
+
+    def leave(self, worker: str) -> None:
+        """Forget a worker, which ends."""
+        with self._session() as session:
+            session.execute(delete(Heard).where(Heard.worker == worker))
+            session.commit()
+
+    def workers(self) -> Sequence[Heard]:
+        """All workers that are alive, by name."""
+        with self._session() as session:
+            return session.scalars(select(Heard).where(Heard.beat >= now() - SILENT).order_by(Heard.worker)).all()
 
     def give_back_silent(self) -> None:
         """Put runs back whose worker has gone silent; one that was to stop is cancelled."""

@@ -61,6 +61,20 @@ class Run(Base):
         return {name: getattr(self, name) for name in names} | times
 
 
+class Heard(Base):
+    """A worker that was heard of, with a run or without.
+
+    Attributes:
+        worker: name of the worker.
+        beat: time at which it was last heard of.
+    """
+
+    __tablename__ = "workers"
+
+    worker: Mapped[str] = mapped_column(primary_key=True)
+    beat: Mapped[datetime]
+
+
 def now() -> datetime:
     """The present time in UTC, without a zone: databases keep it as it is."""
     return datetime.now(UTC).replace(tzinfo=None)

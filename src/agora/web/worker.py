@@ -8,11 +8,13 @@ from __future__ import annotations
 import os
 import socket
 import threading
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from sqlalchemy.exc import SQLAlchemyError
 
 from agora.benchmark.bench import bench
 from agora.benchmark.events import Advanced
@@ -55,12 +57,34 @@ def work(settings: Settings, stop: threading.Event) -> None:
     name = f"{socket.gethostname()}:{os.getpid()}"
     with opened(settings.url) as engine:
         queue = RunQueue(engine)
-        while not stop.is_set():
-            run = queue.take(name)
-            if run is None:
-                stop.wait(LOOKS)
-            else:
-                _Conduct(queue, name, run, settings, stop).run()
+        with _heard(queue, name):
+            while not stop.is_set():
+                run = queue.take(name)
+                if run is None:
+                    stop.wait(LOOKS)
+                else:
+                    _Conduct(queue, name, run, settings, stop).run()
+
+
+@contextmanager
+def _heard(queue: RunQueue, name: str) -> Iterator[None]:
+    """Say that a worker is alive, again and again, whatever it does."""
+    over = threading.Event()
+
+    def say() -> None:
+        while not over.wait(BEATS):
+            with suppress(SQLAlchemyError):  # the database may be back the next time
+                queue.hear(name)
+
+    queue.hear(name)
+    thread = threading.Thread(target=say, daemon=True, name="alive")
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+        queue.leave(name)
 
 
 def main(settings: Settings) -> None:

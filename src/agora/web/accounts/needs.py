@@ -35,6 +35,8 @@ OPEN, READ, WRITE, ALL = Need(), Need(LOOK), Need(RUN), Need(ADMINISTER)
 NEEDS = {
     "GET /{path:path}": OPEN,
     "GET /api/me": OPEN,
+    "GET /api/health": OPEN,
+    "GET /api/metrics": ALL,
     "POST /api/session": OPEN,
     "DELETE /api/session": OPEN,
     "POST /api/invitation": OPEN,

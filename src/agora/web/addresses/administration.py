@@ -70,11 +70,15 @@ def add_state(app: FastAPI, settings: Settings, queue: RunQueue, lives: Callable
     async def server() -> dict[str, Any]:
         """The queue, the live episodes and the workers of everybody, and the disk, bytes."""
         runs = [run for run in await run_in_threadpool(queue.runs) if run.state in (QUEUED, RUNNING)]
+        under_way = {run.worker: run.id for run in runs}
         disk = shutil.disk_usage(settings.folder)
         return {
             "runs": [run.plain() for run in runs],
             "lives": [live.plain() for live in lives().all()],
-            "workers": [{"name": run.worker, "run": run.id, "heard": said(run.beat)} for run in runs if run.worker],
+            "workers": [
+                {"name": one.worker, "heard": said(one.beat), "run": under_way.get(one.worker, "")}
+                for one in await run_in_threadpool(queue.workers)
+            ],
             "disk": {"total": disk.total, "free": disk.free},
         }
 

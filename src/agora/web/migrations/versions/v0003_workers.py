@@ -1,0 +1,19 @@
+"""The table of workers."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0003"
+down_revision = "0002"
+
+
+def upgrade() -> None:
+    """Make the table."""
+    op.create_table("workers", sa.Column("worker", sa.String, primary_key=True), sa.Column("beat", sa.DateTime, nullable=False))
+
+
+def downgrade() -> None:
+    """Remove it."""
+    op.drop_table("workers")

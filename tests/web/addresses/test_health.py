@@ -1,0 +1,80 @@
+"""A monitor learns how the server stands: what keeps it from working in words, and its numbers."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from fastapi.testclient import TestClient
+from prometheus_client.parser import text_string_to_metric_families
+from sqlalchemy import update
+from sqlalchemy.orm import Session
+
+from agora.web import health
+from agora.web.app import create_app
+from agora.web.database import opened
+from agora.web.queue import SILENT, RunQueue
+from agora.web.tables import Heard, now
+
+
+@pytest.fixture
+def engine(settings):
+    with opened(settings.url) as found:
+        yield found
+
+
+@pytest.fixture
+def client(settings, engine):
+    with TestClient(create_app(settings, engine), base_url="http://127.0.0.1") as found:
+        yield found
+
+
+def numbers(client) -> dict[tuple[str, ...], float]:
+    """The numbers of a server by name and labels."""
+    families = text_string_to_metric_families(client.get("/api/metrics").text)
+    return {(one.name, *one.labels.values()): one.value for family in families for one in family.samples}
+
+
+def test_a_run_that_waits_where_no_worker_is_alive_is_said(client, engine):
+    queue = RunQueue(engine)
+    assert client.get("/api/health").json() == {"problems": []}
+    queue.put("one", {})
+    said = client.get("/api/health")
+    assert said.status_code == 503 and "no worker is alive" in said.json()["problems"][0]
+    queue.hear("a")
+    queue.hear("a")
+    assert client.get("/api/health").status_code == 200
+    with Session(engine) as session:
+        session.execute(update(Heard).values(beat=now() - SILENT - timedelta(seconds=1)))
+        session.commit()
+    assert client.get("/api/health").status_code == 503
+    queue.hear("b")
+    queue.leave("b")
+    assert client.get("/api/health").status_code == 503
+
+
+def test_a_disk_that_is_nearly_full_is_said(client, monkeypatch):
+    monkeypatch.setattr(health, "LOW", 1 << 62)
+    assert "MiB left" in client.get("/api/health").json()["problems"][0]
+
+
+def test_the_numbers_are_those_of_runs_workers_and_requests(client, engine):
+    queue = RunQueue(engine)
+    queue.put("one", {})
+    queue.cancel(queue.put("two", {}).id)
+    queue.hear("a")
+    client.get("/api/runs")
+    client.get("/api/runs/none")
+    found = numbers(client)
+    assert found["agora_runs", "queued"] == found["agora_runs", "cancelled"] == 1 and found["agora_runs", "running"] == 0
+    assert found["agora_workers",] == 1 and found["agora_watchers",] == 0
+    assert found["agora_request_seconds_count", "/api/runs", "GET", "200"] == 1
+    assert found["agora_request_seconds_count", "/api/runs/{id}", "GET", "404"] == 1
+    assert found["agora_disk_free_bytes",] > 0
+
+
+def test_with_accounts_everybody_sees_the_health_and_administrators_the_numbers(house):
+    assert house.stranger().get("/api/health").status_code == 200
+    assert house.stranger().get("/api/metrics").status_code == 401
+    assert house.person("A runner", "run").get("/api/metrics").status_code == 403
+    assert house.person("An administrator", "administer").get("/api/metrics").status_code == 200
