@@ -341,11 +341,15 @@ def write_scenario(scenario: Scenario, path: str | Path) -> None:
         InputError: the file cannot be written, or a number is not finite.
     """
     path = Path(path)
-    text = json.dumps(_without_none(plain(scenario)), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     try:
-        write_whole(path, text)
+        write_whole(path, scenario_text(scenario))
     except OSError as error:
         raise InputError(f"{path}: cannot be written: {error}") from error
+
+
+def scenario_text(scenario: Scenario) -> str:
+    """Return the text of a scenario's file; fields that are None are left out."""
+    return json.dumps(_without_none(plain(scenario)), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def _without_none(value: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -84,6 +85,14 @@ def read_place(folder: Path) -> Place:
     outlines = tuple(outline for piece in furniture for outline in piece.polygons())
     discs = np.vstack([walls.discs, *(piece.discs() for piece in furniture)])
     return Place(replace(walls, polygons=walls.polygons + outlines, discs=discs), furniture, zones)
+
+
+def changed(folder: Path) -> int:
+    """Return the time at which the files of a world folder's map were changed last, ns; 0 where there are none."""
+    files = folder / "map"
+    with suppress(OSError):
+        return max(path.stat().st_mtime_ns for path in (files, *files.iterdir()))
+    return 0
 
 
 def _put(piece: Furniture, move: Callable[[ArrayLike], Doubles]) -> Furniture:

@@ -65,7 +65,15 @@ def convert(path: str | Path) -> Scenario:
     Raises:
         InputError: the file cannot be read or holds something else; names file, line and key.
     """
-    file = load(path, ArenaToolsFile)
+    return renewed(load(path, ArenaToolsFile), str(path))
+
+
+def renewed(file: ArenaToolsFile, where: str) -> Scenario:
+    """Return a file of arena-tools as a scenario, as `convert` does; ``where`` names the file in messages.
+
+    Raises:
+        InputError: two things or people cannot be told apart, or a pose is none.
+    """
     taken: Counter[str] = Counter()
 
     def own(name: str) -> str:
@@ -88,7 +96,7 @@ def convert(path: str | Path) -> Scenario:
             resets=file.resets,
         )
     except ValueError as error:
-        raise InputError(f"{path}: {error}") from error
+        raise InputError(f"{where}: {error}") from error
 
 
 def _model(path: str) -> str:

@@ -22,7 +22,7 @@ from starlette.exceptions import HTTPException
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from agora import __version__
-from agora.errors import AgoraError, UnknownNameError, in_words
+from agora.errors import AgoraError, UnknownNameError
 from agora.web.accounts.keys import Keys
 from agora.web.accounts.needs import demands
 from agora.web.accounts.quotas import Ledger
@@ -30,16 +30,21 @@ from agora.web.accounts.things import Things
 from agora.web.accounts.users import Users
 from agora.web.addresses.accounts import add_accounts, looked_up
 from agora.web.addresses.administration import add_administration, add_state
-from agora.web.addresses.editor import add_scenarios, add_worlds
+from agora.web.addresses.editor import add_scenarios
 from agora.web.addresses.health import add_health
 from agora.web.addresses.lives import add_lives
 from agora.web.addresses.names import add_names
 from agora.web.addresses.results import add_results
 from agora.web.addresses.runs import add_runs
+from agora.web.addresses.uploads import add_uploads
+from agora.web.addresses.worlds import add_worlds
+from agora.web.disk import no_room
 from agora.web.events import Events
 from agora.web.guard import Guard
 from agora.web.health import Numbers, Timed
 from agora.web.lives import Lives
+from agora.web.opening import Opener
+from agora.web.policies import Policies
 from agora.web.queue import RunQueue
 from agora.web.scenarios import Scenarios
 from agora.web.settings import Settings
@@ -66,7 +71,9 @@ def create_app(settings: Settings, engine: Engine) -> FastAPI:
     queue, events = RunQueue(engine), Events()
     worlds = Worlds(settings.worlds)
     scenarios = Scenarios(settings.scenarios, worlds)
-    things = Things(engine, {"scenario": scenarios.path, "world": lambda name: settings.worlds / name})
+    policies = Policies(settings.policies)
+    places = {"scenario": scenarios.path, "world": lambda name: settings.worlds / name, "policy": policies.path}
+    things = Things(engine, places)
     users, keys, ledger = Users(engine, settings.limits.quotas), Keys(engine), Ledger(queue, settings.runs, things)
     lives: list[Lives] = []
     owners: dict[str, Callable[[str], str | None]] = {
@@ -79,7 +86,14 @@ def create_app(settings: Settings, engine: Engine) -> FastAPI:
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         keep = partial(_keep, queue)
         lives.append(
-            Lives(settings.limits.lives, settings.runs, lambda live: events.tell({"live": live.plain()}), keep, scenarios.suite)
+            Lives(
+                settings.limits.lives,
+                settings.runs,
+                lambda live: events.tell({"live": live.plain()}),
+                keep,
+                scenarios.suite,
+                policies.planner,
+            )
         )
         looking = asyncio.create_task(_look(queue, events))
         yield
@@ -105,12 +119,13 @@ def create_app(settings: Settings, engine: Engine) -> FastAPI:
     add_accounts(app, settings, users, keys, ledger)
     add_administration(app, users, keys, ledger)
     add_state(app, settings, queue, lambda: lives[0])
-    add_names(app, settings, scenarios)
-    add_runs(app, settings, queue, scenarios, ledger)
+    add_names(app, settings, scenarios, policies)
+    add_runs(app, settings, queue, scenarios, policies, ledger)
     add_results(app, settings, queue)
     add_lives(app, events, lambda: lives[0], ledger)
-    add_worlds(app, worlds, things, ledger)
+    add_worlds(app, worlds, scenarios, things, ledger)
     add_scenarios(app, scenarios, things, ledger)
+    add_uploads(app, Opener(worlds, scenarios), policies, things, ledger)
     _pages(app)
     return app
 
@@ -151,7 +166,7 @@ def _answer_errors(app: FastAPI) -> None:
 
     @app.exception_handler(OSError)
     async def fail(request: Request, error: OSError) -> JSONResponse:
-        return JSONResponse({"error": in_words(error)}, 507)
+        return JSONResponse({"error": no_room(error, "nothing was saved")}, 507)
 
 
 class _Hashed(StaticFiles):

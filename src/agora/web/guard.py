@@ -31,7 +31,10 @@ HERE = frozenset({"127.0.0.1", "localhost", "[::1]"})
 """Names of this machine in a browser's address."""
 
 LARGEST = 2 << 20
-"""Most bytes of a request."""
+"""Most bytes of a request, but for files that are uploaded."""
+
+UPLOADS, LARGEST_UPLOAD = "/api/uploads/", 32 << 20
+"""Beginning of the addresses that take files, and most bytes of these."""
 
 COOKIE, SAFE_COOKIE = "agora_session", "__Host-agora_session"
 """Names of the cookie of a session: over http, and over https, where no other host can set it."""
@@ -235,8 +238,9 @@ def _check_length(asked: HTTPConnection) -> None:
     length = asked.headers.get("content-length", "0")
     if asked.scope["method"] in ("POST", "PUT", "PATCH") and (not length.isdecimal() or "transfer-encoding" in asked.headers):
         raise RefusedError(411, "a request needs a length")
-    if length.isdecimal() and int(length) > LARGEST:
-        raise RefusedError(413, f"expected at most {LARGEST >> 20} MiB, got {int(length) / (1 << 20):.1f}")
+    most = LARGEST_UPLOAD if asked.scope["path"].startswith(UPLOADS) else LARGEST
+    if length.isdecimal() and int(length) > most:
+        raise RefusedError(413, f"expected at most {most >> 20} MiB, got {int(length) / (1 << 20):.1f}")
 
 
 async def _close(socket: WebSocket, refused: RefusedError) -> None:

@@ -179,6 +179,7 @@ class Lives:
         changed: is called in the loop's thread when the state of one changes.
         kept: is called in a thread of its own with what is said of a drive that was kept.
         suite: gives the name of a suite as `agora.tasks.suite.load_suite` takes it.
+        planner: gives the text of a planner as `agora run` takes it.
     """
 
     def __init__(
@@ -188,8 +189,10 @@ class Lives:
         changed: Callable[[Live], None],
         kept: Callable[[dict[str, Any]], None],
         suite: Callable[[str], str] = str,
+        planner: Callable[[str], str] = str,
     ) -> None:
-        self._most, self._runs, self._changed, self._kept, self._suite = most, runs, changed, kept, suite
+        self._most, self._runs, self._changed, self._kept = most, runs, changed, kept
+        self._suite, self._planner = suite, planner
         self._lives: dict[str, Live] = {}
         self._timers: dict[str, asyncio.TimerHandle] = {}
 
@@ -224,12 +227,12 @@ class Lives:
         self.end(idle.id)
 
     def played(self, form: LiveForm) -> LiveForm:
-        """Return a form with its suite as a file where it is a scenario of the server's.
+        """Return a form with files in place of a scenario and a policy of the server's.
 
         Raises:
-            InputError: there is no such scenario.
+            InputError: there is no such scenario or policy.
         """
-        return replace(form, suite=self._suite(form.suite))
+        return replace(form, suite=self._suite(form.suite), planner=self._planner(form.planner))
 
     def all(self) -> list[Live]:
         """All of them, the oldest first."""

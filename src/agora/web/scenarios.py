@@ -43,10 +43,10 @@ _KEYS = re.compile(r"(?:obstacles\.)?(robots|static|interactive|dynamic)(?:\[|\.
 
 
 class OlderError(InputError):
-    """Raised where somebody else has changed a scenario since.
+    """Raised where somebody else has changed a scenario or a world since.
 
     Attributes:
-        present: the scenario as it is now, as `Scenarios.get` returns it.
+        present: it as it is now, as `Scenarios.get` returns it; of a world the version alone.
     """
 
     def __init__(self, message: str, present: dict[str, Any]) -> None:
@@ -180,6 +180,16 @@ class Scenarios:
             "problems": problems,
             "sentences": [{"text": text, "element": element} for text, element in zip(told(task), elements, strict=True)],
         }
+
+    def names_in(self, world: str) -> list[str]:
+        """Return the names of the own scenarios that are played in a world."""
+        files = sorted(self._folder.glob("*.json"))
+        return [file.stem for file in files if _summary(file, file.stat().st_mtime_ns, "")["world"] == world]
+
+    def played_in(self, world: str) -> list[dict[str, Any]]:
+        """Return the own scenarios that are played in a world, each with its problems."""
+        texts = {name: self._own(name).read_text(encoding="utf-8", errors="replace") for name in self.names_in(world)}
+        return [{"name": name, "problems": self.check(text)["problems"]} for name, text in texts.items()]
 
     def _task(self, scenario: Scenario) -> Task:
         """A scenario put together in its world, unchecked."""

@@ -135,6 +135,11 @@ class Settings:
         return self.folder / "scenarios"
 
     @property
+    def policies(self) -> Path:
+        """Folder of the own policies."""
+        return self.folder / "policies"
+
+    @property
     def worlds(self) -> Path:
         """Folder of the own worlds."""
         return self.folder / "worlds"

@@ -23,8 +23,10 @@ from agora.benchmark.kept import report
 from agora.benchmark.run_folder import RunFolder
 from agora.benchmark.stop_token import StopToken
 from agora.config import build
-from agora.errors import AgoraError, StoppedError, in_words, placed
+from agora.errors import AgoraError, StoppedError, placed
 from agora.web.database import opened
+from agora.web.disk import no_room
+from agora.web.policies import Policies
 from agora.web.queue import RunQueue
 from agora.web.scenarios import Scenarios
 from agora.web.settings import Settings
@@ -35,7 +37,9 @@ LOOKS, BEATS = 0.5, 2.0
 """Periods at which a worker looks for a run, and says that it is alive, s."""
 
 
-def form_of(fields: Any, folder: Path, executor: str = "", suite: Callable[[str], str] = str) -> RequestForm:
+def form_of(
+    fields: Any, folder: Path, executor: str = "", suite: Callable[[str], str] = str, planner: Callable[[str], str] = str
+) -> RequestForm:
     """Return the request that somebody has filled in, with a folder of the server's.
 
     Args:
@@ -43,13 +47,15 @@ def form_of(fields: Any, folder: Path, executor: str = "", suite: Callable[[str]
         folder: folder of the results; the run in it goes on where it holds one.
         executor: executor of the run's jobs; as the form says where empty.
         suite: gives the name of a suite as `agora.tasks.suite.load_suite` takes it.
+        planner: gives the text of a planner as `agora bench` takes it.
 
     Raises:
         InputError: a field is unknown or wrong.
     """
     form = build(fields, RequestForm, "run")
     name, chosen = suite(form.suite), executor or form.executor
-    return replace(form, suite=name, output=folder, resume=RunFolder.is_at(folder), add=False, executor=chosen)
+    texts = tuple(map(planner, form.planners))
+    return replace(form, suite=name, planners=texts, output=folder, resume=RunFolder.is_at(folder), add=False, executor=chosen)
 
 
 def work(settings: Settings, stop: threading.Event) -> None:
@@ -115,6 +121,7 @@ class _Conduct:
         self._queue, self._worker, self._id, self._stop = queue, worker, run.id, stop
         self._fields, self._folder, self._executor = run.form, settings.runs / run.id, settings.executor
         self._suite = Scenarios(settings.scenarios, Worlds(settings.worlds)).suite
+        self._policies = Policies(settings.policies)
         self._done, self._total, self._token, self._over = run.done, run.total, StopToken(), threading.Event()
 
     def run(self) -> None:
@@ -130,7 +137,7 @@ class _Conduct:
         except AgoraError as error:
             message = str(error)
         except OSError as error:
-            message = in_words(error)
+            message = no_room(error, "what is finished stays; make room, and go on with the run")
         except Exception as error:  # nobody is to take this run again and again: the worker ends, and another begins without it
             self._queue.end(self._id, self._worker, FAILED, placed(error, __file__))
             raise
@@ -144,7 +151,8 @@ class _Conduct:
             self._queue.end(self._id, self._worker, state, message)
 
     def _conduct(self) -> None:
-        request = form_of(self._fields, self._folder, self._executor, self._suite).request()
+        form = form_of(self._fields, self._folder, self._executor, self._suite, self._policies.planner)
+        request = self._policies.labelled(form.request())
         with closing(bench(request, self._token)) as events:  # type: ignore[type-var]
             for event in events:
                 if isinstance(event, Advanced):

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -13,7 +17,8 @@ from agora.config import build_component, parse
 from agora.core.state import SOCIAL_STATES
 from agora.documents import shown
 from agora.errors import InputError, UnknownNameError
-from agora.maps.place import Place, read_place
+from agora.maps.grid import Map
+from agora.maps.place import Place, changed, read_place
 from agora.maps.save import whole, write_world
 from agora.seeds import Stream
 from agora.tasks.worlds.folder import imported_names, world_folder, world_names
@@ -23,7 +28,8 @@ from agora.web.names import check_name
 
 MOST_CELLS = 4_200_000
 """Most cells of a map that is made or taken by a page."""
-_IMAGES = (".png", ".pgm", ".bmp", ".gif", ".jpg")
+IMAGES = (".png", ".pgm", ".bmp", ".gif", ".jpg")
+"""Endings of images of maps."""
 _MOST_THINGS = 1_000
 
 
@@ -38,8 +44,26 @@ class Worlds:
         self._folder = folder
 
     def own(self) -> list[str]:
-        """Names of the own worlds."""
-        return sorted(p.name for p in self._folder.iterdir() if (p / "map").is_dir()) if self._folder.is_dir() else []
+        """Names of the own worlds; where a new drawing had not come to its place yet, it comes there now."""
+        folders = [path for path in self._folder.iterdir() if path.name[0] != "."] if self._folder.is_dir() else []
+        for path in folders:
+            if (path / ".map.next").is_dir() and not (path / "map").exists():
+                with suppress(OSError):  # somebody else was faster
+                    os.replace(path / ".map.next", path / "map")
+        return sorted(path.name for path in folders if (path / "map").is_dir())
+
+    def own_folder(self, name: str) -> Path:
+        """The folder of an own world.
+
+        Raises:
+            UnknownNameError: there is none of this name.
+            InputError: it is one that comes with Agora, or an imported one.
+        """
+        if name in self.own():
+            return self._folder / name
+        if name in self.names():
+            raise InputError(f"world: {name!r} is not one of yours; draw in a copy of it")
+        raise UnknownNameError("world", name, self.own())
 
     def names(self) -> dict[str, str]:
         """The origin of each world: "own", "imported" or "library"."""
@@ -85,9 +109,87 @@ class Worlds:
         """
         self._check_new(name)
         place = generated(generator, parameters, seed)
-        with whole(self._folder / name, "world") as folder:
+        with self._new(name) as folder:
             write_world(place, folder, ())
         return self.world(name)
+
+    def make_empty(self, name: str, size: tuple[float, float], resolution: float, wall: float) -> dict[str, Any]:
+        """Make an own world of nothing but a wall around it, whole or not at all, and return it.
+
+        Args:
+            name: its name.
+            size: extent along x and y, m.
+            resolution: length of a cell, m.
+            wall: thickness of the wall around it, m; 0 for none.
+
+        Raises:
+            InputError: there is a world of this name already, or a number is wrong.
+        """
+        self._check_new(name)
+        width, height = size
+        if min(size) < 1.0 or not 0.01 <= resolution <= 1.0 or not 0.0 <= wall < 0.25 * min(size):
+            raise InputError("world: expected sides of at least 1 m, cells of 0.01 to 1 m and a wall that leaves room inside")
+        if width * height / resolution**2 > MOST_CELLS * (1 + 1e-9):
+            cells = f"{width / resolution:,.0f} x {height / resolution:,.0f} cells"
+            raise InputError(f"world: {cells}; a page draws in {MOST_CELLS:,} at most, so in larger cells or a smaller world")
+        map = Map.open((0.0, 0.0), (width, height), resolution=resolution, name=name)
+        occupied, thick = map.occupied.copy(), round(wall / resolution) or int(wall > 0)
+        if thick:
+            occupied[:thick] = occupied[-thick:] = True
+            occupied[:, :thick] = occupied[:, -thick:] = True
+        with self._new(name) as folder:
+            write_world(Place(replace(map, occupied=occupied)), folder, ())
+        return self.world(name)
+
+    def copy(self, name: str, of: str) -> dict[str, Any]:
+        """Make an own world that has the map of another one, whole or not at all, and return it.
+
+        Raises:
+            InputError: there is a world of this name already. UnknownNameError: there is no such other one.
+        """
+        self._check_new(name)
+        source = self.folder(of) / "map"
+        with self._new(name) as folder:
+            shutil.copytree(source, folder / "map", ignore=shutil.ignore_patterns(".*"))
+        return self.world(name)
+
+    def keep(self, name: str, fill: Callable[[Path], None]) -> dict[str, Any]:
+        """Make an own world of files that a function writes into its folder, whole or not at all, and return it.
+
+        Raises:
+            InputError: there is a world of this name already, the files are none of a world, or its map is too large.
+        """
+        self._check_new(name)
+        with self._new(name) as folder:
+            fill(folder)
+            try:
+                rows, columns = read_place(folder).map.shape
+            except InputError as error:
+                raise InputError(str(error).replace(f"{folder}/map/", "").replace(f"{folder}/", "")) from error
+            if rows * columns > MOST_CELLS:
+                raise InputError(f"world: {columns} x {rows} cells; a page takes maps of {MOST_CELLS:,} cells at most")
+        return self.world(name)
+
+    def remove(self, name: str) -> None:
+        """Remove an own world; it is gone from the lists at once.
+
+        Raises:
+            UnknownNameError: there is none of this name.
+        """
+        gone = self._folder / f".{name}.{os.getpid()}.gone"
+        os.replace(self.own_folder(name), gone)
+        shutil.rmtree(gone, ignore_errors=True)
+
+    @contextmanager
+    def _new(self, name: str) -> Iterator[Path]:
+        """The folder of a new world. Where the disk is full, the error is the system's."""
+        try:
+            with whole(self._folder / name, "world") as folder:
+                yield folder
+        except InputError as error:
+            if isinstance(error.__cause__, OSError):
+                raise error.__cause__ from error
+            raise
 
     def take(self, name: str, text: str, image: bytes) -> dict[str, Any]:
         """Make an own world of a map of map_server, whole or not at all, and return it.
@@ -100,22 +202,17 @@ class Worlds:
         Raises:
             InputError: there is a world of this name already, or the files are none of a map, or the map is too large.
         """
-        self._check_new(name)
         named = parse(text, dict[str, Any], "map.yaml").get("image")
-        if not isinstance(named, str) or Path(named).name != named or Path(named).suffix.lower() not in _IMAGES:
-            raise InputError(f"map.yaml: image: expected the name of a file beside it ({', '.join(_IMAGES)}), got {shown(named)}")
-        with whole(self._folder / name, "world") as folder:
-            files = folder / "map"
-            files.mkdir()
-            (files / "map.yaml").write_text(text, encoding="utf-8")
-            (files / named).write_bytes(image)
-            try:
-                rows, columns = read_place(folder).map.shape
-            except InputError as error:
-                raise InputError(str(error).replace(f"{files}/", "")) from error
-            if rows * columns > MOST_CELLS:
-                raise InputError(f"{named}: {columns} x {rows} pixels; a page takes maps of {MOST_CELLS:,} cells at most")
-        return self.world(name)
+        if not isinstance(named, str) or Path(named).name != named or Path(named).suffix.lower() not in IMAGES:
+            raise InputError(f"map.yaml: image: expected the name of a file beside it ({', '.join(IMAGES)}), got {shown(named)}")
+
+        def fill(folder: Path) -> None:
+            (folder / "map").mkdir()
+            (folder / "map" / "map.yaml").write_text(text, encoding="utf-8")
+            (folder / "map" / named).write_bytes(image)
+            check_image(folder / "map" / named)
+
+        return self.keep(name, fill)
 
     def _check_new(self, name: str) -> None:
         check_name("world", name)
@@ -176,6 +273,30 @@ def _size(folder: Path) -> dict[str, Any]:
         return {"size": [], "missing": str(error)}
 
 
-@lru_cache(maxsize=64)
+def check_image(path: Path) -> None:
+    """Refuse an image that is none of a map, or too large for a page, by its head, before it is unpacked.
+
+    Raises:
+        InputError: it is.
+    """
+    from PIL import Image
+
+    limit, Image.MAX_IMAGE_PIXELS = Image.MAX_IMAGE_PIXELS, None  # ours is lower, and says what to do
+    try:
+        with Image.open(path, formats=("PNG", "PPM", "BMP", "GIF", "JPEG")) as image:
+            width, height = image.size
+    except (OSError, SyntaxError, ValueError, EOFError) as error:
+        raise InputError(f"{path.name}: not an image of a map: expected {', '.join(IMAGES)}, with what its ending says") from error
+    finally:
+        Image.MAX_IMAGE_PIXELS = limit
+    if width * height > MOST_CELLS:
+        raise InputError(f"{path.name}: {width} x {height} pixels; a page takes maps of {MOST_CELLS:,} cells at most")
+
+
 def _read(folder: Path) -> Place:
+    return _read_once(folder, changed(folder))
+
+
+@lru_cache(maxsize=64)
+def _read_once(folder: Path, changed: int) -> Place:
     return read_place(folder)

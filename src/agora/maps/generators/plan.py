@@ -10,6 +10,7 @@ import numpy as np
 
 from agora.core.state import Bools, Doubles, Ints
 from agora.errors import PlacementError
+from agora.maps.covered import TINY, cover, cover_disc, cut
 from agora.maps.distance import cell_distance, gap_to_cells
 from agora.maps.furniture import Furniture
 from agora.maps.generators.layout import Pose, Rectangle, Set
@@ -20,7 +21,6 @@ from agora.seeds import Stream
 
 _MOST_CELLS = 1 << 26
 _FARTHEST = 10_000.0  # m
-_TINY = 1e-6  # cells
 _DEEP = 1.0  # m, of the strip before an entrance
 _HALF_DIAGONAL = math.sqrt(0.5)  # of a cell, in cells
 
@@ -78,7 +78,7 @@ class Area:
     @property
     def opening(self) -> float:
         """Least width of a door or corridor along the cells that the robot of ``passage`` gets through, m."""
-        return math.ceil(2 * self.passage / self.resolution + 2 - _TINY) * self.resolution
+        return math.ceil(2 * self.passage / self.resolution + 2 - TINY) * self.resolution
 
     @property
     def lane(self) -> float:
@@ -110,7 +110,7 @@ class FloorPlan:
 
     def __init__(self, area: Area, *, turns: int = 0, solid: bool = False) -> None:
         self.area, self.turns = area, turns
-        columns, rows = (math.ceil(length / area.resolution - _TINY) for length in (area.width, area.height))
+        columns, rows = (math.ceil(length / area.resolution - TINY) for length in (area.width, area.height))
         if turns % 2:
             columns, rows = rows, columns
         self.walls: Bools = np.full((rows, columns), solid)
@@ -131,12 +131,12 @@ class FloorPlan:
     def wall(self, box: Rectangle) -> None:
         """Fill every cell that a rectangle touches."""
         x0, y0, x1, y1 = (v / self.area.resolution for v in box)
-        self.walls[_cut(y0 + _TINY, y1 - _TINY), _cut(x0 + _TINY, x1 - _TINY)] = True
+        self.walls[cut(y0 + TINY, y1 - TINY), cut(x0 + TINY, x1 - TINY)] = True
 
     def carve(self, box: Rectangle) -> None:
         """Free every cell that lies in a rectangle; the outer wall stays."""
         x0, y0, x1, y1 = (v / self.area.resolution for v in box)
-        rows, columns = (slice(max(math.ceil(a - _TINY), 0), max(math.floor(b + _TINY), 0)) for a, b in ((y0, y1), (x0, x1)))
+        rows, columns = (slice(max(math.ceil(a - TINY), 0), max(math.floor(b + TINY), 0)) for a, b in ((y0, y1), (x0, x1)))
         self.walls[rows, columns] = False
         self._border()
 
@@ -179,9 +179,9 @@ class FloorPlan:
         area, occupied = self.area, self.walls.copy()
         for piece in self.furniture:
             for corners in piece.polygons():
-                _cover(occupied, corners / area.resolution)
+                cover(occupied, corners / area.resolution)
             for disc in piece.discs():
-                _cover_disc(occupied, disc / area.resolution)
+                cover_disc(occupied, disc / area.resolution)
         labels, count = reachable(occupied, area)
         before = np.count_nonzero(labels)
         while fill and count > 1:
@@ -211,11 +211,6 @@ class FloorPlan:
         )
 
 
-def _cut(low: float, high: float) -> slice:
-    """The cells from one coordinate to another, in cells."""
-    return slice(max(math.floor(low), 0), max(math.floor(high) + 1, 0))
-
-
 def reachable(occupied: Bools, area: Area) -> tuple[Ints, int]:
     """Return the components (rows, columns) of the cells whose centre the robot can be at, 1 the largest, and their number.
 
@@ -243,33 +238,6 @@ def _pockets(labels: Ints, area: Area) -> Bools:
     inside, beside = cell_distance(labels > 1, area.resolution), cell_distance(labels == 1, area.resolution)
     near = area.passage + _HALF_DIAGONAL * area.resolution
     return np.asarray((labels > 1) | ((inside <= np.float32(near)) & (beside > np.float32(near))))
-
-
-def _cover(occupied: Bools, corners: Doubles) -> None:
-    """Fill every cell that a rectangle (4, 2) touches, in cells: no side of either parts them."""
-    low, high = corners.min(0) + _TINY, corners.max(0) - _TINY
-    rows, columns = _cut(low[1], high[1]), _cut(low[0], high[0])
-    window = occupied[rows, columns]
-    y, x = np.ogrid[: window.shape[0], : window.shape[1]]
-    parted = np.zeros(window.shape, np.bool_)
-    for k in (0, 1):
-        side = corners[k + 1] - corners[k]
-        ux, uy = side / math.hypot(*side)
-        ends = corners @ (ux, uy)
-        along = (x + columns.start + 0.5) * ux + (y + rows.start + 0.5) * uy
-        reach = 0.5 * (abs(ux) + abs(uy)) - _TINY
-        parted |= (along - reach >= ends.max()) | (along + reach <= ends.min())
-    window |= ~parted
-
-
-def _cover_disc(occupied: Bools, disc: Doubles) -> None:
-    """Fill every cell that a disc x, y, radius touches, in cells."""
-    cx, cy, radius = disc
-    rows, columns = _cut(cy - radius, cy + radius), _cut(cx - radius, cx + radius)
-    window = occupied[rows, columns]
-    y, x = np.ogrid[: window.shape[0], : window.shape[1]]
-    dx, dy = np.abs(x + columns.start + 0.5 - cx) - 0.5, np.abs(y + rows.start + 0.5 - cy) - 0.5
-    window |= np.hypot(np.maximum(dx, 0.0), np.maximum(dy, 0.0)) < radius - _TINY
 
 
 def drawn(area: Area, draw: Callable[[], Place], blame: str, tries: int = 20) -> Place:

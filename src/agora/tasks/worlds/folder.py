@@ -14,7 +14,7 @@ from pathlib import Path
 from agora.draft.scenario import read_scenario, scenario_in
 from agora.draft.surroundings import Surroundings
 from agora.errors import InputError, UnknownNameError, nearest
-from agora.maps.place import Place, read_place
+from agora.maps.place import Place, changed, read_place
 from agora.seeds import Stream
 from agora.share import data_home, folder
 from agora.tasks.obstacles.scenario import needs_of
@@ -68,7 +68,7 @@ def _no_folder(name: str) -> str:
 
 
 @lru_cache(maxsize=64)
-def _read(place: Path) -> Place:
+def _read(place: Path, changed: int) -> Place:
     return read_place(place)
 
 
@@ -138,7 +138,7 @@ class Folder:
             InputError: a file is missing or wrong.
         """
         place = world_folder(self.path)
-        read = _read(place)
+        read = _read(place, changed(place))
         task, file = None, None
         if name in self.scenarios:
             file = self._file(name)

@@ -1,8 +1,7 @@
-"""The addresses of worlds and scenarios: what the scenario editor asks."""
+"""The addresses of scenarios: what the scenario editor asks."""
 
 from __future__ import annotations
 
-import base64
 import json
 from functools import cache
 from typing import Any
@@ -24,50 +23,6 @@ from agora.web.accounts.things import Things
 from agora.web.addresses.answers import download, text_in
 from agora.web.catalogue import fields_of
 from agora.web.scenarios import ROBOT, OlderError, Scenarios, text_of, thing
-from agora.web.worlds import Worlds, drawn, generated
-
-
-def add_worlds(app: FastAPI, worlds: Worlds, things: Things, ledger: Ledger) -> None:
-    """Add the addresses of worlds."""
-
-    @app.get("/api/worlds")
-    def all_worlds() -> list[dict[str, Any]]:
-        """All worlds."""
-        return worlds.all()
-
-    @app.post("/api/worlds", status_code=201)
-    def make(person: Asker, fields: dict[str, Any]) -> dict[str, Any]:
-        """Make an own world by a generator: ``name``, ``generator``, ``parameters``, ``seed``."""
-        name = text_in(fields, "name")
-        with ledger.turn:
-            ledger.check_upload(person)
-            made = worlds.make(name, *_asked(fields))
-            things.put("world", name, person.name)
-        return made
-
-    @app.post("/api/worlds/preview")
-    def preview(fields: dict[str, Any]) -> dict[str, Any]:
-        """The world that a generator would make: ``generator``, ``parameters``, ``seed``; nothing is kept."""
-        return drawn(generated(*_asked(fields)))
-
-    @app.post("/api/worlds/map", status_code=201)
-    def take(person: Asker, fields: dict[str, Any]) -> dict[str, Any]:
-        """Make an own world of a map of map_server: ``name``, ``yaml`` (its text) and ``image`` (base64)."""
-        try:
-            image = base64.b64decode(text_in(fields, "image"), validate=True)
-        except ValueError as error:
-            raise InputError("image: expected base64") from error
-        name = text_in(fields, "name")
-        with ledger.turn:
-            ledger.check_upload(person, len(image))
-            made = worlds.take(name, text_in(fields, "yaml"), image)
-            things.put("world", name, person.name)
-        return made
-
-    @app.get("/api/worlds/{name}")
-    def world(name: str) -> dict[str, Any]:
-        """A world as the page draws it."""
-        return worlds.world(name)
 
 
 def add_scenarios(app: FastAPI, scenarios: Scenarios, things: Things, ledger: Ledger) -> None:
@@ -152,12 +107,3 @@ async def _body(request: Request) -> dict[str, Any]:
     if not isinstance(found, dict) or "content" not in found:
         raise InputError("expected an object with the key content")
     return found
-
-
-def _asked(fields: dict[str, Any]) -> tuple[str, dict[str, Any], int]:
-    parameters, seed = fields.get("parameters", {}), fields.get("seed", 0)
-    if not isinstance(parameters, dict):
-        raise InputError(f"parameters: expected names and values, got {parameters!r}")
-    if not isinstance(seed, int) or isinstance(seed, bool):
-        raise InputError(f"seed: expected a whole number, got {seed!r}")
-    return text_in(fields, "generator"), parameters, seed

@@ -8,11 +8,12 @@ from fastapi import FastAPI
 
 from agora import __version__
 from agora.web import catalogue
+from agora.web.policies import Policies
 from agora.web.scenarios import Scenarios
 from agora.web.settings import Settings
 
 
-def add_names(app: FastAPI, settings: Settings, scenarios: Scenarios) -> None:
+def add_names(app: FastAPI, settings: Settings, scenarios: Scenarios, policies: Policies) -> None:
     """Add the addresses of everything that has a name."""
 
     @app.get("/api/about")
@@ -32,8 +33,8 @@ def add_names(app: FastAPI, settings: Settings, scenarios: Scenarios) -> None:
 
     @app.get("/api/planners")
     def planners() -> list[dict[str, Any]]:
-        """All planners and presets."""
-        return catalogue.planners()
+        """All planners and presets, and the own policies, each a preset of the planner ``policy``."""
+        return [*catalogue.planners(), *policies.planners()]
 
     @app.get("/api/kinds")
     def kinds() -> dict[str, Any]:
@@ -51,6 +52,6 @@ def add_names(app: FastAPI, settings: Settings, scenarios: Scenarios) -> None:
         return catalogue.robots()
 
     @app.get("/api/policies")
-    def policies() -> list[dict[str, Any]]:
-        """All policies with their cards."""
-        return catalogue.policies()
+    def all_policies() -> list[dict[str, Any]]:
+        """All policies with their cards, and the own ones."""
+        return [*policies.all(), *catalogue.policies()]

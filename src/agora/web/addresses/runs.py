@@ -11,13 +11,14 @@ from agora.errors import InputError
 from agora.web.accounts.people import Asker
 from agora.web.accounts.quotas import Ledger
 from agora.web.accounts.reach import check_reach
+from agora.web.policies import Policies
 from agora.web.queue import RunQueue
 from agora.web.scenarios import Scenarios
 from agora.web.settings import Settings
 from agora.web.worker import form_of
 
 
-def add_runs(app: FastAPI, settings: Settings, queue: RunQueue, scenarios: Scenarios, ledger: Ledger) -> None:
+def add_runs(app: FastAPI, settings: Settings, queue: RunQueue, scenarios: Scenarios, policies: Policies, ledger: Ledger) -> None:
     """Add the addresses of the queue."""
 
     @app.get("/api/runs")
@@ -36,7 +37,7 @@ def add_runs(app: FastAPI, settings: Settings, queue: RunQueue, scenarios: Scena
             raise InputError("run: workers: expected at least 1: in its own process a planner could end the server's worker")
         check_reach(person, form)
         ledger.check_run(person)
-        planned = form_of(form, settings.runs / "asked", suite=scenarios.suite).request()
+        planned = policies.labelled(form_of(form, settings.runs / "asked", "", scenarios.suite, policies.planner).request())
         title = fields.get("title") or f"{planned.suite.name}: {', '.join(planned.planners)}"
         if not isinstance(title, str):
             raise InputError(f"run: title: expected a text, got {title!r}")

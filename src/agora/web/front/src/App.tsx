@@ -15,9 +15,11 @@ import { RunDetail } from "./results/RunDetail";
 import { RunPage } from "./run/RunPage";
 import { ScenarioPage } from "./scenarios/Editor";
 import { Scenarios } from "./scenarios/Scenarios";
+import { WorldPage } from "./worlds/WorldEditor";
+import { Worlds } from "./worlds/Worlds";
 
 const PAGES: [string, string][] = [
-  ["", "Live"], ["scenarios", "Scenarios"], ["run", "Run"], ["results", "Results"], ["leaderboard", "Leaderboard"], ["planners", "Planners"], ["robots", "Robots"], ["policies", "Policies"],
+  ["", "Live"], ["scenarios", "Scenarios"], ["worlds", "Worlds"], ["run", "Run"], ["results", "Results"], ["leaderboard", "Leaderboard"], ["planners", "Planners"], ["robots", "Robots"], ["policies", "Policies"],
 ];
 
 export function App() {
@@ -55,6 +57,7 @@ function page(first: string, [one = "", two = ""]: string[], place: URL): Compon
     case "": return <FirstLive />;
     case "live": return one === "" ? <FirstLive /> : <LivePage key={one} ids={one.split(",").slice(0, 2)} />;
     case "scenarios": return one ? <ScenarioPage key={one} name={one} /> : <Scenarios />;
+    case "worlds": return one ? <WorldPage key={one} name={one} /> : <Worlds />;
     case "run": return <RunPage key={place.search} asked={place.searchParams} />;
     case "results": return one ? <RunDetail key={one} id={one} tab={two} asked={place.searchParams} /> : <Results />;
     case "compare": return <Compare runs={place.searchParams.get("run") ?? ""} />;

@@ -15,7 +15,7 @@ export type Live = {
 export type Stage = { name: string; count: number };
 export type Suite = { name: string; description: string; stages: Stage[]; missing: string; path?: string };
 export type Planner = {
-  name: string; kind: "planner" | "preset"; planner: string; summary: string; label: string; needs: string[]; learned: boolean; missing: string;
+  name: string; kind: "planner" | "preset"; planner: string; summary: string; label: string; needs: string[]; learned: boolean; missing: string; path?: string;
 };
 export type Field = {
   name: string; type: "number" | "whole" | "yes" | "choice" | "text" | "component" | "other"; words: string; default: unknown;
@@ -35,7 +35,10 @@ export type Card = {
   };
   seeds: { seed: number; steps: number; results: Result[] }[];
 };
-export type Policy = { name: string; card: Card | null };
+export type Policy = {
+  name: string; card: Card | null;
+  size?: number; label?: string; needs?: string[]; words?: string; wrong?: string; about?: Record<string, string>; period?: number; weights?: Record<string, number[]>;
+};
 export type Cell = string | number | boolean | null;
 export type Page = { total: number; columns: { name: string; unit: string }[]; rows: Cell[][]; few?: string[]; recorded?: string[] };
 

@@ -1,16 +1,20 @@
 // Trained policies, with their cards.
+import { useState } from "preact/hooks";
 import { useGet, type Card, type Policy, type Result } from "../api";
 import { Paragraphs } from "../Said";
+import { OwnPolicy, Upload } from "./OwnPolicy";
 import { Beside } from "./Beside";
 
 export function Policies({ name }: { name: string }) {
-  const { data, error } = useGet<Policy[]>("/api/policies", true);
+  const [times, setTimes] = useState(0), changed = () => setTimes(times + 1);
+  const { data, error } = useGet<Policy[]>(`/api/policies${times ? `?again=${times}` : ""}`);
   const policy = data?.find((one) => one.name === name) ?? (name ? undefined : data?.[0]);
-  const entries = data?.map((one) => ({ name: one.name, words: one.card ? `trained on ${one.card.training.suite}` : "no card" }));
+  const entries = data?.map((one) => ({ name: one.name, words: one.weights || one.wrong ? "yours" : one.card ? `trained on ${one.card.training.suite}` : "no card" }));
   return (
     <Beside title="Policies" path="/policies" entries={entries} error={error} chosen={policy?.name ?? ""}>
+      <Upload changed={changed} />
       {policy && <h2>{policy.name}</h2>}
-      {policy?.card ? <Detail card={policy.card} /> : data && <p>{policy ? "This policy has no card: nobody has written down how it was trained." : `There is no policy “${name}”.`}</p>}
+      {policy && (policy.weights || policy.wrong) ? <OwnPolicy key={policy.name} policy={policy} changed={changed} /> : policy?.card ? <Detail card={policy.card} /> : data && <p>{policy ? "This policy has no card: nobody has written down how it was trained." : `There is no policy “${name}”.`}</p>}
     </Beside>
   );
 }

@@ -70,7 +70,7 @@ export function RunPage({ asked }: { asked: URLSearchParams }) {
             <button type="submit" class="first" disabled={busy || !chosen.length}>Start the run</button>
             <span>{chosen.length ? `${each} ${each === 1 ? "episode" : "episodes"} for each of ${chosen.length} ${chosen.length === 1 ? "planner" : "planners"}` : "Tick at least one planner."}</span>
           </div>
-          {chosen.length > 0 && <p class="faint">The same on the command line: <code class="command">{command(form, suites.data?.find(({ name }) => name === suite)?.path)}</code></p>}
+          {chosen.length > 0 && <p class="faint">The same on the command line: <code class="command">{command(form, suites.data?.find(({ name }) => name === suite)?.path, planners.data)}</code></p>}
         </form>
         <Queue />
       </div>
@@ -78,8 +78,9 @@ export function RunPage({ asked }: { asked: URLSearchParams }) {
   );
 }
 
-function command({ suite = "", planners = [], stages, episodes, pedestrians, seed, control }: Form, path = suite): string {
+function command({ suite = "", planners = [], stages, episodes, pedestrians, seed, control }: Form, path = suite, known: Planner[] = []): string {
+  const file = (text: string) => { const own = known.find((one) => one.path && (text === one.name || text.startsWith(`${one.name}:`))); return own ? own.path + text.slice(own.name.length).replace(":", ",") : text; };
   const quoted = (text: string) => (/^[\w:=,.+/-]+$/.test(text) ? text : `'${text}'`);
   const option = (name: string, values: unknown) => [values].flat().filter((value) => value !== undefined).map((value) => ` --${name} ${quoted(String(value))}`).join("");
-  return `agora bench ${quoted(path)}${option("planner", planners)}${option("stage", stages)}${option("episodes", episodes)}${option("pedestrians", pedestrians)}${option("seed", seed)}${control === false ? " --no-control" : ""}`;
+  return `agora bench ${quoted(path)}${option("planner", planners.map(file))}${option("stage", stages)}${option("episodes", episodes)}${option("pedestrians", pedestrians)}${option("seed", seed)}${control === false ? " --no-control" : ""}`;
 }

@@ -141,7 +141,7 @@ function Editor({ kept, world, parts }: { kept: Kept; world: World; parts: Parts
   return (
     <>
       <div class="editor-head">
-        <h1>{name} <small>in {world.name}</small></h1>
+        <h1>{name} <small>in {world.origin === "own" ? <a href={`/worlds/${encodeURIComponent(world.name)}`}>{world.name}</a> : world.name}</small></h1>
         <span class="bar-part">
           <button type="button" class="first" disabled={!dirty || state === "saving"} title="Ctrl+S" onClick={() => void save()}>Save</button>
           <span role="status" class={state === "failed" ? "bad" : dirty ? "" : "good"}>{state === "saving" ? "saving …" : older ? "not saved: changed elsewhere" : state === "failed" ? "not saved" : dirty ? "unsaved edits" : "saved"}</span>

@@ -4,15 +4,16 @@ import { forget, get, remove, useGet, wordsOf } from "../api";
 import { go } from "../place";
 import type { Content } from "./model";
 import { Picture } from "./Picture";
+import { Open } from "../worlds/Open";
 import { WorldMaker } from "./WorldMaker";
 import { keep, keepAs, nameOf, Older, type Entry, type Kept, type World, type WorldEntry } from "./server";
-
-const MOST = 1 << 20; // bytes of a file
 
 export function Scenarios() {
   const [entries, setEntries] = useState<Entry[] | null>(null), [error, setError] = useState("");
   const load = () => get<Entry[]>("/api/scenarios").then(setEntries, (problem: unknown) => setError(wordsOf(problem)));
-  useEffect(() => { void load(); }, []);
+  const [world, setWorld] = useState("hall"), [worlds, setWorlds] = useState<WorldEntry[]>([]);
+  const loadWorlds = () => get<WorldEntry[]>("/api/worlds").then(setWorlds, (problem: unknown) => setError(wordsOf(problem)));
+  useEffect(() => { void load(); void loadWorlds(); }, []);
   const own = (entries ?? []).filter(({ origin }) => origin === "own"), others = (entries ?? []).filter(({ origin }) => origin !== "own");
   const copy = async ({ world, name }: Entry) => {
     setError("");
@@ -38,7 +39,10 @@ export function Scenarios() {
           <h2 class="next">To begin with</h2>
           {others.length > 0 && <Table entries={others} title="Scenarios of worlds" last={(one) => <button type="button" aria-label={`Open a copy of ${one.name} in ${one.world}`} disabled={one.wrong !== ""} onClick={() => void copy(one)}>Open a copy</button>} />}
         </div>
-        <New />
+        <div class="editor-side">
+          <New world={world} put={setWorld} worlds={worlds} load={loadWorlds} />
+          <Open world={world} opened={(account) => { forget("/api/suites"); const [first] = account.scenarios; if (account.world) { setWorld(account.world); void loadWorlds(); } if (first && !account.dropped.length) open(first); else void load(); }} />
+        </div>
       </div>
     </>
   );
@@ -64,13 +68,10 @@ function Table({ entries, title, last }: { entries: Entry[]; title: string; last
   );
 }
 
-function New() {
-  const [worlds, setWorlds] = useState<WorldEntry[]>([]), [makes, setMakes] = useState(false);
-  const load = () => get<WorldEntry[]>("/api/worlds").then(setWorlds, (problem: unknown) => setError(wordsOf(problem)));
-  useEffect(() => { void load(); }, []);
-  const [world, setWorld] = useState("hall"), [name, setName] = useState(""), [error, setError] = useState(""), [busy, setBusy] = useState(false);
+function New({ world, put, worlds, load }: { world: string; put(world: string): void; worlds: WorldEntry[]; load(): Promise<void> }) {
+  const [makes, setMakes] = useState(false), [name, setName] = useState(""), [error, setError] = useState(""), [busy, setBusy] = useState(false);
   const shown = useGet<World>(`/api/worlds/${encodeURIComponent(world)}`, true);
-  const size = worlds.find((one) => one.name === world)?.size ?? [];
+  const chosen = worlds.find((one) => one.name === world), size = chosen?.size ?? [], own = chosen?.origin === "own";
   const create = async (event: Event) => {
     event.preventDefault();
     setBusy(true);
@@ -81,41 +82,21 @@ function New() {
     }
     setBusy(false);
   };
-  const upload = async (file: File | undefined) => {
-    if (!file) return;
-    setError("");
-    if (file.size > MOST) { setError(`${file.name} is larger than 1 MiB; a scenario's file is a few kilobytes.`); return; }
-    try { open((await keepAs(nameOf(file.name), placed(await file.text(), world))).name); } catch (problem) { setError(`${file.name}: ${wordsOf(problem)}`); }
-  };
   return (
     <form class="card new" onSubmit={create}>
       <h2>A new one</h2>
-      <label class="row">World <select value={world} onChange={(event) => setWorld(event.currentTarget.value)}>
+      <label class="row">World <select value={world} onChange={(event) => put(event.currentTarget.value)}>
         {worlds.map((one) => <option key={one.name} value={one.name} disabled={one.missing !== ""}>{one.name}{one.origin === "own" ? ", yours" : ""}</option>)}
       </select></label>
       {shown.data && <Picture world={shown.data} label={`The world ${world} from above`} />}
-      {size.length > 0 && <p class="faint">{size[0]} × {size[1]} m</p>}
+      {size.length > 0 && <p class="faint">{size[0]} × {size[1]} m; <a href={own ? `/worlds/${encodeURIComponent(world)}` : "/worlds"}>{own ? "draw its walls" : "draw a world of your own"}</a></p>}
       <details open={makes} onToggle={(event) => setMakes(event.currentTarget.open)}>
         <summary>Make a world for it</summary>
-        {makes && <WorldMaker made={(made) => { setMakes(false); setWorld(made); void load(); }} />}
+        {makes && <WorldMaker made={(made) => { setMakes(false); put(made); void load(); }} />}
       </details>
       <label class="row">Name <input type="text" value={name} maxLength={80} pattern="[A-Za-z0-9][A-Za-z0-9_\-]*" title="letters, digits, - and _" placeholder={`my-${world}`} onInput={(event) => setName(event.currentTarget.value)} /></label>
       <button type="submit" class="first" disabled={busy}>Draw it</button>
-      <hr />
-      <label class="row">Or open a file <input type="file" accept=".json,application/json" onChange={(event) => { void upload(event.currentTarget.files?.[0]); event.currentTarget.value = ""; }} /></label>
-      <p class="faint"><small>A scenario of Agora or Arena, up to 1 MiB. One that names no world is opened in the world above.</small></p>
       {error && <p class="bad" role="alert">{error}</p>}
     </form>
   );
-}
-
-/** A file's text, with the world where it names none; what is no JSON is left to the server to refuse. */
-function placed(text: string, world: string): string {
-  try {
-    const found: unknown = JSON.parse(text);
-    if (found !== null && typeof found === "object" && !Array.isArray(found) && !("map" in found)) return JSON.stringify({ ...found, map: world });
-  } catch {
-    return text;
-  }
-  return text;
 }

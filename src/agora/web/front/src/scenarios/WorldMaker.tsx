@@ -4,10 +4,9 @@ import { Said } from "../Said";
 import { post, useGet, wordsOf, type Component, type Field, type Kinds } from "../api";
 import { FieldInput } from "../run/FieldInput";
 import { Picture } from "./Picture";
-import { nameOf, type World } from "./server";
+import type { World } from "./server";
 
 const LOOKS = 400; // ms after a change at which the generator is asked
-const MOST = 1.4 * (1 << 20); // bytes of an image
 const FORMS = ["number", "whole", "yes", "choice"];
 
 export function WorldMaker({ made }: { made(name: string): void }) {
@@ -36,16 +35,6 @@ export function WorldMaker({ made }: { made(name: string): void }) {
     } catch (problem) { setError(wordsOf(problem)); }
     setBusy(false);
   };
-  const take = async (files: File[]) => {
-    const sheet = files.find((file) => /\.ya?ml$/i.test(file.name)), image = files.find((file) => file !== sheet);
-    setError("");
-    if (!sheet || !image || files.length !== 2) { setError("Choose two files together: the map's YAML and its image."); return; }
-    if (image.size > MOST) { setError(`${image.name} is larger than 1.4 MiB; as a PNG it is far smaller.`); return; }
-    try {
-      const world = await post<World>("/api/worlds/map", { name: name.trim() || nameOf(sheet.name.replace(/\.ya?ml$/i, "")), yaml: await sheet.text(), image: await base64(image) });
-      made(world.name);
-    } catch (problem) { setError(wordsOf(problem)); }
-  };
   return (
     <div class="maker">
       <label class="row">Generator <select value={generator} onChange={(event) => { setGenerator(event.currentTarget.value); setValues({}); }}>
@@ -60,17 +49,8 @@ export function WorldMaker({ made }: { made(name: string): void }) {
       </details>
       <label class="row">Called <input type="text" value={name} maxLength={80} placeholder={`${generator}-${seed}`} onInput={(event) => setName(event.currentTarget.value)} /></label>
       <button type="button" disabled={busy || !seen} onClick={() => void make()}>Make this world</button>
-      <label class="row">Or take a map <input type="file" multiple accept=".yaml,.yml,.png,.pgm,.bmp,.gif,.jpg" onChange={({ currentTarget }) => { const files = [...currentTarget.files ?? []]; currentTarget.value = ""; void take(files); }} /></label>
-      <p class="faint"><small>Of map_server: its YAML and its image, chosen together. Called as the name above says, or as the YAML is.</small></p>
     </div>
   );
-}
-
-async function base64(file: File): Promise<string> {
-  const bytes = new Uint8Array(await file.arrayBuffer());
-  let text = "";
-  for (let k = 0; k < bytes.length; k += 0x8000) text += String.fromCharCode(...bytes.subarray(k, k + 0x8000));
-  return btoa(text);
 }
 
 function read(field: Field, text: string): unknown {

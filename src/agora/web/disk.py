@@ -1,0 +1,16 @@
+"""Words about a disk that has no room."""
+
+from __future__ import annotations
+
+import errno
+
+from agora.errors import in_words
+
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+
+
+def no_room(error: OSError, then: str) -> str:
+    """Return what the system says of a file, and, where the disk is full, what to do ``then``."""
+    if error.errno not in _FULL:
+        return in_words(error)
+    return f"the disk of the server is full ({error.strerror}); {then}"

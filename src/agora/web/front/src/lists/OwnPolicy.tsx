@@ -1,0 +1,57 @@
+// A policy that somebody brought along: its upload, and what its file says.
+import { useState } from "preact/hooks";
+import { forget, remove, wordsOf, type Policy } from "../api";
+import { go } from "../place";
+import { nameOf } from "../scenarios/server";
+
+const MOST = 32 << 20; // bytes of a file
+const OWN = "own/";
+
+export function Upload({ changed }: { changed(): void }) {
+  const [name, setName] = useState(""), [error, setError] = useState(""), [busy, setBusy] = useState(false);
+  const take = async (file: File | undefined) => {
+    if (!file) return;
+    setError("");
+    if (file.size > MOST) { setError(`${file.name} is larger than 32 MiB.`); return; }
+    setBusy(true);
+    const called = name.trim() || nameOf(file.name.replace(/\.[a-z0-9]+$/i, ""));
+    try {
+      const answer = await fetch(`/api/uploads/policies/${encodeURIComponent(called)}`, { method: "PUT", headers: { "Content-Type": "application/octet-stream" }, body: file });
+      const said = (await answer.json().catch(() => ({}))) as Policy & { error?: string };
+      if (answer.ok) { forget("/api/planners"); changed(); go(`/policies/${encodeURIComponent(said.name)}`); } else setError(said.error ?? `The server answered ${answer.status}; nothing was kept.`);
+    } catch { setError("The server does not answer; nothing was kept."); }
+    setBusy(false);
+  };
+  return (
+    <details class="card new">
+      <summary>Bring a policy of your own</summary>
+      <p class="faint"><small>A file .safetensors as <code>agora train</code> and <code>Policy.save</code> write it. Files of PyTorch (.pt, .zip), pickles, Keras and ONNX are not opened; the manual shows how to write theirs anew.</small></p>
+      <label class="row">Called <input type="text" value={name} maxLength={80} placeholder="as the file is" onInput={(event) => setName(event.currentTarget.value)} /></label>
+      <label class="row">File <input type="file" disabled={busy} onChange={({ currentTarget }) => { const file = currentTarget.files?.[0]; void take(file); currentTarget.value = ""; }} /></label>
+      {error && <p class="bad" role="alert">{error}</p>}
+    </details>
+  );
+}
+
+export function OwnPolicy({ policy: { name, wrong, words, label, needs, about, weights, size, period }, changed }: { policy: Policy; changed(): void }) {
+  const [error, setError] = useState(""), short = encodeURIComponent(name.slice(OWN.length));
+  const drop = async () => {
+    if (!confirm(`Remove the policy ${name} for good? Runs that have used it cannot be gone on with.`)) return;
+    try { await remove(`/api/own-policies/${short}`); forget("/api/planners"); changed(); go("/policies"); } catch (problem) { setError(wordsOf(problem)); }
+  };
+  return (
+    <>
+      {wrong ? <p class="bad">{wrong}</p> : <p>{words}. On the pages <em>Run</em> and <em>Live</em> it is the planner <code>{name}</code>.</p>}
+      {error && <p class="bad" role="alert">{error}</p>}
+      <p class="files">{!wrong && <a class="button first" href={`/run?planner=${encodeURIComponent(name)}`}>Run it</a>}<a class="button" href={`/api/own-policies/${short}/file`} download={`${name.slice(OWN.length)}.safetensors`}>Download</a><button type="button" onClick={() => void drop()}>Remove</button></p>
+      <dl>
+        <dt>Size</dt><dd>{((size ?? 0) / 1024).toFixed(0)} KiB</dd>
+        {label && <><dt>Claim</dt><dd>{label}</dd></>}
+        {needs && needs.length > 0 && <><dt>Needs</dt><dd>{needs.join(", ")}</dd></>}
+        {period ? <><dt>Decides every</dt><dd>{period} s</dd></> : null}
+        {Object.entries(about ?? {}).filter(([key]) => key !== "label").map(([key, value]) => <><dt key={key}>{key}</dt><dd>{value}</dd></>)}
+      </dl>
+      {weights && <details><summary>Weights</summary><dl>{Object.entries(weights).map(([key, shape]) => <><dt key={key}><code>{key}</code></dt><dd>{shape.join(" × ")}</dd></>)}</dl></details>}
+    </>
+  );
+}

@@ -1,0 +1,41 @@
+// What the server says of the drawing of a world, and how cells travel: gzip, in base64.
+import type { Colours, Point } from "../../../../viewer/templates/painter.js";
+import { Problem } from "../api";
+import type { Fault } from "../scenarios/server";
+
+export type Zone = { label: string; category: string[]; polygon: Point[][] };
+export type Piece = { model: string; x: number; y: number; heading: number };
+export type Sent = {
+  name: string; version: string; origin: Point; resolution: number; rows: number; columns: number; shapes: boolean; cells: string;
+  zones: Zone[]; furniture: Piece[]; colours: { light: Colours; dark: Colours };
+};
+export type Saved = { version: string; problems: string[]; notes: string[]; scenarios: { name: string; problems: Fault[] }[] };
+
+/** Somebody else has changed the world since. */
+export class Older extends Problem {}
+
+export async function packed(cells: Uint8Array<ArrayBuffer>): Promise<string> {
+  const whole = new Uint8Array(await new Response(new Blob([cells]).stream().pipeThrough(new CompressionStream("gzip"))).arrayBuffer());
+  let text = "";
+  for (let k = 0; k < whole.length; k += 0x8000) text += String.fromCharCode(...whole.subarray(k, k + 0x8000));
+  return btoa(text);
+}
+
+export async function unpacked(text: string): Promise<Uint8Array<ArrayBuffer>> {
+  const bytes = Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0));
+  return new Uint8Array(await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer());
+}
+
+/** Keep a drawing; without `cells` the walls stay as they are. @throws Older, Problem */
+export async function keep(name: string, drawing: { version: string; zones: Zone[]; furniture: Piece[]; cells?: string }): Promise<Saved> {
+  let answer: Response;
+  try {
+    answer = await fetch(`/api/worlds/${encodeURIComponent(name)}/drawing`, { method: "PUT", headers: { "Content-Type": "application/json" }, body: JSON.stringify(drawing) });
+  } catch {
+    throw new Problem("The server does not answer; nothing was saved. Your edits stay in this browser.");
+  }
+  const said = (await answer.json().catch(() => ({}))) as Saved & { error?: string };
+  if (answer.status === 409) throw new Older(said.error ?? "");
+  if (!answer.ok) throw new Problem(said.error ?? `The server answered ${answer.status}; nothing was saved.`);
+  return said;
+}

@@ -1,0 +1,37 @@
+// The tools with which a world is drawn, and what to do next with each.
+import type { Drawing } from "./drawing";
+
+export type Tool = "select" | "wall" | "gap" | "room" | "block" | "pen" | "eraser" | "zone" | "thing";
+
+export const TOOLS: { tool: Tool; words: string; key: string }[] = [
+  { tool: "select", words: "Select", key: "v" },
+  { tool: "wall", words: "Wall", key: "w" },
+  { tool: "gap", words: "Door", key: "d" },
+  { tool: "room", words: "Room", key: "r" },
+  { tool: "block", words: "Block", key: "b" },
+  { tool: "pen", words: "Pen", key: "p" },
+  { tool: "eraser", words: "Eraser", key: "e" },
+  { tool: "zone", words: "Zone", key: "z" },
+  { tool: "thing", words: "Thing", key: "f" },
+];
+
+/** The kinds of zones that tasks and people of Agora know by name. */
+export const CATEGORIES = ["room", "corridor", "entrance", "door", "forbidden", "waiting", "staff", "hall", "open", "queue", "aisle"];
+
+export const STEPS: [number, string][] = [[0, "nothing"], [-1, "cells"], [0.1, "0.1 m"], [0.25, "0.25 m"], [0.5, "0.5 m"], [1, "1 m"]];
+
+export function hint(tool: Tool, begun: boolean, drawing: Drawing): string {
+  switch (tool) {
+    case "wall": return begun ? "Press where this wall ends; the next one begins there. Shift keeps it straight, Esc ends it." : "Press where a wall begins, or drag from end to end.";
+    case "gap": return begun ? "Press where the gap ends." : "Press on a wall where a door begins, and again where it ends: the wall between is taken away.";
+    case "room": return begun ? "Press the opposite corner." : "Press one corner of a room, or drag from corner to corner: four walls.";
+    case "block": return begun ? "Press the opposite corner." : "Press one corner of a filled block, or drag from corner to corner.";
+    case "pen": return begun ? "Arrows draw; Enter ends the line." : "Hold and draw.";
+    case "eraser": return begun ? "Arrows erase; Enter ends it." : "Hold and rub out walls; its width is the thickness above, four times.";
+    case "zone": return begun ? "Press corner after corner; a press on the first one, or Enter twice, closes the zone. Esc gives it up." : "Press the corners of a zone, one after another.";
+    case "thing": return "Choose a thing, and press where it stands; drag to turn it.";
+    case "select":
+      if (!drawing.canUndo && !drawing.rest.zones.length && !drawing.rest.furniture.length) return "Begin with Room or Wall. Then Door cuts gaps, Zone says what a part is for, Thing puts furniture.";
+      return "Press a zone or a thing to choose it, drag it or a corner to move it. Drag the ground to move the picture.";
+  }
+}
