@@ -197,13 +197,19 @@ def test_a_world_is_made_or_taken_and_a_scenario_begins_in_it(page, context, fol
     page.get_by_role("button", name="Make this world").click()
     expect(page.get_by_role("combobox", name="World")).to_have_value(f"{name}-c")
     check_access(page)
-    page.get_by_text("Make a world for it").click()
-    page.get_by_label("Called").fill(f"{name}-m")
-    page.get_by_label("Or take a map").set_input_files(
+    page.get_by_label("Its world").fill(f"{name}-m")
+    page.get_by_label("Files", exact=True).set_input_files(
         [folder / "worlds" / f"{name}-c" / "map" / file for file in ("map.yaml", "map.png")]
     )
     expect(page.get_by_role("combobox", name="World")).to_have_value(f"{name}-m")
-    page.get_by_label("Or open a file").set_input_files(
-        {"name": "from Arena.json", "mimeType": "application/json", "buffer": b'{"robots": [{"start": [2, 4], "goal": [9, 4]}]}'}
+    page.get_by_label("Files", exact=True).set_input_files(
+        {
+            "name": "from Arena.json",
+            "mimeType": "application/json",
+            "buffer": b'{"robots": [{"start": [2, 4], "goal": [9, 4], "colour": "red"}]}',
+        }
     )
+    expect(page.get_by_text("from Arena.json: robots[…].colour")).to_be_visible()
+    check_access(page)
+    page.get_by_role("link", name="scenario from-Arena").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text(f"in {name}-m")

@@ -111,6 +111,25 @@ def test_a_run_that_fails_says_why_and_the_next_is_taken(settings, queue):
     assert "gone.yaml" in queue.run(wrong.id).message
 
 
+def test_a_run_whose_rows_find_no_room_says_so_keeps_what_is_finished_and_goes_on(settings, queue, monkeypatch):
+    run, sync = queue.put("full", LONG), os.fsync
+
+    def full(file):
+        if list((settings.runs / run.id / "episodes").glob("*.parquet")):
+            raise OSError(28, "No space left on device")
+        sync(file)
+
+    monkeypatch.setattr(os, "fsync", full)
+    worked_on(settings, lambda: queue.run(run.id).state == "failed")
+    monkeypatch.undo()
+    message = queue.run(run.id).message
+    assert "disk of the server is full (No space left on device)" in message and "go on with the run" in message
+    assert len(account(settings.runs / run.id).rows) == 1
+    queue.resume(run.id)
+    worked_on(settings, lambda: queue.run(run.id).state == "finished")
+    assert len(account(settings.runs / run.id).rows) == 4
+
+
 def test_a_run_that_breaks_the_worker_has_failed_and_is_not_taken_again(settings, queue, monkeypatch):
     def broken(request, token):
         raise RuntimeError("nobody has thought of this")

@@ -1,12 +1,8 @@
 from __future__ import annotations
 
 import base64
-import io
-import json
-import os
 import subprocess
 import sys
-import zipfile
 import zlib
 from pathlib import Path
 
@@ -16,7 +12,6 @@ from fastapi.testclient import TestClient
 from PIL import Image
 
 from agora.maps.place import read_place
-from agora.share import folder
 from agora.web.app import create_app
 from agora.web.database import opened
 

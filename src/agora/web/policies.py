@@ -157,15 +157,16 @@ def _check_head(name: str, data: bytes) -> None:
         InputError: it is another program's file, or its header is longer than a policy's or than the file.
     """
     how = "write its layers as safetensors with Policy.of_torch(observe, layers).save(path), as the manual's page on training shows"
+    length = int.from_bytes(data[:8], "little")
+    if length <= len(data) - 8 and data[8:9] == b"{":
+        if length > _MOST_HEADER:
+            raise InputError(f"{name}: its header has {length:,} bytes; expected at most {_MOST_HEADER:,}")
+        return
     if data[:1] == b"\x80" or data[:4] == b"PK\x03\x04":
         raise InputError(f"{name}: a file of PyTorch or a pickle, which can hold code and is never opened; {how}")
-    if data[:4] == b"\x89HDF" or data[:1] in (b"\x08", b"\x0a") and b"onnx" in data[:256].lower():
+    if data[:4] == b"\x89HDF" or (data[:1] in (b"\x08", b"\x0a") and b"onnx" in data[:256].lower()):
         raise InputError(f"{name}: a file of Keras or ONNX, which Agora does not read as a policy; {how}")
-    length = int.from_bytes(data[:8], "little")
-    if len(data) < 9 or length > len(data) - 8 or data[8:9] != b"{":
-        raise InputError(f"{name}: not a safetensors file; {how}")
-    if length > _MOST_HEADER:
-        raise InputError(f"{name}: its header has {length:,} bytes; expected at most {_MOST_HEADER:,}")
+    raise InputError(f"{name}: not a safetensors file; {how}")
 
 
 def _try(path: Path) -> Policy:

@@ -25,7 +25,7 @@ from agora.benchmark.stop_token import StopToken
 from agora.config import build
 from agora.errors import AgoraError, StoppedError, placed
 from agora.web.database import opened
-from agora.web.disk import no_room
+from agora.web.disk import is_full, no_room
 from agora.web.policies import Policies
 from agora.web.queue import RunQueue
 from agora.web.scenarios import Scenarios
@@ -106,6 +106,12 @@ def main(settings: Settings) -> None:
     work(settings, stop)
 
 
+def _in_words(error: AgoraError | OSError) -> str:
+    """Why a run has failed; where the disk is full, what to do then."""
+    told = error.__cause__ if is_full(error.__cause__) else error
+    return no_room(told, "what is finished stays; make room, and go on with the run") if isinstance(told, OSError) else str(error)
+
+
 class _Conduct:
     """One run, by this worker.
 
@@ -134,10 +140,8 @@ class _Conduct:
             state = FINISHED
         except StoppedError:
             state = CANCELLED
-        except AgoraError as error:
-            message = str(error)
-        except OSError as error:
-            message = no_room(error, "what is finished stays; make room, and go on with the run")
+        except (AgoraError, OSError) as error:
+            message = _in_words(error)
         except Exception as error:  # nobody is to take this run again and again: the worker ends, and another begins without it
             self._queue.end(self._id, self._worker, FAILED, placed(error, __file__))
             raise

@@ -24,6 +24,7 @@ from agora.seeds import Stream
 from agora.tasks.worlds.folder import imported_names, world_folder, world_names
 from agora.viewer.replay import encode_map
 from agora.viewer.scene import COLOURS, DARK, mark_of, reach
+from agora.web.disk import is_full
 from agora.web.names import check_name
 
 MOST_CELLS = 4_200_000
@@ -187,8 +188,8 @@ class Worlds:
             with whole(self._folder / name, "world") as folder:
                 yield folder
         except InputError as error:
-            if isinstance(error.__cause__, OSError):
-                raise error.__cause__ from error
+            if is_full(cause := error.__cause__) and cause is not None:
+                raise cause from error
             raise
 
     def take(self, name: str, text: str, image: bytes) -> dict[str, Any]:
@@ -281,14 +282,13 @@ def check_image(path: Path) -> None:
     """
     from PIL import Image
 
-    limit, Image.MAX_IMAGE_PIXELS = Image.MAX_IMAGE_PIXELS, None  # ours is lower, and says what to do
     try:
         with Image.open(path, formats=("PNG", "PPM", "BMP", "GIF", "JPEG")) as image:
             width, height = image.size
+    except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
+        raise InputError(f"{path.name}: has more pixels than a map may have; a page takes {MOST_CELLS:,} cells at most") from error
     except (OSError, SyntaxError, ValueError, EOFError) as error:
         raise InputError(f"{path.name}: not an image of a map: expected {', '.join(IMAGES)}, with what its ending says") from error
-    finally:
-        Image.MAX_IMAGE_PIXELS = limit
     if width * height > MOST_CELLS:
         raise InputError(f"{path.name}: {width} x {height} pixels; a page takes maps of {MOST_CELLS:,} cells at most")
 
