@@ -54,6 +54,10 @@ class Policies:
         """
         if name not in self.names():
             raise UnknownNameError("policy of yours", name, self.names())
+        return self.path(name)
+
+    def path(self, name: str) -> Path:
+        """Return the file of an own policy of a name, which may not be there."""
         return self._folder / f"{name}{SUFFIX}"
 
     def all(self) -> list[dict[str, Any]]:
@@ -97,7 +101,7 @@ class Policies:
             try:
                 write_whole(part, data)
                 _try(part)
-                part.replace(self._folder / f"{name}{SUFFIX}")
+                part.replace(self.path(name))
             except InputError as error:
                 raise InputError(str(error).replace(str(part), name)) from error
             finally:

@@ -9,6 +9,9 @@ from fastapi.responses import Response
 from starlette.concurrency import run_in_threadpool
 
 from agora.errors import InputError
+from agora.web.accounts.people import Asker, Person
+from agora.web.accounts.quotas import Ledger
+from agora.web.accounts.things import Things
 from agora.web.addresses.answers import download
 from agora.web.guard import LARGEST_UPLOAD
 from agora.web.opening import Opener
@@ -19,11 +22,28 @@ _MOST_FILES = 20
 Answer = dict[str, object]
 
 
-def add_uploads(app: FastAPI, opener: Opener, policies: Policies) -> None:
+def add_uploads(app: FastAPI, opener: Opener, policies: Policies, things: Things, ledger: Ledger) -> None:
     """Add the addresses that take files."""
+
+    def opened(person: Person, files: list[tuple[str, bytes]], name: str, world: str) -> Answer:
+        with ledger.turn:
+            ledger.check_upload(person, sum(len(data) for _, data in files))
+            found = opener.open(files, name, world)
+            for kind, names in (("world", [found["world"]] if found["world"] else []), ("scenario", found["scenarios"])):
+                for one in names:
+                    things.put(kind, one, person.name)
+        return found
+
+    def kept(person: Person, name: str, data: bytes) -> Answer:
+        with ledger.turn:
+            ledger.check_upload(person, len(data))
+            policy = policies.keep(name, data)
+            things.put("policy", name, person.name)
+        return policy
 
     @app.post("/api/uploads/open", status_code=201)
     async def open(
+        person: Asker,
         request: Request,
         file: Annotated[list[str], Query()],
         size: Annotated[list[int] | None, Query()] = None,
@@ -36,12 +56,12 @@ def add_uploads(app: FastAPI, opener: Opener, policies: Policies) -> None:
         ``name`` names the world that is made, ``world`` that of scenarios that name none.
         """
         files = _parted(await body_of(request), file, size or [])
-        return await run_in_threadpool(opener.open, files, name, world)
+        return await run_in_threadpool(opened, person, files, name, world)
 
     @app.put("/api/uploads/policies/{name}", status_code=201)
-    async def keep_policy(name: str, request: Request) -> Answer:
+    async def keep_policy(name: str, person: Asker, request: Request) -> Answer:
         """Keep a policy of one's own: the body is a safetensors file of Agora's format."""
-        return await run_in_threadpool(policies.keep, name, await body_of(request))
+        return await run_in_threadpool(kept, person, name, await body_of(request))
 
     @app.get("/api/own-policies/{name}/file")
     def policy_file(name: str) -> Response:
@@ -52,6 +72,7 @@ def add_uploads(app: FastAPI, opener: Opener, policies: Policies) -> None:
     def remove_policy(name: str) -> None:
         """Remove an own policy."""
         policies.remove(name)
+        things.put("policy", name, "")
 
 
 async def body_of(request: Request) -> bytes:

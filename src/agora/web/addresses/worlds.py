@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Callable
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -11,56 +12,56 @@ from fastapi.responses import Response
 from starlette.concurrency import run_in_threadpool
 
 from agora.errors import InputError
-from agora.web.addresses.answers import download
+from agora.web.accounts.people import Asker, Person
+from agora.web.accounts.quotas import Ledger
+from agora.web.accounts.things import Things
+from agora.web.addresses.answers import download, text_in
 from agora.web.drawings import Drawings
 from agora.web.scenarios import Scenarios
 from agora.web.world_files import zipped
 from agora.web.worlds import Worlds, drawn, generated
 
 
-def add_worlds(app: FastAPI, worlds: Worlds, scenarios: Scenarios) -> None:
+def add_worlds(app: FastAPI, worlds: Worlds, scenarios: Scenarios, things: Things, ledger: Ledger) -> None:
     """Add the addresses of worlds."""
-    drawings = Drawings(worlds, scenarios)
+    _add_looks(app, worlds)
+    _add_drawings(app, Drawings(worlds, scenarios), ledger)
 
-    @app.get("/api/worlds")
-    def all_worlds() -> list[dict[str, Any]]:
-        """All worlds."""
-        return worlds.all()
+    def made(person: Person, name: str, make: Callable[[], dict[str, Any]], size: int = 0) -> dict[str, Any]:
+        with ledger.turn:
+            ledger.check_upload(person, size)
+            world = make()
+            things.put("world", name, person.name)
+        return world
 
     @app.post("/api/worlds", status_code=201)
-    def make(fields: dict[str, Any]) -> dict[str, Any]:
+    def make(person: Asker, fields: dict[str, Any]) -> dict[str, Any]:
         """Make an own world by a generator: ``name``, ``generator``, ``parameters``, ``seed``."""
-        return worlds.make(_text(fields, "name"), *_asked(fields))
-
-    @app.post("/api/worlds/preview")
-    def preview(fields: dict[str, Any]) -> dict[str, Any]:
-        """The world that a generator would make: ``generator``, ``parameters``, ``seed``; nothing is kept."""
-        return drawn(generated(*_asked(fields)))
+        name, asked = text_in(fields, "name"), _asked(fields)
+        return made(person, name, lambda: worlds.make(name, *asked))
 
     @app.post("/api/worlds/empty", status_code=201)
-    def empty(fields: dict[str, Any]) -> dict[str, Any]:
+    def empty(person: Asker, fields: dict[str, Any]) -> dict[str, Any]:
         """Make an own world to draw in: ``name``, ``width``, ``height``, ``resolution`` and ``wall`` around it, m."""
-        size = _number(fields, "width", 10.0), _number(fields, "height", 8.0)
-        return worlds.make_empty(_text(fields, "name"), size, _number(fields, "resolution", 0.05), _number(fields, "wall", 0.1))
+        name, size = text_in(fields, "name"), (_number(fields, "width", 10.0), _number(fields, "height", 8.0))
+        resolution, wall = _number(fields, "resolution", 0.05), _number(fields, "wall", 0.1)
+        return made(person, name, lambda: worlds.make_empty(name, size, resolution, wall))
 
     @app.post("/api/worlds/copy", status_code=201)
-    def copy(fields: dict[str, Any]) -> dict[str, Any]:
+    def copy(person: Asker, fields: dict[str, Any]) -> dict[str, Any]:
         """Make an own world of the map of another: ``name``, ``of``."""
-        return worlds.copy(_text(fields, "name"), _text(fields, "of"))
+        name, of = text_in(fields, "name"), text_in(fields, "of")
+        return made(person, name, lambda: worlds.copy(name, of))
 
     @app.post("/api/worlds/map", status_code=201)
-    def take(fields: dict[str, Any]) -> dict[str, Any]:
+    def take(person: Asker, fields: dict[str, Any]) -> dict[str, Any]:
         """Make an own world of a map of map_server: ``name``, ``yaml`` (its text) and ``image`` (base64)."""
         try:
-            image = base64.b64decode(_text(fields, "image"), validate=True)
+            image = base64.b64decode(text_in(fields, "image"), validate=True)
         except ValueError as error:
             raise InputError("image: expected base64") from error
-        return worlds.take(_text(fields, "name"), _text(fields, "yaml"), image)
-
-    @app.get("/api/worlds/{name}")
-    def world(name: str) -> dict[str, Any]:
-        """A world as the page draws it."""
-        return worlds.world(name)
+        name, text = text_in(fields, "name"), text_in(fields, "yaml")
+        return made(person, name, lambda: worlds.take(name, text, image), len(image))
 
     @app.delete("/api/worlds/{name}", status_code=204)
     def remove(name: str) -> None:
@@ -68,32 +69,54 @@ def add_worlds(app: FastAPI, worlds: Worlds, scenarios: Scenarios) -> None:
         if playing := scenarios.names_in(name):
             raise InputError(f"world: {name!r} is the world of {', '.join(playing)}; remove these first")
         worlds.remove(name)
+        things.put("world", name, "")
+
+
+def _add_looks(app: FastAPI, worlds: Worlds) -> None:
+    """Add the addresses at which worlds are looked at."""
+
+    @app.get("/api/worlds")
+    def all_worlds() -> list[dict[str, Any]]:
+        """All worlds."""
+        return worlds.all()
+
+    @app.post("/api/worlds/preview")
+    def preview(fields: dict[str, Any]) -> dict[str, Any]:
+        """The world that a generator would make: ``generator``, ``parameters``, ``seed``; nothing is kept."""
+        return drawn(generated(*_asked(fields)))
+
+    @app.get("/api/worlds/{name}")
+    def world(name: str) -> dict[str, Any]:
+        """A world as the page draws it."""
+        return worlds.world(name)
 
     @app.get("/api/worlds/{name}/file")
     def file(name: str) -> Response:
         """The folder of an own world, as a zip archive."""
         return download(zipped(worlds.own_folder(name)), f"{name}.zip", "application/zip")
 
+
+def _add_drawings(app: FastAPI, drawings: Drawings, ledger: Ledger) -> None:
+    """Add the addresses of drawings."""
+
     @app.get("/api/worlds/{name}/drawing")
     def drawing(name: str) -> dict[str, Any]:
         """The drawing of an own world: its cells (gzip, base64), zones and furniture, and its version."""
         return drawings.get(name)
 
-    @app.put("/api/worlds/{name}/drawing")
-    async def draw(name: str, request: Request) -> dict[str, Any]:
-        """Keep a drawing: ``version``, ``zones``, ``furniture``, and ``cells`` where walls were drawn."""
+    def kept(person: Person, name: str, body: bytes) -> dict[str, Any]:
         try:
-            fields = json.loads(await request.body())
+            fields = json.loads(body)
         except (ValueError, RecursionError) as error:
             raise InputError("drawing: expected JSON, an object with version, zones and furniture") from error
-        return await run_in_threadpool(drawings.put, name, fields)
+        with ledger.turn:
+            ledger.check_upload(person, len(body), new=False)
+            return drawings.put(name, fields)
 
-
-def _text(fields: dict[str, Any], key: str) -> str:
-    value = fields.get(key, "")
-    if not isinstance(value, str):
-        raise InputError(f"{key}: expected a text, got {value!r}")
-    return value
+    @app.put("/api/worlds/{name}/drawing")
+    async def draw(name: str, person: Asker, request: Request) -> dict[str, Any]:
+        """Keep a drawing: ``version``, ``zones``, ``furniture``, and ``cells`` where walls were drawn."""
+        return await run_in_threadpool(kept, person, name, await request.body())
 
 
 def _number(fields: dict[str, Any], key: str, usual: float) -> float:
@@ -109,4 +132,4 @@ def _asked(fields: dict[str, Any]) -> tuple[str, dict[str, Any], int]:
         raise InputError(f"parameters: expected names and values, got {parameters!r}")
     if not isinstance(seed, int) or isinstance(seed, bool):
         raise InputError(f"seed: expected a whole number, got {seed!r}")
-    return _text(fields, "generator"), parameters, seed
+    return text_in(fields, "generator"), parameters, seed
