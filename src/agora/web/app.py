@@ -42,7 +42,7 @@ from agora.web.disk import no_room
 from agora.web.events import Events
 from agora.web.guard import Guard
 from agora.web.health import Numbers, Timed
-from agora.web.lives import Lives
+from agora.web.lives import Live, Lives
 from agora.web.opening import Opener
 from agora.web.policies import Policies
 from agora.web.queue import RunQueue
@@ -85,16 +85,8 @@ def create_app(settings: Settings, engine: Engine) -> FastAPI:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         keep = partial(_keep, queue)
-        lives.append(
-            Lives(
-                settings.limits.lives,
-                settings.runs,
-                lambda live: events.tell({"live": live.plain()}),
-                keep,
-                scenarios.suite,
-                policies.planner,
-            )
-        )
+        told = partial(_tell_live, events)
+        lives.append(Lives(settings.limits.lives, settings.runs, told, keep, scenarios.suite, policies.planner))
         looking = asyncio.create_task(_look(queue, events))
         yield
         looking.cancel()
@@ -128,6 +120,11 @@ def create_app(settings: Settings, engine: Engine) -> FastAPI:
     add_uploads(app, Opener(worlds, scenarios), policies, things, ledger)
     _pages(app)
     return app
+
+
+def _tell_live(events: Events, live: Live) -> None:
+    """Tell who listens how a live episode changes."""
+    events.tell({"live": live.plain()})
 
 
 def _keep(queue: RunQueue, drive: Mapping[str, Any]) -> None:

@@ -241,7 +241,7 @@ def _furniture(edited: _Edited, place: Place) -> tuple[Furniture, ...]:
 def _writer(
     folder: Path, place: Place, edited: _Edited, zones: tuple[Zone, ...], furniture: tuple[Furniture, ...]
 ) -> Callable[[Path], None]:
-    """What writes the new folder ``map`` into a folder that is there."""
+    """Return the function that writes the new folder ``map`` into a folder that is there."""
     if edited.cells is None and place.map.has_shapes:
         polygons, discs = place.shapes_of_walls()
         outlines = tuple(outline for piece in furniture for outline in piece.polygons())

@@ -14,7 +14,7 @@ from agora.documents import join, similar
 
 @dataclass
 class Account:
-    """What was understood of files, and what was left out; what happens to many entries of a list is one line.
+    """The keys of files that were understood, and those that were left out; many entries of a list are one line.
 
     Attributes:
         understood: lines by file and key.

@@ -107,7 +107,7 @@ def main(settings: Settings) -> None:
 
 
 def _in_words(error: AgoraError | OSError) -> str:
-    """Why a run has failed; where the disk is full, what to do then."""
+    """The reason why a run has failed; where the disk is full, also the remedy."""
     told = error.__cause__ if is_full(error.__cause__) else error
     return no_room(told, "what is finished stays; make room, and go on with the run") if isinstance(told, OSError) else str(error)
 

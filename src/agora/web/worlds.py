@@ -253,6 +253,10 @@ def drawn(place: Place) -> dict[str, Any]:
         "resolution": float(place.map.resolution),
         "extent": [round(left + x, 3), round(bottom + y, 3), round(right + x, 3), round(top + y, 3)],
         "map": _moved(plan, x, y) if x or y else plan,
+        "zones": [
+            {"label": zone.label, "polygon": [place.map.to_file(p).round(3).tolist() for p in zone.polygons]}
+            for zone in place.zones
+        ],
         "colours": {"light": COLOURS, "dark": DARK},
         "states": [mark_of(number) for number in range(len(SOCIAL_STATES))],
         "names": list(SOCIAL_STATES),

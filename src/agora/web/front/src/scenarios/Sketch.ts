@@ -107,6 +107,7 @@ export class Sketch extends Painter {
     const { pen, canvas } = this;
     if (view !== this.#drawn) {
       this.ground(this.world.map);
+      this.#zones();
       this.#place.width = canvas.width;
       this.#place.height = canvas.height;
       this.#place.getContext("2d")!.drawImage(canvas, 0, 0);
@@ -117,6 +118,19 @@ export class Sketch extends Painter {
     pen.setTransform(1, 0, 0, 1, 0, 0);
     pen.drawImage(this.#place, 0, 0);
     pen.restore();
+  }
+
+  #zones(): void {
+    const { pen, colours } = this;
+    pen.setLineDash([1, 5]);
+    for (const { polygon } of this.world.zones) for (const corners of polygon) this.line([...corners, corners[0]], colours.faint, 1);
+    pen.setLineDash([]);
+    pen.fillStyle = colours.faint;
+    pen.font = "12px system-ui, sans-serif";
+    for (const { label, polygon } of this.world.zones) {
+      const corners = polygon.flat(), left = Math.min(...corners.map(([x]) => x)), top = Math.max(...corners.map(([, y]) => y));
+      pen.fillText(label, this.sx(left) + 5, this.sy(top) + 15);
+    }
   }
 
   #way(person: Person, strong: boolean): void {

@@ -4,7 +4,7 @@ import { Problem, type Field } from "../api";
 import type { Content } from "./model";
 
 export type World = {
-  name: string; origin: string; size: number[]; resolution: number; extent: Extent; map: Plan; colours: { light: Colours; dark: Colours };
+  name: string; origin: string; size: number[]; resolution: number; extent: Extent; map: Plan; zones: { label: string; polygon: Point[][] }[]; colours: { light: Colours; dark: Colours };
   states: [string, string][]; names: string[];
 };
 export type WorldEntry = { name: string; origin: "library" | "imported" | "own"; size: number[]; missing: string };

@@ -44,7 +44,7 @@ function Editor({ sent, drawing, version: begun, again, parts, reopen }: Opened 
     setEdits((count) => count + 1);
     board.current?.redraw();
     clearTimeout(waits.current);
-    waits.current = window.setTimeout(() => { if (drawing.dirty) void remember(name, version.current, drawing); else forgetUnsaved(name); }, WAITS);
+    waits.current = window.setTimeout(() => { waits.current = 0; if (drawing.dirty) void remember(name, version.current, drawing); else forgetUnsaved(name); }, WAITS);
   };
   const save = async (): Promise<boolean> => {
     if (!drawing.dirty) return true;
@@ -55,6 +55,7 @@ function Editor({ sent, drawing, version: begun, again, parts, reopen }: Opened 
       version.current = answer.version;
       drawing.saved();
       clearTimeout(waits.current);
+      waits.current = 0;
       forgetUnsaved(name);
       forget(`/api/worlds/${encodeURIComponent(name)}`);
       setSaved(answer);
@@ -104,6 +105,12 @@ function Editor({ sent, drawing, version: begun, again, parts, reopen }: Opened 
     addEventListener("keydown", pressed);
     return () => removeEventListener("keydown", pressed);
   });
+
+  useEffect(() => {
+    const leave = (event: BeforeUnloadEvent) => { if (waits.current && drawing.dirty) event.preventDefault(); }; // the browser has not kept the last edit yet
+    addEventListener("beforeunload", leave);
+    return () => removeEventListener("beforeunload", leave);
+  }, []);
 
   return (
     <>
