@@ -151,6 +151,19 @@ def test_a_run_without_results_says_so(client):
         assert (refused.status_code, "has no results yet" in refused.json()["error"]) == (422, True)
 
 
+def test_a_run_whose_first_episode_is_under_way_has_a_page_of_no_rows_and_a_report(settings, client, finished):
+    place = settings.runs / finished
+    played = place.resolve()
+    place.unlink()
+    shutil.copytree(played, place, ignore=shutil.ignore_patterns("episodes", "timing", "trajectories", "report.html"))
+    for query in ("", "?sort=key&down=true", "?find=go_to", "?columns=key"):
+        got = client.get(f"/api/runs/{finished}/rows{query}")
+        assert (got.status_code, got.json()["total"], got.json()["rows"]) == (200, 0, [])
+    for address in ("report", "table", "files/csv", "files/parquet"):
+        got = client.get(f"/api/runs/{finished}/{address}")
+        assert got.status_code in (200, 422), got.text
+
+
 @pytest.mark.parametrize("name", ["..", "%2e%2e", "..%2f..%2fetc", "x" * 5000, "'; DROP TABLE runs; --"])
 def test_a_name_that_is_no_run_reaches_no_file(client, name):
     got = client.get(f"/api/runs/{name}/rows")
