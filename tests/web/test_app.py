@@ -13,10 +13,10 @@ from agora.benchmark.account import account
 from agora.benchmark.bench import run_all
 from agora.registry import KINDS, available
 from agora.web.app import create_app
+from agora.web.benches import form_of
 from agora.web.database import opened
 from agora.web.queue import RunQueue
 from agora.web.tables import FINISHED
-from agora.web.worker import form_of
 
 FORM = {"suite": "demo", "planners": ["go_to_goal", "pure_pursuit"], "stages": ["doorway"], "episodes": 3, "workers": 1}
 

@@ -36,13 +36,16 @@ from agora.web.addresses.lives import add_lives
 from agora.web.addresses.names import add_names
 from agora.web.addresses.results import add_results
 from agora.web.addresses.runs import add_runs
+from agora.web.addresses.trainings import add_trainings
 from agora.web.events import Events
 from agora.web.guard import Guard
 from agora.web.health import Numbers, Timed
-from agora.web.lives import Lives
+from agora.web.lives import Live, Lives
+from agora.web.policies import Policies
 from agora.web.queue import RunQueue
 from agora.web.scenarios import Scenarios
 from agora.web.settings import Settings
+from agora.web.trainings import Trainings
 from agora.web.worlds import Worlds
 
 STATIC = Path(__file__).parent / "static"
@@ -66,6 +69,7 @@ def create_app(settings: Settings, engine: Engine) -> FastAPI:
     queue, events = RunQueue(engine), Events()
     worlds = Worlds(settings.worlds)
     scenarios = Scenarios(settings.scenarios, worlds)
+    policies = Policies(settings.runs)
     things = Things(engine, {"scenario": scenarios.path, "world": lambda name: settings.worlds / name})
     users, keys, ledger = Users(engine, settings.limits.quotas), Keys(engine), Ledger(queue, settings.runs, things)
     lives: list[Lives] = []
@@ -78,9 +82,8 @@ def create_app(settings: Settings, engine: Engine) -> FastAPI:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         keep = partial(_keep, queue)
-        lives.append(
-            Lives(settings.limits.lives, settings.runs, lambda live: events.tell({"live": live.plain()}), keep, scenarios.suite)
-        )
+        tell = partial(_tell_live, events)
+        lives.append(Lives(settings.limits.lives, settings.runs, tell, keep, scenarios.suite, policies))
         looking = asyncio.create_task(_look(queue, events))
         yield
         looking.cancel()
@@ -105,8 +108,9 @@ def create_app(settings: Settings, engine: Engine) -> FastAPI:
     add_accounts(app, settings, users, keys, ledger)
     add_administration(app, users, keys, ledger)
     add_state(app, settings, queue, lambda: lives[0])
-    add_names(app, settings, scenarios)
-    add_runs(app, settings, queue, scenarios, ledger)
+    add_names(app, settings, scenarios, policies)
+    add_runs(app, settings, queue, scenarios, policies, ledger)
+    add_trainings(app, settings, queue, Trainings(policies, scenarios.suite), ledger)
     add_results(app, settings, queue)
     add_lives(app, events, lambda: lives[0], ledger)
     add_worlds(app, worlds, things, ledger)
@@ -118,6 +122,11 @@ def create_app(settings: Settings, engine: Engine) -> FastAPI:
 def _keep(queue: RunQueue, drive: Mapping[str, Any]) -> None:
     """Enter a drive that was kept among the runs."""
     queue.put_finished(drive["id"], drive["title"], drive["form"], drive["count"], drive["owner"])
+
+
+def _tell_live(events: Events, live: Live) -> None:
+    """Tell who listens how a live episode changes."""
+    events.tell({"live": live.plain()})
 
 
 async def _look(queue: RunQueue, events: Events) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import types
 import typing
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, Literal
 
@@ -70,6 +70,32 @@ def fields_of(record: type) -> Iterator[dict[str, Any]]:
             "kind": "" if plug is None else plug.kind,
             "help": said.get(one.name, ""),
         }
+
+
+def filled(record: type, values: Mapping[str, Any], inside: str = "") -> Iterator[dict[str, Any]]:
+    """Yield the fields of a dataclass with its values in place of defaults, and below a component its own ``fields``.
+
+    Args:
+        record: the dataclass.
+        values: values by key, as `agora.config.plain` writes them.
+        inside: what names of fields begin with.
+    """
+    hints = typing.get_type_hints(record, include_extras=True)
+    for one in fields_of(record):
+        name, value = f"{inside}{one['name']}", values.get(one["name"], one["default"])
+        part = _record_of(hints[one["name"]], value)
+        below = [] if part is None else list(filled(part, value, f"{name}."))
+        yield {**one, "name": name, "default": value, "required": False, "fields": below}
+
+
+def _record_of(hint: Any, value: Any) -> type | None:
+    """The dataclass of a value that is written as a mapping; None where it is of none."""
+    if not isinstance(value, Mapping):
+        return None
+    if (plug := plug_of(hint)) is not None:
+        found = load(plug.kind, value["name"])
+        return found if isinstance(found, type) and dataclasses.is_dataclass(found) else None
+    return next((one for one in _members(hint) if isinstance(one, type) and dataclasses.is_dataclass(one)), None)
 
 
 def _plain(value: Any) -> Any:
@@ -193,4 +219,5 @@ def policies() -> list[dict[str, Any]]:
 
 def _policy(name: str, has_card: bool) -> dict[str, Any]:
     card = load_policy_card(name) if has_card else None
-    return {"name": name, "card": None if card is None else plain(card)}
+    said = None if card is None else plain(card)
+    return {"name": name, "card": said, "run": "", "planner": "" if said is None else said["training"]["planner"], "path": name}

@@ -15,6 +15,7 @@ from typing import Any
 
 from agora.errors import InputError, UnknownNameError
 from agora.web.live_episode import LiveForm, play
+from agora.web.policies import Policies
 
 ALONE = 60.0
 """A live episode that nobody has watched for so long is ended, s."""
@@ -79,7 +80,10 @@ class Live:
     ) -> None:
         self.id, self.form, self.owner, self.state = secrets.token_urlsafe(9), form, owner, STARTING
         self.watchers: set[Watcher] = set()
-        self._told: dict[str, Any] = {"title": f"{form.suite}, {'driven by hand' if form.drive else form.planner}", "message": ""}
+        self._told: dict[str, Any] = {
+            "title": f"{form.suite}, {'driven by hand' if form.drive else played.label or form.planner}",
+            "message": "",
+        }
         self._scene, self._last, self._changed, self._kept = "", b"", changed, kept
         self._loop = asyncio.get_running_loop()
         context = multiprocessing.get_context("spawn")
@@ -179,6 +183,7 @@ class Lives:
         changed: is called in the loop's thread when the state of one changes.
         kept: is called in a thread of its own with what is said of a drive that was kept.
         suite: gives the name of a suite as `agora.tasks.suite.load_suite` takes it.
+        policies: policies of the server.
     """
 
     def __init__(
@@ -187,8 +192,10 @@ class Lives:
         runs: Path,
         changed: Callable[[Live], None],
         kept: Callable[[dict[str, Any]], None],
-        suite: Callable[[str], str] = str,
+        suite: Callable[[str], str],
+        policies: Policies,
     ) -> None:
+        self._policies = policies
         self._most, self._runs, self._changed, self._kept, self._suite = most, runs, changed, kept, suite
         self._lives: dict[str, Live] = {}
         self._timers: dict[str, asyncio.TimerHandle] = {}
@@ -224,12 +231,14 @@ class Lives:
         self.end(idle.id)
 
     def played(self, form: LiveForm) -> LiveForm:
-        """Return a form with its suite as a file where it is a scenario of the server's.
+        """Return a form with its suite and its policy as files where they are the server's own.
 
         Raises:
-            InputError: there is no such scenario.
+            InputError: there is no such scenario or policy.
         """
-        return replace(form, suite=self._suite(form.suite))
+        planner = self._policies.planner(form.planner)
+        label = self._policies.label(planner.replace("/", "|"))
+        return replace(form, suite=self._suite(form.suite), planner=planner, label=label)
 
     def all(self) -> list[Live]:
         """All of them, the oldest first."""

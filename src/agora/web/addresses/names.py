@@ -8,11 +8,12 @@ from fastapi import FastAPI
 
 from agora import __version__
 from agora.web import catalogue
+from agora.web.policies import Policies
 from agora.web.scenarios import Scenarios
 from agora.web.settings import Settings
 
 
-def add_names(app: FastAPI, settings: Settings, scenarios: Scenarios) -> None:
+def add_names(app: FastAPI, settings: Settings, scenarios: Scenarios, policies: Policies) -> None:
     """Add the addresses of everything that has a name."""
 
     @app.get("/api/about")
@@ -51,6 +52,6 @@ def add_names(app: FastAPI, settings: Settings, scenarios: Scenarios) -> None:
         return catalogue.robots()
 
     @app.get("/api/policies")
-    def policies() -> list[dict[str, Any]]:
-        """All policies with their cards."""
-        return catalogue.policies()
+    def all_policies() -> list[dict[str, Any]]:
+        """All policies with their cards, those that were trained here first."""
+        return [*policies.all(), *catalogue.policies()]

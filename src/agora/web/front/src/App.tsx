@@ -15,15 +15,17 @@ import { RunDetail } from "./results/RunDetail";
 import { RunPage } from "./run/RunPage";
 import { ScenarioPage } from "./scenarios/Editor";
 import { Scenarios } from "./scenarios/Scenarios";
+import { TrainingDetail } from "./training/TrainingDetail";
+import { Trainings } from "./training/Trainings";
 
 const PAGES: [string, string][] = [
-  ["", "Live"], ["scenarios", "Scenarios"], ["run", "Run"], ["results", "Results"], ["leaderboard", "Leaderboard"], ["planners", "Planners"], ["robots", "Robots"], ["policies", "Policies"],
+  ["", "Live"], ["scenarios", "Scenarios"], ["run", "Run"], ["results", "Results"], ["training", "Training"], ["leaderboard", "Leaderboard"], ["planners", "Planners"], ["robots", "Robots"], ["policies", "Policies"],
 ];
 
 export function App() {
   const place = usePlace(), [first, ...rest] = place.pathname.split("/").filter(Boolean).map(decodeURIComponent);
   const here = first === "live" || !first ? "" : first === "compare" ? "results" : first;
-  const news = useNews(), busy = (news.runs ?? []).filter(({ state }) => state === "running" || state === "queued").length;
+  const news = useNews(), busy = (name: string) => (news.runs ?? []).filter(({ kind, state }) => (kind === "training" ? "training" : "results") === name && (state === "running" || state === "queued")).length;
   const title = PAGES.find(([name]) => name === here)?.[1] ?? "Not found";
   const main = useRef<HTMLElement>(null), shown = useRef(here);
   useEffect(() => {
@@ -39,7 +41,7 @@ export function App() {
         <nav aria-label="Pages">
           {PAGES.map(([name, words]) => (
             <a key={name} href={`/${name}`} aria-current={name === here ? "page" : undefined}>
-              {words}{name === "results" && busy > 0 && <span class="count" aria-label={`${busy} in the queue`}>{busy}</span>}
+              {words}{busy(name) > 0 && <span class="count" aria-label={`${busy(name)} in the queue`}>{busy(name)}</span>}
             </a>
           ))}
         </nav>
@@ -57,6 +59,7 @@ function page(first: string, [one = "", two = ""]: string[], place: URL): Compon
     case "scenarios": return one ? <ScenarioPage key={one} name={one} /> : <Scenarios />;
     case "run": return <RunPage key={place.search} asked={place.searchParams} />;
     case "results": return one ? <RunDetail key={one} id={one} tab={two} asked={place.searchParams} /> : <Results />;
+    case "training": return one ? <TrainingDetail key={one} id={one} /> : <Trainings asked={place.searchParams} />;
     case "compare": return <Compare runs={place.searchParams.get("run") ?? ""} />;
     case "leaderboard": return <><h1>Leaderboard</h1><Frame src="/api/leaderboard" title="Leaderboard" /></>;
     case "planners": return <Planners name={one} />;

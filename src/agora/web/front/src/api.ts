@@ -4,7 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 export type State = "queued" | "running" | "finished" | "failed" | "cancelled";
 export type Form = Record<string, unknown> & { suite?: string; planners?: string[] };
 export type Run = {
-  id: string; title: string; state: State; done: number; total: number; message: string; form: Form;
+  id: string; kind: "bench" | "training"; title: string; state: State; done: number; total: number; message: string; stop: boolean; form: Form;
   created: string; started: string | null; ended: string | null;
 };
 export type LiveForm = { suite: string; stage: string; episode: number; planner: string; seed: number | null; drive: boolean };
@@ -35,7 +35,7 @@ export type Card = {
   };
   seeds: { seed: number; steps: number; results: Result[] }[];
 };
-export type Policy = { name: string; card: Card | null };
+export type Policy = { name: string; card: Card | null; run: string; planner: string; path: string };
 export type Cell = string | number | boolean | null;
 export type Page = { total: number; columns: { name: string; unit: string }[]; rows: Cell[][]; few?: string[]; recorded?: string[] };
 

@@ -4,22 +4,23 @@ import { Paragraphs } from "../Said";
 import { Beside } from "./Beside";
 
 export function Policies({ name }: { name: string }) {
-  const { data, error } = useGet<Policy[]>("/api/policies", true);
+  const { data, error } = useGet<Policy[]>("/api/policies");
   const policy = data?.find((one) => one.name === name) ?? (name ? undefined : data?.[0]);
-  const entries = data?.map((one) => ({ name: one.name, words: one.card ? `trained on ${one.card.training.suite}` : "no card" }));
+  const entries = data?.map((one) => ({ name: one.name, words: one.card ? `trained on ${one.card.training.suite}` : one.run ? "its training has not ended" : "no card", ...(one.run ? { tag: "yours" } : {}) }));
   return (
     <Beside title="Policies" path="/policies" entries={entries} error={error} chosen={policy?.name ?? ""}>
       {policy && <h2>{policy.name}</h2>}
-      {policy?.card ? <Detail card={policy.card} /> : data && <p>{policy ? "This policy has no card: nobody has written down how it was trained." : `There is no policy “${name}”.`}</p>}
+      {policy?.run && <p><a class="button" href={`/training/${policy.run}`}>Its training: curves, files, drive with it</a></p>}
+      {policy?.card ? <CardDetail card={policy.card} /> : data && <p>{policy ? "This policy has no card yet." : `There is no policy “${name}”.`}</p>}
     </Beside>
   );
 }
 
-function Detail({ card: { training, seeds } }: { card: Card }) {
+export function CardDetail({ card: { training, seeds } }: { card: Card }) {
   const tests = seeds.flatMap(({ seed, results }) => results.map((result) => ({ seed, ...result })));
   return (
     <>
-      <p class="files"><a class="button first" href={`/planners/${encodeURIComponent(training.planner)}`}>Its planner, {training.planner}</a></p>
+      <p class="files"><a class="button" href={`/planners/${encodeURIComponent(training.planner.split(/[:(]/)[0] ?? "")}`}>Its planner, {training.planner}</a></p>
       <h3>How it was trained</h3>
       <Paragraphs text={training.method} />
       <dl>

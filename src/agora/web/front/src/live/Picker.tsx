@@ -1,12 +1,13 @@
 // Which episode to watch next, and who drives.
 import { useEffect, useState } from "preact/hooks";
-import { useGet, wordsOf, type Live, type LiveForm, type Planner, type Suite } from "../api";
+import { useGet, wordsOf, type Live, type LiveForm, type Planner, type Policy, type Suite } from "../api";
 import { begin, FIRST } from "./begin";
 
 const HAND = ""; // instead of a planner's name
 
 export function Picker({ live }: { live: Live | null }) {
   const suites = useGet<Suite[]>("/api/suites", true).data ?? [], planners = useGet<Planner[]>("/api/planners", true).data ?? [];
+  const own = (useGet<Policy[]>("/api/policies").data ?? []).filter(({ run }) => run);
   const [form, setForm] = useState<LiveForm>(FIRST);
   const [beside, setBeside] = useState("");
   const [error, setError] = useState("");
@@ -33,11 +34,11 @@ export function Picker({ live }: { live: Live | null }) {
       <label>Episode <input type="number" min={0} max={(stage?.count ?? 1) - 1} value={form.episode} required onInput={(event) => put({ episode: event.currentTarget.valueAsNumber || 0 })} /></label>
       <label>Driver <select value={form.drive ? HAND : form.planner} onChange={({ currentTarget: { value } }) => put(value === HAND ? { drive: true } : { drive: false, planner: value })}>
         <option value={HAND}>you, by keyboard or gamepad</option>
-        <Drivers planners={planners} />
+        <Drivers planners={planners} own={own} />
       </select></label>
       <label>Beside it <select value={beside} onChange={(event) => setBeside(event.currentTarget.value)}>
         <option value="">nothing</option>
-        <Drivers planners={planners} />
+        <Drivers planners={planners} own={own} />
       </select></label>
       {error && <p class="bad" role="alert">{error}</p>}
       <button type="submit" class="first" disabled={busy}>Start</button>
@@ -45,9 +46,10 @@ export function Picker({ live }: { live: Live | null }) {
   );
 }
 
-function Drivers({ planners }: { planners: Planner[] }) {
+function Drivers({ planners, own }: { planners: Planner[]; own: Policy[] }) {
   return (
     <>
+      {own.length > 0 && <optgroup label="Policies of yours">{own.map(({ planner }) => <option key={planner} value={planner}>{planner}</option>)}</optgroup>}
       {([["planner", "Planners"], ["preset", "Presets"]] as const).map(([kind, words]) => (
         <optgroup key={kind} label={words}>
           {planners.filter((one) => one.kind === kind).map(({ name, missing }) => <option key={name} value={name} disabled={missing !== ""}>{name}</option>)}
