@@ -25,11 +25,10 @@ from agora.benchmark.stop_token import StopToken
 from agora.config import build
 from agora.errors import AgoraError, StoppedError, in_words, placed
 from agora.web.database import opened
+from agora.web.own import Own
 from agora.web.queue import RunQueue
-from agora.web.scenarios import Scenarios
 from agora.web.settings import Settings
 from agora.web.tables import CANCELLED, FAILED, FINISHED, Run
-from agora.web.worlds import Worlds
 
 LOOKS, BEATS = 0.5, 2.0
 """Periods at which a worker looks for a run, and says that it is alive, s."""
@@ -114,7 +113,7 @@ class _Conduct:
     def __init__(self, queue: RunQueue, worker: str, run: Run, settings: Settings, stop: threading.Event) -> None:
         self._queue, self._worker, self._id, self._stop = queue, worker, run.id, stop
         self._fields, self._folder, self._executor = run.form, settings.runs / run.id, settings.executor
-        self._suite = Scenarios(settings.scenarios, Worlds(settings.worlds)).suite
+        self._suite = Own(settings).suite
         self._done, self._total, self._token, self._over = run.done, run.total, StopToken(), threading.Event()
 
     def run(self) -> None:

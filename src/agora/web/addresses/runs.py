@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from typing import Any
 
 from fastapi import FastAPI
@@ -12,13 +13,20 @@ from agora.web.accounts.people import Asker
 from agora.web.accounts.quotas import Ledger
 from agora.web.accounts.reach import check_reach
 from agora.web.queue import RunQueue
-from agora.web.scenarios import Scenarios
 from agora.web.settings import Settings
 from agora.web.worker import form_of
 
 
-def add_runs(app: FastAPI, settings: Settings, queue: RunQueue, scenarios: Scenarios, ledger: Ledger) -> None:
-    """Add the addresses of the queue."""
+def add_runs(app: FastAPI, settings: Settings, queue: RunQueue, suite: Callable[[str], str], ledger: Ledger) -> None:
+    """Add the addresses of the queue.
+
+    Args:
+        app: the server.
+        settings: settings of it.
+        queue: queue of its runs.
+        suite: gives the name of a suite as `agora.tasks.suite.load_suite` takes it.
+        ledger: how much each person has.
+    """
 
     @app.get("/api/runs")
     def runs() -> list[dict[str, Any]]:
@@ -36,7 +44,7 @@ def add_runs(app: FastAPI, settings: Settings, queue: RunQueue, scenarios: Scena
             raise InputError("run: workers: expected at least 1: in its own process a planner could end the server's worker")
         check_reach(person, form)
         ledger.check_run(person)
-        planned = form_of(form, settings.runs / "asked", suite=scenarios.suite).request()
+        planned = form_of(form, settings.runs / "asked", suite=suite).request()
         title = fields.get("title") or f"{planned.suite.name}: {', '.join(planned.planners)}"
         if not isinstance(title, str):
             raise InputError(f"run: title: expected a text, got {title!r}")
