@@ -60,22 +60,28 @@ class Previews:
             raise InputError(answer["error"])
         return answer
 
+    def begin(self) -> None:
+        """Begin the process where there is none: it takes seconds to be ready."""
+        with self._lock:
+            self._begun()
+
     def close(self) -> None:
         """End the process."""
         process, self._process, self._pipe = self._process, None, None
         if process is not None:
             process.kill()
 
-    def _ask(self, asked: tuple[Mapping[str, Any], str, int]) -> dict[str, Any]:
-        if self._process is None or not self._process.is_alive():
+    def _begun(self) -> tuple[BaseProcess, Connection]:
+        if self._process is None or self._pipe is None or not self._process.is_alive():
             context = multiprocessing.get_context("spawn")
             self._pipe, there = context.Pipe()
             self._process = context.Process(target=_serve, args=(self._folder, there), daemon=True, name="previews")
             self._process.start()
             there.close()
-        pipe, process = self._pipe, self._process
-        if pipe is None:
-            raise InputError("the server ends")
+        return self._process, self._pipe
+
+    def _ask(self, asked: tuple[Mapping[str, Any], str, int]) -> dict[str, Any]:
+        process, pipe = self._begun()
         try:
             pipe.send(asked)
             if pipe.poll(PATIENCE):

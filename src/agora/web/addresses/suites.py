@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from functools import cache
+from threading import Thread
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -58,7 +59,9 @@ def add_suites(app: FastAPI, own: Own, previews: Previews, things: Things, ledge
     @app.get("/api/suites/own/{name}")
     def suite(name: str) -> dict[str, Any]:
         """An own suite."""
-        return suites.get(name)
+        found = suites.get(name)
+        Thread(target=previews.begin, daemon=True).start()
+        return found
 
     def kept(person: Person, name: str, content: Any, version: str) -> dict[str, Any]:
         check_reach(person, reach_of(content_in(content)))

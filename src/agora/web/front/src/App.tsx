@@ -15,9 +15,11 @@ import { RunDetail } from "./results/RunDetail";
 import { RunPage } from "./run/RunPage";
 import { ScenarioPage } from "./scenarios/Editor";
 import { Scenarios } from "./scenarios/Scenarios";
+import { SuitePage } from "./suites/SuiteEditor";
+import { Suites } from "./suites/Suites";
 
 const PAGES: [string, string][] = [
-  ["", "Live"], ["scenarios", "Scenarios"], ["run", "Run"], ["results", "Results"], ["leaderboard", "Leaderboard"], ["planners", "Planners"], ["robots", "Robots"], ["policies", "Policies"],
+  ["", "Live"], ["scenarios", "Scenarios"], ["suites", "Suites"], ["run", "Run"], ["results", "Results"], ["leaderboard", "Leaderboard"], ["planners", "Planners"], ["robots", "Robots"], ["policies", "Policies"],
 ];
 
 export function App() {
@@ -55,6 +57,7 @@ function page(first: string, [one = "", two = ""]: string[], place: URL): Compon
     case "": return <FirstLive />;
     case "live": return one === "" ? <FirstLive /> : <LivePage key={one} ids={one.split(",").slice(0, 2)} />;
     case "scenarios": return one ? <ScenarioPage key={one} name={one} /> : <Scenarios />;
+    case "suites": return one ? <SuitePage key={one} name={one} /> : <Suites />;
     case "run": return <RunPage key={place.search} asked={place.searchParams} />;
     case "results": return one ? <RunDetail key={one} id={one} tab={two} asked={place.searchParams} /> : <Results />;
     case "compare": return <Compare runs={place.searchParams.get("run") ?? ""} />;
