@@ -5,6 +5,7 @@ import { Frame } from "./Frame";
 import { Planners } from "./lists/Planners";
 import { Policies } from "./lists/Policies";
 import { Robots } from "./lists/Robots";
+import { MOST } from "./live/begin";
 import { FirstLive } from "./live/FirstLive";
 import { LivePage } from "./live/LivePage";
 import { useNews } from "./news";
@@ -55,7 +56,7 @@ export function App() {
 function page(first: string, [one = "", two = ""]: string[], place: URL): ComponentChildren {
   switch (first) {
     case "": return <FirstLive />;
-    case "live": return one === "" ? <FirstLive /> : <LivePage key={one} ids={one.split(",").slice(0, 2)} />;
+    case "live": return one === "" ? <FirstLive /> : <LivePage key={one} ids={[...new Set(one.split(","))].slice(0, MOST)} together={place.searchParams.has("together")} />;
     case "scenarios": return one ? <ScenarioPage key={one} name={one} /> : <Scenarios />;
     case "suites": return one ? <SuitePage key={one} name={one} /> : <Suites />;
     case "run": return <RunPage key={place.search} asked={place.searchParams} />;
