@@ -12,7 +12,6 @@ import { Stream, type Wish } from "./stream";
 import { World } from "./World";
 
 const SHOWN: Shown = { follow: false, scan: false, trails: true, planned: true, ids: false };
-const MOVES = ["pause", "go", "step"]; // what an episode that has ended is not asked for
 const OFTEN = 100; // ms between looks whether all worlds run that are to begin together
 
 /** `ids`: of the live episodes. `together`: they were begun for this page, and begin anew at one moment once each of them runs. */
@@ -33,7 +32,7 @@ export function LivePage({ ids, together }: { ids: string[]; together: boolean }
   }, []);
   const ticked = streams.filter((stream) => !out.has(stream)), many = ids.length > 1;
   const wish = (one: Wish) => {
-    for (const stream of ticked) if (stream.ending === null || !MOVES.includes(one.do)) stream.wish(one);
+    for (const stream of ticked) if (stream.ending === null || one.do !== "step") stream.wish(one); // a step would begin what has ended anew
   };
   const toggle = (name: keyof Shown) => setShown((before) => ({ ...before, [name]: !before[name] }));
   const tick = (stream: Stream) => setOut((before) => new Set(before.has(stream) ? [...before].filter((one) => one !== stream) : [...before, stream]));

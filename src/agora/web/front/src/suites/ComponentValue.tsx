@@ -1,4 +1,5 @@
 // A component of the registry: which one, and its parameters.
+import { useRef } from "preact/hooks";
 import { get, useGet, type Component, type Field } from "../api";
 import { Said } from "../Said";
 import { AroundForm, isWrong, useAround, type Around } from "./around";
@@ -14,11 +15,15 @@ export function ComponentValue(props: ValueProps & { kind: string }) {
   const name = typeof value === "string" ? value : mapping ? String(mapping.name ?? "") : usual;
   const known = around.kinds[kind]?.names ?? [];
   const { data } = useGet<Component>(known.includes(name) ? address(kind, name) : "", true);
-  if (given && typeof value !== "string" && !mapping) return <Typed {...props} write={JSON.stringify} parse={String} />;
+  const latest = useRef(props);
+  latest.current = props;
   const choose = async (next: string) => {
-    if (next === "") { put(undefined); return; }
-    put(begun(next, await get<Component>(address(kind, next)).catch(() => undefined), (one) => first(one, around)));
+    put(next === "" ? undefined : next);
+    if (next === "") return;
+    const whole = begun(next, await get<Component>(address(kind, next)).catch(() => undefined), (one) => first(one, around));
+    if (whole !== next && latest.current.value === next) latest.current.put(whole);
   };
+  if (given && typeof value !== "string" && !mapping) return <Typed {...props} write={JSON.stringify} parse={String} />;
   const take = (next: Plain) => {
     const bare = Object.keys(next).length === 1;
     put(!bare ? next : !field.required && name === usual ? undefined : name);

@@ -1,12 +1,12 @@
 // The stages in their order: chosen, added, copied, taken out, and moved by mouse and keys.
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { freeName, moved, nameOfStage, type Plain } from "./model";
 
 type Props = { stages: Plain[]; at: number; counts: Map<string, number>; wrong: Set<number>; select(at: number): void; put(stages: Plain[], at: number): void; fresh(): Plain };
 
 export function StageStrip({ stages, at, counts, wrong, select, put, fresh }: Props) {
   const list = useRef<HTMLUListElement>(null), held = useRef(-1), [over, setOver] = useState(-1), focus = useRef(false);
-  useEffect(() => {
+  useLayoutEffect(() => { // a key may follow the last one before the browser paints
     if (focus.current) list.current?.querySelectorAll("button")[at]?.focus();
     focus.current = false;
   }, [at, stages]);
