@@ -220,6 +220,9 @@ def test_an_episode_is_shown_as_the_run_will_begin_it(client, settings):
     assert seen["scene"]["map"]["segments"] or seen["scene"]["map"]["polygons"]
     nobody = client.post("/api/suites/preview", json=ask | {"stage": "quiet"}).json()
     assert (nobody["people"], nobody["ways"]) == ([], [])
+    moving = stage(world="dynabarn_arena", robots="scenario", obstacles={"name": "motion_profiles", "count": [5, 5]})
+    recorded = client.post("/api/suites/preview", json=ask | {"content": suite(moving, name="x"), "stage": "quiet"}).json()
+    assert len(recorded["people"]) == 5 and recorded["people"][0]["radius"] == 0.5
     full = suite(stage(world={"name": "open", "width": 3.0, "height": 3.0}, obstacles={"name": "random", "dynamic": [400, 400]}))
     refused = client.post("/api/suites/preview", json={"content": full | {"name": "x"}, "stage": "quiet", "episode": 0})
     assert refused.status_code == 422 and "x/quiet/0" in refused.json()["error"]

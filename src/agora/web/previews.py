@@ -5,7 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import resource
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from agora.core.state import Doubles
 from agora.errors import AgoraError, InputError, placed
 from agora.web.moments import scene
 from agora.web.suites import Suites
@@ -25,6 +26,7 @@ MEMORY = 8 << 30
 """Most memory of the process, bytes."""
 
 _MOST_WAYS = 60
+_SOON = 0.4  # s in which a recorded pedestrian shows where it goes
 
 
 class Previews:
@@ -132,19 +134,33 @@ def _picture(suites: Suites, content: Mapping[str, Any], name: str, episode: int
 
 def _people(start: Start) -> dict[str, Any]:
     """The pedestrians who are there as the episode begins, their ways where these can be told apart, and the number of others."""
-    people = start.pedestrians
+    people, recorded = start.pedestrians, _recorded(start)
     there = [k for k in range(len(people.id)) if people.enters[k] <= 0.0]
-    bodies = [
-        {
-            "id": int(people.id[k]),
-            "x": round(float(people.position[k, 0]), 3),
-            "y": round(float(people.position[k, 1]), 3),
-            "heading": round(float(people.heading[k]), 3),
-            "radius": round(float(people.radius[k]), 3),
-            "state": int(people.state[k]),
-        }
-        for k in there
-    ]
+    bodies = [_body(people.id[k], people.position[k], people.heading[k], people.radius[k], people.state[k]) for k in there]
     shown = there if len(there) <= _MOST_WAYS else []
     ways = [np.vstack([people.position[k], people.waypoints[k, : people.waypoint_count[k]]]).round(2).tolist() for k in shown]
-    return {"people": bodies, "ways": ways, "later": len(people.id) - len(there)}
+    return {"people": bodies + recorded, "ways": ways, "later": start.crowd_size - len(bodies) - len(recorded)}
+
+
+def _recorded(start: Start) -> list[dict[str, Any]]:
+    """The recorded pedestrians who are there as the episode begins, each facing where it goes."""
+    found, replay = list[dict[str, Any]](), start.replay
+    if replay is None:
+        return []
+    for k in range(len(replay.id)):
+        knots = slice(replay.first[k], replay.first[k + 1])
+        time, now = replay.knot_time[knots], float(start.replay_phase[k]) if start.replay_phase.size else 0.0
+        if replay.period[k] > 0:
+            now = time[0] + (now - time[0]) % replay.period[k]
+        if not time[0] <= now <= time[-1]:
+            continue
+        x, y = (np.interp([now, now + _SOON], time, places[knots]) for places in (replay.knot_x, replay.knot_y))
+        found.append(_body(replay.id[k], (x[0], y[0]), np.arctan2(y[1] - y[0], x[1] - x[0]), start.replay_radius, -1))
+    return found
+
+
+def _body(id: int, place: Sequence[float] | Doubles, heading: float, radius: float, state: int) -> dict[str, Any]:
+    """A pedestrian as the painter draws it."""
+    x, y = place
+    said = {"x": x, "y": y, "heading": heading, "radius": radius}
+    return {"id": int(id), "state": int(state)} | {name: round(float(value), 3) for name, value in said.items()}

@@ -30,7 +30,7 @@ export function Beginning({ content, stage, episode, put }: Props) {
       <h2 id="beginning">Episode {seen ? seen.episode : episode} <small>of 0 to {count - 1}, as it begins</small></h2>
       <div class={stale && seen ? "stale" : ""}>{seen && !error && <Picture seen={seen} />}</div>
       {error ? <p class="bad" role="alert">{error}</p> : seen
-        ? <p class="faint">{now} {now === 1 ? "person" : "people"}{seen.later > 0 && `, ${seen.later} who come later`}; time limit {seen.timeout} s{stale && " · drawing anew …"}</p>
+        ? <p class="faint">{now} {now === 1 ? "person" : "people"}{seen.later > 0 && `, ${seen.later} who ${seen.later === 1 ? "comes" : "come"} later`}; time limit {seen.timeout} s{stale && " · drawing anew …"}</p>
         : <p class="faint" role="status">Drawing …</p>}
       <p class="bar-part">
         <button type="button" disabled={count < 2} onClick={() => put((episode + count - 1) % count)}>Episode before</button>
