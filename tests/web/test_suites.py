@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -259,4 +258,35 @@ def test_a_file_that_was_put_there_by_hand_is_shown_with_what_is_wrong(client, s
     assert "did you mean 'open'?" in listed["missing"] and str(settings.folder) not in listed["missing"]
     got = client.get("/api/suites/own/hand").json()
     assert got["problems"][0]["key"] == "stages[0].world" and got["content"]["stages"] == [{"name": "a", "world": "opn"}]
-    assert json.dumps(got)
+    (settings.folder / "suites" / "hand.yaml").write_text("name: [\n", encoding="utf-8")
+    spoilt = client.get("/api/suites/own/hand")
+    assert spoilt.status_code == 422 and "not valid YAML" in spoilt.json()["error"]
+    assert client.post("/api/suites/check", json={"name": "hand", "content": suite()}).json()["problems"] == []
+
+
+def test_who_has_no_account_of_its_owner_changes_no_suite_and_only_administrators_leave_the_house(house):
+    ann, ben = house.person("ann"), house.person("ben")
+    library = suite(stage(drawn_as="demo/hall"), description="a / b")
+    version = put(ann, "mine", library).raise_for_status().json()["version"]
+    assert put(ben, "mine", suite(), version).status_code == 403 and ben.delete("/api/suites/own/mine").status_code == 403
+    assert ben.get("/api/suites/own/mine").json()["content"]["stages"] == library["stages"]
+    away = put(ben, "away", suite(stage(simulator={"name": "remote"})))
+    assert away.json()["error"].endswith("only an administrator may name files, programs and addresses")
+    looker = house.person("lea", "look")
+    assert put(looker, "hers", suite()).status_code == 403
+    assert looker.post("/api/suites/preview", json={"content": suite(name="x"), "stage": "quiet"}).status_code == 403
+
+
+def test_live_episodes_of_a_page_make_room_for_those_that_it_begins(client):
+    form = {"suite": "demo", "planner": "go_to_goal", "stage": "doorway"}
+    first, *more = [client.post("/api/live", json=form).json()["id"] for _ in range(4)]
+    with client.websocket_connect(f"/api/live/{first}") as one, client.websocket_connect(f"/api/live/{more[0]}") as two:
+        one.receive_text(), two.receive_text()
+        for id in more[1:]:
+            client.delete(f"/api/live/{id}")
+        kept = [client.post("/api/live", json=form).json()["id"] for _ in range(2)]
+        with client.websocket_connect(f"/api/live/{kept[0]}") as three, client.websocket_connect(f"/api/live/{kept[1]}") as four:
+            three.receive_text(), four.receive_text()
+            assert "watched already" in client.post("/api/live", json=form).json()["error"]
+            assert client.post(f"/api/live?instead={first},nothing", json=form).status_code == 201
+            assert first not in [live["id"] for live in client.get("/api/live").json()]

@@ -6,12 +6,15 @@ import io
 import json
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
+from ruamel.yaml.error import YAMLError
 
 from agora.config import parse
+from agora.errors import InputError
 
 _WIDTH, _KEPT = 120, 4096
 """Letters of a line of a new file, and of one whose lines are to stay as they are."""
@@ -41,9 +44,12 @@ def rewritten(text: str, content: Mapping[str, Any]) -> str:
     yaml = YAML()
     yaml.preserve_quotes, yaml.width = True, _KEPT if text else _WIDTH
     yaml.indent(mapping=2, sequence=4, offset=2)
-    known = yaml.load(text) if text and not _SHARED.search(text) else None
-    if isinstance(known, CommentedMap) and _same(content_of(text, "file"), content):
-        return text
+    known = None
+    if text and not _SHARED.search(text):
+        with suppress(YAMLError, InputError):  # of a file that somebody has spoilt by hand
+            known = yaml.load(text)
+            if _same(content_of(text, "file"), content):
+                return text
     out = io.StringIO()
     yaml.dump(_onto(known, content, 0), out)
     made = out.getvalue()

@@ -107,7 +107,7 @@ class Suites:
             return rewritten(given, {"name": name} | content_in(given) | {"name": name})
         files = self.store.files()
         before = files[name].read_text(encoding="utf-8", errors="replace") if name in files else ""
-        return rewritten(before, {"name": name} | given | {"name": name})
+        return rewritten(before, {"name": name} | content_in(given) | {"name": name})
 
 
 _TOO_LARGE = f"suite: the file is larger than {LARGEST >> 10} KiB"

@@ -19,7 +19,7 @@ export function Beginning({ content, stage, episode, put }: Props) {
     const timer = setTimeout(() => {
       post<Seen>("/api/suites/preview", JSON.parse(asked)).then(
         (found) => { if (!gone) { setSeen(found); setError(""); setStale(false); } },
-        (problem: unknown) => { if (!gone) { setError(wordsOf(problem).replaceAll("suite: stages[0].", "")); setStale(false); } },
+        (problem: unknown) => { if (!gone) { setError(wordsOf(problem).replace(/suite: stages\[0\](\.|: )/g, "")); setStale(false); } },
       );
     }, LOOKS);
     return () => { gone = true; clearTimeout(timer); };

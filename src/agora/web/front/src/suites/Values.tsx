@@ -39,9 +39,10 @@ function Scalar({ field, value, path, put }: ValueProps) {
     const next = typed === "" ? undefined : read(field, typed);
     put(!field.required && same(next, field.default) ? undefined : next);
   };
+  const usual = value === undefined || value === null || (same(value, field.default) && (field.choices.length > 0 || field.type === "yes"));
   return (
     <div onFocusOut={() => setText(null)}>
-      <FieldInput field={field} id={path} value={text ?? (value === undefined || value === null ? "" : String(value))} put={take} />
+      <FieldInput field={field} id={path} value={text ?? (usual ? "" : String(value))} put={take} />
       <Wrong path={path} />
     </div>
   );
