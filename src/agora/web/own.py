@@ -1,4 +1,4 @@
-"""What a server's own folder holds: worlds, scenarios and suites, of which scenarios and suites share their names."""
+"""The worlds, scenarios and suites of a server's own folder; scenarios and suites share their names."""
 
 from __future__ import annotations
 
