@@ -36,17 +36,18 @@ from agora.web.addresses.lives import add_lives
 from agora.web.addresses.names import add_names
 from agora.web.addresses.results import add_results
 from agora.web.addresses.runs import add_runs
+from agora.web.addresses.suites import add_suites
 from agora.web.addresses.trainings import add_trainings
 from agora.web.events import Events
 from agora.web.guard import Guard
 from agora.web.health import Numbers, Timed
 from agora.web.lives import Live, Lives
+from agora.web.own import Own
 from agora.web.policies import Policies
+from agora.web.previews import Previews
 from agora.web.queue import RunQueue
-from agora.web.scenarios import Scenarios
 from agora.web.settings import Settings
 from agora.web.trainings import Trainings
-from agora.web.worlds import Worlds
 
 STATIC = Path(__file__).parent / "static"
 """The built front end."""
@@ -67,10 +68,9 @@ def create_app(settings: Settings, engine: Engine) -> FastAPI:
         engine: engine of the database (`agora.web.database.opened`).
     """
     queue, events = RunQueue(engine), Events()
-    worlds = Worlds(settings.worlds)
-    scenarios = Scenarios(settings.scenarios, worlds)
-    policies = Policies(settings.runs)
-    things = Things(engine, {"scenario": scenarios.path, "world": lambda name: settings.worlds / name})
+    own, previews, policies = Own(settings), Previews(settings.folder), Policies(settings.runs)
+    places = {"scenario": own.scenarios.store.place, "suite": own.suites.store.place, "world": lambda name: settings.worlds / name}
+    things = Things(engine, places)
     users, keys, ledger = Users(engine, settings.limits.quotas), Keys(engine), Ledger(queue, settings.runs, things)
     lives: list[Lives] = []
     owners: dict[str, Callable[[str], str | None]] = {
@@ -83,11 +83,12 @@ def create_app(settings: Settings, engine: Engine) -> FastAPI:
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         keep = partial(_keep, queue)
         tell = partial(_tell_live, events)
-        lives.append(Lives(settings.limits.lives, settings.runs, tell, keep, scenarios.suite, policies))
+        lives.append(Lives(settings.limits.lives, settings.runs, tell, keep, own.suite, policies))
         looking = asyncio.create_task(_look(queue, events))
         yield
         looking.cancel()
         lives.pop().close()
+        previews.close()
 
     app = FastAPI(
         title="Agora",
@@ -108,13 +109,14 @@ def create_app(settings: Settings, engine: Engine) -> FastAPI:
     add_accounts(app, settings, users, keys, ledger)
     add_administration(app, users, keys, ledger)
     add_state(app, settings, queue, lambda: lives[0])
-    add_names(app, settings, scenarios, policies)
-    add_runs(app, settings, queue, scenarios, policies, ledger)
-    add_trainings(app, settings, queue, Trainings(policies, scenarios.suite), ledger)
+    add_names(app, settings, own, policies)
+    add_runs(app, settings, queue, own.suite, policies, ledger)
+    add_trainings(app, settings, queue, Trainings(policies, own.suite), ledger)
     add_results(app, settings, queue)
     add_lives(app, events, lambda: lives[0], ledger)
-    add_worlds(app, worlds, things, ledger)
-    add_scenarios(app, scenarios, things, ledger)
+    add_worlds(app, own.worlds, things, ledger)
+    add_scenarios(app, own.scenarios, things, ledger)
+    add_suites(app, own, previews, things, ledger)
     _pages(app)
     return app
 

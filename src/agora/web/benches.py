@@ -17,9 +17,8 @@ from agora.benchmark.run_folder import RunFolder
 from agora.config import build
 from agora.errors import StoppedError
 from agora.web.conduct import Conduct
+from agora.web.own import Own
 from agora.web.policies import Policies
-from agora.web.scenarios import Scenarios
-from agora.web.worlds import Worlds
 
 
 def form_of(
@@ -43,20 +42,20 @@ def form_of(
     return replace(form, suite=name, planners=planners, output=folder, resume=resume, add=False, executor=chosen)
 
 
-def request_of(fields: Any, folder: Path, scenarios: Scenarios, policies: Policies, executor: str = "") -> Request:
+def request_of(fields: Any, folder: Path, suite: Callable[[str], str], policies: Policies, executor: str = "") -> Request:
     """Return the request for what somebody has filled in; scenarios and policies of the server's own keep their names in labels.
 
     Args:
         fields: as `form_of` takes them.
         folder: folder of the results.
-        scenarios: scenarios of the server.
+        suite: gives the name of a suite as `agora.tasks.suite.load_suite` takes it.
         policies: policies of the server.
         executor: executor of the run's jobs; as the form says where empty.
 
     Raises:
         InputError: a field is unknown or wrong.
     """
-    request = form_of(fields, folder, executor, scenarios.suite, policies.planner).request()
+    request = form_of(fields, folder, executor, suite, policies.planner).request()
     return replace(request, planners={policies.label(label): one for label, one in request.planners.items()})
 
 
@@ -66,8 +65,7 @@ class BenchConduct(Conduct):
     def work(self) -> None:
         """Run the episodes, and write the report."""
         settings = self.settings
-        scenarios, policies = Scenarios(settings.scenarios, Worlds(settings.worlds)), Policies(settings.runs)
-        request = request_of(self.fields, self.folder, scenarios, policies, settings.executor)
+        request = request_of(self.fields, self.folder, Own(settings).suite, Policies(settings.runs), settings.executor)
         try:
             with closing(bench(request, self.token)) as events:  # type: ignore[type-var]
                 for event in events:

@@ -7,7 +7,7 @@ import json
 import multiprocessing
 import secrets
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import asdict, replace
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -200,13 +200,14 @@ class Lives:
         self._lives: dict[str, Live] = {}
         self._timers: dict[str, asyncio.TimerHandle] = {}
 
-    def begin(self, form: LiveForm, owner: str = "", most: int | None = None) -> Live:
+    def begin(self, form: LiveForm, owner: str = "", most: int | None = None, instead: Collection[str] = ()) -> Live:
         """Begin a live episode; where there are as many as may be, one that nobody watches makes room.
 
         Args:
             form: request for it.
             owner: name of the user who begins it; empty where nobody has an account.
             most: most of this user at a time; as many as there may be of all where None.
+            instead: live episodes of this user that make room, too, where only one person watches them: who asks for the new one.
 
         Raises:
             InputError: the form asks for what there is not, or there are as many as may be, all watched.
@@ -214,18 +215,19 @@ class Lives:
         played = self.played(form)
         played.chosen()
         mine = [live for live in self._lives.values() if live.owner == owner]
+        own = {live.id for live in mine if live.id in instead}
         if most is not None and len(mine) >= most:
-            self._make_room(mine, f"quota: {len(mine)} of your {most} live episodes are watched; close one of them first")
+            self._make_room(mine, own, f"quota: {len(mine)} of your {most} live episodes are watched; close one of them first")
         if len(self._lives) >= self._most:
-            self._make_room(self.all(), f"{self._most} live episodes are watched already; close one of them first")
+            self._make_room(self.all(), own, f"{self._most} live episodes are watched already; close one of them first")
         live = Live(form, played, self._runs, owner, self._note, self._kept)
         self._lives[live.id] = live
         self._note(live)
         return live
 
-    def _make_room(self, among: list[Live], otherwise: str) -> None:
-        """End a live episode that nobody watches."""
-        idle = next((live for live in among if not live.watchers), None)
+    def _make_room(self, among: list[Live], instead: Collection[str], otherwise: str) -> None:
+        """End a live episode that nobody watches, or one of some that one person watches."""
+        idle = next((live for live in among if len(live.watchers) <= (live.id in instead)), None)
         if idle is None:
             raise InputError(otherwise)
         self.end(idle.id)

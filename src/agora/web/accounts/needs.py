@@ -97,6 +97,13 @@ NEEDS = {
     "PUT /api/scenarios/{name}": Need(RUN, "scenario"),
     "DELETE /api/scenarios/{name}": Need(RUN, "scenario"),
     "GET /api/scenarios/{name}/file": READ,
+    "GET /api/suite-parts": READ,
+    "POST /api/suites/check": READ,
+    "POST /api/suites/preview": WRITE,
+    "GET /api/suites/own/{name}": READ,
+    "PUT /api/suites/own/{name}": Need(RUN, "suite"),
+    "DELETE /api/suites/own/{name}": Need(RUN, "suite"),
+    "GET /api/suites/own/{name}/file": READ,
 }
 """The need of each address: its method, WS for a WebSocket, and its path as the address declares it."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from typing import Annotated, Any
 
 from fastapi import Body, FastAPI
@@ -15,14 +16,24 @@ from agora.web.accounts.reach import check_reach
 from agora.web.benches import request_of
 from agora.web.policies import Policies
 from agora.web.queue import RunQueue
-from agora.web.scenarios import Scenarios
 from agora.web.settings import Settings
 from agora.web.tables import TRAINING, Run
 from agora.web.trainings import TrainingForm
 
 
-def add_runs(app: FastAPI, settings: Settings, queue: RunQueue, scenarios: Scenarios, policies: Policies, ledger: Ledger) -> None:
-    """Add the addresses of the queue."""
+def add_runs(
+    app: FastAPI, settings: Settings, queue: RunQueue, suite: Callable[[str], str], policies: Policies, ledger: Ledger
+) -> None:
+    """Add the addresses of the queue.
+
+    Args:
+        app: the server.
+        settings: settings of it.
+        queue: queue of its runs.
+        suite: gives the name of a suite as `agora.tasks.suite.load_suite` takes it.
+        policies: policies of the server.
+        ledger: how much each person has.
+    """
 
     @app.get("/api/runs")
     def runs() -> list[dict[str, Any]]:
@@ -40,7 +51,7 @@ def add_runs(app: FastAPI, settings: Settings, queue: RunQueue, scenarios: Scena
             raise InputError("run: workers: expected at least 1: in its own process a planner could end the server's worker")
         check_reach(person, form)
         ledger.check_run(person)
-        planned = request_of(form, settings.runs / "asked", scenarios, policies)
+        planned = request_of(form, settings.runs / "asked", suite, policies)
         title = fields.get("title") or f"{planned.suite.name}: {', '.join(planned.planners)}"
         if not isinstance(title, str):
             raise InputError(f"run: title: expected a text, got {title!r}")

@@ -5,6 +5,7 @@ import { Frame } from "./Frame";
 import { Planners } from "./lists/Planners";
 import { Policies } from "./lists/Policies";
 import { Robots } from "./lists/Robots";
+import { MOST } from "./live/begin";
 import { FirstLive } from "./live/FirstLive";
 import { LivePage } from "./live/LivePage";
 import { useNews } from "./news";
@@ -15,11 +16,13 @@ import { RunDetail } from "./results/RunDetail";
 import { RunPage } from "./run/RunPage";
 import { ScenarioPage } from "./scenarios/Editor";
 import { Scenarios } from "./scenarios/Scenarios";
+import { SuitePage } from "./suites/SuiteEditor";
+import { Suites } from "./suites/Suites";
 import { TrainingDetail } from "./training/TrainingDetail";
 import { Trainings } from "./training/Trainings";
 
 const PAGES: [string, string][] = [
-  ["", "Live"], ["scenarios", "Scenarios"], ["run", "Run"], ["results", "Results"], ["training", "Training"], ["leaderboard", "Leaderboard"], ["planners", "Planners"], ["robots", "Robots"], ["policies", "Policies"],
+  ["", "Live"], ["scenarios", "Scenarios"], ["suites", "Suites"], ["run", "Run"], ["results", "Results"], ["training", "Training"], ["leaderboard", "Leaderboard"], ["planners", "Planners"], ["robots", "Robots"], ["policies", "Policies"],
 ];
 
 export function App() {
@@ -55,8 +58,9 @@ export function App() {
 function page(first: string, [one = "", two = ""]: string[], place: URL): ComponentChildren {
   switch (first) {
     case "": return <FirstLive />;
-    case "live": return one === "" ? <FirstLive /> : <LivePage key={one} ids={one.split(",").slice(0, 2)} />;
+    case "live": return one === "" ? <FirstLive /> : <LivePage key={one} ids={[...new Set(one.split(","))].slice(0, MOST)} together={place.searchParams.has("together")} />;
     case "scenarios": return one ? <ScenarioPage key={one} name={one} /> : <Scenarios />;
+    case "suites": return one ? <SuitePage key={one} name={one} /> : <Suites />;
     case "run": return <RunPage key={place.search} asked={place.searchParams} />;
     case "results": return one ? <RunDetail key={one} id={one} tab={two} asked={place.searchParams} /> : <Results />;
     case "training": return one ? <TrainingDetail key={one} id={one} /> : <Trainings asked={place.searchParams} />;

@@ -13,15 +13,20 @@ export type Live = {
   speed?: number; form: LiveForm;
 };
 export type Stage = { name: string; count: number };
-export type Suite = { name: string; description: string; stages: Stage[]; missing: string; path?: string };
+export type Suite = { name: string; kind: "library" | "suite" | "scenario"; description: string; stages: Stage[]; missing: string; path?: string };
 export type Planner = {
   name: string; kind: "planner" | "preset"; planner: string; summary: string; label: string; needs: string[]; learned: boolean; missing: string;
 };
 export type Field = {
-  name: string; type: "number" | "whole" | "yes" | "choice" | "text" | "component" | "other"; words: string; default: unknown;
-  required: boolean; least: number | null; most: number | null; above: boolean; choices: string[]; kind: string; help: string;
+  name: string; label?: string; type: "number" | "whole" | "yes" | "choice" | "text" | "component" | "other"; words: string; default: unknown;
+  required: boolean; least: number | null; most: number | null; above: boolean; choices: string[]; kind: string; help: string; shape: Shape | null;
 };
-export type Component = { kind: string; name: string; summary: string; text: string; fields: Field[] };
+/** How a value of several parts is put together: each is a single one as `of` says, a record or a component. */
+export type Shape = {
+  of: "number" | "whole" | "yes" | "choice" | "text" | "component" | "record" | "shares"; many: boolean; length: number; single: boolean; word: string;
+  record: string; kind: string; choices: string[]; optional: boolean;
+};
+export type Component = { kind: string; name: string; summary: string; text: string; fields: Field[]; records: Record<string, { text: string; fields: Field[] }> };
 export type Kinds = Record<string, { words: string; names: string[] }>;
 export type Robot = {
   name: string; radius: number; outline: number[][]; kinematics: string; top_speed: number;

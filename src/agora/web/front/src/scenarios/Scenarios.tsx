@@ -1,11 +1,12 @@
 // All scenarios: one's own, those that come with Agora, and the beginning of a new one.
 import { useEffect, useState } from "preact/hooks";
 import { forget, get, remove, useGet, wordsOf } from "../api";
+import { keep, keepAs, nameOf, Older } from "../own/server";
 import { go } from "../place";
 import type { Content } from "./model";
 import { Picture } from "./Picture";
 import { WorldMaker } from "./WorldMaker";
-import { keep, keepAs, nameOf, Older, type Entry, type Kept, type World, type WorldEntry } from "./server";
+import { SCENARIO, type Entry, type Kept, type World, type WorldEntry } from "./server";
 
 const MOST = 1 << 20; // bytes of a file
 
@@ -18,7 +19,7 @@ export function Scenarios() {
     setError("");
     try {
       const found = await get<Kept>(`/api/worlds/${encodeURIComponent(world)}/scenarios/${encodeURIComponent(name)}`);
-      open((await keepAs(nameOf(found.name), found.content)).name);
+      open((await keepAs(SCENARIO, nameOf(found.name, "scenario"), found.content)).name);
     } catch (problem) { setError(wordsOf(problem)); }
   };
   const drop = async ({ name }: Entry) => {
@@ -76,8 +77,8 @@ function New() {
     setBusy(true);
     setError("");
     const content: Content = { map: world, robots: [], obstacles: { static: [], interactive: [], dynamic: [] } };
-    try { open((name.trim() ? await keep(name.trim(), content, "") : await keepAs(nameOf(`my-${world}`), content)).name); } catch (problem) {
-      setError(problem instanceof Older ? `There is a scenario called ${name.trim()} already; choose another name.` : wordsOf(problem));
+    try { open((name.trim() ? await keep(SCENARIO, name.trim(), content, "") : await keepAs(SCENARIO, nameOf(`my-${world}`, "scenario"), content)).name); } catch (problem) {
+      setError(problem instanceof Older ? `There is a scenario or suite called ${name.trim()} already; choose another name.` : wordsOf(problem));
     }
     setBusy(false);
   };
@@ -85,7 +86,7 @@ function New() {
     if (!file) return;
     setError("");
     if (file.size > MOST) { setError(`${file.name} is larger than 1 MiB; a scenario's file is a few kilobytes.`); return; }
-    try { open((await keepAs(nameOf(file.name), placed(await file.text(), world))).name); } catch (problem) { setError(`${file.name}: ${wordsOf(problem)}`); }
+    try { open((await keepAs(SCENARIO, nameOf(file.name, "scenario"), placed(await file.text(), world))).name); } catch (problem) { setError(`${file.name}: ${wordsOf(problem)}`); }
   };
   return (
     <form class="card new" onSubmit={create}>

@@ -1,10 +1,11 @@
 // Makes a world by a map generator: what it would look like, and then the world itself.
 import { useEffect, useState } from "preact/hooks";
 import { Said } from "../Said";
-import { post, useGet, wordsOf, type Component, type Field, type Kinds } from "../api";
-import { FieldInput } from "../run/FieldInput";
+import { post, useGet, wordsOf, type Component, type Kinds } from "../api";
+import { FieldInput, read } from "../run/FieldInput";
 import { Picture } from "./Picture";
-import { nameOf, type World } from "./server";
+import { nameOf } from "../own/server";
+import type { World } from "./server";
 
 const LOOKS = 400; // ms after a change at which the generator is asked
 const MOST = 1.4 * (1 << 20); // bytes of an image
@@ -42,7 +43,7 @@ export function WorldMaker({ made }: { made(name: string): void }) {
     if (!sheet || !image || files.length !== 2) { setError("Choose two files together: the map's YAML and its image."); return; }
     if (image.size > MOST) { setError(`${image.name} is larger than 1.4 MiB; as a PNG it is far smaller.`); return; }
     try {
-      const world = await post<World>("/api/worlds/map", { name: name.trim() || nameOf(sheet.name.replace(/\.ya?ml$/i, "")), yaml: await sheet.text(), image: await base64(image) });
+      const world = await post<World>("/api/worlds/map", { name: name.trim() || nameOf(sheet.name, "world"), yaml: await sheet.text(), image: await base64(image) });
       made(world.name);
     } catch (problem) { setError(wordsOf(problem)); }
   };
@@ -71,9 +72,4 @@ async function base64(file: File): Promise<string> {
   let text = "";
   for (let k = 0; k < bytes.length; k += 0x8000) text += String.fromCharCode(...bytes.subarray(k, k + 0x8000));
   return btoa(text);
-}
-
-function read(field: Field, text: string): unknown {
-  if (field.type === "number" || field.type === "whole") return Number(text);
-  return field.type === "yes" ? text === "true" : text;
 }
