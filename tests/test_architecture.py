@@ -340,6 +340,7 @@ OF_NO_MODULE = {
     "tasks.worlds.worlds": "each of them",
     "web.editor_pages": "the scenario editor, in a browser",
     "web.pages": "the built pages, in a browser",
+    "web.training_pages": "the page of trainings, in a browser",
     "web.world_pages": "the drawing of worlds, in a browser",
     "testing.contract_of_planners": "planners that break the contract",
 }

@@ -3,7 +3,7 @@
 AgoraError
 ├── InputError               a file or an argument is wrong: says file, line, key, the value expected, the nearest valid name
 │   ├── UnknownNameError     no component, scenario, robot ... of that name
-│   ├── OlderError           somebody else has changed a scenario or world since (`agora.web.scenarios`)
+│   ├── OlderError           somebody else has changed something that is kept since (`agora.web.store`)
 │   └── PlacementError       nothing could be placed with the clearance asked for
 ├── PlannerError             a planner raised, or returned a twist that is not finite
 ├── ResultsError             the results folder cannot be written, or holds another run

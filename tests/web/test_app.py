@@ -13,10 +13,10 @@ from agora.benchmark.account import account
 from agora.benchmark.bench import run_all
 from agora.registry import KINDS, available
 from agora.web.app import create_app
+from agora.web.benches import form_of
 from agora.web.database import opened
 from agora.web.queue import RunQueue
 from agora.web.tables import FINISHED
-from agora.web.worker import form_of
 
 FORM = {"suite": "demo", "planners": ["go_to_goal", "pure_pursuit"], "stages": ["doorway"], "episodes": 3, "workers": 1}
 
@@ -149,6 +149,19 @@ def test_a_run_without_results_says_so(client):
     for address in ("rows", "report", "table", "files/csv", "replay?key=demo/doorway/0/go_to_goal/0"):
         refused = client.get(f"/api/runs/{run['id']}/{address}")
         assert (refused.status_code, "has no results yet" in refused.json()["error"]) == (422, True)
+
+
+def test_a_run_whose_first_episode_is_under_way_has_a_page_of_no_rows_and_a_report(settings, client, finished):
+    place = settings.runs / finished
+    played = place.resolve()
+    place.unlink()
+    shutil.copytree(played, place, ignore=shutil.ignore_patterns("episodes", "timing", "trajectories", "report.html"))
+    for query in ("", "?sort=key&down=true", "?find=go_to", "?columns=key"):
+        got = client.get(f"/api/runs/{finished}/rows{query}")
+        assert (got.status_code, got.json()["total"], got.json()["rows"]) == (200, 0, [])
+    for address in ("report", "table", "files/csv", "files/parquet"):
+        got = client.get(f"/api/runs/{finished}/{address}")
+        assert got.status_code in (200, 422), got.text
 
 
 @pytest.mark.parametrize("name", ["..", "%2e%2e", "..%2f..%2fetc", "x" * 5000, "'; DROP TABLE runs; --"])

@@ -12,7 +12,7 @@ from agora.benchmark.bench import run_all
 from agora.benchmark.form import RequestForm
 from tests.web.browsing import PATIENCE, check_access, need_pages
 
-LISTS = ("results", "leaderboard", "planners", "robots", "policies")
+LISTS = ("results", "training", "leaderboard", "planners", "robots", "policies")
 COLOURS = """() => {
     const canvas = document.querySelector("canvas"), all = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
     return new Set(new Uint32Array(all.data.buffer)).size;

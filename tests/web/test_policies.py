@@ -10,12 +10,16 @@ import pytest
 from fastapi.testclient import TestClient
 
 from agora.benchmark.account import account
+from agora.errors import InputError
+from agora.planners.presets import named_planner
 from agora.policies.policy import load_policy
 from agora.policies.weights import packed, read_safetensors
 from agora.share import folder
 from agora.web.app import create_app
 from agora.web.database import opened
+from agora.web.policies import Policies
 from agora.web.queue import RunQueue
+from agora.web.settings import Settings
 from tests.web.test_worker import worked_on
 
 HALL = (folder("configs") / "policies" / "hall.safetensors").read_bytes()
@@ -38,7 +42,7 @@ def test_a_policy_that_was_brought_drives_and_its_rows_call_it_by_its_name(clien
     assert client.get("/api/policies").json()[0] == kept
     (planner,) = [one for one in client.get("/api/planners").json() if one["name"] == "own/mine"]
     assert (planner["planner"], planner["missing"]) == ("policy", "")
-    assert planner["path"] == f"policy:file={settings.policies}/mine.safetensors"
+    assert (kept["planner"], kept["path"]) == ("policy:file=own/mine", f"{settings.policies}/mine.safetensors")
     asked = {
         "suite": "demo",
         "stages": ["doorway"],
@@ -48,13 +52,13 @@ def test_a_policy_that_was_brought_drives_and_its_rows_call_it_by_its_name(clien
         "planners": ["own/mine", "policy:file=hall"],
     }
     run = client.post("/api/runs", json=asked).json()
-    assert run["title"] == "demo: own|mine, policy:file=hall"
+    assert run["title"] == "demo: mine, policy:file=hall"
     with opened(settings.url) as engine:
         queue = RunQueue(engine)
         worked_on(settings, lambda: queue.run(run["id"]).state not in ("queued", "running"))
         assert queue.run(run["id"]).state == "finished", queue.run(run["id"]).message
     one, two = account(settings.runs / run["id"]).rows
-    assert {one["planner"], two["planner"]} == {"own|mine", "policy:file=hall"}
+    assert {one["planner"], two["planner"]} == {"mine", "policy:file=hall"}
     assert client.get("/api/own-policies/mine/file").content == HALL
 
 
@@ -63,10 +67,56 @@ def test_a_policy_is_named_with_parameters_and_interplanners(client, settings):
     for text in ("own/mine", "own/mine+polite", "policy:file=own/mine", "policy:file=own/mine+polite"):
         answer = client.post("/api/runs", json={"suite": "demo", "planners": [text], "control": False})
         assert answer.status_code == 201 and str(settings.folder) not in answer.json()["title"], answer.text
-    for text, words in (("own/min", "did you mean 'mine'?"), ("own/../mine", "no policy of yours called"), ("own/", "called ''")):
+    for text, words in (
+        ("own/min", "did you mean 'mine'?"),
+        ("own/../mine", "no policy of your own called"),
+        ("own/", "called ''"),
+    ):
         answer = client.post("/api/runs", json={"suite": "demo", "planners": [text], "control": False})
         assert answer.status_code == 422 and words in answer.json()["error"]
         assert client.post("/api/live", json={"suite": "demo", "planner": text}).status_code == 422
+
+
+def trained(settings, run="1-abc123", planner="policy") -> str:
+    """The name of a policy that a training of the server has made."""
+    seed = settings.runs / run / "seed_1"
+    seed.mkdir(parents=True)
+    (settings.runs / run / "training.yaml").write_text(f"name: small\nplanner: {planner}\nseeds: [1]\n")
+    (seed / "policy.safetensors").write_bytes(HALL)
+    return f"small-{run[-6:]}"
+
+
+def test_policies_that_were_trained_and_brought_share_their_names_and_are_named_alike(client, settings):
+    name, asked = trained(settings), {"suite": "demo", "stages": ["doorway"], "control": False}
+    assert "choose another name" in keep(client, HALL, name).json()["error"]
+    keep(client, HALL)
+    one, two = client.get("/api/policies").json()[:2]
+    assert (one["name"], one["run"], one["planner"]) == (f"own/{name}", "1-abc123", f"policy:file=own/{name}")
+    assert (two["name"], two["run"]) == ("own/mine", "")
+    run = client.post("/api/runs", json=asked | {"planners": [f"own/{name}", "own/mine"]}).json()
+    assert run["title"] == f"demo: {name}, mine"
+    name = trained(settings, "2-def456", "cadrl(steps=2)")
+    path = settings.runs / "2-def456" / "seed_1" / "policy.safetensors"
+    assert Policies(settings).planner(f"own/{name}:gamma=1+polite") == f'cadrl:steps=2,file="{path}",gamma=1+polite'
+
+
+def test_the_folder_of_a_server_may_have_signs_that_mean_something_in_a_planners_text(tmp_path):
+    for odd in ("a b", "e: =f'#", "1+2"):
+        policies = Policies(Settings(tmp_path / odd))
+        policies.keep("mine", HALL)
+        label, named = named_planner(policies.planner("own/mine"))
+        assert (policies.label(label), named.name) == ("mine", "policy")
+    for odd in ("a+b", "a,b", '"', "a(b"):
+        policies = Policies(Settings(tmp_path / odd))
+        policies.keep("mine", HALL)
+        with pytest.raises(InputError, match="the server's folder has signs in its path"):
+            policies.planner("own/mine")
+
+
+def test_a_policy_that_is_called_as_a_planner_is_not_taken_for_it_in_rows(client):
+    keep(client, HALL, "dwa")
+    answer = client.post("/api/runs", json={"suite": "demo", "planners": ["own/dwa", "dwa"], "control": False})
+    assert answer.json()["title"] == "demo: policy:file=own|dwa, dwa"
 
 
 def test_a_name_that_is_taken_is_not_written_over_and_one_that_is_removed_is_free(client):

@@ -40,6 +40,20 @@ def test_the_versions_of_the_tables_end_at_what_the_code_says(engine):
         assert compare_metadata(MigrationContext.configure(connection), Base.metadata) == []
 
 
+@pytest.mark.parametrize(
+    "url", ["mysql://here/agora", "agora", "sqlite:///none/there.sqlite", "postgresql+psycopg://127.0.0.1:1/agora"]
+)
+def test_a_database_that_cannot_be_used_is_said(url):
+    with pytest.raises(InputError, match="database"), opened(url):
+        pass
+
+
+def test_programs_that_begin_at_the_same_time_make_the_tables_once(url):
+    with ThreadPoolExecutor(4) as pool, ExitStack() as stack:
+        engines = list(pool.map(lambda _: stack.enter_context(opened(url)), range(4)))
+        assert [len(RunQueue(engine).runs()) for engine in engines] == [0, 0, 0, 0]
+
+
 def test_a_database_that_is_opened_again_keeps_its_runs(url):
     with opened(url) as engine:
         RunQueue(engine).put("one", {"suite": "demo"})

@@ -14,9 +14,10 @@ from agora.benchmark.bench import bench, run_all
 from agora.benchmark.events import Kept
 from agora.benchmark.run_folder import RunFolder
 from agora.errors import InputError, StoppedError
+from agora.web.benches import form_of
 from agora.web.database import opened
 from agora.web.queue import RunQueue
-from agora.web.worker import form_of, work
+from agora.web.worker import work
 
 FORM = {"suite": "demo", "planners": ["go_to_goal"], "stages": ["doorway"], "episodes": 3, "workers": 0, "control": False}
 LONG = FORM | {"stages": ["hall"], "episodes": 4, "batch": 1}
@@ -46,10 +47,11 @@ def worked_on(settings, holds) -> None:
 
 HELD = """
 import sys, threading
-import agora.web.worker as worker
+import agora.web.benches as benches
 from agora.benchmark.bench import bench
 from agora.benchmark.events import Kept
 from agora.web.settings import Settings
+from agora.web.worker import work
 
 def held(request, token):
     for event in bench(request, token):
@@ -57,8 +59,8 @@ def held(request, token):
         if isinstance(event, Kept):
             threading.Event().wait()
 
-worker.bench = held
-worker.work(Settings(sys.argv[1]), threading.Event())
+benches.bench = held
+work(Settings(sys.argv[1]), threading.Event())
 """
 """A worker that hangs once the rows of an episode are on the disk."""
 
@@ -73,8 +75,8 @@ def holding(monkeypatch):
             if isinstance(event, Kept):
                 wait_until(lambda: is_asked(token))
 
-    monkeypatch.setattr("agora.web.worker.bench", held)
-    return lambda: monkeypatch.setattr("agora.web.worker.bench", bench)
+    monkeypatch.setattr("agora.web.benches.bench", held)
+    return lambda: monkeypatch.setattr("agora.web.benches.bench", bench)
 
 
 def is_asked(token) -> bool:
@@ -134,7 +136,7 @@ def test_a_run_that_breaks_the_worker_has_failed_and_is_not_taken_again(settings
     def broken(request, token):
         raise RuntimeError("nobody has thought of this")
 
-    monkeypatch.setattr("agora.web.worker.bench", broken)
+    monkeypatch.setattr("agora.web.benches.bench", broken)
     run = queue.put("broken", FORM)
     with pytest.raises(RuntimeError):
         work(settings, threading.Event())

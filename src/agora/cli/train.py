@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -31,55 +32,43 @@ def train(
     import math
     from dataclasses import replace
 
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, Progress, TaskID, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
     from agora.benchmark.stop_token import StopToken
     from agora.cli.stopping import finishing
-    from agora.config import plain
-    from agora.documents import refuse_what_is_no_file
     from agora.errors import StoppedError
-    from agora.files import write_whole
-    from agora.learning.card import PAGE, PolicyCard, SeedRecord, record_of, untested
-    from agora.learning.events import Learned, Trained
+    from agora.learning.card import PAGE, SeedRecord
+    from agora.learning.events import Learned
     from agora.learning.run import POLICY, checkpoint_kept, policy_kept
+    from agora.learning.seeds import seed_folder, train_seeds
     from agora.learning.training import load_training
-    from agora.learning.training import train as run_training
 
     chosen = load_training(training)
     chosen = replace(chosen, seeds=tuple(seed)) if seed else chosen
     folder = output or Path("results") / f"train_{chosen.name}"
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    records, token, place = list[SeedRecord](), StopToken(), folder
-    seconds = math.inf if minutes is None else 60.0 * minutes
+    seconds, token, tasks = math.inf if minutes is None else 60.0 * minutes, StopToken(), dict[int, TaskID]()
+    number = chosen.seeds[0]
 
     def ask() -> None:
         typer.echo("stopping after this round; Ctrl-C again ends at once", err=True)
         token.stop()
 
-    with finishing(ask, lambda: checkpoint_kept(place)):
-        with Progress(*columns, disable=not sys.stderr.isatty()) as bar:
-            for number in chosen.seeds:
-                place, task, whole = folder / f"seed_{number}", bar.add_task(f"seed {number}", total=1.0), False
-                try:
-                    for event in run_training(chosen, place, number, resume=resume, token=token, seconds=seconds):
-                        match event:
-                            case Learned():
-                                bar.update(task, completed=event.share, description=f"seed {number}: {event}")
-                                if not sys.stderr.isatty():
-                                    typer.echo(f"seed {number}: {100 * event.share:.0f} %, {event}", err=True)
-                            case Trained(run, whole):
-                                records.append(record_of(run, whole=whole))
-                except StoppedError:
-                    records += [untested(place, number, whole=whole)] if policy_kept(place) else []
-                    break
-                if not whole:
-                    steps = f"its time was up after {records[-1].steps} steps"
-                    typer.echo(f"seed {number}: {steps}; the same command with --resume goes on", err=True)
-                for result in records[-1].results:
-                    typer.echo(f"seed {number}, {chosen.test}/{result.stage}: {result}")
-        best = policy_kept(folder / f"seed_{chosen.seeds[0]}")
-        if best is not None:
-            refuse_what_is_no_file(best)
-            write_whole(folder / POLICY, best.read_bytes())
-            PolicyCard(plain(chosen), tuple(records)).save(folder)
+    with finishing(ask, lambda: checkpoint_kept(seed_folder(folder, number))):
+        with Progress(*columns, disable=not sys.stderr.isatty()) as bar, suppress(StoppedError):
+            for number, event in train_seeds(chosen, folder, resume=resume, token=token, seconds=seconds):
+                if number not in tasks:
+                    tasks[number] = bar.add_task(f"seed {number}", total=1.0)
+                match event:
+                    case Learned():
+                        bar.update(tasks[number], completed=event.share, description=f"seed {number}: {event}")
+                        if not sys.stderr.isatty():
+                            typer.echo(f"seed {number}: {100 * event.share:.0f} %, {event}", err=True)
+                    case SeedRecord():
+                        if event.stopped:
+                            steps = f"its time was up after {event.steps} steps"
+                            typer.echo(f"seed {number}: {steps}; the same command with --resume goes on", err=True)
+                        for result in event.results:
+                            typer.echo(f"seed {number}, {chosen.test}/{result.stage}: {result}")
+        if policy_kept(seed_folder(folder, chosen.seeds[0])) is not None:
             typer.echo(f"policy  {folder / POLICY}\ncard    {folder / PAGE}")

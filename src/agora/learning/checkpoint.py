@@ -94,16 +94,26 @@ def read_curve(path: Path) -> list[dict[str, Any]]:
         lines = read_text(path).split("\n")[:-1] if path.exists() else []
     except InputError as error:
         raise ResultsError(str(error)) from error
-    points = []
-    for number, line in enumerate(lines, 1):
-        try:
-            point = json.loads(line)
-        except (ValueError, RecursionError):
-            point = None
-        if not isinstance(point, dict) or not _is_number(point.get("steps")) or not all(map(_is_number, point.values())):
-            raise ResultsError(f'{path}:{number}: expected a point such as {{"steps": 100, "loss": 0.5}}, got {line[:60]!r}')
-        points.append(point)
-    return points
+    return [point_of(line, f"{path}:{number}") for number, line in enumerate(lines, 1)]
+
+
+def point_of(line: str, where: str) -> dict[str, Any]:
+    """Return the point in a line of a curve.
+
+    Args:
+        line: the line.
+        where: names the line in messages.
+
+    Raises:
+        ResultsError: the line is no point.
+    """
+    try:
+        point = json.loads(line)
+    except (ValueError, RecursionError):
+        point = None
+    if not isinstance(point, dict) or not _is_number(point.get("steps")) or not all(map(_is_number, point.values())):
+        raise ResultsError(f'{where}: expected a point such as {{"steps": 100, "loss": 0.5}}, got {line[:60]!r}')
+    return point
 
 
 def _opened(path: Path, *, with_arrays: bool) -> tuple[dict[str, str], dict[str, Array]]:

@@ -101,20 +101,33 @@ def load_training(name_or_path: str | Path) -> Training:
             raise UnknownNameError("training", str(name_or_path), training_names())
         path = folder("configs") / "training" / f"{name_or_path}.yaml"
     training = load(path, Training)
+    check_training(training, str(path))
+    return training
+
+
+def check_training(training: Training, where: str) -> None:
+    """Refuse a training that names what there is not, or would train on a test.
+
+    Args:
+        training: what is to be trained.
+        where: names the training in messages.
+
+    Raises:
+        InputError: a suite, stage or planner is not there, or a suite has the wrong split.
+    """
     suite = load_suite(training.suite)
     if suite.split != "training":
-        raise InputError(f"{path}: suite: the split of {suite.name!r} is {suite.split}; nothing is trained on a test")
+        raise InputError(f"{where}: suite: the split of {suite.name!r} is {suite.split}; nothing is trained on a test")
     test = load_suite(training.test)
     if test.split != "test":
-        raise InputError(f"{path}: test: the split of {test.name!r} is {test.split}; a card's numbers are made on a test")
+        raise InputError(f"{where}: test: the split of {test.name!r} is {test.split}; a card's numbers are made on a test")
     if training.validation == training.stage:
-        raise InputError(f"{path}: validation: stage {training.stage!r} is trained on; choose another to validate on")
+        raise InputError(f"{where}: validation: stage {training.stage!r} is trained on; choose another to validate on")
     for stage in (training.stage, training.validation):
         suite.stage(stage)
     for stage in training.stages:
         test.stage(stage)
     planner_with(training.planner, "")
-    return training
 
 
 def train(

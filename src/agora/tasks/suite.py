@@ -10,8 +10,9 @@ from typing import Literal
 
 import numpy as np
 
-from agora.config import load
+from agora.config import Builder, load
 from agora.core.state import REACTIONS, SOCIAL_STATES, TYPES
+from agora.documents import Node, read_text, tree_of_text
 from agora.draft.people import People, Person
 from agora.draft.stage import Stage, check_name
 from agora.draft.task import Task
@@ -26,6 +27,7 @@ from agora.seeds import Stream
 from agora.share import folder
 from agora.tasks.budget import measured, time_budget
 from agora.tasks.scenario_file import is_scenario, world_of
+from agora.tasks.suite_file import found_beside, home_of
 from agora.world.start import PedestrianStarts, RobotStart, Start
 
 __all__ = ["Suite", "load_suite", "resolve", "with_seed"]
@@ -299,6 +301,7 @@ def load_suite(name_or_path: str | Path) -> Suite:
     """Return the suite of a name (``configs/benchmark/<name>.yaml``) or of a file.
 
     A scenario file is a suite of one stage with one episode, in the world in whose folder it lies, or that its key ``map`` names.
+    A suite in a folder ``suites`` finds worlds and scenarios beside that (`agora.tasks.suite_file`).
 
     Raises:
         UnknownNameError: no such suite.
@@ -308,10 +311,32 @@ def load_suite(name_or_path: str | Path) -> Suite:
     if is_scenario(path):
         return _suite_of(path)
     if path.suffix in (".yaml", ".yml", ".json") or "/" in str(name_or_path):
-        return load(path, Suite)
+        return _read(path)
     if str(name_or_path) not in suite_names():
         raise UnknownNameError("suite", str(name_or_path), suite_names())
     return load(folder("configs") / "benchmark" / f"{name_or_path}.yaml", Suite)
+
+
+def _read(path: Path) -> Suite:
+    home = home_of(path)
+    if home is None:
+        return load(path, Suite)
+    return suite_in(tree_of_text(read_text(path), str(path), path.suffix.lower() == ".json"), str(path), home)
+
+
+def suite_in(tree: Node, where: str, home: Path) -> Suite:
+    """Return the suite that a tree describes, with worlds and scenarios that lie beside it (`agora.tasks.suite_file`).
+
+    Args:
+        tree: tree of a file or of plain data.
+        where: its name, for messages.
+        home: folder of ``worlds`` and ``scenarios``.
+
+    Raises:
+        InputError: it does not describe a suite.
+    """
+    found: Suite = Builder(where).run(found_beside(tree, where, home), Suite)
+    return found
 
 
 def _suite_of(path: Path) -> Suite:

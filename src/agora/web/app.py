@@ -36,6 +36,8 @@ from agora.web.addresses.lives import add_lives
 from agora.web.addresses.names import add_names
 from agora.web.addresses.results import add_results
 from agora.web.addresses.runs import add_runs
+from agora.web.addresses.suites import add_suites
+from agora.web.addresses.trainings import add_trainings
 from agora.web.addresses.uploads import add_uploads
 from agora.web.addresses.worlds import add_worlds
 from agora.web.disk import no_room
@@ -44,11 +46,12 @@ from agora.web.guard import Guard
 from agora.web.health import Numbers, Timed
 from agora.web.lives import Live, Lives
 from agora.web.opening import Opener
+from agora.web.own import Own
 from agora.web.policies import Policies
+from agora.web.previews import Previews
 from agora.web.queue import RunQueue
-from agora.web.scenarios import Scenarios
 from agora.web.settings import Settings
-from agora.web.worlds import Worlds
+from agora.web.trainings import Trainings
 
 STATIC = Path(__file__).parent / "static"
 """The built front end."""
@@ -69,10 +72,13 @@ def create_app(settings: Settings, engine: Engine) -> FastAPI:
         engine: engine of the database (`agora.web.database.opened`).
     """
     queue, events = RunQueue(engine), Events()
-    worlds = Worlds(settings.worlds)
-    scenarios = Scenarios(settings.scenarios, worlds)
-    policies = Policies(settings.policies)
-    places = {"scenario": scenarios.path, "world": lambda name: settings.worlds / name, "policy": policies.path}
+    own, previews, policies = Own(settings), Previews(settings.folder), Policies(settings)
+    places = {
+        "scenario": own.scenarios.store.place,
+        "suite": own.suites.store.place,
+        "world": lambda name: settings.worlds / name,
+        "policy": policies.uploaded.path,
+    }
     things = Things(engine, places)
     users, keys, ledger = Users(engine, settings.limits.quotas), Keys(engine), Ledger(queue, settings.runs, things)
     lives: list[Lives] = []
@@ -85,12 +91,13 @@ def create_app(settings: Settings, engine: Engine) -> FastAPI:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         keep = partial(_keep, queue)
-        told = partial(_tell_live, events)
-        lives.append(Lives(settings.limits.lives, settings.runs, told, keep, scenarios.suite, policies.planner))
+        tell = partial(_tell_live, events)
+        lives.append(Lives(settings.limits.lives, settings.runs, tell, keep, own.suite, policies))
         looking = asyncio.create_task(_look(queue, events))
         yield
         looking.cancel()
         lives.pop().close()
+        previews.close()
 
     app = FastAPI(
         title="Agora",
@@ -111,25 +118,27 @@ def create_app(settings: Settings, engine: Engine) -> FastAPI:
     add_accounts(app, settings, users, keys, ledger)
     add_administration(app, users, keys, ledger)
     add_state(app, settings, queue, lambda: lives[0])
-    add_names(app, settings, scenarios, policies)
-    add_runs(app, settings, queue, scenarios, policies, ledger)
+    add_names(app, settings, own, policies)
+    add_runs(app, settings, queue, own.suite, policies, ledger)
+    add_trainings(app, settings, queue, Trainings(policies, own.suite), ledger)
     add_results(app, settings, queue)
     add_lives(app, events, lambda: lives[0], ledger)
-    add_worlds(app, worlds, scenarios, things, ledger)
-    add_scenarios(app, scenarios, things, ledger)
-    add_uploads(app, Opener(worlds, scenarios), policies, things, ledger)
+    add_worlds(app, own.worlds, own.scenarios, things, ledger)
+    add_scenarios(app, own.scenarios, things, ledger)
+    add_uploads(app, Opener(own.worlds, own.scenarios), policies, things, ledger)
+    add_suites(app, own, previews, things, ledger)
     _pages(app)
     return app
-
-
-def _tell_live(events: Events, live: Live) -> None:
-    """Tell who listens how a live episode changes."""
-    events.tell({"live": live.plain()})
 
 
 def _keep(queue: RunQueue, drive: Mapping[str, Any]) -> None:
     """Enter a drive that was kept among the runs."""
     queue.put_finished(drive["id"], drive["title"], drive["form"], drive["count"], drive["owner"])
+
+
+def _tell_live(events: Events, live: Live) -> None:
+    """Tell who listens how a live episode changes."""
+    events.tell({"live": live.plain()})
 
 
 async def _look(queue: RunQueue, events: Events) -> None:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-import types
 import typing
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import Any, Literal
+from typing import Any
 
 from agora.config import plain
 from agora.described import described
@@ -21,6 +20,7 @@ from agora.registry import KINDS, available, load, plug_of, summary
 from agora.robots.model import load_robot, robot_names
 from agora.share import folder
 from agora.tasks.suite import load_suite, suite_names
+from agora.web.shapes import choices_of, held, shape_of, type_of
 
 
 def kinds() -> dict[str, Any]:
@@ -42,16 +42,33 @@ def component(kind: str, name: str) -> dict[str, Any]:
         "summary": summary(kind, name),
         "text": introduction(found) if isinstance(found, type) else summary(kind, name),
         "fields": list(fields_of(found)) if isinstance(found, type) else [],
+        "records": records_of(found) if isinstance(found, type) else {},
     }
+
+
+def records_of(record: type) -> dict[str, Any]:
+    """Return the fields of a dataclass, and of those that its fields hold, by name of the dataclass."""
+    found, left = dict[str, Any](), [record]
+    while left:
+        one = left.pop()
+        if one.__name__ not in found:
+            found[one.__name__] = {"text": introduction(one), "fields": list(fields_of(one))}
+            left += [inner for hint in _hints(one).values() for inner in held(hint)]
+    return found
+
+
+def _hints(record: type) -> dict[str, Any]:
+    """The types of a dataclass' fields; none where one is there for type checkers alone."""
+    try:
+        return typing.get_type_hints(record, include_extras=True)
+    except NameError:
+        return {}
 
 
 def fields_of(record: type) -> Iterator[dict[str, Any]]:
     """Yield the fields of a dataclass as a form shows them."""
     shown = [one for one in dataclasses.fields(record) if one.init]
-    try:
-        hints = typing.get_type_hints(record, include_extras=True)
-    except NameError:  # of a type that is there for type checkers alone
-        hints = {}
+    hints = _hints(record)
     said = meanings(record, [one.name for one in shown])
     for one in shown:
         hint = hints.get(one.name, Any)
@@ -59,17 +76,44 @@ def fields_of(record: type) -> Iterator[dict[str, Any]]:
         default = one.default if one.default_factory is dataclasses.MISSING else one.default_factory()
         yield {
             "name": one.name,
-            "type": _type(hint),
+            "type": type_of(hint),
             "words": described(hint),
             "default": None if default is dataclasses.MISSING else _plain(default),
             "required": default is dataclasses.MISSING,
             "least": None if span is None else span.least,
             "most": None if span is None else span.most,
             "above": span is not None and span.above,
-            "choices": list(map(str, _choices(hint))),
+            "choices": list(map(str, choices_of(hint))),
             "kind": "" if plug is None else plug.kind,
+            "shape": shape_of(hint),
             "help": said.get(one.name, ""),
         }
+
+
+def filled(record: type, values: Mapping[str, Any], inside: str = "") -> Iterator[dict[str, Any]]:
+    """Yield the fields of a dataclass with its values in place of defaults, and below a component its own ``fields``.
+
+    Args:
+        record: the dataclass.
+        values: values by key, as `agora.config.plain` writes them.
+        inside: what names of fields begin with.
+    """
+    hints = typing.get_type_hints(record, include_extras=True)
+    for one in fields_of(record):
+        name, value = f"{inside}{one['name']}", values.get(one["name"], one["default"])
+        part = _record_of(hints[one["name"]], value)
+        below = [] if part is None else list(filled(part, value, f"{name}."))
+        yield {**one, "name": name, "default": value, "required": False, "fields": below}
+
+
+def _record_of(hint: Any, value: Any) -> type | None:
+    """The dataclass of a value that is written as a mapping; None where it is of none."""
+    if not isinstance(value, Mapping):
+        return None
+    if (plug := plug_of(hint)) is not None:
+        found = load(plug.kind, value["name"])
+        return found if isinstance(found, type) and dataclasses.is_dataclass(found) else None
+    return next(held(hint), None)
 
 
 def _plain(value: Any) -> Any:
@@ -79,31 +123,6 @@ def _plain(value: Any) -> Any:
     except (InputError, TypeError, ValueError):
         return None
     return found if isinstance(found, str | int | float | bool | list | dict) else None
-
-
-def _members(hint: Any) -> tuple[Any, ...]:
-    """The types of a union but None; the type itself where it is none, without its marks."""
-    if typing.get_origin(hint) is typing.Annotated:
-        return _members(typing.get_args(hint)[0])
-    if typing.get_origin(hint) in (typing.Union, types.UnionType):
-        return tuple(member for one in typing.get_args(hint) if one is not type(None) for member in _members(one))
-    return (hint,)
-
-
-def _choices(hint: Any) -> tuple[Any, ...]:
-    members = _members(hint)
-    return typing.get_args(members[0]) if len(members) == 1 and typing.get_origin(members[0]) is Literal else ()
-
-
-def _type(hint: Any) -> str:
-    """The control that a form shows for a type."""
-    if plug_of(hint) is not None:
-        return "component"
-    if _choices(hint):
-        return "choice"
-    known = {float: "number", int: "whole", bool: "yes", str: "text"}
-    members = _members(hint)
-    return known.get(members[0], "other") if len(members) == 1 else "other"
 
 
 def suites() -> list[dict[str, Any]]:
@@ -129,8 +148,8 @@ def _suite(name: str) -> dict[str, Any]:
         found = load_suite(name)
         stages = [{"name": stage.name, "count": stage.count} for stage in found.stages]
     except InputError as error:  # its data may not be on this machine
-        return {"name": name, "description": "", "stages": [], "missing": in_words(error)}
-    return {"name": name, "description": found.description, "stages": stages, "missing": ""}
+        return {"name": name, "kind": "library", "description": "", "stages": [], "missing": in_words(error)}
+    return {"name": name, "kind": "library", "description": found.description, "stages": stages, "missing": ""}
 
 
 @cache
@@ -193,4 +212,5 @@ def policies() -> list[dict[str, Any]]:
 
 def _policy(name: str, has_card: bool) -> dict[str, Any]:
     card = load_policy_card(name) if has_card else None
-    return {"name": name, "card": None if card is None else plain(card)}
+    said = None if card is None else plain(card)
+    return {"name": name, "card": said, "run": "", "planner": "" if said is None else said["training"]["planner"], "path": name}

@@ -22,6 +22,9 @@ _ARGUMENTS: dict[str, dict[str, Any]] = {
     "postgresql": {"client_encoding": "utf8"},  # whatever the encoding of the database, texts are texts
 }
 
+_ALONE = {"sqlite": "BEGIN IMMEDIATE", "postgresql": "SELECT pg_advisory_xact_lock(20261127)"}
+"""Statements after which nobody else changes the tables until the transaction ends."""
+
 
 @contextmanager
 def opened(url: str, version: str = "head") -> Iterator[Engine]:
@@ -35,7 +38,9 @@ def opened(url: str, version: str = "head") -> Iterator[Engine]:
         InputError: it is no URL, the database cannot be reached, or there is no such version.
     """
     try:
-        engine = create_engine(url, connect_args=_ARGUMENTS.get(make_url(url).get_backend_name(), {}), pool_pre_ping=True)
+        if (kind := make_url(url).get_backend_name()) not in _ARGUMENTS:
+            raise InputError(f"database {url!r}: expected one of sqlite and postgresql, got {kind}")
+        engine = create_engine(url, connect_args=_ARGUMENTS[kind], pool_pre_ping=True)
         if _is_file(url):
             event.listen(engine, "connect", _be_durable)
         migrate(engine, version)
@@ -51,10 +56,11 @@ def opened(url: str, version: str = "head") -> Iterator[Engine]:
 
 
 def migrate(engine: Engine, version: str = "head") -> None:
-    """Bring the tables to a version, the newest by default."""
+    """Bring the tables to a version, the newest by default; of several programs that begin at once, one after another."""
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
     with engine.begin() as connection:
+        connection.exec_driver_sql(_ALONE[engine.dialect.name])
         config.attributes["connection"] = connection
         command.upgrade(config, version)
 

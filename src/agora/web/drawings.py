@@ -32,7 +32,8 @@ from agora.maps.place import Place, write_place
 from agora.maps.zones import Zone, ZoneFile
 from agora.tasks.world_check import check_world
 from agora.viewer.scene import COLOURS, DARK
-from agora.web.scenarios import OlderError, Scenarios
+from agora.web.scenarios import Scenarios
+from agora.web.store import OlderError
 from agora.web.worlds import MOST_CELLS, Worlds
 
 FREE, WALL, UNKNOWN = 0, 1, 2

@@ -45,6 +45,7 @@ class LiveForm:
         episode: number of the episode in its stage.
         seed: seed instead of the suite's.
         drive: whether a watcher drives the robot.
+        label: label of the planner; its text where empty.
     """
 
     suite: str
@@ -53,6 +54,7 @@ class LiveForm:
     episode: int = 0
     seed: int | None = None
     drive: bool = False
+    label: str = ""
 
     def chosen(self) -> tuple[Suite, str]:
         """Return the suite and the name of the stage.
@@ -141,6 +143,7 @@ class _Live:
         suite, name = self._form.chosen()
         stage, number = suite.stage(name), self._form.episode
         label, planner = (LABEL, None) if self._form.drive else named_planner(self._form.planner)
+        label = label if planner is None else self._form.label or label
         part = Driven(self._helm) if planner is None else planner.part
         no_walls = planner is not None and bool(blind({label: planner}))
         conditions = Conditions.of(stage)

@@ -7,7 +7,7 @@ import json
 import multiprocessing
 import secrets
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import asdict, replace
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -15,6 +15,7 @@ from typing import Any
 
 from agora.errors import InputError, UnknownNameError
 from agora.web.live_episode import LiveForm, play
+from agora.web.policies import Policies
 
 ALONE = 60.0
 """A live episode that nobody has watched for so long is ended, s."""
@@ -79,7 +80,10 @@ class Live:
     ) -> None:
         self.id, self.form, self.owner, self.state = secrets.token_urlsafe(9), form, owner, STARTING
         self.watchers: set[Watcher] = set()
-        self._told: dict[str, Any] = {"title": f"{form.suite}, {'driven by hand' if form.drive else form.planner}", "message": ""}
+        self._told: dict[str, Any] = {
+            "title": f"{form.suite}, {'driven by hand' if form.drive else played.label or form.planner}",
+            "message": "",
+        }
         self._scene, self._last, self._changed, self._kept = "", b"", changed, kept
         self._loop = asyncio.get_running_loop()
         context = multiprocessing.get_context("spawn")
@@ -179,7 +183,7 @@ class Lives:
         changed: is called in the loop's thread when the state of one changes.
         kept: is called in a thread of its own with what is said of a drive that was kept.
         suite: gives the name of a suite as `agora.tasks.suite.load_suite` takes it.
-        planner: gives the text of a planner as `agora run` takes it.
+        policies: policies of the server.
     """
 
     def __init__(
@@ -188,21 +192,22 @@ class Lives:
         runs: Path,
         changed: Callable[[Live], None],
         kept: Callable[[dict[str, Any]], None],
-        suite: Callable[[str], str] = str,
-        planner: Callable[[str], str] = str,
+        suite: Callable[[str], str],
+        policies: Policies,
     ) -> None:
-        self._most, self._runs, self._changed, self._kept = most, runs, changed, kept
-        self._suite, self._planner = suite, planner
+        self._policies = policies
+        self._most, self._runs, self._changed, self._kept, self._suite = most, runs, changed, kept, suite
         self._lives: dict[str, Live] = {}
         self._timers: dict[str, asyncio.TimerHandle] = {}
 
-    def begin(self, form: LiveForm, owner: str = "", most: int | None = None) -> Live:
+    def begin(self, form: LiveForm, owner: str = "", most: int | None = None, instead: Collection[str] = ()) -> Live:
         """Begin a live episode; where there are as many as may be, one that nobody watches makes room.
 
         Args:
             form: request for it.
             owner: name of the user who begins it; empty where nobody has an account.
             most: most of this user at a time; as many as there may be of all where None.
+            instead: live episodes of this user that make room, too, where only one person watches them: who asks for the new one.
 
         Raises:
             InputError: the form asks for what there is not, or there are as many as may be, all watched.
@@ -210,29 +215,32 @@ class Lives:
         played = self.played(form)
         played.chosen()
         mine = [live for live in self._lives.values() if live.owner == owner]
+        own = {live.id for live in mine if live.id in instead}
         if most is not None and len(mine) >= most:
-            self._make_room(mine, f"quota: {len(mine)} of your {most} live episodes are watched; close one of them first")
+            self._make_room(mine, own, f"quota: {len(mine)} of your {most} live episodes are watched; close one of them first")
         if len(self._lives) >= self._most:
-            self._make_room(self.all(), f"{self._most} live episodes are watched already; close one of them first")
+            self._make_room(self.all(), own, f"{self._most} live episodes are watched already; close one of them first")
         live = Live(form, played, self._runs, owner, self._note, self._kept)
         self._lives[live.id] = live
         self._note(live)
         return live
 
-    def _make_room(self, among: list[Live], otherwise: str) -> None:
-        """End a live episode that nobody watches."""
-        idle = next((live for live in among if not live.watchers), None)
+    def _make_room(self, among: list[Live], instead: Collection[str], otherwise: str) -> None:
+        """End a live episode that nobody watches, or one of some that one person watches."""
+        idle = next((live for live in among if len(live.watchers) <= (live.id in instead)), None)
         if idle is None:
             raise InputError(otherwise)
         self.end(idle.id)
 
     def played(self, form: LiveForm) -> LiveForm:
-        """Return a form with files in place of a scenario and a policy of the server's.
+        """Return a form with its suite and its policy as files where they are the server's own.
 
         Raises:
             InputError: there is no such scenario or policy.
         """
-        return replace(form, suite=self._suite(form.suite), planner=self._planner(form.planner))
+        planner = self._policies.planner(form.planner)
+        label = self._policies.label(planner.replace("/", "|"))
+        return replace(form, suite=self._suite(form.suite), planner=planner, label=label)
 
     def all(self) -> list[Live]:
         """All of them, the oldest first."""

@@ -23,7 +23,8 @@ from agora.maps.io import MapFile, ShapesFile
 from agora.maps.zones import ZoneFile
 from agora.tasks.arena_tools import ArenaToolsFile, renewed
 from agora.web.known import Account, known_part
-from agora.web.scenarios import LARGEST, OlderError, Scenarios
+from agora.web.scenarios import LARGEST, Scenarios
+from agora.web.store import OlderError
 from agora.web.world_files import MOST_UNPACKED, UNFIT, unpacked
 from agora.web.worlds import IMAGES, Worlds, check_image
 

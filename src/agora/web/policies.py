@@ -1,71 +1,62 @@
-"""The own policies of a server: files of weights that somebody brought along, which the planner ``policy`` drives with.
+"""The own policies of a server, those that it has trained and those that were brought along, and the planners that drive with them.
 
-An own policy is the file ``policies/NAME.safetensors`` of the server's folder. On the pages it is the planner ``own/NAME``. Weights
-are data: no file is kept that could be code, and none that does not make up the network that its header names.
+An own policy is called ``own/NAME`` where a planner's parameter ``file`` names a policy; ``own/NAME`` alone is its planner. A page
+names no other files.
 """
 
 from __future__ import annotations
 
-import os
 import re
-import threading
-from collections.abc import Mapping
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
-from agora.benchmark.request import Request
-from agora.config import plain
+from agora.config import load, plain
 from agora.errors import InputError, UnknownNameError
-from agora.files import write_whole
-from agora.planners.learned.policy import PolicyPlanner
-from agora.policies.policy import Policy, load_policy
+from agora.learning.card import CARD, PolicyCard
+from agora.learning.run import RECORD, policy_kept
+from agora.learning.seeds import seed_folder
+from agora.planners.presets import preset_names
 from agora.policies.weights import SUFFIX
-from agora.web.names import check_name
+from agora.registry import available
+from agora.web.settings import Settings
+from agora.web.uploaded_policies import UploadedPolicies
 
 OWN = "own/"
-"""The names of own policies begin with this where names of planners are expected."""
+"""The names of own policies begin with this where names of policies or planners are expected."""
 
-_MOST_HEADER = 1 << 20
-_NAMED = re.compile(r"(?:(?P<alone>^)|(?P<file>\bfile=))own/(?P<name>[\w-]*)(?P<rest>:?)")
-_PLAIN_PATH = re.compile(r"(?:[^,+#:{}\[\]&*!|>'\"%@`=()]|\+(?![A-Za-z_]))+")
-"""Paths that a planner's text can hold."""
+_OWN = re.compile(r"(?<![\w/.-])own/([A-Za-z0-9][\w-]*)(?![\w/.-])")
+_ALONE = re.compile(r"own/([^:+,=()]*)(:?)")
+_PATH = re.compile(r"[\\/~]|\.safetensors")
+_UNFIT = re.compile(r'["\\,(){}\[\]]|\+(?=[A-Za-z_])')
+"""Signs that a path in quotes cannot have in a planner's text."""
+_PLAIN = re.compile(r"^\w+:file=own\|([\w-]+)$")
 
 
 class Policies:
     """The own policies of a server.
 
     Args:
-        folder: folder of their files; made where the first is kept.
+        settings: settings of the server; a training has its file ``training.yaml`` in the folder of its run.
+
+    Attributes:
+        uploaded: those that were brought along.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self._folder, self._writing = folder, threading.Lock()
-
-    def names(self) -> list[str]:
-        """Names of the own policies."""
-        return sorted(path.stem for path in self._folder.glob(f"*{SUFFIX}") if path.name[0] != ".")
-
-    def file(self, name: str) -> Path:
-        """The file of an own policy.
-
-        Raises:
-            UnknownNameError: there is none of this name.
-        """
-        if name not in self.names():
-            raise UnknownNameError("policy of yours", name, self.names())
-        return self.path(name)
-
-    def path(self, name: str) -> Path:
-        """Return the file of an own policy of a name, which may not be there."""
-        return self._folder / f"{name}{SUFFIX}"
+    def __init__(self, settings: Settings) -> None:
+        self._runs, self._uploads = settings.runs, settings.policies
+        self.uploaded = UploadedPolicies(settings.policies)
 
     def all(self) -> list[dict[str, Any]]:
-        """Return the own policies as pages list them."""
-        return [_told(name, self.file(name)) for name in self.names()]
+        """Return all policies as pages list them: those that were trained, the newest first, and those that were brought along."""
+        trained = [self._described(run, file) for run, file in sorted(self._found(), reverse=True)]
+        return [*trained, *map(self._told, self.uploaded.names())]
 
     def planners(self) -> list[dict[str, Any]]:
-        """Return the own policies as planners of the pages."""
+        """Return the policies that were brought along as presets of the planner ``policy``."""
         return [
             {
                 "name": one["name"],
@@ -76,13 +67,17 @@ class Policies:
                 "needs": one["needs"],
                 "learned": True,
                 "missing": one["wrong"],
-                "path": f"policy:file={self._folder / one['name'].removeprefix(OWN)}{SUFFIX}",
             }
-            for one in self.all()
+            for one in map(self._told, self.uploaded.names())
         ]
 
+    def of_run(self, run: Path) -> dict[str, Any] | None:
+        """Return the policy of a training as pages list it; None before its first round has ended."""
+        file = _policy_of(run)
+        return None if file is None else self._described(run, file)
+
     def keep(self, name: str, data: bytes) -> dict[str, Any]:
-        """Keep a policy under a name that is free, whole or not at all, and return it.
+        """Keep a policy that was brought along under a name that is free, whole or not at all, and return it.
 
         Args:
             name: its name.
@@ -91,119 +86,113 @@ class Policies:
         Raises:
             InputError: the name is taken or none, or the file is no policy of Agora's; nothing is kept. OSError: the disk is full.
         """
-        check_name("policy", name)
-        _check_head(name, data)
-        with self._writing:
-            if name in self.names():
-                raise InputError(f"policy: there is one called {name!r} already, which runs may name; choose another name")
-            self._folder.mkdir(parents=True, exist_ok=True)
-            part = self._folder / f".{name}.{os.getpid()}{SUFFIX}"
-            try:
-                write_whole(part, data)
-                _try(part)
-                part.replace(self.path(name))
-            except InputError as error:
-                raise InputError(str(error).replace(str(part), name)) from error
-            finally:
-                part.unlink(missing_ok=True)
-        return _told(name, self.file(name))
-
-    def remove(self, name: str) -> None:
-        """Remove an own policy.
-
-        Raises:
-            UnknownNameError: there is none of this name.
-        """
-        with self._writing:
-            self.file(name).unlink()
+        self.uploaded.keep(name, data, {_name(run) for run, _ in self._found()})
+        return self._told(name)
 
     def planner(self, text: str) -> str:
-        """Return the text of a planner with the files of own policies in place of their names.
+        """Return the text of a planner as `agora.planners.presets.named_planner` takes it: own policies by their files.
 
-        ``own/NAME`` and ``policy:file=own/NAME`` are the same.
+        ``own/NAME`` alone is the planner of the policy, ``policy`` where it was brought along.
 
         Raises:
-            UnknownNameError: there is no own policy of this name. InputError: the path of the folder is none that a text can hold.
+            UnknownNameError: there is no own policy of this name. InputError: the text names a file, or the path of the server's
+                folder has signs that a planner's text cannot hold.
         """
+        if alone := _ALONE.match(text):
+            text = _with_file(self._known(alone[1])[0], alone[1]) + ("," if alone[2] else "") + text[alone.end() :]
+        rest = _OWN.sub("", text)
+        if "\\" in rest or ("file" in rest and _PATH.search(rest)):
+            raise InputError(f"planner: file: expected the name of a policy, or own/NAME of one of this server; got {text!r}")
+        return _OWN.sub(lambda found: self._quoted(found[1]), text)
 
-        def put(found: re.Match[str]) -> str:
-            path = str(self.file(found["name"]))
-            if not _PLAIN_PATH.fullmatch(path):
-                raise InputError(f"policy: the folder {self._folder} has signs in its path that a planner's text cannot hold")
-            if found["file"]:
-                return f"file={path}{found['rest']}"
-            return f"policy:file={path}{',' if found['rest'] else ''}"
+    def labels(self, labels: Iterable[str]) -> dict[str, str]:
+        """Return the labels of planners that are compared, by those that they have by themselves: own policies by their names.
 
-        return _NAMED.sub(put, text)
-
-    def labelled(self, request: Request) -> Request:
-        """Return a request whose own policies are called ``own|NAME`` in its rows, not by their paths."""
-        return replace(request, planners=self._labels(request.planners))
-
-    def _labels(self, planners: Mapping[str, Any]) -> dict[str, Any]:
-        ways = {
-            f"policy:file={self._folder / name}{SUFFIX}".replace("/", "|"): f"{OWN}{name}".replace("/", "|")
-            for name in self.names()
+        A planner of which nothing else is said is its policy, where no planner and no other of these has that name.
+        """
+        named = {label: self._named(label) for label in labels}
+        short = {label: _PLAIN.sub(r"\1", text) for label, text in named.items()}
+        times = Counter(short.values())
+        return {
+            label: text if text == named[label] or (times[text] == 1 and text not in _planners()) else named[label]
+            for label, text in short.items()
         }
-        found: dict[str, Any] = {}
-        for label, planner in planners.items():
-            short = next(
-                (own + label.removeprefix(way).replace(",", ":", 1) for way, own in ways.items() if label.startswith(way)), label
-            )
-            found[short if short not in planners else label] = planner
-        return found
+
+    def label(self, label: str) -> str:
+        """Return the label of one planner, as `labels` gives it."""
+        return self.labels([label])[label]
+
+    def _named(self, label: str) -> str:
+        runs, uploads = (re.escape(str(folder).replace("/", "|")) for folder in (self._runs, self._uploads))
+        trained = re.sub(rf'"{runs}\|([\w-]+)\|[^"]*"', lambda found: f"own|{_name(self._runs / found[1])}", label)
+        return re.sub(rf'"{uploads}\|([\w-]+){re.escape(SUFFIX)}"', r"own|\1", trained)
+
+    def _quoted(self, name: str) -> str:
+        path = str(self._known(name)[1])
+        if _UNFIT.search(path):
+            raise InputError(f"planner: the server's folder has signs in its path that a planner's text cannot hold: {path}")
+        return f'"{path}"'
+
+    def _known(self, name: str) -> tuple[str, Path]:
+        """The planner and the file of a policy."""
+        found = {one: ("policy", self.uploaded.path(one)) for one in self.uploaded.names()}
+        found |= {_name(run): (str(_training_in(run)["planner"]), file) for run, file in self._found()}
+        if name not in found:
+            raise UnknownNameError("policy of your own", name, found)
+        return found[name]
+
+    def _found(self) -> Iterator[tuple[Path, Path]]:
+        """The folders of trainings that have a policy, with its file."""
+        for record in self._runs.glob(f"*/{RECORD}"):
+            with suppress(InputError, KeyError):  # a file of another kind, or one that was changed by hand
+                if (file := _policy_of(record.parent)) is not None:
+                    yield record.parent, file
+
+    def _described(self, run: Path, file: Path) -> dict[str, Any]:
+        name = _name(run)
+        card = run / CARD
+        return {
+            "name": f"{OWN}{name}",
+            "card": plain(load(card, PolicyCard)) if card.is_file() else None,
+            "run": run.name,
+            "planner": _with_file(str(_training_in(run)["planner"]), name),
+            "path": str(file),
+        }
+
+    def _told(self, name: str) -> dict[str, Any]:
+        """A policy that was brought along, as pages list it."""
+        said = {"name": f"{OWN}{name}", "card": None, "run": "", "planner": _with_file("policy", name)}
+        return said | self.uploaded.told(name)
 
 
-def _check_head(name: str, data: bytes) -> None:
-    """Refuse what is not the beginning of a safetensors file, before any library opens it.
-
-    Raises:
-        InputError: it is another program's file, or its header is longer than a policy's or than the file.
-    """
-    how = "write its layers as safetensors with Policy.of_torch(observe, layers).save(path), as the manual's page on training shows"
-    length = int.from_bytes(data[:8], "little")
-    if length <= len(data) - 8 and data[8:9] == b"{":
-        if length > _MOST_HEADER:
-            raise InputError(f"{name}: its header has {length:,} bytes; expected at most {_MOST_HEADER:,}")
-        return
-    if data[:1] == b"\x80" or data[:4] == b"PK\x03\x04":
-        raise InputError(f"{name}: a file of PyTorch or a pickle, which can hold code and is never opened; {how}")
-    if data[:4] == b"\x89HDF" or (data[:1] in (b"\x08", b"\x0a") and b"onnx" in data[:256].lower()):
-        raise InputError(f"{name}: a file of Keras or ONNX, which Agora does not read as a policy; {how}")
-    raise InputError(f"{name}: not a safetensors file; {how}")
+@cache
+def _planners() -> frozenset[str]:
+    """The names of planners and presets, which rows have as labels."""
+    return frozenset([*available("planners"), *preset_names()])
 
 
-def _try(path: Path) -> Policy:
-    """Read a policy as the planner ``policy`` will: its header, the names and shapes of its weights, its parts."""
-    planner = PolicyPlanner(str(path))
-    _ = planner.declares
-    return planner.policy
+def _policy_of(run: Path) -> Path | None:
+    """The best policy of a training's first seed so far; None before its first round has ended."""
+    return policy_kept(seed_folder(run, _training_in(run)["seeds"][0]))
 
 
-def _told(name: str, path: Path) -> dict[str, Any]:
-    """An own policy as pages list it."""
-    said: dict[str, Any] = {
-        "name": f"{OWN}{name}",
-        "card": None,
-        "size": path.stat().st_size,
-        "label": "",
-        "needs": [],
-        "words": "",
-        "wrong": "",
-    }
-    try:
-        policy = load_policy(path)
-    except InputError as error:
-        return {**said, "wrong": str(error).replace(str(path), name)}
-    shapes = {key: list(array.shape) for key, array in policy.arrays.items()}
-    count = sum(int(array.size) for array in policy.arrays.values())
-    return {
-        **said,
-        "label": policy.label,
-        "needs": sorted(policy.observe.needs),
-        "words": f"{type(policy.network).__name__} of {count:,} weights that sees by {type(policy.observe).__name__}",
-        "about": dict(policy.about),
-        "body": None if policy.body is None else plain(policy.body),
-        "period": policy.period,
-        "weights": shapes,
-    }
+def _name(run: Path) -> str:
+    """The name of the policy of a training: that of what is trained, and the end of the run's."""
+    return f"{_training_in(run)['name']}-{run.name.rpartition('-')[2]}"
+
+
+def _training_in(run: Path) -> dict[str, Any]:
+    return _read(run / RECORD)
+
+
+@lru_cache(maxsize=256)
+def _read(record: Path) -> dict[str, Any]:
+    """The training of a folder; its file does not change."""
+    return load(record, dict[str, Any])
+
+
+def _with_file(planner: str, name: str) -> str:
+    """The text of a planner that drives with an own policy."""
+    if called := re.fullmatch(r"(\w+)\((.*)\)", planner):
+        planner = f"{called[1]}:{called[2]}"
+    return f"{planner}{',' if ':' in planner else ':'}file={OWN}{name}"

@@ -7,7 +7,7 @@ goes back into the queue, and whoever takes it goes on with the rows that are on
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -15,7 +15,7 @@ from sqlalchemy import Engine, delete, func, select, update
 from sqlalchemy.orm import Session
 
 from agora.errors import InputError, UnknownNameError
-from agora.web.tables import CANCELLED, FAILED, FINISHED, QUEUED, RUNNING, Heard, Run, now
+from agora.web.tables import BENCH, CANCELLED, FAILED, FINISHED, QUEUED, RUNNING, Heard, Run, now
 
 SILENT = timedelta(seconds=15)
 """A worker that was not heard of for so long is gone."""
@@ -36,9 +36,9 @@ class RunQueue:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    def put(self, title: str, form: dict[str, Any], owner: str = "") -> Run:
-        """Put a run at the end of the queue, and return it."""
-        return self._add(Run(id=fresh_id(), title=title, state=QUEUED, form=form, created=now(), owner=owner))
+    def put(self, title: str, form: dict[str, Any], kind: str = BENCH, id: str = "", owner: str = "") -> Run:
+        """Put a run at the end of the queue, and return it; its folder may be there already where its ``id`` is given."""
+        return self._add(Run(id=id or fresh_id(), kind=kind, title=title, state=QUEUED, form=form, created=now(), owner=owner))
 
     def put_finished(self, id: str, title: str, form: dict[str, Any], count: int, owner: str = "") -> Run:
         """Enter a run whose episodes were played elsewhere, and return it."""
@@ -141,15 +141,21 @@ class RunQueue:
         self._set(Run.id == id, Run.state == RUNNING, stop=True)
         return self.run(id)
 
-    def resume(self, id: str) -> Run:
+    def resume(self, id: str, changed: Mapping[str, Any] | None = None) -> Run:
         """Put a run that was cancelled or failed back into the queue; it goes on with what is finished.
+
+        Args:
+            id: name of the run.
+            changed: fields of its form that are other now.
 
         Raises:
             UnknownNameError: there is none. InputError: it is finished.
         """
-        if self.run(id).state == FINISHED:
+        run = self.run(id)
+        if run.state == FINISHED:
             raise InputError(f"run {id} is finished; there is nothing to go on with")
-        self._set(Run.id == id, Run.state.in_((CANCELLED, FAILED)), state=QUEUED, ended=None, message="")
+        form = {**run.form, **(changed or {})}
+        self._set(Run.id == id, Run.state.in_((CANCELLED, FAILED)), state=QUEUED, ended=None, message="", form=form)
         return self.run(id)
 
     def remove(self, id: str) -> None:

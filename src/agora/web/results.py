@@ -63,7 +63,7 @@ def page(
     for name in (*columns, *filter(None, (sort,))):
         if name not in table.column_names:
             raise UnknownNameError("column", name, table.column_names)
-    order = _order(table, sort, down, _hits(table, find) if find else pa.array(range(table.num_rows)))
+    order = _order(table, sort, down, _hits(table, find) if find else pa.array(range(table.num_rows), pa.int64()))
     shown = table.select(list(columns) or table.column_names)
     units = {metric.name: metric.unit for metric in metrics()}
     chosen = order.slice(offset, limit)

@@ -6,10 +6,8 @@ written whole or not at all, and only by who has seen the version that is there.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
-import threading
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -22,36 +20,21 @@ from agora.draft.scenario import Scenario
 from agora.draft.surroundings import Surroundings
 from agora.draft.task import Task
 from agora.errors import InputError, UnknownNameError
-from agora.files import write_whole
 from agora.maps.furniture import Furniture, model_of
 from agora.robots.model import load_robot
 from agora.tasks.faults import faults, task_in
+from agora.tasks.suite_file import OWN
 from agora.tasks.told import told
-from agora.web.names import check_name
+from agora.web.store import Store, version_of
 from agora.web.worlds import Worlds
 
 LARGEST = 1 << 20
 """Most bytes of a scenario's file."""
 
-OWN = "own/"
-"""The names of own scenarios begin with this where names of suites are expected."""
-
 ROBOT = "jackal"
 """The robot that scenarios are checked for, and that drives in them."""
 
 _KEYS = re.compile(r"(?:obstacles\.)?(robots|static|interactive|dynamic)(?:\[|\.)(\d+)\]?\.?([\w.\[\]]*)")
-
-
-class OlderError(InputError):
-    """Raised where somebody else has changed a scenario or a world since.
-
-    Attributes:
-        present: it as it is now, as `Scenarios.get` returns it; of a world the version alone.
-    """
-
-    def __init__(self, message: str, present: dict[str, Any]) -> None:
-        super().__init__(message)
-        self.present = present
 
 
 class Scenarios:
@@ -63,11 +46,11 @@ class Scenarios:
     """
 
     def __init__(self, folder: Path, worlds: Worlds) -> None:
-        self._folder, self._worlds, self._writing = folder, worlds, threading.Lock()
+        self._worlds, self.store = worlds, Store(folder, "scenario", ".json", self.get)
 
     def all(self) -> list[dict[str, Any]]:
         """Return all scenarios as pages list them, the own ones first."""
-        own = [(file, "") for file in sorted(self._folder.glob("*.json"))]
+        own = [(file, "") for file in self.store.files().values()]
         others = [(file, world) for world in self._worlds.names() for file in sorted(self._files(world))]
         return [_summary(file, file.stat().st_mtime_ns, world) for file, world in own + others]
 
@@ -75,26 +58,15 @@ class Scenarios:
         """Return the own scenarios as suites of one episode each."""
         return [
             {
-                "name": f"{OWN}{file.stem}",
+                "name": f"{OWN}{name}",
+                "kind": "scenario",
                 "description": "A scenario of yours.",
-                "stages": [{"name": file.stem, "count": 1}],
+                "stages": [{"name": name, "count": 1}],
                 "missing": "",
                 "path": str(file),
             }
-            for file in sorted(self._folder.glob("*.json"))
+            for name, file in self.store.files().items()
         ]
-
-    def suite(self, name: str) -> str:
-        """Return a name of a suite as `agora.tasks.suite.load_suite` takes it: the file of an own scenario, or the name as it is.
-
-        Raises:
-            UnknownNameError: there is no own scenario of this name. InputError: it is a path.
-        """
-        if name.startswith(OWN):
-            return str(self._own(name.removeprefix(OWN)))
-        if "/" in name or name.endswith((".json", ".yaml", ".yml")):
-            raise InputError(f"suite: expected a name, or own/NAME of a scenario of yours; got {name!r}")
-        return name
 
     def get(self, name: str) -> dict[str, Any]:
         """Return an own scenario with its version, problems and sentences.
@@ -102,7 +74,7 @@ class Scenarios:
         Raises:
             UnknownNameError: there is none of this name. InputError: its file cannot be read.
         """
-        return {"name": name, **self._opened(self._own(name))}
+        return {"name": name, **self._opened(self.store.path(name))}
 
     def look(self, world: str, name: str) -> dict[str, Any]:
         """Return a scenario of a world, as one of one's own would be.
@@ -128,17 +100,9 @@ class Scenarios:
             InputError: the name or the text is none of a scenario, or it names no world that there is; nothing is written.
             OlderError: somebody has changed it since; nothing is written.
         """
-        check_name("scenario", name)
         self._worlds.folder(_world_of(_read(text)))
-        path = self.path(name)
-        data = (json.dumps(json.loads(text), indent=2, ensure_ascii=False) + "\n").encode()
-        with self._writing:
-            there = _version(path.read_bytes()) if path.is_file() else ""
-            if there != version:
-                words = "is not there any more" if not there else "was changed elsewhere" if version else "is there already"
-                raise OlderError(f"{name}: this scenario {words}; nothing was written", self.get(name) if there else {})
-            self._folder.mkdir(parents=True, exist_ok=True)
-            write_whole(path, data)
+        data = json.dumps(json.loads(text), indent=2, ensure_ascii=False) + "\n"
+        self.store.put(name, data.encode(), version)
         return self.get(name)
 
     def file(self, name: str) -> bytes:
@@ -147,7 +111,7 @@ class Scenarios:
         Raises:
             UnknownNameError: there is none of this name.
         """
-        return self._own(name).read_bytes()
+        return self.store.path(name).read_bytes()
 
     def remove(self, name: str) -> None:
         """Remove an own scenario.
@@ -155,8 +119,7 @@ class Scenarios:
         Raises:
             UnknownNameError: there is none of this name.
         """
-        with self._writing:
-            self._own(name).unlink()
+        self.store.remove(name)
 
     def check(self, text: str) -> dict[str, Any]:
         """Return what is wrong with a scenario, and sentences about what everybody in it will do.
@@ -183,12 +146,12 @@ class Scenarios:
 
     def names_in(self, world: str) -> list[str]:
         """Return the names of the own scenarios that are played in a world."""
-        files = sorted(self._folder.glob("*.json"))
-        return [file.stem for file in files if _summary(file, file.stat().st_mtime_ns, "")["world"] == world]
+        files = self.store.files().items()
+        return [name for name, file in files if _summary(file, file.stat().st_mtime_ns, "")["world"] == world]
 
     def played_in(self, world: str) -> list[dict[str, Any]]:
         """Return the own scenarios that are played in a world, each with its problems."""
-        texts = {name: self._own(name).read_text(encoding="utf-8", errors="replace") for name in self.names_in(world)}
+        texts = {name: self.store.path(name).read_text(encoding="utf-8", errors="replace") for name in self.names_in(world)}
         return [{"name": name, "problems": self.check(text)["problems"]} for name, text in texts.items()]
 
     def _task(self, scenario: Scenario) -> Task:
@@ -198,16 +161,6 @@ class Scenarios:
         moved = scenario.moved((-x, -y)) if x or y else scenario
         world = Surroundings(place.map, moved, furniture=place.furniture, zones=place.zones)
         return task_in(world, load_robot(ROBOT).radius)
-
-    def path(self, name: str) -> Path:
-        """Return the file of an own scenario of a name, which may not be there."""
-        return self._folder / f"{name}.json"
-
-    def _own(self, name: str) -> Path:
-        known = {file.stem: file for file in self._folder.glob("*.json")}
-        if name not in known:
-            raise UnknownNameError("scenario", name, known)
-        return known[name]
 
     def _files(self, world: str) -> Iterator[Path]:
         return (self._worlds.folder(world) / "scenarios").glob("*.json")
@@ -221,7 +174,7 @@ class Scenarios:
         if world:
             content["map"] = world
         checked = self.check(json.dumps(content))
-        return {"world": content.get("map") or "", "version": _version(data), "content": content, **checked}
+        return {"world": content.get("map") or "", "version": version_of(data), "content": content, **checked}
 
 
 def text_of(content: Any) -> str:
@@ -244,10 +197,6 @@ def _world_of(scenario: Scenario) -> str:
     if not scenario.map:
         raise InputError('scenario: map: names no world; give the key map, such as "map": "hall"')
     return scenario.map
-
-
-def _version(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()[:16]
 
 
 def _problem(line: str) -> dict[str, Any]:

@@ -11,6 +11,12 @@ from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 QUEUED, RUNNING, FINISHED, FAILED, CANCELLED = "queued", "running", "finished", "failed", "cancelled"
 """States of a run."""
 
+BENCH, TRAINING = "bench", "training"
+"""Kinds of runs."""
+
+PARTS = 1000
+"""Parts of a training: its progress is counted in these."""
+
 
 class Base(DeclarativeBase):
     """Everything that the database holds."""
@@ -21,11 +27,12 @@ class Run(Base):
 
     Attributes:
         id: name of the run and of its folder.
+        kind: "bench" for episodes of a suite, "training" for a training.
         title: title that people read.
         state: state of the run.
-        form: fields of `agora.benchmark.form.RequestForm` that were filled in.
-        done: number of episodes that have ended.
-        total: number of its episodes; 0 until the run has begun.
+        form: fields that were filled in, of `agora.benchmark.form.RequestForm` or of `agora.web.trainings.TrainingForm`.
+        done: number of episodes that have ended, or of `PARTS` of a training.
+        total: number of its episodes, or `PARTS`; 0 until the run has begun.
         message: reason of a failure in words, or notice of the work that takes long.
         stop: whether somebody has asked it to stop.
         worker: name of the worker that runs it; empty for none.
@@ -40,6 +47,7 @@ class Run(Base):
     __table_args__ = (Index("runs_by_state", "state", "created"),)
 
     id: Mapped[str] = mapped_column(primary_key=True)
+    kind: Mapped[str] = mapped_column(default=BENCH, server_default=BENCH)
     title: Mapped[str]
     state: Mapped[str]
     form: Mapped[dict[str, Any]] = mapped_column(JSON)
@@ -57,7 +65,7 @@ class Run(Base):
     def plain(self) -> dict[str, Any]:
         """The run as pages read it."""
         times = {name: said(getattr(self, name)) for name in ("created", "started", "ended")}
-        names = ("id", "title", "state", "done", "total", "message", "form", "owner")
+        names = ("id", "kind", "title", "state", "done", "total", "message", "stop", "form", "owner")
         return {name: getattr(self, name) for name in names} | times
 
 

@@ -1,6 +1,6 @@
-"""A worker: it takes runs out of the queue, one at a time, and has `agora.benchmark.bench` run them.
+"""A worker: it takes runs out of the queue, one at a time, and works on them by their kind.
 
-It is a process of its own. Where it is killed, the rows that are on the disk stay; whoever takes the run next goes on with them.
+It is a process of its own. Where it is killed, what is on the disk stays; whoever takes the run next goes on with it.
 """
 
 from __future__ import annotations
@@ -8,58 +8,28 @@ from __future__ import annotations
 import os
 import socket
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
-from dataclasses import replace
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 
 from sqlalchemy.exc import SQLAlchemyError
 
-from agora.benchmark.bench import bench
-from agora.benchmark.events import Advanced
-from agora.benchmark.form import RequestForm
-from agora.benchmark.kept import report
-from agora.benchmark.run_folder import RunFolder
-from agora.benchmark.stop_token import StopToken
-from agora.config import build
-from agora.errors import AgoraError, StoppedError, placed
+from agora.web.benches import BenchConduct
+from agora.web.conduct import BEATS, Conduct
 from agora.web.database import opened
-from agora.web.disk import is_full, no_room
-from agora.web.policies import Policies
 from agora.web.queue import RunQueue
-from agora.web.scenarios import Scenarios
 from agora.web.settings import Settings
-from agora.web.tables import CANCELLED, FAILED, FINISHED, Run
-from agora.web.worlds import Worlds
+from agora.web.tables import BENCH, TRAINING
+from agora.web.training_conduct import TrainingConduct
 
-LOOKS, BEATS = 0.5, 2.0
-"""Periods at which a worker looks for a run, and says that it is alive, s."""
+LOOKS = 0.5
+"""Period at which a worker looks for a run, s."""
 
-
-def form_of(
-    fields: Any, folder: Path, executor: str = "", suite: Callable[[str], str] = str, planner: Callable[[str], str] = str
-) -> RequestForm:
-    """Return the request that somebody has filled in, with a folder of the server's.
-
-    Args:
-        fields: fields of `RequestForm` by name, plain data.
-        folder: folder of the results; the run in it goes on where it holds one.
-        executor: executor of the run's jobs; as the form says where empty.
-        suite: gives the name of a suite as `agora.tasks.suite.load_suite` takes it.
-        planner: gives the text of a planner as `agora bench` takes it.
-
-    Raises:
-        InputError: a field is unknown or wrong.
-    """
-    form = build(fields, RequestForm, "run")
-    name, chosen = suite(form.suite), executor or form.executor
-    texts = tuple(map(planner, form.planners))
-    return replace(form, suite=name, planners=texts, output=folder, resume=RunFolder.is_at(folder), add=False, executor=chosen)
+CONDUCTS: dict[str, type[Conduct]] = {BENCH: BenchConduct, TRAINING: TrainingConduct}
+"""The work on each kind of run."""
 
 
 def work(settings: Settings, stop: threading.Event) -> None:
-    """Take runs and run them, until somebody sets ``stop``; a run that is under way then goes back into the queue."""
+    """Take runs and work on them, until somebody sets ``stop``; a run that is under way then goes back into the queue."""
     name = f"{socket.gethostname()}:{os.getpid()}"
     with opened(settings.url) as engine:
         queue = RunQueue(engine)
@@ -69,7 +39,7 @@ def work(settings: Settings, stop: threading.Event) -> None:
                 if run is None:
                     stop.wait(LOOKS)
                 else:
-                    _Conduct(queue, name, run, settings, stop).run()
+                    CONDUCTS[run.kind](queue, name, run, settings, stop).run()
 
 
 @contextmanager
@@ -104,70 +74,3 @@ def main(settings: Settings) -> None:
 
     threading.Thread(target=watch, daemon=True).start()
     work(settings, stop)
-
-
-def _in_words(error: AgoraError | OSError) -> str:
-    """The reason why a run has failed; where the disk is full, also the remedy."""
-    told = error.__cause__ if is_full(error.__cause__) else error
-    return no_room(told, "what is finished stays; make room, and go on with the run") if isinstance(told, OSError) else str(error)
-
-
-class _Conduct:
-    """One run, by this worker.
-
-    Args:
-        queue: queue that it was taken from.
-        worker: name of this worker.
-        run: the run.
-        settings: settings of the server.
-        stop: is set where this worker is to end.
-    """
-
-    def __init__(self, queue: RunQueue, worker: str, run: Run, settings: Settings, stop: threading.Event) -> None:
-        self._queue, self._worker, self._id, self._stop = queue, worker, run.id, stop
-        self._fields, self._folder, self._executor = run.form, settings.runs / run.id, settings.executor
-        self._suite = Scenarios(settings.scenarios, Worlds(settings.worlds)).suite
-        self._policies = Policies(settings.policies)
-        self._done, self._total, self._token, self._over = run.done, run.total, StopToken(), threading.Event()
-
-    def run(self) -> None:
-        """Run it to its end, or until somebody stops it."""
-        beats = threading.Thread(target=self._beat, daemon=True)
-        beats.start()
-        state, message = FAILED, ""
-        try:
-            self._conduct()
-            state = FINISHED
-        except StoppedError:
-            state = CANCELLED
-        except (AgoraError, OSError) as error:
-            message = _in_words(error)
-        except Exception as error:  # nobody is to take this run again and again: the worker ends, and another begins without it
-            self._queue.end(self._id, self._worker, FAILED, placed(error, __file__))
-            raise
-        finally:
-            self._over.set()
-            beats.join()
-        if state == CANCELLED and self._stop.is_set():
-            self._queue.give_back(self._id, self._worker)
-        else:
-            self._tell(message)
-            self._queue.end(self._id, self._worker, state, message)
-
-    def _conduct(self) -> None:
-        form = form_of(self._fields, self._folder, self._executor, self._suite, self._policies.planner)
-        request = self._policies.labelled(form.request())
-        with closing(bench(request, self._token)) as events:  # type: ignore[type-var]
-            for event in events:
-                if isinstance(event, Advanced):
-                    self._done, self._total = event.done, event.total
-        report(self._folder)
-
-    def _beat(self) -> None:
-        """Say how far it is, until it is over; a run that is to stop is stopped."""
-        while not self._over.wait(BEATS if self._total else 0.2):
-            if self._stop.is_set() or not self._tell(""):
-                self._token.stop()
-
-    def _tell(self, message: str) -> bool:
-        return self._queue.beat(self._id, self._worker, self._done, self._total, message)

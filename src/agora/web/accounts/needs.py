@@ -65,6 +65,12 @@ NEEDS = {
     "POST /api/runs/{id}/cancel": Need(RUN, "run"),
     "POST /api/runs/{id}/resume": Need(RUN, "run"),
     "DELETE /api/runs/{id}": Need(RUN, "run"),
+    "GET /api/runs/{id}/training": READ,
+    "GET /api/runs/{id}/training/{file}": READ,
+    "GET /api/runs/{id}/curve/{seed}": READ,
+    "GET /api/trainings": READ,
+    "POST /api/trainings": WRITE,
+    "GET /api/trainings/{name}": READ,
     "GET /api/runs/{id}/rows": READ,
     "GET /api/runs/{id}/report": READ,
     "GET /api/runs/{id}/table": READ,
@@ -101,6 +107,13 @@ NEEDS = {
     "PUT /api/scenarios/{name}": Need(RUN, "scenario"),
     "DELETE /api/scenarios/{name}": Need(RUN, "scenario"),
     "GET /api/scenarios/{name}/file": READ,
+    "GET /api/suite-parts": READ,
+    "POST /api/suites/check": READ,
+    "POST /api/suites/preview": WRITE,
+    "GET /api/suites/own/{name}": READ,
+    "PUT /api/suites/own/{name}": Need(RUN, "suite"),
+    "DELETE /api/suites/own/{name}": Need(RUN, "suite"),
+    "GET /api/suites/own/{name}/file": READ,
 }
 """The need of each address: its method, WS for a WebSocket, and its path as the address declares it."""
 

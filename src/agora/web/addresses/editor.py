@@ -2,35 +2,29 @@
 
 from __future__ import annotations
 
-import json
 from functools import cache
 from typing import Any
 
 from fastapi import FastAPI, Request
-from fastapi.responses import JSONResponse, Response
+from fastapi.responses import Response
 from starlette.concurrency import run_in_threadpool
 
 from agora.core.state import REACTIONS
 from agora.draft.pedestrian_types import pedestrian_types
 from agora.draft.people import People
 from agora.draft.scenario import GIVEN, MOVES, TALKS, Pedestrian
-from agora.errors import InputError
 from agora.maps.furniture import MODELS
 from agora.robots.model import load_robot
 from agora.web.accounts.people import Asker, Person
 from agora.web.accounts.quotas import Ledger
 from agora.web.accounts.things import Things
-from agora.web.addresses.answers import download, text_in
+from agora.web.addresses.answers import body_of, download, text_in
 from agora.web.catalogue import fields_of
-from agora.web.scenarios import ROBOT, OlderError, Scenarios, text_of, thing
+from agora.web.scenarios import ROBOT, Scenarios, text_of, thing
 
 
 def add_scenarios(app: FastAPI, scenarios: Scenarios, things: Things, ledger: Ledger) -> None:
     """Add the addresses of scenarios."""
-
-    @app.exception_handler(OlderError)
-    async def older(request: Request, error: OlderError) -> JSONResponse:
-        return JSONResponse({"error": str(error), "present": error.present}, 409)
 
     @app.get("/api/scenarios")
     def all_scenarios() -> list[dict[str, Any]]:
@@ -45,7 +39,7 @@ def add_scenarios(app: FastAPI, scenarios: Scenarios, things: Things, ledger: Le
     @app.post("/api/scenarios/check")
     async def check(request: Request) -> dict[str, Any]:
         """The problems of a scenario, and sentences about what everybody in it will do: ``content``; nothing is kept."""
-        body = await _body(request)
+        body = await body_of(request)
         return await run_in_threadpool(scenarios.check, text_of(body["content"]))
 
     @app.get("/api/scenarios/{name}")
@@ -69,7 +63,7 @@ def add_scenarios(app: FastAPI, scenarios: Scenarios, things: Things, ledger: Le
     @app.put("/api/scenarios/{name}")
     async def keep(name: str, person: Asker, request: Request) -> dict[str, Any]:
         """Keep an own scenario: ``content``, plain data or the text of a file, and the ``version`` that it changes, if any."""
-        body = await _body(request)
+        body = await body_of(request)
         return await run_in_threadpool(kept, person, name, text_of(body["content"]), text_in(body, "version"))
 
     @app.delete("/api/scenarios/{name}", status_code=204)
@@ -96,14 +90,3 @@ def _parts() -> dict[str, Any]:
         "things": [thing(model) for model in sorted(MODELS)],
         "robot": {"name": ROBOT, "radius": robot.radius, "outline": [list(corner) for corner in robot.footprint]},
     }
-
-
-async def _body(request: Request) -> dict[str, Any]:
-    """The fields of a request, of which ``content`` is one."""
-    try:
-        found = json.loads(await request.body())
-    except (ValueError, RecursionError) as error:
-        raise InputError("expected JSON, an object with the key content") from error
-    if not isinstance(found, dict) or "content" not in found:
-        raise InputError("expected an object with the key content")
-    return found

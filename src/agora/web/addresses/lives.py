@@ -25,14 +25,15 @@ def add_lives(app: FastAPI, events: Events, lives: Callable[[], Lives], ledger: 
     """Add the addresses of live episodes."""
 
     @app.post("/api/live", status_code=201)
-    async def begin(person: Asker, fields: dict[str, Any]) -> dict[str, Any]:
-        """Begin a live episode: the fields of a `LiveForm`."""
+    async def begin(person: Asker, fields: dict[str, Any], instead: str = "") -> dict[str, Any]:
+        """Begin a live episode: the fields of a `LiveForm`; those named in ``instead``, with commas, end if there is no room."""
         check_reach(person, fields)
         form = build(fields, LiveForm, "live")
         if form.drive:
             await run_in_threadpool(ledger.check_results, person)
         await run_in_threadpool(lives().played(form).chosen)
-        return lives().begin(form, person.name, person.quotas.lives if person.quotas else None).plain()
+        most = person.quotas.lives if person.quotas else None
+        return lives().begin(form, person.name, most, instead.split(",")).plain()
 
     @app.get("/api/live")
     async def each() -> list[dict[str, Any]]:

@@ -8,12 +8,12 @@ from fastapi import FastAPI
 
 from agora import __version__
 from agora.web import catalogue
+from agora.web.own import Own
 from agora.web.policies import Policies
-from agora.web.scenarios import Scenarios
 from agora.web.settings import Settings
 
 
-def add_names(app: FastAPI, settings: Settings, scenarios: Scenarios, policies: Policies) -> None:
+def add_names(app: FastAPI, settings: Settings, own: Own, policies: Policies) -> None:
     """Add the addresses of everything that has a name."""
 
     @app.get("/api/about")
@@ -23,8 +23,8 @@ def add_names(app: FastAPI, settings: Settings, scenarios: Scenarios, policies: 
 
     @app.get("/api/suites")
     def suites() -> list[dict[str, Any]]:
-        """All suites with their stages, and the own scenarios, each a suite of one episode."""
-        return [*catalogue.suites(), *scenarios.suites()]
+        """All suites with their stages, the own ones, and the own scenarios, each a suite of one episode."""
+        return [*catalogue.suites(), *own.all()]
 
     @app.get("/api/suites/{name}")
     def suite(name: str) -> dict[str, Any]:
@@ -53,5 +53,5 @@ def add_names(app: FastAPI, settings: Settings, scenarios: Scenarios, policies: 
 
     @app.get("/api/policies")
     def all_policies() -> list[dict[str, Any]]:
-        """All policies with their cards, and the own ones."""
+        """All policies with their cards, the own ones first."""
         return [*policies.all(), *catalogue.policies()]

@@ -3,23 +3,37 @@
 from __future__ import annotations
 
 import shutil
-from typing import Any
+from collections.abc import Callable
+from typing import Annotated, Any
 
-from fastapi import FastAPI
+from fastapi import Body, FastAPI
 
+from agora.config import build
 from agora.errors import InputError
 from agora.web.accounts.people import Asker
 from agora.web.accounts.quotas import Ledger
 from agora.web.accounts.reach import check_reach
+from agora.web.benches import request_of
 from agora.web.policies import Policies
 from agora.web.queue import RunQueue
-from agora.web.scenarios import Scenarios
 from agora.web.settings import Settings
-from agora.web.worker import form_of
+from agora.web.tables import TRAINING, Run
+from agora.web.trainings import TrainingForm
 
 
-def add_runs(app: FastAPI, settings: Settings, queue: RunQueue, scenarios: Scenarios, policies: Policies, ledger: Ledger) -> None:
-    """Add the addresses of the queue."""
+def add_runs(
+    app: FastAPI, settings: Settings, queue: RunQueue, suite: Callable[[str], str], policies: Policies, ledger: Ledger
+) -> None:
+    """Add the addresses of the queue.
+
+    Args:
+        app: the server.
+        settings: settings of it.
+        queue: queue of its runs.
+        suite: gives the name of a suite as `agora.tasks.suite.load_suite` takes it.
+        policies: policies of the server.
+        ledger: how much each person has.
+    """
 
     @app.get("/api/runs")
     def runs() -> list[dict[str, Any]]:
@@ -37,14 +51,14 @@ def add_runs(app: FastAPI, settings: Settings, queue: RunQueue, scenarios: Scena
             raise InputError("run: workers: expected at least 1: in its own process a planner could end the server's worker")
         check_reach(person, form)
         ledger.check_run(person)
-        planned = policies.labelled(form_of(form, settings.runs / "asked", "", scenarios.suite, policies.planner).request())
+        planned = request_of(form, settings.runs / "asked", suite, policies)
         title = fields.get("title") or f"{planned.suite.name}: {', '.join(planned.planners)}"
         if not isinstance(title, str):
             raise InputError(f"run: title: expected a text, got {title!r}")
         with ledger.turn:
             options = planned.options
             ledger.check_run(person, planned.episodes, options.workers * options.threads)
-            return queue.put(title[:200], form, person.name).plain()
+            return queue.put(title[:200], form, owner=person.name).plain()
 
     @app.get("/api/runs/{id}")
     def run(id: str) -> dict[str, Any]:
@@ -57,14 +71,25 @@ def add_runs(app: FastAPI, settings: Settings, queue: RunQueue, scenarios: Scena
         return queue.cancel(id).plain()
 
     @app.post("/api/runs/{id}/resume")
-    def resume(person: Asker, id: str) -> dict[str, Any]:
-        """Go on with a run that was stopped."""
+    def resume(person: Asker, id: str, fields: Annotated[dict[str, Any], Body(default_factory=dict)]) -> dict[str, Any]:
+        """Go on with a run that was stopped; a training may be given other ``minutes``, null for as long as it takes."""
         with ledger.turn:
             ledger.check_run(person)
-            return queue.resume(id).plain()
+            return queue.resume(id, _more(queue.run(id), fields)).plain()
 
     @app.delete("/api/runs/{id}", status_code=204)
     def remove(id: str) -> None:
         """Remove a run and its results."""
         queue.remove(id)
         shutil.rmtree(settings.runs / id, ignore_errors=True)
+
+
+def _more(run: Run, fields: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a run's form that are other when it goes on."""
+    allowed = ["minutes"] if run.kind == TRAINING else []
+    for name in fields:
+        if name not in allowed:
+            raise InputError(f"run {run.id}: {name!r} cannot be changed")
+    if fields:
+        build({**run.form, **fields}, TrainingForm, "training")
+    return fields

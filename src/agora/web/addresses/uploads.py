@@ -66,12 +66,12 @@ def add_uploads(app: FastAPI, opener: Opener, policies: Policies, things: Things
     @app.get("/api/own-policies/{name}/file")
     def policy_file(name: str) -> Response:
         """The file of an own policy."""
-        return download(policies.file(name).read_bytes(), f"{name}.safetensors")
+        return download(policies.uploaded.file(name).read_bytes(), f"{name}.safetensors")
 
     @app.delete("/api/own-policies/{name}", status_code=204)
     def remove_policy(name: str) -> None:
         """Remove an own policy."""
-        policies.remove(name)
+        policies.uploaded.remove(name)
         things.put("policy", name, "")
 
 

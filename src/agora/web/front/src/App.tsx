@@ -5,6 +5,7 @@ import { Frame } from "./Frame";
 import { Planners } from "./lists/Planners";
 import { Policies } from "./lists/Policies";
 import { Robots } from "./lists/Robots";
+import { MOST } from "./live/begin";
 import { FirstLive } from "./live/FirstLive";
 import { LivePage } from "./live/LivePage";
 import { useNews } from "./news";
@@ -15,17 +16,21 @@ import { RunDetail } from "./results/RunDetail";
 import { RunPage } from "./run/RunPage";
 import { ScenarioPage } from "./scenarios/Editor";
 import { Scenarios } from "./scenarios/Scenarios";
+import { SuitePage } from "./suites/SuiteEditor";
+import { Suites } from "./suites/Suites";
+import { TrainingDetail } from "./training/TrainingDetail";
+import { Trainings } from "./training/Trainings";
 import { WorldPage } from "./worlds/WorldEditor";
 import { Worlds } from "./worlds/Worlds";
 
 const PAGES: [string, string][] = [
-  ["", "Live"], ["scenarios", "Scenarios"], ["worlds", "Worlds"], ["run", "Run"], ["results", "Results"], ["leaderboard", "Leaderboard"], ["planners", "Planners"], ["robots", "Robots"], ["policies", "Policies"],
+  ["", "Live"], ["scenarios", "Scenarios"], ["worlds", "Worlds"], ["suites", "Suites"], ["run", "Run"], ["results", "Results"], ["training", "Training"], ["leaderboard", "Leaderboard"], ["planners", "Planners"], ["robots", "Robots"], ["policies", "Policies"],
 ];
 
 export function App() {
   const place = usePlace(), [first, ...rest] = place.pathname.split("/").filter(Boolean).map(decodeURIComponent);
   const here = first === "live" || !first ? "" : first === "compare" ? "results" : first;
-  const news = useNews(), busy = (news.runs ?? []).filter(({ state }) => state === "running" || state === "queued").length;
+  const news = useNews(), busy = (name: string) => (news.runs ?? []).filter(({ kind, state }) => (kind === "training" ? "training" : "results") === name && (state === "running" || state === "queued")).length;
   const title = PAGES.find(([name]) => name === here)?.[1] ?? "Not found";
   const main = useRef<HTMLElement>(null), shown = useRef(here);
   useEffect(() => {
@@ -41,7 +46,7 @@ export function App() {
         <nav aria-label="Pages">
           {PAGES.map(([name, words]) => (
             <a key={name} href={`/${name}`} aria-current={name === here ? "page" : undefined}>
-              {words}{name === "results" && busy > 0 && <span class="count" aria-label={`${busy} in the queue`}>{busy}</span>}
+              {words}{busy(name) > 0 && <span class="count" aria-label={`${busy(name)} in the queue`}>{busy(name)}</span>}
             </a>
           ))}
         </nav>
@@ -55,11 +60,13 @@ export function App() {
 function page(first: string, [one = "", two = ""]: string[], place: URL): ComponentChildren {
   switch (first) {
     case "": return <FirstLive />;
-    case "live": return one === "" ? <FirstLive /> : <LivePage key={one} ids={one.split(",").slice(0, 2)} />;
+    case "live": return one === "" ? <FirstLive /> : <LivePage key={one} ids={[...new Set(one.split(","))].slice(0, MOST)} together={place.searchParams.has("together")} />;
     case "scenarios": return one ? <ScenarioPage key={one} name={one} /> : <Scenarios />;
     case "worlds": return one ? <WorldPage key={one} name={one} /> : <Worlds />;
+    case "suites": return one ? <SuitePage key={one} name={one} /> : <Suites />;
     case "run": return <RunPage key={place.search} asked={place.searchParams} />;
     case "results": return one ? <RunDetail key={one} id={one} tab={two} asked={place.searchParams} /> : <Results />;
+    case "training": return one ? <TrainingDetail key={one} id={one} /> : <Trainings asked={place.searchParams} />;
     case "compare": return <Compare runs={place.searchParams.get("run") ?? ""} />;
     case "leaderboard": return <><h1>Leaderboard</h1><Frame src="/api/leaderboard" title="Leaderboard" /></>;
     case "planners": return <Planners name={one} />;

@@ -4,7 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 export type State = "queued" | "running" | "finished" | "failed" | "cancelled";
 export type Form = Record<string, unknown> & { suite?: string; planners?: string[] };
 export type Run = {
-  id: string; title: string; state: State; done: number; total: number; message: string; form: Form;
+  id: string; kind: "bench" | "training"; title: string; state: State; done: number; total: number; message: string; stop: boolean; form: Form;
   created: string; started: string | null; ended: string | null;
 };
 export type LiveForm = { suite: string; stage: string; episode: number; planner: string; seed: number | null; drive: boolean };
@@ -13,15 +13,20 @@ export type Live = {
   speed?: number; form: LiveForm;
 };
 export type Stage = { name: string; count: number };
-export type Suite = { name: string; description: string; stages: Stage[]; missing: string; path?: string };
+export type Suite = { name: string; kind: "library" | "suite" | "scenario"; description: string; stages: Stage[]; missing: string; path?: string };
 export type Planner = {
-  name: string; kind: "planner" | "preset"; planner: string; summary: string; label: string; needs: string[]; learned: boolean; missing: string; path?: string;
+  name: string; kind: "planner" | "preset"; planner: string; summary: string; label: string; needs: string[]; learned: boolean; missing: string;
 };
 export type Field = {
-  name: string; type: "number" | "whole" | "yes" | "choice" | "text" | "component" | "other"; words: string; default: unknown;
-  required: boolean; least: number | null; most: number | null; above: boolean; choices: string[]; kind: string; help: string;
+  name: string; label?: string; type: "number" | "whole" | "yes" | "choice" | "text" | "component" | "other"; words: string; default: unknown;
+  required: boolean; least: number | null; most: number | null; above: boolean; choices: string[]; kind: string; help: string; shape: Shape | null;
 };
-export type Component = { kind: string; name: string; summary: string; text: string; fields: Field[] };
+/** How a value of several parts is put together: each is a single one as `of` says, a record or a component. */
+export type Shape = {
+  of: "number" | "whole" | "yes" | "choice" | "text" | "component" | "record" | "shares"; many: boolean; length: number; single: boolean; word: string;
+  record: string; kind: string; choices: string[]; optional: boolean;
+};
+export type Component = { kind: string; name: string; summary: string; text: string; fields: Field[]; records: Record<string, { text: string; fields: Field[] }> };
 export type Kinds = Record<string, { words: string; names: string[] }>;
 export type Robot = {
   name: string; radius: number; outline: number[][]; kinematics: string; top_speed: number;
@@ -36,9 +41,12 @@ export type Card = {
   seeds: { seed: number; steps: number; results: Result[] }[];
 };
 export type Policy = {
-  name: string; card: Card | null;
+  name: string; card: Card | null; run: string; planner: string; path: string;
   size?: number; label?: string; needs?: string[]; words?: string; wrong?: string; about?: Record<string, string>; period?: number; weights?: Record<string, number[]>;
 };
+/** Policies of this server, and those of them that somebody has brought along; the others of it were trained here. */
+export const isOwn = ({ name }: Policy) => name.startsWith("own/");
+export const isUploaded = (policy: Policy) => isOwn(policy) && !policy.run;
 export type Cell = string | number | boolean | null;
 export type Page = { total: number; columns: { name: string; unit: string }[]; rows: Cell[][]; few?: string[]; recorded?: string[] };
 

@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { forget, remove, wordsOf, type Policy } from "../api";
 import { go } from "../place";
-import { nameOf } from "../scenarios/server";
+import { nameOf } from "../own/server";
 
 const MOST = 32 << 20; // bytes of a file
 const OWN = "own/";
@@ -14,7 +14,7 @@ export function Upload({ changed }: { changed(): void }) {
     setError("");
     if (file.size > MOST) { setError(`${file.name} is larger than 32 MiB.`); return; }
     setBusy(true);
-    const called = name.trim() || nameOf(file.name.replace(/\.[a-z0-9]+$/i, ""));
+    const called = name.trim() || nameOf(file.name.replace(/\.[a-z0-9]+$/i, ""), "policy");
     try {
       const answer = await fetch(`/api/uploads/policies/${encodeURIComponent(called)}`, { method: "PUT", headers: { "Content-Type": "application/octet-stream" }, body: file });
       const said = (await answer.json().catch(() => ({}))) as Policy & { error?: string };

@@ -1,6 +1,6 @@
 // Trained policies, with their cards.
 import { useState } from "preact/hooks";
-import { useGet, type Card, type Policy, type Result } from "../api";
+import { isOwn, isUploaded, useGet, type Card, type Policy, type Result } from "../api";
 import { Paragraphs } from "../Said";
 import { OwnPolicy, Upload } from "./OwnPolicy";
 import { Beside } from "./Beside";
@@ -9,21 +9,27 @@ export function Policies({ name }: { name: string }) {
   const [times, setTimes] = useState(0), changed = () => setTimes(times + 1);
   const { data, error } = useGet<Policy[]>(`/api/policies${times ? `?again=${times}` : ""}`);
   const policy = data?.find((one) => one.name === name) ?? (name ? undefined : data?.[0]);
-  const entries = data?.map((one) => ({ name: one.name, words: one.weights || one.wrong ? "yours" : one.card ? `trained on ${one.card.training.suite}` : "no card" }));
+  const entries = data?.map((one) => ({ name: one.name, words: about(one), ...(isOwn(one) ? { tag: "yours" } : {}) }));
   return (
     <Beside title="Policies" path="/policies" entries={entries} error={error} chosen={policy?.name ?? ""}>
       <Upload changed={changed} />
       {policy && <h2>{policy.name}</h2>}
-      {policy && (policy.weights || policy.wrong) ? <OwnPolicy key={policy.name} policy={policy} changed={changed} /> : policy?.card ? <Detail card={policy.card} /> : data && <p>{policy ? "This policy has no card: nobody has written down how it was trained." : `There is no policy “${name}”.`}</p>}
+      {policy?.run && <p><a class="button" href={`/training/${policy.run}`}>Its training: curves, files, drive with it</a></p>}
+      {policy && isUploaded(policy) ? <OwnPolicy key={policy.name} policy={policy} changed={changed} /> : policy?.card ? <CardDetail card={policy.card} /> : data && <p>{policy ? "This policy has no card yet." : `There is no policy “${name}”.`}</p>}
     </Beside>
   );
 }
 
-function Detail({ card: { training, seeds } }: { card: Card }) {
+function about(policy: Policy): string {
+  if (policy.card) return `trained on ${policy.card.training.suite}`;
+  return isUploaded(policy) ? "brought along" : policy.run ? "its training has not ended" : "no card";
+}
+
+export function CardDetail({ card: { training, seeds } }: { card: Card }) {
   const tests = seeds.flatMap(({ seed, results }) => results.map((result) => ({ seed, ...result })));
   return (
     <>
-      <p class="files"><a class="button first" href={`/planners/${encodeURIComponent(training.planner)}`}>Its planner, {training.planner}</a></p>
+      <p class="files"><a class="button" href={`/planners/${encodeURIComponent(training.planner.split(/[:(]/)[0] ?? "")}`}>Its planner, {training.planner}</a></p>
       <h3>How it was trained</h3>
       <Paragraphs text={training.method} />
       <dl>

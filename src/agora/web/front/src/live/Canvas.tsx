@@ -8,13 +8,14 @@ import type { Content, Stream, Surroundings } from "./stream";
 
 export type Shown = { follow: boolean; scan: boolean; trails: boolean; planned: boolean; ids: boolean };
 export type View = { zoom(factor: number): void; fit(): void; pan(x: number, y: number): void };
-type Props = { stream: Stream; scene: Surroundings; shown: Shown; view: Ref<View>; onFrame(time: number): void; onMove(): void };
+/** `tall`: largest height, as a share of the window's. */
+type Props = { stream: Stream; scene: Surroundings; shown: Shown; view: Ref<View>; tall: number; onFrame(time: number): void; onMove(): void };
 
 const TRAIL = [2, 0.25]; // how long back, and time between dots, s
 const FLASH = 1; // how long a contact flashes, s
 const DARK = matchMedia("(prefers-color-scheme: dark)");
 
-export function Canvas({ stream, scene, shown, view, onFrame, onMove }: Props) {
+export function Canvas({ stream, scene, shown, view, tall, onFrame, onMove }: Props) {
   const place = useRef<HTMLCanvasElement>(null);
   const draw = useRef<() => void>(() => undefined);
   const latest = useRef({ shown, onFrame, onMove });
@@ -32,7 +33,7 @@ export function Canvas({ stream, scene, shown, view, onFrame, onMove }: Props) {
     };
     const resize = () => {
       const [left, bottom, right, top] = scene.extent, width = Math.max(1, stage.clientWidth);
-      const height = Math.min(width * Math.min(0.85, Math.max(0.45, (top - bottom) / (right - left))), Math.max(280, 0.72 * innerHeight));
+      const height = Math.min(width * Math.min(0.85, Math.max(0.45, (top - bottom) / (right - left))), Math.max(180, tall * innerHeight));
       canvas.style.height = `${Math.round(height)}px`;
       own.resize(width, Math.round(height));
       if (own.fitted) own.fit(scene.extent);

@@ -1,15 +1,21 @@
-// Pause, step, speed, again, next; and what is drawn.
-import type { Live } from "../api";
+// Pause, step, speed, again, next; and what is drawn. They act on all worlds that they are given.
 import type { Shown } from "./Canvas";
-import type { Wish } from "./stream";
+import type { Stream, Wish } from "./stream";
 
 export const SPEEDS = [0.25, 0.5, 1, 2, 4, 8];
 const DRAWN: [keyof Shown, string][] = [["follow", "follow the robot"], ["scan", "lidar"], ["planned", "planned path"], ["trails", "trails"], ["ids", "numbers"]];
 
-type Props = { live: Live | null; over: boolean; shown: Shown; toggle(name: keyof Shown): void; wish(wish: Wish): void };
+/** How worlds stand together: `off` where none hears a wish, `over` where all have ended, `paused` where none that has not ended moves. */
+export function standing(streams: Stream[]) {
+  const ready = streams.filter(({ live }) => live !== null && live.state !== "starting" && live.state !== "failed"), going = ready.filter(({ ending }) => ending === null);
+  const speeds = [...new Set(ready.map(({ live }) => live?.speed ?? 1))];
+  return { off: !ready.length, over: !going.length, paused: going.length > 0 && going.every(({ live }) => live?.state === "paused"), speed: speeds.length > 1 ? null : speeds[0] ?? 1 };
+}
 
-export function Controls({ live, over, shown, toggle, wish }: Props) {
-  const paused = live?.state === "paused", off = live === null || live.state === "starting" || live.state === "failed";
+type Props = { streams: Stream[]; shown: Shown; toggle(name: keyof Shown): void; wish(wish: Wish): void };
+
+export function Controls({ streams, shown, toggle, wish }: Props) {
+  const { off, over, paused, speed } = standing(streams);
   return (
     <div class="bar">
       <span class="bar-part">
@@ -17,8 +23,9 @@ export function Controls({ live, over, shown, toggle, wish }: Props) {
         <button type="button" disabled={off || over} title="one control period (.)" onClick={() => wish({ do: "step" })}>Step</button>
         <button type="button" disabled={off} title="the same episode from its start (r)" onClick={() => wish({ do: "again" })}>Again</button>
         <button type="button" disabled={off} title="the next episode (n)" onClick={() => wish({ do: "next" })}>Next</button>
-        <label>Speed <select value={String(live?.speed ?? 1)} disabled={off} onChange={(event) => wish({ do: "speed", value: Number(event.currentTarget.value) })}>
-          {SPEEDS.map((speed) => <option key={speed} value={String(speed)}>{speed}×</option>)}
+        <label>Speed <select value={speed === null ? "" : String(speed)} disabled={off} onChange={(event) => wish({ do: "speed", value: Number(event.currentTarget.value) })}>
+          {speed === null && <option value="">differs</option>}
+          {SPEEDS.map((one) => <option key={one} value={String(one)}>{one}×</option>)}
         </select></label>
       </span>
       <span class="bar-part">

@@ -1,121 +1,92 @@
-// A live episode with its controls.
-import { useEffect, useMemo, useReducer, useRef, useState } from "preact/hooks";
+// Live episodes with their controls: one, or up to four side by side, on which controls and keys act together.
+import { useEffect, useReducer, useRef, useState } from "preact/hooks";
+import { go } from "../place";
 import { Tour } from "../Tour";
-import { Canvas, type Shown, type View } from "./Canvas";
-import { Controls, SPEEDS } from "./Controls";
+import type { Shown, View } from "./Canvas";
+import { Controls } from "./Controls";
+import { useKeys } from "./keys";
 import { Legend } from "./Legend";
 import { Others } from "./Others";
-import { Pad } from "./Pad";
 import { Picker } from "./Picker";
-import { types, useDriving } from "./drive";
-import { readout } from "./readout";
 import { Stream, type Wish } from "./stream";
+import { World } from "./World";
 
 const SHOWN: Shown = { follow: false, scan: false, trails: true, planned: true, ids: false };
-const OWN = "own/"; // suites whose names begin with this are scenarios drawn here
-const STRIDE = 60; // an arrow key moves the picture by so many pixels
+const OFTEN = 100; // ms between looks whether all worlds run that are to begin together
 
-/** `ids`: of one live episode, or of two that are shown side by side. */
-export function LivePage({ ids }: { ids: string[] }) {
+/** `ids`: of the live episodes. `together`: they were begun for this page, and begin anew at one moment once each of them runs. */
+export function LivePage({ ids, together }: { ids: string[]; together: boolean }) {
   const [, changed] = useReducer((count: number) => count + 1, 0);
-  const [streams, setStreams] = useState<Stream[]>([]);
+  const [streams, setStreams] = useState<Stream[]>([]), [out, setOut] = useState<ReadonlySet<Stream>>(new Set());
+  const [shown, setShown] = useState(SHOWN), views = useRef(new Map<Stream, View>());
   useEffect(() => {
     const own = ids.map((id) => new Stream(id, () => changed(undefined)));
     setStreams(own);
-    return () => { for (const stream of own) stream.close(); };
+    const timer = together ? window.setInterval(() => {
+      if (!own.every(({ recent, ending, over }) => recent.newest > 0 || ending !== null || over)) return;
+      clearInterval(timer);
+      for (const stream of own) stream.wish({ do: "again" });
+      go(location.pathname, { replace: true });
+    }, OFTEN) : 0;
+    return () => { clearInterval(timer); for (const stream of own) stream.close(); };
   }, []);
-  const two = ids.length > 1;
+  const ticked = streams.filter((stream) => !out.has(stream)), many = ids.length > 1;
+  const wish = (one: Wish) => {
+    for (const stream of ticked) if (stream.ending === null || one.do !== "step") stream.wish(one); // a step would begin what has ended anew
+  };
+  const toggle = (name: keyof Shown) => setShown((before) => ({ ...before, [name]: !before[name] }));
+  const tick = (stream: Stream) => setOut((before) => new Set(before.has(stream) ? [...before].filter((one) => one !== stream) : [...before, stream]));
+  useKeys({ streams, ticked, views: views.current, wish, toggle, tick });
+  const world = (stream: Stream, at: number) => (
+    <World stream={stream} at={at} many={ids.length} shown={shown} view={(view) => { if (view) views.current.set(stream, view); else views.current.delete(stream); }}
+      onMove={() => setShown((before) => (before.follow ? { ...before, follow: false } : before))} />
+  );
+  const first = streams[0], drives = streams.some(({ scene }) => scene?.drive);
   return (
-    <div class={two ? "live two" : "live"}>
-      {streams.map((stream, k) => <section key={ids[k]} class="live-world" aria-label={two ? `Live episode ${k + 1}` : "Live episode"}><World stream={stream} /></section>)}
+    <div class={many ? "live many" : "live"}>
+      {many && (
+        <header class="live-all">
+          <h1>{ids.length} worlds side by side</h1>
+          <p role="status">Buttons and keys act on {!ticked.length ? "no world: tick one" : ticked.length === streams.length ? `all ${streams.length} worlds` : `the ticked ${ticked.length === 1 ? "one" : ticked.length}: ${ticked.map((one) => streams.indexOf(one) + 1).join(", ")}`}.</p>
+          <Controls streams={ticked} shown={shown} toggle={toggle} wish={wish} />
+        </header>
+      )}
+      {streams.map((stream, k) => (
+        <section key={ids[k]} class={many && out.has(stream) ? "live-world out" : "live-world"} aria-label={many ? `Live episode ${k + 1}` : "Live episode"}>
+          {many
+            ? (
+              <div class="world-head">
+                <label><input type="checkbox" checked={!out.has(stream)} onChange={() => tick(stream)} /> <b>{k + 1}</b> <h2>{titleOf(stream)}</h2></label>
+                <a href={`/live/${ids.filter((_, at) => at !== k).join(",")}`} aria-label={`Take world ${k + 1} away`}>×</a>
+              </div>
+            )
+            : <h1>{titleOf(stream)}</h1>}
+          {world(stream, k)}
+          {!many && <Controls streams={ticked} shown={shown} toggle={toggle} wish={wish} />}
+          {!many && <Below stream={stream} drives={drives} many={many} />}
+        </section>
+      ))}
+      {many && first && <div class="live-below"><Below stream={first} drives={drives} many={many} /></div>}
       <aside class="live-side">
         <Tour />
-        <Picker live={streams[0]?.live ?? null} />
+        <Picker live={first?.live ?? null} ids={ids} />
         <Others ids={ids} />
       </aside>
     </div>
   );
 }
 
-function World({ stream }: { stream: Stream }) {
-  const { scene, live, ending, trouble } = stream;
-  const [shown, setShown] = useState(SHOWN);
-  const view = useRef<View>(null), words = useRef<HTMLParagraphElement>(null);
-  const wish = (one: Wish) => stream.wish(one);
-  const drives = scene?.drive ?? false;
-  const finger = useDriving(drives, (twist) => wish({ do: "drive", twist }));
-  const tell = useMemo(() => readout(stream, words), [stream]);
-  const toggle = (name: keyof Shown) => setShown((before) => ({ ...before, [name]: !before[name] }));
-  const speed = live?.speed ?? 1, own = live?.form.suite.startsWith(OWN) ? live.form.suite.slice(OWN.length) : "";
+const titleOf = ({ scene, live }: Stream) => scene?.title ?? live?.title ?? "Live";
 
-  useEffect(() => {
-    const pace = (by: number) => wish({ do: "speed", value: SPEEDS[Math.max(0, Math.min(SPEEDS.length - 1, SPEEDS.indexOf(speed) + by))] });
-    const keys: Record<string, () => void> = {
-      ...(ending ? {} : { " ": () => wish({ do: live?.state === "paused" ? "go" : "pause" }), ".": () => wish({ do: "step" }) }),
-      r: () => wish({ do: "again" }), n: () => wish({ do: "next" }), "<": () => pace(-1), ">": () => pace(1), f: () => toggle("follow"), l: () => toggle("scan"),
-      "+": () => view.current?.zoom(1.25), "=": () => view.current?.zoom(1.25), "-": () => view.current?.zoom(0.8), 0: () => view.current?.fit(),
-      ...(drives ? {} : {
-        ArrowLeft: () => view.current?.pan(STRIDE, 0), ArrowRight: () => view.current?.pan(-STRIDE, 0),
-        ArrowUp: () => view.current?.pan(0, STRIDE), ArrowDown: () => view.current?.pan(0, -STRIDE),
-      }),
-    };
-    const press = (event: KeyboardEvent) => {
-      const target = event.target instanceof Element ? event.target : null, focused = target?.closest(".live-stage");
-      const used = types(target) || (event.key === " " && target?.closest("button, a, summary, input"));
-      const scrolls = event.key.startsWith("Arrow") && !focused;
-      if (event.ctrlKey || event.metaKey || event.altKey || used || scrolls || !keys[event.key]) return;
-      event.preventDefault();
-      keys[event.key]();
-    };
-    addEventListener("keydown", press);
-    return () => removeEventListener("keydown", press);
-  }, [stream, drives, live?.state, ending, speed]);
-
+function Below({ stream, drives, many }: { stream: Stream; drives: boolean; many: boolean }) {
   return (
     <>
-      <h1>{scene?.title ?? live?.title ?? "Live"}</h1>
-      {own && <p class="back"><a href={`/scenarios/${own}`}>Back to the drawing of {own}</a></p>}
-      <div class="live-stage" tabIndex={0} role="group" aria-label="Map; plus and minus zoom, 0 shows everything">
-        {scene
-          ? <Canvas stream={stream} scene={scene} shown={shown} view={view} onFrame={tell} onMove={() => setShown((before) => (before.follow ? { ...before, follow: false } : before))} />
-          : <div class="live-empty" />}
-        <div class="live-zoom">
-          <button type="button" title="Zoom in (+)" aria-label="Zoom in" onClick={() => view.current?.zoom(1.25)}>+</button>
-          <button type="button" title="Zoom out (-)" aria-label="Zoom out" onClick={() => view.current?.zoom(0.8)}>−</button>
-          <button type="button" title="Show everything (0)" aria-label="Show everything" onClick={() => view.current?.fit()}>⤢</button>
-        </div>
-        {drives && <Pad ask={finger} />}
-        <div class="live-words" role="status"><Notice stream={stream} wish={wish} /></div>
-      </div>
-      <p class="readout" ref={words} aria-live="off">{trouble || ending ? "" : " "}</p>
-      <Controls live={live} over={ending !== null} shown={shown} toggle={toggle} wish={wish} />
-      {drives && <p class="drive-help"><b>You drive.</b> <kbd>↑</kbd> <kbd>↓</kbd> ahead and back, <kbd>←</kbd> <kbd>→</kbd> turn
-        (also <kbd>W</kbd> <kbd>A</kbd> <kbd>S</kbd> <kbd>D</kbd>), <kbd>Q</kbd> <kbd>E</kbd> sideways where the robot can; hold <kbd>shift</kbd> for full speed. A gamepad and the stick in the picture work too.
-        Bring the robot into the dashed green circle.</p>}
-      {scene && <Legend stream={stream} scene={scene} />}
+      {stream.scene && <Legend stream={stream} scene={stream.scene} />}
       <details class="keys">
         <summary>Keys</summary>
-        <p><kbd>space</kbd> pause or go on, <kbd>.</kbd> one step, <kbd>r</kbd> again, <kbd>n</kbd> next, <kbd>&lt;</kbd> <kbd>&gt;</kbd> speed, <kbd>f</kbd> follow the robot,
-          <kbd>l</kbd> lidar, <kbd>+</kbd> <kbd>−</kbd> <kbd>0</kbd> zoom; {drives ? "" : "arrows or "}dragging moves the picture, the wheel zooms once it was clicked.</p>
+        <p>{many && <><kbd>1</kbd> to <kbd>4</kbd> tick a world or not; on the ticked ones: </>}<kbd>space</kbd> pause or go on, <kbd>.</kbd> one step, <kbd>r</kbd> again, <kbd>n</kbd> next, <kbd>&lt;</kbd> <kbd>&gt;</kbd> speed, <kbd>f</kbd> follow the robot,
+          <kbd>l</kbd> lidar, <kbd>+</kbd> <kbd>−</kbd> <kbd>0</kbd> zoom; {drives ? "" : "arrows or "}dragging moves the picture{many && " that is chosen"}, the wheel zooms once it was clicked.</p>
       </details>
     </>
   );
-}
-
-/** What a watcher must know now: that it starts, what went wrong, how it ended. */
-function Notice({ stream: { live, scene, ending, trouble, over }, wish }: { stream: Stream; wish(wish: Wish): void }) {
-  if (over) return <p class="notice bad">{trouble} <a href="/">Begin another one</a></p>;
-  if (trouble) return <p class="notice bad">{trouble}</p>;
-  if (live?.state === "failed") return <p class="notice bad">It cannot go on: {live.message}</p>;
-  if (live?.message) return <p class="notice"><i class="spinner" aria-hidden="true" />{live.message}</p>;
-  if (!scene) return <p class="notice"><i class="spinner" aria-hidden="true" />Starting …</p>;
-  if (ending) {
-    return (
-      <div class="notice">
-        <p><b class={ending.outcome === "reached" ? "good" : "bad"}>{ending.outcome.replaceAll("_", " ")}</b>{ending.why && `: ${ending.why}`}</p>
-        <button type="button" onClick={() => wish({ do: "again" })}>Again</button> <button type="button" class="first" onClick={() => wish({ do: "next" })}>Next episode</button>
-      </div>
-    );
-  }
-  return null;
 }

@@ -1,5 +1,6 @@
-// The other episodes that run live: each can be watched, or shown beside the first one here.
+// The other episodes that run live: each can be watched, or shown beside those that are here.
 import { useNews } from "../news";
+import { MOST } from "./begin";
 
 export function Others({ ids }: { ids: string[] }) {
   const lives = (useNews().lives ?? []).filter((live) => !ids.includes(live.id) && live.state !== "failed");
@@ -8,7 +9,11 @@ export function Others({ ids }: { ids: string[] }) {
     <nav class="card" aria-labelledby="others">
       <h2 id="others">Also running</h2>
       <ul class="plain">
-        {lives.map(({ id, title, state }) => <li key={id}><a href={`/live/${id}`}>{title}</a> <small>{state}, <a href={`/live/${ids[0]},${id}`} aria-label={`show beside: ${title}`}>show beside</a></small></li>)}
+        {lives.map(({ id, title, state }) => (
+          <li key={id}>
+            <a href={`/live/${id}`}>{title}</a> <small>{state}{ids.length < MOST && <>, <a href={`/live/${[...ids, id].join(",")}`} aria-label={`show beside: ${title}`}>show beside</a></>}</small>
+          </li>
+        ))}
       </ul>
     </nav>
   );

@@ -1,26 +1,34 @@
-// Which episode to watch next, and who drives.
+// Which episode to watch next, who drives, and what is shown beside it.
 import { useEffect, useState } from "preact/hooks";
-import { useGet, wordsOf, type Live, type LiveForm, type Planner, type Suite } from "../api";
-import { begin, FIRST } from "./begin";
+import { useGet, wordsOf, type Live, type LiveForm, type Planner, type Policy, type Suite } from "../api";
+import { begin, FIRST, MOST } from "./begin";
 
 const HAND = ""; // instead of a planner's name
+const NEXT = ["dwa", "social_force", "pure_pursuit", "orca"]; // planners that are proposed beside the first
 
-export function Picker({ live }: { live: Live | null }) {
+/** `ids`: of the live episodes that the page shows; they may end for the new ones. */
+export function Picker({ live, ids = [] }: { live: Live | null; ids?: string[] }) {
   const suites = useGet<Suite[]>("/api/suites", true).data ?? [], planners = useGet<Planner[]>("/api/planners", true).data ?? [];
+  const own = (useGet<Policy[]>("/api/policies").data ?? []).filter(({ run }) => run);
   const [form, setForm] = useState<LiveForm>(FIRST);
-  const [beside, setBeside] = useState("");
+  const [others, setOthers] = useState<string[]>([]), [row, setRow] = useState(1);
   const [error, setError] = useState("");
   const [busy, setBusy] = useState(false);
   useEffect(() => { if (live) setForm(live.form); }, [live?.id]);
   const put = (part: Partial<LiveForm>) => setForm((before) => ({ ...before, ...part }));
-  const stages = suites.find(({ name }) => name === form.suite)?.stages ?? [], stage = stages.find(({ name }) => name === form.stage) ?? stages[0];
+  const stages = suites.find(({ name }) => name === form.suite)?.stages ?? [], stage = stages.find(({ name }) => name === form.stage) ?? stages[0], count = stage?.count ?? 1;
+  const rows = others.length || form.drive ? 1 : Math.min(row, count);
   const start = async (event: Event) => {
     event.preventDefault();
     setBusy(true);
     setError("");
-    try { await begin({ ...form, stage: stage?.name ?? "" }, { beside }); } catch (problem) { setError(wordsOf(problem)); }
+    const first = { ...form, stage: stage?.name ?? "" };
+    const more = Array.from({ length: rows - 1 }, (_, k) => ({ ...first, episode: (form.episode + k + 1) % count }));
+    const beside = [...others.map((planner) => ({ ...first, planner, drive: false })), ...more];
+    try { await begin(first, { beside, instead: ids }); } catch (problem) { setError(wordsOf(problem)); }
     setBusy(false);
   };
+  const another = () => setOthers([...others, NEXT.find((name) => name !== form.planner && !others.includes(name)) ?? NEXT[0]]);
   return (
     <form class="card picker" onSubmit={start}>
       <h2>Watch another</h2>
@@ -28,26 +36,36 @@ export function Picker({ live }: { live: Live | null }) {
         {suites.map(({ name, missing }) => <option key={name} value={name} disabled={missing !== ""}>{name}</option>)}
       </select></label>
       <label>Stage <select value={stage?.name ?? ""} onChange={(event) => put({ stage: event.currentTarget.value, episode: 0 })}>
-        {stages.map(({ name, count }) => <option key={name} value={name}>{name} · {count} {count === 1 ? "episode" : "episodes"}</option>)}
+        {stages.map(({ name, count: many }) => <option key={name} value={name}>{name} · {many} {many === 1 ? "episode" : "episodes"}</option>)}
       </select></label>
-      <label>Episode <input type="number" min={0} max={(stage?.count ?? 1) - 1} value={form.episode} required onInput={(event) => put({ episode: event.currentTarget.valueAsNumber || 0 })} /></label>
+      <label>Episode <input type="number" min={0} max={count - 1} value={form.episode} required onInput={(event) => put({ episode: event.currentTarget.valueAsNumber || 0 })} /></label>
       <label>Driver <select value={form.drive ? HAND : form.planner} onChange={({ currentTarget: { value } }) => put(value === HAND ? { drive: true } : { drive: false, planner: value })}>
         <option value={HAND}>you, by keyboard or gamepad</option>
-        <Drivers planners={planners} />
+        <Drivers planners={planners} own={own} />
       </select></label>
-      <label>Beside it <select value={beside} onChange={(event) => setBeside(event.currentTarget.value)}>
-        <option value="">nothing</option>
-        <Drivers planners={planners} />
-      </select></label>
+      {others.map((name, k) => (
+        <label key={k}>Beside it <select aria-label={`Beside it, driver ${k + 2}`} value={name} onChange={({ currentTarget: { value } }) => setOthers(value ? others.map((one, at) => (at === k ? value : one)) : others.filter((_, at) => at !== k))}>
+          <option value="">nobody</option>
+          <Drivers planners={planners} own={own} />
+        </select></label>
+      ))}
+      {others.length < MOST - 1 && rows === 1 && <p><button type="button" class="link" onClick={another}>Another driver beside it, in the same episode</button></p>}
+      {!others.length && !form.drive && count > 1 && (
+        <label>Beside it <select value={String(rows)} onChange={(event) => setRow(Number(event.currentTarget.value))}>
+          <option value="1">no other episode</option>
+          {Array.from({ length: Math.min(MOST, count) - 1 }, (_, k) => <option key={k} value={String(k + 2)}>{k === 0 ? "the next episode" : `the next ${k + 1} episodes`}</option>)}
+        </select></label>
+      )}
       {error && <p class="bad" role="alert">{error}</p>}
       <button type="submit" class="first" disabled={busy}>Start</button>
     </form>
   );
 }
 
-function Drivers({ planners }: { planners: Planner[] }) {
+function Drivers({ planners, own }: { planners: Planner[]; own: Policy[] }) {
   return (
     <>
+      {own.length > 0 && <optgroup label="Policies of yours">{own.map(({ planner }) => <option key={planner} value={planner}>{planner}</option>)}</optgroup>}
       {([["planner", "Planners"], ["preset", "Presets"]] as const).map(([kind, words]) => (
         <optgroup key={kind} label={words}>
           {planners.filter((one) => one.kind === kind).map(({ name, missing }) => <option key={name} value={name} disabled={missing !== ""}>{name}</option>)}

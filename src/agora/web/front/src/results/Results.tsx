@@ -5,7 +5,7 @@ import { news, useNews } from "../news";
 import { RunState } from "../run/RunState";
 
 export function Results() {
-  const runs = useNews().runs;
+  const runs = useNews().runs?.filter(({ kind }) => kind === "bench");
   const [ticked, setTicked] = useState<string[]>([]);
   const [error, setError] = useState("");
   if (runs && !runs.length) return <NoRuns />;

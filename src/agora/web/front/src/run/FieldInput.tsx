@@ -7,7 +7,7 @@ type Props = { field: Field; id: string; value: string; put(value: string): void
 export function FieldInput({ field, id, value, put }: Props) {
   return (
     <div class={value === "" ? "field" : "field changed"}>
-      <label for={id}>{field.name}</label>
+      <label for={id}>{field.label ?? field.name}</label>
       <Control field={field} id={id} value={value} put={put} />
       <p id={`${id}-help`}><Said text={field.help} /> <small>{field.words}</small></p>
     </div>
@@ -33,8 +33,14 @@ function Control({ field, id, value, put }: Props) {
   return <input {...shared} type="text" value={value} placeholder={usual || "none"} onInput={(event) => put(event.currentTarget.value)} />;
 }
 
+/** The value that a text of a control stands for. */
+export function read(field: Field, text: string): unknown {
+  if (field.type === "number" || field.type === "whole") return Number(text);
+  return field.type === "yes" ? text === "true" : text;
+}
+
 /** A default in a few characters. */
-function shown(value: unknown): string {
+export function shown(value: unknown): string {
   if (value === null || value === undefined) return "";
   if (typeof value !== "object") return String(value);
   if ("name" in value) return String(value.name);

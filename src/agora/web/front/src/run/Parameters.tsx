@@ -22,7 +22,7 @@ export function Parameters({ planner, chosen, put }: Props) {
       {data.fields.length >= MANY && <label class="find">Find a parameter <input type="search" value={find} onInput={(event) => setFind(event.currentTarget.value)} /></label>}
       <div class="fields">
         {fields.map((field) => (
-          <FieldInput key={field.name} field={field} id={`${chosen.name}-${field.name}`} value={chosen.values[field.name] ?? ""}
+          <FieldInput key={field.name} field={field} id={`${chosen.name}-${chosen.values["file"] ?? ""}-${field.name}`} value={chosen.values[field.name] ?? ""}
             put={(value) => put({ ...chosen.values, [field.name]: value })} />
         ))}
       </div>

@@ -1,22 +1,30 @@
 // Planners to run: a list to tick, and the parameters of those that are ticked.
 import { useState } from "preact/hooks";
-import type { Planner } from "../api";
+import type { Planner, Policy } from "../api";
 import { Said } from "../Said";
 import { Parameters } from "./Parameters";
-import { textOf, type Chosen } from "./chosen";
+import { chosenOf, textOf, type Chosen } from "./chosen";
 
-type Props = { planners: Planner[]; chosen: Chosen[]; put(chosen: Chosen[]): void };
+type Props = { planners: Planner[]; own: Policy[]; chosen: Chosen[]; put(chosen: Chosen[]): void };
 
-export function PlannerPicker({ planners, chosen, put }: Props) {
+export function PlannerPicker({ planners, own, chosen, put }: Props) {
   const [find, setFind] = useState("");
-  const wanted = find.trim().toLowerCase(), is = (name: string) => chosen.some((one) => one.name === name);
+  const wanted = find.trim().toLowerCase(), is = (name: string) => chosen.some((one) => one.name === name && !isOwn(one));
   const shown = planners.filter(({ name, summary }) => `${name} ${summary}`.toLowerCase().includes(wanted));
-  const toggle = (name: string) => put(is(name) ? chosen.filter((one) => one.name !== name) : [...chosen, { name, values: {} }]);
+  const toggle = (name: string) => put(is(name) ? chosen.filter((one) => one.name !== name || isOwn(one)) : [...chosen, { name, values: {} }]);
+  const mine = own.filter(({ planner }) => planner.toLowerCase().includes(wanted)), has = ({ name }: Policy) => chosen.some((one) => one.values["file"] === name);
+  const toggleOwn = (policy: Policy) => put(has(policy) ? chosen.filter((one) => one.values["file"] !== policy.name) : [...chosen, chosenOf(policy.planner)]);
   return (
     <fieldset>
       <legend>2. Planners</legend>
       <label class="find">Find a planner <input type="search" value={find} placeholder="name or words" onInput={(event) => setFind(event.currentTarget.value)} /></label>
       <div class="ticks" tabIndex={0} role="group" aria-label="Planners to tick">
+        {mine.map((one) => (
+          <label key={one.name}>
+            <input type="checkbox" checked={has(one)} onChange={() => toggleOwn(one)} />
+            <span><b>{one.name}</b> <i class="tag">yours</i> <small>a policy that was trained here</small></span>
+          </label>
+        ))}
         {shown.map((one) => (
           <label key={one.name} class={one.missing ? "off" : ""}>
             <input type="checkbox" checked={is(one.name)} disabled={one.missing !== ""} onChange={() => toggle(one.name)} />
@@ -24,18 +32,21 @@ export function PlannerPicker({ planners, chosen, put }: Props) {
               <small>{one.missing ? `cannot run here: ${one.missing}` : <Said text={one.summary} />}</small></span>
           </label>
         ))}
-        {!shown.length && <p class="faint">No planner has “{find}” in its name or text.</p>}
+        {!shown.length && !mine.length && <p class="faint">No planner has “{find}” in its name or text.</p>}
       </div>
-      {chosen.map((one) => (
-        <div key={one.name} class="chosen">
-          <button type="button" class="close" aria-label={`Leave ${one.name} out`} onClick={() => toggle(one.name)}>×</button>
+      {chosen.map((one, k) => (
+        <div key={`${one.name} ${k}`} class="chosen">
+          <button type="button" class="close" aria-label={`Leave ${textOf(one)} out`} onClick={() => put(chosen.filter((other) => other !== one))}>×</button>
           <details>
             <summary><code>{textOf(one)}</code> <small>parameters</small></summary>
             <Parameters planner={planners.find(({ name }) => name === one.name)?.planner ?? one.name} chosen={one}
-              put={(values) => put(chosen.map((other) => (other.name === one.name ? { ...other, values } : other)))} />
+              put={(values) => put(chosen.map((other) => (other === one ? { ...other, values } : other)))} />
           </details>
         </div>
       ))}
     </fieldset>
   );
 }
+
+/** Whether a policy of one's own drives. */
+const isOwn = ({ values }: Chosen) => values["file"]?.startsWith("own/") ?? false;

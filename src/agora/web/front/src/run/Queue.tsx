@@ -1,6 +1,6 @@
 // The runs that run or wait, and the newest of the others.
 import { useNews } from "../news";
-import { RunState } from "./RunState";
+import { pageOf, RunState } from "./RunState";
 
 const SOME = 5; // finished runs that are shown here
 
@@ -12,8 +12,8 @@ export function Queue() {
     <aside class="card queue" aria-labelledby="queue">
       <h2 id="queue">Queue</h2>
       {runs && !open.length && <p class="faint">Nothing runs. Start a run, and it is shown here with its progress.</p>}
-      {[...open].reverse().map((run) => <article key={run.id}><h3><a href={`/results/${run.id}`}>{run.title}</a></h3><RunState run={run} /></article>)}
-      {over.length > 0 && <><h3>Before</h3>{over.map((run) => <article key={run.id}><a href={`/results/${run.id}`}>{run.title}</a><RunState run={run} /></article>)}</>}
+      {[...open].reverse().map((run) => <article key={run.id}><h3><a href={pageOf(run)}>{run.title}</a></h3><RunState run={run} /></article>)}
+      {over.length > 0 && <><h3>Before</h3>{over.map((run) => <article key={run.id}><a href={pageOf(run)}>{run.title}</a><RunState run={run} /></article>)}</>}
       {over.length > 0 && <p><a href="/results">All runs</a></p>}
     </aside>
   );

@@ -1,6 +1,6 @@
 // Asks for a run: a suite, planners, how many episodes. What is asked for here is what `agora bench` takes.
 import { useState } from "preact/hooks";
-import { post, useGet, wordsOf, type Form, type Planner, type Run, type Suite } from "../api";
+import { isOwn, post, useGet, wordsOf, type Form, type Planner, type Policy, type Run, type Suite } from "../api";
 import { news } from "../news";
 import { go } from "../place";
 import { PlannerPicker } from "./PlannerPicker";
@@ -14,6 +14,7 @@ const LEVELS: [string, string][] = [
 
 export function RunPage({ asked }: { asked: URLSearchParams }) {
   const suites = useGet<Suite[]>("/api/suites", true), planners = useGet<Planner[]>("/api/planners", true);
+  const policies = useGet<Policy[]>("/api/policies").data ?? [], trained = policies.filter(({ run }) => run);
   const [suite, setSuite] = useState(asked.get("suite") ?? "demo");
   const [stages, setStages] = useState<string[]>(asked.getAll("stages"));
   const [chosen, setChosen] = useState<Chosen[]>(asked.getAll("planner").map(chosenOf));
@@ -52,7 +53,7 @@ export function RunPage({ asked }: { asked: URLSearchParams }) {
       <div class="columns">
         <form class="run" onSubmit={start}>
           <SuitePicker suites={suites.data ?? []} name={suite} stages={stages} put={(name, some) => { setSuite(name); setStages(some); }} />
-          <PlannerPicker planners={planners.data ?? []} chosen={chosen} put={setChosen} />
+          <PlannerPicker planners={planners.data ?? []} own={trained} chosen={chosen} put={setChosen} />
           <fieldset>
             <legend>3. How much</legend>
             <div class="pair">
@@ -70,7 +71,7 @@ export function RunPage({ asked }: { asked: URLSearchParams }) {
             <button type="submit" class="first" disabled={busy || !chosen.length}>Start the run</button>
             <span>{chosen.length ? `${each} ${each === 1 ? "episode" : "episodes"} for each of ${chosen.length} ${chosen.length === 1 ? "planner" : "planners"}` : "Tick at least one planner."}</span>
           </div>
-          {chosen.length > 0 && <p class="faint">The same on the command line: <code class="command">{command(form, suites.data?.find(({ name }) => name === suite)?.path, planners.data)}</code></p>}
+          {chosen.length > 0 && <p class="faint">The same on the command line: <code class="command">{command({ ...form, planners: chosen.map((one) => filed(textOf(one), policies)) }, suites.data?.find(({ name }) => name === suite)?.path)}</code></p>}
         </form>
         <Queue />
       </div>
@@ -78,9 +79,15 @@ export function RunPage({ asked }: { asked: URLSearchParams }) {
   );
 }
 
-function command({ suite = "", planners = [], stages, episodes, pedestrians, seed, control }: Form, path = suite, known: Planner[] = []): string {
-  const file = (text: string) => { const own = known.find((one) => one.path && (text === one.name || text.startsWith(`${one.name}:`))); return own ? own.path + text.slice(own.name.length).replace(":", ",") : text; };
+/** The text of a planner with the files of own policies, which a terminal takes; own/NAME alone is the planner of the policy. */
+function filed(text: string, policies: Policy[]): string {
+  const own = policies.filter(isOwn), alone = own.find(({ name }) => text === name || text.startsWith(`${name}:`) || text.startsWith(`${name}+`));
+  const whole = alone ? alone.planner + text.slice(alone.name.length).replace(/^:/, ",") : text;
+  return own.reduce((before, { name, path }) => before.replace(new RegExp(`=${name}(?![\\w-])`), `=${path}`), whole);
+}
+
+function command({ suite = "", planners = [], stages, episodes, pedestrians, seed, control }: Form, path = suite): string {
   const quoted = (text: string) => (/^[\w:=,.+/-]+$/.test(text) ? text : `'${text}'`);
   const option = (name: string, values: unknown) => [values].flat().filter((value) => value !== undefined).map((value) => ` --${name} ${quoted(String(value))}`).join("");
-  return `agora bench ${quoted(path)}${option("planner", planners.map(file))}${option("stage", stages)}${option("episodes", episodes)}${option("pedestrians", pedestrians)}${option("seed", seed)}${control === false ? " --no-control" : ""}`;
+  return `agora bench ${quoted(path)}${option("planner", planners)}${option("stage", stages)}${option("episodes", episodes)}${option("pedestrians", pedestrians)}${option("seed", seed)}${control === false ? " --no-control" : ""}`;
 }

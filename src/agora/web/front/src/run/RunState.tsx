@@ -5,23 +5,56 @@ import { news } from "../news";
 
 export function RunState({ run }: { run: Run }) {
   const [error, setError] = useState("");
-  const ask = (what: string) => post<Run>(`/api/runs/${run.id}/${what}`).then((changed) => { setError(""); news.put(changed); }, (problem: unknown) => setError(wordsOf(problem)));
+  const ask = (what: string, body = {}) => post<Run>(`/api/runs/${run.id}/${what}`, body).then((changed) => { setError(""); news.put(changed); }, (problem: unknown) => setError(wordsOf(problem)));
   const open = run.state === "running" || run.state === "queued", stopped = run.state === "cancelled" || run.state === "failed";
   return (
     <div class="state">
       {open && <progress value={run.done} max={run.total || 1} aria-label={`Progress of ${run.title}`} />}
       <span><i class={`dot ${run.state}`} />{words(run)}</span>
-      {open && <button type="button" onClick={() => ask("cancel")}>Cancel</button>}
-      {stopped && <button type="button" onClick={() => ask("resume")}>Go on</button>}
+      {open && <button type="button" disabled={run.stop} onClick={() => ask("cancel")}>{run.kind === "training" ? "Stop" : "Cancel"}</button>}
+      {stopped && run.kind === "bench" && <button type="button" onClick={() => ask("resume")}>Go on</button>}
+      {stopped && run.kind === "training" && <GoOn run={run} ask={ask} />}
       {run.message && <p class={run.state === "failed" ? "bad" : "faint"}>{run.message}</p>}
       {error && <p class="bad" role="alert">{error}</p>}
     </div>
   );
 }
 
-function words({ state, done, total }: Run): string {
-  if (state === "queued") return done ? `waits, ${done} of ${total} episodes are done` : "waits for its turn";
+/** A training goes on for some minutes, or to its end. */
+function GoOn({ run, ask }: { run: Run; ask(what: string, body: object): void }) {
+  const [minutes, setMinutes] = useState("");
+  return (
+    <>
+      <button type="button" onClick={() => ask("resume", { minutes: minutes ? Number(minutes) : null })}>Go on</button>
+      <label>for <input class="few-digits" type="number" min={0} step="any" value={minutes} placeholder="all" aria-label={`Minutes for which ${run.title} goes on`} onInput={(event) => setMinutes(event.currentTarget.value)} /> min</label>
+    </>
+  );
+}
+
+/** The address of the page of a run. */
+export const pageOf = ({ kind, id }: Run) => `/${kind === "training" ? "training" : "results"}/${id}`;
+
+function words(run: Run): string {
+  const { state, done, total, stop } = run;
+  if (stop && state === "running") return run.kind === "training" ? "stops after this round …" : "stops …";
+  if (run.kind === "training") return learned(run);
+  if (state === "queued") return `${done ? `waits, ${done} of ${total} episodes are done` : "waits for its turn"}${after(run)}`;
   if (state === "running") return total ? `${done} of ${total} episodes` : "begins …";
   if (state === "finished") return `finished, ${total || done} episodes`;
   return total ? `${state} after ${done} of ${total} episodes` : state;
+}
+
+function learned(run: Run): string {
+  const { state, done, total } = run;
+  const share = total ? `${Math.floor((100 * done) / total)} %` : "";
+  if (state === "queued") return `${share ? `waits, ${share} is done` : "waits for its turn"}${after(run)}`;
+  if (state === "running") return share || "begins …";
+  if (state === "finished") return "finished";
+  return `${state === "cancelled" ? "stopped" : "failed"}${share && ` at ${share}`}`;
+}
+
+/** Which run the worker is busy with meanwhile. */
+function after({ id }: Run): string {
+  const other = news.runs?.find((one) => one.state === "running" && one.id !== id);
+  return other ? `, after “${other.title}”` : "";
 }

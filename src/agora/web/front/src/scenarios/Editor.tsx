@@ -1,19 +1,18 @@
 // The page on which a scenario is drawn.
-import { useEffect, useLayoutEffect, useReducer, useRef, useState } from "preact/hooks";
-import { forget, get, post, useGet, wordsOf, type Planner } from "../api";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { get, post, useGet, wordsOf, type Planner } from "../api";
 import { begin } from "../live/begin";
 import { types } from "../live/drive";
+import { EditorHead } from "../own/EditorHead";
+import { useEditing } from "../own/editing";
 import { go } from "../place";
 import { Elements, Problems, Sentences } from "./Around";
 import { Board, nudged, type BoardView } from "./Board";
 import { Fields } from "./Fields";
-import { step } from "./history";
-import { forgetUnsaved, remember, unsaved } from "./kept";
-import { has, idOf, without, type Content, type Part } from "./model";
-import { keep, keepAs, Older, type Checked, type Kept, type Parts, type World } from "./server";
+import { has, idOf, without, type Part } from "./model";
+import { SCENARIO, type Checked, type Kept, type Parts, type World } from "./server";
 import { told } from "./Sketch";
 
-const EMPTY: Content = { robots: [] };
 const LOOKS = 250; // ms after an edit at which the server looks at it
 
 export function ScenarioPage({ name }: { name: string }) {
@@ -29,95 +28,24 @@ export function ScenarioPage({ name }: { name: string }) {
 }
 
 function Editor({ kept, world, parts }: { kept: Kept; world: World; parts: Parts }) {
-  const { name } = kept;
-  const [history, act] = useReducer(step, { past: [], now: EMPTY, future: [], tag: "" });
-  const [version, setVersion] = useState(kept.version), [saved, setSaved] = useState(JSON.stringify(kept.content));
+  const editing = useEditing(SCENARIO, kept), { now, act, put, say } = editing;
   const [selected, setSelected] = useState<Part | null>(null), [checked, setChecked] = useState<Checked | null>(null);
-  const [state, setState] = useState<"idle" | "saving" | "failed">("idle"), [trouble, setTrouble] = useState(""), [older, setOlder] = useState<Older | null>(null);
-  const [again, setAgain] = useState(0), board = useRef<BoardView>(null), begun = useRef(false);
-  useEffect(() => {
-    const found = unsaved(name);
-    if (found && JSON.stringify(found.content) !== JSON.stringify(kept.content)) {
-      act({ do: "begin", past: [kept.content], content: found.content });
-      setVersion(found.version);
-      setAgain(found.time);
-    } else act({ do: "begin", past: [], content: kept.content });
-    begun.current = true;
-  }, []);
-
-  const { now } = history, dirty = history.now !== EMPTY && JSON.stringify(now) !== saved;
+  const board = useRef<BoardView>(null);
   const part = selected && has(now, selected) ? selected : null;
-  const put = (content: Content, tag?: string) => { act({ do: "put", content, tag }); setAgain(0); };
   const select = (next: Part | null) => { setSelected(next); act({ do: "pause" }); };
 
   useEffect(() => {
-    if (!begun.current || now === EMPTY) return;
-    if (dirty) remember(name, version, now);
-    else forgetUnsaved(name);
-  }, [now, dirty, version]);
-
-  useEffect(() => {
-    if (now === EMPTY) return;
     let gone = false;
     const timer = setTimeout(() => {
-      post<Checked>("/api/scenarios/check", { content: now }).then((found) => { if (!gone) setChecked(found); }, (problem: unknown) => { if (!gone) setTrouble(wordsOf(problem)); });
+      post<Checked>("/api/scenarios/check", { content: now }).then((found) => { if (!gone) setChecked(found); }, (problem: unknown) => { if (!gone) say(wordsOf(problem)); });
     }, LOOKS);
     return () => { gone = true; clearTimeout(timer); };
   }, [now]);
 
-  const save = async (): Promise<boolean> => {
-    if (!dirty) return true;
-    setState("saving");
-    setTrouble("");
-    const sent = JSON.stringify(now);
-    try {
-      const answer = await keep(name, now, version);
-      forget("/api/suites");
-      setVersion(answer.version);
-      setSaved(sent);
-      setOlder(null);
-      setState("idle");
-      return true;
-    } catch (problem) {
-      setState("failed");
-      if (problem instanceof Older) setOlder(problem);
-      else setTrouble(wordsOf(problem));
-      return false;
-    }
-  };
-  const mineAsCopy = async () => {
-    try {
-      const copy = await keepAs(`${name}-mine`, now);
-      forgetUnsaved(name);
-      forget("/api/suites");
-      go(`/scenarios/${copy.name}`);
-    } catch (problem) { setTrouble(wordsOf(problem)); }
-  };
-  const takeTheirs = (present: Kept) => {
-    put(present.content);
-    setVersion(present.version);
-    setSaved(JSON.stringify(present.content));
-    setOlder(null);
-    setState("idle");
-  };
-  const keepAnyhow = async () => {
-    try {
-      const answer = await keep(name, now, "");
-      setVersion(answer.version);
-      setSaved(JSON.stringify(now));
-      setOlder(null);
-      setState("idle");
-    } catch (problem) { setTrouble(wordsOf(problem)); }
-  };
-
   useLayoutEffect(() => { // a key may follow the last one before the browser paints
     const pressed = (event: KeyboardEvent) => {
-      const target = event.target instanceof Element ? event.target : null, command = event.ctrlKey || event.metaKey, key = event.key.toLowerCase();
-      if (command && key === "s") { event.preventDefault(); void save(); return; }
-      if (types(target)) return;
-      if (command && key === "z") { event.preventDefault(); act({ do: event.shiftKey ? "redo" : "undo" }); return; }
-      if (command && key === "y") { event.preventDefault(); act({ do: "redo" }); return; }
-      if (command || event.altKey || !part) return;
+      const target = event.target instanceof Element ? event.target : null;
+      if (event.ctrlKey || event.metaKey || event.altKey || types(target) || !part) return;
       if (event.key === "Delete" || event.key === "Backspace") {
         event.preventDefault();
         put(without(now, part));
@@ -131,41 +59,14 @@ function Editor({ kept, world, parts }: { kept: Kept; world: World; parts: Parts
     addEventListener("keydown", pressed);
     return () => removeEventListener("keydown", pressed);
   });
-  useEffect(() => {
-    const leave = (event: BeforeUnloadEvent) => { if (dirty) remember(name, version, now); void event; };
-    addEventListener("beforeunload", leave);
-    return () => removeEventListener("beforeunload", leave);
-  });
 
   const wrong = new Set((checked?.problems ?? []).map(({ element }) => element).filter(Boolean));
   return (
     <>
-      <div class="editor-head">
-        <h1>{name} <small>in {world.origin === "own" ? <a href={`/worlds/${encodeURIComponent(world.name)}`}>{world.name}</a> : world.name}</small></h1>
-        <span class="bar-part">
-          <button type="button" class="first" disabled={!dirty || state === "saving"} title="Ctrl+S" onClick={() => void save()}>Save</button>
-          <span role="status" class={state === "failed" ? "bad" : dirty ? "" : "good"}>{state === "saving" ? "saving …" : older ? "not saved: changed elsewhere" : state === "failed" ? "not saved" : dirty ? "unsaved edits" : "saved"}</span>
-          <button type="button" disabled={!history.past.length} title="Ctrl+Z" onClick={() => act({ do: "undo" })}>Undo</button>
-          <button type="button" disabled={!history.future.length} title="Ctrl+Shift+Z" onClick={() => act({ do: "redo" })}>Redo</button>
-          <a class="button" href={`/api/scenarios/${encodeURIComponent(name)}/file`} download={`${name}.json`}>Download</a>
-          <a class="button" href="/scenarios">All scenarios</a>
-        </span>
-      </div>
-      {trouble && <p class="bad" role="alert">{trouble}</p>}
-      {older && (
-        <div class="lost" role="alert">
-          <p>{older.present.content ? "Somebody else has saved this scenario since you opened it. Nothing of yours is lost, and nothing of theirs was overwritten." : "Somebody has removed this scenario since you opened it."}</p>
-          {older.present.content
-            ? <><button type="button" onClick={() => void mineAsCopy()}>Keep mine as a copy</button> <button type="button" onClick={() => takeTheirs(older.present as Kept)}>Take theirs</button></>
-            : <button type="button" onClick={() => void keepAnyhow()}>Keep mine</button>}
-        </div>
-      )}
-      {again > 0 && dirty && !older && (
-        <p class="notice-line" role="status">Your unsaved edits of {new Date(again).toLocaleString()} are here again. <button type="button" class="link" onClick={() => { act({ do: "undo" }); setVersion(kept.version); setAgain(0); }}>Throw them away</button></p>
-      )}
+      <EditorHead editing={editing} more={<small>in {world.origin === "own" ? <a href={`/worlds/${encodeURIComponent(world.name)}`}>{world.name}</a> : world.name}</small>} />
       <div class="columns editor">
         <div>
-          {now !== EMPTY && <Board content={now} world={world} parts={parts} selected={part} wrong={wrong} view={board} put={put} select={select} />}
+          <Board content={now} world={world} parts={parts} selected={part} wrong={wrong} view={board} put={put} select={select} />
           <p class="hidden" aria-live="polite">{part ? told(now, part) : ""}</p>
         </div>
         <div class="editor-side">
@@ -174,7 +75,7 @@ function Editor({ kept, world, parts }: { kept: Kept; world: World; parts: Parts
           <Elements content={now} selected={part} checked={checked} select={select} />
         </div>
         <div class="editor-below">
-          <Play name={name} save={save} ready={now.robots.length > 0} />
+          <Play name={kept.name} save={editing.save} ready={now.robots.length > 0} />
           <Sentences checked={checked} select={select} />
         </div>
       </div>

@@ -1,12 +1,13 @@
 // All scenarios: one's own, those that come with Agora, and the beginning of a new one.
 import { useEffect, useState } from "preact/hooks";
 import { forget, get, remove, useGet, wordsOf } from "../api";
+import { keep, keepAs, nameOf, Older } from "../own/server";
 import { go } from "../place";
 import type { Content } from "./model";
 import { Picture } from "./Picture";
 import { Open } from "../worlds/Open";
 import { WorldMaker } from "./WorldMaker";
-import { keep, keepAs, nameOf, Older, type Entry, type Kept, type World, type WorldEntry } from "./server";
+import { SCENARIO, type Entry, type Kept, type World, type WorldEntry } from "./server";
 
 export function Scenarios() {
   const [entries, setEntries] = useState<Entry[] | null>(null), [error, setError] = useState("");
@@ -19,7 +20,7 @@ export function Scenarios() {
     setError("");
     try {
       const found = await get<Kept>(`/api/worlds/${encodeURIComponent(world)}/scenarios/${encodeURIComponent(name)}`);
-      open((await keepAs(nameOf(found.name), found.content)).name);
+      open((await keepAs(SCENARIO, nameOf(found.name, "scenario"), found.content)).name);
     } catch (problem) { setError(wordsOf(problem)); }
   };
   const drop = async ({ name }: Entry) => {
@@ -77,8 +78,8 @@ function New({ world, put, worlds, load }: { world: string; put(world: string): 
     setBusy(true);
     setError("");
     const content: Content = { map: world, robots: [], obstacles: { static: [], interactive: [], dynamic: [] } };
-    try { open((name.trim() ? await keep(name.trim(), content, "") : await keepAs(nameOf(`my-${world}`), content)).name); } catch (problem) {
-      setError(problem instanceof Older ? `There is a scenario called ${name.trim()} already; choose another name.` : wordsOf(problem));
+    try { open((name.trim() ? await keep(SCENARIO, name.trim(), content, "") : await keepAs(SCENARIO, nameOf(`my-${world}`, "scenario"), content)).name); } catch (problem) {
+      setError(problem instanceof Older ? `There is a scenario or suite called ${name.trim()} already; choose another name.` : wordsOf(problem));
     }
     setBusy(false);
   };

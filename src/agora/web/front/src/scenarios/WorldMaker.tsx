@@ -1,8 +1,8 @@
 // Makes a world by a map generator: what it would look like, and then the world itself.
 import { useEffect, useState } from "preact/hooks";
 import { Said } from "../Said";
-import { post, useGet, wordsOf, type Component, type Field, type Kinds } from "../api";
-import { FieldInput } from "../run/FieldInput";
+import { post, useGet, wordsOf, type Component, type Kinds } from "../api";
+import { FieldInput, read } from "../run/FieldInput";
 import { Picture } from "./Picture";
 import type { World } from "./server";
 
@@ -51,9 +51,4 @@ export function WorldMaker({ made }: { made(name: string): void }) {
       <button type="button" disabled={busy || !seen} onClick={() => void make()}>Make this world</button>
     </div>
   );
-}
-
-function read(field: Field, text: string): unknown {
-  if (field.type === "number" || field.type === "whole") return Number(text);
-  return field.type === "yes" ? text === "true" : text;
 }

@@ -2,8 +2,9 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { forget, get, post, useGet, wordsOf } from "../api";
 import { types } from "../live/drive";
+import { keepAs, nameOf } from "../own/server";
 import { go } from "../place";
-import { keepAs, nameOf, type Parts as ScenarioParts } from "../scenarios/server";
+import { SCENARIO, type Parts as ScenarioParts } from "../scenarios/server";
 import { ChosenFields, Parts, without } from "./Chosen";
 import { Drawing, type Chosen } from "./drawing";
 import { forgetUnsaved, remember, unsaved, type Unsaved } from "./kept";
@@ -79,7 +80,7 @@ function Editor({ sent, drawing, version: begun, again, parts, reopen }: Opened 
   };
   const scenario = async () => {
     if (!await save()) return;
-    try { go(`/scenarios/${(await keepAs(nameOf(`in-${name}`), { map: name, robots: [], obstacles: { static: [], interactive: [], dynamic: [] } })).name}`); } catch (problem) { setTrouble(wordsOf(problem)); }
+    try { go(`/scenarios/${(await keepAs(SCENARIO, nameOf(`in-${name}`, "scenario"), { map: name, robots: [], obstacles: { static: [], interactive: [], dynamic: [] } })).name}`); } catch (problem) { setTrouble(wordsOf(problem)); }
   };
 
   useLayoutEffect(() => { // a key may follow the last one before the browser paints

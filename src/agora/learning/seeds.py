@@ -1,0 +1,80 @@
+"""A training with all its seeds: a run for each, its test, and the first seed's policy with the card of all."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+from agora.benchmark.stop_token import StopToken
+from agora.config import plain
+from agora.documents import refuse_what_is_no_file
+from agora.errors import StoppedError
+from agora.files import write_whole
+from agora.learning.card import PolicyCard, SeedRecord, record_of, untested
+from agora.learning.events import Trained, TrainingEvent
+from agora.learning.run import POLICY, policy_kept
+from agora.learning.training import Training, train
+
+__all__ = ["seed_folder", "train_seeds"]
+
+
+def seed_folder(folder: Path, seed: int) -> Path:
+    """Return the folder of the run with a seed, in the folder of a training."""
+    return folder / f"seed_{seed}"
+
+
+def train_seeds(
+    training: Training,
+    folder: Path,
+    *,
+    resume: bool = False,
+    token: StopToken | None = None,
+    seconds: float = math.inf,
+) -> Iterator[tuple[int, TrainingEvent | SeedRecord]]:
+    """Train with each seed, test its best policy, and yield each seed with its events; the last event of a seed is its record.
+
+    The folder gets a run for each seed, and in the end the policy of the first seed with its card. Where the token stops the
+    training, policy and card of the seeds so far are written as well, the last of them without a test.
+
+    Args:
+        training: what is trained, with its seeds.
+        folder: folder of the results.
+        resume: go on with runs that were begun in the folder.
+        token: by which another thread can stop it.
+        seconds: wall time after which the training with a seed is stopped, at the end of a round; its policy is tested.
+
+    Raises:
+        StoppedError: the token asked for it.
+        ResultsError: the folder holds another training, or cannot be written.
+        DivergedError: a training came to numbers that are not finite.
+    """
+    records = list[SeedRecord]()
+    try:
+        for seed in training.seeds:
+            place, whole = seed_folder(folder, seed), False
+            try:
+                with closing(train(training, place, seed, resume=resume, token=token, seconds=seconds)) as events:  # type: ignore[type-var]
+                    for event in events:
+                        yield seed, event
+                        if isinstance(event, Trained):
+                            whole = event.whole
+                            records.append(record_of(event.run, whole=whole))
+                            yield seed, records[-1]
+            except StoppedError:
+                records += [untested(place, seed, whole=whole)] if policy_kept(place) else []
+                raise
+    except StoppedError:
+        _keep(training, folder, records)
+        raise
+    _keep(training, folder, records)
+
+
+def _keep(training: Training, folder: Path, records: list[SeedRecord]) -> None:
+    """Write the policy of the first seed, if there is one, and the card."""
+    best = policy_kept(seed_folder(folder, training.seeds[0]))
+    if best is not None:
+        refuse_what_is_no_file(best)
+        write_whole(folder / POLICY, best.read_bytes())
+        PolicyCard(plain(training), tuple(records)).save(folder)

@@ -1,0 +1,78 @@
+"""Suites' files in a folder ``suites``: they find worlds and scenarios that lie beside that folder, as `agora web` keeps them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from agora.documents import Node
+from agora.draft.scenario import read_scenario
+from agora.errors import InputError, nearest
+
+OWN = "own/"
+"""Names of scenarios in the folder ``scenarios`` beside a suite's begin with this."""
+
+
+def home_of(path: Path) -> Path | None:
+    """Return the folder in which a suite's file finds worlds and scenarios by name; None where its own folder is not ``suites``."""
+    place = path.absolute().parent
+    return place.parent if place.name == "suites" else None
+
+
+def found_beside(tree: Node, where: str, home: Path) -> Node:
+    """Return the tree of a suite's file with the paths of worlds and scenarios in place of their names.
+
+    A world ``{name: folder, path: NAME}`` is the folder ``worlds/NAME`` where there is one, before those that come with Agora.
+    Its scenario ``own/NAME`` is the file ``scenarios/NAME.json``.
+
+    Args:
+        tree: tree of the file.
+        where: name of the file, for messages.
+        home: folder of ``suites``, ``worlds`` and ``scenarios``.
+
+    Raises:
+        InputError: there is no such scenario, or it is one of another world.
+    """
+    stages = tree.value.get("stages") if isinstance(tree.value, dict) else None
+    if stages is None or not isinstance(stages.value, list):
+        return tree
+    made = [_stage(stage, where, f"stages[{k}].world", home) for k, stage in enumerate(stages.value)]
+    return _with(tree, "stages", replace(stages, value=made))
+
+
+def _stage(stage: Node, where: str, key: str, home: Path) -> Node:
+    """A stage with the paths of its world and scenarios."""
+    world = stage.value.get("world") if isinstance(stage.value, dict) else None
+    if world is None or not isinstance(world.value, dict) or _text(world, "name") != "folder":
+        return stage
+    name = _text(world, "path")
+    own = home / "worlds" / name
+    if name and "/" not in name and (own / "map").is_dir():
+        world = _with(world, "path", replace(world.value["path"], value=f"{own}/"))
+    scenarios = world.value.get("scenarios")
+    if scenarios is not None and isinstance(scenarios.value, list):
+        found = [_scenario(one, name, f"{where}:{one.line}" if one.line else where, key, home) for one in scenarios.value]
+        world = _with(world, "scenarios", replace(scenarios, value=found))
+    return _with(stage, "world", world)
+
+
+def _scenario(node: Node, world: str, where: str, key: str, home: Path) -> Node:
+    """The path of an own scenario; any other node as it is."""
+    if not isinstance(node.value, str) or not node.value.startswith(OWN):
+        return node
+    name, there = node.value.removeprefix(OWN), {file.stem: file for file in (home / "scenarios").glob("*.json")}
+    if name not in there:
+        raise InputError(f"{where}: {key}.scenarios: no scenario of yours called {name!r}; {nearest(name, there)}")
+    drawn = read_scenario(there[name]).map
+    if drawn != world:
+        raise InputError(f"{where}: {key}.scenarios: {node.value} is drawn in the world {drawn!r}, not in {world!r}")
+    return replace(node, value=str(there[name]))
+
+
+def _text(node: Node, key: str) -> str:
+    found = node.value.get(key)
+    return found.value if found is not None and isinstance(found.value, str) else ""
+
+
+def _with(node: Node, key: str, value: Node) -> Node:
+    return replace(node, value={**node.value, key: value})

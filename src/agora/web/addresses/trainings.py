@@ -1,0 +1,81 @@
+"""The addresses of trainings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.responses import Response
+
+from agora.config import build
+from agora.errors import InputError
+from agora.web import trained
+from agora.web.accounts.people import Asker
+from agora.web.accounts.quotas import Ledger
+from agora.web.accounts.reach import check_reach
+from agora.web.addresses.answers import download
+from agora.web.policies import Policies
+from agora.web.queue import RunQueue, fresh_id
+from agora.web.settings import Settings
+from agora.web.tables import TRAINING
+from agora.web.trainings import FREE, TrainingForm, Trainings, keep
+
+
+def add_trainings(app: FastAPI, settings: Settings, queue: RunQueue, trainings: Trainings, ledger: Ledger) -> None:
+    """Add the addresses of trainings."""
+
+    @app.get("/api/trainings")
+    def all_trainings() -> list[dict[str, Any]]:
+        """All trainings that come with Agora."""
+        return trainings.all()
+
+    @app.get("/api/trainings/{name}")
+    def training(name: str) -> dict[str, Any]:
+        """A training with its fields and their values."""
+        return trainings.one(name)
+
+    @app.post("/api/trainings", status_code=201)
+    def ask(person: Asker, fields: dict[str, Any]) -> dict[str, Any]:
+        """Put a training into the queue: the fields of a `TrainingForm`, and ``title``."""
+        form = {name: value for name, value in fields.items() if name != "title"}
+        asked = build(form, TrainingForm, "training")
+        check_reach(person, {**form, "changes": {key: value for key, value in asked.changes.items() if key not in FREE}})
+        ledger.check_run(person)
+        chosen = trainings.asked(asked)
+        title = fields.get("title") or f"training of {chosen.name}"
+        if not isinstance(title, str):
+            raise InputError(f"training: title: expected a text, got {title!r}")
+        with ledger.turn:
+            ledger.check_run(person)
+            id = fresh_id()
+            keep(settings.runs / id, chosen)
+            return queue.put(title[:200], form, TRAINING, id, person.name).plain()
+
+    _add_one(app, settings, queue)
+
+
+def _add_one(app: FastAPI, settings: Settings, queue: RunQueue) -> None:
+    """Add the addresses of a training that was asked for."""
+    policies = Policies(settings)
+
+    def folder(id: str) -> Path:
+        if queue.run(id).kind != TRAINING:
+            raise InputError(f"run {id} is no training")
+        return settings.runs / id
+
+    @app.get("/api/runs/{id}/training")
+    def under_way(id: str) -> dict[str, Any]:
+        """A training that was asked for: its file, its seeds with their checkpoints, its policy and card."""
+        return trained.described(folder(id), policies)
+
+    @app.get("/api/runs/{id}/curve/{seed}")
+    def curve(id: str, seed: int, version: str = "", offset: int = 0) -> dict[str, Any]:
+        """The new points of a training's curve; ``version`` and ``offset`` are those of the answer before."""
+        return trained.curve(folder(id), seed, version, offset)
+
+    @app.get("/api/runs/{id}/training/{file}")
+    def file(id: str, file: str) -> Response:
+        """A file of a training: ``policy.safetensors``, ``card.yaml``, ``training.yaml``, ``curve_SEED.jsonl``."""
+        found = trained.file_of(folder(id), file)
+        return download(found.read_bytes(), f"{id}_{file}")

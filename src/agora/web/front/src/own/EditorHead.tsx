@@ -1,0 +1,42 @@
+// The head of an editor: the name of what is edited, how it stands, and what to do where somebody else has changed it.
+import type { ComponentChildren } from "preact";
+import type { Editing } from "./editing";
+
+type Props<T> = { editing: Editing<T>; more?: ComponentChildren };
+
+export function EditorHead<T>({ editing, more }: Props<T>) {
+  const { name, kind, history, dirty, state, trouble, older, again, act, save } = editing;
+  const words = state === "saving" ? "saving …" : older ? "not saved: changed elsewhere" : state === "failed" ? "not saved" : dirty ? "unsaved edits" : "saved";
+  return (
+    <>
+      <div class="editor-head">
+        <h1>{name} {more}</h1>
+        <span class="bar-part">
+          <button type="button" class="first" disabled={!dirty || state === "saving"} title="Ctrl+S" onClick={() => void save()}>Save</button>
+          <span role="status" class={state === "failed" ? "bad" : dirty ? "" : "good"}>{words}</span>
+          <button type="button" disabled={!history.past.length} title="Ctrl+Z" onClick={() => act({ do: "undo" })}>Undo</button>
+          <button type="button" disabled={!history.future.length} title="Ctrl+Shift+Z" onClick={() => act({ do: "redo" })}>Redo</button>
+          <a class="button" href={`${kind.api}/${encodeURIComponent(name)}/file`} download={`${name}${kind.suffix}`}>Download</a>
+          <a class="button" href={kind.page}>All {kind.what}s</a>
+        </span>
+      </div>
+      {trouble && <p class="bad" role="alert">{trouble}</p>}
+      {older && <Conflict editing={editing} />}
+      {again > 0 && dirty && !older && (
+        <p class="notice-line" role="status">Your unsaved edits of {new Date(again).toLocaleString()} are here again. <button type="button" class="link" onClick={editing.throwAway}>Throw them away</button></p>
+      )}
+    </>
+  );
+}
+
+function Conflict<T>({ editing: { kind: { what }, older, keepMine, takeTheirs, keepAnyhow } }: { editing: Editing<T> }) {
+  const there = older?.present.content !== undefined;
+  return (
+    <div class="lost" role="alert">
+      <p>{there ? `Somebody else has saved this ${what} since you opened it. Nothing of yours is lost, and nothing of theirs was overwritten.` : `Somebody has removed this ${what} since you opened it.`}</p>
+      {there
+        ? <><button type="button" onClick={() => void keepMine()}>Keep mine as a copy</button> <button type="button" onClick={takeTheirs}>Take theirs</button></>
+        : <button type="button" onClick={() => void keepAnyhow()}>Keep mine</button>}
+    </div>
+  );
+}

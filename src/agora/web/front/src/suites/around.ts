@@ -1,0 +1,14 @@
+// What the forms of a suite need to know: records, components, names, and what is wrong where.
+import { createContext } from "preact";
+import { useContext } from "preact/hooks";
+import type { Kinds } from "../api";
+import type { Entry } from "../scenarios/server";
+import type { Records } from "./server";
+
+export type Around = { records: Records; kinds: Kinds; robots: string[]; worlds: string[]; scenarios: Entry[]; wrong: Map<string, string[]> };
+
+export const AroundForm = createContext<Around>({ records: {}, kinds: {}, robots: [], worlds: [], scenarios: [], wrong: new Map() });
+export const useAround = () => useContext(AroundForm);
+
+/** True where something is wrong at a key or below it. */
+export const isWrong = ({ wrong }: Around, path: string) => [...wrong.keys()].some((key) => key === path || key.startsWith(`${path}.`) || key.startsWith(`${path}[`));

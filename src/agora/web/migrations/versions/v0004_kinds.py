@@ -1,0 +1,19 @@
+"""Kinds of runs: those of before are runs of a benchmark."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0004"
+down_revision = "0003"
+
+
+def upgrade() -> None:
+    """Add the column."""
+    op.add_column("runs", sa.Column("kind", sa.String, nullable=False, server_default="bench"))
+
+
+def downgrade() -> None:
+    """Remove it."""
+    op.drop_column("runs", "kind")
