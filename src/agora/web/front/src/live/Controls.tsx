@@ -6,10 +6,10 @@ import type { Wish } from "./stream";
 export const SPEEDS = [0.25, 0.5, 1, 2, 4, 8];
 const DRAWN: [keyof Shown, string][] = [["follow", "follow the robot"], ["scan", "lidar"], ["planned", "planned path"], ["trails", "trails"], ["ids", "numbers"]];
 
-type Props = { live: Live | null; over: boolean; shown: Shown; toggle(name: keyof Shown): void; wish(wish: Wish): void };
+type Props = { live: Live | null; mine: boolean; over: boolean; shown: Shown; toggle(name: keyof Shown): void; wish(wish: Wish): void };
 
-export function Controls({ live, over, shown, toggle, wish }: Props) {
-  const paused = live?.state === "paused", off = live === null || live.state === "starting" || live.state === "failed";
+export function Controls({ live, mine, over, shown, toggle, wish }: Props) {
+  const paused = live?.state === "paused", off = !mine || live === null || live.state === "starting" || live.state === "failed";
   return (
     <div class="bar">
       <span class="bar-part">

@@ -1,5 +1,6 @@
 // A live episode with its controls.
 import { useEffect, useMemo, useReducer, useRef, useState } from "preact/hooks";
+import { useMe } from "../account/me";
 import { Tour } from "../Tour";
 import { Canvas, type Shown, type View } from "./Canvas";
 import { Controls, SPEEDS } from "./Controls";
@@ -41,7 +42,8 @@ function World({ stream }: { stream: Stream }) {
   const { scene, live, ending, trouble } = stream;
   const [shown, setShown] = useState(SHOWN);
   const view = useRef<View>(null), words = useRef<HTMLParagraphElement>(null);
-  const wish = (one: Wish) => stream.wish(one);
+  const { owns } = useMe(), moves = live !== null && owns(live.owner);
+  const wish = (one: Wish) => { if (moves) stream.wish(one); };
   const drives = scene?.drive ?? false;
   const finger = useDriving(drives, (twist) => wish({ do: "drive", twist }));
   const tell = useMemo(() => readout(stream, words), [stream]);
@@ -88,7 +90,8 @@ function World({ stream }: { stream: Stream }) {
         <div class="live-words" role="status"><Notice stream={stream} wish={wish} /></div>
       </div>
       <p class="readout" ref={words} aria-live="off">{trouble || ending ? "" : " "}</p>
-      <Controls live={live} over={ending !== null} shown={shown} toggle={toggle} wish={wish} />
+      {live && !moves && <p class="faint">{live.owner ? `${live.owner} moves this episode` : "An administrator moves this episode"}; you watch.</p>}
+      <Controls live={live} mine={moves} over={ending !== null} shown={shown} toggle={toggle} wish={wish} />
       {drives && <p class="drive-help"><b>You drive.</b> <kbd>↑</kbd> <kbd>↓</kbd> ahead and back, <kbd>←</kbd> <kbd>→</kbd> turn
         (also <kbd>W</kbd> <kbd>A</kbd> <kbd>S</kbd> <kbd>D</kbd>), <kbd>Q</kbd> <kbd>E</kbd> sideways where the robot can; hold <kbd>shift</kbd> for full speed. A gamepad and the stick in the picture work too.
         Bring the robot into the dashed green circle.</p>}

@@ -1,5 +1,7 @@
 // Which episode to watch next, and who drives.
 import { useEffect, useState } from "preact/hooks";
+import { useMe } from "../account/me";
+import { Needs } from "../account/Needs";
 import { useGet, wordsOf, type Live, type LiveForm, type Planner, type Policy, type Suite } from "../api";
 import { begin, FIRST } from "./begin";
 
@@ -11,7 +13,7 @@ export function Picker({ live }: { live: Live | null }) {
   const [form, setForm] = useState<LiveForm>(FIRST);
   const [beside, setBeside] = useState("");
   const [error, setError] = useState("");
-  const [busy, setBusy] = useState(false);
+  const [busy, setBusy] = useState(false), { may } = useMe();
   useEffect(() => { if (live) setForm(live.form); }, [live?.id]);
   const put = (part: Partial<LiveForm>) => setForm((before) => ({ ...before, ...part }));
   const stages = suites.find(({ name }) => name === form.suite)?.stages ?? [], stage = stages.find(({ name }) => name === form.stage) ?? stages[0];
@@ -41,7 +43,8 @@ export function Picker({ live }: { live: Live | null }) {
         <Drivers planners={planners} own={own} />
       </select></label>
       {error && <p class="bad" role="alert">{error}</p>}
-      <button type="submit" class="first" disabled={busy}>Start</button>
+      <Needs role="run" />
+      <button type="submit" class="first" disabled={busy || !may("run")}>Start</button>
     </form>
   );
 }

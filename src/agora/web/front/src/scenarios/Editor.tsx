@@ -1,6 +1,7 @@
 // The page on which a scenario is drawn.
 import { useEffect, useLayoutEffect, useReducer, useRef, useState } from "preact/hooks";
 import { forget, get, post, useGet, wordsOf, type Planner } from "../api";
+import { useMe } from "../account/me";
 import { begin } from "../live/begin";
 import { types } from "../live/drive";
 import { go } from "../place";
@@ -29,7 +30,7 @@ export function ScenarioPage({ name }: { name: string }) {
 }
 
 function Editor({ kept, world, parts }: { kept: Kept; world: World; parts: Parts }) {
-  const { name } = kept;
+  const { name, owner } = kept, { me, may, owns } = useMe(), mine = owns(owner);
   const [history, act] = useReducer(step, { past: [], now: EMPTY, future: [], tag: "" });
   const [version, setVersion] = useState(kept.version), [saved, setSaved] = useState(JSON.stringify(kept.content));
   const [selected, setSelected] = useState<Part | null>(null), [checked, setChecked] = useState<Checked | null>(null);
@@ -67,6 +68,7 @@ function Editor({ kept, world, parts }: { kept: Kept; world: World; parts: Parts
 
   const save = async (): Promise<boolean> => {
     if (!dirty) return true;
+    if (!mine) { await mineAsCopy(); return false; }
     setState("saving");
     setTrouble("");
     const sent = JSON.stringify(now);
@@ -143,7 +145,7 @@ function Editor({ kept, world, parts }: { kept: Kept; world: World; parts: Parts
       <div class="editor-head">
         <h1>{name} <small>in {world.name}</small></h1>
         <span class="bar-part">
-          <button type="button" class="first" disabled={!dirty || state === "saving"} title="Ctrl+S" onClick={() => void save()}>Save</button>
+          <button type="button" class="first" disabled={!dirty || state === "saving" || !may("run")} title="Ctrl+S" onClick={() => void save()}>{mine ? "Save" : "Save as a copy"}</button>
           <span role="status" class={state === "failed" ? "bad" : dirty ? "" : "good"}>{state === "saving" ? "saving …" : older ? "not saved: changed elsewhere" : state === "failed" ? "not saved" : dirty ? "unsaved edits" : "saved"}</span>
           <button type="button" disabled={!history.past.length} title="Ctrl+Z" onClick={() => act({ do: "undo" })}>Undo</button>
           <button type="button" disabled={!history.future.length} title="Ctrl+Shift+Z" onClick={() => act({ do: "redo" })}>Redo</button>
@@ -151,6 +153,7 @@ function Editor({ kept, world, parts }: { kept: Kept; world: World; parts: Parts
           <a class="button" href="/scenarios">All scenarios</a>
         </span>
       </div>
+      {me?.accounts && !mine && <p class="notice-line">{owner ? `This scenario is ${owner}'s.` : "This scenario is nobody's."} {may("run") ? "Your edits are kept as a copy of yours." : `Your role is ${me.role}: nothing that you try here is kept.`}</p>}
       {trouble && <p class="bad" role="alert">{trouble}</p>}
       {older && (
         <div class="lost" role="alert">
