@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import subprocess
@@ -143,6 +144,26 @@ def test_a_run_that_breaks_the_worker_has_failed_and_is_not_taken_again(settings
     assert queue.run(run.id).state == "failed"
     assert "nobody has thought of this" in queue.run(run.id).message
     assert queue.take("another") is None
+
+
+def test_a_run_for_which_kernels_are_compiled_says_so_until_it_advances(settings, queue, monkeypatch):
+    go_on = threading.Event()
+
+    def compiling(request, token):
+        logging.getLogger("agora.core.compiling").info("in a worker", extra={"functions": 7})
+        go_on.wait()
+        yield from bench(request, token)
+
+    monkeypatch.setattr("agora.web.benches.bench", compiling)
+    run = queue.put("doorway", FORM)
+
+    def ended() -> bool:
+        if "compiling kernels, once on a machine: 7 functions" in queue.run(run.id).message:
+            go_on.set()
+        return queue.run(run.id).state == "finished"
+
+    worked_on(settings, ended)
+    assert queue.run(run.id).message == ""
 
 
 def test_a_worker_that_is_to_end_puts_its_run_back_and_another_goes_on_with_it(settings, queue, holding):

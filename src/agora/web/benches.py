@@ -71,7 +71,7 @@ class BenchConduct(Conduct):
             with closing(bench(request, self.token)) as events:  # type: ignore[type-var]
                 for event in events:
                     if isinstance(event, Advanced):
-                        self.done, self.total = event.done, event.total
+                        self.done, self.total, self.said = event.done, event.total, ""
         except StoppedError as error:
             raise StoppedError("") from error
         report(self.folder)

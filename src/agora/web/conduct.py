@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +62,8 @@ class Conduct:
         beats.start()
         state, message = FAILED, ""
         try:
-            self.work()
+            with _noticing(self):
+                self.work()
             state = FINISHED
         except StoppedError as error:
             state, message = CANCELLED, str(error)
@@ -90,3 +95,33 @@ def _in_words(error: AgoraError | OSError) -> str:
     """The reason why a run has failed; where the disk is full, also the remedy."""
     told = error.__cause__ if is_full(error.__cause__) else error
     return no_room(told, "what is finished stays; make room, and go on with the run") if isinstance(told, OSError) else str(error)
+
+
+class _Notice(logging.Handler):
+    """Says of a run that kernels are compiled for it, here or in its own workers.
+
+    Args:
+        conduct: run in the hands of a worker.
+    """
+
+    def __init__(self, conduct: Conduct) -> None:
+        super().__init__()
+        self._conduct, self._count, self._began = conduct, 0, time.monotonic()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Count a line of the log: one function, or as many as it says."""
+        self._count += getattr(record, "functions", 1)
+        seconds = time.monotonic() - self._began
+        self._conduct.said = f"compiling kernels, once on a machine: {self._count} functions in {seconds:.0f} s"
+
+
+@contextmanager
+def _noticing(conduct: Conduct) -> Iterator[None]:
+    """Say of a run that kernels are compiled for it, while the block runs."""
+    log, notice = logging.getLogger("agora.core.compiling"), _Notice(conduct)
+    log.setLevel(logging.INFO)
+    log.addHandler(notice)
+    try:
+        yield
+    finally:
+        log.removeHandler(notice)

@@ -61,7 +61,8 @@ def test_a_scenario_is_changed_and_removed_by_its_owner_alone(house, settings):
     changed = {"content": SCENE | {"robots": []}, "version": kept["version"]}
     assert ben.get("/api/scenarios/corner").json()["version"] == kept["version"]
     assert ben.put("/api/scenarios/corner", json=changed).status_code == 403
-    assert ben.put("/api/scenarios/corner", json=changed | {"version": ""}).status_code == 403
+    assert ben.put("/api/scenarios/corner", json=changed | {"version": ""}).status_code == 409
+    assert [one["owner"] for one in ben.get("/api/scenarios").json()[:2]] == ["ann", ""]
     assert ben.delete("/api/scenarios/corner").status_code == 403
     assert ann.put("/api/scenarios/corner", json=changed).status_code == 200
     assert ann.delete("/api/scenarios/corner").status_code == 204

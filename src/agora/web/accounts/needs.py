@@ -23,7 +23,7 @@ class Need:
 
     Attributes:
         role: role that it needs; empty where nobody need be signed in.
-        own: kind of the thing in its path that must be the person's own; empty for none.
+        own: kind of the thing in its path that must be the person's own, for methods that are no sockets; empty for none.
     """
 
     role: str = ""
@@ -104,14 +104,14 @@ NEEDS = {
     "POST /api/scenarios/check": READ,
     "GET /api/scenarios/{name}": READ,
     "GET /api/worlds/{world}/scenarios/{name}": READ,
-    "PUT /api/scenarios/{name}": Need(RUN, "scenario"),
+    "PUT /api/scenarios/{name}": WRITE,  # which may be new: the address itself looks whose it is
     "DELETE /api/scenarios/{name}": Need(RUN, "scenario"),
     "GET /api/scenarios/{name}/file": READ,
     "GET /api/suite-parts": READ,
     "POST /api/suites/check": READ,
     "POST /api/suites/preview": WRITE,
     "GET /api/suites/own/{name}": READ,
-    "PUT /api/suites/own/{name}": Need(RUN, "suite"),
+    "PUT /api/suites/own/{name}": WRITE,  # likewise
     "DELETE /api/suites/own/{name}": Need(RUN, "suite"),
     "GET /api/suites/own/{name}/file": READ,
 }
@@ -144,14 +144,28 @@ def demands(owners: Mapping[str, Callable[[str], str | None]]) -> Callable[[HTTP
             raise _refusal(asked, "sign in first", 401)
         if not person.may(need.role):
             raise _refusal(asked, f"your role is {person.role}: only who may {WORDS[need.role]} can do this; ask an administrator")
-        if need.own:
+        if need.own and not person.may(ADMINISTER):
             name = str(asked.path_params.get("id") or asked.path_params.get("name"))
-            owner = None if person.may(ADMINISTER) else owners[need.own](name)
-            if owner is not None and not person.owns(owner):
-                whose = f"{owner}'s" if owner else "nobody's"
-                raise _refusal(asked, f"{need.own} {name} is {whose}: only its owner or an administrator can change or remove it")
+            must_own(person, need.own, name, owners[need.own](name))
 
     return check
+
+
+def must_own(person: Person, kind: str, name: str, owner: str | None) -> None:
+    """Refuse to change what is somebody else's.
+
+    Args:
+        person: person who asks.
+        kind: kind of the thing.
+        name: name of the thing.
+        owner: name of its owner, empty for nobody; None for a thing that is not there.
+
+    Raises:
+        HTTPException: it is not the person's.
+    """
+    if owner is not None and not person.owns(owner):
+        whose = f"{owner}'s" if owner else "nobody's"
+        raise HTTPException(403, f"{kind} {name} is {whose}: only its owner or an administrator can change or remove it")
 
 
 def _refusal(asked: HTTPConnection, words: str, status: int = 403) -> Exception:

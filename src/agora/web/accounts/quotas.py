@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from agora.errors import InputError
 from agora.web.accounts.people import Person
 from agora.web.accounts.things import Things, size_of
 from agora.web.queue import RunQueue
+from agora.web.settings import Quotas
 from agora.web.tables import QUEUED, RUNNING
 
 _MIB = 1 << 20
@@ -40,13 +42,15 @@ class Ledger:
         queue: the queue of runs.
         folder: folder of the results.
         things: what people own besides runs.
-
-    Attributes:
-        turn: held by an address from its check to the end of what it adds, so that two requests at once do not both fit.
     """
 
     def __init__(self, queue: RunQueue, folder: Path, things: Things) -> None:
-        self._queue, self._folder, self._things, self.turn = queue, folder, things, threading.Lock()
+        self._queue, self._folder, self._things = queue, folder, things
+        self._turns: dict[str, threading.Lock] = {}
+
+    def turn(self, person: Person) -> AbstractContextManager[Any]:
+        """Return what an address holds from its check to the end of what it adds: of two requests at once not both may fit."""
+        return nullcontext() if person.quotas is None else self._turns.setdefault(person.name, threading.Lock())
 
     def use(self, name: str) -> Use:
         """Return how much a person has."""
@@ -78,20 +82,19 @@ class Ledger:
             raise InputError(
                 f"quota: the run asks for {processors} processors (workers times threads), and you may have {most.processors}"
             )
-        use = self.check_results(person)
+        use = self.use(person.name)
+        _check_room(use, most)
         if use.runs >= most.runs:
             raise InputError(f"quota: {use.runs} of your {most.runs} runs wait or are under way; wait for one, or cancel it")
 
-    def check_results(self, person: Person) -> Use:
-        """Return how much a person has, where there is room for further results.
+    def check_results(self, person: Person) -> None:
+        """Refuse what would write further results where a person has no room for them.
 
         Raises:
-            InputError: there is none; the message says what is used, and what is allowed.
+            InputError: the results take all that is allowed; the message says what is used, and what is allowed.
         """
-        use = self.use(person.name)
-        if person.quotas is not None and use.results >= person.quotas.results:
-            raise InputError(f"quota: your results take {use.results:.1f} of {person.quotas.results} MiB; remove some runs")
-        return use
+        if person.quotas is not None:
+            _check_room(self.use(person.name), person.quotas)
 
     def check_upload(self, person: Person, size: int = 0, *, new: bool = True) -> None:
         """Refuse a thing that would be too much for a person.
@@ -119,3 +122,8 @@ class Ledger:
         """Return quotas and use as pages read them."""
         quotas = None if person.quotas is None else asdict(person.quotas)
         return {"quotas": quotas, "use": asdict(self.use(person.name)) if person.name else None}
+
+
+def _check_room(use: Use, most: Quotas) -> None:
+    if use.results >= most.results:
+        raise InputError(f"quota: your results take {use.results:.1f} of {most.results} MiB; remove some runs")

@@ -36,6 +36,11 @@ class Things:
             found = session.get(Owned, (kind, name))
             return found.owner if found is not None else ""
 
+    def owners(self, kind: str) -> dict[str, str]:
+        """Return the names of the owners of all things of a kind that have one."""
+        with Session(self._engine) as session:
+            return {one.name: one.owner for one in session.scalars(select(Owned).where(Owned.kind == kind))}
+
     def put(self, kind: str, name: str, owner: str) -> None:
         """Enter the owner of a thing that is new; an empty name is nobody's."""
         with Session(self._engine) as session:

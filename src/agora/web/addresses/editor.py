@@ -15,6 +15,7 @@ from agora.draft.people import People
 from agora.draft.scenario import GIVEN, MOVES, TALKS, Pedestrian
 from agora.maps.furniture import MODELS
 from agora.robots.model import load_robot
+from agora.web.accounts.needs import must_own
 from agora.web.accounts.people import Asker, Person
 from agora.web.accounts.quotas import Ledger
 from agora.web.accounts.things import Things
@@ -28,8 +29,9 @@ def add_scenarios(app: FastAPI, scenarios: Scenarios, things: Things, ledger: Le
 
     @app.get("/api/scenarios")
     def all_scenarios() -> list[dict[str, Any]]:
-        """All scenarios, the own ones first."""
-        return scenarios.all()
+        """All scenarios, the own ones first, with the names of their owners, empty for nobody."""
+        owners = things.owners("scenario")
+        return [one | {"owner": owners.get(one["name"], "") if one["origin"] == "own" else ""} for one in scenarios.all()]
 
     @app.get("/api/scenario-parts")
     def parts() -> dict[str, Any]:
@@ -44,21 +46,34 @@ def add_scenarios(app: FastAPI, scenarios: Scenarios, things: Things, ledger: Le
 
     @app.get("/api/scenarios/{name}")
     def scenario(name: str) -> dict[str, Any]:
-        """An own scenario."""
-        return scenarios.get(name)
+        """An own scenario, with the name of its ``owner``, empty for nobody."""
+        return scenarios.get(name) | {"owner": things.owner("scenario", name) or ""}
 
     @app.get("/api/worlds/{world}/scenarios/{name}")
     def of_world(world: str, name: str) -> dict[str, Any]:
         """A scenario of a world."""
         return scenarios.look(world, name)
 
+    @app.get("/api/scenarios/{name}/file")
+    def file(name: str) -> Response:
+        """The file of an own scenario."""
+        return download(scenarios.file(name), f"{name}.json", "application/json")
+
+    _changes(app, scenarios, things, ledger)
+
+
+def _changes(app: FastAPI, scenarios: Scenarios, things: Things, ledger: Ledger) -> None:
+    """Add the addresses that change scenarios."""
+
     def kept(person: Person, name: str, text: str, version: str) -> dict[str, Any]:
-        with ledger.turn:
+        if version:
+            must_own(person, "scenario", name, things.owner("scenario", name))
+        with ledger.turn(person):
             ledger.check_upload(person, len(text), new=not version)
             scenario = scenarios.put(name, text, version)
             if not version:
                 things.put("scenario", name, person.name)
-        return scenario
+        return scenario | {"owner": things.owner("scenario", name) or ""}
 
     @app.put("/api/scenarios/{name}")
     async def keep(name: str, person: Asker, request: Request) -> dict[str, Any]:
@@ -71,11 +86,6 @@ def add_scenarios(app: FastAPI, scenarios: Scenarios, things: Things, ledger: Le
         """Remove an own scenario."""
         scenarios.remove(name)
         things.put("scenario", name, "")
-
-    @app.get("/api/scenarios/{name}/file")
-    def file(name: str) -> Response:
-        """The file of an own scenario."""
-        return download(scenarios.file(name), f"{name}.json", "application/json")
 
 
 @cache

@@ -55,7 +55,7 @@ def add_runs(
         title = fields.get("title") or f"{planned.suite.name}: {', '.join(planned.planners)}"
         if not isinstance(title, str):
             raise InputError(f"run: title: expected a text, got {title!r}")
-        with ledger.turn:
+        with ledger.turn(person):
             options = planned.options
             ledger.check_run(person, planned.episodes, options.workers * options.threads)
             return queue.put(title[:200], form, owner=person.name).plain()
@@ -73,7 +73,7 @@ def add_runs(
     @app.post("/api/runs/{id}/resume")
     def resume(person: Asker, id: str, fields: Annotated[dict[str, Any], Body(default_factory=dict)]) -> dict[str, Any]:
         """Go on with a run that was stopped; a training may be given other ``minutes``, null for as long as it takes."""
-        with ledger.turn:
+        with ledger.turn(person):
             ledger.check_run(person)
             return queue.resume(id, _more(queue.run(id), fields)).plain()
 

@@ -13,6 +13,7 @@ from starlette.concurrency import run_in_threadpool
 
 from agora.errors import InputError
 from agora.tasks.suite import Suite
+from agora.web.accounts.needs import must_own
 from agora.web.accounts.people import Asker, Person
 from agora.web.accounts.quotas import Ledger
 from agora.web.accounts.reach import check_reach
@@ -31,7 +32,9 @@ def add_suites(app: FastAPI, own: Own, previews: Previews, things: Things, ledge
 
     @app.exception_handler(OlderError)
     async def older(request: Request, error: OlderError) -> JSONResponse:
-        return JSONResponse({"error": str(error), "present": error.present}, 409)
+        kind, name = "suite" if request.url.path.startswith("/api/suites/") else "scenario", error.present.get("name")
+        present = error.present | ({"owner": things.owner(kind, name) or ""} if name else {})
+        return JSONResponse({"error": str(error), "present": present}, 409)
 
     @app.get("/api/suite-parts")
     def parts() -> dict[str, Any]:
@@ -58,19 +61,21 @@ def add_suites(app: FastAPI, own: Own, previews: Previews, things: Things, ledge
 
     @app.get("/api/suites/own/{name}")
     def suite(name: str) -> dict[str, Any]:
-        """An own suite."""
-        found = suites.get(name)
+        """An own suite, with the name of its ``owner``, empty for nobody."""
+        found = suites.get(name) | {"owner": things.owner("suite", name) or ""}
         Thread(target=previews.begin, daemon=True).start()
         return found
 
     def kept(person: Person, name: str, content: Any, version: str) -> dict[str, Any]:
         check_reach(person, reach_of(content_in(content)))
-        with ledger.turn:
+        if version:
+            must_own(person, "suite", name, things.owner("suite", name))
+        with ledger.turn(person):
             ledger.check_upload(person, len(json.dumps(content)), new=not version)
             suite = suites.put(name, content, version)
             if not version:
                 things.put("suite", name, person.name)
-        return suite
+        return suite | {"owner": things.owner("suite", name) or ""}
 
     @app.put("/api/suites/own/{name}")
     async def keep(name: str, person: Asker, request: Request) -> dict[str, Any]:

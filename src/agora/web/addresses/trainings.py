@@ -46,7 +46,7 @@ def add_trainings(app: FastAPI, settings: Settings, queue: RunQueue, trainings: 
         title = fields.get("title") or f"training of {chosen.name}"
         if not isinstance(title, str):
             raise InputError(f"training: title: expected a text, got {title!r}")
-        with ledger.turn:
+        with ledger.turn(person):
             ledger.check_run(person)
             id = fresh_id()
             keep(settings.runs / id, chosen)

@@ -26,7 +26,7 @@ def add_uploads(app: FastAPI, opener: Opener, policies: Policies, things: Things
     """Add the addresses that take files."""
 
     def opened(person: Person, files: list[tuple[str, bytes]], name: str, world: str) -> Answer:
-        with ledger.turn:
+        with ledger.turn(person):
             ledger.check_upload(person, sum(len(data) for _, data in files))
             found = opener.open(files, name, world)
             for kind, names in (("world", [found["world"]] if found["world"] else []), ("scenario", found["scenarios"])):
@@ -35,7 +35,7 @@ def add_uploads(app: FastAPI, opener: Opener, policies: Policies, things: Things
         return found
 
     def kept(person: Person, name: str, data: bytes) -> Answer:
-        with ledger.turn:
+        with ledger.turn(person):
             ledger.check_upload(person, len(data))
             policy = policies.keep(name, data)
             things.put("policy", name, person.name)

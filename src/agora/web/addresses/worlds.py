@@ -28,7 +28,7 @@ def add_worlds(app: FastAPI, worlds: Worlds, scenarios: Scenarios, things: Thing
     _add_drawings(app, Drawings(worlds, scenarios), ledger)
 
     def made(person: Person, name: str, make: Callable[[], dict[str, Any]], size: int = 0) -> dict[str, Any]:
-        with ledger.turn:
+        with ledger.turn(person):
             ledger.check_upload(person, size)
             world = make()
             things.put("world", name, person.name)
@@ -109,7 +109,7 @@ def _add_drawings(app: FastAPI, drawings: Drawings, ledger: Ledger) -> None:
             fields = json.loads(body)
         except (ValueError, RecursionError) as error:
             raise InputError("drawing: expected JSON, an object with version, zones and furniture") from error
-        with ledger.turn:
+        with ledger.turn(person):
             ledger.check_upload(person, len(body), new=False)
             return drawings.put(name, fields)
 

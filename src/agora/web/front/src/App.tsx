@@ -1,6 +1,11 @@
 // The frame of all pages: their names, and the one that the address asks for.
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
+import { Account } from "./account/Account";
+import { Invitation } from "./account/Invitation";
+import { Server } from "./account/Server";
+import { signOut, useMe } from "./account/me";
+import { SignIn } from "./account/SignIn";
 import { Frame } from "./Frame";
 import { Planners } from "./lists/Planners";
 import { Policies } from "./lists/Policies";
@@ -28,10 +33,20 @@ const PAGES: [string, string][] = [
 ];
 
 export function App() {
+  const place = usePlace(), { me, error } = useMe();
+  if (!me) return error ? <main><p class="lost" role="alert">{error}</p></main> : null;
+  if (place.pathname === "/invitation") return <main class="outside"><Invitation /></main>;
+  return me.role === "" ? <main class="outside"><SignIn /></main> : <Inside />;
+}
+
+/** The pages of who is let in. */
+function Inside() {
+  const { me, may } = useMe();
   const place = usePlace(), [first, ...rest] = place.pathname.split("/").filter(Boolean).map(decodeURIComponent);
   const here = first === "live" || !first ? "" : first === "compare" ? "results" : first;
   const news = useNews(), busy = (name: string) => (news.runs ?? []).filter(({ kind, state }) => (kind === "training" ? "training" : "results") === name && (state === "running" || state === "queued")).length;
-  const title = PAGES.find(([name]) => name === here)?.[1] ?? "Not found";
+  const pages: [string, string][] = me?.accounts && may("administer") ? [...PAGES, ["server", "Server"]] : PAGES;
+  const title = [...pages, ["account", "Account"]].find(([name]) => name === here)?.[1] ?? "Not found";
   const main = useRef<HTMLElement>(null), shown = useRef(here);
   useEffect(() => {
     document.title = `${title} · Agora`;
@@ -44,12 +59,13 @@ export function App() {
       <header class="top">
         <a class="brand" href="/">Agora</a>
         <nav aria-label="Pages">
-          {PAGES.map(([name, words]) => (
+          {pages.map(([name, words]) => (
             <a key={name} href={`/${name}`} aria-current={name === here ? "page" : undefined}>
               {words}{busy(name) > 0 && <span class="count" aria-label={`${busy(name)} in the queue`}>{busy(name)}</span>}
             </a>
           ))}
         </nav>
+        {me?.accounts && <span class="who"><a href="/account" aria-current={here === "account" ? "page" : undefined}>{me.name}</a> <button type="button" onClick={() => void signOut()}>Sign out</button></span>}
       </header>
       {news.lost && <p class="lost" role="alert">The server does not answer. Is <code>agora web</code> still running? Trying again …</p>}
       <main id="main" tabIndex={-1} ref={main}>{page(first ?? "", rest, place)}</main>
@@ -72,6 +88,8 @@ function page(first: string, [one = "", two = ""]: string[], place: URL): Compon
     case "planners": return <Planners name={one} />;
     case "robots": return <Robots name={one} />;
     case "policies": return <Policies name={one} />;
+    case "account": return <Account />;
+    case "server": return <Server />;
     default: return <><h1>There is no such page</h1><p><a href="/">To the first page</a></p></>;
   }
 }

@@ -1,5 +1,6 @@
 // Four steps for who is here for the first time. Once closed it does not come back.
 import { useState } from "preact/hooks";
+import { useMe } from "./account/me";
 import { wordsOf } from "./api";
 import { begin, FIRST } from "./live/begin";
 
@@ -7,7 +8,7 @@ const KEY = "agora-tour";
 
 export function Tour() {
   const [closed, setClosed] = useState(localStorage.getItem(KEY) === "closed");
-  const [error, setError] = useState("");
+  const [error, setError] = useState(""), runs = useMe().may("run");
   if (closed) return null;
   const close = () => { localStorage.setItem(KEY, "closed"); setClosed(true); };
   const drive = () => begin({ ...FIRST, drive: true }).catch((problem: unknown) => setError(wordsOf(problem)));
@@ -17,8 +18,8 @@ export function Tour() {
       <button type="button" class="close" aria-label="Close the tour" onClick={close}>×</button>
       <ol>
         <li><b>Watch.</b> The blue robot goes to the green goal, and people walk about. Pause it, look closer, follow it.</li>
-        <li><b>Drive yourself.</b> Take its place among the people. <button type="button" class="link" onClick={drive}>Drive now</button></li>
-        <li><b>Compare two planners</b> on the same episodes, which takes a minute. <a href="/run?suite=demo&planner=orca&planner=social_force&episodes=2">Set it up</a></li>
+        {runs && <li><b>Drive yourself.</b> Take its place among the people. <button type="button" class="link" onClick={drive}>Drive now</button></li>}
+        {runs && <li><b>Compare two planners</b> on the same episodes, which takes a minute. <a href="/run?suite=demo&planner=orca&planner=social_force&episodes=2">Set it up</a></li>}
         <li><b>Read the results:</b> a report with tables, tests and replays. <a href="/results">See results</a></li>
       </ol>
       {error && <p class="bad" role="alert">{error}</p>}

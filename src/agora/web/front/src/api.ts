@@ -5,12 +5,12 @@ export type State = "queued" | "running" | "finished" | "failed" | "cancelled";
 export type Form = Record<string, unknown> & { suite?: string; planners?: string[] };
 export type Run = {
   id: string; kind: "bench" | "training"; title: string; state: State; done: number; total: number; message: string; stop: boolean; form: Form;
-  created: string; started: string | null; ended: string | null;
+  created: string; started: string | null; ended: string | null; owner: string;
 };
 export type LiveForm = { suite: string; stage: string; episode: number; planner: string; seed: number | null; drive: boolean };
 export type Live = {
   id: string; title: string; state: "starting" | "running" | "paused" | "ended" | "failed"; message: string; watchers: number;
-  speed?: number; form: LiveForm;
+  speed?: number; form: LiveForm; owner: string;
 };
 export type Stage = { name: string; count: number };
 export type Suite = { name: string; kind: "library" | "suite" | "scenario"; description: string; stages: Stage[]; missing: string; path?: string };
@@ -53,6 +53,9 @@ export type Page = { total: number; columns: { name: string; unit: string }[]; r
 /** A request that the server refused, or that did not reach it. */
 export class Problem extends Error {}
 
+/** Told where the server says that nobody is signed in any more. */
+export const SIGNED_OUT = "agora-signed-out";
+
 async function ask<T>(method: string, path: string, body?: unknown): Promise<T> {
   let answer: Response;
   try {
@@ -65,12 +68,14 @@ async function ask<T>(method: string, path: string, body?: unknown): Promise<T> 
   if (answer.status === 204) return undefined as T;
   const said: unknown = answer.headers.get("Content-Type")?.includes("json") ? await answer.json() : await answer.text();
   if (answer.ok) return said as T;
+  if (answer.status === 401) dispatchEvent(new Event(SIGNED_OUT));
   const words = said !== null && typeof said === "object" && "error" in said ? String(said.error) : `The server answered ${answer.status}.`;
   throw new Problem(words);
 }
 
 export const get = <T>(path: string) => ask<T>("GET", path);
 export const post = <T>(path: string, body: unknown = {}) => ask<T>("POST", path, body);
+export const patch = <T>(path: string, body: unknown) => ask<T>("PATCH", path, body);
 export const remove = (path: string) => ask<void>("DELETE", path);
 export const wordsOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
 

@@ -1,6 +1,8 @@
 // A connection that comes back by itself.
+import { SIGNED_OUT } from "./api";
 
 const WAITS = [500, 1000, 2000, 5000];
+const OUT = 4401; // nobody is signed in any more
 const GONE = 4400; // from this code on the server says that coming back is of no use
 
 export type Handlers = { opened?(): void; text(message: unknown): void; bytes?(message: ArrayBuffer): void; lost?(): void; refused?(why: string): void };
@@ -36,6 +38,7 @@ export class Socket {
     };
     socket.onclose = ({ code, reason }) => {
       if (this.#socket !== socket) return;
+      if (code === OUT) dispatchEvent(new Event(SIGNED_OUT));
       if (code >= GONE) { this.handlers.refused?.(reason); return; }
       this.handlers.lost?.();
       this.#timer = window.setTimeout(() => this.#open(), WAITS[Math.min(this.#tries++, WAITS.length - 1)]);

@@ -1,29 +1,32 @@
 // The first page: an episode that runs already, or one that begins.
 import { useEffect, useState } from "preact/hooks";
 import { get, wordsOf, type Live } from "../api";
+import { useMe } from "../account/me";
+import { useNews } from "../news";
 import { go } from "../place";
 import { Tour } from "../Tour";
 import { begin, FIRST } from "./begin";
 import { Picker } from "./Picker";
 
 export function FirstLive() {
-  const [error, setError] = useState("");
+  const lives = useNews().lives, [error, setError] = useState(""), { may, owns } = useMe(), starts = may("run");
   useEffect(() => {
     const leaving = new AbortController();
     const open = async () => {
-      const running = (await get<Live[]>("/api/live")).findLast(({ state, form }) => state === "running" && !form.drive);
+      const running = (await get<Live[]>("/api/live")).findLast(({ state, form, owner }) => state === "running" && !form.drive && (!starts || owns(owner)));
+      if (!running && !starts) return;
       if (!running) await begin(FIRST, { replace: true, unless: leaving.signal });
       else if (!leaving.signal.aborted) go(`/live/${running.id}`, { replace: true });
     };
     open().catch((problem: unknown) => setError(wordsOf(problem)));
     return () => leaving.abort();
-  }, []);
+  }, [starts ? 0 : lives?.length]);
   return (
     <div class="live">
       <section class="live-world" aria-label="Live episode">
         <h1>Live</h1>
         <div class="live-stage"><div class="live-empty" /><div class="live-words" role="status">
-          <p class={error ? "notice bad" : "notice"}>{error || "Starting an episode with people …"}</p>
+          <p class={error ? "notice bad" : "notice"}>{error || (starts ? "Starting an episode with people …" : <>Nothing runs live now. When somebody begins an episode, it is shown here. Meanwhile there are <a href="/results">results</a>.</>)}</p>
         </div></div>
       </section>
       <aside class="live-side"><Tour /><Picker live={null} /></aside>

@@ -1,5 +1,6 @@
 // Live episodes with their controls: one, or up to four side by side, on which controls and keys act together.
 import { useEffect, useReducer, useRef, useState } from "preact/hooks";
+import { useMe } from "../account/me";
 import { go } from "../place";
 import { Tour } from "../Tour";
 import type { Shown, View } from "./Canvas";
@@ -30,9 +31,10 @@ export function LivePage({ ids, together }: { ids: string[]; together: boolean }
     }, OFTEN) : 0;
     return () => { clearInterval(timer); for (const stream of own) stream.close(); };
   }, []);
-  const ticked = streams.filter((stream) => !out.has(stream)), many = ids.length > 1;
+  const { owns } = useMe(), ticked = streams.filter((stream) => !out.has(stream)), many = ids.length > 1;
+  const mine = ticked.filter(({ live }) => live !== null && owns(live.owner));
   const wish = (one: Wish) => {
-    for (const stream of ticked) if (stream.ending === null || one.do !== "step") stream.wish(one); // a step would begin what has ended anew
+    for (const stream of mine) if (stream.ending === null || one.do !== "step") stream.wish(one); // a step would begin what has ended anew
   };
   const toggle = (name: keyof Shown) => setShown((before) => ({ ...before, [name]: !before[name] }));
   const tick = (stream: Stream) => setOut((before) => new Set(before.has(stream) ? [...before].filter((one) => one !== stream) : [...before, stream]));
@@ -48,7 +50,7 @@ export function LivePage({ ids, together }: { ids: string[]; together: boolean }
         <header class="live-all">
           <h1>{ids.length} worlds side by side</h1>
           <p role="status">Buttons and keys act on {!ticked.length ? "no world: tick one" : ticked.length === streams.length ? `all ${streams.length} worlds` : `the ticked ${ticked.length === 1 ? "one" : ticked.length}: ${ticked.map((one) => streams.indexOf(one) + 1).join(", ")}`}.</p>
-          <Controls streams={ticked} shown={shown} toggle={toggle} wish={wish} />
+          <Controls streams={mine} shown={shown} toggle={toggle} wish={wish} />
         </header>
       )}
       {streams.map((stream, k) => (
@@ -62,7 +64,7 @@ export function LivePage({ ids, together }: { ids: string[]; together: boolean }
             )
             : <h1>{titleOf(stream)}</h1>}
           {world(stream, k)}
-          {!many && <Controls streams={ticked} shown={shown} toggle={toggle} wish={wish} />}
+          {!many && <Controls streams={mine} shown={shown} toggle={toggle} wish={wish} />}
           {!many && <Below stream={stream} drives={drives} many={many} />}
         </section>
       ))}

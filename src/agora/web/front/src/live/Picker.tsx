@@ -1,5 +1,7 @@
 // Which episode to watch next, who drives, and what is shown beside it.
 import { useEffect, useState } from "preact/hooks";
+import { useMe } from "../account/me";
+import { Needs } from "../account/Needs";
 import { useGet, wordsOf, type Live, type LiveForm, type Planner, type Policy, type Suite } from "../api";
 import { begin, FIRST, MOST } from "./begin";
 
@@ -13,7 +15,7 @@ export function Picker({ live, ids = [] }: { live: Live | null; ids?: string[] }
   const [form, setForm] = useState<LiveForm>(FIRST);
   const [others, setOthers] = useState<string[]>([]), [row, setRow] = useState(1);
   const [error, setError] = useState("");
-  const [busy, setBusy] = useState(false);
+  const [busy, setBusy] = useState(false), { may } = useMe();
   useEffect(() => { if (live) setForm(live.form); }, [live?.id]);
   const put = (part: Partial<LiveForm>) => setForm((before) => ({ ...before, ...part }));
   const stages = suites.find(({ name }) => name === form.suite)?.stages ?? [], stage = stages.find(({ name }) => name === form.stage) ?? stages[0], count = stage?.count ?? 1;
@@ -57,7 +59,8 @@ export function Picker({ live, ids = [] }: { live: Live | null; ids?: string[] }
         </select></label>
       )}
       {error && <p class="bad" role="alert">{error}</p>}
-      <button type="submit" class="first" disabled={busy}>Start</button>
+      <Needs role="run" />
+      <button type="submit" class="first" disabled={busy || !may("run")}>Start</button>
     </form>
   );
 }

@@ -1,5 +1,6 @@
 // One live world: its picture, what must be known of it now, and its line of numbers.
 import { useMemo, useRef } from "preact/hooks";
+import { useMe } from "../account/me";
 import { useGet, type Suite } from "../api";
 import { Canvas, type Shown, type View } from "./Canvas";
 import { useDriving } from "./drive";
@@ -15,7 +16,8 @@ export function World({ stream, at, many, shown, view, onMove }: Props) {
   const { scene, live, ending, trouble } = stream;
   const own = useRef<View | null>(null), words = useRef<HTMLParagraphElement>(null);
   const set = useMemo(() => (found: View | null) => { own.current = found; view(found); }, [stream]);
-  const wish = (one: Wish) => stream.wish(one);
+  const { owns } = useMe(), moves = live !== null && owns(live.owner);
+  const wish = (one: Wish) => { if (moves) stream.wish(one); };
   const drives = scene?.drive ?? false;
   const finger = useDriving(drives, (twist) => wish({ do: "drive", twist }));
   const tell = useMemo(() => readout(stream, words), [stream]);
@@ -35,6 +37,7 @@ export function World({ stream, at, many, shown, view, onMove }: Props) {
         <div class="live-words" role="status"><Notice stream={stream} alone={many === 1} wish={wish} /></div>
       </div>
       <p class="readout" ref={words} aria-live="off">{trouble || ending ? "" : " "}</p>
+      {live && !moves && <p class="faint">{live.owner ? `${live.owner} moves this episode` : "An administrator moves this episode"}; you watch.</p>}
       {drives && <p class="drive-help"><b>You drive.</b> <kbd>↑</kbd> <kbd>↓</kbd> ahead and back, <kbd>←</kbd> <kbd>→</kbd> turn
         (also <kbd>W</kbd> <kbd>A</kbd> <kbd>S</kbd> <kbd>D</kbd>), <kbd>Q</kbd> <kbd>E</kbd> sideways where the robot can; hold <kbd>shift</kbd> for full speed. A gamepad and the stick in the picture work too.
         Bring the robot into the dashed green circle.</p>}

@@ -1,18 +1,19 @@
 // The head of an editor: the name of what is edited, how it stands, and what to do where somebody else has changed it.
 import type { ComponentChildren } from "preact";
+import { useMe } from "../account/me";
 import type { Editing } from "./editing";
 
 type Props<T> = { editing: Editing<T>; more?: ComponentChildren };
 
 export function EditorHead<T>({ editing, more }: Props<T>) {
-  const { name, kind, history, dirty, state, trouble, older, again, act, save } = editing;
+  const { name, kind, history, dirty, state, trouble, older, again, owner, mine, act, save } = editing, { me, may } = useMe();
   const words = state === "saving" ? "saving …" : older ? "not saved: changed elsewhere" : state === "failed" ? "not saved" : dirty ? "unsaved edits" : "saved";
   return (
     <>
       <div class="editor-head">
         <h1>{name} {more}</h1>
         <span class="bar-part">
-          <button type="button" class="first" disabled={!dirty || state === "saving"} title="Ctrl+S" onClick={() => void save()}>Save</button>
+          <button type="button" class="first" disabled={!dirty || state === "saving" || !may("run")} title="Ctrl+S" onClick={() => void save()}>{mine ? "Save" : "Save as a copy"}</button>
           <span role="status" class={state === "failed" ? "bad" : dirty ? "" : "good"}>{words}</span>
           <button type="button" disabled={!history.past.length} title="Ctrl+Z" onClick={() => act({ do: "undo" })}>Undo</button>
           <button type="button" disabled={!history.future.length} title="Ctrl+Shift+Z" onClick={() => act({ do: "redo" })}>Redo</button>
@@ -20,6 +21,7 @@ export function EditorHead<T>({ editing, more }: Props<T>) {
           <a class="button" href={kind.page}>All {kind.what}s</a>
         </span>
       </div>
+      {me?.accounts && !mine && <p class="notice-line">{owner ? `This ${kind.what} is ${owner}'s.` : `This ${kind.what} is nobody's.`} {may("run") ? "Your edits are kept as a copy of yours." : `Your role is ${me.role}: nothing that you try here is kept.`}</p>}
       {trouble && <p class="bad" role="alert">{trouble}</p>}
       {older && <Conflict editing={editing} />}
       {again > 0 && dirty && !older && (

@@ -1,5 +1,6 @@
 // A file of one's own that is edited: its history, and how it is saved where somebody else may have changed it.
 import { useEffect, useLayoutEffect, useMemo, useReducer, useState } from "preact/hooks";
+import { useMe } from "../account/me";
 import { forget, wordsOf } from "../api";
 import { types } from "../live/drive";
 import { go } from "../place";
@@ -11,12 +12,14 @@ export type Editing<T> = {
   name: string; kind: Kind<T>; history: History<T>; now: T; dirty: boolean; state: "idle" | "saving" | "failed"; trouble: string; older: Older<T> | null;
   /** Time of unsaved edits that are here again after a reload; 0 for none. */
   again: number;
+  /** Whose it is, nobody's where empty; and whether that is the person here, whose edits are else kept as a copy. */
+  owner: string; mine: boolean;
   act(action: Step<T>): void; put(content: T, tag?: string): void; save(): Promise<boolean>; say(trouble: string): void;
   throwAway(): void; keepMine(): Promise<void>; takeTheirs(): void; keepAnyhow(): Promise<void>;
 };
 
 export function useEditing<T>(kind: Kind<T>, kept: Saved<T>): Editing<T> {
-  const { name } = kept, { what } = kind;
+  const { name, owner } = kept, { what } = kind, mine = useMe().owns(owner);
   const found = useMemo(() => {
     const left = unsaved(what, name, kind.is);
     return left && JSON.stringify(left.content) !== JSON.stringify(kept.content) ? left : null;
@@ -53,7 +56,12 @@ export function useEditing<T>(kind: Kind<T>, kept: Saved<T>): Editing<T> {
       return false;
     }
   };
-  const save = async () => !dirty || send(version);
+  const save = async () => {
+    if (!dirty) return true;
+    if (mine) return send(version);
+    await keepMine();
+    return false;
+  };
   const keepMine = async () => {
     try {
       const copy = await keepAs(kind, `${name}-mine`, now);
@@ -88,5 +96,5 @@ export function useEditing<T>(kind: Kind<T>, kept: Saved<T>): Editing<T> {
     return () => removeEventListener("beforeunload", leave);
   });
 
-  return { name, kind, history, now, dirty, state, trouble, older, again, act, put, save, say, throwAway, keepMine, takeTheirs, keepAnyhow: async () => { await send(""); } };
+  return { name, kind, history, now, dirty, state, trouble, older, again, owner, mine, act, put, save, say, throwAway, keepMine, takeTheirs, keepAnyhow: async () => { await send(""); } };
 }

@@ -3,7 +3,7 @@ import { Problem } from "../api";
 
 /** A kind of files: `api` is the address of its files, `page` that of its list, and `is` tells a content of it from others. */
 export type Kind<T> = { what: "scenario" | "suite"; api: string; page: string; suffix: string; is(content: unknown): content is T };
-export type Saved<T> = { name: string; version: string; content: T };
+export type Saved<T> = { name: string; version: string; content: T; owner: string };
 
 /** Somebody else has changed the file since, or has its name; `present` is what is there, nothing where it is gone. */
 export class Older<T> extends Problem {

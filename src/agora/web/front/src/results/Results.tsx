@@ -2,10 +2,11 @@
 import { useState } from "preact/hooks";
 import { remove, wordsOf, type Run } from "../api";
 import { news, useNews } from "../news";
+import { useMe } from "../account/me";
 import { RunState } from "../run/RunState";
 
 export function Results() {
-  const runs = useNews().runs?.filter(({ kind }) => kind === "bench");
+  const runs = useNews().runs?.filter(({ kind }) => kind === "bench"), { me, owns } = useMe();
   const [ticked, setTicked] = useState<string[]>([]);
   const [error, setError] = useState("");
   if (runs && !runs.length) return <NoRuns />;
@@ -30,10 +31,10 @@ export function Results() {
             {(runs ?? []).map((run) => (
               <tr key={run.id}>
                 <td><input type="checkbox" aria-label={`Compare ${run.title}`} checked={ticked.includes(run.id)} disabled={!run.done} onChange={() => toggle(run.id)} /></td>
-                <td class="title"><a href={`/results/${run.id}`}>{run.title}</a></td>
+                <td class="title"><a href={`/results/${run.id}`}>{run.title}</a>{me?.accounts && <small> {run.owner || "nobody's"}</small>}</td>
                 <td><RunState run={run} /></td>
                 <td><time dateTime={run.created}>{new Date(run.created).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" })}</time></td>
-                <td>{run.state !== "running" && <button type="button" aria-label={`Remove ${run.title}`} onClick={() => drop(run)}>Remove</button>}</td>
+                <td>{run.state !== "running" && owns(run.owner) && <button type="button" aria-label={`Remove ${run.title}`} onClick={() => drop(run)}>Remove</button>}</td>
               </tr>
             ))}
           </tbody>

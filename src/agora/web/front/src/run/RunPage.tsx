@@ -1,5 +1,7 @@
 // Asks for a run: a suite, planners, how many episodes. What is asked for here is what `agora bench` takes.
 import { useState } from "preact/hooks";
+import { useMe } from "../account/me";
+import { Needs } from "../account/Needs";
 import { isOwn, post, useGet, wordsOf, type Form, type Planner, type Policy, type Run, type Suite } from "../api";
 import { news } from "../news";
 import { go } from "../place";
@@ -24,7 +26,7 @@ export function RunPage({ asked }: { asked: URLSearchParams }) {
   const [seed, setSeed] = useState(asked.get("seed") ?? "");
   const [title, setTitle] = useState("");
   const [error, setError] = useState("");
-  const [busy, setBusy] = useState(false);
+  const [busy, setBusy] = useState(false), { may } = useMe();
 
   const form: Form = {
     suite, planners: chosen.map(textOf), ...(stages.length ? { stages } : {}), ...(episodes ? { episodes: Number(episodes) } : {}),
@@ -50,6 +52,7 @@ export function RunPage({ asked }: { asked: URLSearchParams }) {
     <>
       <h1>Run planners on a suite</h1>
       {(suites.error || planners.error) && <p class="bad" role="alert">{suites.error || planners.error}</p>}
+      <Needs role="run" />
       <div class="columns">
         <form class="run" onSubmit={start}>
           <SuitePicker suites={suites.data ?? []} name={suite} stages={stages} put={(name, some) => { setSuite(name); setStages(some); }} />
@@ -68,7 +71,7 @@ export function RunPage({ asked }: { asked: URLSearchParams }) {
           </fieldset>
           {error && <p class="bad" role="alert">{error}</p>}
           <div class="start">
-            <button type="submit" class="first" disabled={busy || !chosen.length}>Start the run</button>
+            <button type="submit" class="first" disabled={busy || !chosen.length || !may("run")}>Start the run</button>
             <span>{chosen.length ? `${each} ${each === 1 ? "episode" : "episodes"} for each of ${chosen.length} ${chosen.length === 1 ? "planner" : "planners"}` : "Tick at least one planner."}</span>
           </div>
           {chosen.length > 0 && <p class="faint">The same on the command line: <code class="command">{command({ ...form, planners: chosen.map((one) => filed(textOf(one), policies)) }, suites.data?.find(({ name }) => name === suite)?.path)}</code></p>}

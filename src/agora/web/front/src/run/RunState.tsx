@@ -1,19 +1,20 @@
 // How a run stands, and what can be done about it.
 import { useState } from "preact/hooks";
 import { post, wordsOf, type Run } from "../api";
+import { useMe } from "../account/me";
 import { news } from "../news";
 
 export function RunState({ run }: { run: Run }) {
-  const [error, setError] = useState("");
+  const [error, setError] = useState(""), mine = useMe().owns(run.owner);
   const ask = (what: string, body = {}) => post<Run>(`/api/runs/${run.id}/${what}`, body).then((changed) => { setError(""); news.put(changed); }, (problem: unknown) => setError(wordsOf(problem)));
   const open = run.state === "running" || run.state === "queued", stopped = run.state === "cancelled" || run.state === "failed";
   return (
     <div class="state">
       {open && <progress value={run.done} max={run.total || 1} aria-label={`Progress of ${run.title}`} />}
       <span><i class={`dot ${run.state}`} />{words(run)}</span>
-      {open && <button type="button" disabled={run.stop} onClick={() => ask("cancel")}>{run.kind === "training" ? "Stop" : "Cancel"}</button>}
-      {stopped && run.kind === "bench" && <button type="button" onClick={() => ask("resume")}>Go on</button>}
-      {stopped && run.kind === "training" && <GoOn run={run} ask={ask} />}
+      {open && mine && <button type="button" disabled={run.stop} onClick={() => ask("cancel")}>{run.kind === "training" ? "Stop" : "Cancel"}</button>}
+      {stopped && mine && run.kind === "bench" && <button type="button" onClick={() => ask("resume")}>Go on</button>}
+      {stopped && mine && run.kind === "training" && <GoOn run={run} ask={ask} />}
       {run.message && <p class={run.state === "failed" ? "bad" : "faint"}>{run.message}</p>}
       {error && <p class="bad" role="alert">{error}</p>}
     </div>

@@ -1,6 +1,8 @@
 // All scenarios: one's own, those that come with Agora, and the beginning of a new one.
 import { useEffect, useState } from "preact/hooks";
 import { forget, get, remove, useGet, wordsOf } from "../api";
+import { useMe } from "../account/me";
+import { Needs } from "../account/Needs";
 import { keep, keepAs, nameOf, Older } from "../own/server";
 import { go } from "../place";
 import type { Content } from "./model";
@@ -15,6 +17,7 @@ export function Scenarios() {
   const [world, setWorld] = useState("hall"), [worlds, setWorlds] = useState<WorldEntry[]>([]);
   const loadWorlds = () => get<WorldEntry[]>("/api/worlds").then(setWorlds, (problem: unknown) => setError(wordsOf(problem)));
   useEffect(() => { void load(); void loadWorlds(); }, []);
+  const { me, may, owns } = useMe();
   const own = (entries ?? []).filter(({ origin }) => origin === "own"), others = (entries ?? []).filter(({ origin }) => origin !== "own");
   const copy = async ({ world, name }: Entry) => {
     setError("");
@@ -31,14 +34,15 @@ export function Scenarios() {
     <>
       <h1>Scenarios</h1>
       <p>A scenario says where robots start and are to go, and what each person does. Draw one, watch it, run planners on it; its file is what <code>agora run</code> and <code>agora bench</code> read.</p>
+      <Needs role="run" />
       {error && <p class="bad" role="alert">{error}</p>}
       <div class="columns begin">
         <div class="begin-lists">
-          <h2>Yours</h2>
+          <h2>{me?.accounts ? "Drawn on this server" : "Yours"}</h2>
           {entries && !own.length && <p class="faint">None yet. Begin a new one, or open a copy of one below.</p>}
-          {own.length > 0 && <Table entries={own} title="Your scenarios" last={(one) => <button type="button" aria-label={`Remove ${one.name}`} onClick={() => void drop(one)}>Remove</button>} />}
+          {own.length > 0 && <Table entries={own} title="Your scenarios" last={(one) => <button type="button" disabled={!owns(one.owner)} aria-label={`Remove ${one.name}`} onClick={() => void drop(one)}>Remove</button>} />}
           <h2 class="next">To begin with</h2>
-          {others.length > 0 && <Table entries={others} title="Scenarios of worlds" last={(one) => <button type="button" aria-label={`Open a copy of ${one.name} in ${one.world}`} disabled={one.wrong !== ""} onClick={() => void copy(one)}>Open a copy</button>} />}
+          {others.length > 0 && <Table entries={others} title="Scenarios of worlds" last={(one) => <button type="button" aria-label={`Open a copy of ${one.name} in ${one.world}`} disabled={one.wrong !== "" || !may("run")} onClick={() => void copy(one)}>Open a copy</button>} />}
         </div>
         <div class="editor-side">
           <New world={world} put={setWorld} worlds={worlds} load={loadWorlds} />
@@ -59,7 +63,7 @@ function Table({ entries, title, last }: { entries: Entry[]; title: string; last
         <tbody>
           {entries.map((one) => (
             <tr key={`${one.world}/${one.name}/${one.origin}`}>
-              <td class="title">{one.origin === "own" ? <a href={`/scenarios/${encodeURIComponent(one.name)}`}>{one.name}</a> : one.name}{one.wrong && <small class="bad"> {one.wrong}</small>}</td>
+              <td class="title">{one.origin === "own" ? <a href={`/scenarios/${encodeURIComponent(one.name)}`}>{one.name}</a> : one.name}{one.owner && <small> {one.owner}</small>}{one.wrong && <small class="bad"> {one.wrong}</small>}</td>
               <td>{one.world}</td><td class="number">{one.robots}</td><td class="number">{one.people}</td><td>{last(one)}</td>
             </tr>
           ))}
@@ -70,7 +74,7 @@ function Table({ entries, title, last }: { entries: Entry[]; title: string; last
 }
 
 function New({ world, put, worlds, load }: { world: string; put(world: string): void; worlds: WorldEntry[]; load(): Promise<void> }) {
-  const [makes, setMakes] = useState(false), [name, setName] = useState(""), [error, setError] = useState(""), [busy, setBusy] = useState(false);
+  const [makes, setMakes] = useState(false), [name, setName] = useState(""), [error, setError] = useState(""), [busy, setBusy] = useState(false), { may } = useMe();
   const shown = useGet<World>(`/api/worlds/${encodeURIComponent(world)}`, true);
   const chosen = worlds.find((one) => one.name === world), size = chosen?.size ?? [], own = chosen?.origin === "own";
   const create = async (event: Event) => {
@@ -96,7 +100,7 @@ function New({ world, put, worlds, load }: { world: string; put(world: string): 
         {makes && <WorldMaker made={(made) => { setMakes(false); put(made); void load(); }} />}
       </details>
       <label class="row">Name <input type="text" value={name} maxLength={80} pattern="[A-Za-z0-9][A-Za-z0-9_\-]*" title="letters, digits, - and _" placeholder={`my-${world}`} onInput={(event) => setName(event.currentTarget.value)} /></label>
-      <button type="submit" class="first" disabled={busy}>Draw it</button>
+      <button type="submit" class="first" disabled={busy || !may("run")}>Draw it</button>
       {error && <p class="bad" role="alert">{error}</p>}
     </form>
   );

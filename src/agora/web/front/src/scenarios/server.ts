@@ -9,7 +9,7 @@ export type World = {
   states: [string, string][]; names: string[];
 };
 export type WorldEntry = { name: string; origin: "library" | "imported" | "own"; size: number[]; missing: string };
-export type Entry = { name: string; origin: "own" | "world"; world: string; robots: number; people: number; wrong: string };
+export type Entry = { name: string; origin: "own" | "world"; world: string; robots: number; people: number; wrong: string; owner: string };
 export type Fault = { text: string; element: string; place: Point | null };
 export type Checked = { problems: Fault[]; sentences: { text: string; element: string }[] };
 export type Kept = Checked & Saved<Content> & { world: string };

@@ -1,0 +1,41 @@
+// An invitation: a new person chooses name and password, a known one another password. Its secret stands behind # in the address, which no server sees.
+import { useEffect, useState } from "preact/hooks";
+import { post, wordsOf } from "../api";
+import { anew, MEANS, useMe, type Role } from "./me";
+
+type Found = { role: Role | ""; name: string; expires: string };
+
+export function Invitation() {
+  const { me } = useMe(), token = location.hash.slice(1);
+  const [found, setFound] = useState<Found | null>(null), [wrong, setWrong] = useState(token ? "" : "This address lacks the secret behind #. Open the whole link that you were sent.");
+  useEffect(() => { if (token) post<Found>("/api/invitation/look", { token }).then(setFound, (problem: unknown) => setWrong(wordsOf(problem))); }, [token]);
+  if (wrong) return <div class="card door"><h1>Invitation</h1><p class="bad" role="alert">{wrong}</p><p><a href="/">{me?.name ? "To the first page" : "Sign in"}</a></p></div>;
+  if (!found) return <div class="card door"><h1>Invitation</h1><p class="faint" role="status">Looking at it …</p></div>;
+  return <Chosen found={found} token={token} present={me?.name ?? ""} />;
+}
+
+function Chosen({ found, token, present }: { found: Found; token: string; present: string }) {
+  const [name, setName] = useState(""), [password, setPassword] = useState(""), [again, setAgain] = useState(""), [error, setError] = useState(""), [busy, setBusy] = useState(false);
+  const take = async (event: Event) => {
+    event.preventDefault();
+    if (password !== again) { setError("The two passwords differ."); return; }
+    setBusy(true);
+    setError("");
+    try { await post("/api/invitation", { token, name: found.name || name, password }); anew("/"); } catch (problem) { setError(wordsOf(problem)); setBusy(false); }
+  };
+  return (
+    <form class="card door" onSubmit={take}>
+      <h1>{found.name ? "Another password" : "Welcome to Agora"}</h1>
+      {found.role !== "" && <p>Your role will be <b>{found.role}</b>: {MEANS[found.role]}.</p>}
+      {present && <p class="notice-line">You are signed in as {present}. This signs you out.</p>}
+      {found.name
+        ? <label>Name <input type="text" autocomplete="username" value={found.name} readOnly /></label>
+        : <label>Name <input type="text" autocomplete="username" autocapitalize="none" spellcheck={false} required maxLength={60} value={name} onInput={(event) => setName(event.currentTarget.value)} /><small>Others see it beside your runs. It stays.</small></label>}
+      <label>Password <input type="password" autocomplete="new-password" required minLength={10} maxLength={200} value={password} onInput={(event) => setPassword(event.currentTarget.value)} /><small>10 signs or more; a few words are good.</small></label>
+      <label>Password again <input type="password" autocomplete="new-password" required value={again} onInput={(event) => setAgain(event.currentTarget.value)} /></label>
+      {error && <p class="bad" role="alert">{error}</p>}
+      <button type="submit" class="first" disabled={busy}>{found.name ? "Set the password" : "Come in"}</button>
+      <p class="faint">The link works once, until {new Date(found.expires).toLocaleString()}.</p>
+    </form>
+  );
+}

@@ -1,0 +1,43 @@
+// Invitations: a new one, and those that nobody has taken yet.
+import { useEffect, useState } from "preact/hooks";
+import { get, post, remove, wordsOf } from "../api";
+import { MEANS, ROLES, type Role } from "./me";
+import { Secret } from "./Secret";
+
+type Open = { id: string; role: Role | ""; user: string; by: string; created: string; expires: string };
+
+export const linkOf = (token: string) => `${location.origin}/invitation#${token}`;
+
+export function Invitations() {
+  const [open, setOpen] = useState<Open[]>([]), [role, setRole] = useState<Role>("run"), [link, setLink] = useState(""), [error, setError] = useState("");
+  const load = () => get<Open[]>("/api/invitations").then(setOpen, (problem: unknown) => setError(wordsOf(problem)));
+  useEffect(() => { void load(); }, []);
+  const invite = async (event: Event) => {
+    event.preventDefault();
+    setError("");
+    try { setLink(linkOf((await post<{ token: string }>("/api/invitations", { role })).token)); } catch (problem) { setError(wordsOf(problem)); }
+    await load();
+  };
+  const withdraw = async ({ id }: Open) => {
+    setError("");
+    try { await remove(`/api/invitations/${id}`); setLink(""); } catch (problem) { setError(wordsOf(problem)); }
+    await load();
+  };
+  return (
+    <section aria-labelledby="invitations">
+      <h2 id="invitations" class="next">Invitations</h2>
+      <form class="bar-part" onSubmit={invite}>
+        <label>Role <select value={role} onChange={(event) => setRole(event.currentTarget.value as Role)}>{ROLES.map((one) => <option key={one} value={one}>{one}: {MEANS[one]}</option>)}</select></label>
+        <button type="submit" class="first">Invite somebody</button>
+      </form>
+      {error && <p class="bad" role="alert">{error}</p>}
+      {link && <Secret text={link} words="The link, shown once" note="It works once, for 7 days. Send it by a way that you trust: who opens it first has the account." />}
+      <ul class="plain keys-list">
+        {open.map((one) => (
+          <li key={one.id}><span>{one.user ? <>another password for <b>{one.user}</b></> : <>somebody new who may <b>{one.role}</b></>} <small>by {one.by || "the terminal"}, until {new Date(one.expires).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" })}</small></span> <button type="button" aria-label={`Withdraw the invitation ${one.id}`} onClick={() => void withdraw(one)}>Withdraw</button></li>
+        ))}
+        {!open.length && <li class="faint">None is open.</li>}
+      </ul>
+    </section>
+  );
+}

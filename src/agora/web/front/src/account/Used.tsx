@@ -1,0 +1,32 @@
+// Quotas, and what is used of them.
+import type { ComponentChildren } from "preact";
+
+export type Quotas = { runs: number; episodes: number; processors: number; lives: number; results: number; uploads: number; upload_size: number };
+export type Use = { runs: number; results: number; uploads: number; upload_size: number };
+
+const WORDS: [keyof Quotas, string][] = [
+  ["runs", "runs that wait or are under way"], ["episodes", "episodes of a run"], ["processors", "processors of a run"], ["lives", "live episodes at a time"],
+  ["results", "results, MiB"], ["uploads", "scenarios, worlds and other things"], ["upload_size", "their size, MiB"],
+];
+
+const round = (value: number) => (Number.isInteger(value) ? value : value.toFixed(1));
+
+/** `allowed`: shows a quota in another way than by its number. */
+export function Used({ quotas, use, allowed }: { quotas: Quotas; use: Use; allowed?(name: keyof Quotas, words: string): ComponentChildren }) {
+  return (
+    <table>
+      <thead><tr><th scope="col"><span class="hidden">Of what</span></th><th scope="col" class="number">used</th><th scope="col" class="number">allowed</th></tr></thead>
+      <tbody>
+        {WORDS.map(([name, words]) => {
+          const used = name in use ? use[name as keyof Use] : null;
+          return (
+            <tr key={name}>
+              <th scope="row">{words}</th><td class="number">{used === null ? "" : round(used)}</td>
+              <td class={used !== null && used >= quotas[name] ? "number bad" : "number"}>{allowed ? allowed(name, words) : quotas[name]}</td>
+            </tr>
+          );
+        })}
+      </tbody>
+    </table>
+  );
+}

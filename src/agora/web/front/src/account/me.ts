@@ -1,0 +1,51 @@
+// Who uses the pages, and what they may do.
+import { useEffect, useReducer } from "preact/hooks";
+import { get, remove, SIGNED_OUT, wordsOf } from "../api";
+
+export type Role = "look" | "run" | "administer";
+export type Me = { accounts: boolean; name: string; role: Role | "" };
+
+export const ROLES: Role[] = ["look", "run", "administer"];
+export const MEANS: Record<Role, string> = {
+  look: "see everything, watch, download", run: "see everything, run planners, drive, draw scenarios", administer: "everything, people and what is theirs as well",
+};
+
+class Self {
+  me: Me | null = null;
+  error = "";
+  #listeners = new Set<() => void>();
+
+  listen(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    if (this.#listeners.size === 1) {
+      addEventListener(SIGNED_OUT, () => { void this.load(); });
+      void this.load();
+    }
+    return () => this.#listeners.delete(listener);
+  }
+
+  async load(): Promise<void> {
+    try { this.me = await get<Me>("/api/me"); this.error = ""; } catch (problem) { this.error = wordsOf(problem); }
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+const self = new Self();
+
+/** Whether somebody of a role may do what needs another one. */
+export const may = (me: Me | null, role: Role) => me !== null && me.role !== "" && ROLES.indexOf(me.role) >= ROLES.indexOf(role);
+
+export function useMe(): { me: Me | null; error: string; may(role: Role): boolean; owns(owner: string): boolean } {
+  const [, tell] = useReducer((count: number) => count + 1, 0);
+  useEffect(() => self.listen(() => tell(undefined)), []);
+  const { me, error } = self;
+  return { me, error, may: (role) => may(me, role), owns: (owner) => may(me, "administer") || (may(me, "run") && owner === me!.name) };
+}
+
+/** Begin anew as somebody else, or as nobody: nothing that was shown to one person stays for the next. */
+export const anew = (address: string) => { location.replace(address); };
+
+export async function signOut(): Promise<void> {
+  await remove("/api/session");
+  anew("/");
+}
