@@ -237,7 +237,10 @@ def test_a_stopped_training_keeps_checkpoint_policy_and_card_and_goes_on(client,
     ("error", "said"),
     [
         (DivergedError("step 20: weights is not finite any more; the last good checkpoint is in X"), "weights is not finite"),
-        (OSError(errno.ENOSPC, "No space left on device", "curve.jsonl"), "No space left on device: 'curve.jsonl'"),
+        (
+            OSError(errno.ENOSPC, "No space left on device", "curve.jsonl"),
+            "the disk of the server is full (No space left on device)",
+        ),
     ],
 )
 def test_a_training_that_fails_says_why(client, settings, queue, monkeypatch, error, said):

@@ -290,4 +290,4 @@ def test_where_there_is_no_room_it_is_said_and_nothing_is_half_kept(settings):
     for status, words in json.loads(ran.stdout):
         assert status == 507 and words == "the disk of the server is full (File too large); nothing was saved"
     kept = sorted(str(path.relative_to(settings.folder)) for path in settings.folder.rglob("*") if path.is_file())
-    assert [path for path in kept if "sqlite" not in path] == ["scenarios/s.json"]
+    assert [path for path in kept if "sqlite" not in path] == [".editing", "scenarios/s.json"]

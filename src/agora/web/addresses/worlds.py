@@ -24,8 +24,8 @@ from agora.web.worlds import Worlds, drawn, generated
 
 def add_worlds(app: FastAPI, worlds: Worlds, scenarios: Scenarios, things: Things, ledger: Ledger) -> None:
     """Add the addresses of worlds."""
-    _add_looks(app, worlds)
-    _add_drawings(app, Drawings(worlds, scenarios), ledger)
+    _add_looks(app, worlds, things)
+    _add_drawings(app, Drawings(worlds, scenarios), things, ledger)
 
     def made(person: Person, name: str, make: Callable[[], dict[str, Any]], size: int = 0) -> dict[str, Any]:
         with ledger.turn(person):
@@ -72,13 +72,14 @@ def add_worlds(app: FastAPI, worlds: Worlds, scenarios: Scenarios, things: Thing
         things.put("world", name, "")
 
 
-def _add_looks(app: FastAPI, worlds: Worlds) -> None:
+def _add_looks(app: FastAPI, worlds: Worlds, things: Things) -> None:
     """Add the addresses at which worlds are looked at."""
 
     @app.get("/api/worlds")
     def all_worlds() -> list[dict[str, Any]]:
-        """All worlds."""
-        return worlds.all()
+        """All worlds, with the names of the owners of own ones, empty for nobody."""
+        owners = things.owners("world")
+        return [one | {"owner": owners.get(one["name"], "") if one["origin"] == "own" else ""} for one in worlds.all()]
 
     @app.post("/api/worlds/preview")
     def preview(fields: dict[str, Any]) -> dict[str, Any]:
@@ -96,13 +97,13 @@ def _add_looks(app: FastAPI, worlds: Worlds) -> None:
         return download(zipped(worlds.own_folder(name)), f"{name}.zip", "application/zip")
 
 
-def _add_drawings(app: FastAPI, drawings: Drawings, ledger: Ledger) -> None:
+def _add_drawings(app: FastAPI, drawings: Drawings, things: Things, ledger: Ledger) -> None:
     """Add the addresses of drawings."""
 
     @app.get("/api/worlds/{name}/drawing")
     def drawing(name: str) -> dict[str, Any]:
-        """The drawing of an own world: its cells (gzip, base64), zones and furniture, and its version."""
-        return drawings.get(name)
+        """The drawing of an own world: its cells (gzip, base64), zones and furniture, its version and its ``owner``."""
+        return drawings.get(name) | {"owner": things.owner("world", name) or ""}
 
     def kept(person: Person, name: str, body: bytes) -> dict[str, Any]:
         try:

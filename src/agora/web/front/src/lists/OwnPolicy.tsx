@@ -1,5 +1,6 @@
 // A policy that somebody brought along: its upload, and what its file says.
 import { useState } from "preact/hooks";
+import { useMe } from "../account/me";
 import { forget, remove, wordsOf, type Policy } from "../api";
 import { go } from "../place";
 import { nameOf } from "../own/server";
@@ -8,7 +9,7 @@ const MOST = 32 << 20; // bytes of a file
 const OWN = "own/";
 
 export function Upload({ changed }: { changed(): void }) {
-  const [name, setName] = useState(""), [error, setError] = useState(""), [busy, setBusy] = useState(false);
+  const [name, setName] = useState(""), [error, setError] = useState(""), [busy, setBusy] = useState(false), { may } = useMe();
   const take = async (file: File | undefined) => {
     if (!file) return;
     setError("");
@@ -27,7 +28,7 @@ export function Upload({ changed }: { changed(): void }) {
       <summary>Bring a policy of your own</summary>
       <p class="faint"><small>A file .safetensors as <code>agora train</code> and <code>Policy.save</code> write it. Files of PyTorch (.pt, .zip), pickles, Keras and ONNX are not opened; the manual shows how to write theirs anew.</small></p>
       <label class="row">Called <input type="text" value={name} maxLength={80} placeholder="as the file is" onInput={(event) => setName(event.currentTarget.value)} /></label>
-      <label class="row">File <input type="file" disabled={busy} onChange={({ currentTarget }) => { const file = currentTarget.files?.[0]; void take(file); currentTarget.value = ""; }} /></label>
+      <label class="row">File <input type="file" disabled={busy || !may("run")} onChange={({ currentTarget }) => { const file = currentTarget.files?.[0]; void take(file); currentTarget.value = ""; }} /></label>
       {error && <p class="bad" role="alert">{error}</p>}
     </details>
   );

@@ -1,6 +1,7 @@
 // Makes a world by a map generator: what it would look like, and then the world itself.
 import { useEffect, useState } from "preact/hooks";
 import { Said } from "../Said";
+import { useMe } from "../account/me";
 import { post, useGet, wordsOf, type Component, type Kinds } from "../api";
 import { FieldInput, read } from "../run/FieldInput";
 import { Picture } from "./Picture";
@@ -12,7 +13,7 @@ const FORMS = ["number", "whole", "yes", "choice"];
 export function WorldMaker({ made }: { made(name: string): void }) {
   const kinds = useGet<Kinds>("/api/kinds", true).data;
   const [generator, setGenerator] = useState("office"), [values, setValues] = useState<Record<string, string>>({}), [seed, setSeed] = useState(0);
-  const [name, setName] = useState(""), [seen, setSeen] = useState<World | null>(null), [error, setError] = useState(""), [busy, setBusy] = useState(false);
+  const [name, setName] = useState(""), [seen, setSeen] = useState<World | null>(null), [error, setError] = useState(""), [busy, setBusy] = useState(false), { may } = useMe();
   const component = useGet<Component>(`/api/kinds/map_generators/${generator}`, true).data;
   const fields = (component?.fields ?? []).filter(({ type }) => FORMS.includes(type));
   const asked = { generator, parameters: Object.fromEntries(fields.filter((field) => (values[field.name] ?? "") !== "").map((field) => [field.name, read(field, values[field.name])])), seed };
@@ -48,7 +49,7 @@ export function WorldMaker({ made }: { made(name: string): void }) {
         <div class="fields">{fields.map((field) => <FieldInput key={`${generator}.${field.name}`} id={`generator-${field.name}`} field={field} value={values[field.name] ?? ""} put={(value) => setValues((before) => ({ ...before, [field.name]: value }))} />)}</div>
       </details>
       <label class="row">Called <input type="text" value={name} maxLength={80} placeholder={`${generator}-${seed}`} onInput={(event) => setName(event.currentTarget.value)} /></label>
-      <button type="button" disabled={busy || !seen} onClick={() => void make()}>Make this world</button>
+      <button type="button" disabled={busy || !seen || !may("run")} onClick={() => void make()}>Make this world</button>
     </div>
   );
 }

@@ -8,7 +8,7 @@ export type World = {
   name: string; origin: string; size: number[]; resolution: number; extent: Extent; map: Plan; zones: { label: string; polygon: Point[][] }[]; colours: { light: Colours; dark: Colours };
   states: [string, string][]; names: string[];
 };
-export type WorldEntry = { name: string; origin: "library" | "imported" | "own"; size: number[]; missing: string };
+export type WorldEntry = { name: string; origin: "library" | "imported" | "own"; size: number[]; missing: string; owner: string };
 export type Entry = { name: string; origin: "own" | "world"; world: string; robots: number; people: number; wrong: string; owner: string };
 export type Fault = { text: string; element: string; place: Point | null };
 export type Checked = { problems: Fault[]; sentences: { text: string; element: string }[] };

@@ -1,5 +1,6 @@
 // Opens files that somebody brings along, and says what was understood of them.
 import { useState } from "preact/hooks";
+import { useMe } from "../account/me";
 import { Problem, wordsOf } from "../api";
 
 type Line = { file: string; key: string; words: string };
@@ -19,10 +20,10 @@ export async function openFiles(files: File[], { name = "", world = "" } = {}): 
 }
 
 export function Open({ world = "", opened }: { world?: string; opened(account: Account): void }) {
-  const [account, setAccount] = useState<Account | null>(null), [name, setName] = useState(""), [error, setError] = useState(""), [busy, setBusy] = useState(false), [over, setOver] = useState(false);
+  const [account, setAccount] = useState<Account | null>(null), [name, setName] = useState(""), [error, setError] = useState(""), [busy, setBusy] = useState(false), [over, setOver] = useState(false), { may } = useMe();
   const take = async (files: File[]) => {
     setOver(false);
-    if (!files.length || busy) return;
+    if (!files.length || busy || !may("run")) return;
     setBusy(true);
     setError("");
     setAccount(null);
@@ -37,7 +38,7 @@ export function Open({ world = "", opened }: { world?: string; opened(account: A
     <section class={over ? "card drop over" : "card drop"} aria-labelledby="open" onDragOver={(event) => { event.preventDefault(); setOver(true); }} onDragLeave={() => setOver(false)} onDrop={(event) => { event.preventDefault(); void take([...event.dataTransfer?.files ?? []]); }}>
       <h2 id="open">Open files</h2>
       <p class="faint"><small>Choose or drop a scenario (.json, of Agora, Arena or arena-tools), a map of map_server (.yaml and its image, together), or a world folder (.zip), up to 32 MiB.{world && ` A scenario that names no world is opened in ${world}.`}</small></p>
-      <label class="row">Files <input type="file" multiple disabled={busy} accept=".json,.yaml,.yml,.zip,.png,.pgm,.bmp,.gif,.jpg" onChange={({ currentTarget }) => { const files = [...currentTarget.files ?? []]; currentTarget.value = ""; void take(files); }} /></label>
+      <label class="row">Files <input type="file" multiple disabled={busy || !may("run")} accept=".json,.yaml,.yml,.zip,.png,.pgm,.bmp,.gif,.jpg" onChange={({ currentTarget }) => { const files = [...currentTarget.files ?? []]; currentTarget.value = ""; void take(files); }} /></label>
       <label class="row">Its world <input type="text" value={name} maxLength={80} placeholder="called as the file is" onInput={(event) => setName(event.currentTarget.value)} /></label>
       {busy && <p class="faint" role="status">Reading …</p>}
       {error && <p class="bad" role="alert">{error}</p>}

@@ -1,5 +1,6 @@
 // The page on which a world is drawn.
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useMe } from "../account/me";
 import { forget, get, post, useGet, wordsOf } from "../api";
 import { types } from "../live/drive";
 import { keepAs, nameOf } from "../own/server";
@@ -35,7 +36,7 @@ export function WorldPage({ name }: { name: string }) {
 }
 
 function Editor({ sent, drawing, version: begun, again, parts, reopen }: Opened & { parts: ScenarioParts; reopen(): void }) {
-  const { name } = sent, [, setEdits] = useState(0), [chosen, setChosen] = useState<Chosen | null>(null);
+  const { name } = sent, { me, may, owns } = useMe(), mine = owns(sent.owner), [, setEdits] = useState(0), [chosen, setChosen] = useState<Chosen | null>(null);
   const version = useRef(begun), board = useRef<WorldBoardView>(null), waits = useRef(0), view = useRef({ again: again !== null });
   const [state, setState] = useState<"idle" | "saving" | "failed">("idle"), [trouble, setTrouble] = useState(""), [older, setOlder] = useState(false), [saved, setSaved] = useState<Saved | null>(null);
   const { zones, furniture } = drawing.rest;
@@ -49,6 +50,7 @@ function Editor({ sent, drawing, version: begun, again, parts, reopen }: Opened 
   };
   const save = async (): Promise<boolean> => {
     if (!drawing.dirty) return true;
+    if (!mine) { await mineAsCopy(); return false; }
     setState("saving");
     setTrouble("");
     try {
@@ -118,7 +120,7 @@ function Editor({ sent, drawing, version: begun, again, parts, reopen }: Opened 
       <div class="editor-head">
         <h1>{name} <small>{(drawing.width).toFixed(1)} × {(drawing.height).toFixed(1)} m, cells of {drawing.resolution} m</small></h1>
         <span class="bar-part">
-          <button type="button" class="first" disabled={!drawing.dirty || state === "saving"} title="Ctrl+S" onClick={() => void save()}>Save</button>
+          <button type="button" class="first" disabled={!drawing.dirty || state === "saving" || !may("run")} title="Ctrl+S" onClick={() => void save()}>{mine ? "Save" : "Save as a copy"}</button>
           <span role="status" class={state === "failed" ? "bad" : drawing.dirty ? "" : "good"}>{state === "saving" ? "saving …" : older ? "not saved: changed elsewhere" : state === "failed" ? "not saved" : drawing.dirty ? "unsaved edits" : "saved"}</span>
           <button type="button" disabled={!drawing.canUndo} title="Ctrl+Z" onClick={() => { drawing.undo(); changed(); }}>Undo</button>
           <button type="button" disabled={!drawing.canRedo} title="Ctrl+Shift+Z" onClick={() => { drawing.redo(); changed(); }}>Redo</button>
@@ -126,6 +128,7 @@ function Editor({ sent, drawing, version: begun, again, parts, reopen }: Opened 
           <a class="button" href="/worlds">All worlds</a>
         </span>
       </div>
+      {me?.accounts && !mine && <p class="notice-line">{sent.owner ? `This world is ${sent.owner}'s.` : "This world is nobody's."} {may("run") ? "Your edits are kept as a copy of yours." : `Your role is ${me.role}: nothing that you try here is kept.`}</p>}
       {trouble && <p class="bad" role="alert">{trouble}</p>}
       {older && (
         <div class="lost" role="alert">

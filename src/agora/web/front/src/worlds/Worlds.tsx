@@ -1,5 +1,7 @@
 // All worlds: one's own to draw in, the others to copy, and the beginning of a new one.
 import { useEffect, useState } from "preact/hooks";
+import { useMe } from "../account/me";
+import { Needs } from "../account/Needs";
 import { forget, get, post, remove, useGet, wordsOf } from "../api";
 import { go } from "../place";
 import { Picture } from "../scenarios/Picture";
@@ -8,7 +10,7 @@ import { WorldMaker } from "../scenarios/WorldMaker";
 import { Open } from "./Open";
 
 export function Worlds() {
-  const [worlds, setWorlds] = useState<WorldEntry[] | null>(null), [error, setError] = useState(""), [makes, setMakes] = useState(false);
+  const [worlds, setWorlds] = useState<WorldEntry[] | null>(null), [error, setError] = useState(""), [makes, setMakes] = useState(false), { me, may, owns } = useMe();
   const load = () => get<WorldEntry[]>("/api/worlds").then(setWorlds, (problem: unknown) => setError(wordsOf(problem)));
   useEffect(() => { void load(); }, []);
   const own = (worlds ?? []).filter(({ origin }) => origin === "own"), others = (worlds ?? []).filter(({ origin }) => origin !== "own");
@@ -28,13 +30,14 @@ export function Worlds() {
       <h1>Worlds</h1>
       <p>A world is walls, zones and furniture. Draw one, or open one that you have; scenarios put robots and people into it.</p>
       {error && <p class="bad" role="alert">{error}</p>}
+      <Needs role="run" />
       <div class="columns begin">
         <div class="begin-lists">
-          <h2>Yours</h2>
+          <h2>{me?.accounts ? "Drawn on this server" : "Yours"}</h2>
           {worlds && !own.length && <p class="faint">None yet. Begin an empty one beside, or draw in a copy of one below.</p>}
-          {own.length > 0 && <Table worlds={own} title="Your worlds" last={(one) => <button type="button" aria-label={`Remove ${one.name}`} onClick={() => void drop(one)}>Remove</button>} />}
+          {own.length > 0 && <Table worlds={own} title="Your worlds" last={(one) => <button type="button" disabled={!owns(one.owner)} aria-label={`Remove ${one.name}`} onClick={() => void drop(one)}>Remove</button>} />}
           <h2 class="next">To begin with</h2>
-          {others.length > 0 && <Table worlds={others} title="Worlds of Agora" last={(one) => <button type="button" aria-label={`Draw in a copy of ${one.name}`} disabled={one.missing !== ""} onClick={() => void copy(one)}>Draw in a copy</button>} />}
+          {others.length > 0 && <Table worlds={others} title="Worlds of Agora" last={(one) => <button type="button" aria-label={`Draw in a copy of ${one.name}`} disabled={one.missing !== "" || !may("run")} onClick={() => void copy(one)}>Draw in a copy</button>} />}
         </div>
         <div class="editor-side">
           <Empty />
@@ -69,7 +72,7 @@ function Table({ worlds, title, last }: { worlds: WorldEntry[]; title: string; l
 const SIZES: [string, "width" | "height" | "resolution" | "wall", number, number][] = [["Width m", "width", 10, 0.5], ["Height m", "height", 8, 0.5], ["Cells m", "resolution", 0.05, 0.01], ["Wall around m", "wall", 0.1, 0.05]];
 
 function Empty() {
-  const [name, setName] = useState(""), [values, setValues] = useState<Record<string, number>>(Object.fromEntries(SIZES.map(([, key, usual]) => [key, usual]))), [error, setError] = useState(""), [busy, setBusy] = useState(false);
+  const [name, setName] = useState(""), [values, setValues] = useState<Record<string, number>>(Object.fromEntries(SIZES.map(([, key, usual]) => [key, usual]))), [error, setError] = useState(""), [busy, setBusy] = useState(false), { may } = useMe();
   const make = async (event: Event) => {
     event.preventDefault();
     setBusy(true);
@@ -81,7 +84,7 @@ function Empty() {
       <h2>An empty one</h2>
       <label class="row">Name <input type="text" value={name} maxLength={80} pattern="[A-Za-z0-9][A-Za-z0-9_\-]*" title="letters, digits, - and _" placeholder="my-world" onInput={(event) => setName(event.currentTarget.value)} /></label>
       <div class="few two">{SIZES.map(([words, key, , step]) => <label key={key}>{words} <input type="number" min={key === "wall" ? 0 : step} step={step} required value={values[key]} onInput={({ currentTarget }) => setValues((before) => ({ ...before, [key]: currentTarget.valueAsNumber }))} /></label>)}</div>
-      <button type="submit" class="first" disabled={busy}>Draw it</button>
+      <button type="submit" class="first" disabled={busy || !may("run")}>Draw it</button>
       {error && <p class="bad" role="alert">{error}</p>}
     </form>
   );

@@ -6,7 +6,7 @@ import type { Fault } from "../scenarios/server";
 export type Zone = { label: string; category: string[]; polygon: Point[][] };
 export type Piece = { model: string; x: number; y: number; heading: number };
 export type Sent = {
-  name: string; version: string; origin: Point; resolution: number; rows: number; columns: number; shapes: boolean; cells: string;
+  name: string; version: string; origin: Point; resolution: number; rows: number; columns: number; shapes: boolean; cells: string; owner: string;
   zones: Zone[]; furniture: Piece[]; colours: { light: Colours; dark: Colours };
 };
 export type Saved = { version: string; problems: string[]; notes: string[]; scenarios: { name: string; problems: Fault[] }[] };
