@@ -26,7 +26,7 @@ export function Canvas({ stream, scene, shown, view, tall, onFrame, onMove }: Pr
     const canvas = place.current!, stage = canvas.parentElement!, own = new Painter(canvas);
     const surroundings = surroundingsOf(scene);
     painter.current = own;
-    let asked = 0, stale = true, dressed = false;
+    let asked = 0, stale = true, dressed = false, painted = stream.moment;
     const dress = async () => {
       await own.dress(DARK.matches ? scene.colours.dark : scene.colours.light, scene.map ? [scene.map] : []);
       dressed = stale = true;
@@ -41,8 +41,9 @@ export function Canvas({ stream, scene, shown, view, tall, onFrame, onMove }: Pr
     };
     const frame = (now: number) => {
       asked = requestAnimationFrame(frame);
-      if (!dressed || !(stale || stream.recent.moving(now))) return;
+      if (!dressed || !(stale || stream.moment !== painted || stream.recent.moving(now))) return;
       stale = stream.recent.moving(now);
+      painted = stream.moment;
       const time = stream.recent.shown(now);
       if (!stream.moment) own.drawPlace(surroundings);
       else paint(own, stream, stream.moment, surroundings, latest.current.shown, time);

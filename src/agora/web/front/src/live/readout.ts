@@ -5,11 +5,11 @@ import type { Stream } from "./stream";
 const OFTEN = 100; // the line is written anew after this time at the earliest, ms
 
 export function readout(stream: Stream, line: RefObject<HTMLElement | null>): (time: number) => void {
-  let last = 0;
-  return (time) => {
-    const now = performance.now(), moment = stream.moment;
-    if (!line.current || !moment || now - last < OFTEN) return;
-    last = now;
+  let last = 0, later = 0;
+  const write = (time: number) => {
+    const moment = stream.moment;
+    if (!line.current || !moment) return;
+    last = performance.now();
     const { robots, pedestrians } = moment.snapshot, [vx = 0, vy = 0, omega = 0] = Array.from(moment.command ?? []);
     const count = Array.from(pedestrians.present).filter(Boolean).length;
     const sideways = Math.abs(vy) < 0.005 ? "" : `${vy.toFixed(2)} m/s sideways, `;
@@ -18,6 +18,12 @@ export function readout(stream: Stream, line: RefObject<HTMLElement | null>): (t
       ["command ", `${tidy(vx)} m/s, ${sideways}${tidy(omega)} rad/s`], ["", `${count} ${count === 1 ? "person" : "people"}`],
     ];
     line.current.replaceChildren(...facts.flatMap(([name, value], k) => [k ? " · " : "", name, strong(value)]));
+  };
+  return (time) => {
+    const wait = last + OFTEN - performance.now();
+    clearTimeout(later);
+    if (wait <= 0) write(time);
+    else later = window.setTimeout(write, wait, time); // the last one is written, too
   };
 }
 
