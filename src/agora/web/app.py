@@ -73,13 +73,7 @@ def create_app(settings: Settings, engine: Engine) -> FastAPI:
     """
     queue, events = RunQueue(engine), Events()
     own, previews, policies = Own(settings), Previews(settings.folder), Policies(settings)
-    places = {
-        "scenario": own.scenarios.store.place,
-        "suite": own.suites.store.place,
-        "world": lambda name: settings.worlds / name,
-        "policy": policies.uploaded.path,
-    }
-    things = Things(engine, places)
+    things = Things(engine, _places(settings, own, policies))
     users, keys, ledger = Users(engine, settings.limits.quotas), Keys(engine), Ledger(queue, settings.runs, things)
     lives: list[Lives] = []
     owners: dict[str, Callable[[str], str | None]] = {
@@ -123,12 +117,27 @@ def create_app(settings: Settings, engine: Engine) -> FastAPI:
     add_trainings(app, settings, queue, Trainings(policies, own.suite), ledger)
     add_results(app, settings, queue)
     add_lives(app, events, lambda: lives[0], ledger)
+    _add_own(app, own, policies, previews, things, ledger)
+    _pages(app)
+    return app
+
+
+def _places(settings: Settings, own: Own, policies: Policies) -> dict[str, Callable[[str], Path]]:
+    """Where the things that people own besides runs are kept, by kind."""
+    return {
+        "scenario": own.scenarios.store.place,
+        "suite": own.suites.store.place,
+        "world": lambda name: settings.worlds / name,
+        "policy": policies.uploaded.path,
+    }
+
+
+def _add_own(app: FastAPI, own: Own, policies: Policies, previews: Previews, things: Things, ledger: Ledger) -> None:
+    """Add the addresses of what people own besides runs."""
     add_worlds(app, own.worlds, own.scenarios, things, ledger)
     add_scenarios(app, own.scenarios, things, ledger)
     add_uploads(app, Opener(own.worlds, own.scenarios), policies, things, ledger)
     add_suites(app, own, previews, things, ledger)
-    _pages(app)
-    return app
 
 
 def _keep(queue: RunQueue, drive: Mapping[str, Any]) -> None:

@@ -23,7 +23,7 @@ from agora.web.catalogue import records_of
 from agora.web.own import Own
 from agora.web.previews import Previews
 from agora.web.store import OlderError
-from agora.web.suites import content_in, reach_of
+from agora.web.suites import Suites, content_in, reach_of
 
 
 def add_suites(app: FastAPI, own: Own, previews: Previews, things: Things, ledger: Ledger) -> None:
@@ -66,6 +66,17 @@ def add_suites(app: FastAPI, own: Own, previews: Previews, things: Things, ledge
         Thread(target=previews.begin, daemon=True).start()
         return found
 
+    @app.get("/api/suites/own/{name}/file")
+    def file(name: str) -> Response:
+        """The file of an own suite."""
+        return download(suites.store.path(name).read_bytes(), f"{name}.yaml", "application/yaml")
+
+    _changes(app, suites, things, ledger)
+
+
+def _changes(app: FastAPI, suites: Suites, things: Things, ledger: Ledger) -> None:
+    """Add the addresses that change suites."""
+
     def kept(person: Person, name: str, content: Any, version: str) -> dict[str, Any]:
         check_reach(person, reach_of(content_in(content)))
         if version:
@@ -88,11 +99,6 @@ def add_suites(app: FastAPI, own: Own, previews: Previews, things: Things, ledge
         """Remove an own suite."""
         suites.store.remove(name)
         things.put("suite", name, "")
-
-    @app.get("/api/suites/own/{name}/file")
-    def file(name: str) -> Response:
-        """The file of an own suite."""
-        return download(suites.store.path(name).read_bytes(), f"{name}.yaml", "application/yaml")
 
 
 @cache
