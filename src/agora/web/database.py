@@ -10,6 +10,7 @@ from typing import Any
 from alembic import command
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
 from alembic.util import CommandError
 from sqlalchemy import Engine, create_engine, event
 from sqlalchemy.engine import make_url
@@ -59,6 +60,9 @@ def migrate(engine: Engine, version: str = "head") -> None:
     """Bring the tables to a version, the newest by default; of several programs that begin at once, one after another."""
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
+    wanted = ScriptDirectory.from_config(config).get_revision(version)
+    if wanted is not None and wanted.revision == revision(engine):
+        return
     with engine.begin() as connection:
         connection.exec_driver_sql(_ALONE[engine.dialect.name])
         config.attributes["connection"] = connection
