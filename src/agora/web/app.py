@@ -123,7 +123,7 @@ def create_app(settings: Settings, engine: Engine) -> FastAPI:
 
 
 def _places(settings: Settings, own: Own, policies: Policies) -> dict[str, Callable[[str], Path]]:
-    """Where the things that people own besides runs are kept, by kind."""
+    """The places of all things that people own besides runs, by kind."""
     return {
         "scenario": own.scenarios.store.place,
         "suite": own.suites.store.place,

@@ -132,7 +132,8 @@ class Live:
             while True:
                 message = pipe.recv()
                 if isinstance(message, str) and "kept" in (said := json.loads(message)):
-                    self._kept(said["kept"] | {"owner": self.owner})
+                    drive = said["kept"]
+                    self._kept(drive | {"form": drive["form"] | {"suite": self.form.suite}, "owner": self.owner})
                 self._call(self._hear, message)
         except (EOFError, OSError):
             self._process.join()

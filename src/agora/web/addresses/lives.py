@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from typing import Any
 
@@ -59,9 +59,16 @@ def add_lives(app: FastAPI, events: Events, lives: Callable[[], Lives], ledger: 
     @app.websocket("/api/events")
     async def listen(socket: WebSocket) -> None:
         await socket.accept()
-        with suppress(WebSocketDisconnect, RuntimeError):
+
+        async def tell() -> None:
             async for message in events.listen():
                 await socket.send_text(json.dumps(message))
+
+        async def hear() -> None:
+            while True:
+                await socket.receive_text()
+
+        await _both(tell(), hear())
 
 
 async def _serve(socket: WebSocket, live: Live, may: bool) -> None:
@@ -80,11 +87,18 @@ async def _serve(socket: WebSocket, live: Live, may: bool) -> None:
                 if may:
                     live.do(json.loads(text))
 
-    tasks = [asyncio.create_task(send()), asyncio.create_task(hear())]
+    try:
+        await _both(send(), hear())
+    finally:
+        live.leave(watcher)
+
+
+async def _both(*ways: Coroutine[Any, Any, None]) -> None:
+    """Serve both ways of a socket until one of them ends: the other end is gone."""
+    tasks = [asyncio.create_task(way) for way in ways]
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
     finally:
-        live.leave(watcher)
         for task in tasks:
             task.cancel()
             with suppress(asyncio.CancelledError, WebSocketDisconnect, RuntimeError):

@@ -34,6 +34,8 @@ export function RunPage({ asked }: { asked: URLSearchParams }) {
   };
   const counts = (suites.data?.find(({ name }) => name === suite)?.stages ?? []).filter(({ name }) => !stages.length || stages.includes(name));
   const each = counts.reduce((sum, { count }) => sum + (episodes ? Math.min(count, Number(episodes)) : count), 0);
+  const short = episodes ? counts.filter(({ count }) => count < Number(episodes)) : [];
+  const few = short.length ? `; ${short.length === 1 ? "one stage has" : `${short.length} stages have`} fewer than ${episodes}` : "";
   const start = async (event: Event) => {
     event.preventDefault();
     setBusy(true);
@@ -72,7 +74,7 @@ export function RunPage({ asked }: { asked: URLSearchParams }) {
           {error && <p class="bad" role="alert">{error}</p>}
           <div class="start">
             <button type="submit" class="first" disabled={busy || !chosen.length || !may("run")}>Start the run</button>
-            <span>{chosen.length ? `${each} ${each === 1 ? "episode" : "episodes"} for each of ${chosen.length} ${chosen.length === 1 ? "planner" : "planners"}` : "Tick at least one planner."}</span>
+            <span>{chosen.length ? `${each} ${each === 1 ? "episode" : "episodes"} for each of ${chosen.length} ${chosen.length === 1 ? "planner" : "planners"}${control ? " and for the blind one" : ""}${few}` : "Tick at least one planner."}</span>
           </div>
           {chosen.length > 0 && <p class="faint">The same on the command line: <code class="command">{command({ ...form, planners: chosen.map((one) => filed(textOf(one), policies)) }, suites.data?.find(({ name }) => name === suite)?.path)}</code></p>}
         </form>
