@@ -1,7 +1,7 @@
 // The map on which a scenario is drawn: tools, mouse, fingers, keys.
-import { useEffect, useImperativeHandle, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useImperativeHandle, useRef, useState } from "preact/hooks";
 import type { Ref } from "preact";
-import { types } from "../live/drive";
+import { usePressed } from "../own/pressed";
 import { added, apart as parted, freeName, has, headingOf, movedTo, partners, people, placeOf, rounded, talkers, talksWith, turnedTo, type Content, type Part, type Place } from "./model";
 import type { Parts, World } from "./server";
 import { Sketch, type Hit } from "./Sketch";
@@ -186,20 +186,10 @@ export function Board({ content, world, parts, selected, wrong, view, put, selec
     else if (work.current) { put(work.current); work.current = null; }
     redraw();
   };
-  useLayoutEffect(() => {
-    const keys: Record<string, () => void> = {
-      "+": () => zoom(1.25), "=": () => zoom(1.25), "-": () => zoom(0.8), 0: fit,
-      Escape: () => { if (tool === "select") select(null); else choose("select"); },
-    };
-    for (const one of TOOLS) keys[one.key] = () => choose(one.tool);
-    const pressed = (event: KeyboardEvent) => {
-      const target = event.target instanceof Element ? event.target : null;
-      if (event.ctrlKey || event.metaKey || event.altKey || types(target) || !(event.key in keys)) return;
-      event.preventDefault();
-      keys[event.key]();
-    };
-    addEventListener("keydown", pressed);
-    return () => removeEventListener("keydown", pressed);
+  usePressed({
+    "+": () => zoom(1.25), "=": () => zoom(1.25), "-": () => zoom(0.8), 0: fit,
+    Escape: () => { if (tool === "select") select(null); else choose("select"); },
+    ...Object.fromEntries(TOOLS.map((one) => [one.key, () => choose(one.tool)])),
   });
   const onStage = (event: KeyboardEvent) => {
     const own = sketch.current;

@@ -1,8 +1,8 @@
 // The map on which a world is drawn: tools, mouse, fingers, keys.
-import { useEffect, useImperativeHandle, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useImperativeHandle, useRef, useState } from "preact/hooks";
 import type { Ref } from "preact";
 import type { Point } from "../../../../viewer/templates/painter.js";
-import { types } from "../live/drive";
+import { usePressed } from "../own/pressed";
 import type { ThingModel } from "../scenarios/server";
 import type { Chosen, Drawing } from "./drawing";
 import { Plan } from "./Plan";
@@ -188,20 +188,10 @@ export function WorldBoard({ drawing, sent, things, chosen, view, changed, choos
     return () => own.removeEventListener("wheel", wheel);
   }, []);
 
-  useLayoutEffect(() => {
-    const keys: Record<string, () => void> = {
-      "+": () => zoom(1.25), "=": () => zoom(1.25), "-": () => zoom(0.8), 0: fit,
-      Escape: () => { if (line.current.length) stop(); else if (tool === "select") choose(null); else pick("select"); },
-    };
-    for (const one of TOOLS) keys[one.key] = () => pick(one.tool);
-    const pressed = (event: KeyboardEvent) => {
-      const target = event.target instanceof Element ? event.target : null;
-      if (event.ctrlKey || event.metaKey || event.altKey || types(target) || !(event.key in keys)) return;
-      event.preventDefault();
-      keys[event.key]();
-    };
-    addEventListener("keydown", pressed);
-    return () => removeEventListener("keydown", pressed);
+  usePressed({
+    "+": () => zoom(1.25), "=": () => zoom(1.25), "-": () => zoom(0.8), 0: fit,
+    Escape: () => { if (line.current.length) stop(); else if (tool === "select") choose(null); else pick("select"); },
+    ...Object.fromEntries(TOOLS.map((one) => [one.key, () => pick(one.tool)])),
   });
   const onStage = (event: KeyboardEvent) => {
     const own = plan.current, by = (grid || 0.1) * (event.shiftKey ? 10 : 1);
