@@ -118,6 +118,53 @@ class Arena:
             self.graph.close()
 
 
+WRONG = {
+    "time_scale": ("fast", 4.0, "parameter time_scale: expected something like 1.0, got 'fast'"),
+    "periods": ("phys=0.1", "", "no period called 'phys'; did you mean 'physics'?"),
+    "timeout": ("soon", 4, "timeout: expected a number or one of auto or nothing, got 'soon'"),
+    "robot_setup_file": ("tree", "", "did you mean 'three'"),
+    "model": ("burgr", "burger", "did you mean 'burger'"),
+    "local_planner": ("dva", "dwa", "no planner called 'dva'; did you mean 'dwa'?"),
+    "inter_planner": ("polit", "polite", "did you mean 'polite'?"),
+    "global_planner": ("a_stra", "a_star", "did you mean 'a_star'?"),
+    "sfm": ("helbin", "helbing", "no crowd model called 'helbin'; did you mean 'helbing'?"),
+    "tm_robots": ("scenaro", "scenario", "did you mean 'scenario'?"),
+    "tm_obstacles": ("parametrised", "scenario", "did you mean 'parametrized'?"),
+    "tm_modules": ("stagd", "", "did you mean 'staged'?"),
+    "map_file": ("hospitl", "hospital", "no world called 'hospitl'; did you mean 'hospital'?"),
+    "scenario_file": ("delivry", "delivery", "did you mean 'delivery'?"),
+    "record_data_dir": ("/proc/bags", "", "/proc/bags: cannot be written"),
+}
+"""Launch arguments: what is wrong, what is right, and what is said."""
+
+
+def test_every_wrong_argument_is_one_line_and_the_graph_plays_once_all_are_right(
+    master: Any, tmp_path: Path, wait_until: Any
+) -> None:
+    conftest = sys.modules[type(master).__module__]
+    arena = Arena.start(
+        lambda: conftest.Graph(master, "/wrong", tmp_path), tmp_path, headless=2, record_data="true",
+        **{name: wrong for name, (wrong, _, _) in WRONG.items()},
+    )  # fmt: skip
+    try:
+        left = dict(WRONG)
+
+        def correct() -> bool:
+            """Correct what was said; whether nothing is left."""
+            for name in [name for name, (_, _, words) in left.items() if words in arena.log]:
+                right = left.pop(name)[1]
+                arena.graph.param(name, str(tmp_path / "bags") if name == "record_data_dir" else right)
+            return not left
+
+        arena.wait(correct, f"a word on one of {left}", wait_until, 120)
+        arena.wait(lambda: arena.begun, "an episode", wait_until)
+        assert "Traceback" not in arena.log and "has died" not in arena.log
+        for name, (_, _, words) in WRONG.items():
+            assert arena.log.count(words) <= 3, name  # of the nodes that read it, each once
+    finally:
+        arena.stop()
+
+
 @pytest.fixture(scope="module")
 def arenas(master: Any, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Any:
     """The graph in lock step with a plugin, and the free one with three robots, one of whose names has spaces."""
@@ -278,50 +325,3 @@ def test_after_all_that_every_episode_was_played_once_and_is_in_a_bag(arenas: li
         check=False,
     )
     assert done.returncode == 0 and "task_generator/task/0/" in done.stdout, done.stderr
-
-
-WRONG = {
-    "time_scale": ("fast", 4.0, "parameter time_scale: expected something like 1.0, got 'fast'"),
-    "periods": ("phys=0.1", "", "no period called 'phys'; did you mean 'physics'?"),
-    "timeout": ("soon", 4, "timeout: expected a number or one of auto or nothing, got 'soon'"),
-    "robot_setup_file": ("tree", "", "did you mean 'three'"),
-    "model": ("burgr", "burger", "did you mean 'burger'"),
-    "local_planner": ("dva", "dwa", "no planner called 'dva'; did you mean 'dwa'?"),
-    "inter_planner": ("polit", "polite", "did you mean 'polite'?"),
-    "global_planner": ("a_stra", "a_star", "did you mean 'a_star'?"),
-    "sfm": ("helbin", "helbing", "no crowd model called 'helbin'; did you mean 'helbing'?"),
-    "tm_robots": ("scenaro", "scenario", "did you mean 'scenario'?"),
-    "tm_obstacles": ("parametrised", "scenario", "did you mean 'parametrized'?"),
-    "tm_modules": ("stagd", "", "did you mean 'staged'?"),
-    "map_file": ("hospitl", "hospital", "no world called 'hospitl'; did you mean 'hospital'?"),
-    "scenario_file": ("delivry", "delivery", "did you mean 'delivery'?"),
-    "record_data_dir": ("/proc/bags", "", "/proc/bags: cannot be written"),
-}
-"""Launch arguments: what is wrong, what is right, and what is said."""
-
-
-def test_every_wrong_argument_is_one_line_and_the_graph_plays_once_all_are_right(
-    master: Any, tmp_path: Path, wait_until: Any
-) -> None:
-    conftest = sys.modules[type(master).__module__]
-    arena = Arena.start(
-        lambda: conftest.Graph(master, "/wrong", tmp_path), tmp_path, headless=2, record_data="true",
-        **{name: wrong for name, (wrong, _, _) in WRONG.items()},
-    )  # fmt: skip
-    try:
-        left = dict(WRONG)
-
-        def correct() -> bool:
-            """Correct what was said; whether nothing is left."""
-            for name in [name for name, (_, _, words) in left.items() if words in arena.log]:
-                right = left.pop(name)[1]
-                arena.graph.param(name, str(tmp_path / "bags") if name == "record_data_dir" else right)
-            return not left
-
-        arena.wait(correct, f"a word on one of {left}", wait_until, 120)
-        arena.wait(lambda: arena.begun, "an episode", wait_until)
-        assert "Traceback" not in arena.log and "has died" not in arena.log
-        for name, (_, _, words) in WRONG.items():
-            assert arena.log.count(words) <= 3, name  # of the nodes that read it, each once
-    finally:
-        arena.stop()
