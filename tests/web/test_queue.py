@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from agora.errors import InputError, UnknownNameError
 from agora.web.database import opened
-from agora.web.queue import SILENT, RunQueue
+from agora.web.queue import MOST_DEATHS, SILENT, RunQueue
 from agora.web.tables import Base, Run, now
 from tests.web.conftest import POSTGRES
 
@@ -108,6 +108,57 @@ def test_a_run_that_was_to_stop_when_its_worker_went_silent_is_cancelled(queue, 
     silence(engine, run.id)
     assert queue.take("second") is None
     assert queue.run(run.id).state == "cancelled"
+
+
+def test_a_run_whose_workers_die_each_time_has_failed_and_can_be_tried_again(queue, engine):
+    run = queue.put("one", {})
+    for number in range(MOST_DEATHS):
+        assert queue.take(f"worker {number}").id == run.id
+        queue.beat(run.id, f"worker {number}", 2, 10, "")
+        if number == 1:
+            silence(engine, run.id)
+        else:
+            queue.bury(f"worker {number}", "was killed by SIGKILL")
+    assert queue.take("another") is None
+    failed = queue.run(run.id)
+    assert (failed.state, failed.worker, failed.done) == ("failed", "", 2)
+    assert "its worker died 3 times" in failed.message
+    assert "was killed by SIGKILL" in failed.message
+    assert "go on with the run to try again" in failed.message
+    queue.resume(run.id)
+    queue.take("first")
+    queue.bury("first", "ended with exit code 3")
+    assert (queue.run(run.id).state, queue.run(run.id).message) == ("queued", "its worker ended with exit code 3; another goes on")
+
+
+def test_a_run_that_gets_on_between_the_deaths_of_its_workers_goes_on(queue):
+    run = queue.put("one", {})
+    for number in range(3 * MOST_DEATHS):
+        queue.take("a")
+        queue.beat(run.id, "a", number, 10, "")
+        queue.bury("a", "was killed by SIGKILL")
+    assert queue.run(run.id).state == "queued"
+
+
+def test_a_run_of_a_worker_that_ends_in_order_goes_back_and_no_death_is_counted(queue):
+    run, other = queue.put("one", {}), queue.put("other", {})
+    for _ in range(2 * MOST_DEATHS):
+        assert queue.take("a").id == run.id
+        queue.leave("a")
+    assert queue.run(run.id).state == "queued"
+    queue.take("a"), queue.take("b")
+    queue.cancel(run.id)
+    queue.leave("a")
+    assert (queue.run(run.id).state, queue.run(other.id).state) == ("cancelled", "running")
+
+
+def test_a_worker_of_one_kind_leaves_other_runs_waiting(queue):
+    training, run = queue.put("training", {}, "training"), queue.put("run", {})
+    assert queue.waits("training")
+    assert queue.take("a", ("bench",)).id == run.id
+    assert queue.take("a", ("bench",)) is None
+    assert queue.take("b", ("training",)).id == training.id
+    assert not queue.waits("training")
 
 
 def test_a_run_that_waits_is_cancelled_at_once_and_can_go_on_later(queue):

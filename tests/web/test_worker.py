@@ -18,7 +18,8 @@ from agora.errors import InputError, StoppedError
 from agora.web.benches import form_of
 from agora.web.database import opened
 from agora.web.queue import RunQueue
-from agora.web.worker import work
+from agora.web.worker import name_of, work
+from agora.web.workers import working
 
 FORM = {"suite": "demo", "planners": ["go_to_goal"], "stages": ["doorway"], "episodes": 3, "workers": 0, "control": False}
 LONG = FORM | {"stages": ["hall"], "episodes": 4, "batch": 1}
@@ -203,6 +204,38 @@ def test_a_worker_that_is_killed_loses_no_row(settings, queue, monkeypatch):
     rows = account(settings.runs / run.id).rows
     assert len(rows) == 4
     assert dict(kept) in [dict(row) for row in rows]
+
+
+def dies(settings, kind) -> None:
+    """A worker that its first run kills."""
+    with opened(settings.url) as engine:
+        if RunQueue(engine).take(name_of(os.getpid()), (kind,)):
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+def takes_and_stays(settings, kind) -> None:
+    """A worker that takes a run and never gets on."""
+    with opened(settings.url) as engine:
+        RunQueue(engine).take(name_of(os.getpid()), (kind,))
+        threading.Event().wait()
+
+
+def test_a_run_that_kills_each_of_its_workers_has_failed_with_words_and_the_server_stays(settings, queue, monkeypatch):
+    monkeypatch.setattr("agora.web.workers.work", dies)
+    runs = queue.put("deadly", FORM), queue.put("deadly", FORM, "training")
+    with opened(settings.url) as engine, working(settings, engine, 1):
+        wait_until(lambda: all(queue.run(run.id).state == "failed" for run in runs))
+    for run in runs:
+        assert "its worker died 3 times" in queue.run(run.id).message
+        assert "was killed by SIGKILL" in queue.run(run.id).message
+
+
+def test_a_run_does_not_wait_for_a_training(settings, queue, monkeypatch):
+    monkeypatch.setattr("agora.web.workers.work", takes_and_stays)
+    training, run = queue.put("long", FORM, "training"), queue.put("short", FORM)
+    with opened(settings.url) as engine, working(settings, engine, 1):
+        wait_until(lambda: queue.run(training.id).state == queue.run(run.id).state == "running")
+    assert [queue.run(one.id).state for one in (training, run)] == ["queued", "queued"]
 
 
 @pytest.mark.parametrize(

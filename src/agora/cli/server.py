@@ -20,7 +20,7 @@ Database = Annotated[str, typer.Option(help="URL of its database; a file in the 
 def worker(
     folder: Folder,
     database: Database = "",
-    count: Annotated[int, typer.Option(help="Number of workers, each for one run at a time.", min=1)] = 1,
+    count: Annotated[int, typer.Option(help="Number of workers, each for one run at a time; another one trains.", min=1)] = 1,
     executor: Annotated[
         str, typer.Option(help="Who runs the episodes of runs, with parameters: ray:address=HOST:6379; processes here by default.")
     ] = "",
@@ -40,12 +40,10 @@ def worker(
         from agora.errors import InputError
 
         raise InputError(f"{settings.folder}: no folder of a server; agora web makes it")
-    with opened(settings.url):
-        pass
     over = threading.Event()
     for sign in (signal.SIGTERM, signal.SIGINT):
         signal.signal(sign, lambda *_: over.set())
-    with working(settings, count):
+    with opened(settings.url) as engine, working(settings, engine, count):
         typer.echo(f"working on the runs of {settings.folder}; Ctrl-C ends it", err=True)
         while not over.wait(1.0):
             pass

@@ -24,7 +24,9 @@ def web(
             envvar="AGORA_WEB_DATABASE",
         ),
     ] = "",
-    workers: Annotated[int, typer.Option(help="Workers of the queue, each for one run at a time; 0 for none.", min=0)] = 1,
+    workers: Annotated[
+        int, typer.Option(help="Workers of the queue, each for one run at a time; another one trains. 0 for none.", min=0)
+    ] = 1,
     executor: Annotated[
         str, typer.Option(help="Who runs the episodes of runs, with parameters: ray:address=HOST:6379; processes here by default.")
     ] = "",

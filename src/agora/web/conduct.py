@@ -6,9 +6,11 @@ import logging
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
+
+from sqlalchemy.exc import SQLAlchemyError
 
 from agora.benchmark.stop_token import StopToken
 from agora.errors import AgoraError, StoppedError, placed
@@ -84,8 +86,9 @@ class Conduct:
     def _beat(self) -> None:
         """Say how far it is, until it is over; a run that is to stop is stopped."""
         while not self._over.wait(BEATS if self.total else 0.2):
-            if self._stop.is_set() or not self._tell(self.said):
-                self.token.stop()
+            with suppress(SQLAlchemyError):  # the database may be back the next time
+                if self._stop.is_set() or not self._tell(self.said):
+                    self.token.stop()
 
     def _tell(self, message: str) -> bool:
         return self._queue.beat(self._id, self._worker, self.done, self.total, message)

@@ -1,24 +1,28 @@
 """The queue of runs, which lives in the database: servers put runs in, workers take them out, one at a time.
 
 A run is the worker's that set its name on it. A worker says every few seconds that it is alive; a run of one that has gone silent
-goes back into the queue, and whoever takes it goes on with the rows that are on the disk.
+goes back into the queue, and whoever takes it goes on with the rows that are on the disk. A run whose workers die one after another
+has failed.
 """
 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import Engine, delete, func, select, update
+from sqlalchemy import Engine, case, delete, func, select, update
 from sqlalchemy.orm import Session
 
 from agora.errors import InputError, UnknownNameError
-from agora.web.tables import BENCH, CANCELLED, FAILED, FINISHED, QUEUED, RUNNING, Heard, Run, now
+from agora.web.tables import BENCH, CANCELLED, FAILED, FINISHED, KINDS, QUEUED, RUNNING, Heard, Run, now
 
 SILENT = timedelta(seconds=15)
 """A worker that was not heard of for so long is gone."""
+
+MOST_DEATHS = 3
+"""A run has failed after so many deaths of its workers between which it did not get on."""
 
 
 def fresh_id() -> str:
@@ -79,11 +83,12 @@ class RunQueue:
         with self._session() as session:
             return session.scalar(select(Run.owner).where(Run.id == id))
 
-    def take(self, worker: str) -> Run | None:
-        """Give the oldest run that waits to a worker; None where none waits."""
+    def take(self, worker: str, kinds: Collection[str] = KINDS) -> Run | None:
+        """Give the oldest run of some kinds that waits to a worker; None where none waits."""
         self.give_back_silent()
+        waiting = select(Run.id).where(Run.state == QUEUED, Run.kind.in_(kinds)).order_by(Run.created, Run.id)
         with self._session() as session:
-            for id in session.scalars(select(Run.id).where(Run.state == QUEUED).order_by(Run.created, Run.id)):
+            for id in session.scalars(waiting):
                 mine = update(Run).where(Run.id == id, Run.state == QUEUED)
                 taken = mine.values(state=RUNNING, worker=worker, beat=now(), started=now(), ended=None, stop=False, message="")
                 if session.execute(taken).rowcount:  # type: ignore[attr-defined]
@@ -91,6 +96,12 @@ class RunQueue:
                     return self.run(id)
                 session.rollback()
         return None
+
+    def waits(self, kind: str) -> bool:
+        """Return whether a run of a kind waits."""
+        self.give_back_silent()
+        with self._session() as session:
+            return session.scalar(select(Run.id).where(Run.state == QUEUED, Run.kind == kind).limit(1)) is not None
 
     def hear(self, worker: str) -> None:
         """Note that a worker is alive."""
@@ -100,7 +111,10 @@ class RunQueue:
             session.commit()
 
     def leave(self, worker: str) -> None:
-        """Forget a worker, which ends."""
+        """Forget a worker, which ends; a run in its hands goes back, or is cancelled where it was to stop."""
+        mine = (Run.state == RUNNING, Run.worker == worker)
+        self._set(*mine, Run.stop.is_(True), state=CANCELLED, worker="", ended=now())
+        self._set(*mine, state=QUEUED, worker="")
         with self._session() as session:
             session.execute(delete(Heard).where(Heard.worker == worker))
             session.commit()
@@ -111,15 +125,37 @@ class RunQueue:
             return session.scalars(select(Heard).where(Heard.beat >= now() - SILENT).order_by(Heard.worker)).all()
 
     def give_back_silent(self) -> None:
-        """Put runs back whose worker has gone silent; one that was to stop is cancelled."""
-        gone = (Run.state == RUNNING, Run.beat < now() - SILENT)
+        """Put runs back whose worker has gone silent, as `bury` does."""
+        self._lose(Run.beat < now() - SILENT, f"was not heard of for {SILENT.seconds} s")
+
+    def bury(self, worker: str, how: str) -> None:
+        """Put the run of a worker that died back; one that was to stop is cancelled, one whose workers die each time has failed.
+
+        Args:
+            worker: name of the worker.
+            how: how it died, after the words "its worker".
+        """
+        self._lose(Run.worker == worker, how)
+        self.leave(worker)
+
+    def _lose(self, which: Any, how: str) -> None:
+        """Put runs back whose worker is gone."""
+        gone = (Run.state == RUNNING, which)
         self._set(*gone, Run.stop.is_(True), state=CANCELLED, worker="", ended=now())
-        self._set(*gone, state=QUEUED, worker="", message="its worker is gone; another goes on")
+        reason = (
+            f"its worker died {MOST_DEATHS} times and the run did not get on between; the last one {how}. A planner may break it, "
+            "or there is too little memory: try other planners or fewer workers. What is finished is kept; go on with the run to "
+            "try again"
+        )
+        last = Run.deaths >= MOST_DEATHS - 1
+        self._set(*gone, last, state=FAILED, worker="", ended=now(), deaths=MOST_DEATHS, message=reason)
+        self._set(*gone, state=QUEUED, worker="", deaths=Run.deaths + 1, message=f"its worker {how}; another goes on")
 
     def beat(self, id: str, worker: str, done: int, total: int, message: str) -> bool:
         """Say how far a worker's run is; return whether it is to go on."""
         mine = (Run.id == id, Run.worker == worker, Run.state == RUNNING)
-        if not self._set(*mine, beat=now(), done=done, total=total, message=message):
+        deaths = case((Run.done < done, 0), else_=Run.deaths)
+        if not self._set(*mine, beat=now(), done=done, total=total, message=message, deaths=deaths):
             return False
         return not self.run(id).stop
 
@@ -155,7 +191,7 @@ class RunQueue:
         if run.state == FINISHED:
             raise InputError(f"run {id} is finished; there is nothing to go on with")
         form = {**run.form, **(changed or {})}
-        self._set(Run.id == id, Run.state.in_((CANCELLED, FAILED)), state=QUEUED, ended=None, message="", form=form)
+        self._set(Run.id == id, Run.state.in_((CANCELLED, FAILED)), state=QUEUED, ended=None, message="", deaths=0, form=form)
         return self.run(id)
 
     def remove(self, id: str) -> None:

@@ -55,7 +55,7 @@ def serve(settings: Settings, host: str, port: int, workers: int, *, opens: bool
     _make(settings.runs)
     shown = HOST if ipaddress.ip_address(listening.getsockname()[0]).is_unspecified else host
     address = f"http://{f'[{shown}]' if ':' in shown else shown}:{listening.getsockname()[1]}/"
-    with opened(settings.url) as engine, working(settings, workers):
+    with opened(settings.url) as engine, working(settings, engine, workers):
         app = create_app(settings, engine)
         config = uvicorn.Config(
             app,

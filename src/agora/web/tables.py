@@ -14,6 +14,9 @@ QUEUED, RUNNING, FINISHED, FAILED, CANCELLED = "queued", "running", "finished", 
 BENCH, TRAINING = "bench", "training"
 """Kinds of runs."""
 
+KINDS = (BENCH, TRAINING)
+"""All kinds of runs."""
+
 PARTS = 1000
 """Parts of a training: its progress is counted in these."""
 
@@ -36,6 +39,7 @@ class Run(Base):
         message: reason of a failure in words, or notice of the work that takes long.
         stop: whether somebody has asked it to stop.
         worker: name of the worker that runs it; empty for none.
+        deaths: number of its workers that died, one after another, since it was last asked for or got on.
         beat: time at which that worker was last heard of.
         created: time at which it was asked for.
         started: time at which it began, or went on.
@@ -56,6 +60,7 @@ class Run(Base):
     message: Mapped[str] = mapped_column(default="")
     stop: Mapped[bool] = mapped_column(default=False)
     worker: Mapped[str] = mapped_column(default="")
+    deaths: Mapped[int] = mapped_column(default=0, server_default="0")
     beat: Mapped[datetime | None]
     created: Mapped[datetime]
     started: Mapped[datetime | None]

@@ -1,4 +1,4 @@
-"""A worker: it takes runs out of the queue, one at a time, and works on them by their kind.
+"""A worker: it takes runs of some kinds out of the queue, one at a time, and works on them by their kind.
 
 It is a process of its own. Where it is killed, what is on the disk stays; whoever takes the run next goes on with it.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 
 from sqlalchemy.exc import SQLAlchemyError
@@ -18,7 +18,7 @@ from agora.web.conduct import BEATS, Conduct
 from agora.web.database import opened
 from agora.web.queue import RunQueue
 from agora.web.settings import Settings
-from agora.web.tables import BENCH, TRAINING
+from agora.web.tables import BENCH, KINDS, TRAINING
 from agora.web.training_conduct import TrainingConduct
 
 LOOKS = 0.5
@@ -28,18 +28,34 @@ CONDUCTS: dict[str, type[Conduct]] = {BENCH: BenchConduct, TRAINING: TrainingCon
 """The work on each kind of run."""
 
 
-def work(settings: Settings, stop: threading.Event) -> None:
-    """Take runs and work on them, until somebody sets ``stop``; a run that is under way then goes back into the queue."""
-    name = f"{socket.gethostname()}:{os.getpid()}"
+def name_of(pid: int) -> str:
+    """Return the name of the worker that is a process of this machine."""
+    return f"{socket.gethostname()}:{pid}"
+
+
+def work(settings: Settings, stop: threading.Event, kinds: Collection[str] = KINDS, *, stays: bool = True) -> None:
+    """Take runs and work on them, until somebody sets ``stop``; a run that is under way then goes back into the queue.
+
+    Args:
+        settings: settings of the server.
+        stop: is set where the worker is to end.
+        kinds: kinds of runs that it takes.
+        stays: whether it waits for runs where none waits for it; it ends otherwise.
+    """
+    name = name_of(os.getpid())
     with opened(settings.url) as engine:
         queue = RunQueue(engine)
         with _heard(queue, name):
             while not stop.is_set():
-                run = queue.take(name)
-                if run is None:
+                run = None
+                with suppress(SQLAlchemyError):  # the database may be back the next time
+                    run = queue.take(name, kinds)
+                if run is not None:
+                    CONDUCTS[run.kind](queue, name, run, settings, stop).run()
+                elif stays:
                     stop.wait(LOOKS)
                 else:
-                    CONDUCTS[run.kind](queue, name, run, settings, stop).run()
+                    return
 
 
 @contextmanager
@@ -48,11 +64,11 @@ def _heard(queue: RunQueue, name: str) -> Iterator[None]:
     over = threading.Event()
 
     def say() -> None:
-        while not over.wait(BEATS):
-            with suppress(SQLAlchemyError):  # the database may be back the next time
+        while not over.is_set():
+            with suppress(SQLAlchemyError):
                 queue.hear(name)
+            over.wait(BEATS)
 
-    queue.hear(name)
     thread = threading.Thread(target=say, daemon=True, name="alive")
     thread.start()
     try:
@@ -60,11 +76,15 @@ def _heard(queue: RunQueue, name: str) -> Iterator[None]:
     finally:
         over.set()
         thread.join()
-        queue.leave(name)
+        with suppress(SQLAlchemyError):
+            queue.leave(name)
 
 
-def main(settings: Settings) -> None:
-    """Work until the process that started this one is gone: the entry of a server's worker."""
+def main(settings: Settings, kind: str) -> None:
+    """Work on runs of a kind until the process that started this one is gone: the entry of a server's worker.
+
+    A worker of trainings ends where none waits: it holds much memory.
+    """
     parent, stop = os.getppid(), threading.Event()
 
     def watch() -> None:
@@ -73,4 +93,4 @@ def main(settings: Settings) -> None:
         stop.set()
 
     threading.Thread(target=watch, daemon=True).start()
-    work(settings, stop)
+    work(settings, stop, (kind,), stays=kind != TRAINING)

@@ -3,32 +3,31 @@
 from __future__ import annotations
 
 import multiprocessing
+import signal
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from multiprocessing.process import BaseProcess
 
+from sqlalchemy import Engine
+from sqlalchemy.exc import SQLAlchemyError
+
+from agora.web.queue import RunQueue
 from agora.web.settings import Settings
+from agora.web.tables import BENCH, TRAINING
+from agora.web.worker import LOOKS, name_of
 from agora.web.worker import main as work
 
 
 @contextmanager
-def working(settings: Settings, count: int) -> Iterator[None]:
-    """Keep as many workers of a server alive; one that dies is followed by another."""
-    context, over = multiprocessing.get_context("spawn"), threading.Event()
+def working(settings: Settings, engine: Engine, count: int) -> Iterator[None]:
+    """Keep as many workers of runs alive, and one of trainings while some wait; one that dies is followed by another.
 
-    def keep() -> None:
-        while not over.is_set():
-            worker = context.Process(target=work, args=(settings,), name="agora worker")
-            worker.start()
-            while worker.is_alive() and not over.is_set():
-                worker.join(0.5)
-            if over.is_set():
-                worker.terminate()
-                worker.join()
-            else:
-                over.wait(1.0)
-
-    threads = [threading.Thread(target=keep, name=f"worker {k}") for k in range(count)]
+    Trainings take hours: with a worker of their own, nobody who asks for a run waits for them.
+    """
+    queue, over = RunQueue(engine), threading.Event()
+    kinds = [*[BENCH] * count, TRAINING] if count else []
+    threads = [threading.Thread(target=_keep, args=(settings, queue, over, kind), name=f"worker of {kind}") for kind in kinds]
     for thread in threads:
         thread.start()
     try:
@@ -37,3 +36,43 @@ def working(settings: Settings, count: int) -> Iterator[None]:
         over.set()
         for thread in threads:
             thread.join()
+
+
+def _keep(settings: Settings, queue: RunQueue, over: threading.Event, kind: str) -> None:
+    """Keep a worker of a kind alive, until it is over."""
+    while not over.is_set():
+        if kind != TRAINING or _waits(queue):
+            worker = multiprocessing.get_context("spawn").Process(
+                target=work, args=(settings, kind), name=f"agora worker of {kind}"
+            )
+            worker.start()
+            while worker.is_alive() and not over.is_set():
+                worker.join(LOOKS)
+            ended = over.is_set()
+            if ended:
+                worker.terminate()
+            worker.join()
+            _note_end(queue, worker, died=not ended)
+        over.wait(2 * LOOKS)
+
+
+def _note_end(queue: RunQueue, worker: BaseProcess, *, died: bool) -> None:
+    """Put the run of a worker that has ended back."""
+    assert worker.pid is not None
+    with suppress(SQLAlchemyError):  # its silence will be noticed
+        if died and worker.exitcode:
+            queue.bury(name_of(worker.pid), _how(worker.exitcode))
+        else:
+            queue.leave(name_of(worker.pid))
+
+
+def _waits(queue: RunQueue) -> bool:
+    """Return whether a training waits."""
+    with suppress(SQLAlchemyError):  # the database may be back the next time
+        return queue.waits(TRAINING)
+    return False
+
+
+def _how(code: int) -> str:
+    """How a worker died, from its exit code."""
+    return f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"

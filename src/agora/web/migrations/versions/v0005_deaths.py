@@ -1,0 +1,19 @@
+"""Deaths of workers: runs of before have seen none."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0005"
+down_revision = "0004"
+
+
+def upgrade() -> None:
+    """Add the column."""
+    op.add_column("runs", sa.Column("deaths", sa.Integer, nullable=False, server_default="0"))
+
+
+def downgrade() -> None:
+    """Remove it."""
+    op.drop_column("runs", "deaths")
