@@ -97,7 +97,15 @@ class Opener:
             account.take(sheet, "image", f"{shown(file.image)} is not the image that came along; {image} was taken")
         _tell(values, sheet, account)
         name = name or _name_of(sheet)
-        self._worlds.take(name, dump(build({**values, "image": image}, MapFile, sheet)), data)
+        written = dump(build({**values, "image": image}, MapFile, sheet))
+
+        def fill(folder: Path) -> None:
+            (folder / "map").mkdir()
+            (folder / "map" / "map.yaml").write_text(written, encoding="utf-8")
+            (folder / "map" / image).write_bytes(data)
+            check_image(folder / "map" / image)
+
+        self._worlds.keep(name, fill)
         return name
 
     def _put(self, file: str, scenario: Scenario, world: str, known: Mapping[str, str], account: Account) -> str:

@@ -13,9 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from agora.config import build_component, parse
+from agora.config import build_component
 from agora.core.state import SOCIAL_STATES
-from agora.documents import shown
 from agora.errors import InputError, UnknownNameError
 from agora.maps.grid import Map
 from agora.maps.place import Place, changed, read_place
@@ -191,29 +190,6 @@ class Worlds:
             if is_full(cause := error.__cause__) and cause is not None:
                 raise cause from error
             raise
-
-    def take(self, name: str, text: str, image: bytes) -> dict[str, Any]:
-        """Make an own world of a map of map_server, whole or not at all, and return it.
-
-        Args:
-            name: its name.
-            text: the map's YAML; it names an image beside it.
-            image: that image.
-
-        Raises:
-            InputError: there is a world of this name already, or the files are none of a map, or the map is too large.
-        """
-        named = parse(text, dict[str, Any], "map.yaml").get("image")
-        if not isinstance(named, str) or Path(named).name != named or Path(named).suffix.lower() not in IMAGES:
-            raise InputError(f"map.yaml: image: expected the name of a file beside it ({', '.join(IMAGES)}), got {shown(named)}")
-
-        def fill(folder: Path) -> None:
-            (folder / "map").mkdir()
-            (folder / "map" / "map.yaml").write_text(text, encoding="utf-8")
-            (folder / "map" / named).write_bytes(image)
-            check_image(folder / "map" / named)
-
-        return self.keep(name, fill)
 
     def _check_new(self, name: str) -> None:
         check_name("world", name)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import io
 import json
 from dataclasses import replace
@@ -167,12 +166,10 @@ def test_scenarios_and_worlds_are_counted_and_weighed(settings, quick):
         picture = io.BytesIO()
         noise = np.random.default_rng(1).integers(0, 255, (900, 1200), dtype=np.uint8)
         Image.fromarray(noise).save(picture, "png")
-        large = {
-            "name": "noise",
-            "yaml": "image: a.png\nresolution: 0.1\norigin: [0, 0, 0]\n",
-            "image": base64.b64encode(picture.getvalue()).decode(),
-        }
-        assert "of 1 MiB, and this one has 1.0; remove some" in said(ann.post("/api/worlds/map", json=large))
+        sheet, image = b"image: a.png\nresolution: 0.1\norigin: [0, 0, 0]\n", picture.getvalue()
+        asked = {"file": ["noise.yaml", "a.png"], "size": [len(sheet), len(image)]}
+        large = ann.post("/api/uploads/open", params=asked, content=sheet + image)
+        assert "of 1 MiB, and this one has 1.0; remove some" in said(large)
         assert ann.post("/api/worlds", json={"name": "room", **ROOM}).status_code == 201
         full = "quota: you have 2 of 2 scenarios, worlds and other things; remove some"
         assert said(ann.put("/api/scenarios/two", json={"content": SCENE})) == full

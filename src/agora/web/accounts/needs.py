@@ -87,7 +87,6 @@ NEEDS = {
     "GET /api/worlds": READ,
     "POST /api/worlds": WRITE,
     "POST /api/worlds/preview": WRITE,
-    "POST /api/worlds/map": WRITE,
     "POST /api/worlds/empty": WRITE,
     "POST /api/worlds/copy": WRITE,
     "GET /api/worlds/{name}": READ,

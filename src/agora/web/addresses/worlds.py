@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 from collections.abc import Callable
 from typing import Any
@@ -27,9 +26,9 @@ def add_worlds(app: FastAPI, worlds: Worlds, scenarios: Scenarios, things: Thing
     _add_looks(app, worlds, things)
     _add_drawings(app, Drawings(worlds, scenarios), things, ledger)
 
-    def made(person: Person, name: str, make: Callable[[], dict[str, Any]], size: int = 0) -> dict[str, Any]:
+    def made(person: Person, name: str, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         with ledger.turn(person):
-            ledger.check_upload(person, size)
+            ledger.check_upload(person)
             world = make()
             things.put("world", name, person.name)
         return world
@@ -52,16 +51,6 @@ def add_worlds(app: FastAPI, worlds: Worlds, scenarios: Scenarios, things: Thing
         """Make an own world of the map of another: ``name``, ``of``."""
         name, of = text_in(fields, "name"), text_in(fields, "of")
         return made(person, name, lambda: worlds.copy(name, of))
-
-    @app.post("/api/worlds/map", status_code=201)
-    def take(person: Asker, fields: dict[str, Any]) -> dict[str, Any]:
-        """Make an own world of a map of map_server: ``name``, ``yaml`` (its text) and ``image`` (base64)."""
-        try:
-            image = base64.b64decode(text_in(fields, "image"), validate=True)
-        except ValueError as error:
-            raise InputError("image: expected base64") from error
-        name, text = text_in(fields, "name"), text_in(fields, "yaml")
-        return made(person, name, lambda: worlds.take(name, text, image), len(image))
 
     @app.delete("/api/worlds/{name}", status_code=204)
     def remove(name: str) -> None:
