@@ -56,10 +56,11 @@ class RunQueue:
             session.commit()
         return run
 
-    def runs(self) -> Sequence[Run]:
-        """All runs, the newest first."""
+    def runs(self, owner: str | None = None) -> Sequence[Run]:
+        """All runs, or those of one owner, the newest first."""
+        chosen = select(Run) if owner is None else select(Run).where(Run.owner == owner)
         with self._session() as session:
-            return session.scalars(select(Run).order_by(Run.created.desc(), Run.id.desc())).all()
+            return session.scalars(chosen.order_by(Run.created.desc(), Run.id.desc())).all()
 
     def counts(self) -> dict[str, int]:
         """Return the numbers of runs by state."""

@@ -22,6 +22,9 @@ from agora.web.workers import working
 HOST = "127.0.0.1"
 """Address at which a server listens by default: this machine alone can reach it."""
 
+UNREAD = 60.0
+"""A connection whose other end has read nothing of what waits for it for so long is cut, s."""
+
 
 def is_here(host: str) -> bool:
     """Return whether an address is this machine's own, which nobody else can reach.
@@ -95,6 +98,8 @@ def _listening(host: str, port: int) -> socket.socket:
     """A socket that listens on a port of this machine; who comes before the server is ready waits for it."""
     listening = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    if hasattr(socket, "TCP_USER_TIMEOUT"):  # Linux; its connections inherit it
+        listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, round(1000 * UNREAD))
     try:
         listening.bind((host, port))
         listening.listen()

@@ -11,6 +11,7 @@ from PIL import Image
 from sqlalchemy import update
 from sqlalchemy.orm import Session
 
+from agora.web.accounts import things
 from agora.web.queue import RunQueue
 from agora.web.settings import Limits, Quotas
 from agora.web.tables import Run
@@ -157,6 +158,30 @@ def test_live_episodes_that_are_watched_are_limited_and_one_that_nobody_watches_
             assert said(ann.post("/api/live", json=LIVE)) == (
                 "quota: 1 of your 1 live episodes are watched; close one of them first"
             )
+
+
+def test_results_that_have_ended_are_weighed_once_and_again_where_they_change(house, settings, monkeypatch):
+    chief, _ = house.person("chief", "administer"), house.person("ann")
+    queue, weighed = RunQueue(house.engine), []
+    runs = queue.put_finished("ended", "one", {}, 1, owner="ann"), queue.put("under way", {}, owner="ann")
+    for run in runs:
+        (settings.runs / run.id).mkdir()
+        (settings.runs / run.id / "rows").write_bytes(bytes(1 << 20))
+
+    def size_of(place):
+        weighed.append(place.name)
+        return things.size_of(place)
+
+    monkeypatch.setattr("agora.web.accounts.quotas.size_of", size_of)
+
+    def results() -> float:
+        weighed.clear()
+        return next(one["use"]["results"] for one in chief.get("/api/users").json() if one["name"] == "ann")
+
+    assert (results(), weighed) == (2.0, [runs[1].id, "ended"])
+    assert (results(), weighed) == (2.0, [runs[1].id])
+    (settings.runs / "ended" / "report").write_bytes(bytes(1 << 20))
+    assert (results(), weighed) == (3.0, [runs[1].id, "ended"])
 
 
 def test_scenarios_and_worlds_are_counted_and_weighed(settings, quick):

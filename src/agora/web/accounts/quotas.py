@@ -13,7 +13,7 @@ from agora.web.accounts.people import Person
 from agora.web.accounts.things import Things, size_of
 from agora.web.queue import RunQueue
 from agora.web.settings import Quotas
-from agora.web.tables import QUEUED, RUNNING
+from agora.web.tables import QUEUED, RUNNING, Run
 
 _MIB = 1 << 20
 
@@ -47,6 +47,7 @@ class Ledger:
     def __init__(self, queue: RunQueue, folder: Path, things: Things) -> None:
         self._queue, self._folder, self._things = queue, folder, things
         self._turns: dict[str, threading.Lock] = {}
+        self._weighed: dict[str, tuple[object, int]] = {}
 
     def turn(self, person: Person) -> AbstractContextManager[Any]:
         """Return what an address holds from its check to the end of what it adds: of two requests at once not both may fit."""
@@ -54,14 +55,29 @@ class Ledger:
 
     def use(self, name: str) -> Use:
         """Return how much a person has."""
-        runs = [run for run in self._queue.runs() if run.owner == name]
+        runs = self._queue.runs(name)
         own = self._things.of(name)
         return Use(
             runs=sum(run.state in (QUEUED, RUNNING) for run in runs),
-            results=sum(size_of(self._folder / run.id) for run in runs) / _MIB,
+            results=sum(map(self._weigh, runs)) / _MIB,
             uploads=len(own),
             upload_size=sum(map(size_of, own)) / _MIB,
         )
+
+    def _weigh(self, run: Run) -> int:
+        """Return the bytes of a run's folder; a run that has ended is weighed once, and again where its folder changes."""
+        folder = self._folder / run.id
+        if run.state in (QUEUED, RUNNING):
+            return size_of(folder)
+        try:
+            state = (run.ended, folder.stat().st_mtime_ns)
+        except OSError:
+            return 0
+        known, size = self._weighed.get(run.id, (None, 0))
+        if known != state:
+            size = size_of(folder)
+            self._weighed[run.id] = (state, size)
+        return size
 
     def check_run(self, person: Person, episodes: int = 0, processors: int = 1) -> None:
         """Refuse a run that would be too much for a person.
