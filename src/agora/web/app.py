@@ -17,6 +17,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import FileResponse, HTMLResponse, JSONResponse, Response
 from fastapi.staticfiles import StaticFiles
 from sqlalchemy import Engine
+from sqlalchemy.exc import SQLAlchemyError
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
@@ -40,7 +41,7 @@ from agora.web.addresses.suites import add_suites
 from agora.web.addresses.trainings import add_trainings
 from agora.web.addresses.uploads import add_uploads
 from agora.web.addresses.worlds import add_worlds
-from agora.web.disk import no_room
+from agora.web.disk import database_words, no_room
 from agora.web.events import Events
 from agora.web.guard import Guard
 from agora.web.health import Numbers, Timed
@@ -182,6 +183,10 @@ def _answer_errors(app: FastAPI) -> None:
     @app.exception_handler(OSError)
     async def fail(request: Request, error: OSError) -> JSONResponse:
         return JSONResponse({"error": no_room(error, "nothing was saved")}, 507)
+
+    @app.exception_handler(SQLAlchemyError)
+    async def wait(request: Request, error: SQLAlchemyError) -> JSONResponse:
+        return JSONResponse({"error": database_words(error)}, 503)
 
 
 class _Hashed(StaticFiles):

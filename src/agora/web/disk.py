@@ -1,12 +1,16 @@
-"""Words about a disk that has no room."""
+"""Words about a disk that has no room, and a database that does not answer."""
 
 from __future__ import annotations
 
 import errno
+import sqlite3
+
+from sqlalchemy.exc import SQLAlchemyError
 
 from agora.errors import in_words
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+_POSTGRES_FULL = "53100"
 
 
 def is_full(error: BaseException | None) -> bool:
@@ -19,3 +23,11 @@ def no_room(error: OSError, then: str) -> str:
     if not is_full(error):
         return in_words(error)
     return f"the disk of the server is full ({error.strerror}); {then}"
+
+
+def database_words(error: SQLAlchemyError) -> str:
+    """Return the reason why a database did not take or give something; where its disk is full, also the remedy."""
+    reason = getattr(error, "orig", None) or error
+    if getattr(reason, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL or getattr(reason, "sqlstate", None) == _POSTGRES_FULL:
+        return f"the disk of the database is full ({reason}); nothing was saved: make room, and try again"
+    return f"the database does not answer ({reason}); nothing was saved: try again later"

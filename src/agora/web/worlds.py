@@ -150,7 +150,7 @@ class Worlds:
         self._check_new(name)
         source = self.folder(of) / "map"
         with self._new(name) as folder:
-            shutil.copytree(source, folder / "map", ignore=shutil.ignore_patterns(".*"))
+            _copy(source, folder / "map")
         return self.world(name)
 
     def keep(self, name: str, fill: Callable[[Path], None]) -> dict[str, Any]:
@@ -195,6 +195,18 @@ class Worlds:
         check_name("world", name)
         if name in self.names():
             raise InputError(f"world: there is one called {name!r} already; choose another name")
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Copy a folder without hidden files; the first error is the system's own, which `shutil.copytree` puts into words."""
+    target.mkdir()
+    for path in source.iterdir():
+        if path.name.startswith("."):
+            continue
+        if path.is_dir():
+            _copy(path, target / path.name)
+        else:
+            shutil.copyfile(path, target / path.name)
 
 
 def generated(generator: str, parameters: Mapping[str, Any], seed: int) -> Place:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import io
 import json
+import sqlite3
 from dataclasses import replace
 
 import numpy as np
 from PIL import Image
 from sqlalchemy import update
+from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
 from agora.web.accounts import things
@@ -20,6 +22,7 @@ from tests.web.house import opened_house
 FORM = {"suite": "demo", "planners": ["go_to_goal"], "stages": ["doorway"], "episodes": 1}
 LIVE = {"suite": "demo", "planner": "go_to_goal", "stage": "doorway"}
 SCENE = {"map": "hall", "robots": [{"start": [2, 2, 0], "goal": [6, 6, 0]}], "obstacles": {"dynamic": []}}
+SUITE = {"stages": [{"name": "quiet", "episodes": 2, "world": {"name": "folder", "path": "hall"}}]}
 ROOM = {"generator": "office"}
 
 
@@ -158,6 +161,38 @@ def test_live_episodes_that_are_watched_are_limited_and_one_that_nobody_watches_
             assert said(ann.post("/api/live", json=LIVE)) == (
                 "quota: 1 of your 1 live episodes are watched; close one of them first"
             )
+
+
+def test_what_a_full_database_does_not_take_is_kept_nowhere_and_said(settings, quick, monkeypatch):
+    with house_with(settings) as house:
+        ann = house.person("ann")
+
+        def full(session):
+            reason = sqlite3.OperationalError("database or disk is full")
+            reason.sqlite_errorcode = sqlite3.SQLITE_FULL
+            raise OperationalError("INSERT", {}, reason)
+
+        sheet, image = b"image: a.png\nresolution: 0.1\norigin: [0, 0, 0]\n", io.BytesIO()
+        Image.new("L", (40, 40), 255).save(image, "png")
+        asked = {"file": ["lab.yaml", "a.png"], "size": [len(sheet), len(image.getvalue())]}
+
+        def answers():
+            yield ann.put("/api/scenarios/one", json={"content": SCENE})
+            yield ann.put("/api/suites/own/two", json={"content": SUITE})
+            yield ann.post("/api/worlds/copy", json={"name": "copy", "of": "hall"})
+            yield ann.post("/api/uploads/open", params=asked, content=sheet + image.getvalue())
+            yield ann.post("/api/runs", json={"suite": "demo", "planners": ["orca"]})
+            yield ann.post("/api/trainings", json={"training": "bc"})
+            yield ann.post("/api/me/tokens", json={"name": "mine"})
+
+        with monkeypatch.context() as patched:
+            patched.setattr(Session, "commit", full)
+            for answer in answers():
+                assert answer.status_code == 503
+                assert "the disk of the database is full" in answer.json()["error"]
+        kept = [path for path in settings.folder.rglob("*") if path.is_file() and not path.name.startswith((".", "agora.sqlite"))]
+        assert kept == [] and list(settings.runs.iterdir()) == []
+        assert [answer.status_code for answer in answers()] == [200, 200, 201, 201, 201, 201, 201]
 
 
 def test_results_that_have_ended_are_weighed_once_and_again_where_they_change(house, settings, monkeypatch):

@@ -113,10 +113,10 @@ def test_a_thing_has_the_owner_who_made_it_last(engine, tmp_path):
     (tmp_path / "one").write_text("12345")
     assert things.owner("scenario", "one") == ""
     for owner in ("ann", "ben"):
-        things.put("scenario", "one", owner)
+        things.put(owner, ("scenario", "one"))
         assert things.owner("scenario", "one") == owner
     assert (things.of("ann"), things.of("ben")) == ([], [tmp_path / "one"])
-    things.put("scenario", "one", "")
+    things.forget("scenario", "one")
     assert things.of("ben") == []
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import hashlib
 import secrets
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
 from sqlalchemy import Engine, delete, select, update
+from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
 from agora.errors import UnknownNameError
@@ -65,10 +67,11 @@ class Keys:
                 changed = {"expires": until} if until - key.expires > _STEP else {}
             else:
                 changed = {"used": now()} if key.used is None or now() - key.used > _STEP else {}
-            if changed:
+        if changed:
+            with suppress(SQLAlchemyError), Session(self._engine) as session:  # a full disk keeps nobody out
                 session.execute(update(Key).where(Key.hash == key.hash).values(**changed))
                 session.commit()
-            return user
+        return user
 
     def invitation(self, secret: str) -> Key | None:
         """Return an invitation, used or over as it may be; None where there is none."""

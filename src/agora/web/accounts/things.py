@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from sqlalchemy import Engine, delete, select
+from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
 from agora.web.accounts.tables import Owned
@@ -41,12 +44,27 @@ class Things:
         with Session(self._engine) as session:
             return {one.name: one.owner for one in session.scalars(select(Owned).where(Owned.kind == kind))}
 
-    def put(self, kind: str, name: str, owner: str) -> None:
-        """Enter the owner of a thing that is new; an empty name is nobody's."""
-        with Session(self._engine) as session:
+    def put(self, owner: str, *new: tuple[str, str]) -> None:
+        """Enter the owner of things that were just made, each a kind and a name; an empty name is nobody's.
+
+        Where the database takes nothing, as on a full disk, the things go again, and its error is raised.
+        """
+        try:
+            with Session(self._engine) as session:
+                for kind, name in new:
+                    session.execute(delete(Owned).where(Owned.kind == kind, Owned.name == name))
+                    if owner:
+                        session.add(Owned(kind=kind, name=name, owner=owner))
+                session.commit()
+        except SQLAlchemyError:
+            for kind, name in new:
+                _remove(self._places[kind](name))
+            raise
+
+    def forget(self, kind: str, name: str) -> None:
+        """Forget the owner of a thing that is gone; where that cannot be written, the next thing of the name has it written."""
+        with suppress(SQLAlchemyError), Session(self._engine) as session:
             session.execute(delete(Owned).where(Owned.kind == kind, Owned.name == name))
-            if owner:
-                session.add(Owned(kind=kind, name=name, owner=owner))
             session.commit()
 
     def of(self, owner: str) -> list[Path]:
@@ -55,6 +73,13 @@ class Things:
             found = session.scalars(select(Owned).where(Owned.owner == owner)).all()
         places = [self._places[one.kind](one.name) for one in found if one.kind in self._places]
         return [place for place in places if place.exists()]
+
+
+def _remove(place: Path) -> None:
+    if place.is_dir():
+        shutil.rmtree(place, ignore_errors=True)
+    else:
+        place.unlink(missing_ok=True)
 
 
 def size_of(place: Path) -> int:

@@ -72,7 +72,7 @@ def _changes(app: FastAPI, scenarios: Scenarios, things: Things, ledger: Ledger)
             ledger.check_upload(person, len(text), new=not version)
             scenario = scenarios.put(name, text, version)
             if not version:
-                things.put("scenario", name, person.name)
+                things.put(person.name, ("scenario", name))
         return scenario | {"owner": things.owner("scenario", name) or ""}
 
     @app.put("/api/scenarios/{name}")
@@ -85,7 +85,7 @@ def _changes(app: FastAPI, scenarios: Scenarios, things: Things, ledger: Ledger)
     def remove(name: str) -> None:
         """Remove an own scenario."""
         scenarios.remove(name)
-        things.put("scenario", name, "")
+        things.forget("scenario", name)
 
 
 @cache

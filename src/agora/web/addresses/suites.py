@@ -85,7 +85,7 @@ def _changes(app: FastAPI, suites: Suites, things: Things, ledger: Ledger) -> No
             ledger.check_upload(person, len(json.dumps(content)), new=not version)
             suite = suites.put(name, content, version)
             if not version:
-                things.put("suite", name, person.name)
+                things.put(person.name, ("suite", name))
         return suite | {"owner": things.owner("suite", name) or ""}
 
     @app.put("/api/suites/own/{name}")
@@ -98,7 +98,7 @@ def _changes(app: FastAPI, suites: Suites, things: Things, ledger: Ledger) -> No
     def remove(name: str) -> None:
         """Remove an own suite."""
         suites.store.remove(name)
-        things.put("suite", name, "")
+        things.forget("suite", name)
 
 
 @cache

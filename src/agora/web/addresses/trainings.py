@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI
 from fastapi.responses import Response
+from sqlalchemy.exc import SQLAlchemyError
 
 from agora.config import build
 from agora.errors import InputError
@@ -49,8 +51,12 @@ def add_trainings(app: FastAPI, settings: Settings, queue: RunQueue, trainings: 
         with ledger.turn(person):
             ledger.check_run(person)
             id = fresh_id()
-            keep(settings.runs / id, chosen)
-            return queue.put(title[:200], form, TRAINING, id, person.name).plain()
+            try:
+                keep(settings.runs / id, chosen)
+                return queue.put(title[:200], form, TRAINING, id, person.name).plain()
+            except (OSError, SQLAlchemyError):
+                shutil.rmtree(settings.runs / id, ignore_errors=True)
+                raise
 
     _add_one(app, settings, queue)
 

@@ -29,16 +29,15 @@ def add_uploads(app: FastAPI, opener: Opener, policies: Policies, things: Things
         with ledger.turn(person):
             ledger.check_upload(person, sum(len(data) for _, data in files))
             found = opener.open(files, name, world)
-            for kind, names in (("world", [found["world"]] if found["world"] else []), ("scenario", found["scenarios"])):
-                for one in names:
-                    things.put(kind, one, person.name)
+            worlds = [("world", found["world"])] if found["world"] else []
+            things.put(person.name, *worlds, *(("scenario", one) for one in found["scenarios"]))
         return found
 
     def kept(person: Person, name: str, data: bytes) -> Answer:
         with ledger.turn(person):
             ledger.check_upload(person, len(data))
             policy = policies.keep(name, data)
-            things.put("policy", name, person.name)
+            things.put(person.name, ("policy", name))
         return policy
 
     @app.post("/api/uploads/open", status_code=201)
@@ -72,7 +71,7 @@ def add_uploads(app: FastAPI, opener: Opener, policies: Policies, things: Things
     def remove_policy(name: str) -> None:
         """Remove an own policy."""
         policies.uploaded.remove(name)
-        things.put("policy", name, "")
+        things.forget("policy", name)
 
 
 async def body_of(request: Request) -> bytes:

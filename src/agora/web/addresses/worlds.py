@@ -30,7 +30,7 @@ def add_worlds(app: FastAPI, worlds: Worlds, scenarios: Scenarios, things: Thing
         with ledger.turn(person):
             ledger.check_upload(person)
             world = make()
-            things.put("world", name, person.name)
+            things.put(person.name, ("world", name))
         return world
 
     @app.post("/api/worlds", status_code=201)
@@ -58,7 +58,7 @@ def add_worlds(app: FastAPI, worlds: Worlds, scenarios: Scenarios, things: Thing
         if playing := scenarios.names_in(name):
             raise InputError(f"world: {name!r} is the world of {', '.join(playing)}; remove these first")
         worlds.remove(name)
-        things.put("world", name, "")
+        things.forget("world", name)
 
 
 def _add_looks(app: FastAPI, worlds: Worlds, things: Things) -> None:
