@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import base64
+import shutil
 import subprocess
 import sys
 import zlib
@@ -191,6 +192,16 @@ def test_a_server_that_was_killed_between_two_steps_of_saving_finishes_them(clie
     own = settings.worlds / "lab"
     (own / "map").rename(own / ".map.next")
     assert client.get("/api/worlds/lab/drawing").json()["zones"] == [ROOM]
+
+
+def test_a_drawing_that_a_killed_server_had_not_acknowledged_keeps_nobody_from_drawing(client, settings):
+    put(client, "lab", empty(client), zones=[ROOM])
+    kept, own = client.get("/api/worlds/lab/drawing").json(), settings.worlds / "lab"
+    shutil.copytree(own / "map", own / ".map.next")
+    answer = put(client, "lab", kept, zones=[])
+    assert answer.status_code == 200, answer.text
+    assert client.get("/api/worlds/lab/drawing").json()["zones"] == []
+    assert sorted(path.name for path in own.iterdir()) == ["map"]
 
 
 def test_a_full_disk_is_said_and_the_old_drawing_stays(client, settings, monkeypatch):

@@ -281,6 +281,7 @@ def _swap(folder: Path, write: Callable[[Path], None]) -> None:
     try:
         part.mkdir()
         write(part)
+        shutil.rmtree(folder / ".map.next", ignore_errors=True)  # of a server that was killed here, which has answered nothing yet
         os.replace(part / "map", folder / ".map.next")
     finally:
         shutil.rmtree(part, ignore_errors=True)

@@ -74,5 +74,5 @@ def _waits(queue: RunQueue) -> bool:
 
 
 def _how(code: int) -> str:
-    """How a worker died, from its exit code."""
+    """Return words for the death of a worker, from its exit code."""
     return f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
