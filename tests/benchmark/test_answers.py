@@ -92,3 +92,19 @@ def test_how_far_people_were_moved_counts_before_their_distance_where_a_run_has_
 def test_planners_with_different_episodes_are_not_compared():
     rows = run(a=([5.0, 6.0, 7.0, 8.0], 0.8), b=([5.0, 6.0, 7.0, 8.0], 0.8))
     assert said(rows) and said(rows[:-1]) == []
+
+
+def test_the_answers_are_about_the_planners_that_were_asked_for_and_the_last_about_the_one_that_sees_nobody():
+    rows = run(a=([5.0] * 12, 0.8), b=([6.0] * 4 + [None] * 8, 0.8), blind=([4.0] * 12, 0.2))
+    *asked, last = answers(rows, ["a", "b", "blind"], METRICS[:2], ["blind"])
+    assert asked[0].words == "Of 12 episodes: a 100.0 %; then b 33.3 %."
+    assert not any("blind" in one.words + one.sure for one in asked)
+    assert last.words == "blind, which sees nobody, was added as a measure: it reached the goal in 100.0 % of 12 episodes."
+    assert last.sure == "b reached fewer, which is more than chance. The difference from a may be chance."
+
+
+def test_one_planner_beside_the_one_that_sees_nobody_is_told_of_first():
+    rows = run(a=([5.0, None, 7.0], 0.8), blind=([4.0, 4.0, 4.0], 0.2))
+    first, second = answers(rows, ["a", "blind"], METRICS[:2], ["blind"])
+    assert (first.question, first.words) == ("How often did a reach the goal?", "In 66.7 % of 3 episodes.")
+    assert second.words.startswith("blind, which sees nobody")

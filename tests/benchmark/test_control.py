@@ -6,8 +6,10 @@ import dataclasses
 
 import pytest
 
-from agora.benchmark.bench import describe
+from agora.benchmark.bench import describe, run_all
 from agora.benchmark.control import CONTROL, with_control
+from agora.benchmark.form import RequestForm
+from agora.benchmark.kept import report
 from agora.benchmark.request import Request
 from agora.planners.presets import named_planner
 from agora.registry import Named
@@ -47,3 +49,17 @@ def test_a_run_is_resumed_with_or_without_it_as_it_was_begun(tmp_path):
         describe(request).write(tmp_path)
         assert labels(suite, tmp_path, "orca", resume=True) == there
     assert labels(suite, tmp_path / "new", "orca", resume=True) == ["orca", CONTROL]
+
+
+def test_the_record_of_a_run_says_which_planner_nobody_asked_for(tmp_path):
+    for asked, control in ((("orca",), (f"{CONTROL}@view",)), (("orca", CONTROL), None)):
+        form = RequestForm("demo", asked, output=tmp_path / "run", pedestrians=("view",))
+        assert describe(form.request()).control == control
+
+
+def test_the_report_is_about_the_planner_that_was_asked_for_and_then_about_the_one_that_sees_nobody(tmp_path):
+    run_all(RequestForm("demo", ("orca",), output=tmp_path, stages=("doorway",), episodes=2, workers=0).request())
+    page = report(tmp_path).read_text(encoding="utf-8")
+    head = page[: page.index('class="facts"')]
+    assert head.index("How often did orca reach the goal?") < head.index(f"{CONTROL}, which sees nobody")
+    assert "sees nobody, a measure" in page

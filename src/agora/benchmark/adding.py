@@ -41,4 +41,5 @@ def adding(request: Request) -> Request:
         if name in begun and (now := plain(planner)) != (was := plain(begun[name])):
             raise ResultsError(f"{folder}: has a planner {name!r} already: {difference_of(was, now, name)}; give it another label")
     planners = begun | {name: planner for name, planner in request.planners.items() if name not in begun}
-    return replace(request, planners=planners, pedestrians=levels, resume=True, begun=tuple(begun))
+    controls = tuple(dict.fromkeys(record.names[label] for label in record.control or ()))
+    return replace(request, planners=planners, pedestrians=levels, resume=True, begun=tuple(begun), controls=controls)

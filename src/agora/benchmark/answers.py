@@ -3,6 +3,8 @@
 Each answer says how sure it is, by the planners that the same episodes tell apart (`agora.benchmark.ranking`). A robot that fails
 stops early, which flatters its time and its distance to people. So the last two questions are put to the planner that reached the
 most and those that are not told apart from it, on the episodes that all of these reached.
+
+A planner that nobody asked for, run as a measure (`agora.benchmark.control`), takes no part in these. The last answer is about it.
 """
 
 from __future__ import annotations
@@ -35,17 +37,53 @@ class Answer(NamedTuple):
     sure: str
 
 
-def answers(rows: Sequence[Row], planners: Sequence[str], metrics: Sequence[Metric]) -> list[Answer]:
+def answers(rows: Sequence[Row], planners: Sequence[str], metrics: Sequence[Metric], control: Sequence[str] = ()) -> list[Answer]:
     """Return the answers; none where planners have different episodes, or fewer than two planners or episodes are there.
 
     Args:
         rows: rows of the run.
         planners: labels of the planners.
         metrics: metrics that some row has a value of.
+        control: labels among these of planners that nobody asked for.
     """
     marked = [{**row, REACHED.name: float(row["outcome"] == "reached")} for row in rows]
+    if not same_episodes(by_planner(rows, planners)):
+        return []
+    asked = asked_of(planners, control)
+    return _of_asked(marked, asked, metrics) + [
+        one for label in planners if label not in asked for one in _of_control(marked, label, asked)
+    ]
+
+
+def asked_of(planners: Sequence[str], control: Sequence[str]) -> list[str]:
+    """Return the planners that somebody asked for; all where nobody asked for any."""
+    return [label for label in planners if label not in control] or list(planners)
+
+
+def _of_control(marked: Sequence[Row], control: str, asked: Sequence[str]) -> list[Answer]:
+    """Say what a planner that nobody asked for reached, beside the others."""
+    ranked, pairs, count = ranking(marked, REACHED, [*asked, control])
+    if not ranked:
+        return []
+    share = {one.planner: one.mean for one in ranked}
+    untold = _untold(control, pairs)
+    more, fewer = ([one for one in asked if one not in untold and (share[one] > share[control]) is up] for up in (True, False))
+    sure = [
+        f"{_list(some)} reached {words}, which is more than chance." for some, words in ((more, "more"), (fewer, "fewer")) if some
+    ]
+    sure += [f"The difference from {_list(untold)} may be chance."] if untold else []
+    reached = f"it reached the goal in {_percent(share[control])} of {count} episodes"
+    words = f"{control}, which sees nobody, was added as a measure: {reached}."
+    said = Answer("Does seeing people help here?", words, " ".join(sure))
+    if len(asked) > 1:
+        return [said]
+    return [Answer(f"How often did {asked[0]} reach the goal?", f"In {_percent(share[asked[0]])} of {count} episodes.", ""), said]
+
+
+def _of_asked(marked: Sequence[Row], planners: Sequence[str], metrics: Sequence[Metric]) -> list[Answer]:
+    """Answer the questions about the planners that somebody asked for."""
     ranked, pairs, count = ranking(marked, REACHED, planners)
-    if not ranked or not same_episodes(by_planner(rows, planners)):
+    if not ranked:
         return []
     said = [
         _answer("Which planner reached more goals?", f"Of {count} episodes", ranked, pairs, lambda share: f"{100.0 * share:.1f} %")

@@ -57,6 +57,7 @@ def write_comparison(runs: Merged, path: Path, baseline: str | None = None) -> P
         "names": runs.names,
         "blind": runs.blind,
         "unaware": runs.unaware,
+        "controls": runs.control,
         "places": {key: (shlex.quote(str(folder)), own) for key, (folder, own) in runs.places.items()},
         "parameters": runs.parameters,
         "notes": runs.notes,

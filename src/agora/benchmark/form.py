@@ -117,8 +117,10 @@ class RequestForm:
         if self.interplanner and not texts:
             raise InputError("interplanner: the contest names those of its planners; name planners too")
         planners = dict(named_planner(one, self.interplanner) for text in texts for one in swept(text))
+        controls: tuple[str, ...] = ()
         if planners and self.control and not self.record and not self.add:  # sensors are recorded of runs that are learned from
-            planners = with_control(suite, planners, self.folder(suite), self.resume)
+            asked, planners = planners, with_control(suite, planners, self.folder(suite), self.resume)
+            controls = tuple(name for name in planners if name not in asked)
         recordable(self.record)
         planners = planners or contestants
         counts = {stage.name: stage.count for stage in read_benchmark(self.suite)[0].stages}
@@ -131,5 +133,6 @@ class RequestForm:
             pedestrians=self.pedestrians,
             resume=self.resume,
             whole=whole,
+            controls=controls,
         )
         return adding(request) if self.add else request

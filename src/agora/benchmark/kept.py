@@ -107,6 +107,7 @@ def report(folder: Path, found: Account | None = None) -> Path:
         "parameters": record.parameters,
         "blind": record.blind,
         "unaware": record.unaware,
+        "controls": record.control,
         "folder": shlex.quote(str(folder)),
         **setting(record),
     }
@@ -155,9 +156,9 @@ def write_page(
     return path
 
 
-def first_answers(rows: Sequence[Row], planners: Sequence[str]) -> list[Answer]:
+def first_answers(rows: Sequence[Row], planners: Sequence[str], control: Sequence[str] = ()) -> list[Answer]:
     """Return the first answers on rows of a run (`agora.benchmark.answers`), by the metrics that are installed."""
-    return answers(rows, planners, shown_metrics(rows, _metrics())[0])
+    return answers(rows, planners, shown_metrics(rows, _metrics())[0], control)
 
 
 def _metrics() -> list[Metric]:

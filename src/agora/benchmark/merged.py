@@ -49,6 +49,7 @@ class Merged:
         names: names of planners by label, where the label has a level of perception or a run, too.
         blind: labels of planners that read no walls.
         unaware: labels of planners that read nothing of people.
+        control: labels of planners that nobody asked for in any of the runs.
         parameters: planners with their parameters by label, plain data, as far as the runs say them.
         notes: a sentence for each thing that is the same or not.
         problems: what is not as it was planned, with the name of the run.
@@ -63,6 +64,7 @@ class Merged:
     names: dict[str, str]
     blind: list[str]
     unaware: list[str]
+    control: list[str]
     parameters: dict[str, Any]
     notes: list[str]
     problems: list[str]
@@ -116,6 +118,7 @@ def merged(folders: Sequence[Path]) -> Merged:
         names,
         [labels[run.name, label] for run in runs for label in run.record.blind or ()],
         [labels[run.name, label] for run in runs for label in run.record.unaware or ()],
+        _control(runs, labels),
         parameters,
         [*notes, *said, *more, *_machines(runs)],
         [run.named(problem) for run in runs for problem in run.account.problems()],
@@ -313,6 +316,13 @@ def _reason(first: _Run, facts: _Facts, other: _Run, theirs: _Facts) -> str:
             return f"{run.name} does not say what decided its results"
     key = next(key for key in facts if facts[key] != theirs[key])
     return difference_of(facts[key], theirs[key], key, (f"in {first.name}", f"in {other.name}"))
+
+
+def _control(runs: Sequence[_Run], labels: Mapping[tuple[str, str], str]) -> list[str]:
+    """Labels of the planners that nobody asked for in any run."""
+    there = {run.name: run.record.control or () for run in runs}
+    asked = {shown for (name, label), shown in labels.items() if label not in there[name]}
+    return list(dict.fromkeys(shown for shown in labels.values() if shown not in asked))
 
 
 def _machines(runs: Sequence[_Run]) -> Iterator[str]:

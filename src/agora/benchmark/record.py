@@ -64,6 +64,7 @@ class RunRecord:
         whole: number of episodes by stage of the suite that this run has a part of.
         blind: labels of planners that read no walls (`agora.benchmark.facts.blind`).
         unaware: labels of planners that read nothing of people (`agora.benchmark.facts.unaware`).
+        control: labels of planners that nobody asked for, run as a measure (`agora.benchmark.control`).
         id: digest of all of these, the mark of the run's shards.
         earlier: marks of shards from before planners were added to the run.
         made_on: machine on which the run was begun.
@@ -86,6 +87,7 @@ class RunRecord:
     whole: dict[str, int] | None = None
     blind: tuple[str, ...] | None = None
     unaware: tuple[str, ...] | None = None
+    control: tuple[str, ...] | None = None
     id: str | None = None
     earlier: tuple[str, ...] | None = None
     made_on: Machine | None = None

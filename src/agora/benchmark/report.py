@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from agora.benchmark import charts, tables
-from agora.benchmark.answers import answers
+from agora.benchmark.answers import answers, asked_of
 from agora.benchmark.facts import facts, words_of
 from agora.benchmark.failures import listed, titles
 from agora.benchmark.headline import ARENA, comparisons, headline
@@ -69,11 +69,12 @@ def render(
     Args:
         run: what was run; ``suite``, ``planners``, ``version``, ``commit``, ``hardware``, ``seeds``, ``trajectories``,
             ``interrupted``, ``problems``, ``notes`` and what `agora.benchmark.facts.setting` says are shown where given. Planners
-            that are ``blind`` are marked; failures of these, and of those that are ``unaware`` of people, say so. ``folder`` is
-            that of the run, for commands, and ``places`` the folder and the own key of each row where they are of several runs.
-            Where it is ``incomplete``, no planner is named best. ``names`` are those of planners by label, where a planner has
-            another label at each level of perception. ``parameters`` are the planners by label as plain data, for the curves of
-            sweeps. Of a ``part`` of a suite no published numbers stand beside.
+            that are ``blind`` or the ``controls`` are marked; the first answers are about others than the ``controls``. Failures of
+            planners that are ``blind``, or ``unaware`` of people, say so. ``folder`` is that of the run, for commands, and
+            ``places`` the folder and the own key of each row where they are of several runs. Where it is ``incomplete``, no
+            planner is named best. ``names`` are those of planners by label, where a planner has another label at each level of
+            perception. ``parameters`` are the planners by label as plain data, for the curves of sweeps. Of a ``part`` of a suite
+            no published numbers stand beside.
         rows: a row for each episode and robot, with ``key``, ``stage``, ``planner``, ``robot``, ``outcome``, ``seed`` and metrics.
         metrics: metrics to show, as far as rows have them.
         recordings: episodes to replay, by key.
@@ -95,12 +96,15 @@ def render(
     calls = {key: recording.planning_time for key, recording in recordings.items()} if timing is None else timing
     others = [planner for planner in planners if planner != first]
     title = words_of(run.get("suite", "")) or "Benchmark"
-    ranks = {} if run.get("incomplete") else rank_lines(rows, planners)
+    control, whole = _among(planners, run.get("controls")), not run.get("incomplete")
+    ranks = rank_lines(rows, asked_of(planners, control)) if whole else {}
+    said = answers(rows, planners, shown, control) if whole else []
     page = {
         "title": f"{title}: results",
-        "lead": _lead(rows, planners, bool(run.get("incomplete")), bool(ranks)),
-        "answers": answers(rows, planners, shown) if ranks else [],
-        "blind": [planner for planner in planners if planner.split(" · ")[0] in (run.get("blind") or ())],
+        "lead": _lead(rows, planners, not whole, bool(said or ranks)),
+        "answers": said,
+        "control": control,
+        "blind": _among(planners, run.get("blind")),
         "ranking": ranks,
         "published": [] if run.get("part") else _published(words_of(run.get("suite", "")), rows),
         "problems": [words_of(problem) for problem in run.get("problems") or ()],
@@ -161,6 +165,11 @@ def _planners(run: Mapping[str, Any], rows: Sequence[Row]) -> list[str]:
         mine = [label for label in present if label == name or label.startswith(f"{name} · ")]
         ordered += mine or [name]
     return list(dict.fromkeys([*ordered, *present]))
+
+
+def _among(planners: Sequence[str], labels: Sequence[str] | None) -> list[str]:
+    """The planners on the page that have one of some labels."""
+    return [planner for planner in planners if planner.split(" · ")[0] in (labels or ())]
 
 
 def _lead(rows: Sequence[Row], planners: Sequence[str], incomplete: bool, ranked: bool) -> str:

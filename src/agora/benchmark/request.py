@@ -78,6 +78,7 @@ class Request:
         pedestrians: levels of perception at which each planner runs; the stages' own where empty.
         whole: number of episodes by stage of the suite that this one is a part of; empty for a whole suite.
         begun: names of the planners that the run in the folder was begun with, where others are added; empty for all.
+        controls: names of the planners that nobody asked for, run as a measure (`agora.benchmark.control`).
 
     Raises:
         InputError: there is no planner, a label is none, or there is no such level.
@@ -91,6 +92,7 @@ class Request:
     resume: bool = False
     whole: Mapping[str, int] = field(default_factory=dict)
     begun: tuple[str, ...] = ()
+    controls: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "folder", Path(self.folder).absolute())

@@ -41,7 +41,7 @@ def compare(
     page = write_comparison(found, output, baseline)
     for note in found.notes:
         typer.echo(note)
-    print_rows(found.rows, found.planners, answers=first_answers(found.rows, found.planners))
+    print_rows(found.rows, found.planners, answers=first_answers(found.rows, found.planners, found.control))
     for line in differences(found, baseline):
         typer.echo(line)
     for problem in found.problems:

@@ -52,7 +52,7 @@ def finish(folder: Path, video: str, again: Callable[[Mapping[str, Any]], str] =
     found, record = account(folder), RunFolder.read(folder).record
     if found.rows:
         videos, page = _videos(folder, found.rows, record.blind or (), video), report(folder, found)
-        print_rows(found.rows, record.labels, again, first_answers(found.rows, record.labels))
+        print_rows(found.rows, record.labels, again, first_answers(found.rows, record.labels, record.control or ()))
         if record.part:
             typer.echo(record.part)
         for path in videos:

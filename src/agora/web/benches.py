@@ -57,7 +57,8 @@ def request_of(fields: Any, folder: Path, suite: Callable[[str], str], policies:
     """
     request = form_of(fields, folder, executor, suite, policies.planner).request()
     labels = policies.labels(request.planners)
-    return replace(request, planners={labels[label]: one for label, one in request.planners.items()})
+    controls = tuple(labels[label] for label in request.controls)
+    return replace(request, planners={labels[label]: one for label, one in request.planners.items()}, controls=controls)
 
 
 class BenchConduct(Conduct):

@@ -52,7 +52,7 @@ def add_runs(
         check_reach(person, form)
         ledger.check_run(person)
         planned = request_of(form, settings.runs / "asked", suite, policies)
-        title = fields.get("title") or f"{planned.suite.name}: {', '.join(planned.planners)}"
+        title = fields.get("title") or f"{planned.suite.name}: {', '.join(asked)}"
         if not isinstance(title, str):
             raise InputError(f"run: title: expected a text, got {title!r}")
         with ledger.turn(person):
