@@ -193,11 +193,18 @@ def test_a_form_knows_the_range_the_default_and_the_meaning_of_a_parameter(clien
 
 def test_suites_planners_robots_and_policies_are_listed(client):
     suites = {suite["name"]: suite for suite in client.get("/api/suites").json()}
-    assert {"name": "doorway", "count": 6} in suites["demo"]["stages"]
+    stages = {stage["name"]: stage for stage in suites["demo"]["stages"]}
+    assert stages["doorway"]["count"] == 6
+    assert "counterflow" in stages["corridor"]["about"]
+    assert any("wall between them that has doors" in stage["about"] for stage in suites["generated"]["stages"])
     assert "stages:" in client.get("/api/suites/demo").json()["text"]
     planners = {planner["name"]: planner for planner in client.get("/api/planners").json()}
     assert (planners["orca"]["missing"], planners["orca"]["learned"], planners["sarl"]["learned"]) == ("", False, True)
     assert planners["dwa_kinetic"]["planner"] == "dwa"
+    assert planners["dwa_scan"]["changes"] == {"window.sources": ["map", "people", "scan"]}
+    assert planners["dwa_scan"]["summary"].startswith("dwa for a robot that must not trust its map")
+    presets = [one for one in planners.values() if one["kind"] == "preset"]
+    assert len({(one["planner"], one["summary"], str(one["changes"])) for one in presets}) == len(presets)
     assert "jackal" in {robot["name"] for robot in client.get("/api/robots").json()}
     assert all(policy["name"] for policy in client.get("/api/policies").json())
 

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
+import re
 import typing
 from collections.abc import Iterator, Mapping
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from agora.config import plain
 from agora.described import described
 from agora.documented import introduction, meanings
+from agora.draft.stage import Stage
 from agora.errors import InputError, UnknownNameError, in_words
 from agora.learning.card import card_names, load_policy_card
 from agora.planners.presets import named_planner, preset_names, runnable
 from agora.policies.weights import policy_names
 from agora.ranges import range_of
-from agora.registry import KINDS, available, load, plug_of, summary
+from agora.registry import KINDS, Named, available, load, plug_of, summary
 from agora.robots.model import load_robot, robot_names
 from agora.share import folder
 from agora.tasks.suite import load_suite, suite_names
@@ -146,10 +150,26 @@ def suite(name: str) -> dict[str, Any]:
 def _suite(name: str) -> dict[str, Any]:
     try:
         found = load_suite(name)
-        stages = [{"name": stage.name, "count": stage.count} for stage in found.stages]
+        stages = [{"name": stage.name, "count": stage.count, "about": _about(stage)} for stage in found.stages]
     except InputError as error:  # its data may not be on this machine
         return {"name": name, "kind": "library", "description": "", "stages": [], "missing": in_words(error)}
     return {"name": name, "kind": "library", "description": found.description, "stages": stages, "missing": ""}
+
+
+def _about(stage: Stage) -> str:
+    """The place of a stage in words: the names of its world and its scenarios, and the meaning of what makes it."""
+    place = stage.world.part
+    said = [summary(kind, name) for kind in ("map_generators", "cards") for name in _made_by(place) if name in available(kind)]
+    names = [stage.world.name, *_made_by(place), *getattr(place, "scenarios", ())]
+    if isinstance(path := getattr(place, "path", None), str | Path):
+        names.append(Path(path).name)
+    return ". ".join(filter(None, [", ".join(dict.fromkeys(names)), *(one.rstrip(".") for one in said)]))
+
+
+def _made_by(place: Any) -> list[str]:
+    """The name of the generator or of the situation card that makes a world; none of another world."""
+    generator, card = getattr(place, "generator", None), getattr(place, "card", None)
+    return [generator.name] if isinstance(generator, Named) else [card] if isinstance(card, str) else []
 
 
 @cache
@@ -162,13 +182,14 @@ def planners() -> list[dict[str, Any]]:
 
 
 def _planner(name: str, kind: str, missing: str) -> dict[str, Any]:
-    said, label, needs = "", "", list[str]()
+    said, label, needs, changes = "", "", list[str](), dict[str, Any]()
     try:
         own = named_planner(name)[1] if not missing else None
         parent = name if own is None else own.name
-        said = summary("planners", parent)
+        said = (_said_of(name) if kind == "preset" else "") or summary("planners", parent)
         if own is not None:
             label, needs = own.part.declares.label, sorted(own.part.declares.channels)
+            changes = dict(_changes(plain(own), plain(named_planner(parent)[1]))) if kind == "preset" else {}
     except InputError as error:
         missing = in_words(error)
         parent = name
@@ -179,9 +200,27 @@ def _planner(name: str, kind: str, missing: str) -> dict[str, Any]:
         "summary": said,
         "label": label,
         "needs": needs,
+        "changes": changes,
         "learned": ".learned." in available("planners")[parent].value if parent in available("planners") else False,
         "missing": missing,
     }
+
+
+def _said_of(preset: str) -> str:
+    """The first sentence of the comment at the head of a preset's file; empty where there is none."""
+    text = (folder("configs") / "planners" / f"{preset}.yaml").read_text(encoding="utf-8")
+    head = itertools.takewhile(lambda line: line.startswith("#"), text.splitlines())
+    return re.split(r"(?<=\.) +(?=[A-Z])", " ".join(line.removeprefix("#").strip() for line in head))[0]
+
+
+def _changes(values: Mapping[str, Any], usual: Mapping[str, Any], inside: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the parameters of a preset that are not as its planner has them, those of parts with the part's name before them."""
+    for name, value in values.items():
+        before = usual.get(name)
+        if isinstance(value, Mapping) and isinstance(before, Mapping):
+            yield from _changes(value, before, f"{inside}{name}.")
+        elif value != before:
+            yield f"{inside}{name}", value
 
 
 @cache

@@ -52,6 +52,7 @@ def add_runs(
         check_reach(person, form)
         ledger.check_run(person)
         planned = request_of(form, settings.runs / "asked", suite, policies)
+        asked = [name for name in planned.planners if name not in planned.controls]
         title = fields.get("title") or f"{planned.suite.name}: {', '.join(asked)}"
         if not isinstance(title, str):
             raise InputError(f"run: title: expected a text, got {title!r}")

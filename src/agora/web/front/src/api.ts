@@ -12,10 +12,10 @@ export type Live = {
   id: string; title: string; state: "starting" | "running" | "paused" | "ended" | "failed"; message: string; watchers: number;
   speed?: number; form: LiveForm; owner: string;
 };
-export type Stage = { name: string; count: number };
+export type Stage = { name: string; count: number; about?: string };
 export type Suite = { name: string; kind: "library" | "suite" | "scenario"; description: string; stages: Stage[]; missing: string; path?: string };
 export type Planner = {
-  name: string; kind: "planner" | "preset"; planner: string; summary: string; label: string; needs: string[]; learned: boolean; missing: string;
+  name: string; kind: "planner" | "preset"; planner: string; summary: string; label: string; needs: string[]; changes: Record<string, unknown>; learned: boolean; missing: string;
 };
 export type Field = {
   name: string; label?: string; type: "number" | "whole" | "yes" | "choice" | "text" | "component" | "other"; words: string; default: unknown;

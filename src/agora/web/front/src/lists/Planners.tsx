@@ -27,7 +27,7 @@ function Detail({ planner }: { planner: Planner }) {
   return (
     <>
       <h2>{planner.name}</h2>
-      {planner.kind === "preset" && <p>A preset of <a href={`/planners/${planner.planner}`}>{planner.planner}</a>: the same planner with values of its own.</p>}
+      {planner.kind === "preset" && <p>A preset of <a href={`/planners/${planner.planner}`}>{planner.planner}</a>: the same planner with values of its own{Object.keys(planner.changes).length > 0 && <>: {Object.entries(planner.changes).map(([name, value], k) => <>{k > 0 && ", "}<code>{name}</code> {shown(value)}</>)}</>}.</p>}
       {planner.missing
         ? <p class="bad">It cannot run here: {planner.missing}</p>
         : <p class="files"><button type="button" class="first" onClick={watch}>Watch it</button><a class="button" href={`/run?planner=${encodeURIComponent(planner.name)}`}>Run it on a suite</a></p>}

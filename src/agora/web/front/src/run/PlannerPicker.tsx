@@ -2,15 +2,18 @@
 import { useState } from "preact/hooks";
 import type { Planner, Policy } from "../api";
 import { Said } from "../Said";
+import { shown as of } from "./FieldInput";
 import { Parameters } from "./Parameters";
 import { chosenOf, textOf, type Chosen } from "./chosen";
+
+const SOME = 6; // parameters of a preset that are shown
 
 type Props = { planners: Planner[]; own: Policy[]; chosen: Chosen[]; put(chosen: Chosen[]): void };
 
 export function PlannerPicker({ planners, own, chosen, put }: Props) {
   const [find, setFind] = useState("");
   const wanted = find.trim().toLowerCase(), is = (name: string) => chosen.some((one) => one.name === name && !isOwn(one));
-  const shown = planners.filter(({ name, summary }) => `${name} ${summary}`.toLowerCase().includes(wanted));
+  const shown = planners.filter(({ name, planner, summary, changes }) => `${name} ${planner} ${summary} ${Object.keys(changes).join(" ")}`.toLowerCase().includes(wanted));
   const toggle = (name: string) => put(is(name) ? chosen.filter((one) => one.name !== name || isOwn(one)) : [...chosen, { name, values: {} }]);
   const mine = own.filter(({ planner }) => planner.toLowerCase().includes(wanted)), has = ({ name }: Policy) => chosen.some((one) => one.values["file"] === name);
   const toggleOwn = (policy: Policy) => put(has(policy) ? chosen.filter((one) => one.values["file"] !== policy.name) : [...chosen, chosenOf(policy.planner)]);
@@ -29,7 +32,7 @@ export function PlannerPicker({ planners, own, chosen, put }: Props) {
           <label key={one.name} class={one.missing ? "off" : ""}>
             <input type="checkbox" checked={is(one.name)} disabled={one.missing !== ""} onChange={() => toggle(one.name)} />
             <span><b>{one.name}</b> {one.kind === "preset" && <i class="tag">preset of {one.planner}</i>} {one.learned && <i class="tag">learned</i>}
-              <small>{one.missing ? `cannot run here: ${one.missing}` : <Said text={one.summary} />}</small></span>
+              <small>{one.missing ? `cannot run here: ${one.missing}` : <Said text={one.summary} />}</small>{!one.missing && <small><Changes planner={one} /></small>}</span>
           </label>
         ))}
         {!shown.length && !mine.length && <p class="faint">No planner has “{find}” in its name or text.</p>}
@@ -46,6 +49,13 @@ export function PlannerPicker({ planners, own, chosen, put }: Props) {
       ))}
     </fieldset>
   );
+}
+
+/** What a preset sets otherwise than its planner. */
+function Changes({ planner: { kind, planner, changes } }: { planner: Planner }) {
+  const all = Object.entries(changes).map(([name, value]) => `${name} ${of(value)}`);
+  if (kind !== "preset") return null;
+  return <>{all.length ? `otherwise than ${planner}: ${all.slice(0, SOME).join(", ")}${all.length > SOME ? ` and ${all.length - SOME} more` : ""}` : `the same as ${planner}, under another name`}</>;
 }
 
 /** Whether a policy of one's own drives. */
