@@ -19,7 +19,7 @@ export function Tour() {
       <ol>
         <li><b>Watch.</b> The blue robot goes to the green goal, and people walk about. Pause it, look closer, follow it.</li>
         {runs && <li><b>Drive yourself.</b> Take its place among the people. <button type="button" class="link" onClick={drive}>Drive now</button></li>}
-        {runs && <li><b>Compare two planners</b> on the same episodes, which takes a minute. <a href="/run?suite=demo&planner=orca&planner=social_force&episodes=2">Set it up</a></li>}
+        {runs && <li><b>Compare two planners</b> on the same 24 episodes, which takes a minute or two. <a href="/run?suite=demo&planner=orca&planner=social_force">Set it up</a></li>}
         <li><b>Read the results:</b> a report with tables, tests and replays. <a href="/results">See results</a></li>
       </ol>
       {error && <p class="bad" role="alert">{error}</p>}

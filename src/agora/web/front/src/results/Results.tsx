@@ -50,7 +50,7 @@ function NoRuns() {
       <h1>Results</h1>
       <p>There are no runs yet. A run plays the same episodes with some planners, and says who reached the goal, how fast, and how near people came.</p>
       <p class="files">
-        <a class="button first" href="/run?suite=demo&planner=orca&planner=social_force&episodes=2">Compare two planners now</a>
+        <a class="button first" href="/run?suite=demo&planner=orca&planner=social_force">Compare two planners now</a>
         <a class="button" href="/leaderboard">See what others reached</a>
       </p>
     </>

@@ -3,12 +3,13 @@ import { useState } from "preact/hooks";
 import { useMe } from "../account/me";
 import { Needs } from "../account/Needs";
 import { isOwn, post, useGet, wordsOf, type Form, type Planner, type Policy, type Run, type Suite } from "../api";
-import { news } from "../news";
+import { news, useNews } from "../news";
 import { go } from "../place";
 import { PlannerPicker } from "./PlannerPicker";
 import { Queue } from "./Queue";
 import { SuitePicker } from "./SuitePicker";
 import { chosenOf, textOf, type Chosen } from "./chosen";
+import { expected } from "./expected";
 
 const LEVELS: [string, string][] = [
   ["", "as the suite says"], ["truth", "everybody, exactly"], ["visible", "those whom the lidar reaches"], ["view", "those in a cone ahead"], ["tracked", "tracks made from the lidar"],
@@ -26,7 +27,7 @@ export function RunPage({ asked }: { asked: URLSearchParams }) {
   const [seed, setSeed] = useState(asked.get("seed") ?? "");
   const [title, setTitle] = useState("");
   const [error, setError] = useState("");
-  const [busy, setBusy] = useState(false), { may } = useMe();
+  const [busy, setBusy] = useState(false), { may } = useMe(), { runs } = useNews();
 
   const form: Form = {
     suite, planners: chosen.map(textOf), ...(stages.length ? { stages } : {}), ...(episodes ? { episodes: Number(episodes) } : {}),
@@ -76,6 +77,7 @@ export function RunPage({ asked }: { asked: URLSearchParams }) {
             <button type="submit" class="first" disabled={busy || !chosen.length || !may("run")}>Start the run</button>
             <span>{chosen.length ? `${each} ${each === 1 ? "episode" : "episodes"} for each of ${chosen.length} ${chosen.length === 1 ? "planner" : "planners"}${control ? " and for the blind one" : ""}${few}` : "Tick at least one planner."}</span>
           </div>
+          {chosen.length > 0 && each > 0 && <p class="faint">{expected({ each, total: each * (chosen.length + (control ? 1 : 0)), compared: chosen.length > 1, runs: runs ?? [] })}</p>}
           {chosen.length > 0 && <p class="faint">The same on the command line: <code class="command">{command({ ...form, planners: chosen.map((one) => filed(textOf(one), policies)) }, suites.data?.find(({ name }) => name === suite)?.path)}</code></p>}
         </form>
         <Queue />
