@@ -103,6 +103,21 @@ def test_a_robot_that_a_person_drives_goes_where_it_is_told_and_the_drive_is_kep
     client.delete(f"/api/live/{live['id']}")
 
 
+def test_a_drive_begins_with_the_first_key_and_one_that_is_left_stands_and_is_no_result(client):
+    live = client.post("/api/live", json={"suite": "demo", "stage": "doorway", "drive": True}).json()
+    with client.websocket_connect(f"/api/live/{live['id']}") as socket:
+        assert next(said for said in texts(socket, "live") if said.get("held"))["state"] == "paused"
+        assert next(moments(socket))["snapshot"]["time"] == 0.0
+        socket.send_json({"do": "drive", "twist": [0.0, 0.0, 0.0]})
+        socket.send_json({"do": "drive", "twist": [0.0, 0.0, 0.2]})
+        assert next(said for said in texts(socket, "live") if said.get("held") is False)["state"] == "running"
+        assert next(moments(socket))["snapshot"]["time"] > 0.0
+    with client.websocket_connect(f"/api/live/{live['id']}") as socket:
+        assert next(said for said in texts(socket, "live") if said.get("held"))["state"] == "paused"
+    client.delete(f"/api/live/{live['id']}")
+    assert client.get("/api/runs").json() == []
+
+
 @pytest.mark.parametrize(
     ("fields", "said"),
     [

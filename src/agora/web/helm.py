@@ -34,12 +34,13 @@ class Helm:
 
     Attributes:
         paused: whether time stands.
+        held: whether time stands until the person drives.
         speed: pace, as a multiple of the clock's.
         shares: (3,) vx, vy, omega that a person asks for, as shares of the robot's limits, -1 to 1.
     """
 
     def __init__(self) -> None:
-        self.paused, self.speed = False, 1.0
+        self.paused, self.held, self.speed = False, False, 1.0
         self.shares: Floats = np.zeros(3, np.float32)
         self._steps, self._offset = 0, -1
         self._changed = threading.Condition()
@@ -48,20 +49,24 @@ class Helm:
         """Do as somebody asks; what is no wish is left alone.
 
         Args:
-            wish: ``do`` is pause, go, step, speed (with ``value``), drive (with ``twist``, three shares), again or next.
+            wish: ``do`` is pause, go, step, hold (until somebody drives), speed (with ``value``), drive (with ``twist``, three
+                shares), again or next.
         """
         with self._changed:
             match wish:
                 case {"do": "pause"}:
                     self.paused = True
                 case {"do": "go"}:
-                    self.paused = False
+                    self.paused = self.held = False
                 case {"do": "step"}:
-                    self.paused, self._steps = True, self._steps + 1
+                    self.paused, self.held, self._steps = True, False, self._steps + 1
+                case {"do": "hold"}:
+                    self.held = True
                 case {"do": "speed", "value": float() | int() as value}:
                     self.speed = float(np.clip(np.nan_to_num(value, nan=1.0), *SPEEDS))
                 case {"do": "drive", "twist": [float() | int(), float() | int(), float() | int()] as twist}:
                     self.shares = np.clip(np.nan_to_num(np.array(twist, np.float32)), -1.0, 1.0)
+                    self.held = self.held and not self.shares.any()
                 case {"do": "again"}:
                     self._offset = 0
                 case {"do": "next"}:
@@ -82,10 +87,10 @@ class Helm:
                 if self.paused and self._steps:
                     self._steps -= 1
                     return
-                left = until - time.monotonic()
-                if not self.paused and left <= 0.0:
+                stands, left = self.paused or self.held, until - time.monotonic()
+                if not stands and left <= 0.0:
                     return
-                self._changed.wait(None if self.paused else min(left, threading.TIMEOUT_MAX))
+                self._changed.wait(None if stands else min(left, threading.TIMEOUT_MAX))
 
 
 @dataclass(frozen=True, eq=False)

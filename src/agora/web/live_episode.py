@@ -124,15 +124,21 @@ class _Live:
         try:
             while True:
                 wish = self._pipe.recv()
+                held = self._helm.held
                 self._helm.do(wish)
-                if wish.get("do") in ("pause", "go", "step", "speed"):
-                    self.say(state="paused" if self._helm.paused else "running", speed=self._helm.speed)
+                if wish.get("do") in ("pause", "go", "step", "speed") or held != self._helm.held:
+                    self._say_pace()
         except (EOFError, OSError):
             os._exit(0)
 
     def say(self, **live: Any) -> None:
         """Tell watchers how the episode stands."""
         self._send(json.dumps({"live": live}))
+
+    def _say_pace(self, **live: Any) -> None:
+        """Tell watchers whether time stands, and for what, with other things that are to be told."""
+        helm = self._helm
+        self.say(state="paused" if helm.paused or helm.held else "running", held=helm.held, speed=helm.speed, **live)
 
     def _send(self, message: str | bytes) -> None:
         with self._sending:
@@ -156,7 +162,9 @@ class _Live:
             episodes = Episodes([start], part, conditions, before=self._before, record=("scan",) if has_lidar else ())
             self._moments = Moments(episodes, start).now
             self._send(json.dumps({"scene": scene(start, title, self._period, drive=planner is None)}))
-            self.say(state="paused" if self._helm.paused else "running", title=title, episode=number, message="")
+            if planner is None:
+                self._helm.do({"do": "hold"})
+            self._say_pace(title=title, episode=number, message="")
             self._due = time.monotonic()
             try:
                 for _, recordings in episodes:

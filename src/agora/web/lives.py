@@ -110,8 +110,10 @@ class Live:
         return watcher
 
     def leave(self, watcher: Watcher) -> None:
-        """A watcher goes."""
+        """A watcher goes; a drive stands when the last one does, so that an abandoned one has no end that is kept."""
         self.watchers.discard(watcher)
+        if self.form.drive and not self.watchers and self.state != ENDED:
+            self.do({"do": "hold"})
         self._change()
 
     def do(self, wish: Any) -> None:

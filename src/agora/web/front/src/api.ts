@@ -10,7 +10,7 @@ export type Run = {
 export type LiveForm = { suite: string; stage: string; episode: number; planner: string; seed: number | null; drive: boolean };
 export type Live = {
   id: string; title: string; state: "starting" | "running" | "paused" | "ended" | "failed"; message: string; watchers: number;
-  speed?: number; form: LiveForm; owner: string;
+  speed?: number; held?: boolean; form: LiveForm; owner: string;
 };
 export type Stage = { name: string; count: number; about?: string };
 export type Suite = { name: string; kind: "library" | "suite" | "scenario"; description: string; stages: Stage[]; missing: string; path?: string };

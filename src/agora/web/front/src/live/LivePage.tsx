@@ -26,7 +26,7 @@ export function LivePage({ ids, together }: { ids: string[]; together: boolean }
     const timer = together ? window.setInterval(() => {
       if (!own.every(({ recent, ending, over }) => recent.newest > 0 || ending !== null || over)) return;
       clearInterval(timer);
-      for (const stream of own) stream.wish({ do: "again" });
+      for (const stream of own) if (!stream.scene?.drive) stream.wish({ do: "again" }); // the driver's began with the first key
       go(location.pathname, { replace: true });
     }, OFTEN) : 0;
     return () => { clearInterval(timer); for (const stream of own) stream.close(); };

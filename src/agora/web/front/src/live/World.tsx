@@ -1,5 +1,5 @@
 // One live world: its picture, what must be known of it now, and its line of numbers.
-import { useMemo, useRef } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 import { useMe } from "../account/me";
 import { useGet, type Suite } from "../api";
 import { Canvas, type Shown, type View } from "./Canvas";
@@ -16,9 +16,15 @@ export function World({ stream, at, many, shown, view, onMove }: Props) {
   const { scene, live, ending, trouble } = stream;
   const own = useRef<View | null>(null), words = useRef<HTMLParagraphElement>(null);
   const set = useMemo(() => (found: View | null) => { own.current = found; view(found); }, [stream]);
-  const { owns } = useMe(), moves = live !== null && owns(live.owner);
+  const { owns } = useMe(), count = (useGet<Suite[]>("/api/suites", true).data ?? []).find(({ name }) => name === live?.form.suite)?.stages.find(({ name }, k) => (live?.form.stage ? name === live.form.stage : k === 0))?.count;
+  const moves = live !== null && owns(live.owner);
   const wish = (one: Wish) => { if (moves) stream.wish(one); };
   const drives = scene?.drive ?? false;
+  useEffect(() => {
+    const leave = () => { if (document.hidden) wish({ do: "hold" }); };
+    if (drives && moves) document.addEventListener("visibilitychange", leave);
+    return () => document.removeEventListener("visibilitychange", leave);
+  }, [drives, moves]);
   const finger = useDriving(drives, (twist) => wish({ do: "drive", twist }));
   const tell = useMemo(() => readout(stream, words), [stream]);
   return (
@@ -34,7 +40,7 @@ export function World({ stream, at, many, shown, view, onMove }: Props) {
           <button type="button" title="Show everything (0)" aria-label="Show everything" onClick={() => own.current?.fit()}>⤢</button>
         </div>
         {drives && <Pad ask={finger} />}
-        <div class="live-words" role="status"><Notice stream={stream} alone={many === 1} wish={wish} /></div>
+        <div class="live-words" role="status"><Notice stream={stream} alone={many === 1} only={count === 1} moves={moves} wish={wish} /></div>
       </div>
       <p class="readout" ref={words} aria-live="off">{trouble || ending ? "" : " "}</p>
       {live && !moves && <p class="faint">{live.owner ? `${live.owner} moves this episode` : "An administrator moves this episode"}; you watch.</p>}
@@ -53,7 +59,7 @@ function Back({ suite }: { suite: string }) {
 }
 
 /** What a watcher must know now: that it starts, what went wrong, how it ended. */
-function Notice({ stream: { live, scene, ending, trouble, over }, alone, wish }: { stream: Stream; alone: boolean; wish(wish: Wish): void }) {
+function Notice({ stream: { live, scene, ending, trouble, over, recent }, alone, only, moves, wish }: { stream: Stream; alone: boolean; only: boolean; moves: boolean; wish(wish: Wish): void }) {
   if (over) return <p class="notice bad">{trouble} <a href="/">Begin another one</a></p>;
   if (trouble) return <p class="notice bad">{trouble}</p>;
   if (live?.state === "failed") return <p class="notice bad">It cannot go on: {live.message}</p>;
@@ -63,9 +69,10 @@ function Notice({ stream: { live, scene, ending, trouble, over }, alone, wish }:
     return (
       <div class="notice">
         <p><b class={ending.outcome === "reached" ? "good" : "bad"}>{ending.outcome.replaceAll("_", " ")}</b>{ending.why && `: ${ending.why}`}</p>
-        {alone && <><button type="button" onClick={() => wish({ do: "again" })}>Again</button> <button type="button" class="first" onClick={() => wish({ do: "next" })}>Next episode</button></>}
+        {alone && <><button type="button" class={only ? "first" : ""} onClick={() => wish({ do: "again" })}>Again</button>{!only && <> <button type="button" class="first" onClick={() => wish({ do: "next" })}>Next episode</button></>}</>}
       </div>
     );
   }
+  if (scene.drive && live?.held && moves) return <p class="notice"><b>Press a key to {recent.newest > 0 ? "go on" : "start"}.</b> The clock stands until then.</p>;
   return null;
 }

@@ -13,7 +13,7 @@ export type Surroundings = {
 export type Content = { snapshot: Snapshot; path: Numbers | null; scan: Numbers | null; command: Numbers | null; door?: number | null; contacts?: Contact[] };
 export type Ending = { outcome: string; why: string };
 export type Wish =
-  | { do: "pause" | "go" | "step" | "again" | "next" }
+  | { do: "pause" | "go" | "step" | "hold" | "again" | "next" }
   | { do: "speed"; value: number }
   | { do: "drive"; twist: [number, number, number] };
 
