@@ -13,6 +13,7 @@ function start(root) {
   for (const element of root.querySelectorAll("[data-part]")) part[element.dataset.part] = element;
   const painter = new Painter(part.canvas), chart = part.timeline.getContext("2d");
   const dark = matchMedia("(prefers-color-scheme: dark)");
+  const alone = document.body.matches(".replay-alone"), still = matchMedia("(prefers-reduced-motion: reduce)");
   const EDGE = 8, CHART_TOP = 2;
   let episode = null, colours = shared.colours.light, time = 0, playing = false, last = 0, asked = false;
 
@@ -84,7 +85,8 @@ function start(root) {
     if (!episode) return;
     const [left, bottom, right, top] = episode.extent;
     const width = Math.max(1, part.stage.clientWidth);
-    const height = Math.round(Math.min(width * Math.min(0.8, Math.max(0.35, (top - bottom) / (right - left))), Math.max(280, innerHeight * 0.72)));
+    const most = alone ? innerHeight - root.offsetTop - root.offsetHeight + part.stage.offsetHeight : innerHeight * 0.72;
+    const height = Math.round(Math.min(width * Math.min(0.8, Math.max(0.35, (top - bottom) / (right - left))), Math.max(280, most)));
     part.canvas.style.height = height + "px";
     painter.resize(width, height);
     resizeTimeline();
@@ -260,5 +262,5 @@ function start(root) {
   dark.addEventListener("change", theme);
   addEventListener("beforeprint", () => theme(true));
   addEventListener("afterprint", theme);
-  theme().then(open);
+  theme().then(open).then(() => play(alone && !still.matches));
 }
