@@ -39,11 +39,13 @@ function words(run: Run): string {
   const { state, done, total, stop } = run;
   if (stop && state === "running") return run.kind === "training" ? "stops after this round …" : "stops …";
   if (run.kind === "training") return learned(run);
-  if (state === "queued") return `${done ? `waits, ${done} of ${total} episodes are done` : "waits for its turn"}${after(run)}`;
-  if (state === "running") return total ? `${done} of ${total} episodes` : "begins …";
-  if (state === "finished") return `finished, ${total || done} episodes`;
-  return total ? `${state} after ${done} of ${total} episodes` : state;
+  if (state === "queued") return `${done ? `waits, ${done} of ${episodes(total)} are done` : "waits for its turn"}${after(run)}`;
+  if (state === "running") return total ? `${done} of ${episodes(total)}` : "begins …";
+  if (state === "finished") return `finished, ${episodes(total || done)}`;
+  return total ? `${state} after ${done} of ${episodes(total)}` : state;
 }
+
+const episodes = (count: number) => `${count} ${count === 1 ? "episode" : "episodes"}`;
 
 function learned(run: Run): string {
   const { state, done, total } = run;
