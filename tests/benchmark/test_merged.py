@@ -69,13 +69,12 @@ def test_planners_of_two_runs_are_paired_where_the_episodes_are_the_same(first, 
 @pytest.mark.parametrize(
     ("suite", "reason"),
     [
-        (replace(SUITE, seed=6), "seed is 5 in spring and 6 in autumn"),
         (replace(SUITE, version=2), "version of the suite is 1 in spring and 2 in autumn"),
         (replace(SUITE, name="plainer"), "suite is 'plain' in spring and 'plainer' in autumn"),
         (plane(episodes=3, timeout=4.0, safety=0.3), r"stage\.safety is 0\.25 in spring and 0\.3 in autumn"),
     ],
 )
-def test_episodes_of_another_seed_version_suite_or_stage_are_not_paired(first, tmp_path, suite, reason):
+def test_episodes_of_another_version_suite_or_stage_are_not_paired(first, tmp_path, suite, reason):
     found = merged([first, ran(tmp_path / "autumn", "go_to_goal", suite=suite)])
     assert found.planners == ["go_to_goal (spring)", "pure_pursuit", "go_to_goal (autumn)"]
     assert {row["stage"] for row in found.rows if row["planner"] == "go_to_goal (autumn)"} == {"plane (autumn)"}
@@ -83,6 +82,16 @@ def test_episodes_of_another_seed_version_suite_or_stage_are_not_paired(first, t
     assert pairs(found, "pure_pursuit", "go_to_goal (spring)") == 3
     assert re.search(f"plane \\(autumn\\): {reason}: the episodes are others, and are not paired", "\n".join(found.notes))
     assert "go_to_goal (autumn) minus go_to_goal (spring): no episode is the same" in differences(found)
+
+
+def test_planners_of_runs_of_two_seeds_have_the_episodes_of_both(first, tmp_path):
+    found = merged([first, ran(tmp_path / "b", "go_to_goal", suite=replace(SUITE, seed=6))], ["seed 5", "seed 6"])
+    assert found.planners == ["go_to_goal", "pure_pursuit"]
+    assert [row["stage"] for row in found.rows if row["planner"] == "go_to_goal"] == ["plane"] * 3 + ["plane (seed 6)"] * 3
+    assert pairs(found, "go_to_goal", "pure_pursuit") == 3
+    said = "\n".join(found.notes)
+    assert "plane (seed 6): seed is 5 in seed 5 and 6 in seed 6: the episodes are others, and are not paired." in said
+    assert "go_to_goal is the same in seed 5 and seed 6; its episodes of each seed count." in said
 
 
 def test_runs_of_another_agora_or_with_a_changed_file_are_not_paired(first, tmp_path):
@@ -143,7 +152,7 @@ def test_a_run_alone_is_as_it_is_and_the_same_one_twice_is_refused(first, tmp_pa
 
 
 def test_runs_whose_folders_have_one_name_are_told_apart_by_more_of_the_path(first, tmp_path):
-    other = changed(first, tmp_path / "b" / "spring", "\n  seed: 5", "\n  seed: 6")
+    other = changed(first, tmp_path / "b" / "spring", "    lookahead: 0.8\n", "    lookahead: 0.7\n")
     found = merged([first, other])
     assert found.planners[-1] == "pure_pursuit (b-spring)"
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 import io
 import json
 import shutil
+from dataclasses import replace
 
 import pyarrow.csv
 import pyarrow.parquet
@@ -11,11 +12,13 @@ from fastapi.testclient import TestClient
 
 from agora.benchmark.account import account
 from agora.benchmark.bench import run_all
+from agora.benchmark.run_folder import RunFolder
 from agora.registry import KINDS, available
 from agora.web.app import create_app
 from agora.web.benches import form_of
 from agora.web.database import opened
 from agora.web.queue import RunQueue
+from agora.web.results import names_of
 from agora.web.tables import FINISHED
 
 FORM = {"suite": "demo", "planners": ["go_to_goal", "pure_pursuit"], "stages": ["doorway"], "episodes": 3, "workers": 1}
@@ -142,6 +145,15 @@ def test_a_report_and_a_comparison_reach_nothing_of_the_server(client, finished,
         assert "default-src 'none'" in got.headers["content-security-policy"]
         assert "sandbox" in got.headers["content-security-policy"]
         assert "allow-same-origin" not in got.headers["content-security-policy"]
+
+
+def test_compared_runs_are_named_by_their_seeds_their_titles_or_their_numbers(played, tmp_path):
+    again, seeded = shutil.copytree(played, tmp_path / "a"), shutil.copytree(played, tmp_path / "b")
+    record = RunFolder.read(seeded).record
+    replace(record, suite={**record.suite, "seed": 1}).write(seeded)
+    assert names_of([played, seeded], ["x", "x"]) == ["seed 7", "seed 1"]
+    assert names_of([played, again], ["before", "after"]) == ["before", "after"]
+    assert names_of([played, again], ["x", "x"]) == names_of([played, again], ["x" * 50, "y" * 50]) == ["run 1", "run 2"]
 
 
 def test_a_run_without_results_says_so(client):

@@ -7,6 +7,10 @@ import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 
+from agora.benchmark.bench import run_all
+from agora.benchmark.form import RequestForm
+from agora.benchmark.merged import merged
+from agora.benchmark.statistics import paired_values
 from agora.core.state import SOCIAL_STATES
 from agora.interfaces import Observation
 from agora.learning.demonstrations import write_demonstrations_of_run
@@ -94,6 +98,11 @@ def test_a_robot_that_a_person_drives_goes_where_it_is_told_and_the_drive_is_kep
         kept = next(texts(socket, "kept"))
     (run,) = client.get("/api/runs").json()
     assert (run["id"], run["state"], run["done"]) == (kept["id"], "finished", 1)
+    bench = settings.runs / "bench"
+    run_all(RequestForm("demo", ("go_to_goal",), output=bench, stages=("doorway",), episodes=2, workers=0).request())
+    both = merged([settings.runs / run["id"], bench])
+    assert both.planners == ["driven by hand", "go_to_goal"]
+    assert len(paired_values(both.rows, "reached", "driven by hand", "go_to_goal")) == 1
     rows = client.get(f"/api/runs/{run['id']}/rows?columns=planner,stage,outcome").json()["rows"]
     assert rows == [["driven by hand", "doorway", ended["outcome"]]]
     (file,) = write_demonstrations_of_run(settings.runs / run["id"], settings.folder / "demonstrations")

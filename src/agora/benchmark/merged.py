@@ -6,8 +6,8 @@ its own, so that nothing pairs its episodes. What robots know of pedestrians bel
 the same.
 
 A planner is the same in two runs where its parameters, files, packages and knowledge of pedestrians are, all stages that both have
-are the same, and so are the rows of the episodes that both have. Then it stands there once. Else it has the run's name behind its
-own, too.
+are the same but for the seed, and so are the rows of the episodes that both have. Then it stands there once, with the episodes of
+both. Else it has the run's name behind its own, too.
 """
 
 from __future__ import annotations
@@ -91,13 +91,17 @@ def _of(words: str, value: Any) -> str:
     return "" if value is None else f"{words}{value}"
 
 
-def merged(folders: Sequence[Path]) -> Merged:
+def merged(folders: Sequence[Path], called: Sequence[str] = ()) -> Merged:
     """Return the runs of folders as one; a single one is as it is.
+
+    Args:
+        folders: folders of the runs.
+        called: different names of several runs; those of the folders where empty.
 
     Raises:
         InputError: no folder, or one of them twice. ResultsError: a folder holds no run.
     """
-    runs = _read(folders)
+    runs = _read(folders, called)
     notes = [run.words() for run in runs] if len(runs) > 1 else []
     stages, said = _stages(runs)
     labels, more = _labels(runs, stages)
@@ -212,7 +216,7 @@ def _at(own: Any, level: str | None) -> Any:
     return values if level is None else values | {"source": level}
 
 
-def _read(folders: Sequence[Path]) -> list[_Run]:
+def _read(folders: Sequence[Path], names: Sequence[str]) -> list[_Run]:
     """The runs of folders, with names that tell them apart."""
     places = [Path(folder).resolve() for folder in folders]
     if not places:
@@ -224,7 +228,7 @@ def _read(folders: Sequence[Path]) -> list[_Run]:
     records = [RunRecord.read(folder) for folder in folders]
     known = [frozenset({*(record.inputs or ()), *(record.packages or ())}) for record in records]
     common = frozenset.intersection(*known)
-    several = zip(_names(places), folders, records, accounts, strict=True)
+    several = zip(names or _names(places), folders, records, accounts, strict=True)
     return [_Run(name, Path(folder), record, one, common) for name, folder, record, one in several]
 
 
@@ -280,7 +284,10 @@ def _labels(runs: Sequence[_Run], stages: Mapping[tuple[str, str], str]) -> tupl
         for run in (first, *others):
             labels[run.name, label] = f"{label} ({run.name})" if reasons else label
         if others and not reasons:
-            notes.append(f"{label} is the same in {_listed([run.name for run in (first, *others)])}; its rows stand here once.")
+            shared = [(run.name, stage) for run in others for stage in run.stages if stage in first.stages]
+            pooled = any(stages[name, stage] != stages[first.name, stage] for name, stage in shared)
+            words = "its episodes of each seed count" if pooled else "its rows stand here once"
+            notes.append(f"{label} is the same in {_listed([run.name for run in (first, *others)])}; {words}.")
         notes += [f"{label}: {reason}." for reason in reasons[:1]]
     order = {(run.name, label): None for run in runs for label in known[run.name]}
     return {key: labels[key] for key in order}, notes
@@ -295,16 +302,25 @@ def _differences(label: str, first: _Run, other: _Run, stages: Mapping[tuple[str
     facts, theirs = first.planner(label, both), other.planner(label, both)
     if not facts or facts != theirs:
         yield _reason(first, facts, other, theirs)
-    elif any(stages[first.name, stage] != stages[other.name, stage] for stage in both):
+    elif any(
+        stages[first.name, stage] != stages[other.name, stage] and not _differ_in_seed(first.stages[stage], other.stages[stage])
+        for stage in both
+    ):
         yield f"its episodes in {first.name} and {other.name} are not the same"
     elif changed := _changed(label, first, other):
         yield f"{changed} of the episodes in both {first.name} and {other.name} came out otherwise, of the same planner"
 
 
+def _differ_in_seed(one: _Facts, other: _Facts) -> bool:
+    """Return whether the seed alone tells the episodes of two stages apart."""
+    return bool(one) and {**one, "seed": None} == {**other, "seed": None}
+
+
 def _changed(label: str, first: _Run, other: _Run) -> int:
     """The number of robots' episodes in two runs whose rows are not the same, as far as both have values."""
     rows = {row["key"]: row for row in first.account.rows if row["planner"] == label}
-    pairs = [(rows[row["key"]], row) for row in other.account.rows if row["key"] in rows]
+    both = [row for row in other.account.rows if row["key"] in rows]
+    pairs = [(rows[row["key"]], row) for row in both if rows[row["key"]].get("seed") == row.get("seed")]
     values = [[(a[name], b[name]) for name in a.keys() & b.keys()] for a, b in pairs]
     return sum(any(x != y for x, y in some if x is not None and y is not None) for some in values)
 

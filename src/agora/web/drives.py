@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
+from agora.benchmark.inputs import inputs
 from agora.benchmark.kept import report
+from agora.benchmark.packages import packages
 from agora.benchmark.played import write_played
+from agora.benchmark.run_folder import RunFolder
 from agora.core.recording import Recording
 from agora.datasets.played import PlayedEpisode, PlayedRobot
+from agora.metrics.registered import metrics
 from agora.tasks.suite import Suite
 from agora.world.start import Start
 
@@ -17,6 +22,8 @@ LABEL = "driven by hand"
 
 def write_drive(folder: Path, suite: Suite, stage: str, episode: int, start: Start, recordings: list[Recording]) -> None:
     """Write an episode that a person drove as a run of its own, with its report.
+
+    Its record says what decided the episode as that of a benchmark does, so that a comparison pairs it with planners' episodes.
 
     Args:
         folder: folder of the run, which is made.
@@ -32,4 +39,12 @@ def write_drive(folder: Path, suite: Suite, stage: str, episode: int, start: Sta
     robots = tuple(PlayedRobot(LABEL, robot.model.name, one) for robot, one in zip(start.robots, recordings, strict=True))
     played = PlayedEpisode(folder, suite.name, stage, episode, suite.seed_of(stage), robots, conditions=suite.stage(stage))
     write_played(folder, [played])
+    record, part = RunFolder.read(folder).record, suite.part((stage,), None)
+    replace(
+        record,
+        suite={**record.suite, "version": suite.version},
+        planners={LABEL: {"name": "by_hand"}},
+        inputs=inputs(part),
+        packages=packages(part, metrics()),
+    ).write(folder)
     report(folder)

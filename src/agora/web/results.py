@@ -30,6 +30,8 @@ FIRST = ("planner", "stage", "episode", "outcome")
 
 MOST_ROWS = 1000
 
+_SHORT = 30  # characters of a title that stands behind a planner's name
+
 
 def page(
     run: Path,
@@ -143,8 +145,12 @@ def paper(run: Path, kind: str, chosen: Sequence[str]) -> str:
     return FORMATS[kind](paper_table(found.rows, list(found.planners), found.title(()), chosen, common=True))
 
 
-def comparison(runs: Sequence[Path]) -> str:
+def comparison(runs: Sequence[Path], titles: Sequence[str]) -> str:
     """Return the page that compares runs.
+
+    Args:
+        runs: folders of the runs.
+        titles: their titles.
 
     Raises:
         ResultsError: a folder holds no run.
@@ -152,11 +158,25 @@ def comparison(runs: Sequence[Path]) -> str:
     """
     if len(runs) < 2:
         raise InputError(f"expected at least two runs to compare, got {len(runs)}")
-    found = merged(runs)
+    found = merged(runs, names_of(runs, titles))
     if not found.rows:
         raise InputError("the runs hold no rows yet")
     with tempfile.TemporaryDirectory() as place:
         return write_comparison(found, Path(place) / "compare.html").read_text(encoding="utf-8")
+
+
+def names_of(runs: Sequence[Path], titles: Sequence[str]) -> list[str]:
+    """Return short names that tell runs apart: by their seeds where these differ, by short titles, or by numbers.
+
+    Args:
+        runs: folders of the runs.
+        titles: their titles.
+    """
+    outlines = [RunFolder.read(run).record.outline for run in runs]
+    seeds = [f"seed {one.seed}" for one in outlines] if len({one.name for one in outlines}) == 1 else []
+    numbers = [f"run {number}" for number in range(1, len(runs) + 1)]
+    short = [title for title in titles if len(title) <= _SHORT]
+    return next(names for names in (seeds, short, numbers) if len(set(names)) == len(runs))
 
 
 def csv_of(run: Path) -> bytes:

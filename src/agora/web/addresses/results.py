@@ -24,7 +24,7 @@ def add_results(app: FastAPI, settings: Settings, queue: RunQueue) -> None:
     """Add the addresses of results."""
     folder = _folders(settings, queue)
     _one(app, folder)
-    _several(app, settings, folder)
+    _several(app, settings, queue, folder)
 
 
 def _folders(settings: Settings, queue: RunQueue) -> Callable[[str], Path]:
@@ -87,13 +87,14 @@ def _one(app: FastAPI, folder: Callable[[str], Path]) -> None:
         return _whole(results.replay(folder(id), key))
 
 
-def _several(app: FastAPI, settings: Settings, folder: Callable[[str], Path]) -> None:
+def _several(app: FastAPI, settings: Settings, queue: RunQueue, folder: Callable[[str], Path]) -> None:
     """Add the addresses of what compares several runs."""
 
     @app.get("/api/compare")
     def compare(run: str) -> HTMLResponse:
         """The page that compares runs, whose names stand between commas."""
-        return _whole(results.comparison([folder(id) for id in run.split(",") if id]))
+        ids = [id for id in run.split(",") if id]
+        return _whole(results.comparison([folder(id) for id in ids], [queue.run(id).title for id in ids]))
 
     @app.get("/api/leaderboard")
     def board() -> HTMLResponse:
