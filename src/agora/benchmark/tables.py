@@ -264,7 +264,9 @@ def _best(metric: Metric, estimates: Mapping[str, Estimate], groups: Mapping[str
 
 
 def _verdict(metric: Metric, difference: Estimate) -> str:
-    """Better or worse, by the sign of a difference."""
+    """Better or worse, by the sign of a difference; not sure where its interval holds 0."""
     if metric.direction == "neutral" or not difference.value:
         return ""
+    if difference.low is not None and difference.high is not None and difference.low <= 0.0 <= difference.high:
+        return "not sure"
     return "better" if (difference.value > 0.0) == (metric.direction == "higher") else "worse"

@@ -20,6 +20,12 @@
   }
   for (const button of document.querySelectorAll("table.sortable thead button")) button.addEventListener("click", () => sort(button.closest("th")));
 
+  // Headings that an anchor names stop below the bar, which has more lines on narrow pages.
+  const bar = document.querySelector("nav");
+  const measure = () => document.documentElement.style.setProperty("--bar", `${bar.offsetHeight}px`);
+  addEventListener("resize", measure);
+  measure();
+
   const chooser = document.getElementById("stage");
   function show() {
     for (const block of document.querySelectorAll(".stage")) block.hidden = chooser !== null && block.dataset.stage !== chooser.value;
