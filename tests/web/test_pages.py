@@ -44,7 +44,7 @@ def test_a_person_drives_the_robot_by_the_keys(page):
     page.goto("/")
     page.get_by_role("button", name="Drive now").click()
     expect(page.get_by_text("You drive.")).to_be_visible()
-    expect(page.get_by_text("Press a key to start.")).to_be_visible()
+    expect(page.get_by_text("Press an arrow key to start.")).to_be_visible()
     page.keyboard.down("ArrowUp")
     page.get_by_role("button", name="Pause").wait_for()
     expect(page.locator(".readout")).to_contain_text(re.compile(r"command 0\.[1-9]"))

@@ -73,6 +73,6 @@ function Notice({ stream: { live, scene, ending, trouble, over, recent }, alone,
       </div>
     );
   }
-  if (scene.drive && live?.held && moves) return <p class="notice"><b>Press a key to {recent.newest > 0 ? "go on" : "start"}.</b> The clock stands until then.</p>;
+  if (scene.drive && live?.held && moves) return <p class="notice"><b>Press an arrow key to {recent.newest > 0 ? "go on" : "start"}.</b> The clock stands until then.</p>;
   return null;
 }
