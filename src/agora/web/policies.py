@@ -67,6 +67,7 @@ class Policies:
                 "needs": one["needs"],
                 "learned": True,
                 "missing": one["wrong"],
+                "changes": {},
             }
             for one in map(self._told, self.uploaded.names())
         ]
