@@ -15,7 +15,7 @@ from agora.errors import InputError, UnknownNameError
 from agora.interfaces import Transition
 from agora.learning.arena_reward import BASE_SEMANTIC, DEFAULT, ArenaReward
 from agora.learning.env import AgoraVectorEnv
-from agora.learning.facts import FACTS, channels_of, free_heading
+from agora.learning.facts import FACTS, channels_of
 from agora.learning.training import load_training
 from agora.policies.encoding import Observe
 from agora.registry import Named
@@ -191,17 +191,3 @@ def densely(path: np.ndarray) -> np.ndarray:
     steps = np.hypot(*np.diff(path, axis=0).T)
     at = np.concatenate([[0.0], np.cumsum(steps)])
     return np.column_stack([np.interp(np.arange(0.0, at[-1], 1e-3), at, path[:, k]) for k in (0, 1)])
-
-
-def test_a_free_heading_leads_past_who_stands_in_the_way():
-    """The tangent to the disc of 0.9 m about somebody at 3 m, to the next of 60 headings."""
-    nobody, person = np.zeros((1, 1, 2), np.float32), np.array([[[3.0, 0.0]]], np.float32)
-    goes, goal = np.ones(1, np.float32), np.zeros(1, np.float32)
-    there, gone = np.ones((1, 1), bool), np.zeros((1, 1), bool)
-    assert free_heading(person, nobody, gone, goes, goal) == pytest.approx([0.0], abs=1e-6)
-    tangent, each = math.asin(0.9 / 3.0), 2 * math.pi / 60
-    assert free_heading(person, nobody, there, goes, goal) == pytest.approx([math.ceil(tangent / each) * each], abs=1e-5)
-    away = np.array([[[1.5, 0.0]]], np.float32)
-    assert free_heading(person, away, there, goes, goal) == pytest.approx([0.0], abs=1e-5)
-    assert free_heading(0.2 * person, nobody, there, goes, goal) == pytest.approx([math.pi])
-    assert free_heading(3.0 * person, nobody, there, goes, goal) == pytest.approx([0.0], abs=1e-5)

@@ -17,6 +17,7 @@ from agora.core.scalar import ONE, ZERO
 from agora.core.state import TYPES, Array, Bools, Floats, Ints, frozen
 from agora.errors import UnknownNameError
 from agora.interfaces import Fact, Observation, Passed, Transition
+from agora.learning.headings import free_heading
 from agora.world.records import RUNNING
 
 if TYPE_CHECKING:
@@ -27,7 +28,6 @@ _FAR = np.float32(3e38)
 _NOBODY = np.float32(np.inf)
 _ELDER = TYPES.index("elder")
 _PERIODS = 5
-_HEADINGS, _ROOM, _SEEN = 60, 0.9, 8.0  # of the velocity obstacles: how many; m; m
 
 
 def facts_of(asks: Collection[str | Fact]) -> dict[str, Fact]:
@@ -160,17 +160,24 @@ def _way(passed: Passed, kept: _Route | None) -> Floats:
 
 def _detour(passed: Passed, kept: None) -> Floats:
     world = passed.world
-    people, robots, goals = world.pedestrians, world.robots, world.status.goals
-    x, y, heading, vx, vy = (part.reshape(-1) for part in (robots.x, robots.y, robots.heading, robots.vx, robots.vy))
-    px, py, pvx, pvy = (np.repeat(part, world.layout.robots, 0) for part in (people.x, people.y, people.vx, people.vy))
-    there: Bools = np.repeat(people.active, world.layout.robots, 0)
-    c, s = np.cos(heading)[:, None], np.sin(heading)[:, None]
-    dx, dy = px - x[:, None], py - y[:, None]
+    goals = world.status.goals
+    x, y, heading, vx, vy, gx, gy = (
+        part.reshape(-1)
+        for part in (*(getattr(world.robots, name) for name in ("x", "y", "heading", "vx", "vy")), goals.x, goals.y)
+    )
+    place, velocity, there = people_seen(world)
+    bearing = np.arctan2(gy - y, gx - x) - heading
+    return np.abs(free_heading(place, velocity, there, np.hypot(vx, vy), bearing))
+
+
+def people_seen(world: World) -> tuple[Floats, Floats, Bools]:
+    """Return places (N, P, 2), m, velocities over ground (N, P, 2), m/s, both in the robots' frames, and presence (N, P) of people."""
+    people, robots, count = world.pedestrians, world.robots, world.layout.robots
+    x, y, heading = (part.reshape(-1, 1) for part in (robots.x, robots.y, robots.heading))
+    px, py, vx, vy = (np.repeat(part, count, 0) for part in (people.x, people.y, people.vx, people.vy))
+    c, s, dx, dy = np.cos(heading), np.sin(heading), px - x, py - y
     place = np.stack([c * dx + s * dy, c * dy - s * dx], -1)
-    velocity = np.stack([c * pvx + s * pvy, c * pvy - s * pvx], -1)
-    gx, gy = goals.x.reshape(-1) - x, goals.y.reshape(-1) - y
-    goal = np.arctan2(c[:, 0] * gy - s[:, 0] * gx, c[:, 0] * gx + s[:, 0] * gy)
-    return free_heading(place, velocity, there, np.hypot(vx, vy), goal)
+    return place, np.stack([c * vx + s * vy, c * vy - s * vx], -1), np.repeat(people.active, count, 0)
 
 
 FACTS: dict[str, Fact] = {
@@ -216,32 +223,6 @@ FACTS: dict[str, Fact] = {
     )
 }
 """The library's facts by name."""
-
-
-def free_heading(place: Array, velocity: Array, present: Bools, speed: Array, goal: Array) -> Floats:
-    """Return the free heading (N,) that is nearest to the goal's, as the size of the turn to it, rad (Xie and Dames 2023).
-
-    A heading is taken where the relative velocity points into the disc of 0.9 m about a pedestrian within 8 m. Where all are taken,
-    the turn is pi.
-
-    Args:
-        place: (N, P, 2) of pedestrians in the robot's frame, m.
-        velocity: (N, P, 2) over ground in the robot's frame, m/s.
-        present: (N, P) bool.
-        speed: (N,) of the robot, m/s.
-        goal: (N,) bearing of the goal, rad.
-    """
-    headings = np.linspace(-np.pi, np.pi, _HEADINGS, endpoint=False)
-    away = np.hypot(place[..., 0], place[..., 1])
-    near = present & (away < _SEEN)
-    half = np.arcsin(np.minimum(1.0, _ROOM / np.maximum(away, _ROOM)))[..., None]
-    u = speed[:, None, None] * np.cos(headings) - velocity[..., :1], speed[:, None, None] * np.sin(headings) - velocity[..., 1:]
-    along = u[0] * place[..., :1] + u[1] * place[..., 1:]
-    angle = np.arctan2(np.abs(u[0] * place[..., 1:] - u[1] * place[..., :1]), along)
-    taken: Bools = (near[..., None] & (((angle < half) & (along > 0)) | (away[..., None] <= _ROOM))).any(1)
-    off = np.abs((headings - goal[:, None] + np.pi) % (2 * np.pi) - np.pi)
-    best = np.argmin(np.where(taken, np.inf, off), 1)
-    return np.where(taken.all(1), np.pi, np.abs(headings[best])).astype(np.float32)
 
 
 def _on_paths(path: Floats, path_count: Ints, pose: Floats) -> Floats:
