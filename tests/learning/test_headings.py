@@ -11,7 +11,7 @@ from agora.learning.headings import free_heading
 
 
 def plain(place, velocity, present, speed, goal, seen, none):
-    """The free heading of one robot, by angles (Xie and Dames 2023, section III-D; wrapped, and nothing is free within the disc)."""
+    """The free heading of one robot, by angles (Xie and Dames 2023; nothing is free within a disc)."""
     best, nearest = none, math.inf
     for heading in np.linspace(-np.pi, np.pi, 60, endpoint=False):
         off = abs((heading - goal + np.pi) % (2 * np.pi) - np.pi)

@@ -1,7 +1,7 @@
 """The reward of DRL-VO, by which Arena's planner TRAIL was trained.
 
-Z. Xie, P. Dames, "DRL-VO: Learning to navigate through crowded dynamic scenes using velocity obstacles", IEEE T-RO 2023, equations 7 to
-11, and its code (TempleRAIL/drl_vo_nav, ``turtlebot_gym``).
+Z. Xie, P. Dames, "DRL-VO: Learning to navigate through crowded dynamic scenes using velocity obstacles", IEEE T-RO 2023,
+equations 7 to 11, and its code (TempleRAIL/drl_vo_nav, ``turtlebot_gym``).
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import numpy as np
 
 from agora.core.recording import Outcome
 from agora.core.state import Floats
-from agora.errors import InputError
 from agora.interfaces import Fact, Observation, Passed, Transition
 from agora.learning.facts import people_seen
 from agora.learning.headings import free_heading
@@ -62,9 +61,6 @@ class DrlVoReward:
 
     def __post_init__(self) -> None:
         check_fields(self)
-        for name, value in vars(self).items():
-            if not math.isfinite(value):
-                raise InputError(f"drl_vo: {name} must be finite, got {value}")
 
     @property
     def asks(self) -> tuple[str | Fact, ...]:
@@ -101,7 +97,7 @@ class DrlVoReward:
         return added(self.terms(transition))
 
     def _heading(self, passed: Passed, goals: Floats) -> Floats:
-        """The free heading at the end of the period, nearest to the bearing of the sub-goal at its beginning; half of pi for none."""
+        """The free heading at the end of the period, nearest to the bearing of the sub-goal at its beginning; pi / 2 for none."""
         pose, twist = passed.observation.pose, passed.observation.twist
         bearing = np.arctan2(goals[:, 1] - pose[:, 1], goals[:, 0] - pose[:, 0]) - pose[:, 2]
         place, velocity, there = people_seen(passed.world)
@@ -135,4 +131,5 @@ class _Nearer:
 
 
 def _distances(seen: Observation) -> Floats:
-    return np.hypot(seen.goal[:, 0] - seen.pose[:, 0], seen.goal[:, 1] - seen.pose[:, 1])
+    away: Floats = np.hypot(seen.goal[:, 0] - seen.pose[:, 0], seen.goal[:, 1] - seen.pose[:, 1])
+    return away

@@ -14,7 +14,7 @@ import numpy as np
 from agora.core.jit import kernel
 from agora.core.path import point_ahead
 from agora.core.scalar import ONE, ZERO
-from agora.core.state import TYPES, Array, Bools, Floats, Ints, frozen
+from agora.core.state import TYPES, Bools, Floats, Ints, frozen
 from agora.errors import UnknownNameError
 from agora.interfaces import Fact, Observation, Passed, Transition
 from agora.learning.headings import free_heading
@@ -171,7 +171,7 @@ def _detour(passed: Passed, kept: None) -> Floats:
 
 
 def people_seen(world: World) -> tuple[Floats, Floats, Bools]:
-    """Return places (N, P, 2), m, velocities over ground (N, P, 2), m/s, both in the robots' frames, and presence (N, P) of people."""
+    """Return places (N, P, 2), m, and velocities over ground (N, P, 2), m/s, of people in robots' frames, and presence (N, P)."""
     people, robots, count = world.pedestrians, world.robots, world.layout.robots
     x, y, heading = (part.reshape(-1, 1) for part in (robots.x, robots.y, robots.heading))
     px, py, vx, vy = (np.repeat(part, count, 0) for part in (people.x, people.y, people.vx, people.vy))

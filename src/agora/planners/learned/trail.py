@@ -1,7 +1,7 @@
 """TRAIL: DRL-VO, the planner of Temple University's robotics laboratory (TRAIL), with weights that were trained here.
 
-Z. Xie, P. Dames, "DRL-VO: Learning to navigate through crowded dynamic scenes using velocity obstacles", IEEE T-RO 2023, and the code of
-TempleRAIL/drl_vo_nav. Arena 3.0 runs it under the name of the laboratory.
+Z. Xie, P. Dames, "DRL-VO: Learning to navigate through crowded dynamic scenes using velocity obstacles", IEEE T-RO 2023, and the
+code of TempleRAIL/drl_vo_nav. Arena 3.0 runs it under the name of the laboratory.
 
 The policy sees the three latest scans, the nearest people with their velocities, and a sub-goal 2 m ahead on the global path.
 """
