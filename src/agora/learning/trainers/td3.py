@@ -30,11 +30,14 @@ from agora.errors import DivergedError, InputError
 from agora.interfaces import Encoding, Rewarding, Savable, TrainingRun
 from agora.learning.env import AgoraVectorEnv
 from agora.learning.rewards import Reward
+from agora.learning.settings_env import SettingsEnv
 from agora.learning.trainers.checkpoint import restore, state_of
 from agora.learning.trainers.episodes import WITHOUT_END, Results, Tally, seed_of_round
+from agora.planners.learned.applr import drives
 from agora.policies.encoding import Observe
 from agora.policies.learners.mlp import tower
 from agora.policies.policy import Policy, TrainedRobot
+from agora.policies.rollout_settings import RolloutSettings
 from agora.ranges import Chance, Count, Number, Rate, Steps
 from agora.registry import Plug
 
@@ -48,6 +51,9 @@ class Td3:
         activation: of the hidden layers, "relu", "tanh" or "sigmoid".
         observe: encoding of observations and actions.
         reward: of a control period.
+        planner: planner whose settings are learned, as text: a preset of trajectory_rollout; empty where actions are twists. The
+            encoding is then ``rollout_settings``, and a step is ``every`` control periods (`agora.learning.settings_env`).
+        every: control periods of a step with a planner.
         scale: that rewards are multiplied by before anything is learned from them; best so that returns are about 1.
         steps: environment steps, at least.
         episodes: how many different ones are played, over and over; 0 draws new ones without end.
@@ -77,6 +83,8 @@ class Td3:
     activation: str = "relu"
     observe: Annotated[Encoding, Plug("encodings", "observe")] = field(default_factory=lambda: Observe(90, scan_range=5.0))
     reward: Annotated[Rewarding, Plug("rewards", "weighted")] = field(default_factory=lambda: Reward(1.0, 20.0, -1.0, 0.0))
+    planner: str = ""
+    every: Count = 20
     scale: float = 0.05
     steps: Steps = 500_000
     episodes: Steps = 0
@@ -105,6 +113,10 @@ class Td3:
         for name in ("steps", "scale", "memory", "actor_rate", "critic_rate"):
             if not getattr(self, name) > 0:
                 raise InputError(f"td3: {name} must be above 0, got {getattr(self, name)}")
+        if bool(self.planner) != isinstance(self.observe, RolloutSettings):
+            raise InputError("td3: a planner whose settings are learned and the encoding rollout_settings belong together")
+        if self.planner:
+            drives(self.planner)
 
     def train(self, run: TrainingRun) -> Iterator[Savable]:
         """Train until all steps are made."""
@@ -375,9 +387,14 @@ class _Worlds:
 
     def __init__(self, td3: Td3, run: TrainingRun) -> None:
         self._td3 = td3
-        chosen: dict[str, Any] = {"observe": td3.observe, "reward": td3.reward, "threads": td3.threads, "workers": td3.workers}
-        self._env = AgoraVectorEnv(run.suite, run.stage, td3.worlds, episodes=td3.episodes or WITHOUT_END, seed=run.seed, **chosen)
-        self._env.refuse_several("td3")
+        chosen: dict[str, Any] = {"reward": td3.reward, "threads": td3.threads, "workers": td3.workers, "seed": run.seed}
+        chosen |= {"episodes": td3.episodes or WITHOUT_END}
+        self._env: AgoraVectorEnv | SettingsEnv
+        if isinstance(td3.observe, RolloutSettings):
+            self._env = SettingsEnv(td3.observe, drives(td3.planner), td3.every, run.suite, run.stage, td3.worlds, **chosen)
+        else:
+            self._env = AgoraVectorEnv(run.suite, run.stage, td3.worlds, observe=td3.observe, **chosen)
+            self._env.refuse_several("td3")
         self.actions = self._env.observe.action_size(self._env.limits)
         self.body, self.period = TrainedRobot.of(self._env.starts[0].robots[0].model), self._env.period
         self._seen: Floats = np.zeros(0, np.float32)

@@ -1,0 +1,119 @@
+"""APPLR's encoding: a short-sighted scan and the direction of the path, and actions that are settings of a planner.
+
+Z. Xu, G. Dhamankar, A. Nair, X. Xiao, G. Warnell, B. Liu, Z. Wang, P. Stone, "APPLR: Adaptive planner parameter learning from
+reinforcement", ICRA 2021, and the code of Daffan/nav-competition-icra2022 (branch applr).
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from agora.core.state import Array, Floats
+from agora.errors import InputError
+from agora.interfaces import Channel, Limits, Observation
+from agora.policies.encoding import EncodingBase, Observe
+from agora.ranges import Count, Distance, Length
+
+if TYPE_CHECKING:
+    from agora.robots.model import RobotModel
+
+SPANS = {
+    "max_vel_x": (0.2, 2.0),
+    "max_vel_theta": (0.314, 3.14),
+    "vx_samples": (4, 12),
+    "vtheta_samples": (8, 40),
+    "path_distance_bias": (0.1, 1.5),
+    "goal_distance_bias": (0.1, 2.0),
+    "inflation_radius": (0.1, 0.6),
+}
+"""Lowest and highest setting by name, an action's -1 and 1, as in the code's configuration; whole numbers stay whole."""
+
+
+@dataclass(frozen=True)
+class RolloutSettings(EncodingBase):
+    """The scan and the bearing of a local goal; an action holds the settings of `SPANS`, each from -1, the lowest, to 1.
+
+    In this order: the shortest range of each share of the lidar's beams, from -0.5 at 0 to 0.5 at ``scan_range`` and beyond; the
+    bearing of the local goal over a whole turn.
+
+    Attributes:
+        beams: values of the scan; the code's are all 720 of the lidar.
+        scan_range: farther ranges read the same, m.
+        lookahead: distance along the global path of the local goal, m.
+    """
+
+    beams: Count = 90
+    scan_range: Length = 2.0
+    lookahead: Distance = 1.0
+
+    @functools.cached_property
+    def _seen(self) -> Observe:
+        return Observe(self.beams, scan_range=self.scan_range, lookahead=self.lookahead)
+
+    def check(self, robot: RobotModel) -> None:
+        """Refuse a robot whose lidar has too few beams."""
+        self._seen.check(robot)
+
+    @property
+    def needs(self) -> frozenset[str | Channel]:
+        """Channels that a planner with this encoding needs."""
+        return self._seen.needs
+
+    @property
+    def length(self) -> int:
+        """D, the number of values."""
+        return self.beams + 1
+
+    @property
+    def low(self) -> Floats:
+        """(D,) the smallest values."""
+        return np.full(self.length, -0.5, np.float32)
+
+    @property
+    def high(self) -> Floats:
+        """(D,) the largest values."""
+        return np.full(self.length, 0.5, np.float32)
+
+    def write(self, observation: Observation, out: Floats, first: int, last: int) -> None:
+        """Write the vectors of the rows ``first <= n < last`` into ``out`` (N, D); raises as `Observe.write`."""
+        seen = np.empty((len(observation.pose), self._seen.length), np.float32)
+        self._seen.write(observation, seen, first, last)
+        cosine, sine = seen[first:last, self.beams + 1], seen[first:last, self.beams + 2]
+        out[first:last, : self.beams] = seen[first:last, : self.beams] - np.float32(0.5)
+        out[first:last, self.beams] = np.arctan2(sine, cosine) / np.float32(2.0 * math.pi)
+
+    def action_size(self, limits: Limits) -> int:
+        """Return 7."""
+        return len(SPANS)
+
+    def settings(self, actions: Array) -> dict[str, Floats]:
+        """Return the settings (N,) by name of actions (N, 7), cut to [-1, 1]."""
+        cut = np.minimum(np.maximum(np.asarray(actions, np.float32), np.float32(-1.0)), np.float32(1.0))
+        settings: dict[str, Floats] = {}
+        for k, (name, (low, high)) in enumerate(SPANS.items()):
+            value = np.float32(low) + np.float32(0.5 * (high - low)) * (cut[:, k] + np.float32(1.0))
+            settings[name] = np.rint(value) if isinstance(low, int) else value
+        return settings
+
+    def twists(self, actions: Array, limits: Limits, pose: Floats, goal: Floats) -> Floats:
+        """Refuse: a planner makes twists of settings."""
+        raise InputError("rollout_settings: actions are settings of a planner, not twists; the planner 'applr' drives by them")
+
+    def actions(self, twists: Array, limits: Limits, pose: Floats, goal: Floats) -> Floats:
+        """Refuse: many settings lead to the same twist."""
+        raise InputError("rollout_settings: a twist does not tell the settings of the planner that it came from")
+
+    def notes(self) -> Mapping[str, Any]:
+        """Return parts, units and the meaning of an action."""
+        spans = (f"{name} {low:g} to {high:g}" for name, (low, high) in SPANS.items())
+        return {
+            "parts": {"scan": [0, self.beams], "bearing": [self.beams, self.length]},
+            "units": {"scan": f"range / {self.scan_range:g} m, cut to 1, less 0.5", "bearing": "of the local goal / 2 pi rad"},
+            "actions": f"{', '.join(spans)}; each from -1 to 1",
+        }
