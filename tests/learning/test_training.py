@@ -15,7 +15,8 @@ from agora.benchmark.inputs import inputs
 from agora.config import build_component, dump, load, plain
 from agora.core.recording import Outcome
 from agora.errors import DivergedError, InputError, ResultsError, UnknownNameError
-from agora.learning.card import PolicyCard, Result, SeedRecord, load_policy_card, record_of
+from agora.interfaces import Declaration
+from agora.learning.card import PolicyCard, Result, SeedRecord, load_policy_card, played_elsewhere, record_of
 from agora.learning.checkpoint import ALWAYS, read_checkpoint, write_checkpoint
 from agora.learning.run import CHECKPOINT, CURVE, POLICY, Run, checkpoint_kept, planner_with, play
 from agora.learning.trainers.episodes import shares_of
@@ -339,9 +340,33 @@ def test_a_training_ends_with_a_record_and_a_card_that_say_what_was_measured(tmp
     assert "| `crossing` | published: a paper |  | 90 % |" in page
     assert "| `demonstrations` | 6 |" in page and (tmp_path / "curve.png").stat().st_size > 1000
     assert load(tmp_path / "card.yaml", PolicyCard) == card
+    off = (Result("square", 8, 2, 5, 0, 4.0, left=1, walls=4), Result("ward", 8, 8, 0, 0, 4.0, left=0, walls=0))
+    warning = replace(card, training=said | {"elsewhere": "grounds"}, elsewhere=off).page("x.png")
+    assert "Elsewhere\n: it reaches its goal in `square` 2 of 8 (4 meet walls), `ward` 8 of 8." in warning
+    assert "| `square` | 8 | 25.0 % [7.1, 59.1] | 1 | 4 | 1 | 0 | 0 |" in warning and "The suite `grounds`" in warning
     stopped = PolicyCard(said, (record, replace(record, seed=6, results=(), stopped=True))).page("x.png")
     assert "seed 4" in stopped and "| seed 6 |" not in stopped
     assert f"The training with seed 6 was stopped after {record.steps:,} steps; its policy is the best in validation" in stopped
+
+
+def test_a_policy_is_played_on_grounds_that_it_was_not_trained_on(tmp_path):
+    policy(0.5).save(tmp_path / "policy.safetensors")
+    results = played_elsewhere(make("planners", "policy", file=str(tmp_path / "policy.safetensors")), "demo")
+    assert [(r.stage, r.episodes) for r in results] == [(s.name, s.count) for s in load_suite("demo").stages]
+    for r in results:
+        assert r.reached + r.collided + r.late + r.left + r.failed == r.episodes and r.walls <= r.collided
+    assert sum(r.walls for r in results) > 0
+    assert played_elsewhere(None, "") == ()
+
+
+def test_a_planner_that_always_fails_elsewhere_is_said_to(tmp_path):
+    class Fails:
+        declares = Declaration()
+
+        def act(self, observation, memory):
+            raise ValueError("no")
+
+    assert all((r.failed, r.reached) == (r.episodes, 0) for r in played_elsewhere(Fails(), "demo"))
 
 
 def test_the_card_of_sarl_says_what_it_reaches_beside_what_was_published():

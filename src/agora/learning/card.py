@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agora.benchmark.statistics import wilson
+from agora.benchmark.stop_token import StopToken
 from agora.config import dump, load
-from agora.errors import ResultsError, UnknownNameError
+from agora.errors import InputError, ResultsError, UnknownNameError
 from agora.files import write_whole
 from agora.share import folder
 
@@ -38,6 +39,7 @@ class Result:
         seconds: mean time of those that reached the goal, s; None where none did.
         failed: number of episodes that ended because the planner failed.
         left: number of episodes that ended outside the map; None where they were not counted apart, and ``collided`` has them.
+        walls: number of the collisions that were with a wall; None where they were not counted apart.
     """
 
     stage: str
@@ -48,6 +50,7 @@ class Result:
     seconds: float | None = None
     failed: int = 0
     left: int | None = None
+    walls: int | None = None
 
     @property
     def success(self) -> tuple[float, float, float]:
@@ -95,11 +98,13 @@ class PolicyCard:
         training: the resolved training (`agora.learning.training.Training`) as plain data.
         seeds: the trainings, one a seed; the policy is that of the first.
         ablations: success on the first stage of the test under changed parameters, in words.
+        elsewhere: outcomes of the policy on grounds that it was not trained on, one a stage of the training's ``elsewhere``.
     """
 
     training: dict[str, Any]
     seeds: tuple[SeedRecord, ...]
     ablations: dict[str, str] = field(default_factory=dict)
+    elsewhere: tuple[Result, ...] = ()
 
     def save(self, place: Path, stem: str = "") -> None:
         """Write the card, its page and the picture of its curve into a folder.
@@ -126,7 +131,11 @@ class PolicyCard:
         ]
         rows = self._rows()
         table = _table(rows) if len(rows) > 1 else "The policy was not tested.\n"
-        lines += [f"Cannot\n: {said['cannot']}\n", "## Success\n", table, _note(self.seeds)]
+        warning = [f"Elsewhere\n: {said_of(self.elsewhere)}\n"] if self.elsewhere else []
+        lines += [f"Cannot\n: {said['cannot']}\n", *warning, "## Success\n", table, _note(self.seeds)]
+        if self.elsewhere:
+            grounds = f"The suite `{said['elsewhere']}`, on which it was not trained; pedestrians are told as they are.\n"
+            lines += ["## Elsewhere\n", grounds, _table(_elsewhere(self.elsewhere))]
         if self.ablations:
             lines += ["## Ablations\n", _table([("changed", "result"), *self.ablations.items()])]
         lines += [
@@ -177,6 +186,32 @@ class PolicyCard:
         return figure
 
 
+def said_of(results: Sequence[Result]) -> str:
+    """Return in a sentence how a policy does off the grounds of its training: how many reach, and how most others end."""
+    said = []
+    for r in results:
+        walls = r.walls or 0
+        ends = {"meet people": r.collided - walls, "meet walls": walls, "leave the map": r.left or 0, "are late": r.late}
+        ends |= {"fail": r.failed}
+        worst = max(ends, key=lambda name: ends[name])
+        said.append(f"`{r.stage}` {r.reached} of {r.episodes}" + (f" ({ends[worst]} {worst})" if ends[worst] else ""))
+    return f"it reaches its goal in {', '.join(said)}."
+
+
+def _elsewhere(results: Sequence[Result]) -> list[tuple[str, ...]]:
+    """The table of results off the grounds of the training."""
+    rows: list[tuple[str, ...]] = [
+        ("stage", "episodes", "success", "hit a person or robot", "hit a wall", "left the map", "out of time", "failed")
+    ]
+    for r in results:
+        share, low, high = r.success
+        walls = r.walls or 0
+        counts = (r.collided - walls, walls, r.left or 0, r.late, r.failed)
+        interval = f"{100 * share:.1f} % [{100 * low:.1f}, {100 * high:.1f}]"
+        rows.append((f"`{r.stage}`", str(r.episodes), interval, *map(str, counts)))
+    return rows
+
+
 def _flat(values: dict[str, Any], inside: str = "") -> Iterator[tuple[str, str]]:
     """The parameters of a trainer by names with dots."""
     for key, value in values.items():
@@ -225,6 +260,32 @@ def record_of(run: Run, *, whole: bool = True) -> SeedRecord:
     if whole:
         write_whole(kept, dump(record))
     return record
+
+
+def played_elsewhere(planner: Any, suite: str, token: StopToken | None = None) -> tuple[Result, ...]:
+    """Play all stages of a suite with a planner, and return how they ended; a stage in which it always fails is one of failures.
+
+    Args:
+        planner: planner of every robot.
+        suite: name of the suite; empty for nothing.
+        token: by which another thread can stop it.
+
+    Raises:
+        StoppedError: the token asked for it.
+    """
+    from agora.learning.run import play
+    from agora.tasks.suite import load_suite
+
+    token = token or StopToken()
+    if not suite:
+        return ()
+    results, grounds = list[Result](), load_suite(suite)
+    for stage in grounds.stages:
+        try:
+            results.append(play(grounds, stage.name, planner, before=lambda what: token.check()))
+        except InputError:
+            results.append(Result(stage.name, stage.count, 0, 0, 0, failed=stage.count, left=0, walls=0))
+    return tuple(results)
 
 
 def untested(folder: Path, seed: int, *, whole: bool) -> SeedRecord:

@@ -104,7 +104,8 @@ def play(
     left = ends[Outcome.OUT_OF_MAP]
     hits = sum(ends[outcome] for outcome in COLLISIONS) - left
     seconds = float(np.mean(times)) if times else None
-    return Result(stage, ends.total(), ends[Outcome.REACHED], hits, ends[Outcome.TIMEOUT], seconds, len(failures), left)
+    counts = (ends[Outcome.REACHED], hits, ends[Outcome.TIMEOUT], seconds, len(failures), left, ends[Outcome.WALL_COLLISION])
+    return Result(stage, ends.total(), *counts)
 
 
 def checkpoint_kept(folder: Path) -> str:

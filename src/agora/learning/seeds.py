@@ -12,7 +12,7 @@ from agora.config import plain
 from agora.documents import refuse_what_is_no_file
 from agora.errors import StoppedError
 from agora.files import write_whole
-from agora.learning.card import PolicyCard, SeedRecord, record_of, untested
+from agora.learning.card import PolicyCard, Result, SeedRecord, played_elsewhere, record_of, untested
 from agora.learning.events import Trained, TrainingEvent
 from agora.learning.run import POLICY, policy_kept
 from agora.learning.training import Training, train
@@ -50,7 +50,7 @@ def train_seeds(
         ResultsError: the folder holds another training, or cannot be written.
         DivergedError: a training came to numbers that are not finite.
     """
-    records = list[SeedRecord]()
+    records, elsewhere = list[SeedRecord](), tuple[Result, ...]()
     try:
         for seed in training.seeds:
             place, whole = seed_folder(folder, seed), False
@@ -61,20 +61,22 @@ def train_seeds(
                         if isinstance(event, Trained):
                             whole = event.whole
                             records.append(record_of(event.run, whole=whole))
+                            if seed == training.seeds[0] and (policy := policy_kept(place)):
+                                elsewhere = played_elsewhere(event.run.planner(policy), training.elsewhere, event.run.token)
                             yield seed, records[-1]
             except StoppedError:
                 records += [untested(place, seed, whole=whole)] if policy_kept(place) else []
                 raise
     except StoppedError:
-        _keep(training, folder, records)
+        _keep(training, folder, records, elsewhere)
         raise
-    _keep(training, folder, records)
+    _keep(training, folder, records, elsewhere)
 
 
-def _keep(training: Training, folder: Path, records: list[SeedRecord]) -> None:
+def _keep(training: Training, folder: Path, records: list[SeedRecord], elsewhere: tuple[Result, ...]) -> None:
     """Write the policy of the first seed, if there is one, and the card."""
     best = policy_kept(seed_folder(folder, training.seeds[0]))
     if best is not None:
         refuse_what_is_no_file(best)
         write_whole(folder / POLICY, best.read_bytes())
-        PolicyCard(plain(training), tuple(records)).save(folder)
+        PolicyCard(plain(training), tuple(records), elsewhere=elsewhere).save(folder)

@@ -58,6 +58,7 @@ class Training:
         validation: stage of the suite to choose the best policy by.
         test: suite on which the card's numbers are made.
         stages: of the test.
+        elsewhere: suite of grounds that the policy is not trained on, which the card reports as well; empty for none.
         cannot: what the policy cannot do.
         published: numbers for comparison.
         seeds: one training a seed; the first seed's policy comes along.
@@ -74,6 +75,7 @@ class Training:
     test: str
     stages: tuple[str, ...]
     cannot: str
+    elsewhere: str = ""
     published: tuple[Published, ...] = ()
     seeds: tuple[int, ...] = (1,)
 
