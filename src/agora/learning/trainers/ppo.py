@@ -65,7 +65,7 @@ class Ppo:
         gradient: largest norm of a gradient; longer ones are shortened.
         divergence: approximate Kullback-Leibler divergence from the policy that played, at which a round's descents end; 0 for any.
         lap: rounds between two checkpoints.
-        validate: laps between two validations.
+        validate: laps between two validations; the first comes after the first round.
         stop_at: share of successes in a validation at which the training ends early; 0 never.
         up_at: share of successes in a lap from which the curriculum goes up a stage; 0 leaves the curriculum alone.
         down_at: share of successes in a lap up to which the curriculum goes down a stage; 0 never.
@@ -132,7 +132,7 @@ class Ppo:
         while not ended:
             worlds.begin(network, steps, stage)
             ends: Counter[str] = Counter()
-            for _ in range(self.lap):
+            for number in range(self.lap):
                 chance = torch.Generator().manual_seed(seed_of_round(run.seed, steps))
                 played, results = worlds.play(network, chance)
                 losses = self._learn(network, descent, played, steps, chance)
@@ -141,6 +141,8 @@ class Ppo:
                 shares = {"stage": stage} if self.up_at else {}
                 run.log(steps, min(1.0, steps / self.steps), **results.shares, **losses, **shares)
                 yield network.policy(run.about(steps))
+                if laps == number == 0:
+                    run.validate(network.policy(run.about(steps)), steps, min(1.0, steps / self.steps))
                 if steps >= self.steps:
                     break
             laps, ended = laps + 1, steps >= self.steps

@@ -74,7 +74,7 @@ class Td3:
         actor_rate: learning rate of the actor.
         critic_rate: learning rate of the critics.
         lap: rounds between two checkpoints.
-        validate: laps between two validations.
+        validate: laps between two validations; the first comes after the first round.
         threads: of PyTorch and of the worlds.
         workers: processes that draw episodes ahead of time.
     """
@@ -133,7 +133,7 @@ class Td3:
             memory.restore(arrays)
         while steps < self.steps:
             worlds.begin(steps)
-            for _ in range(self.lap):
+            for number in range(self.lap):
                 chance = torch.Generator().manual_seed(seed_of_round(run.seed, steps))
                 share = min(1.0, steps / self.steps)
                 noise = math.inf if steps < self.warm_up else self.noise + (self.last_noise - self.noise) * share
@@ -144,6 +144,8 @@ class Td3:
                 run.log(steps, min(1.0, steps / self.steps), **results.shares, **losses)
                 policy = Policy.of_torch(self.observe, [learner.actor], run.about(steps), worlds.body, worlds.period)
                 yield policy
+                if laps == number == 0:
+                    run.validate(policy, steps, min(1.0, steps / self.steps))
                 if steps >= self.steps:
                     break
             laps += 1

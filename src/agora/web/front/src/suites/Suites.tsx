@@ -31,6 +31,7 @@ export function Suites() {
   return (
     <>
       <h1>Suites</h1>
+      <Needs role="run" />
       <p>A suite is a list of stages. A stage says where episodes take place, how many there are, which robot drives, and who walks there; places, people and goals are then the same for every planner.
         Put one together, look at its episodes, run planners on it. Its file is what <code>agora bench</code> reads.</p>
       {error && <p class="bad" role="alert">{error}</p>}
