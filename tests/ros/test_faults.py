@@ -1,4 +1,4 @@
-"""Faults in the whole graph, as `roslaunch` starts it: one graph in lock step and one that runs freely, and each fault for real."""
+"""Faults in the whole graph, as `roslaunch` starts it: a graph in lock step, then one that runs freely, and each fault for real."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,9 @@ PLUGIN = """
 PARTS = {"recorder": "recorder", "simulator_node": "simulator", "pedsim_simulator": "pedsim_simulator",
          "crowdsim_agents": "crowdsim_agents", "navigation_node": "navigation"}  # fmt: skip
 """Nodes, and what the task generator calls them."""
+
+LATE = pytest.mark.parametrize("seconds", [6.0, pytest.param(30.0, marks=pytest.mark.slow)])
+"""How late something answers."""
 
 
 @dataclass
@@ -165,64 +169,41 @@ def test_every_wrong_argument_is_one_line_and_the_graph_plays_once_all_are_right
         arena.stop()
 
 
-@pytest.fixture(scope="module")
-def arenas(master: Any, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Any:
-    """The graph in lock step with a plugin, and the free one with three robots, one of whose names has spaces."""
-    conftest = sys.modules[type(master).__module__]
-    started = []
-    for mode in ("lock", "free"):
-        folder = tmp_path_factory.mktemp(mode)
-        (folder / "swirling.py").write_text(textwrap.dedent(PLUGIN))
-        (folder / "config.yaml").write_text("RANDOM: {dynamic: {min: 3, max: 3}}\n")
-        common = {"headless": 2, "map_file": "hall", "record_data": "true", "record_data_dir": folder / "bags", "seed": 3}
-        if mode == "lock":
-            own = {"synchronous": "true", "sfm": "swirling:Swirl", "model": "burger", "timeout": 20}
-        else:
-            burger = (LAUNCH.parents[1] / "configs/robots/burger.yaml").read_text()
-            (folder / "my robot.yaml").write_text(burger.replace("name: burger", "name: my robot"))
-            (folder / "robots.yaml").write_text(
-                f"robots:\n- {{model: '{folder}/my robot.yaml', inter_planner: polite}}\n- {{model: burger, amount: 2}}\n"
-            )
-            own = {"robot_setup_file": folder / "robots.yaml", "sfm": "swirling:Swirl", "time_scale": 2, "timeout": 10}
-        started.append(Arena.start(lambda f=folder, m=mode: conftest.Graph(master, f"/{m}", f), folder, **common, **own))
+@pytest.fixture(scope="class")
+def arena(master: Any, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Iterator[Arena]:
+    """The graph of a class of tests, in its namespace."""
+    mode = request.cls.mode
+    folder = tmp_path_factory.mktemp(mode)
+    (folder / "swirling.py").write_text(textwrap.dedent(PLUGIN))
+    (folder / "config.yaml").write_text("RANDOM: {dynamic: {min: 3, max: 3}}\n")
+    common = {"headless": 2, "map_file": "hall", "record_data": "true", "record_data_dir": folder / "bags", "seed": 3}
+    graph = sys.modules[type(master).__module__].Graph
+    started = Arena.start(
+        lambda: graph(master, f"/{mode}", folder), folder, sfm="swirling:Swirl", **common, **request.cls.arguments(folder)
+    )
     yield started
-    for arena in started:
-        arena.stop()
+    started.stop()
 
 
-@pytest.fixture
-def lock(arenas: list[Arena]) -> Arena:
-    return arenas[0]
+class Faults:
+    """What holds of a graph in lock step and of a free one alike: one runs after the other, or each would wait for the other."""
 
-
-@pytest.fixture
-def free(arenas: list[Arena]) -> Arena:
-    return arenas[1]
-
-
-@pytest.mark.parametrize("node", PARTS)
-def test_an_episode_survives_the_death_of_a_node_in_its_middle(arenas: list[Arena], node: str, wait_until: Any) -> None:
-    killed = []
-    for arena in arenas:
+    @pytest.mark.parametrize("node", PARTS)
+    def test_an_episode_survives_the_death_of_a_node_in_its_middle(self, arena: Arena, node: str, wait_until: Any) -> None:
         number = arena.in_the_middle(wait_until)
-        killed.append((number, arena.log.count("was interrupted: "), arena.begun.count(number)))
+        said, begun = arena.log.count("was interrupted: "), arena.begun.count(number)
         os.kill(arena.pid(node), signal.SIGKILL)
-    for arena, (number, said, begun) in zip(arenas, killed, strict=True):
-        arena.wait(lambda a=arena, n=number, b=begun: a.begun.count(n) > b, f"episode {number} again", wait_until, 90)
-        arena.wait(lambda a=arena, n=number: n in a.done, f"the end of episode {number}", wait_until, 90)
+        arena.wait(lambda: arena.begun.count(number) > begun, f"episode {number} again", wait_until, 90)
+        arena.wait(lambda: number in arena.done, f"the end of episode {number}", wait_until, 90)
         lines = [line for line in arena.log.splitlines() if "was interrupted: " in line][said:]
         assert any(f"episode {number} (" in line and PARTS[node] in line and "it is repeated once" in line for line in lines), lines
         assert arena.done.count(number) == 1
 
-
-def test_a_task_generator_that_was_killed_repeats_its_episode_and_goes_on_counting(arenas: list[Arena], wait_until: Any) -> None:
-    killed = []
-    for arena in arenas:
+    def test_a_task_generator_that_was_killed_repeats_its_episode_and_goes_on_counting(self, arena: Arena, wait_until: Any) -> None:
         number = arena.in_the_middle(wait_until)
-        killed.append((number, list(arena.episodes.messages)[-1]))
+        episode = list(arena.episodes.messages)[-1]
         os.kill(arena.pid("task_generator_server"), signal.SIGKILL)
-    for arena, (number, episode) in zip(arenas, killed, strict=True):
-        arena.wait(lambda a=arena, n=number: n in a.done and a.begun[-1] > n, f"the episode after {number}", wait_until, 90)
+        arena.wait(lambda: number in arena.done and arena.begun[-1] > number, f"the episode after {number}", wait_until, 90)
         played = [message for message in list(arena.episodes.messages) if message.number == number]
         repeated = f"started again: episode {number} is repeated" in arena.log  # else the simulator was at its end by then
         assert repeated or f"started again: episode {number} had ended, the next follows" in arena.log
@@ -230,98 +211,127 @@ def test_a_task_generator_that_was_killed_repeats_its_episode_and_goes_on_counti
         assert all(r == other for message in played for r, other in zip(message.robots, episode.robots, strict=True))
         assert arena.done.count(number) == 1
 
-
-def test_a_map_generator_that_was_killed_has_the_map_again_and_no_episode_is_lost(arenas: list[Arena], wait_until: Any) -> None:
-    for arena in arenas:
+    def test_a_map_generator_that_was_killed_has_the_map_again_and_no_episode_is_lost(self, arena: Arena, wait_until: Any) -> None:
         number, maps = arena.in_the_middle(wait_until), arena.graph.hear("map_generator/exact", MapMessage)
         (before,) = maps.wait(1)
         os.kill(arena.pid("map_generator"), signal.SIGKILL)
         after = maps.wait(2, 60)[-1]
         assert (after.name, after.columns, after.cells) == (before.name, before.columns, before.cells)
-        arena.wait(lambda a=arena, n=number: n in a.done, f"the end of episode {number}", wait_until, 90)
+        arena.wait(lambda: number in arena.done, f"the end of episode {number}", wait_until, 90)
         assert arena.begun.count(number) == 1
         assert len(arena.graph.call("distance_map", GetDistanceMap).data) == after.columns * after.rows
 
 
 def stopped(arena: Arena, node: str) -> Any:
-    """A process that is stopped in the middle of what it does, and goes on after ``.send_signal(SIGCONT)``."""
+    """A process that is stopped in the middle of what it does, and goes on when what is returned is called."""
     pid = arena.pid(node)
     os.kill(pid, signal.SIGSTOP)
     return lambda: os.kill(pid, signal.SIGCONT)
 
 
-def test_a_planner_that_stops_publishing_leaves_robots_that_stand(free: Arena, wait_until: Any) -> None:
-    words = "no cmd_vel for 0.5 s; it stands until there is one. Is its planner running?"
-    free.in_the_middle(wait_until)
-    said, go_on = free.log.count(words), stopped(free, "navigation_node")
-    try:
-        free.wait(lambda: free.log.count(words) > said, words, wait_until)
-        free.wait(lambda: not np.any([m.vx for m in free.robots[-5:]]), "robots that stand", wait_until)
-    finally:
+def check_played_once(arena: Arena, wait_until: Any) -> None:
+    """Every episode was played once and is in a bag."""
+    arena.wait(lambda: arena.done, "an episode", wait_until)
+    done = arena.done
+    assert done == list(range(1, len(done) + 1))
+    assert [n for n in dict.fromkeys(arena.begun)] == list(range(1, max(arena.begun) + 1))
+    assert "Traceback" not in arena.log
+    played = read_all(sorted(arena.bags.glob("*.bag")), Unsaid())
+    whole = [p.entry for p in played if not p.interrupted]
+    assert len(whole) == len(set(whole)) and set(whole) >= {f"task_generator/task/{number - 1}" for number in done[:-1]}
+    if "recorder went away" in arena.log:
+        (name,) = set(re.findall(r"recorder: (\S+) was never closed", arena.log))
+        assert "the bag ends before the episode does" in read_all([arena.bags / name], Unsaid())[0].interrupted
+
+
+class TestInLockStep(Faults):
+    """The graph in lock step, with a plugin."""
+
+    mode = "lock"
+
+    @staticmethod
+    def arguments(folder: Path) -> dict[str, Any]:
+        return {"synchronous": "true", "model": "burger", "timeout": 15}
+
+    @LATE
+    def test_a_crowd_that_answers_late_is_waited_for(self, arena: Arena, seconds: float, wait_until: Any) -> None:
+        words = "pedsim_simulator/step did not answer within 4 s; look at its node's log"
+        number, said = arena.in_the_middle(wait_until), arena.log.count(words)
+        go_on = stopped(arena, "pedsim_simulator")
+        rospy.rostime.wallsleep(seconds)
         go_on()
-    free.wait(lambda: np.any(np.abs(free.robots[-1].vx) > 0.05), "a robot that moves again", wait_until)
+        arena.wait(lambda: arena.log.count(words) > said, "a word on the crowd that was late", wait_until)
+        arena.wait(lambda: number in arena.done, f"episode {number} of the crowd that was late", wait_until)
+
+    def test_after_all_that_every_episode_was_played_once_and_is_in_a_bag(self, arena: Arena, wait_until: Any) -> None:
+        check_played_once(arena, wait_until)
 
 
-def test_nonsense_on_topics_is_said_and_nothing_comes_of_it(free: Arena, wait_until: Any) -> None:
-    number = free.in_the_middle(wait_until)
-    nan = free.graph.publisher("my_robot/cmd_vel", Twist)
-    scan = free.graph.publisher("my_robot/scan", LaserScan)
-    clock = free.graph.publisher("clock", Clock, listeners=5)
-    twist = Twist()
-    twist.linear.x = float("nan")
-    for words, publisher, message in (
-        ("commands on /free/my_robot/cmd_vel are not finite and were ignored; its planner must publish numbers", nan, twist),
-        ("scan of my_robot: expected 360 beams, got 90; it is dropped", scan, LaserScan(range_max=3.5, ranges=[1.0] * 90)),
-        ("somebody else publishes /free/clock, too", clock, Clock(rospy.Time(1))),
-    ):
-        free.wait(lambda w=words, p=publisher, m=message: p.publish(m) or w in free.log, words, wait_until)
-        publisher.unregister()
-        assert free.log.count(words) <= 2  # once for each time that it comes and goes
-    assert all(np.isfinite([m.x, m.y, m.vx]).all() for m in list(free.robots.messages))
-    free.wait(lambda: free.done and free.done[-1] > number, "the next episode", wait_until)
+class TestFree(Faults):
+    """The graph that runs freely, with three robots, one of whose names has spaces."""
 
+    mode = "free"
 
-@pytest.mark.parametrize("seconds", [6.0, pytest.param(30.0, marks=pytest.mark.slow)])
-def test_a_service_that_answers_late_is_waited_for(lock: Arena, free: Arena, seconds: float, wait_until: Any) -> None:
-    free.in_the_middle(wait_until)
-    number, said = lock.in_the_middle(wait_until), lock.log.count("did not answer within 4 s")
-    waited = free.log.count("map_generator/set_map has not answered for 5 s")
-    again = (stopped(lock, "pedsim_simulator"), stopped(free, "map_generator"))
-    try:
-        free.wait(
-            lambda: free.log.count("map_generator/set_map has not answered for 5 s") > waited, "a word on who is late", wait_until
+    @staticmethod
+    def arguments(folder: Path) -> dict[str, Any]:
+        burger = (LAUNCH.parents[1] / "configs/robots/burger.yaml").read_text()
+        (folder / "my robot.yaml").write_text(burger.replace("name: burger", "name: my robot"))
+        (folder / "robots.yaml").write_text(
+            f"robots:\n- {{model: '{folder}/my robot.yaml', inter_planner: polite}}\n- {{model: burger, amount: 2}}\n"
         )
-        begun = len(free.episodes)
-        rospy.rostime.wallsleep(seconds - 5)
-        assert len(free.episodes) == begun
-    finally:
-        for go_on in again:
+        return {"robot_setup_file": folder / "robots.yaml", "time_scale": 2, "timeout": 10}
+
+    def test_a_planner_that_stops_publishing_leaves_robots_that_stand(self, arena: Arena, wait_until: Any) -> None:
+        words = "no cmd_vel for 0.5 s; it stands until there is one. Is its planner running?"
+        arena.in_the_middle(wait_until)
+        said, go_on = arena.log.count(words), stopped(arena, "navigation_node")
+        try:
+            arena.wait(lambda: arena.log.count(words) > said, words, wait_until)
+            arena.wait(lambda: not np.any([m.vx for m in arena.robots[-5:]]), "robots that stand", wait_until)
+        finally:
             go_on()
-    words = "pedsim_simulator/step did not answer within 4 s; look at its node's log"
-    lock.wait(lambda: lock.log.count(words) > said, "a word on the crowd that was late", wait_until)
-    lock.wait(lambda: number in lock.done, f"episode {number} of the crowd that was late", wait_until)
-    free.wait(lambda: len(free.episodes) > begun, "the next episode", wait_until)
+        arena.wait(lambda: np.any(np.abs(arena.robots[-1].vx) > 0.05), "a robot that moves again", wait_until)
 
+    def test_nonsense_on_topics_is_said_and_nothing_comes_of_it(self, arena: Arena, wait_until: Any) -> None:
+        number = arena.in_the_middle(wait_until)
+        nan = arena.graph.publisher("my_robot/cmd_vel", Twist)
+        scan = arena.graph.publisher("my_robot/scan", LaserScan)
+        clock = arena.graph.publisher("clock", Clock, listeners=5)
+        twist = Twist()
+        twist.linear.x = float("nan")
+        for words, publisher, message in (
+            ("commands on /free/my_robot/cmd_vel are not finite and were ignored; its planner must publish numbers", nan, twist),
+            ("scan of my_robot: expected 360 beams, got 90; it is dropped", scan, LaserScan(range_max=3.5, ranges=[1.0] * 90)),
+            ("somebody else publishes /free/clock, too", clock, Clock(rospy.Time(1))),
+        ):
+            arena.wait(lambda w=words, p=publisher, m=message: p.publish(m) or w in arena.log, words, wait_until)
+            publisher.unregister()
+            assert arena.log.count(words) <= 2  # once for each time that it comes and goes
+        assert all(np.isfinite([m.x, m.y, m.vx]).all() for m in list(arena.robots.messages))
+        arena.wait(lambda: arena.done and arena.done[-1] > number, "the next episode", wait_until)
 
-def test_after_all_that_every_episode_was_played_once_and_is_in_a_bag(arenas: list[Arena], wait_until: Any) -> None:
-    for arena in arenas:
-        arena.wait(lambda a=arena: a.done, "an episode", wait_until)
-        done = arena.done
-        assert done == list(range(1, len(done) + 1))
-        assert [n for n in dict.fromkeys(arena.begun)] == list(range(1, max(arena.begun) + 1))
-        assert "Traceback" not in arena.log
-        played = read_all(sorted(arena.bags.glob("*.bag")), Unsaid())
-        whole = [p.entry for p in played if not p.interrupted]
-        assert len(whole) == len(set(whole)) and set(whole) >= {f"task_generator/task/{number - 1}" for number in done[:-1]}
-        if "recorder went away" in arena.log:
-            (name,) = set(re.findall(r"recorder: (\S+) was never closed", arena.log))
-            assert "the bag ends before the episode does" in read_all([arena.bags / name], Unsaid())[0].interrupted
-    names = arenas[1].robots[-1].name
-    assert names == ["my_robot", "burger_0", "burger_1"] and "robot 'my robot' is 'my_robot' in ROS" in arenas[1].log
-    done = subprocess.run(
-        [sys.executable, "-c", "from agora.cli.app import main; main()", "bag", *map(str, arenas[1].bags.glob("*.bag"))],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0 and "task_generator/task/0/" in done.stdout, done.stderr
+    @LATE
+    def test_a_map_that_comes_late_is_waited_for(self, arena: Arena, seconds: float, wait_until: Any) -> None:
+        words = "map_generator/set_map has not answered for 5 s"
+        arena.in_the_middle(wait_until)
+        waited, go_on = arena.log.count(words), stopped(arena, "map_generator")
+        try:
+            arena.wait(lambda: arena.log.count(words) > waited, "a word on who is late", wait_until)
+            begun = len(arena.episodes)
+            rospy.rostime.wallsleep(seconds - 5)
+            assert len(arena.episodes) == begun
+        finally:
+            go_on()
+        arena.wait(lambda: len(arena.episodes) > begun, "the next episode", wait_until)
+
+    def test_after_all_that_every_episode_was_played_once_and_is_in_a_bag(self, arena: Arena, wait_until: Any) -> None:
+        check_played_once(arena, wait_until)
+        names = arena.robots[-1].name
+        assert names == ["my_robot", "burger_0", "burger_1"] and "robot 'my robot' is 'my_robot' in ROS" in arena.log
+        done = subprocess.run(
+            [sys.executable, "-c", "from agora.cli.app import main; main()", "bag", *map(str, arena.bags.glob("*.bag"))],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0 and "task_generator/task/0/" in done.stdout, done.stderr
