@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import cached_property
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
@@ -38,7 +39,11 @@ class Passwords:
 
     def __init__(self) -> None:
         self._turns = asyncio.Semaphore(_AT_ONCE)
-        self._nobody = HASHER.hash("the password of nobody")
+
+    @cached_property
+    def _nobody(self) -> str:
+        """The hash of nobody's password; it is made with the first password that is checked, whosever that is."""
+        return HASHER.hash("the password of nobody")
 
     async def hash(self, password: str) -> str:
         """Return the hash of a password."""
@@ -52,7 +57,8 @@ class Passwords:
     async def fits(self, password: str, hashed: str) -> bool:
         """Return whether a hash is of a password; with the hash of nobody, an empty text, it takes as long and is not."""
         async with self._turns:
-            return await run_in_threadpool(_fits, hashed or self._nobody, _bytes(password)) and hashed != ""
+            nobody = await run_in_threadpool(lambda: self._nobody)
+            return await run_in_threadpool(_fits, hashed or nobody, _bytes(password)) and hashed != ""
 
 
 def _fits(hashed: str, password: bytes) -> bool:
