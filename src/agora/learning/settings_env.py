@@ -10,7 +10,7 @@ import numpy as np
 from agora.core.state import Array, Bools, Floats
 from agora.interfaces import Answer, Channel, Declaration, Encoding, Limits, Memory, Observation
 from agora.learning.env import AgoraVectorEnv
-from agora.planners.local.trajectory_rollout import Settings, TrajectoryRollout
+from agora.planners.local.trajectory_rollout import TrajectoryRollout
 from agora.policies.encoding import FromLimitToLimit
 from agora.policies.rollout_settings import RolloutSettings
 
@@ -113,7 +113,7 @@ class _Driver:
         return Declaration(needs=mine.needs, label=mine.label, notes=mine.notes)
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
-        return self._planner.act_by(observation, memory, Settings(**self._observe.settings(self.chosen)))
+        return self._planner.act_by(observation, memory, self._observe.settings(self.chosen))
 
 
 class _Seen(FromLimitToLimit):

@@ -15,7 +15,6 @@ import numpy as np
 
 from agora.errors import InputError
 from agora.interfaces import Answer, Declaration, Memory, Observation
-from agora.planners.local.trajectory_rollout import Settings, TrajectoryRollout
 from agora.planners.presets import named_planner
 from agora.policies.policy import Policy, decides, load_policy
 from agora.policies.rollout_settings import SPANS, RolloutSettings
@@ -76,19 +75,19 @@ class Applr:
             seen = o if policy.body is None else policy.body.seen(o, policy.observe.beams)
             chosen = np.where(due[:, None], policy(policy.see(seen)), chosen)
         assert isinstance(policy.observe, RolloutSettings)
-        answer = drives(self.planner).act_by(o, memory.get("planner", {}), Settings(**policy.observe.settings(chosen)))
+        answer = drives(self.planner).act_by(o, memory.get("planner", {}), policy.observe.settings(chosen))
         return replace(answer, memory={"calls": calls + 1, "chosen": chosen, "planner": answer.memory})
 
 
 @cache
-def drives(planner: str) -> TrajectoryRollout:
+def drives(planner: str) -> Any:
     """Return a planner, as text, with the largest settings that `RolloutSettings` has.
 
     Raises:
         InputError: it is no trajectory_rollout.
     """
     part = named_planner(planner)[1].part
-    if not isinstance(part, TrajectoryRollout):
+    if not hasattr(part, "act_by"):
         raise InputError(f"planner: must be a trajectory_rollout, whose settings the policy chooses, got {planner!r}")
     most: dict[str, Any] = {name: high for name, (_, high) in SPANS.items() if name != "inflation_radius"}
     return replace(part, window=replace(part.window, inflation_radius=SPANS["inflation_radius"][1]), **most)

@@ -34,9 +34,10 @@ from __future__ import annotations
 import dataclasses
 import math
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 
@@ -65,28 +66,6 @@ _TUNABLE: dict[str, Span] = {
     "occdist_scale": Span(1e-4, 1.0, log=True),
     "heading_lookahead": Span(0.1, 1.0),
 }
-
-
-class Settings(NamedTuple):
-    """Fields of `TrajectoryRollout` and of its window that each robot may have of its own.
-
-    Attributes:
-        max_vel_x: (N,) m/s.
-        max_vel_theta: (N,) rad/s.
-        vx_samples: (N,) whole numbers.
-        vtheta_samples: (N,) whole numbers.
-        path_distance_bias: (N,).
-        goal_distance_bias: (N,).
-        inflation_radius: (N,) m, at most that of the window.
-    """
-
-    max_vel_x: Floats
-    max_vel_theta: Floats
-    vx_samples: Floats
-    vtheta_samples: Floats
-    path_distance_bias: Floats
-    goal_distance_bias: Floats
-    inflation_radius: Floats
 
 
 @dataclass(frozen=True)
@@ -202,11 +181,17 @@ class TrajectoryRollout:
             plan(*given, recall, self._scratch(o), twists, reasons, 0, len(twists))
         return Answer(twists, recall._asdict(), {"reason": reasons})
 
-    def act_by(self, observation: Observation, memory: Memory, settings: Settings) -> Answer:
-        """Return what `act` does with settings of each robot's own in place of the fields; those are the largest there may be.
+    def act_by(self, observation: Observation, memory: Memory, settings: Mapping[str, Floats]) -> Answer:
+        """Return what `act` does with settings of each robot's own in place of fields, which are the largest there may be.
 
         The window's costs beyond a robot's inflation radius count as 0. A cost is a whole number, so that its last cells may lie up
         to a thousandth of a metre beyond.
+
+        Args:
+            observation: as for `act`.
+            memory: as for `act`.
+            settings: (N,) each, ``max_vel_x``, ``max_vel_theta``, ``vx_samples``, ``vtheta_samples``, ``path_distance_bias``,
+                ``goal_distance_bias``, and ``inflation_radius``, which is that of the window.
         """
         o, s = observation, settings
         assert o.path is not None and o.path_count is not None and o.costmap is not None
@@ -214,20 +199,20 @@ class TrajectoryRollout:
         twists, reasons = np.zeros((rows, 3), np.float32), np.full(rows, Reason.NO_PATH, np.int8)
         if o.path.shape[1] > 0:
             inscribed = disc_inside(self.window.corners(o.footprint, o.radius))
-            least = np.floor(252.0 * np.exp(self.window.cost_scaling * np.minimum(inscribed - s.inflation_radius, 0.0)))
+            least = np.floor(252.0 * np.exp(self.window.cost_scaling * np.minimum(inscribed - s["inflation_radius"], 0.0)))
             cost = np.where(o.costmap.cost < least[:, None, None], np.uint8(FREE), o.costmap.cost)
             scene = scene_of(dataclasses.replace(o, costmap=dataclasses.replace(o.costmap, cost=cost)), self.window)
-            speed = np.minimum(o.limits.max_vx, s.max_vel_x).astype(np.float32)
+            speed = np.minimum(o.limits.max_vx, s["max_vel_x"]).astype(np.float32)
             longest = horizon(self.sim_time, speed, self.window, self.heading_lookahead)
             shared, scratch, cell = self._parameters(o), self._scratch(o), o.costmap.resolution if self.meter_scoring else 1.0
             for n in range(rows):
                 own_ones = shared._replace(
-                    vx_samples=int(s.vx_samples[n]),
-                    vth_samples=int(s.vtheta_samples[n]),
-                    max_x=np.float32(s.max_vel_x[n]),
-                    max_theta=np.float32(s.max_vel_theta[n]),
-                    path_scale=np.float32(cell * s.path_distance_bias[n]),
-                    goal_scale=np.float32(cell * s.goal_distance_bias[n]),
+                    vx_samples=int(s["vx_samples"][n]),
+                    vth_samples=int(s["vtheta_samples"][n]),
+                    max_x=np.float32(s["max_vel_x"][n]),
+                    max_theta=np.float32(s["max_vel_theta"][n]),
+                    path_scale=np.float32(cell * s["path_distance_bias"][n]),
+                    goal_scale=np.float32(cell * s["goal_distance_bias"][n]),
                 )
                 plan(own_ones, scene, longest, recall, scratch, twists, reasons, n, n + 1)
         return Answer(twists, recall._asdict(), {"reason": reasons})
