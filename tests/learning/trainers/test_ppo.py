@@ -402,7 +402,7 @@ def test_wrong_parameters_are_refused():
         ({"network": "ds_rnn", "width": 0.2}, "width: unknown key; did you mean network: {name: ds_rnn, width: ...}"),
         ({"observe": {"beam": 3}}, "observe.beam: encoding 'observe' has no parameter 'beam'; did you mean 'beams'"),
         ({"observe": {"kind": "agents"}}, "observe.kind: .* the key name chooses another encoding: .*agents, joint_state"),
-        ({"reward": {"kind": "arena"}}, "reward.kind: .* the key name chooses another reward: arena, cadrl, weighted"),
+        ({"reward": {"kind": "arena"}}, "reward.kind: .* the key name chooses another reward: arena, cadrl, drl_vo, weighted"),
         ({"reward": {"name": "arena", "saf": 1.0}}, "reward.saf: unknown key; did you mean 'safe'"),
     ],
 )
