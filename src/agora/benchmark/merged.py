@@ -5,6 +5,8 @@ versions of the packages and Agora's own are. Where one of these differs, the st
 its own, so that nothing pairs its episodes. What robots know of pedestrians belongs to the planner: episodes of two levels are
 the same.
 
+In paths, files that a run keeps copies of (`ASKED`) have the places of their originals.
+
 A planner is the same in two runs where its parameters, files, packages and knowledge of pedestrians are, all stages that both have
 are the same but for the seed, and so are the rows of the episodes that both have. Then it stands there once, with the episodes of
 both. Else it has the run's name behind its own, too.
@@ -12,6 +14,7 @@ both. Else it has the run's name behind its own, too.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -32,6 +35,10 @@ from agora.planners.presets import planner_of
 
 __all__ = ["Merged", "merged"]
 
+ASKED = "asked"
+"""Folder in that of a run of a web server: copies of what is the server's own and enters the run (`agora.web.asked`)."""
+
+_COPIED = re.compile(rf"/runs/[^/]+/{ASKED}/")
 _FREE = ("episodes", "pedestrians", "counterfactual", "seed")
 """Fields of a stage that leave its episodes as they are; the seed stands beside."""
 
@@ -177,7 +184,7 @@ class _Run:
         first: dict[str, Any] = {"suite": suite["name"], "version of the suite": suite.get("version"), "Agora": record.version}
         return (
             first
-            | {"seed": record.seed_of(stage["name"]), "stage": decided}
+            | {"seed": record.seed_of(stage["name"]), "stage": _placed(decided)}
             | self._parts(lambda: (build(dict(stage), Stage, "stage"), metrics()))
         )
 
@@ -190,7 +197,7 @@ class _Run:
         level = (self.record.pedestrians or {}).get(label)
         own = {one["name"]: one.get("pedestrians") for one in self.record.suite.get("stages", ()) if one["name"] in stages}
         told = {name: _at(one, level) for name, one in own.items()}
-        first: dict[str, Any] = {"parameters": values, "told of pedestrians": told}
+        first: dict[str, Any] = {"parameters": _placed(values), "told of pedestrians": told}
         return first | self._parts(lambda: (planner_of(values, "planner"),))
 
     def _parts(self, built: Callable[[], tuple[Any, ...]]) -> dict[str, Any]:
@@ -205,9 +212,18 @@ class _Run:
             names = set(self.common)
         files, versions = self.record.inputs or {}, self.record.packages or {}
         return {
-            "files": {name: digest for name, digest in files.items() if name in names},
+            "files": {_placed(name): digest for name, digest in files.items() if name in names},
             "packages": {name: one for name, one in versions.items() if name in names and name != OWN},
         }
+
+
+def _placed(value: Any) -> Any:
+    """Plain data in which files that a run keeps copies of have their own places; digests tell them from what was edited since."""
+    if isinstance(value, Mapping):
+        return {key: _placed(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_placed(item) for item in value]
+    return _COPIED.sub("/", value) if isinstance(value, str) else value
 
 
 def _at(own: Any, level: str | None) -> Any:

@@ -16,6 +16,7 @@ from agora.benchmark.request import Request
 from agora.benchmark.run_folder import RunFolder
 from agora.config import build
 from agora.errors import StoppedError
+from agora.web.asked import home_of
 from agora.web.conduct import Conduct
 from agora.web.own import Own
 from agora.web.policies import Policies
@@ -67,7 +68,8 @@ class BenchConduct(Conduct):
     def work(self) -> None:
         """Run the episodes, and write the report."""
         settings = self.settings
-        request = request_of(self.fields, self.folder, Own(settings).suite, Policies(settings), settings.executor)
+        home = home_of(settings, self.folder)
+        request = request_of(self.fields, self.folder, Own(home).suite, Policies(home), settings.executor)
         try:
             with closing(bench(request, self.token)) as events:  # type: ignore[type-var]
                 for event in events:

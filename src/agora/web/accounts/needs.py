@@ -62,6 +62,7 @@ NEEDS = {
     "GET /api/runs": READ,
     "POST /api/runs": WRITE,
     "GET /api/runs/{id}": READ,
+    "GET /api/runs/{id}/suite": READ,
     "POST /api/runs/{id}/cancel": Need(RUN, "run"),
     "POST /api/runs/{id}/resume": Need(RUN, "run"),
     "DELETE /api/runs/{id}": Need(RUN, "run"),

@@ -7,15 +7,17 @@ from collections.abc import Callable
 from typing import Annotated, Any
 
 from fastapi import Body, FastAPI
+from sqlalchemy.exc import SQLAlchemyError
 
 from agora.config import build
 from agora.errors import InputError
 from agora.web.accounts.people import Asker
 from agora.web.accounts.quotas import Ledger
 from agora.web.accounts.reach import check_reach
+from agora.web.asked import keep_asked, suite_said
 from agora.web.benches import request_of
 from agora.web.policies import Policies
-from agora.web.queue import RunQueue
+from agora.web.queue import RunQueue, fresh_id
 from agora.web.settings import Settings
 from agora.web.tables import TRAINING, Run
 from agora.web.trainings import TrainingForm
@@ -57,14 +59,25 @@ def add_runs(
         if not isinstance(title, str):
             raise InputError(f"run: title: expected a text, got {title!r}")
         with ledger.turn(person):
-            options = planned.options
+            options, id = planned.options, fresh_id()
             ledger.check_run(person, planned.episodes, options.workers * options.threads)
-            return queue.put(title[:200], form, owner=person.name).plain()
+            try:
+                keep_asked(settings, settings.runs / id, suite(form["suite"]), planned.planners.values())
+                return queue.put(title[:200], form, id=id, owner=person.name).plain()
+            except (OSError, SQLAlchemyError):
+                shutil.rmtree(settings.runs / id, ignore_errors=True)
+                raise
 
     @app.get("/api/runs/{id}")
     def run(id: str) -> dict[str, Any]:
         """A run."""
         return queue.run(id).plain()
+
+    @app.get("/api/runs/{id}/suite")
+    def played(id: str) -> dict[str, str]:
+        """The file of a run's suite as it was when the run was asked for, and what has become of an own one."""
+        asked = queue.run(id)
+        return suite_said(settings.runs / id, str(asked.form.get("suite", "")), suite)
 
     @app.post("/api/runs/{id}/cancel")
     def cancel(id: str) -> dict[str, Any]:

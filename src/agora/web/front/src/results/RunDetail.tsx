@@ -4,10 +4,11 @@ import { Frame } from "../Frame";
 import { useNews } from "../news";
 import { addressOf } from "../run/chosen";
 import { RunState } from "../run/RunState";
+import { Asked } from "./Asked";
 import { Files } from "./Files";
 import { Rows } from "./Rows";
 
-const TABS: [string, string][] = [["", "Report"], ["rows", "Episodes"], ["files", "Tables and files"]];
+const TABS: [string, string][] = [["", "Report"], ["rows", "Episodes"], ["files", "Tables and files"], ["suite", "Suite"]];
 
 export function RunDetail({ id, tab: wanted, asked }: { id: string; tab: string; asked: URLSearchParams }) {
   const tab = TABS.some(([name]) => name === wanted) ? wanted : "";
@@ -27,6 +28,7 @@ export function RunDetail({ id, tab: wanted, asked }: { id: string; tab: string;
           {tab === "" && <Report run={run} />}
           {tab === "rows" && <Rows run={run} asked={asked} />}
           {tab === "files" && <Files run={run} />}
+          {tab === "suite" && <Asked run={run} />}
         </>
       ) : <Waiting run={run} />}
     </>

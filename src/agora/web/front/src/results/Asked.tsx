@@ -1,0 +1,19 @@
+// The suite of a run as it was when the run was asked for.
+import { useGet, type Run } from "../api";
+
+type Suite = { name: string; path: string; text: string; now: "" | "changed" | "gone" };
+
+const NOW = { "": "", changed: "It has been changed since. This run goes on with it as it stands here.", gone: "It was removed since. This run goes on with it as it stands here." };
+
+export function Asked({ run }: { run: Run }) {
+  const { data: suite, error } = useGet<Suite>(`/api/runs/${run.id}/suite`);
+  if (!suite) return <p class={error ? "bad" : "faint"} role="status">{error || "Reading the suite …"}</p>;
+  return (
+    <>
+      <h2>{suite.name}</h2>
+      {NOW[suite.now] && <p>{NOW[suite.now]}</p>}
+      <p class="faint">On the command line: <code>agora bench {suite.path}</code></p>
+      <pre tabIndex={0} role="region" aria-label="File of the suite">{suite.text}</pre>
+    </>
+  );
+}
