@@ -14,6 +14,7 @@ from agora.benchmark.account import account
 from agora.benchmark.bench import run_all
 from agora.benchmark.run_folder import RunFolder
 from agora.registry import KINDS, available
+from agora.web import catalogue
 from agora.web.app import create_app
 from agora.web.benches import form_of
 from agora.web.database import opened
@@ -239,3 +240,9 @@ def test_the_description_of_the_interface_is_whole(client):
     described = client.get("/api/openapi.json").json()
     assert all(one.get("description") for path in described["paths"].values() for one in path.values())
     assert json.dumps(described)
+
+
+def test_lists_that_were_read_at_the_start_are_not_read_again(monkeypatch):
+    catalogue.read_all()
+    monkeypatch.setattr(catalogue, "load_suite", lambda name: pytest.fail("read again"))
+    assert "demo" in [one["name"] for one in catalogue.suites()]

@@ -129,6 +129,12 @@ def _plain(value: Any) -> Any:
     return found if isinstance(found, str | int | float | bool | list | dict) else None
 
 
+def read_all() -> None:
+    """Read what lists of names need: it takes seconds, which are the first visitor's otherwise."""
+    for read in (suites, planners, robots, policies):
+        read()
+
+
 def suites() -> list[dict[str, Any]]:
     """Return all suites, with their stages."""
     return [_suite(name) for name in suite_names()]

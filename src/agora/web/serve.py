@@ -12,6 +12,7 @@ from pathlib import Path
 import uvicorn
 
 from agora.errors import InputError
+from agora.web import catalogue
 from agora.web.accounts.people import ADMINISTER
 from agora.web.accounts.users import Users
 from agora.web.app import create_app
@@ -71,6 +72,7 @@ def serve(settings: Settings, host: str, port: int, workers: int, *, opens: bool
         server = uvicorn.Server(config)
         if settings.accounts:
             _welcome(Users(engine, settings.limits.quotas), address, settings, say)
+        threading.Thread(target=catalogue.read_all, daemon=True, name="catalogue").start()
         say(f"Agora is at {address} ; runs are kept in {settings.runs}; Ctrl-C ends it")
         if opens:
             threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()

@@ -37,7 +37,7 @@ export function Upload({ changed }: { changed(): void }) {
 export function OwnPolicy({ policy: { name, wrong, words, label, needs, about, weights, size, period }, changed }: { policy: Policy; changed(): void }) {
   const [error, setError] = useState(""), short = encodeURIComponent(name.slice(OWN.length));
   const drop = async () => {
-    if (!confirm(`Remove the policy ${name} for good? Runs that have used it cannot be gone on with.`)) return;
+    if (!confirm(`Remove the policy ${name} for good? Runs that use it have kept a copy.`)) return;
     try { await remove(`/api/own-policies/${short}`); forget("/api/planners"); changed(); go("/policies"); } catch (problem) { setError(wordsOf(problem)); }
   };
   return (
