@@ -1,5 +1,6 @@
 // All suites: one's own, those that come with Agora, and the beginning of a new one.
 import { useEffect, useState } from "preact/hooks";
+import { useMe } from "../account/me";
 import { forget, get, remove, useGet, wordsOf, type Suite } from "../api";
 import { keep, keepAs, nameOf, Older } from "../own/server";
 import { go } from "../place";
@@ -16,7 +17,7 @@ export const FRESH: Plain = {
 };
 
 export function Suites() {
-  const [suites, setSuites] = useState<Suite[] | null>(null), [error, setError] = useState("");
+  const [suites, setSuites] = useState<Suite[] | null>(null), [error, setError] = useState(""), { may } = useMe();
   const load = () => get<Suite[]>("/api/suites").then(setSuites, (problem: unknown) => setError(wordsOf(problem)));
   useEffect(() => { void load(); }, []);
   const own = (suites ?? []).filter(({ kind }) => kind === "suite"), library = (suites ?? []).filter(({ kind }) => kind === "library");
@@ -40,14 +41,14 @@ export function Suites() {
         <div class="begin-lists">
           <h2>Yours</h2>
           {suites && !own.length && <p class="faint">None yet. Begin a new one, or open a copy of one below.</p>}
-          {own.length > 0 && <Table suites={own} title="Your suites" last={({ name, missing }) => (
+          {own.length > 0 && <Table suites={own} title="Your suites" last={({ name, missing }) => may("run") && (
             <span class="bar-part">
               <button type="button" aria-label={`Open a copy of ${bare(name)}`} disabled={missing !== ""} onClick={() => void copy(`${SUITE.api}/${encodeURIComponent(bare(name))}`, bare(name))}>Copy</button>
               <button type="button" aria-label={`Remove ${bare(name)}`} onClick={() => void drop(bare(name))}>Remove</button>
             </span>
           )} />}
           <h2 class="next">Those that come with Agora</h2>
-          {library.length > 0 && <Table suites={library} title="Suites that come with Agora" last={({ name, missing }) => <button type="button" aria-label={`Open a copy of ${name}`} disabled={missing !== ""} onClick={() => void copy(`/api/suites/${encodeURIComponent(name)}`, name)}>Open a copy</button>} />}
+          {library.length > 0 && <Table suites={library} title="Suites that come with Agora" last={({ name, missing }) => may("run") && <button type="button" aria-label={`Open a copy of ${name}`} disabled={missing !== ""} onClick={() => void copy(`/api/suites/${encodeURIComponent(name)}`, name)}>Open a copy</button>} />}
         </div>
         <New />
       </div>
@@ -59,7 +60,7 @@ const firstOf = (text: string) => /^.*?\.(?= |$)/s.exec(text)?.[0] ?? text;
 const bare = (name: string) => name.replace(OWN, "");
 const open = (name: string) => { forget("/api/suites"); go(`/suites/${encodeURIComponent(name)}`); };
 
-function Table({ suites, title, last }: { suites: Suite[]; title: string; last(suite: Suite): preact.JSX.Element }) {
+function Table({ suites, title, last }: { suites: Suite[]; title: string; last(suite: Suite): preact.JSX.Element | false }) {
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label={title}>
       <table class="runs full suites">
