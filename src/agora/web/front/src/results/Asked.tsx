@@ -3,7 +3,7 @@ import { useGet, type Run } from "../api";
 
 type Suite = { name: string; path: string; text: string; now: "" | "changed" | "gone" };
 
-const NOW = { "": "", changed: "It has been changed since. This run goes on with it as it stands here.", gone: "It was removed since. This run goes on with it as it stands here." };
+const NOW = { "": "", changed: "It has been changed since; the run is of it as it stands here.", gone: "It was removed since; the run is of it as it stands here." };
 
 export function Asked({ run }: { run: Run }) {
   const { data: suite, error } = useGet<Suite>(`/api/runs/${run.id}/suite`);
