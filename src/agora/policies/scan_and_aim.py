@@ -1,0 +1,92 @@
+"""A scan and the direction of a local goal, and no more, as LfLH's network reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from agora.core.state import Floats
+from agora.errors import InputError
+from agora.interfaces import Channel, Observation
+from agora.policies.encoding import ROBOT_FRAME, FromLimitToLimit, Observe
+from agora.ranges import Distance
+
+if TYPE_CHECKING:
+    from agora.robots.model import RobotModel
+
+_AIM = 2
+
+
+@dataclass(frozen=True)
+class ScanAndAim(FromLimitToLimit):
+    """A scan, and cosine and sine of the bearing of a point ahead on the path; all lie in [-1, 1].
+
+    The robot's twist is not seen: a network that clones a driver would learn to go on as it goes.
+
+    Attributes:
+        beams: values of the scan: each is the shortest of its share of the lidar's beams.
+        scan_range: range that reads 1, as longer ones do, m.
+        lookahead: distance along the global path of the point, m; 0 shows the goal itself, as does a path that ends before.
+    """
+
+    beams: int = 90
+    scan_range: float = 2.0
+    lookahead: Distance = 1.5
+
+    def __post_init__(self) -> None:
+        if self.beams < 1:
+            raise InputError(f"scan_and_aim: beams must be at least 1, got {self.beams}")
+        _ = self._observe
+
+    @cached_property
+    def _observe(self) -> Observe:
+        """The encoding whose scan and bearing these are."""
+        return Observe(self.beams, scan_range=self.scan_range, lookahead=self.lookahead)
+
+    def check(self, robot: RobotModel) -> None:
+        """Refuse a robot whose lidar has too few beams."""
+        self._observe.check(robot)
+
+    @property
+    def needs(self) -> frozenset[str | Channel]:
+        """Channels that a planner with this encoding needs."""
+        return self._observe.needs
+
+    @property
+    def length(self) -> int:
+        """D, the number of values."""
+        return self.beams + _AIM
+
+    @property
+    def low(self) -> Floats:
+        """(D,) the smallest values."""
+        return np.append(np.zeros(self.beams, np.float32), np.full(_AIM, -1.0, np.float32))
+
+    @property
+    def high(self) -> Floats:
+        """(D,) the largest values."""
+        return np.ones(self.length, np.float32)
+
+    def write(self, observation: Observation, out: Floats, first: int, last: int) -> None:
+        """Write the vectors of the rows ``first <= n < last`` into ``out`` (N, D).
+
+        Raises:
+            InputError: the scan is not there, or has fewer beams than the policy is to see.
+        """
+        whole = np.empty((len(out), self._observe.length), np.float32)
+        self._observe.write(observation, whole, first, last)
+        out[first:last, : self.beams] = whole[first:last, : self.beams]
+        out[first:last, self.beams :] = whole[first:last, self.beams + 1 : self.beams + 1 + _AIM]
+
+    def notes(self) -> Mapping[str, Any]:
+        """Return parts, units and frame of the values."""
+        units = {
+            "scan": f"shortest range of each share of the beams / {self.scan_range:g} m, cut to [0, 1]",
+            "aim": f"cosine and sine of the bearing of the point {self.lookahead:g} m ahead on the path",
+        }
+        parts = {"scan": [0, self.beams], "aim": [self.beams, self.length]}
+        return {**super().notes(), "parts": parts, "units": units, "frame": ROBOT_FRAME}
