@@ -125,7 +125,8 @@ def scans_of(centre: Array, axes: Array, ends: tuple[float, float], beams: int, 
     angles = np.linspace(*ends, beams * rays)
     out = np.full((len(centre), beams * rays), reach)
     _cast(*(np.ascontiguousarray(one, np.float64) for one in (centre, axes, np.cos(angles), np.sin(angles))), out)
-    return out.reshape(len(centre), beams, rays).min(-1).astype(np.float32)
+    scans: Floats = out.reshape(len(centre), beams, rays).min(-1).astype(np.float32)
+    return scans
 
 
 def aims_of(drives: Drives, lookahead: float) -> tuple[Array, Bools]:

@@ -43,7 +43,7 @@ def before(bearings: list[float], walls: list[tuple[float, float]], **given: Any
     for n, (x, y) in enumerate(walls):
         away, aside = np.hypot(x, y), np.arctan2(y, x) - angles
         hit = (np.abs(away * np.sin(aside)) < 0.1) & (np.cos(aside) > 0.0)
-        scan[n, hit] = (away * np.cos(aside) - np.sqrt(0.01 - (away * np.sin(aside)) ** 2))[hit]
+        scan[n, hit] = away * np.cos(aside[hit]) - np.sqrt(0.01 - (away * np.sin(aside[hit])) ** 2)
     ends = 5.0 * np.stack([np.cos(bearings), np.sin(bearings)], -1)
     path = np.stack([np.zeros((rows, 2)), ends], 1).astype(np.float32)
     return dataclasses.replace(

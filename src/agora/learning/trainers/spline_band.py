@@ -76,7 +76,8 @@ class SplineBand:
         place, velocity = self.at_knots
         whole = torch.cat([place, self.knot * velocity])
         wanted = torch.cat([places, self.knot * velocities], 1)
-        return torch.linalg.pinv(whole) @ wanted
+        points: Tensor = torch.linalg.pinv(whole) @ wanted
+        return points
 
     def gap(self, places: Tensor, centre: Tensor, axes: Tensor) -> tuple[Tensor, Tensor]:
         """Return distances (N, P, M) of places from ellipses along the lines to their centres, and gradients (N, P, M, 2).
@@ -128,7 +129,7 @@ class SplineBand:
         along = smooth[free, free] + self.damping * torch.eye(count) + limited  # (N, 2, F, F), for each axis
         curved = torch.diag_embed(bent).permute(0, 3, 1, 4, 2) + torch.diag_embed(along.permute(0, 2, 3, 1)).transpose(2, 3)
         size = 2 * count
-        moved = torch.linalg.solve(curved.reshape(-1, size, size), -gradient.reshape(-1, size, 1))
+        moved: Tensor = torch.linalg.solve(curved.reshape(-1, size, size), -gradient.reshape(-1, size, 1))
         return moved.reshape(-1, count, 2)
 
     def _limits(self, whole: Tensor) -> tuple[Tensor, Tensor]:
