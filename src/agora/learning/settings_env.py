@@ -117,7 +117,7 @@ class _Driver:
 
 
 class _Seen(FromLimitToLimit):
-    """What an encoding sees, with twists as actions."""
+    """The vectors of an encoding, with twists as actions."""
 
     def __init__(self, encoding: Encoding) -> None:
         self._encoding, self.beams = encoding, encoding.beams

@@ -75,7 +75,7 @@ class Applr:
             seen = o if policy.body is None else policy.body.seen(o, policy.observe.beams)
             chosen = np.where(due[:, None], policy(policy.see(seen)), chosen)
         assert isinstance(policy.observe, RolloutSettings)
-        answer = drives(self.planner).act_by(o, memory.get("planner", {}), policy.observe.settings(chosen))
+        answer: Answer = drives(self.planner).act_by(o, memory.get("planner", {}), policy.observe.settings(chosen))
         return replace(answer, memory={"calls": calls + 1, "chosen": chosen, "planner": answer.memory})
 
 

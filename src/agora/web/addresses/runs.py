@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import Body, FastAPI
@@ -61,12 +63,9 @@ def add_runs(
         with ledger.turn(person):
             options, id = planned.options, fresh_id()
             ledger.check_run(person, planned.episodes, options.workers * options.threads)
-            try:
+            with _nothing_half(settings.runs / id):
                 keep_asked(settings, settings.runs / id, suite(form["suite"]), planned.planners.values())
                 return queue.put(title[:200], form, id=id, owner=person.name).plain()
-            except (OSError, SQLAlchemyError):
-                shutil.rmtree(settings.runs / id, ignore_errors=True)
-                raise
 
     @app.get("/api/runs/{id}")
     def run(id: str) -> dict[str, Any]:
@@ -96,6 +95,16 @@ def add_runs(
         """Remove a run and its results."""
         queue.remove(id)
         shutil.rmtree(settings.runs / id, ignore_errors=True)
+
+
+@contextmanager
+def _nothing_half(folder: Path) -> Iterator[None]:
+    """Remove a folder where what is kept of a run cannot be kept whole."""
+    try:
+        yield
+    except (OSError, SQLAlchemyError):
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
 
 
 def _more(run: Run, fields: dict[str, Any]) -> dict[str, Any]:

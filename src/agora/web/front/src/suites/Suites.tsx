@@ -1,6 +1,7 @@
 // All suites: one's own, those that come with Agora, and the beginning of a new one.
 import { useEffect, useState } from "preact/hooks";
 import { useMe } from "../account/me";
+import { Needs } from "../account/Needs";
 import { forget, get, remove, useGet, wordsOf, type Suite } from "../api";
 import { keep, keepAs, nameOf, Older } from "../own/server";
 import { go } from "../place";
