@@ -305,7 +305,7 @@ def test_who_leaves_the_map_has_not_collided(monkeypatch):
     robots = [SimpleNamespace(outcome=outcome, time=[0.0, 7.5], failure="") for outcome in ends]
     monkeypatch.setattr("agora.learning.run.Episodes", lambda *_, **__: [(None, robots)])
     result = play(load_suite("demo"), "crossing", make("planners", "go_to_goal"))
-    assert result == Result("crossing", 5, 1, 1, 1, 7.5, 0, left=2)
+    assert result == Result("crossing", 5, 1, 1, 1, 7.5, 0, left=2, walls=1)
     assert shares_of(Counter(outcome.label for outcome in ends)) == {
         "success": 0.2, "collisions": 0.2, "left_map": 0.4, "timeouts": 0.2
     }  # fmt: skip
