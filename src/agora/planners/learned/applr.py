@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from agora.core.recording import Reason
 from agora.errors import InputError
 from agora.interfaces import Answer, Declaration, Memory, Observation
 from agora.planners.presets import named_planner
@@ -64,6 +65,8 @@ class Applr:
     def act(self, observation: Observation, memory: Memory) -> Answer:
         """Return the twists (N, 3), and the memory: calls, the policy's last actions (N, 7), and the planner's.
 
+        A robot whose best curve by these settings is to stand waits, and notes it.
+
         Raises:
             InputError: the control period is longer than the second between two choices.
         """
@@ -76,7 +79,10 @@ class Applr:
             chosen = np.where(due[:, None], policy(policy.see(seen)), chosen)
         assert isinstance(policy.observe, RolloutSettings)
         answer: Answer = drives(self.planner).act_by(o, memory.get("planner", {}), policy.observe.settings(chosen))
-        return replace(answer, memory={"calls": calls + 1, "chosen": chosen, "planner": answer.memory})
+        reason = answer.notes["reason"]
+        waits = (np.abs(answer.twists).max(1) == 0.0) & (reason == Reason.NONE)
+        notes = {"reason": np.where(waits, np.int8(Reason.WAITING), reason)}
+        return replace(answer, memory={"calls": calls + 1, "chosen": chosen, "planner": answer.memory}, notes=notes)
 
 
 @cache
