@@ -22,7 +22,7 @@ def test_its_file_names_the_robot_of_its_training_and_what_it_sees():
 
 
 def test_it_gets_through_people_whom_a_robot_that_looks_at_nothing_meets():
-    """In the first 80 halls with 14 people of its test; over all 200 it reaches .62, and a robot that follows its path alone .44."""
+    """In the first 80 halls with 14 people; over all 200 it reaches .62, and a robot that follows its path alone .44."""
     suite = load_suite("drl_vo")
     few = dataclasses.replace(suite.stage("hall_14"), episodes=80)
     suite = dataclasses.replace(suite, stages=(few,))
