@@ -31,7 +31,7 @@ SMALL = {
     "trainer.steps": 120, "trainer.worlds": 2, "trainer.horizon": 5, "trainer.batches": 1, "trainer.epochs": 1, "trainer.lap": 1,
     "trainer.validate": 3, "test": "demo", "stages": ["crossing"], "planner": "policy", "cannot": "anything",
 }  # fmt: skip
-"""Changes that make three rounds of a training, with a checkpoint after each and a validation in the end."""
+"""Changes that make three rounds of a training, with a checkpoint after each, and a validation after the first and the last."""
 
 FORM = {"training": "ga3c_cadrl", "changes": SMALL}
 
@@ -169,7 +169,7 @@ def _look_at(client, id, settings) -> None:
     (settings.runs / "strange" / "training.yaml").write_text("[no, training")
     assert client.get("/api/policies").json()[0]["name"] == name
     whole = client.get(f"/api/runs/{id}/curve/1").json()
-    assert [point["steps"] for point in whole["points"]] == [40, 80, 120, 120] and whole["fresh"]
+    assert [point["steps"] for point in whole["points"]] == [40, 40, 80, 120, 120] and whole["fresh"]
     again = client.get(f"/api/runs/{id}/curve/1?version={whole['version']}&offset={whole['offset']}").json()
     assert (again["points"], again["fresh"]) == ([], False)
     assert client.get(f"/api/runs/{id}/curve/9").status_code == 404

@@ -125,9 +125,10 @@ def keep(place: Path, training: Training) -> None:
 def _listed(name: str, absent: str, suites: Mapping[str, str]) -> dict[str, Any]:
     said = load(folder("configs") / "training" / f"{name}.yaml", dict[str, Any])
     card = load_policy_card(name).seeds[0] if name in card_names() else None
+    trainer = said["trainer"]
     return {
         **{key: said[key] for key in _SHOWN},
-        "trainer": said["trainer"]["name"],
+        "trainer": trainer if isinstance(trainer, str) else trainer["name"],
         "missing": absent or suites.get(said["suite"], "") or suites.get(said["test"], ""),
         "took": None if card is None else {"steps": card.steps, "seconds": card.seconds, "cpu": card.made_on.get("cpu", "")},
         "results": [] if card is None else plain(card.results),
