@@ -15,16 +15,11 @@ from agora.planners.global_.artplanner import ArtPlanner as GlobalArtPlanner
 from agora.planners.local.artplanner import ArtPlanner
 from agora.planners.presets import named_planner
 from agora.robots.model import RobotModel
-from agora.testing import check_planner
 from agora.world.start import PedestrianStarts, RobotStart, Start
 
 TORSO = ((0.655, 0.325), (-0.655, 0.325), (-0.655, -0.325), (0.655, -0.325))
 ANYMAL = RobotModel("anymal", "legged", 0.732, (-0.5, 0.5), 0.5, vy=0.1, ax=1.0, ay=0.5, alpha=1.5, footprint=TORSO)
 LEGS = limits(min_vx=-0.8, max_vx=0.8, max_vy=0.8, max_omega=1.2)
-
-
-def test_it_keeps_the_contract():
-    check_planner(ArtPlanner(), tolerance=0.03, grid=True)
 
 
 def corridor(width):

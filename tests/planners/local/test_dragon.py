@@ -18,7 +18,6 @@ from agora.maps.grid import Map
 from agora.planners.local.dragon import Dragon
 from agora.planners.presets import named_planner
 from agora.robots.model import load_robot
-from agora.testing import check_planner
 from agora.world.records import END_WALL
 
 JACKAL = load_robot("jackal_barn")
@@ -205,7 +204,3 @@ def test_it_is_its_plain_twin(rng):
             pose += (0.3 * math.cos(pose[2]), 0.3 * math.sin(pose[2]), 0.15)
     print("SHARE", np.mean(np.array(differ) < 1e-3), np.sort(differ)[-8:])
     assert np.mean(np.array(differ) < 1e-3) > 0.97
-
-
-def test_it_keeps_the_contract():
-    check_planner(Dragon())

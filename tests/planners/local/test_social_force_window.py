@@ -18,17 +18,13 @@ from agora.errors import InputError
 from agora.planners.local.dwa import Dwa
 from agora.planners.local.social_force_window import SocialForceWindow
 from agora.planners.presets import named_planner
-from agora.testing import check_planner, observation
+from agora.testing import observation
 
 START = (2.3, -4.1, 0.6)
 
 
 def small(**fields):
     return SocialForceWindow(**{"window": Window(size=8.05, sources=("map",))} | fields)
-
-
-def test_it_keeps_the_contract():
-    check_planner(SocialForceWindow(), tolerance=0.03, grid=True)
 
 
 @pytest.mark.parametrize(
