@@ -22,6 +22,7 @@ from typing import Any
 from xmlrpc.client import ServerProxy
 
 import pytest
+from tests.ros.prepared import Prepared
 
 _PAUSE = threading.Event()
 _PATIENCE = 90.0  # s: a handshake of rospy that hangs is given up after 60
@@ -93,7 +94,7 @@ class Node:
     """A node of the workspace that was started for a test; ``log`` is what it has said so far."""
 
     name: str
-    process: subprocess.Popen[bytes]
+    process: Prepared
     output: Path
 
     @property
@@ -177,11 +178,7 @@ class Graph:
             rospy.set_param(f"{self.namespace}/{name}/{key}", value)
         remaps = [f"{a}:={b}" for a, b in (remap or {}).items()]
         output = self.folder / f"{name}.{len(self.nodes)}.log"
-        with output.open("wb") as log:
-            process = subprocess.Popen(
-                [found[0], f"__name:={name}", f"__ns:={self.namespace}", *remaps],
-                env=self.master.env, stdout=log, stderr=subprocess.STDOUT, start_new_session=True,
-            )  # fmt: skip
+        process = Prepared(found[0], [f"__name:={name}", f"__ns:={self.namespace}", *remaps], self.master.env, output)
         self.nodes.append(Node(name, process, output))
         return self.nodes[-1]
 
