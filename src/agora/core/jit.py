@@ -11,6 +11,7 @@ import ctypes
 import fcntl
 import functools
 import hashlib
+import importlib
 import itertools
 import os
 import sys
@@ -49,6 +50,7 @@ from numba.core.compiler_machinery import register_pass  # noqa: E402
 from numba.core.datamodel.models import OpaqueModel  # noqa: E402
 from numba.core.typed_passes import NativeLowering  # noqa: E402
 from numba.extending import NativeValue, intrinsic, register_model, unbox  # noqa: E402
+from numba.np import linalg  # noqa: E402
 from numba.np.arrayobj import get_itemsize, make_array, populate_array  # noqa: E402
 
 from agora.core.compiling import compiling  # noqa: E402 - from now on the log tells what is compiled
@@ -125,6 +127,19 @@ def _alone(name: str) -> Iterator[None]:
         yield
 
 
+@functools.cache
+def _know_arrays() -> None:
+    """Import Numba's functions on arrays, which on their way import SciPy's linear algebra, to see whether it is there.
+
+    That costs a process a third of a second, and no kernel needs it; a function that multiplies matrices imports it then.
+    """
+    ensure, linalg.ensure_blas = linalg.ensure_blas, lambda: None
+    try:
+        importlib.import_module("numba.np.arraymath")
+    finally:
+        linalg.ensure_blas = ensure
+
+
 def _compiled(function: Callable[..., Any], options: dict[str, Any], **more: Any) -> Any:
     """A function that is compiled when it is called, once for all processes that share the cache."""
     dispatcher = numba.njit(**options, **more)(function)
@@ -133,6 +148,7 @@ def _compiled(function: Callable[..., Any], options: dict[str, Any], **more: Any
 
         def compile(signature: Any) -> Any:
             with _alone(name):
+                _know_arrays()
                 return once(signature)
 
         dispatcher.compile = compile

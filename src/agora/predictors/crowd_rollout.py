@@ -14,7 +14,7 @@ from typing import Annotated
 
 import numpy as np
 
-from agora.core import state
+from agora.core import jit, state
 from agora.core.scalar import ONE
 from agora.core.state import STAY, Array, Floats, Maps, Robots, RobotTraits, padded
 from agora.costmap.window import Window
@@ -87,9 +87,9 @@ class CrowdRollout:
         for moment in range(out.shape[2]):
             for _ in range(parts):
                 record = CrowdRecord(h, bits, now, scene.traits, scene.waypoints, robots, scene.robot_traits, maps)
-                kernel(parameters, record, *answers[0], 0, rows)
+                jit.bind(kernel, parameters, record, *answers[0])(0, rows)  # as the engine does, so that there is one to compile
                 law = (h, np.int64(1), np.int64(1), accelerates, factor, number)
-                choose_velocities(*law, now, scene.traits, answers, *chosen, 0, rows)
+                jit.bind(choose_velocities, *law, now, scene.traits, answers, *chosen)(0, rows)
                 chosen[:, ~now.active] = 0.0
                 moving = np.hypot(*chosen) > 1e-6
                 heading = np.where(moving, np.arctan2(chosen[1], chosen[0]), now.heading)
