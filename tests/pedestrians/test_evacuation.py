@@ -127,7 +127,7 @@ def test_trajectories_are_those_of_jupedsim(rng, dt, nearest):
 
 def test_who_hurries_leaves_later():
     example = runpy.run_path(str(EXAMPLE))
-    gone = example["left"]([0.75, 1.5, 5.0], 2, 60, 120.0, Evacuation())
+    gone = example["left"]([0.75, 1.5, 5.0], 1, 60, 120.0, Evacuation())
     slow, best, fast = ((gone >= 60).argmax(axis=0) * example["DT"]).mean(axis=1)
     assert gone[-1].min() >= 60
     assert 1.15 * best < slow

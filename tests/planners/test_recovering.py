@@ -222,7 +222,7 @@ def test_the_kernel_does_what_its_plain_twin_does():
     fast = dataclasses.replace(seen.limits, max_alpha=np.full(rows, 99, np.float32), max_omega=np.full(rows, 9, np.float32))
     pose, twins, memory = seen.pose.astype(float), [Twin(planner) for _ in range(rows)], {}
     twists, told = np.zeros((rows, 3), np.float32), set()
-    for k in range(1200):
+    for k in range(600):
         place = np.column_stack((pose[:, :2], np.arctan2(np.sin(pose[:, 2]), np.cos(pose[:, 2])))).astype(np.float32)
         now = dataclasses.replace(seen, pose=place, twist=twists, limits=fast)
         calls = memory["planner"]["calls"] if memory else np.zeros(rows, np.int32)
