@@ -57,7 +57,7 @@ export function Suites() {
   );
 }
 
-const firstOf = (text: string) => /^.*?\.(?= |$)/s.exec(text)?.[0] ?? text;
+const firstOf = (text: string) => /^.*?(?<!\bal)\.(?= |$)/s.exec(text)?.[0] ?? text;
 const bare = (name: string) => name.replace(OWN, "");
 const open = (name: string) => { forget("/api/suites"); go(`/suites/${encodeURIComponent(name)}`); };
 
