@@ -340,6 +340,7 @@ OF_NO_MODULE = {
     "web.account_pages": "the pages of accounts, in a browser",
     "web.editor_pages": "the scenario editor, in a browser",
     "web.pages": "the built pages, in a browser",
+    "web.planner_pages": "planners that are code, in a browser",
     "web.suite_pages": "the suite editor, in a browser",
     "web.training_pages": "the page of trainings, in a browser",
     "web.world_pages": "the drawing of worlds, in a browser",

@@ -88,9 +88,17 @@ def folder(tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def address(folder) -> Iterator[str]:
-    """The address of a server as a person starts it."""
-    words = [Path(sys.executable).with_name("agora"), "web", folder, "--port", "0", "--no-browser"]
+def address(folder, request) -> Iterator[str]:
+    """The address of a server as a person starts it, with the module's ``OPTIONS``."""
+    words = [
+        Path(sys.executable).with_name("agora"),
+        "web",
+        folder,
+        "--port",
+        "0",
+        "--no-browser",
+        *getattr(request.module, "OPTIONS", ()),
+    ]
     with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as server:
         said = next(line for line in server.stderr if "Agora is at" in line)
         yield re.search(r"http://\S+?(?=/)", said)[0]

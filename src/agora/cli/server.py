@@ -111,9 +111,9 @@ def _settings(folder: Path, database: str, executor: str = "") -> Settings:
 
     if absent := lacking(["web"]):
         raise InputError(f"agora server: {absent}")
-    from agora.web.settings import Settings
+    from agora.web.settings import Settings, read_limits
 
-    return Settings(folder, database, executor=executor)
+    return Settings(folder, database, executor=executor, limits=read_limits(folder))
 
 
 def _said(counts: dict[str, int]) -> str:

@@ -43,6 +43,10 @@ def web(
             help="With accounts: address or network of a proxy that says who asks; repeat it. This machine's are believed."
         ),
     ] = None,
+    allow_code: Annotated[
+        bool,
+        typer.Option("--allow-code", help="Let those who may run things bring planners as files of Python, which run confined."),
+    ] = False,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")] = True,
 ) -> None:
     """Open Agora in a browser: run, watch, drive, compare. By default this machine alone can reach it; Ctrl-C ends it."""
@@ -65,5 +69,6 @@ def web(
         names=tuple(one.lower() for one in name or ()),
         proxies=tuple(proxy or ()),
         limits=read_limits(folder),
+        allow_code=allow_code,
     )
     serve(settings, host, port, workers, opens=browser, say=lambda line: typer.echo(line, err=True))

@@ -34,7 +34,8 @@ def _source_stamp() -> str:
     return digest.hexdigest()
 
 
-def _cache_root() -> Path:
+def cache_root() -> Path:
+    """Return the folder of compiled functions, of this version of Agora and of others."""
     named = os.environ.get("NUMBA_CACHE_DIR")
     if named:
         return Path(named)
@@ -43,6 +44,7 @@ def _cache_root() -> Path:
 
 import numba  # noqa: E402
 import numpy as np  # noqa: E402
+from numba.core.caching import Cache, UserProvidedCacheLocator  # noqa: E402
 from numba.core.codegen import JITCodeLibrary  # noqa: E402
 from numba.core.compiler import CompilerBase, DefaultPassBuilder  # noqa: E402
 from numba.core.compiler_lock import global_compiler_lock  # noqa: E402
@@ -55,7 +57,7 @@ from numba.np.arrayobj import get_itemsize, make_array, populate_array  # noqa: 
 
 from agora.core.compiling import compiling  # noqa: E402 - from now on the log tells what is compiled
 
-numba.config.CACHE_DIR = str(_cache_root() / _source_stamp())
+numba.config.CACHE_DIR = str(cache_root() / _source_stamp())
 
 OPTIONS: dict[str, Any] = {"cache": True, "error_model": "numpy", "fastmath": {"contract"}, "nogil": True}
 
@@ -106,6 +108,12 @@ class _PartCompiler(CompilerBase):  # type: ignore[misc]
 
 
 _PART: dict[str, Any] = {"cache": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True, "pipeline_class": _PartCompiler}
+
+
+def only_read_cache() -> None:
+    """Have this process keep nothing of what it compiles: it loads what others have kept, and may write nowhere."""
+    UserProvidedCacheLocator.ensure_cache_path = lambda self: None  # it would try to write
+    Cache.save_overload = lambda self, signature, data: None
 
 
 @contextmanager

@@ -31,6 +31,7 @@ from agora.web.accounts.things import Things
 from agora.web.accounts.users import Users
 from agora.web.addresses.accounts import add_accounts, looked_up
 from agora.web.addresses.administration import add_administration, add_state
+from agora.web.addresses.code import add_code
 from agora.web.addresses.editor import add_scenarios
 from agora.web.addresses.health import add_health
 from agora.web.addresses.lives import add_lives
@@ -130,6 +131,7 @@ def _places(settings: Settings, own: Own, policies: Policies) -> dict[str, Calla
         "suite": own.suites.store.place,
         "world": lambda name: settings.worlds / name,
         "policy": policies.uploaded.path,
+        "planner": policies.code.path,
     }
 
 
@@ -138,6 +140,7 @@ def _add_own(app: FastAPI, own: Own, policies: Policies, previews: Previews, thi
     add_worlds(app, own.worlds, own.scenarios, things, ledger)
     add_scenarios(app, own.scenarios, things, ledger)
     add_uploads(app, Opener(own.worlds, own.scenarios), policies, things, ledger)
+    add_code(app, policies, things, ledger)
     add_suites(app, own, previews, things, ledger)
 
 

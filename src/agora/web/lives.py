@@ -207,7 +207,7 @@ class Lives:
         """Begin a live episode; where there are as many as may be, one that nobody watches makes room.
 
         Args:
-            form: request for it.
+            form: request for it, whose suite, stage and planner are there (`LiveForm.chosen`, which takes long).
             owner: name of the user who begins it; empty where nobody has an account.
             most: most of this user at a time; as many as there may be of all where None.
             instead: live episodes of this user that make room, too, where only one person watches them: who asks for the new one.
@@ -216,7 +216,6 @@ class Lives:
             InputError: the form asks for what there is not, or there are as many as may be, all watched.
         """
         played = self.played(form)
-        played.chosen()
         mine = [live for live in self._lives.values() if live.owner == owner]
         own = {live.id for live in mine if live.id in instead}
         if most is not None and len(mine) >= most:

@@ -23,17 +23,24 @@ from agora.planners.presets import preset_names
 from agora.policies.weights import SUFFIX
 from agora.registry import available
 from agora.web.settings import Settings
+from agora.web.uploaded_planners import PlannerCard, UploadedPlanners
 from agora.web.uploaded_policies import UploadedPolicies
 
 OWN = "own/"
 """The names of own policies begin with this where names of policies or planners are expected."""
 
+CONTAINED = "contained"
+"""The planner that runs a file of code."""
+
 _OWN = re.compile(r"(?<![\w/.-])own/([A-Za-z0-9][\w-]*)(?![\w/.-])")
 _ALONE = re.compile(r"own/([^:+,=()]*)(:?)")
+_CODE = re.compile(r"\bcontained\b")
+_PLUS = re.compile(r"\+(?=[A-Za-z_])")
 _PATH = re.compile(r"[\\/~]|\.safetensors")
 _UNFIT = re.compile(r'["\\,(){}\[\]]|\+(?=[A-Za-z_])')
 """Signs that a path in quotes cannot have in a planner's text."""
-_PLAIN = re.compile(r"^\w+:file=own\|([\w-]+)$")
+_PLAIN = re.compile(r"^(?:\w+:file=)?own\|([\w-]+)$")
+_CONTAINED = re.compile(r"\bcontained:file=(own\|[\w-]+)(?:,values=\{([^{}]*)\})?")
 
 
 class Policies:
@@ -44,11 +51,12 @@ class Policies:
 
     Attributes:
         uploaded: those that were brought along.
+        code: planners that were brought along as code, which share names with policies.
     """
 
     def __init__(self, settings: Settings) -> None:
-        self._runs, self._uploads = settings.runs, settings.policies
-        self.uploaded = UploadedPolicies(settings.policies)
+        self._runs, self._uploads, self._codes = settings.runs, settings.policies, settings.planners
+        self.uploaded, self.code = UploadedPolicies(settings.policies), UploadedPlanners(settings.planners, allowed=settings.code)
 
     def all(self) -> list[dict[str, Any]]:
         """Return all policies as pages list them: those that were trained, the newest first, and those that were brought along."""
@@ -87,8 +95,23 @@ class Policies:
         Raises:
             InputError: the name is taken or none, or the file is no policy of Agora's; nothing is kept. OSError: the disk is full.
         """
-        self.uploaded.keep(name, data, {_name(run) for run, _ in self._found()})
+        self.uploaded.keep(name, data, {*(_name(run) for run, _ in self._found()), *self.code.names()})
         return self._told(name)
+
+    def keep_code(self, name: str, data: bytes, card: PlannerCard, *, instead: bool = False) -> dict[str, Any]:
+        """Keep a planner that was brought along as code under a name that is free, and return it.
+
+        Args:
+            name: its name.
+            data: its file.
+            card: its card, as `UploadedPlanners.read` gives it.
+            instead: replace the planner of this name, if there is one.
+
+        Raises:
+            InputError: the name is taken; nothing is kept. OSError: the disk is full.
+        """
+        self.code.keep(name, data, card, {*(_name(run) for run, _ in self._found()), *self.uploaded.names()}, instead=instead)
+        return self.code.told(name)
 
     def planner(self, text: str) -> str:
         """Return the text of a planner as `agora.planners.presets.named_planner` takes it: own policies by their files.
@@ -99,7 +122,14 @@ class Policies:
             UnknownNameError: there is no own policy of this name. InputError: the text names a file, or the path of the server's
                 folder has signs that a planner's text cannot hold.
         """
-        if alone := _ALONE.match(text):
+        if _CODE.search(_OWN.sub("", text)):
+            raise InputError(f"planner: expected own/NAME for a planner of one's own; got {text!r}")
+        alone = _ALONE.match(text)
+        if stray := set(_OWN.findall(text[alone.end() if alone else 0 :])).intersection(self.code.names()):
+            raise InputError(f"planner: own/{min(stray)} is code, which drives alone or behind an interplanner; got {text!r}")
+        if alone and self._known(alone[1])[0] == CONTAINED:
+            text = _with_values(alone[1], text[alone.end() :])
+        elif alone:
             text = _with_file(self._known(alone[1])[0], alone[1]) + ("," if alone[2] else "") + text[alone.end() :]
         rest = _OWN.sub("", text)
         if "\\" in rest or ("file" in rest and _PATH.search(rest)):
@@ -126,6 +156,8 @@ class Policies:
     def _named(self, label: str) -> str:
         runs, uploads = (re.escape(str(folder).replace("/", "|")) for folder in (self._runs, self._uploads))
         trained = re.sub(rf'"{runs}\|([\w-]+)\|[^"]*"', lambda found: f"own|{_name(self._runs / found[1])}", label)
+        codes = re.escape(str(self._codes).replace("/", "|"))
+        trained = _CONTAINED.sub(_as_typed, re.sub(rf'"{codes}\|([\w-]+)\.py"', r"own|\1", trained))
         return re.sub(rf'"{uploads}\|([\w-]+){re.escape(SUFFIX)}"', r"own|\1", trained)
 
     def _quoted(self, name: str) -> str:
@@ -137,6 +169,9 @@ class Policies:
     def _known(self, name: str) -> tuple[str, Path]:
         """The planner and the file of a policy."""
         found = {one: ("policy", self.uploaded.path(one)) for one in self.uploaded.names()}
+        if name in self.code.names():
+            self.code.check_allowed()
+            return CONTAINED, self.code.path(name)
         found |= {_name(run): (str(_training_in(run)["planner"]), file) for run, file in self._found()}
         if name not in found:
             raise UnknownNameError("policy of your own", name, found)
@@ -190,6 +225,21 @@ def _training_in(run: Path) -> dict[str, Any]:
 def _read(record: Path) -> dict[str, Any]:
     """The training of a folder; its file does not change."""
     return load(record, dict[str, Any])
+
+
+def _with_values(name: str, rest: str) -> str:
+    """The text of an own planner of code with what stands behind its name: its parameters, an interplanner, or nothing."""
+    values, *front = _PLUS.split(rest, maxsplit=1)
+    if set("{}").intersection(values):
+        raise InputError(f"planner: own/{name}: expected parameters without braces, got {values!r}")
+    given = re.sub(r"(^|,)\s*(\w+)=", r"\1\2: ", values)
+    return "+".join([f"{CONTAINED}:file={OWN}{name}{f',values={{{given}}}' if given else ''}", *front])
+
+
+def _as_typed(found: re.Match[str]) -> str:
+    """The label of an own planner of code, as the page writes it."""
+    values = re.sub(r"(^|,)(\w+): ", r"\1\2=", found[2] or "")
+    return f"{found[1]}{f':{values}' if values else ''}"
 
 
 def _with_file(planner: str, name: str) -> str:

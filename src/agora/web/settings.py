@@ -73,11 +73,13 @@ class Limits:
         quotas: the most that a person may have.
         rates: how often somebody may ask.
         lives: live episodes of everybody together, at a time.
+        code: whether who may run things may bring planners as code, which runs confined.
     """
 
     quotas: Quotas = field(default_factory=Quotas)
     rates: Rates = field(default_factory=Rates)
     lives: int = 4
+    code: bool = False
 
     def __post_init__(self) -> None:
         if self.lives < 1:
@@ -106,6 +108,7 @@ class Settings:
         names: names by which a server with accounts is asked, without port; any where empty.
         proxies: addresses of proxies that say who asks, besides those of this machine.
         limits: limits of people with an account, and of live episodes.
+        allow_code: allow planners as code, whatever the limits say.
     """
 
     folder: Path
@@ -115,6 +118,7 @@ class Settings:
     names: tuple[str, ...] = ()
     proxies: tuple[str, ...] = ()
     limits: Limits = field(default_factory=Limits)
+    allow_code: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "folder", Path(self.folder).absolute())
@@ -138,6 +142,16 @@ class Settings:
     def policies(self) -> Path:
         """Folder of the own policies."""
         return self.folder / "policies"
+
+    @property
+    def planners(self) -> Path:
+        """Folder of the own planners, which are code."""
+        return self.folder / "planners"
+
+    @property
+    def code(self) -> bool:
+        """True where planners may be brought along as code."""
+        return self.allow_code or self.limits.code
 
     @property
     def worlds(self) -> Path:

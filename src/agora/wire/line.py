@@ -23,6 +23,10 @@ PATIENCE = 10.0
 _CHUNK = 1 << 20
 
 
+class RefusedError(PlannerError):
+    """The program says why it has no answer; the connection stays."""
+
+
 class Line:
     """Questions to the program at an address, over one connection for each process.
 
@@ -69,12 +73,14 @@ class Line:
         try:
             if (self._connection is None or self._process != os.getpid()) and self._opened() != known:
                 raise PlannerError(f"{self._name}: says another hello than before; begin the run anew")
-            data, until = frame(question), time.monotonic() + known.deadline
+            data, until = frame(question), self._until(known)
             try:
                 self._wait_until(until).sendall(data)
                 return self._message(until, Answer, "answer")
             except TimeoutError as error:
                 raise PlannerError(f"{self._name}: no answer within its deadline of {known.deadline:g} s") from error
+        except RefusedError:
+            raise
         except BaseException:
             self.close()
             raise
@@ -88,6 +94,18 @@ class Line:
     @property
     def _name(self) -> str:
         return f"program at {self.address}"
+
+    def _until(self, known: Hello) -> float:
+        """The moment until which an answer is waited for."""
+        return time.monotonic() + known.deadline
+
+    def _later(self, until: float) -> float:
+        """The moment until which it is waited on when that moment has come.
+
+        Raises:
+            TimeoutError: it is not.
+        """
+        raise TimeoutError
 
     def _opened(self) -> Hello:
         """Open a connection, and return the hello that comes over it."""
@@ -110,7 +128,10 @@ class Line:
         length = int.from_bytes(self._bytes(4, until, what), "little")
         if length > LONGEST:
             raise PlannerError(f"{self._name}: its {what} has {length} bytes, expected a message of at most {LONGEST}")
-        data = self._bytes(length, until, what)
+        return self._read(self._bytes(length, until, what), kind, what)
+
+    def _read(self, data: bytes, kind: type[T], what: str) -> T:
+        """Return the record of a message."""
         try:
             return decode(data, kind, what)
         except AgoraError as error:
@@ -123,7 +144,8 @@ class Line:
             try:
                 part = self._wait_until(until).recv(min(count - len(data), _CHUNK))
             except TimeoutError:
-                raise
+                until = self._later(until)
+                continue
             except OSError as error:
                 raise PlannerError(f"{self._name}: {error.strerror or error}; expected its {what}") from error
             if not part:

@@ -24,7 +24,7 @@ from agora.benchmark import store
 from agora.benchmark.account import account
 from agora.benchmark.bench import bench, run_all
 from agora.benchmark.events import Advanced
-from agora.benchmark.executors.processes import Processes, Waits, _sendable, _watched, start_server
+from agora.benchmark.executors.processes import Processes, _sendable, _watched, start_server
 from agora.benchmark.job import Job, RunPlan
 from agora.benchmark.kept import report
 from agora.benchmark.request import Options, Request
@@ -32,6 +32,7 @@ from agora.benchmark.run_folder import RunFolder
 from agora.episode import WORLD
 from agora.errors import InputError, PlacementError, UnknownNameError
 from agora.registry import Named
+from agora.wire.waits import Waits
 
 ROOT = Path(__file__).resolve().parents[3]
 SUITE = plane(episodes=6)

@@ -27,7 +27,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing import forkserver, resource_tracker
 from multiprocessing.connection import Connection, wait
-from pathlib import Path
 from typing import Annotated, Any
 
 from agora.core.stranger import tell_crashes
@@ -36,6 +35,7 @@ from agora.errors import AgoraError, InputError
 from agora.interfaces import Done, Event, Lost, Waiting, Watch, Work
 from agora.interfaces.executor import AnyJob
 from agora.ranges import Within
+from agora.wire.waits import Waits
 
 DEADLINE = 30.0
 """s that one call of a planner, one step of the world or one metric may take before its worker is killed."""
@@ -154,38 +154,6 @@ def _sendable(error: BaseException) -> Exception:
     except Exception:  # noqa: BLE001 - a stranger's exception may do anything
         return RuntimeError(f"in a worker:\n{traceback.format_exc()}")
     return error
-
-
-class Waits:
-    """The time that a call in another process has taken, less the time in which the process waited for a processor.
-
-    Linux tells of each thread how long it stood in the queue for a processor. Of threads that waited at the same time the longest
-    wait counts. Elsewhere the time is that of the wall. A call is measured from the first look at it.
-
-    Args:
-        process: number of the process.
-    """
-
-    def __init__(self, process: int | None) -> None:
-        self._threads = Path(f"/proc/{process}/task")
-        self._call = 0.0
-        self._since, self._before = 0.0, dict[str, float]()
-
-    def of(self, call: float) -> float:
-        """Return the time that a call has taken since it was first asked for, s; the time of its beginning names the call."""
-        if call != self._call:
-            self._call, self._since, self._before = call, time.monotonic(), self._waited()
-        longest = max((now - self._before.get(thread, 0.0) for thread, now in self._waited().items()), default=0.0)
-        return time.monotonic() - self._since - longest
-
-    def _waited(self) -> dict[str, float]:
-        """Return the time that each thread has waited for a processor since it began, s."""
-        found = {}
-        with suppress(OSError):
-            for thread in self._threads.iterdir():
-                with suppress(OSError, IndexError, ValueError):  # it has ended, or the kernel does not count
-                    found[thread.name] = int((thread / "schedstat").read_text().split()[1]) * 1e-9
-        return found
 
 
 @dataclass

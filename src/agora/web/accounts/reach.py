@@ -10,7 +10,7 @@ from agora.documents import shown
 from agora.errors import InputError
 from agora.web.accounts.people import ADMINISTER, Person
 
-_OUTSIDE = re.compile(r"[\\/!]|\.safetensors\b|\b(?:remote|ray)\b")
+_OUTSIDE = re.compile(r"[\\/!]|\.(?:safetensors|py)\b|\b(?:remote|ray|contained)\b")
 """Signs of a path and of an escape or a tag of YAML that could hide one, and components that connect to other programs."""
 
 _OWN = re.compile(r"\bown/[A-Za-z0-9][A-Za-z0-9_-]*")

@@ -18,8 +18,8 @@ def add_names(app: FastAPI, settings: Settings, own: Own, policies: Policies) ->
 
     @app.get("/api/about")
     def about() -> dict[str, Any]:
-        """This server."""
-        return {"version": __version__, "folder": str(settings.folder)}
+        """This server; ``code`` says why planners as code are refused, and is empty where they run."""
+        return {"version": __version__, "folder": str(settings.folder), "code": policies.code.refused}
 
     @app.get("/api/suites")
     def suites() -> list[dict[str, Any]]:
@@ -33,8 +33,8 @@ def add_names(app: FastAPI, settings: Settings, own: Own, policies: Policies) ->
 
     @app.get("/api/planners")
     def planners() -> list[dict[str, Any]]:
-        """All planners and presets, and the own policies, each a preset of the planner ``policy``."""
-        return [*catalogue.planners(), *policies.planners()]
+        """The own planners that are code, all others and presets, and the own policies, each a preset of the planner ``policy``."""
+        return [*policies.code.all(), *catalogue.planners(), *policies.planners()]
 
     @app.get("/api/kinds")
     def kinds() -> dict[str, Any]:
@@ -43,7 +43,9 @@ def add_names(app: FastAPI, settings: Settings, own: Own, policies: Policies) ->
 
     @app.get("/api/kinds/{kind}/{name}")
     def component(kind: str, name: str) -> dict[str, Any]:
-        """A component with its fields."""
+        """A component with its fields; ``own:NAME`` is a planner that was brought along as code."""
+        if kind == "planners" and name.startswith("own:"):
+            return policies.code.component(name.removeprefix("own:"))
         return catalogue.component(kind, name)
 
     @app.get("/api/robots")

@@ -15,7 +15,7 @@ export type Live = {
 export type Stage = { name: string; count: number; about?: string };
 export type Suite = { name: string; kind: "library" | "suite" | "scenario"; description: string; stages: Stage[]; missing: string; path?: string };
 export type Planner = {
-  name: string; kind: "planner" | "preset"; planner: string; summary: string; label: string; needs: string[]; changes: Record<string, unknown>; learned: boolean; missing: string;
+  name: string; kind: "planner" | "preset"; planner: string; summary: string; label: string; needs: string[]; changes: Record<string, unknown>; learned: boolean; missing: string; path?: string;
 };
 export type Field = {
   name: string; label?: string; type: "number" | "whole" | "yes" | "choice" | "text" | "component" | "other"; words: string; default: unknown;
@@ -44,6 +44,8 @@ export type Policy = {
   name: string; card: Card | null; run: string; planner: string; path: string;
   size?: number; label?: string; needs?: string[]; words?: string; wrong?: string; about?: Record<string, string>; period?: number; weights?: Record<string, number[]>;
 };
+/** Planners that somebody has brought along as code; `planner` is the name of their parameters, not of a preset's planner. */
+export const isCode = ({ planner }: Planner) => planner.startsWith("own:");
 /** Policies of this server, and those of them that somebody has brought along; the others of it were trained here. */
 export const isOwn = ({ name }: Policy) => name.startsWith("own/");
 export const isUploaded = (policy: Policy) => isOwn(policy) && !policy.run;

@@ -1,26 +1,29 @@
 // All planners and presets, with what they are and take.
 import { useState } from "preact/hooks";
-import { useGet, wordsOf, type Component, type Planner } from "../api";
+import { isCode, useGet, wordsOf, type Component, type Planner } from "../api";
 import { Paragraphs, Said } from "../Said";
 import { begin, FIRST } from "../live/begin";
 import { Beside } from "./Beside";
+import { Bring, Code } from "./OwnPlanner";
 
 const LABELS: Record<string, string> = {
   faithful: "as its source does it", reconstruction: "made from a paper that leaves things open", small: "as its source, but smaller",
 };
 
 export function Planners({ name }: { name: string }) {
-  const { data, error } = useGet<Planner[]>("/api/planners", true);
+  const [times, setTimes] = useState(0), changed = () => setTimes(times + 1);
+  const { data, error } = useGet<Planner[]>(`/api/planners${times ? `?again=${times}` : ""}`, times === 0);
   const planner = data?.find((one) => one.name === name) ?? (name ? undefined : data?.find((one) => one.name === FIRST.planner));
-  const entries = data?.map((one) => ({ name: one.name, words: one.summary.replaceAll("`", ""), tag: one.kind === "preset" ? "preset" : one.learned ? "learned" : "" }));
+  const entries = data?.map((one) => ({ name: one.name, words: one.summary.replaceAll("`", ""), tag: isCode(one) ? "yours" : one.kind === "preset" ? "preset" : one.learned ? "learned" : "" }));
   return (
     <Beside title="Planners" path="/planners" entries={entries} error={error} chosen={planner?.name ?? ""}>
-      {planner ? <Detail key={planner.name} planner={planner} /> : data && <p>There is no planner “{name}”.</p>}
+      <Bring changed={changed} />
+      {planner ? <Detail key={`${planner.name} ${times}`} planner={planner} changed={changed} /> : data && <p>There is no planner “{name}”.</p>}
     </Beside>
   );
 }
 
-function Detail({ planner }: { planner: Planner }) {
+function Detail({ planner, changed }: { planner: Planner; changed(): void }) {
   const { data, error } = useGet<Component>(`/api/kinds/planners/${encodeURIComponent(planner.planner)}`, true);
   const [wrong, setWrong] = useState("");
   const watch = () => begin({ ...FIRST, planner: planner.name }).catch((problem: unknown) => setWrong(wordsOf(problem)));
@@ -31,6 +34,7 @@ function Detail({ planner }: { planner: Planner }) {
       {planner.missing
         ? <p class="bad">It cannot run here: {planner.missing}</p>
         : <p class="files"><button type="button" class="first" onClick={watch}>Watch it</button><a class="button" href={`/run?planner=${encodeURIComponent(planner.name)}`}>Run it on a suite</a></p>}
+      {isCode(planner) && <Code planner={planner} changed={changed} />}
       {(wrong || error) && <p class="bad" role="alert">{wrong || error}</p>}
       <dl>
         {planner.label && <><dt>Label</dt><dd>{planner.label}{LABELS[planner.label] && `: ${LABELS[planner.label]}`}</dd></>}

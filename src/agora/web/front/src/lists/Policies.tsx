@@ -13,6 +13,7 @@ export function Policies({ name }: { name: string }) {
   return (
     <Beside title="Policies" path="/policies" entries={entries} error={error} chosen={policy?.name ?? ""}>
       <Upload changed={changed} />
+      <p class="faint"><small>A planner that is code, a file of Python, is brought on the page <a href="/planners">Planners</a>.</small></p>
       {policy && <h2>{policy.name}</h2>}
       {policy?.run && <p><a class="button" href={`/training/${policy.run}`}>Its training: curves, files, drive with it</a></p>}
       {policy && isUploaded(policy) ? <OwnPolicy key={policy.name} policy={policy} changed={changed} /> : policy?.card ? <CardDetail card={policy.card} /> : data && <p>{policy ? "This policy has no card yet." : `There is no policy “${name}”.`}</p>}

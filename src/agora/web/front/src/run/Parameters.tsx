@@ -15,7 +15,7 @@ export function Parameters({ planner, chosen, put }: Props) {
   if (!data) return <p class="faint">Reading the parameters …</p>;
   const wanted = find.trim().toLowerCase();
   const fields = data.fields.filter(({ name, help }) => `${name} ${help}`.toLowerCase().includes(wanted));
-  const preset = chosen.name !== planner;
+  const preset = chosen.name !== planner && !planner.startsWith("own:");
   return (
     <div class="parameters">
       <p class="faint">{preset ? `${chosen.name} is a preset of ${planner}: what you leave empty is as the preset says.` : "What you leave empty keeps its default, which is shown in grey."}</p>

@@ -1,6 +1,6 @@
 // Planners to run: a list to tick, and the parameters of those that are ticked.
 import { useState } from "preact/hooks";
-import type { Planner, Policy } from "../api";
+import { isCode, type Planner, type Policy } from "../api";
 import { Said } from "../Said";
 import { shown as of } from "./FieldInput";
 import { Parameters } from "./Parameters";
@@ -31,7 +31,7 @@ export function PlannerPicker({ planners, own, chosen, put }: Props) {
         {shown.map((one) => (
           <label key={one.name} class={one.missing ? "off" : ""}>
             <input type="checkbox" checked={is(one.name)} disabled={one.missing !== ""} onChange={() => toggle(one.name)} />
-            <span><b>{one.name}</b> {one.kind === "preset" && <i class="tag">preset of {one.planner}</i>} {one.learned && <i class="tag">learned</i>}
+            <span><b>{one.name}</b> {one.kind === "preset" && <i class="tag">preset of {one.planner}</i>} {one.learned && <i class="tag">learned</i>} {isCode(one) && <i class="tag">yours, code</i>}
               <small>{one.missing ? `cannot run here: ${one.missing}` : <Said text={one.summary} />}</small>{!one.missing && <small><Changes planner={one} /></small>}</span>
           </label>
         ))}

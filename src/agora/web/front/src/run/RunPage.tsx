@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { useMe } from "../account/me";
 import { Needs } from "../account/Needs";
-import { isOwn, post, useGet, wordsOf, type Form, type Planner, type Policy, type Run, type Suite } from "../api";
+import { isCode, isOwn, post, useGet, wordsOf, type Form, type Planner, type Policy, type Run, type Suite } from "../api";
 import { news, useNews } from "../news";
 import { go } from "../place";
 import { PlannerPicker } from "./PlannerPicker";
@@ -78,7 +78,7 @@ export function RunPage({ asked }: { asked: URLSearchParams }) {
             <span>{chosen.length ? `${each} ${each === 1 ? "episode" : "episodes"} for each of ${chosen.length} ${chosen.length === 1 ? "planner" : "planners"}${control ? " and for the blind one" : ""}${few}` : "Tick at least one planner."}</span>
           </div>
           {chosen.length > 0 && each > 0 && <p class="faint">{expected({ each, total: each * (chosen.length + (control ? 1 : 0)), compared: chosen.length > 1, runs: runs ?? [] })}</p>}
-          {chosen.length > 0 && <p class="faint">The same on the command line: <code class="command">{command({ ...form, planners: chosen.map((one) => filed(textOf(one), policies)) }, suites.data?.find(({ name }) => name === suite)?.path)}</code></p>}
+          {chosen.length > 0 && <p class="faint">The same on the command line: <code class="command">{command({ ...form, planners: chosen.map((one) => filed(textOf(one), policies, planners.data ?? [])) }, suites.data?.find(({ name }) => name === suite)?.path)}</code></p>}
         </form>
         <Queue />
       </div>
@@ -86,8 +86,13 @@ export function RunPage({ asked }: { asked: URLSearchParams }) {
   );
 }
 
-/** The text of a planner with the files of own policies, which a terminal takes; own/NAME alone is the planner of the policy. */
-function filed(text: string, policies: Policy[]): string {
+/** The text of a planner with the files of own policies and planners, which a terminal takes; own/NAME alone is the planner of the policy. */
+function filed(text: string, policies: Policy[], planners: Planner[]): string {
+  const code = planners.find((one) => isCode(one) && new RegExp(`^${one.name}(?![\\w-])`).test(text));
+  if (code) {
+    const [values = "", ...front] = text.slice(code.name.length).replace(/^:/, "").split(/\+(?=[A-Za-z_])/);
+    return [`contained:file=${code.path}${values && `,values={${values.replace(/(^|,)\s*(\w+)=/g, "$1$2: ")}}`}`, ...front].join("+");
+  }
   const own = policies.filter(isOwn), alone = own.find(({ name }) => text === name || text.startsWith(`${name}:`) || text.startsWith(`${name}+`));
   const whole = alone ? alone.planner + text.slice(alone.name.length).replace(/^:/, ",") : text;
   return own.reduce((before, { name, path }) => before.replace(new RegExp(`=${name}(?![\\w-])`), `=${path}`), whole);

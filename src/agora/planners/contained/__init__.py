@@ -1,0 +1,1 @@
+"""Planners in files of Python, each in a process of its own that reaches little else."""

@@ -1,0 +1,167 @@
+"""The other end of a confined process: it is started for a question, and ended where it does not answer."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, TypeVar
+
+from agora.core.compiling import compiling
+from agora.core.jit import cache_root
+from agora.errors import PlannerError
+from agora.interfaces import Answer
+from agora.planners.contained.program import REFUSAL
+from agora.wire.address import Address
+from agora.wire.line import Line, RefusedError
+from agora.wire.question import Hello, Question
+from agora.wire.waits import Patience
+
+if TYPE_CHECKING:
+    from agora.planners.contained.planner import Contained
+
+T = TypeVar("T")
+
+PATIENCE = 20.0
+"""Longest time until a process has imported its planner, s."""
+
+FIRST = 20.0
+"""Longest time of the first answer of a process, which compiles, s."""
+
+_ONE = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+_KEPT = ("LANG", "LC_ALL", "TZ")
+
+
+def started(module: str, words: Sequence[str], output: IO[bytes], *handles: int) -> subprocess.Popen[bytes]:
+    """Start a module of Agora's that confines itself, without the environment of this process.
+
+    Args:
+        module: name of the module.
+        words: its arguments.
+        output: file of its errors; whatever else it prints is gone.
+        handles: handles that it inherits.
+    """
+    environment = {name: value for name, value in os.environ.items() if name in _KEPT or name.startswith("NUMBA_")}
+    environment |= {"PATH": os.defpath, "NUMBA_CACHE_DIR": str(cache_root()), **dict.fromkeys(_ONE, "1")}
+    return subprocess.Popen(
+        [sys.executable, "-I", "-m", module, *words],
+        cwd="/",
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=output,
+        pass_fds=handles,
+    )
+
+
+class Child(Line):
+    """Questions to the planner of a file, in a process of its own for each process that asks.
+
+    Time in which the confined process waits for a processor does not count.
+
+    Args:
+        planner: the planner that asks.
+    """
+
+    def __init__(self, planner: Contained) -> None:
+        super().__init__(Address(path=str(Path(planner.file).absolute())))
+        self._words = [self.address.path, json.dumps(planner.values), str(planner.deadline), str(planner.memory)]
+        self._child: subprocess.Popen[bytes] | None = None
+        self._output: IO[bytes] | None = None
+        self._fresh, self._patience = True, Patience(0, 0.0)
+
+    def __getstate__(self) -> dict[str, Any]:
+        fresh = {"_words": self._words, "_child": None, "_output": None, "_fresh": True, "_patience": Patience(0, 0.0)}
+        return {**super().__getstate__(), **fresh}
+
+    def ask(self, question: Question, known: Hello) -> Answer:
+        """Return the answer to a question; the time in which a process starts and makes its first counts as time of compiling.
+
+        Raises:
+            PlannerError: the process refuses, ends, or is too late.
+        """
+        running = self._connection is not None and self._process == os.getpid() and not self._fresh
+        first: AbstractContextManager[None] = nullcontext() if running else compiling()
+        with first:
+            answer = super().ask(question, known)
+        self._fresh = False
+        return answer
+
+    def close(self) -> None:
+        """End the process, if one runs."""
+        super().close()
+        child, self._child = self._child, None
+        if child is not None and self._process == os.getpid():
+            child.kill()
+            child.wait()
+            assert self._output is not None
+            self._output.close()
+
+    @property
+    def _name(self) -> str:
+        return f"planner {Path(self.address.path).name}"
+
+    def _until(self, known: Hello) -> float:
+        return self._begin(max(FIRST, known.deadline) if self._fresh else known.deadline)
+
+    def _begin(self, most: float) -> float:
+        """Begin to wait for an answer that may take so long, s, and return the moment until which it is waited for at first."""
+        assert self._child is not None
+        self._patience = Patience(self._child.pid, most)
+        return self._patience.until
+
+    def _later(self, until: float) -> float:
+        return self._patience.later()
+
+    def _opened(self) -> Hello:
+        """Start the process, and return its hello."""
+        self.close()
+        self._process, self._fresh = os.getpid(), True
+        self._output = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the process
+        self._connection, its = socket.socketpair()
+        with its:
+            words = [str(its.fileno()), *self._words]
+            self._child = started("agora.planners.contained.program", words, self._output, its.fileno())
+        try:
+            return self._message(self._begin(PATIENCE), Hello, "hello")
+        except TimeoutError as error:
+            raise PlannerError(f"{self._name}: it is not imported within {PATIENCE:g} s") from error
+
+    def _bytes(self, count: int, until: float, what: str) -> bytes:
+        try:
+            return super()._bytes(count, until, what)
+        except PlannerError as error:
+            raise PlannerError(f"{self._name}: {self._end()}") from error
+
+    def _read(self, data: bytes, kind: type[T], what: str) -> T:
+        if data[:1] == REFUSAL:
+            raise RefusedError(data[1:].decode("utf-8", "replace"))
+        return super()._read(data, kind, what)
+
+    def _end(self) -> str:
+        """The end of the process in words."""
+        assert self._child is not None and self._output is not None
+        try:
+            code = self._child.wait(2.0)
+        except subprocess.TimeoutExpired:
+            return "it closed its socket"
+        return ended(code, self._output)
+
+
+def ended(code: int, output: IO[bytes]) -> str:
+    """Return how a process ended, in words, with the last line of its errors.
+
+    Args:
+        code: exit code, below 0 for a signal.
+        output: file of its errors.
+    """
+    output.seek(max(0, output.seek(0, os.SEEK_END) - 4000))
+    lines = output.read().decode("utf-8", "replace").strip().splitlines()
+    how = f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
+    return f"its process {how}{f': {lines[-1][:300]}' if lines else ''}"

@@ -1,0 +1,159 @@
+"""The program in which a planner's file is run: it is confined, says a hello, and answers questions over a socket.
+
+It is called with the socket's number, the file, the planner's parameters as JSON, the deadline of an answer and the most memory. An
+answer that begins with `REFUSAL` is a text: the reason why there is none.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib.util
+import json
+import math
+import os
+import socket
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from agora.config import build_component, plain
+from agora.core.jit import cache_root, only_read_cache
+from agora.errors import AgoraError, InputError, placed
+from agora.interfaces import Channel, Declaration
+from agora.planners.contained.confine import confine, die_with_parent
+from agora.planners.lift import declaration_of, rows
+from agora.ranges import check
+from agora.registry import Named, load
+from agora.wire.message import decode
+from agora.wire.question import Hello, Question
+from agora.wire.stream import frame
+
+REFUSAL = b"!"
+"""Before the text of a reason."""
+MAY = "a planner of a file starts no process or thread, opens no connection, writes no file and reads none but Python's and Agora's"
+"""The reason why the system refuses a confined process something."""
+_REFUSED = ("Permission denied", "Operation not permitted", "can't start new thread")
+
+
+def begin(file: Path, memory: float) -> None:
+    """Confine this process, which may read a file of a planner and compiled functions, and has so much memory, GiB."""
+    die_with_parent()
+    only_read_cache()
+    confine([file, cache_root()], memory)
+
+
+def planner_class(file: Path) -> type:
+    """Return the planner in a file: its one dataclass with ``declares``, and ``plan`` or ``act``.
+
+    Raises:
+        InputError: it cannot be imported, or has none or several.
+    """
+    module = _imported(file)
+    kinds = [one for one in vars(module).values() if isinstance(one, type) and one.__module__ == module.__name__]
+    drives = [one for one in kinds if hasattr(one, "declares") and (hasattr(one, "plan") or hasattr(one, "act"))]
+    last = [one for one in drives if not any(one in other.__mro__[1:] for other in drives)]
+    if len(last) != 1:
+        told = f"several planner classes, {', '.join(one.__name__ for one in last)}" if last else "no planner class"
+        there = "" if last or not kinds else f" (its classes are {', '.join(one.__name__ for one in kinds)})"
+        raise InputError(f"{file.name}: it has {told}{there}; expected one, a dataclass with declares, and plan or act")
+    if not dataclasses.is_dataclass(last[0]):
+        raise InputError(f"{file.name}: {last[0].__name__} is no dataclass; put @dataclass(frozen=True) above it")
+    return last[0]
+
+
+def _imported(file: Path) -> ModuleType:
+    """The module of a file."""
+    spec = importlib.util.spec_from_file_location(f"planner_{file.stem.replace('-', '_')}", file)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    try:
+        spec.loader.exec_module(module)
+    except AgoraError:
+        raise
+    except BaseException as error:  # noqa: BLE001 - a stranger's code may raise anything
+        raise InputError(f"{file.name}: cannot be imported: {told(error)}".replace(str(file), file.name)) from error
+    return module
+
+
+def made(file: Path, values: dict[str, Any]) -> Any:
+    """Return the planner of a file with parameters.
+
+    Raises:
+        InputError: there is none, or it does not take them.
+    """
+    kind: Any = planner_class(file)
+    try:
+        check(kind, values)
+        return kind(**values)
+    except AgoraError:
+        raise
+    except BaseException as error:  # noqa: BLE001 - likewise
+        raise InputError(f"{file.name}: {told(error)}".replace(str(file), file.name)) from error
+
+
+def told(error: BaseException) -> str:
+    """Return an error of a stranger's code in words."""
+    said = str(error) if isinstance(error, AgoraError) else placed(error, __file__)
+    return f"{said}; {MAY}" if any(sign in said for sign in _REFUSED) and MAY not in said else said
+
+
+def hello_of(said: Declaration, deadline: float) -> Hello:
+    """Return what a planner declares as a message.
+
+    Raises:
+        InputError: it needs a channel that is not registered.
+    """
+    top = said.top_speed
+    needs = sorted(map(_need, said.needs), key=repr)  # a set has another order in each process
+    return Hello(
+        tuple(needs), tuple(sorted(said.notes)), said.turns_at_goal, None if math.isinf(top) else top, said.period, deadline
+    )
+
+
+def _need(channel: str | Channel) -> str | dict[str, Any]:
+    """A channel as plain data; of rasters, planners hold the window alone."""
+    if isinstance(channel, str):
+        return channel
+    name = getattr(channel, "channel", "")
+    made = isinstance(channel, load("channels", name))
+    needed: dict[str, Any] = plain(Named(name, channel)) if made else {"name": name, "window": plain(channel)}
+    build_component("channels", needed, "needs")
+    return needed
+
+
+def _answered(connection: socket.socket, planner: Any, data: bytes) -> None:
+    """Answer one question."""
+    try:
+        question = decode(data, Question, "question")
+        connection.sendall(frame(planner.act(question.observation, question.memory)))
+    except BaseException as error:  # noqa: BLE001 - likewise
+        _refuse(connection, told(error))
+
+
+def _refuse(connection: socket.socket, reason: str) -> None:
+    data = REFUSAL + reason.encode("utf-8", "replace")[:2000]
+    connection.sendall(len(data).to_bytes(4, "little") + data)
+
+
+def main() -> None:
+    """Run the planner of a file until the socket closes."""
+    connection, file = socket.socket(fileno=int(sys.argv[1])), Path(sys.argv[2])
+    begin(file, float(sys.argv[5]))
+    try:
+        planner = made(file, json.loads(sys.argv[3]))
+        said = frame(hello_of(declaration_of(planner), float(sys.argv[4])))
+    except BaseException as error:  # noqa: BLE001 - likewise
+        _refuse(connection, told(error))
+        return
+    connection.sendall(said)
+    batch = rows(planner)
+    with connection.makefile("rb") as source:
+        while len(head := source.read(4)) == 4:
+            _answered(connection, batch, source.read(int.from_bytes(head, "little")))
+
+
+if __name__ == "__main__":
+    main()
+    os._exit(0)  # whatever threads the planner has

@@ -1,0 +1,67 @@
+"""The time that processes wait for a processor: a busy machine makes nobody late."""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+from pathlib import Path
+
+
+class Waits:
+    """The time that a call in another process has taken, less the time in which the process waited for a processor.
+
+    Linux tells of each thread how long it stood in the queue for a processor. Of threads that waited at the same time the longest
+    wait counts. Elsewhere the time is that of the wall. A call is measured from the first look at it.
+
+    Args:
+        process: number of the process.
+    """
+
+    def __init__(self, process: int | None) -> None:
+        self._threads = Path(f"/proc/{process}/task")
+        self._call = 0.0
+        self._since, self._before = 0.0, dict[str, float]()
+
+    def of(self, call: float) -> float:
+        """Return the time that a call has taken since it was first asked for, s; the time of its beginning names the call."""
+        if call != self._call:
+            self._call, self._since, self._before = call, time.monotonic(), self._waited()
+        longest = max((now - self._before.get(thread, 0.0) for thread, now in self._waited().items()), default=0.0)
+        return time.monotonic() - self._since - longest
+
+    def _waited(self) -> dict[str, float]:
+        """Return the time that each thread has waited for a processor since it began, s."""
+        found = {}
+        with suppress(OSError):
+            for thread in self._threads.iterdir():
+                with suppress(OSError, IndexError, ValueError):  # it has ended, or the kernel does not count
+                    found[thread.name] = int((thread / "schedstat").read_text().split()[1]) * 1e-9
+        return found
+
+
+class Patience:
+    """The patience with an answer of another process, which does not count the time that it waits for a processor.
+
+    Args:
+        process: number of the process.
+        most: longest time of the answer from now on, s.
+
+    Attributes:
+        until: moment until which the answer is waited for at first, on the clock of `time.monotonic`, s.
+    """
+
+    def __init__(self, process: int, most: float) -> None:
+        self._waits, self._most, self._began = Waits(process), most, time.monotonic()
+        self._waits.of(self._began)
+        self.until = self._began + most
+
+    def later(self) -> float:
+        """Return the moment until which the answer is waited on, s.
+
+        Raises:
+            TimeoutError: it has taken too long.
+        """
+        left = self._most - self._waits.of(self._began)
+        if left <= 1e-3:
+            raise TimeoutError
+        return time.monotonic() + left
