@@ -72,10 +72,19 @@ class PolicyPlanner:
         looked, kept = self._look(seen, memory, due)
         state: Floats = memory.get("state", np.zeros((count, policy.state_size), np.float32))
         actions, after = policy.step(looked, state)
-        answered = within(policy.observe.twists(actions, seen.limits, o.pose, o.goal), o.limits)
+        answered, kept = self._judged(
+            policy.observe.twists(actions, seen.limits, o.pose, o.goal), actions, looked, memory, kept, due
+        )
+        answered = within(answered, o.limits)
         twists = np.where(due[:, None], answered, twists)
         kept |= {"state": np.where(due[:, None], after, state)} if policy.state_size else {}
         return Answer(twists, {**kept, "calls": calls + 1, "twists": twists})
+
+    def _judged(
+        self, twists: Floats, actions: Floats, looked: Floats, memory: Memory, kept: dict[str, Array], due: Bools
+    ) -> tuple[Floats, dict[str, Array]]:
+        """The twists (N, 3) of actions (N, A), and what is remembered; a planner may think better of them where it decides now."""
+        return twists, kept
 
     def _look(self, observation: Observation, memory: Memory, due: Bools) -> tuple[Floats, dict[str, Array]]:
         """The vectors (N, D) that the policy sees, and the memory of them where it decides now: ``due`` (N,)."""

@@ -1,0 +1,264 @@
+"""Imperative learning of paths (iPlanner): the cost of a path on the map is the loss, and there are no labels.
+
+F. Yang, C. Wang, C. Cadena, M. Hutter, "iPlanner: imperative path planning", RSS 2023. The network answers key points; the lower
+level, a spline through them, has a closed form; and the upper level is the cost of `agora.learning.trainers.path_cost` on the map,
+which only the training knows. The fear learns whether the path that was answered collides.
+
+Robots drive about in the worlds of the stages, half of them towards their local goals and half of them along the paths that the
+network answers, all with noise. Some rounds make a lap, which begins with new episodes everywhere, so a resumed training repeats
+the curve.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Annotated, Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from agora.core.state import Array, Floats, Ints
+from agora.errors import DivergedError, InputError
+from agora.interfaces import Channel, Network, Observation, Savable, Shape, TrainingRun
+from agora.learning.env import AgoraVectorEnv
+from agora.learning.trainers.checkpoint import restore, state_of
+from agora.learning.trainers.path_cost import CostMaps, PathCost
+from agora.policies.encoding import FromLimitToLimit, to_actions
+from agora.policies.key_points import KeyPoints, spline
+from agora.policies.learners.actor_critic import ActorCritic, actor_critic
+from agora.policies.networks.mlp import Mlp
+from agora.policies.policy import TrainedRobot
+from agora.ranges import Count, NotNegative, Positive
+from agora.registry import Plug
+
+_KEEP = 0.9  # share of the noise of a step that the next one keeps
+
+
+@dataclass(frozen=True)
+class Imperative:
+    """Learns paths from their costs on maps.
+
+    Attributes:
+        network: that learns: any registered one with an actor and a critic, without a memory.
+        observe: encoding of observations and actions.
+        cost: of a path.
+        more_stages: stages of the suite in whose worlds robots drive, too.
+        episodes: episodes of each stage, played again and again; their maps are kept.
+        worlds: worlds side by side, of all stages together.
+        horizon: steps in each world in a round.
+        passes: over the samples of a round.
+        batch: samples in a descent.
+        rounds: how many.
+        rate: learning rate, which falls to a tenth over the training.
+        decay: of the weights.
+        noise: standard deviation of what is added to turning rates, in the robot's largest.
+        lap: rounds between two checkpoints.
+        validate: laps between two validations.
+        threads: of PyTorch.
+    """
+
+    network: Annotated[Network, Plug("networks", "mlp")] = field(default_factory=lambda: Mlp((256, 256), "relu"))
+    observe: Annotated[KeyPoints, Plug("encodings", "key_points")] = field(default_factory=KeyPoints)
+    cost: PathCost = field(default_factory=PathCost)
+    more_stages: tuple[str, ...] = ()
+    episodes: Count = 240
+    worlds: Count = 128
+    horizon: Count = 8
+    passes: Count = 2
+    batch: Count = 128
+    rounds: Count = 200
+    rate: Positive = 1e-3
+    decay: NotNegative = 1e-3
+    noise: NotNegative = 0.2
+    lap: Count = 25
+    validate: Count = 2
+    threads: Count = 1
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.observe, KeyPoints):
+            raise InputError(f"imperative: paths are the actions of key_points, got {type(self.observe).__name__}")
+
+    def train(self, run: TrainingRun) -> Iterator[Savable]:
+        """Go through all rounds."""
+        torch.set_num_threads(self.threads)
+        torch.manual_seed(run.seed)
+        school = _School(self, run)
+        number, steps = 0, 0
+        if run.resumed:
+            numbers, arrays = run.resumed
+            number, steps = int(numbers["rounds"]), int(numbers["steps"])
+            restore(arrays, school.network, school.descent)
+        while number < self.rounds:
+            school.begin(steps)
+            for _ in range(min(self.lap, self.rounds - number)):
+                seen, values = school.round(number)
+                number, steps = number + 1, steps + seen
+                run.log(steps, number / self.rounds, **values)
+                yield school.network.policy(run.about(steps))
+            if -(-number // self.lap) % self.validate == 0 or number == self.rounds:
+                run.validate(school.network.policy(run.about(steps)), steps, number / self.rounds)
+            run.save(steps, {"rounds": number}, state_of(school.network, school.descent))
+        school.close()
+
+
+class _Samples(NamedTuple):
+    """What N robots saw, (N, D), where they were, (N, 3), and the numbers (N,) of their maps."""
+
+    seen: Floats
+    pose: Array
+    maps: Ints
+
+
+class _School:
+    """The worlds, the maps, the network and its descent."""
+
+    def __init__(self, trainer: Imperative, run: TrainingRun) -> None:
+        self._trainer, self._seed = trainer, run.seed
+        stages = (run.stage, *trainer.more_stages)
+        shares = [len(part) for part in np.array_split(np.arange(trainer.worlds), len(stages))]
+        self._maps = CostMaps(trainer.cost)
+        chosen = {"episodes": trainer.episodes, "seed": run.seed, "observe": _Placed(trainer.observe)}
+        envs = [AgoraVectorEnv(run.suite, stage, count, **chosen) for stage, count in zip(stages, shares, strict=True)]
+        self._yards = [_Yard(trainer, env, self._maps) for env in envs]
+        robot = self._yards[0].env.starts[0].robots[0].model
+        size = trainer.observe.action_size(robot.limits(1))
+        self.network: ActorCritic = actor_critic(trainer.network, Shape(trainer.observe, size, 0.0, body=TrainedRobot.of(robot)))
+        if self.network.state_size:
+            raise InputError("imperative: samples are seen alone, so the network must not remember")
+        self.descent = torch.optim.AdamW(self.network.parameters(), lr=trainer.rate, weight_decay=trainer.decay)
+
+    def begin(self, steps: int) -> None:
+        """Begin new episodes everywhere, which depend on nothing but the number of steps before."""
+        for yard in self._yards:
+            yard.begin(steps)
+
+    def round(self, number: int) -> tuple[int, dict[str, float]]:
+        """Drive and learn; return how many samples were seen, and the mean losses by name.
+
+        Raises:
+            DivergedError: a loss is not finite.
+        """
+        trainer, chance = self._trainer, np.random.default_rng((self._seed, number))
+        given = [yard.drive(self.network, chance) for yard in self._yards]
+        seen, pose, maps = (torch.from_numpy(np.concatenate(part)) for part in zip(*given, strict=True))
+        for group in self.descent.param_groups:
+            group["lr"] = trainer.rate * (1.0 - 0.9 * number / trainer.rounds)
+        totals, batches = np.zeros(3), 0
+        for _ in range(trainer.passes):
+            order = torch.from_numpy(chance.permutation(len(seen)))
+            for rows in order.split(trainer.batch):
+                parts = self._losses(seen[rows], pose[rows], maps[rows])
+                self.descent.zero_grad()
+                (parts[0] + parts[1]).backward()
+                self.descent.step()
+                totals, batches = totals + [float(part.detach()) for part in parts], batches + 1
+        if not np.isfinite(totals).all():
+            raise DivergedError(f"imperative: the losses of path and fear are {totals[0]} and {totals[1]}")
+        return len(seen), dict(zip(("path_cost", "fear_loss", "feared"), (totals / batches).tolist(), strict=True))
+
+    def _losses(self, seen: Tensor, pose: Tensor, maps: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """The cost of the paths, the loss of the fear, and the share of paths that are to be feared."""
+        observe = self._trainer.observe
+        state, begins = torch.zeros(len(seen), 0), torch.ones(1, len(seen), dtype=torch.bool)
+        answered = self.network(seen[None], state, begins)[0][0]
+        points = observe.reach * answered[:, :-1].reshape(-1, observe.points, 2)
+        path = torch.from_numpy(spline(observe.points, observe.samples)) @ points
+        cosine, sine = pose[:, 2].cos()[:, None], pose[:, 2].sin()[:, None]
+        x = pose[:, :1] + cosine * path[..., 0] - sine * path[..., 1]
+        y = pose[:, 1:2] + sine * path[..., 0] + cosine * path[..., 1]
+        cost = self._maps.at(torch.stack([x, y], -1), maps)
+        goal = observe.reach * seen[:, observe.beams, None] * seen[:, observe.beams + 1 :]
+        path_cost, feared = self._trainer.cost.of_paths(path, goal, cost)
+        fear = nn.functional.binary_cross_entropy_with_logits(answered[:, -1], feared)
+        return path_cost, fear, feared.mean()
+
+    def close(self) -> None:
+        """Stop the threads."""
+        for yard in self._yards:
+            yard.env.close()
+
+
+class _Yard:
+    """The worlds of a stage, in which robots drive about."""
+
+    def __init__(self, trainer: Imperative, env: AgoraVectorEnv, maps: CostMaps) -> None:
+        env.refuse_several("imperative")
+        self._trainer, self.env, self._maps = trainer, env, maps
+        self._seen: Floats = np.zeros(0, np.float32)
+        self._numbers, self._noise = np.zeros(env.num_envs, np.int64), np.zeros((env.num_envs, 2))
+
+    def begin(self, first: int) -> None:
+        """Begin new episodes everywhere, of which that of world 0 has this number."""
+        self._seen, infos = self.env.reset(options={"entry": first})
+        self._place(infos)
+        self._noise = np.zeros((self.env.num_envs, 2))
+
+    def _place(self, infos: dict[str, Any]) -> None:
+        """Take the maps of the episodes that began."""
+        for n in np.flatnonzero(infos.get("_entry", ())).tolist():
+            self._numbers[n] = self._maps.number(self.env.starts[int(infos["entry"][n])].map)
+
+    @torch.no_grad()
+    def drive(self, network: ActorCritic, chance: np.random.Generator) -> _Samples:
+        """Drive for some steps; return what was seen on the way."""
+        observe, limits, given = self._trainer.observe, self.env.limits, list[_Samples]()
+        begins, along = torch.ones(1, self.env.num_envs, dtype=torch.bool), np.arange(self.env.num_envs) % 2 == 0
+        for _ in range(self._trainer.horizon):
+            seen, pose = np.split(self._seen, [observe.length], 1)
+            given.append(_Samples(seen.copy(), pose.astype(np.float64), self._numbers.copy()))
+            answered = network(torch.from_numpy(seen[None].copy()), torch.zeros(len(seen), 0), begins)[0][0].numpy()
+            bearing = np.arctan2(seen[:, -1], seen[:, -2])
+            seeking = np.stack(
+                [np.cos(bearing).clip(0.2) * seen[:, observe.beams] * observe.reach * 0.4, 0.0 * bearing, 1.5 * bearing], -1
+            )
+            twists = np.where(along[:, None], observe.twists(answered, limits, pose, pose), seeking)
+            self._noise = _KEEP * self._noise + math.sqrt(1.0 - _KEEP**2) * chance.standard_normal(self._noise.shape)
+            twists[:, 0] *= 1.0 + 0.3 * self._noise[:, 0]
+            twists[:, 2] += self._trainer.noise * limits.max_omega * self._noise[:, 1]
+            self._seen, _, _, _, infos = self.env.step(to_actions(twists.astype(np.float32), limits))
+            self._place(infos)
+        return _Samples(*(np.concatenate(part) for part in zip(*given, strict=True)))
+
+
+@dataclass(frozen=True)
+class _Placed(FromLimitToLimit):
+    """What another encoding sees, and the robot's pose; actions go from limit to limit."""
+
+    observe: KeyPoints
+
+    @property
+    def beams(self) -> int:
+        """Values of the scan."""
+        return self.observe.beams
+
+    def check(self, robot: Any) -> None:
+        """Refuse whom the other refuses."""
+        self.observe.check(robot)
+
+    @property
+    def needs(self) -> frozenset[str | Channel]:
+        """Channels that the other needs."""
+        return self.observe.needs
+
+    @property
+    def length(self) -> int:
+        """D, the number of values."""
+        return self.observe.length + 3
+
+    @property
+    def low(self) -> Floats:
+        """(D,) the smallest values."""
+        return np.append(self.observe.low, np.full(3, -np.inf, np.float32))
+
+    @property
+    def high(self) -> Floats:
+        """(D,) the largest values."""
+        return np.append(self.observe.high, np.full(3, np.inf, np.float32))
+
+    def write(self, observation: Observation, out: Floats, first: int, last: int) -> None:
+        """Write the vectors of the rows ``first <= n < last`` into ``out`` (N, D)."""
+        self.observe.write(observation, out[:, :-3], first, last)
+        out[first:last, -3:] = observation.pose[first:last]

@@ -1,0 +1,182 @@
+"""Key points of a path as actions, and the robot that drives along their spline: the encoding of iPlanner in two dimensions.
+
+F. Yang, C. Wang, C. Cadena, M. Hutter, "iPlanner: imperative path planning", RSS 2023, section III: a network answers a few
+points of a path in the robot's frame and the probability that the path collides; a cubic spline goes through the points.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from agora.core.scalar import F
+from agora.core.state import Array, Floats
+from agora.errors import InputError
+from agora.interfaces import Channel, Limits, Observation
+from agora.policies.encoding import ROBOT_FRAME, EncodingBase, Observe, within
+from agora.ranges import Count, Distance, Length, NotNegative, Positive
+
+if TYPE_CHECKING:
+    from agora.robots.model import RobotModel
+
+__all__ = ["KeyPoints", "spline"]
+
+_GOAL = 3
+_TINY = F(1e-6)
+_HERMITE = np.array([[1, 0, -3, 2], [0, 1, -2, 1], [0, 0, 3, -2], [0, 0, -1, 1]], np.float64)
+
+
+@lru_cache
+def spline(points: int, samples: int) -> Floats:
+    """Return the matrix (samples, points) from key points to the samples of the spline from (0, 0) through them.
+
+    The pieces are Hermite's, and the tangent at a point is the mean of the slopes beside it, as in the published code (iplanner/
+    traj_opt.py, leggedrobotics/iPlanner b9ea6605); so the spline is linear in its points.
+
+    Args:
+        points: K.
+        samples: number of samples, the first at (0, 0) and the last at the last point.
+    """
+    eye = np.eye(points + 1)
+    slope = eye[1:] - eye[:-1]
+    tangent = np.concatenate([slope[:1], 0.5 * (slope[1:] + slope[:-1]), slope[-1:]])
+    at = np.linspace(0.0, points, samples)
+    piece = np.minimum(at.astype(int), points - 1)
+    h = (_HERMITE @ (at - piece) ** np.arange(4)[:, None])[..., None]
+    whole = h[0] * eye[piece] + h[1] * tangent[piece] + h[2] * eye[piece + 1] + h[3] * tangent[piece + 1]
+    return np.ascontiguousarray(whole[:, 1:], np.float32)
+
+
+@dataclass(frozen=True)
+class KeyPoints(EncodingBase):
+    """A scan and the local goal as values, and key points of a path as actions.
+
+    Seen are the scan, the distance of the local goal, and cosine and sine of its bearing. An action is x and y of each key point in
+    the robot's frame, and last the logarithm of the odds of a collision, the fear. The robot drives the arc to a point of the
+    spline, and first turns in place where this lies behind it. It does not move sideways.
+
+    Attributes:
+        beams: values of the scan: each is the shortest of its share of the lidar's beams.
+        scan_range: range that reads 1, as longer ones do, m.
+        lookahead: distance along the global path of the local goal, m; 0 shows the goal itself, as does a path that ends before.
+        points: K, number of key points.
+        samples: samples of the spline.
+        reach: coordinate that reads 1, m.
+        ahead: distance along the spline of the point that the robot steers to, m.
+        brisk: speed for each metre of the path, 1/s.
+        gain: of turns in place, 1/s.
+    """
+
+    beams: int = 90
+    scan_range: float = 5.0
+    lookahead: Distance = 3.0
+    points: Count = 5
+    samples: Count = 51
+    reach: Length = 4.0
+    ahead: Distance = 0.5
+    brisk: Positive = 0.7
+    gain: NotNegative = 2.0
+
+    def __post_init__(self) -> None:
+        if self.beams < 1:
+            raise InputError(f"key_points: beams must be at least 1, got {self.beams}")
+        if self.samples <= self.points:
+            raise InputError(f"key_points: samples must be more than points = {self.points}, got {self.samples}")
+        _ = self._observe
+
+    @cached_property
+    def _observe(self) -> Observe:
+        """The encoding whose scan and goal these are."""
+        return Observe(self.beams, scan_range=self.scan_range, goal_range=self.reach, lookahead=self.lookahead)
+
+    def check(self, robot: RobotModel) -> None:
+        """Refuse a robot whose lidar has too few beams."""
+        self._observe.check(robot)
+
+    @property
+    def needs(self) -> frozenset[str | Channel]:
+        """Channels that a planner with this encoding needs."""
+        return self._observe.needs
+
+    @property
+    def length(self) -> int:
+        """D, the number of values."""
+        return self.beams + _GOAL
+
+    @property
+    def low(self) -> Floats:
+        """(D,) the smallest values."""
+        return np.append(np.zeros(self.beams + 1, np.float32), np.full(2, -1.0, np.float32))
+
+    @property
+    def high(self) -> Floats:
+        """(D,) the largest values."""
+        return np.ones(self.length, np.float32)
+
+    def write(self, observation: Observation, out: Floats, first: int, last: int) -> None:
+        """Write the vectors of the rows ``first <= n < last`` into ``out`` (N, D).
+
+        Raises:
+            InputError: the scan is not there, or has fewer beams than the policy is to see.
+        """
+        whole = np.empty((len(out), self._observe.length), np.float32)
+        self._observe.write(observation, whole, first, last)
+        out[first:last] = whole[first:last, : self.length]
+
+    def action_size(self, limits: Limits) -> int:
+        """Return A = 2 K + 1."""
+        return 2 * self.points + 1
+
+    def path(self, actions: Array) -> Floats:
+        """Return the path (N, samples, 2) of actions (N, A), m, in the robot's frame."""
+        points = np.clip(np.asarray(actions, np.float32)[:, : 2 * self.points], -1.0, 1.0).reshape(-1, self.points, 2)
+        matrix = F(self.reach) * spline(self.points, self.samples)
+        path: Floats = (matrix[None, :, :, None] * points[:, None]).sum(2)  # no product of BLAS: a row does not depend on others
+        return path
+
+    def twists(self, actions: Array, limits: Limits, pose: Floats, goal: Floats) -> Floats:
+        """Return the twists (N, 3) along the paths of actions (N, A)."""
+        path = self.path(actions)
+        legs = np.diff(path, axis=1)
+        gone = np.cumsum(np.sqrt((legs * legs).sum(-1)), 1, dtype=np.float32)
+        first = np.minimum((gone < F(self.ahead)).sum(1) + 1, self.samples - 1)
+        x, y = path[np.arange(len(path)), first].T
+        square = np.maximum(x * x + y * y, _TINY)
+        bearing, curvature = np.arctan2(y, x), F(2.0) * y / square
+        speed = np.minimum(F(self.brisk) * gone[:, -1], limits.max_vx)
+        speed = np.minimum(speed, limits.max_omega / np.maximum(np.abs(curvature), _TINY))
+        behind = np.abs(bearing) > F(math.pi / 2)
+        forward = np.where(behind, F(0.0), speed)
+        turn = np.where(behind, F(self.gain) * bearing, speed * curvature)
+        return within(np.stack([forward, np.zeros_like(forward), turn], -1).astype(np.float32), limits)
+
+    def actions(self, twists: Array, limits: Limits, pose: Floats, goal: Floats) -> Floats:
+        """Return the actions (N, A) of twists (N, 3): points on an arc, or behind the robot, and even odds."""
+        forward, turn = np.maximum(twists[:, 0], 0.0), twists[:, 2]
+        length = np.minimum(forward / self.brisk, self.reach)[:, None]
+        along = length * np.linspace(0.0, 1.0, self.points + 1)[1:]
+        bent = np.where(forward > _TINY, turn / np.maximum(forward, _TINY), 0.0)[:, None] * along
+        half = np.sinc(0.5 * bent / math.pi) * along  # the chord
+        x, y = half * np.cos(0.5 * bent), half * np.sin(0.5 * bent)
+        aside = np.clip(turn / max(self.gain, _TINY), -math.pi, math.pi)[:, None]
+        stands = (forward <= _TINY)[:, None] & (aside != 0.0)
+        x, y = np.where(stands, 0.1 * np.cos(aside), x), np.where(stands, 0.1 * np.sin(aside), y)
+        out = np.zeros((len(twists), 2 * self.points + 1), np.float32)
+        out[:, :-1] = np.clip(np.stack([x, y], -1).reshape(len(twists), -1) / self.reach, -1.0, 1.0)
+        return out
+
+    def notes(self) -> Mapping[str, Any]:
+        """Return parts, units and frame of the values, and the meaning of an action."""
+        units = {
+            "scan": f"shortest range of each share of the beams / {self.scan_range:g} m, cut to [0, 1]",
+            "goal": f"distance of the point {self.lookahead:g} m ahead on the path / {self.reach:g} m, cut to [0, 1]; cosine and "
+            "sine of its bearing",
+        }
+        parts = {"scan": [0, self.beams], "goal": [self.beams, self.length]}
+        said = f"x and y of {self.points} key points / {self.reach:g} m, and the logarithm of the odds of a collision"
+        return {"actions": said, "parts": parts, "units": units, "frame": ROBOT_FRAME}
