@@ -74,7 +74,7 @@ class KeyPoints(EncodingBase):
 
     beams: int = 90
     scan_range: float = 5.0
-    lookahead: Distance = 3.0
+    lookahead: Distance = 0.0
     points: Count = 5
     samples: Count = 51
     reach: Length = 4.0

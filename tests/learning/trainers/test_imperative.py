@@ -12,7 +12,7 @@ from tests.suites import plane
 
 from agora.errors import InputError
 from agora.learning.trainers.imperative import Imperative
-from agora.learning.trainers.path_cost import CostMaps, PathCost
+from agora.learning.trainers.path_cost import Fields, PathCost
 from agora.maps.grid import Map
 from agora.policies.encoding import Observe
 from agora.policies.key_points import KeyPoints
@@ -48,34 +48,51 @@ def test_a_place_costs_nothing_far_away_and_a_half_where_the_robot_touches():
 
 
 def test_costs_on_maps_of_different_sizes_fall_with_the_distance_and_have_the_gradient_of_their_differences():
-    maps = CostMaps(COST)
-    other, number = maps.number(Map("open", 0.05, (-3.0, 2.0), np.zeros((20, 30), np.bool_))), maps.number(one := wall())
-    assert maps.number(one) == number != other
+    fields, empty, one = Fields(), Map("open", 0.05, (-3.0, 2.0), np.zeros((20, 30), np.bool_)), wall()
+    other, number = (fields.add(map_, COST.of_map(map_)) for map_ in (empty, one))
     places = torch.tensor([[[2.0, 2.0], [3.5, 2.0], [3.83, 2.02], [4.1, 2.0], [99.0, -9.0]]], dtype=torch.float64)
-    cost = maps.at(places, torch.tensor([number]))[0]
+    cost = fields.at(places, torch.tensor([number]))[0]
     assert float(cost[0]) == 0.0 and float(cost[4]) == 0.0
     assert 0.0 < float(cost[1]) < float(cost[2]) < float(cost[3])
-    assert maps.at(places, torch.tensor([other])).abs().max() == 0.0
+    assert fields.at(places, torch.tensor([other])).abs().max() == 0.0
     place = torch.tensor([[[3.72, 2.03]]], dtype=torch.float64, requires_grad=True)
-    maps.at(place, torch.tensor([number])).sum().backward()
+    fields.at(place, torch.tensor([number])).sum().backward()
     step = torch.tensor([1e-3, 0.0], dtype=torch.float64)
     with torch.no_grad():
-        ahead, behind = (float(maps.at(place + sign * step, torch.tensor([number]))) for sign in (1.0, -1.0))
+        ahead, behind = (float(fields.at(place + sign * step, torch.tensor([number]))) for sign in (1.0, -1.0))
     assert float(place.grad[0, 0, 0]) == pytest.approx((ahead - behind) / 2e-3, rel=1e-3)
+
+
+def test_a_disc_costs_like_cells_do():
+    cost = COST.of_map(Map.from_shapes(discs=[[2.0, 2.0, 0.4]], bounds=(0.0, 0.0, 4.0, 4.0)))
+    assert cost[20, 20] == cost.max() > 0.5 and cost[20, 35] == 0.0
+
+
+def test_the_way_to_a_goal_leads_round_a_wall_or_straight_through_it():
+    occupied = wall().occupied.copy()
+    occupied[30:] = False  # a gap above y = 3
+    room, goal = Map("gap", 0.1, (0.0, 0.0), occupied), np.array([6.0, 1.0])
+    row, column = 10, 20  # at (2.05, 1.05)
+    straight = dataclasses.replace(COST, round=False).way_left(room, goal)[row, column]
+    assert straight == pytest.approx(3.95, abs=0.01)
+    corner = np.hypot(1.9, 2.2) + np.hypot(1.8, 2.2)  # by (4, 3.25), where the robot passes the corner
+    assert COST.way_left(room, goal)[row, column] == pytest.approx(corner, rel=0.04)
+    assert COST.way_left(room, goal)[10, 60] == pytest.approx(0.0, abs=0.2)
 
 
 def test_the_straight_way_to_the_goal_is_the_cheapest_in_the_open_and_what_hits_is_to_be_feared():
     along = torch.linspace(0.0, 3.0, 51)
     straight = torch.stack([along, 0.0 * along], -1)[None]
     bent = straight + torch.stack([0.0 * along, 0.4 * torch.sin(along * np.pi / 3.0)], -1)
-    goal, free = torch.tensor([[3.0, 0.0]]), torch.zeros(1, 51)
-    cost, feared = COST.of_paths(straight, goal, free)
+    left, free = torch.tensor([[3.0, 0.0]]), torch.zeros(1, 51)
+    cost, feared = COST.of_paths(straight, free, left)
     assert float(cost) == pytest.approx(0.0, abs=1e-4) and feared.tolist() == [0.0]
-    assert float(COST.of_paths(bent, goal, free)[0]) > 0.02
-    assert float(COST.of_paths(0.8 * straight, goal, free)[0]) > 1.0
+    assert float(COST.of_paths(straight, free, left + 5.0)[0]) == pytest.approx(0.0, abs=1e-4)
+    assert float(COST.of_paths(bent, free, left)[0]) > 0.02
+    assert float(COST.of_paths(0.8 * straight, free, left + torch.tensor([[0.0, 0.6]]))[0]) > 1.0
     for first, hit in ((20, 1.0), (45, 0.0)):  # 1.2 m and 2.7 m away; only the first 2 m count
         blocked = torch.where(torch.arange(51) >= first, 0.6, 0.0)[None]
-        assert COST.of_paths(straight, goal, blocked)[1].tolist() == [hit]
+        assert COST.of_paths(straight, blocked, left)[1].tolist() == [hit]
 
 
 def test_paths_become_cheaper_and_a_resumed_training_repeats_its_curve():

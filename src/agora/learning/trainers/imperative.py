@@ -25,7 +25,8 @@ from agora.errors import DivergedError, InputError
 from agora.interfaces import Channel, Network, Observation, Savable, Shape, TrainingRun
 from agora.learning.env import AgoraVectorEnv
 from agora.learning.trainers.checkpoint import restore, state_of
-from agora.learning.trainers.path_cost import CostMaps, PathCost
+from agora.learning.trainers.path_cost import Fields, PathCost
+from agora.maps.grid import Map
 from agora.policies.encoding import FromLimitToLimit, to_actions
 from agora.policies.key_points import KeyPoints, spline
 from agora.policies.learners.actor_critic import ActorCritic, actor_critic
@@ -33,6 +34,7 @@ from agora.policies.networks.mlp import Mlp
 from agora.policies.policy import TrainedRobot
 from agora.ranges import Count, NotNegative, Positive
 from agora.registry import Plug
+from agora.world.start import Start
 
 _KEEP = 0.9  # share of the noise of a step that the next one keeps
 
@@ -105,11 +107,12 @@ class Imperative:
 
 
 class _Samples(NamedTuple):
-    """What N robots saw, (N, D), where they were, (N, 3), and the numbers (N,) of their maps."""
+    """What N robots saw, (N, D), where they were, (N, 3), and the numbers (N,) of the costs of their maps and of their ways."""
 
     seen: Floats
     pose: Array
     maps: Ints
+    ways: Ints
 
 
 class _School:
@@ -119,10 +122,10 @@ class _School:
         self._trainer, self._seed = trainer, run.seed
         stages = (run.stage, *trainer.more_stages)
         shares = [len(part) for part in np.array_split(np.arange(trainer.worlds), len(stages))]
-        self._maps = CostMaps(trainer.cost)
+        self._fields = _Grounds(trainer.cost)
         chosen = {"episodes": trainer.episodes, "seed": run.seed, "observe": _Placed(trainer.observe)}
         envs = [AgoraVectorEnv(run.suite, stage, count, **chosen) for stage, count in zip(stages, shares, strict=True)]
-        self._yards = [_Yard(trainer, env, self._maps) for env in envs]
+        self._yards = [_Yard(trainer, env, self._fields) for env in envs]
         robot = self._yards[0].env.starts[0].robots[0].model
         size = trainer.observe.action_size(robot.limits(1))
         self.network: ActorCritic = actor_critic(trainer.network, Shape(trainer.observe, size, 0.0, body=TrainedRobot.of(robot)))
@@ -143,35 +146,35 @@ class _School:
         """
         trainer, chance = self._trainer, np.random.default_rng((self._seed, number))
         given = [yard.drive(self.network, chance) for yard in self._yards]
-        seen, pose, maps = (torch.from_numpy(np.concatenate(part)) for part in zip(*given, strict=True))
+        samples = _Samples(*(torch.from_numpy(np.concatenate(part)) for part in zip(*given, strict=True)))
         for group in self.descent.param_groups:
             group["lr"] = trainer.rate * (1.0 - 0.9 * number / trainer.rounds)
         totals, batches = np.zeros(3), 0
         for _ in range(trainer.passes):
-            order = torch.from_numpy(chance.permutation(len(seen)))
+            order = torch.from_numpy(chance.permutation(len(samples.seen)))
             for rows in order.split(trainer.batch):
-                parts = self._losses(seen[rows], pose[rows], maps[rows])
+                parts = self._losses(_Samples(*(part[rows] for part in samples)))
                 self.descent.zero_grad()
                 (parts[0] + parts[1]).backward()
                 self.descent.step()
                 totals, batches = totals + [float(part.detach()) for part in parts], batches + 1
         if not np.isfinite(totals).all():
             raise DivergedError(f"imperative: the losses of path and fear are {totals[0]} and {totals[1]}")
-        return len(seen), dict(zip(("path_cost", "fear_loss", "feared"), (totals / batches).tolist(), strict=True))
+        return len(samples.seen), dict(zip(("path_cost", "fear_loss", "feared"), (totals / batches).tolist(), strict=True))
 
-    def _losses(self, seen: Tensor, pose: Tensor, maps: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def _losses(self, given: _Samples) -> tuple[Tensor, Tensor, Tensor]:
         """The cost of the paths, the loss of the fear, and the share of paths that are to be feared."""
-        observe = self._trainer.observe
-        state, begins = torch.zeros(len(seen), 0), torch.ones(1, len(seen), dtype=torch.bool)
-        answered = self.network(seen[None], state, begins)[0][0]
+        observe, pose = self._trainer.observe, given.pose
+        state, begins = torch.zeros(len(pose), 0), torch.ones(1, len(pose), dtype=torch.bool)
+        answered = self.network(given.seen[None], state, begins)[0][0]
         points = observe.reach * answered[:, :-1].reshape(-1, observe.points, 2)
         path = torch.from_numpy(spline(observe.points, observe.samples)) @ points
         cosine, sine = pose[:, 2].cos()[:, None], pose[:, 2].sin()[:, None]
         x = pose[:, :1] + cosine * path[..., 0] - sine * path[..., 1]
         y = pose[:, 1:2] + sine * path[..., 0] + cosine * path[..., 1]
-        cost = self._maps.at(torch.stack([x, y], -1), maps)
-        goal = observe.reach * seen[:, observe.beams, None] * seen[:, observe.beams + 1 :]
-        path_cost, feared = self._trainer.cost.of_paths(path, goal, cost)
+        places = torch.stack([x, y], -1)
+        cost, left = self._fields.costs.at(places, given.maps), self._fields.ways.at(places[:, [0, -1]], given.ways)
+        path_cost, feared = self._trainer.cost.of_paths(path, cost, left)
         fear = nn.functional.binary_cross_entropy_with_logits(answered[:, -1], feared)
         return path_cost, fear, feared.mean()
 
@@ -181,14 +184,31 @@ class _School:
             yard.env.close()
 
 
+class _Grounds:
+    """The costs of places on maps, and the ways to goals, which are computed once."""
+
+    def __init__(self, cost: PathCost) -> None:
+        self._cost = cost
+        self.costs, self.ways = Fields(), Fields()
+        self._maps: dict[int, tuple[Map, int]] = {}  # by identity; a map that is kept gives it to no other
+
+    def number(self, start: Start) -> tuple[int, int]:
+        """Return the numbers of a new episode's costs and ways."""
+        map_ = start.map
+        if id(map_) not in self._maps:
+            self._maps[id(map_)] = map_, self.costs.add(map_, self._cost.of_map(map_))
+        return self._maps[id(map_)][1], self.ways.add(map_, self._cost.way_left(map_, start.robots[0].goals[0, :2]))
+
+
 class _Yard:
     """The worlds of a stage, in which robots drive about."""
 
-    def __init__(self, trainer: Imperative, env: AgoraVectorEnv, maps: CostMaps) -> None:
+    def __init__(self, trainer: Imperative, env: AgoraVectorEnv, grounds: _Grounds) -> None:
         env.refuse_several("imperative")
-        self._trainer, self.env, self._maps = trainer, env, maps
+        self._trainer, self.env, self._grounds = trainer, env, grounds
+        self._known: dict[int, tuple[int, int]] = {}
         self._seen: Floats = np.zeros(0, np.float32)
-        self._numbers, self._noise = np.zeros(env.num_envs, np.int64), np.zeros((env.num_envs, 2))
+        self._numbers, self._noise = np.zeros((env.num_envs, 2), np.int64), np.zeros((env.num_envs, 2))
 
     def begin(self, first: int) -> None:
         """Begin new episodes everywhere, of which that of world 0 has this number."""
@@ -197,9 +217,12 @@ class _Yard:
         self._noise = np.zeros((self.env.num_envs, 2))
 
     def _place(self, infos: dict[str, Any]) -> None:
-        """Take the maps of the episodes that began."""
+        """Take the costs and ways of the episodes that began."""
         for n in np.flatnonzero(infos.get("_entry", ())).tolist():
-            self._numbers[n] = self._maps.number(self.env.starts[int(infos["entry"][n])].map)
+            entry = int(infos["entry"][n])
+            if entry not in self._known:
+                self._known[entry] = self._grounds.number(self.env.starts[entry])
+            self._numbers[n] = self._known[entry]
 
     @torch.no_grad()
     def drive(self, network: ActorCritic, chance: np.random.Generator) -> _Samples:
@@ -208,7 +231,7 @@ class _Yard:
         begins, along = torch.ones(1, self.env.num_envs, dtype=torch.bool), np.arange(self.env.num_envs) % 2 == 0
         for _ in range(self._trainer.horizon):
             seen, pose = np.split(self._seen, [observe.length], 1)
-            given.append(_Samples(seen.copy(), pose.astype(np.float64), self._numbers.copy()))
+            given.append(_Samples(seen.copy(), pose.astype(np.float64), *self._numbers.T.copy()))
             answered = network(torch.from_numpy(seen[None].copy()), torch.zeros(len(seen), 0), begins)[0][0].numpy()
             bearing = np.arctan2(seen[:, -1], seen[:, -2])
             seeking = np.stack(
