@@ -4,9 +4,9 @@ F. Yang, C. Wang, C. Cadena, M. Hutter, "iPlanner: imperative path planning", RS
 level, a spline through them, has a closed form; and the upper level is the cost of `agora.learning.trainers.path_cost` on the map,
 which only the training knows. The fear learns whether the path that was answered collides.
 
-Robots drive about in the worlds of the stages, half of them towards their local goals and half of them along the paths that the
-network answers, all with noise. Some rounds make a lap, which begins with new episodes everywhere, so a resumed training repeats
-the curve.
+Robots drive about in the worlds of the stages: a third along the paths that the network answers, a third towards their goals, and a
+third at random, so that goals lie in all directions; all with noise. Every sample is seen as it is or in the mirror, by chance. Some
+rounds make a lap, which begins with new episodes everywhere, so a resumed training repeats the curve.
 """
 
 from __future__ import annotations
@@ -37,6 +37,8 @@ from agora.registry import Plug
 from agora.world.start import Start
 
 _KEEP = 0.9  # share of the noise of a step that the next one keeps
+_MIRROR = torch.tensor([1.0, 1.0, -1.0])  # distance of the goal, and cosine and sine of its bearing
+_WANDER, _SPIN = 0.7, 0.4  # m/s, and a deviation in the largest turning rate
 
 
 @dataclass(frozen=True)
@@ -66,17 +68,17 @@ class Imperative:
     observe: Annotated[KeyPoints, Plug("encodings", "key_points")] = field(default_factory=KeyPoints)
     cost: PathCost = field(default_factory=PathCost)
     more_stages: tuple[str, ...] = ()
-    episodes: Count = 240
-    worlds: Count = 128
-    horizon: Count = 8
-    passes: Count = 2
-    batch: Count = 128
-    rounds: Count = 200
+    episodes: Count = 512
+    worlds: Count = 126
+    horizon: Count = 64
+    passes: Count = 6
+    batch: Count = 256
+    rounds: Count = 80
     rate: Positive = 1e-3
     decay: NotNegative = 1e-3
     noise: NotNegative = 0.2
-    lap: Count = 25
-    validate: Count = 2
+    lap: Count = 20
+    validate: Count = 1
     threads: Count = 1
 
     def __post_init__(self) -> None:
@@ -153,7 +155,8 @@ class _School:
         for _ in range(trainer.passes):
             order = torch.from_numpy(chance.permutation(len(samples.seen)))
             for rows in order.split(trainer.batch):
-                parts = self._losses(_Samples(*(part[rows] for part in samples)))
+                mirrored = torch.from_numpy(chance.random(len(rows)) < 0.5)
+                parts = self._losses(_Samples(*(part[rows] for part in samples)), mirrored)
                 self.descent.zero_grad()
                 (parts[0] + parts[1]).backward()
                 self.descent.step()
@@ -162,13 +165,15 @@ class _School:
             raise DivergedError(f"imperative: the losses of path and fear are {totals[0]} and {totals[1]}")
         return len(samples.seen), dict(zip(("path_cost", "fear_loss", "feared"), (totals / batches).tolist(), strict=True))
 
-    def _losses(self, given: _Samples) -> tuple[Tensor, Tensor, Tensor]:
-        """The cost of the paths, the loss of the fear, and the share of paths that are to be feared."""
+    def _losses(self, given: _Samples, mirrored: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """The cost of the paths, the loss of the fear, and the share of paths that are to be feared; some (N,) in the mirror."""
         observe, pose = self._trainer.observe, given.pose
         state, begins = torch.zeros(len(pose), 0), torch.ones(1, len(pose), dtype=torch.bool)
-        answered = self.network(given.seen[None], state, begins)[0][0]
+        other = torch.cat([given.seen[:, : observe.beams].flip(1), given.seen[:, observe.beams :] * _MIRROR], 1)
+        answered = self.network(torch.where(mirrored[:, None], other, given.seen)[None], state, begins)[0][0]
         points = observe.reach * answered[:, :-1].reshape(-1, observe.points, 2)
         path = torch.from_numpy(spline(observe.points, observe.samples)) @ points
+        path = path * torch.stack([torch.ones(len(pose)), 1.0 - 2.0 * mirrored], -1)[:, None]
         cosine, sine = pose[:, 2].cos()[:, None], pose[:, 2].sin()[:, None]
         x = pose[:, :1] + cosine * path[..., 0] - sine * path[..., 1]
         y = pose[:, 1:2] + sine * path[..., 0] + cosine * path[..., 1]
@@ -228,7 +233,7 @@ class _Yard:
     def drive(self, network: ActorCritic, chance: np.random.Generator) -> _Samples:
         """Drive for some steps; return what was seen on the way."""
         observe, limits, given = self._trainer.observe, self.env.limits, list[_Samples]()
-        begins, along = torch.ones(1, self.env.num_envs, dtype=torch.bool), np.arange(self.env.num_envs) % 2 == 0
+        begins, kind = torch.ones(1, self.env.num_envs, dtype=torch.bool), np.arange(self.env.num_envs)[:, None] % 3
         for _ in range(self._trainer.horizon):
             seen, pose = np.split(self._seen, [observe.length], 1)
             given.append(_Samples(seen.copy(), pose.astype(np.float64), *self._numbers.T.copy()))
@@ -237,8 +242,9 @@ class _Yard:
             seeking = np.stack(
                 [np.cos(bearing).clip(0.2) * seen[:, observe.beams] * observe.reach * 0.4, 0.0 * bearing, 1.5 * bearing], -1
             )
-            twists = np.where(along[:, None], observe.twists(answered, limits, pose, pose), seeking)
             self._noise = _KEEP * self._noise + math.sqrt(1.0 - _KEEP**2) * chance.standard_normal(self._noise.shape)
+            wander = np.stack([0.0 * bearing + _WANDER, 0.0 * bearing, _SPIN * limits.max_omega * self._noise[:, 1]], -1)
+            twists = np.where(kind == 0, observe.twists(answered, limits, pose, pose), np.where(kind == 1, seeking, wander))
             twists[:, 0] *= 1.0 + 0.3 * self._noise[:, 0]
             twists[:, 2] += self._trainer.noise * limits.max_omega * self._noise[:, 1]
             self._seen, _, _, _, infos = self.env.step(to_actions(twists.astype(np.float32), limits))
