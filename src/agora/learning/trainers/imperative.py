@@ -73,11 +73,11 @@ class Imperative:
     horizon: Count = 64
     passes: Count = 6
     batch: Count = 256
-    rounds: Count = 80
+    rounds: Count = 48
     rate: Positive = 1e-3
     decay: NotNegative = 1e-3
     noise: NotNegative = 0.2
-    lap: Count = 20
+    lap: Count = 12
     validate: Count = 1
     threads: Count = 1
 

@@ -1,9 +1,9 @@
 """iPlanner in two dimensions: paths that were learned from their costs on maps, with weights that were trained here.
 
 F. Yang, C. Wang, C. Cadena, M. Hutter, "iPlanner: imperative path planning", RSS 2023, and its code (leggedrobotics/iPlanner,
-b9ea6605). The published network reads depth images and knows no path; this one reads a scan and the point 3 m ahead on the global
-path. The published robot stops where its path is feared for three frames. This one turns to its local goal meanwhile, so that it
-may see another way.
+b9ea6605). The published network reads depth images; this one reads a scan. Both know the goal alone, no map and no path. The
+published robot stops where its path is feared for three frames. This one turns to its goal meanwhile, so that it may see another
+way.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from agora.ranges import Chance, Count
 
 @dataclass(frozen=True)
 class IPlanner(PolicyPlanner):
-    """Drive along the path that a network answers for scan and local goal, and stop where it fears a collision.
+    """Drive along the path that a network answers for scan and goal, and stop where it fears a collision.
 
     Attributes:
         file: of the policy, whose encoding is ``key_points``.
@@ -51,7 +51,7 @@ class IPlanner(PolicyPlanner):
     def _judged(
         self, twists: Floats, actions: Floats, looked: Floats, memory: Memory, kept: dict[str, Array], due: Bools
     ) -> tuple[Floats, dict[str, Array]]:
-        """Stop, and turn to the local goal, where the last paths were feared; ``feared`` (N,) of them in turn are remembered."""
+        """Stop, and turn to the goal, where the last paths were feared; ``feared`` (N,) of them in turn are remembered."""
         gain, before = F(self.paths.gain), memory.get("feared", np.zeros(len(twists), np.int64))
         probability = F(1.0) / (F(1.0) + np.exp(-np.clip(actions[:, -1], F(-30.0), F(30.0))))
         feared = np.where(due, np.where(probability > F(self.fear), before + 1, 0), before)
