@@ -75,8 +75,8 @@ def test_the_way_to_a_goal_leads_round_a_wall_or_straight_through_it():
     row, column = 10, 20  # at (2.05, 1.05)
     straight = dataclasses.replace(COST, round=False).way_left(room, goal)[row, column]
     assert straight == pytest.approx(3.95, abs=0.01)
-    corner = np.hypot(1.9, 2.2) + np.hypot(1.8, 2.2)  # by (4, 3.25), where the robot passes the corner
-    assert COST.way_left(room, goal)[row, column] == pytest.approx(corner, rel=0.04)
+    round_ = np.hypot(1.95, 2.2) + 0.2 + np.hypot(1.8, 2.25)  # by (4, 3.25) and (4.2, 3.25), where the robot passes the corners
+    assert COST.way_left(room, goal)[row, column] == pytest.approx(round_, rel=0.08)
     assert COST.way_left(room, goal)[10, 60] == pytest.approx(0.0, abs=0.2)
 
 
@@ -96,7 +96,7 @@ def test_the_straight_way_to_the_goal_is_the_cheapest_in_the_open_and_what_hits_
 
 
 def test_paths_become_cheaper_and_a_resumed_training_repeats_its_curve():
-    more = dataclasses.replace(SMALL, rounds=30, lap=30, rate=3e-3)
+    more = dataclasses.replace(SMALL, rounds=60, lap=60, rate=1e-2)
     costs = [values["path_cost"] for _, values in trained(more, SUITE, "plane").curve]
     assert np.mean(costs[-5:]) < 0.6 * costs[0]
     check_trainer(SMALL, SUITE, "plane")
