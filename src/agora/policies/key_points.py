@@ -156,18 +156,22 @@ class KeyPoints(EncodingBase):
         return within(np.stack([forward, np.zeros_like(forward), turn], -1).astype(np.float32), limits)
 
     def actions(self, twists: Array, limits: Limits, pose: Floats, goal: Floats) -> Floats:
-        """Return the actions (N, A) of twists (N, 3): points on an arc, or behind the robot, and even odds."""
-        forward, turn = np.maximum(twists[:, 0], 0.0), twists[:, 2]
-        length = np.minimum(forward / self.brisk, self.reach)[:, None]
-        along = length * np.linspace(0.0, 1.0, self.points + 1)[1:]
-        bent = np.where(forward > _TINY, turn / np.maximum(forward, _TINY), 0.0)[:, None] * along
-        half = np.sinc(0.5 * bent / math.pi) * along  # the chord
-        x, y = half * np.cos(0.5 * bent), half * np.sin(0.5 * bent)
-        aside = np.clip(turn / max(self.gain, _TINY), -math.pi, math.pi)[:, None]
-        stands = (forward <= _TINY)[:, None] & (aside != 0.0)
-        x, y = np.where(stands, 0.1 * np.cos(aside), x), np.where(stands, 0.1 * np.sin(aside), y)
+        """Return the actions (N, A) of twists (N, 3): points on a line to the twist's arc, or behind, and even odds.
+
+        A turn that is tighter than any line's gets the tightest.
+        """
+        forward, turn = np.maximum(twists[:, 0], F(0.0)), twists[:, 2]
+        length = np.minimum(forward / F(self.brisk), F(self.reach))
+        step = np.maximum(length / F(self.samples - 1), _TINY)
+        aim = step * np.minimum(np.floor(F(self.ahead) / step) + 1, self.samples - 1)
+        bearing = np.arcsin(np.clip(F(0.5) * aim * turn / np.maximum(forward, _TINY), F(-1.0), F(1.0)))
+        stands = forward <= _TINY
+        bearing = np.where(stands, np.clip(turn / max(self.gain, _TINY), -math.pi, math.pi), bearing)
+        length = np.where(stands & (turn != 0.0), F(0.1), length)
+        points = (length[:, None] * np.linspace(0.0, 1.0, self.points + 1)[1:])[..., None]
+        points = points * np.stack([np.cos(bearing), np.sin(bearing)], -1)[:, None]
         out = np.zeros((len(twists), 2 * self.points + 1), np.float32)
-        out[:, :-1] = np.clip(np.stack([x, y], -1).reshape(len(twists), -1) / self.reach, -1.0, 1.0)
+        out[:, :-1] = np.clip(points.reshape(len(twists), -1) / self.reach, -1.0, 1.0)
         return out
 
     def notes(self) -> Mapping[str, Any]:

@@ -5,8 +5,8 @@ level, a spline through them, has a closed form; and the upper level is the cost
 which only the training knows. The fear learns whether the path that was answered collides.
 
 Robots drive about in the worlds of the stages: a third along the paths that the network answers, a third towards their goals, and a
-third at random, so that goals lie in all directions; all with noise. Every sample is seen as it is or in the mirror, by chance. Some
-rounds make a lap, which begins with new episodes everywhere, so a resumed training repeats the curve.
+third at random, so that goals lie in all directions; all with noise. Every sample is seen as it is or in the mirror, by chance.
+Some rounds make a lap, which begins with new episodes everywhere, so a resumed training repeats the curve.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from agora.core.state import Array, Floats, Ints
+from agora.core.state import Array, Floats
 from agora.errors import DivergedError, InputError
 from agora.interfaces import Channel, Network, Observation, Savable, Shape, TrainingRun
 from agora.learning.env import AgoraVectorEnv
@@ -108,13 +108,16 @@ class Imperative:
         school.close()
 
 
-class _Samples(NamedTuple):
+_Arrays = TypeVar("_Arrays", Array, Tensor)
+
+
+class _Samples(NamedTuple, Generic[_Arrays]):
     """What N robots saw, (N, D), where they were, (N, 3), and the numbers (N,) of the costs of their maps and of their ways."""
 
-    seen: Floats
-    pose: Array
-    maps: Ints
-    ways: Ints
+    seen: _Arrays
+    pose: _Arrays
+    maps: _Arrays
+    ways: _Arrays
 
 
 class _School:
@@ -125,7 +128,7 @@ class _School:
         stages = (run.stage, *trainer.more_stages)
         shares = [len(part) for part in np.array_split(np.arange(trainer.worlds), len(stages))]
         self._fields = _Grounds(trainer.cost)
-        chosen = {"episodes": trainer.episodes, "seed": run.seed, "observe": _Placed(trainer.observe)}
+        chosen: dict[str, Any] = {"episodes": trainer.episodes, "seed": run.seed, "observe": _Placed(trainer.observe)}
         envs = [AgoraVectorEnv(run.suite, stage, count, **chosen) for stage, count in zip(stages, shares, strict=True)]
         self._yards = [_Yard(trainer, env, self._fields) for env in envs]
         robot = self._yards[0].env.starts[0].robots[0].model
@@ -165,7 +168,7 @@ class _School:
             raise DivergedError(f"imperative: the losses of path and fear are {totals[0]} and {totals[1]}")
         return len(samples.seen), dict(zip(("path_cost", "fear_loss", "feared"), (totals / batches).tolist(), strict=True))
 
-    def _losses(self, given: _Samples, mirrored: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def _losses(self, given: _Samples[Tensor], mirrored: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """The cost of the paths, the loss of the fear, and the share of paths that are to be feared; some (N,) in the mirror."""
         observe, pose = self._trainer.observe, given.pose
         state, begins = torch.zeros(len(pose), 0), torch.ones(1, len(pose), dtype=torch.bool)
@@ -230,9 +233,9 @@ class _Yard:
             self._numbers[n] = self._known[entry]
 
     @torch.no_grad()
-    def drive(self, network: ActorCritic, chance: np.random.Generator) -> _Samples:
+    def drive(self, network: ActorCritic, chance: np.random.Generator) -> _Samples[Array]:
         """Drive for some steps; return what was seen on the way."""
-        observe, limits, given = self._trainer.observe, self.env.limits, list[_Samples]()
+        observe, limits, given = self._trainer.observe, self.env.limits, list[_Samples[Array]]()
         begins, kind = torch.ones(1, self.env.num_envs, dtype=torch.bool), np.arange(self.env.num_envs)[:, None] % 3
         for _ in range(self._trainer.horizon):
             seen, pose = np.split(self._seen, [observe.length], 1)
@@ -257,11 +260,10 @@ class _Placed(FromLimitToLimit):
     """What another encoding sees, and the robot's pose; actions go from limit to limit."""
 
     observe: KeyPoints
+    beams: int = field(init=False, default=0)
 
-    @property
-    def beams(self) -> int:
-        """Values of the scan."""
-        return self.observe.beams
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "beams", self.observe.beams)
 
     def check(self, robot: Any) -> None:
         """Refuse whom the other refuses."""

@@ -65,7 +65,8 @@ class PathCost:
         free = np.minimum(map_.clearance, FAR).astype(np.float32)
         solid = free < 0.5 * map_.resolution
         signed = np.where(solid, -np.minimum(cell_distance(~solid, map_.resolution), FAR), free)
-        return self.of_place(gaussian_filter(signed.astype(np.float32), _SMOOTH, mode="nearest"))
+        smooth: Floats = gaussian_filter(signed.astype(np.float32), _SMOOTH, mode="nearest")
+        return self.of_place(smooth)
 
     def way_left(self, map_: Map, goal: Doubles) -> Floats:
         """Return the ways (rows, columns) from the places of a map to a goal (2,), m.
@@ -76,7 +77,8 @@ class PathCost:
             rows, columns = map_.occupied.shape
             x = map_.origin[0] + (np.arange(columns) + 0.5) * map_.resolution - goal[0]
             y = map_.origin[1] + (np.arange(rows) + 0.5) * map_.resolution - goal[1]
-            return np.hypot(x[None], y[:, None]).astype(np.float32)
+            straight: Floats = np.hypot(x[None], y[:, None]).astype(np.float32)
+            return straight
         touches = (map_.clearance < self.size).astype(np.uint8)
         prices = np.full(256, np.inf, np.float32)
         prices[:2] = _UNIT, _UNIT * _BLOCKED
@@ -138,4 +140,5 @@ class Fields:
         right, up = (u - column).float(), (v - row).float()
         low = self._flat[index] * (1.0 - right) + self._flat[index + 1] * right
         high = self._flat[index + wide] * (1.0 - right) + self._flat[index + wide + 1] * right
-        return low * (1.0 - up) + high * up
+        values: Tensor = low * (1.0 - up) + high * up
+        return values
