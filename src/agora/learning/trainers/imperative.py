@@ -5,8 +5,8 @@ level, a spline through them, has a closed form; and the upper level is the cost
 which only the training knows. The fear learns whether the path that was answered collides.
 
 Robots drive about in the worlds of the stages: a third along the paths that the network answers, a third towards their goals, and a
-third at random, so that goals lie in all directions; all with noise. Every sample is seen as it is or in the mirror, by chance.
-Some rounds make a lap, which begins with new episodes everywhere, so a resumed training repeats the curve.
+third at random, so that goals lie in all directions; all with noise. Some rounds make
+a lap, which begins with new episodes everywhere, so a resumed training repeats the curve.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from agora.policies.key_points import KeyPoints, spline
 from agora.policies.learners.actor_critic import ActorCritic, actor_critic
 from agora.policies.networks.mlp import Mlp
 from agora.policies.policy import TrainedRobot
-from agora.ranges import Count, NotNegative, Positive
+from agora.ranges import Chance, Count, NotNegative, Positive
 from agora.registry import Plug
 from agora.world.start import Start
 
@@ -59,6 +59,7 @@ class Imperative:
         rate: learning rate, which falls to a tenth over the training.
         decay: of the weights.
         noise: standard deviation of what is added to turning rates, in the robot's largest.
+        mirror: share of the samples that are seen in the mirror.
         lap: rounds between two checkpoints.
         validate: laps between two validations.
         threads: of PyTorch.
@@ -77,6 +78,7 @@ class Imperative:
     rate: Positive = 1e-3
     decay: NotNegative = 1e-3
     noise: NotNegative = 0.2
+    mirror: Chance = 0.0
     lap: Count = 12
     validate: Count = 1
     threads: Count = 1
@@ -158,7 +160,7 @@ class _School:
         for _ in range(trainer.passes):
             order = torch.from_numpy(chance.permutation(len(samples.seen)))
             for rows in order.split(trainer.batch):
-                mirrored = torch.from_numpy(chance.random(len(rows)) < 0.5)
+                mirrored = torch.from_numpy(chance.random(len(rows)) < trainer.mirror)
                 parts = self._losses(_Samples(*(part[rows] for part in samples)), mirrored)
                 self.descent.zero_grad()
                 (parts[0] + parts[1]).backward()
