@@ -5,8 +5,8 @@ level, a spline through them, has a closed form; and the upper level is the cost
 which only the training knows. The fear learns whether the path that was answered collides.
 
 Robots drive about in the worlds of the stages: a third along the paths that the network answers, a third towards their goals, and a
-third at random, so that goals lie in all directions; all with noise. Some rounds make
-a lap, which begins with new episodes everywhere, so a resumed training repeats the curve.
+third at random, so that goals lie in all directions; all with noise. Some rounds make a lap, which begins with new episodes
+everywhere, so a resumed training repeats the curve.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class Imperative:
     rate: Positive = 1e-3
     decay: NotNegative = 1e-3
     noise: NotNegative = 0.2
-    mirror: Chance = 0.0
+    mirror: Chance = 0.5
     lap: Count = 12
     validate: Count = 1
     threads: Count = 1
@@ -114,7 +114,7 @@ _Arrays = TypeVar("_Arrays", Array, Tensor)
 
 
 class _Samples(NamedTuple, Generic[_Arrays]):
-    """What N robots saw, (N, D), where they were, (N, 3), and the numbers (N,) of the costs of their maps and of their ways."""
+    """Samples: the values seen by N robots, (N, D), their poses, (N, 3), and the numbers (N,) of the costs of their maps and of their ways."""
 
     seen: _Arrays
     pose: _Arrays
@@ -259,7 +259,7 @@ class _Yard:
 
 @dataclass(frozen=True)
 class _Placed(FromLimitToLimit):
-    """What another encoding sees, and the robot's pose; actions go from limit to limit."""
+    """The values that another encoding sees, and the robot's pose; actions go from limit to limit."""
 
     observe: KeyPoints
     beams: int = field(init=False, default=0)
