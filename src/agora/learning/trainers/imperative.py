@@ -114,7 +114,7 @@ _Arrays = TypeVar("_Arrays", Array, Tensor)
 
 
 class _Samples(NamedTuple, Generic[_Arrays]):
-    """Samples: the values seen by N robots, (N, D), their poses, (N, 3), and the numbers (N,) of the costs of their maps and of their ways."""
+    """Samples: the values (N, D) seen by N robots, their poses (N, 3), and the numbers (N,) of costs of maps and of ways."""
 
     seen: _Arrays
     pose: _Arrays
