@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import os
 import re
 import subprocess
@@ -11,20 +12,22 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 import agora.testing
 from agora.registry import KINDS
 
 ROOT = Path(__file__).resolve().parents[1]
 LIBRARY = ROOT / "src" / "agora"
 FILES = sorted(LIBRARY.rglob("*.py"))
-TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in FILES}
+IN_LIBRARY = frozenset(FILES)
 PACKAGES = sorted(path.parent for path in (ROOT / "src").rglob("package.xml"))
-OF_NODES = {
-    path: ast.parse(path.read_text(encoding="utf-8"))
+OF_NODES = [
+    path
     for package in PACKAGES
     for path in sorted(package.rglob("*"))
     if path.suffix == ".py" or (path.parent.name == "nodes" and path.is_file() and not path.suffix)
-}
+]
 COMPILED = {"device", "hidden", "inlined", "kernel", "lean", "lean_inlined", "lean_kernel", "part", "spliced"}
 
 IMPORT_ALL = """
@@ -51,6 +54,19 @@ import sys
 import agora.cli.app
 print(*sorted({"numba", "numpy", "pyarrow", "pydantic", "ruamel", "scipy"} & set(sys.modules)))
 """
+
+
+@functools.cache
+def tree_of(path: Path) -> ast.Module:
+    """The syntax tree of a file; each process that collects tests would pay for those of all files at once."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _trees_end_with_the_module() -> Iterator[None]:
+    """Let go of the trees: millions of objects, which every collection of garbage looks at."""
+    yield
+    tree_of.cache_clear()
 
 
 def functions(tree: ast.Module) -> Iterator[ast.FunctionDef]:
@@ -113,7 +129,7 @@ def test_files_and_functions_stay_small():
     assert not [
         where(path, function)
         for path in FILES
-        for function in functions(TREES[path])
+        for function in functions(tree_of(path))
         if not is_compiled(function) and function.end_lineno - first_line(function) >= 55
     ]
 
@@ -122,7 +138,7 @@ def test_only_compiled_functions_have_arguments_without_types():
     assert not [
         where(path, function)
         for path in FILES
-        for function in functions(TREES[path])
+        for function in functions(tree_of(path))
         if not has_all_types(function) and not is_compiled(function)
     ]
 
@@ -134,7 +150,7 @@ def test_files_are_named_for_what_they_hold():
 
 def test_the_core_and_the_engine_know_no_clock():
     clocks = {"time", "datetime", "sched"}
-    for path, tree in TREES.items():
+    for path in FILES:
         if path.relative_to(LIBRARY).parts[0] not in (
             "core",
             "engine",
@@ -146,6 +162,7 @@ def test_the_core_and_the_engine_know_no_clock():
             "tasks",
         ):
             continue
+        tree = tree_of(path)
         imported = {name.name for node in ast.walk(tree) if isinstance(node, ast.Import) for name in node.names}
         imported |= {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module}
         assert not imported & clocks, path
@@ -175,16 +192,16 @@ def test_the_library_imports_nothing_of_ros_anywhere():
     assert not [
         (where(path), name)
         for path in FILES
-        for name in roots(TREES[path])
+        for name in roots(tree_of(path))
         if name in of_ros or name.endswith(("_msgs", "_srvs")) or name.startswith(("agora_", "tf2_"))
     ]
 
 
 def test_a_ros_package_imports_no_other_but_the_shared_two():
     assert OF_NODES
-    for path, tree in OF_NODES.items():
+    for path in OF_NODES:
         own = next(package.name for package in PACKAGES if path.is_relative_to(package))
-        others = {name for name in roots(tree) if name.startswith("agora_")} - {own, "agora_msgs", "agora_ros"}
+        others = {name for name in roots(tree_of(path)) if name.startswith("agora_")} - {own, "agora_msgs", "agora_ros"}
         assert not others, f"{where(path)} imports {others}"
 
 
@@ -193,8 +210,8 @@ def test_files_and_functions_of_ros_packages_stay_small():
     assert not [where(path) for path in OF_NODES if path.read_text(encoding="utf-8").count("\n") > most[path]]
     assert not [
         where(path, function)
-        for path, tree in OF_NODES.items()
-        for function in functions(tree)
+        for path in OF_NODES
+        for function in functions(tree_of(path))
         if function.end_lineno - function.lineno >= 70
     ]
 
@@ -215,7 +232,7 @@ def test_interfaces_import_nothing_above_them_not_even_for_types():
     imports = [
         (path, node)
         for path in sorted((LIBRARY / "interfaces").glob("*.py"))
-        for node in ast.walk(TREES[path])
+        for node in ast.walk(tree_of(path))
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("agora.")
     ]
     assert len(imports) > 50
@@ -232,7 +249,7 @@ def stated(module: str) -> tuple[Path, set[str] | None]:
     """The file of a module, and what its ``__all__`` names; None where it has none."""
     file = LIBRARY.parent.joinpath(*module.split("."))
     file = file / "__init__.py" if file.is_dir() else file.with_suffix(".py")
-    tree = TREES.get(file, ast.Module([], []))
+    tree = tree_of(file) if file in IN_LIBRARY else ast.Module([], [])
     lists = [n.value for n in tree.body if isinstance(n, ast.Assign) and ast.unparse(n.targets[0]) == "__all__"]
     return file, set(ast.literal_eval(lists[0])) if lists else None
 
@@ -243,7 +260,7 @@ def taken_from_the_library(tree: ast.AST) -> Iterator[tuple[str, str]]:
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "agora":
             for alias in node.names:
-                if stated(f"{node.module}.{alias.name}")[0] in TREES:
+                if stated(f"{node.module}.{alias.name}")[0] in IN_LIBRARY:
                     modules[alias.asname or alias.name] = f"{node.module}.{alias.name}"
                 else:
                     yield node.module, alias.name
