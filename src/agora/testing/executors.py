@@ -10,11 +10,7 @@ from dataclasses import dataclass, replace
 from threading import Event as Signal
 from typing import Any
 
-from agora.benchmark.job import Job, RunPlan
-from agora.draft.stage import Stage
 from agora.interfaces import Done, Event, Executor, Finished, Lost, Progress, Waiting, Watch
-from agora.registry import Named
-from agora.tasks.suite import Suite
 from agora.testing.errors import ContractError
 
 OfJob = Progress | Finished | Done | Lost
@@ -133,6 +129,12 @@ def _stops(name: str, executor: Executor) -> None:
 
 def _episodes(name: str, executor: Executor) -> None:
     """The shards of a small suite, which must not depend on where its jobs ran."""
+    # Here, because each process that runs an errand imports this module.
+    from agora.benchmark.job import Job, RunPlan
+    from agora.draft.stage import Stage
+    from agora.registry import Named
+    from agora.tasks.suite import Suite
+
     stages = tuple(
         Stage(f"to {x:g} m", Named.of("worlds", "open"), Named.of("robots_modes", "random", distance=x), episodes=3, timeout=2.0)
         for x in (1.0, 2.0)
