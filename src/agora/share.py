@@ -41,6 +41,11 @@ def data_home() -> Path:
     return Path(named).expanduser() if named else Path.home() / ".local" / "share" / "agora"
 
 
+def names_in(kind: str, suffix: str = ".yaml") -> list[str]:
+    """Return the names of the files of ``configs/<kind>``, without the suffix, sorted."""
+    return sorted(path.name.removesuffix(suffix) for path in (folder("configs") / kind).glob(f"*{suffix}"))
+
+
 def named_file(kind: str, name: str, suffix: str) -> Path:
     """Return a file of ``configs/<kind>`` by its name, with or without the suffix; or that of a path, which has a slash.
 

@@ -16,15 +16,11 @@ def list_(
 ) -> None:
     """List what can be named: suites, robots, worlds and every kind of component."""
     from agora.errors import UnknownNameError
-    from agora.learning.training import training_names
-    from agora.planners.presets import preset_names
-    from agora.policies.weights import policy_names
     from agora.registry import KINDS, available
-    from agora.robots.model import robot_names
-    from agora.tasks.suite import suite_names
+    from agora.share import names_in  # the modules of suites and policies import the engine
 
-    names = {"suites": suite_names(), "robots": robot_names()} | {k: sorted(available(k)) for k in KINDS}
-    names |= {"presets": preset_names(), "policies": policy_names(), "trainings": training_names()}
+    names = {"suites": names_in("benchmark"), "robots": names_in("robots")} | {k: sorted(available(k)) for k in KINDS}
+    names |= {"presets": names_in("planners"), "policies": names_in("policies", ".safetensors"), "trainings": names_in("training")}
     if kind is not None and kind not in names:
         raise UnknownNameError("kind", kind, names)
     shown = names if kind is None else {kind: names[kind]}
@@ -45,12 +41,15 @@ def _said(kind: str, name: str) -> str:
     """A description of a component in one sentence; empty where it does not say."""
     from agora.errors import InputError, in_words
     from agora.registry import KINDS, summary
-    from agora.tasks.suite import load_suite
 
     try:
         if kind in KINDS:
             return summary(kind, name)
-        return load_suite(name).description.partition(". ")[0] if kind == "suites" else ""
+        if kind != "suites":
+            return ""
+        from agora.tasks.suite import load_suite  # imports the engine
+
+        return load_suite(name).description.partition(". ")[0]
     except InputError as error:
         return f"({in_words(error)})"
 

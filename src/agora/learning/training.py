@@ -20,7 +20,7 @@ from agora.interfaces import Label, Savable
 from agora.learning.events import Trained, TrainingEvent
 from agora.learning.run import LATEST, Run, checkpoint_kept, planner_with, policy_kept
 from agora.registry import Named, Plug
-from agora.share import folder
+from agora.share import folder, names_in
 from agora.tasks.suite import load_suite
 
 __all__ = ["Training", "load_training", "train"]
@@ -87,7 +87,7 @@ class Training:
 
 def training_names() -> list[str]:
     """Names of the trainings that come with Agora."""
-    return sorted(path.stem for path in (folder("configs") / "training").glob("*.yaml"))
+    return names_in("training")
 
 
 def load_training(name_or_path: str | Path) -> Training:

@@ -15,7 +15,7 @@ from agora.planners.guided import GuidedPlanner
 from agora.planners.lift import declaration_of
 from agora.registry import Named, available, required
 from agora.registry import load as load_component
-from agora.share import folder
+from agora.share import folder, names_in
 
 __all__ = ["named_interplanner", "named_planner", "runnable", "swept"]
 
@@ -30,7 +30,7 @@ _CALLED = re.compile(r"(\w+)\((.*)\)")
 
 def preset_names() -> list[str]:
     """Names of the presets that come with Agora."""
-    return sorted(path.stem for path in (folder("configs") / "planners").glob("*.yaml"))
+    return names_in("planners")
 
 
 def named_planner(text: str, interplanner: str = "", agent: str = "") -> tuple[str, Named]:

@@ -13,7 +13,7 @@ from agora.core.state import Array, Floats
 from agora.errors import InputError, UnknownNameError
 from agora.files import write_whole
 from agora.interfaces import Label
-from agora.share import folder
+from agora.share import folder, names_in
 
 SUFFIX, FORMAT = ".safetensors", "agora.policy"
 _VERSION, _SAID = "2", "policy"
@@ -139,7 +139,7 @@ def label_of(about: Mapping[str, str]) -> Label:
 
 def policy_names() -> list[str]:
     """Return the names of the policies that come with Agora, sorted."""
-    return sorted(path.stem for path in (folder("configs") / "policies").glob(f"*{SUFFIX}"))
+    return names_in("policies", SUFFIX)
 
 
 def weights_file(name_or_path: str | Path) -> Path:

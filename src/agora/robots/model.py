@@ -18,7 +18,7 @@ from agora.ranges import Acceleration, BodyLength, Distance, Duration, Offset, S
 from agora.registry import Named, Plug
 from agora.robots.limits import Limits
 from agora.sensors.lidar import Lidar
-from agora.share import folder
+from agora.share import folder, names_in
 
 __all__ = ["RobotModel", "load_robot"]
 
@@ -251,4 +251,4 @@ def _load_once(path: Path, changed: int) -> RobotModel:
 
 def robot_names() -> list[str]:
     """Return the names of the robots that come with Agora, sorted."""
-    return sorted(path.stem for path in (folder("configs") / "robots").glob("*.yaml"))
+    return names_in("robots")

@@ -24,7 +24,7 @@ from agora.ranges import Number
 from agora.registry import Named
 from agora.robots.model import RobotModel, load_robot
 from agora.seeds import Stream
-from agora.share import folder
+from agora.share import folder, names_in
 from agora.tasks.budget import measured, time_budget
 from agora.tasks.scenario_file import is_scenario, world_of
 from agora.tasks.suite_file import found_beside, home_of
@@ -294,7 +294,7 @@ def _number_of(state: str) -> int:
 
 def suite_names() -> list[str]:
     """Names of the suites that come with Agora."""
-    return sorted(p.stem for p in (folder("configs") / "benchmark").glob("*.yaml"))
+    return names_in("benchmark")
 
 
 def load_suite(name_or_path: str | Path) -> Suite:
