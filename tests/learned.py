@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 from agora.registry import available, load
 
 
 def learned() -> set[str]:
-    """Names of the planners that drive with a file of weights."""
-    return {name for name in available("planners") if "file" in {one.name for one in dataclasses.fields(load("planners", name))}}
+    """Names of the planners that drive with a file of weights, and come with one."""
+    return {name for name in available("planners") if any(map(_weights, dataclasses.fields(load("planners", name))))}
+
+
+def _weights(field: dataclasses.Field[Any]) -> bool:
+    return field.name == "file" and field.default is not dataclasses.MISSING
