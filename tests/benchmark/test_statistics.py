@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from agora.benchmark.statistics import Estimate, bootstrap, detectable, paired_difference, summarise, wilson
+from agora.benchmark.statistics import Estimate, _between, bootstrap, detectable, paired_difference, summarise, wilson
 from agora.errors import InputError
 from agora.metrics.efficiency import time_to_goal
 from agora.metrics.outcome import collisions, success
@@ -175,3 +175,17 @@ def test_nothing_is_said_of_what_pairs_can_find_that_do_not_differ():
     assert detectable([]) is detectable([1.0]) is detectable([0.5, 0.5, 0.5]) is None
     with pytest.raises(InputError, match="power 1.0"):
         detectable([1.0, 2.0], power=1.0)
+
+
+def test_quantiles_are_those_of_numpy_to_the_bit(rng):
+    for n in (1, 2, 3, 999, 2000):
+        ordered = np.sort(rng.normal(size=n))
+        for level in (0.0, 0.025, 0.5, 0.975, 1.0, *rng.random(40)):
+            assert _between(ordered, level) == np.quantile(ordered, level)
+
+
+def test_an_estimate_that_is_asked_for_again_is_the_same_and_is_of_these_values_alone():
+    values = [0.5, 2.0, 3.5, 7.0]
+    assert bootstrap(values) == bootstrap(np.array(values[::-1])) != bootstrap([0.5, 2.0, 3.5, 7.5])
+    assert bootstrap(values, confidence=0.8) != bootstrap(values) != bootstrap(values, "median")
+    assert bootstrap(values, resamples=20) != bootstrap(values)

@@ -34,6 +34,7 @@ RATE = "0/1"
 _NORMAL = NormalDist()
 _BLOCK = 2_000_000
 _KEPT = 16  # blocks of 8 MB: all resamples of 16,000 values
+_SHORT = 500  # values of which estimates are kept
 _EPISODE = ("suite", "stage", "episode", "seed", "robot")
 
 
@@ -117,6 +118,18 @@ def bootstrap(
     alpha = _NORMAL.cdf(-_quantile(confidence))
     if len(data) == 0:
         return Estimate(0, None, None, None)
+    if len(data) <= _SHORT:
+        return _kept_estimate(data.tobytes(), statistic, alpha, resamples)
+    return _estimate(data, statistic, alpha, resamples)
+
+
+@functools.lru_cache(maxsize=8192)
+def _kept_estimate(data: bytes, statistic: Statistic, alpha: float, resamples: int) -> Estimate:
+    """The estimate from a few values: a report asks several times for the same ones, as of a suite and of its only stage."""
+    return _estimate(np.frombuffer(data), statistic, alpha, resamples)
+
+
+def _estimate(data: Doubles, statistic: Statistic, alpha: float, resamples: int) -> Estimate:
     function = _STATISTICS[statistic]
     value = float(function(data, axis=-1))
     if len(data) == 1:
@@ -124,8 +137,17 @@ def bootstrap(
     blocks = [function(data[_indices(len(data), begin, count)], axis=-1) for begin, count in _blocks(len(data), resamples)]
     replicates = np.sort(np.concatenate(blocks))
     levels = (alpha, 1.0 - alpha) if statistic == "median" else _accelerated(data, value, replicates, alpha)
-    low, high = (float(np.quantile(replicates, level)) for level in levels)
+    low, high = (_between(replicates, level) for level in levels)
     return Estimate(len(data), value, low, high)
+
+
+def _between(ordered: Doubles, level: float) -> float:
+    """The quantile of sorted values, as NumPy interpolates it, to the bit; NumPy takes twenty times as long for one number."""
+    place = level * (len(ordered) - 1)
+    before = int(place)
+    low, high = float(ordered[before]), float(ordered[min(before + 1, len(ordered) - 1)])
+    part = place - before
+    return float(high - (high - low) * (1.0 - part) if part >= 0.5 else low + (high - low) * part)
 
 
 def paired_difference(
