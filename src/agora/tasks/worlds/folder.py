@@ -49,8 +49,10 @@ def world_folder(name: str) -> Path:
         return folder("scenarios") / "worlds" / name
     if Path(name).exists():
         raise InputError(f"{name}: is a path without a slash, which is the name of a world; a path is ./{name}")
-    wrong = UnknownNameError("world", name, {*imported_names(), *world_names()})
-    raise InputError(f"{wrong} A world of Arena's is brought in with: agora import arena FOLDER")
+    wrong = str(UnknownNameError("world", name, {*imported_names(), *world_names()}))
+    raise InputError(
+        f"{wrong}{'' if wrong.endswith(('.', '?')) else '.'} A world of Arena's is brought in with: agora import arena FOLDER"
+    )
 
 
 def _no_folder(name: str) -> str:
