@@ -176,10 +176,10 @@ class KeyPoints(EncodingBase):
 
     def notes(self) -> Mapping[str, Any]:
         """Return parts, units and frame of the values, and the meaning of an action."""
+        aim = f"the point {self.lookahead:g} m ahead on the path" if self.lookahead else "the goal"
         units = {
             "scan": f"shortest range of each share of the beams / {self.scan_range:g} m, cut to [0, 1]",
-            "goal": f"distance of the point {self.lookahead:g} m ahead on the path / {self.reach:g} m, cut to [0, 1]; cosine and "
-            "sine of its bearing",
+            "goal": f"distance of {aim} / {self.reach:g} m, cut to [0, 1]; cosine and sine of its bearing",
         }
         parts = {"scan": [0, self.beams], "goal": [self.beams, self.length]}
         said = f"x and y of {self.points} key points / {self.reach:g} m, and the logarithm of the odds of a collision"
