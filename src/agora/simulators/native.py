@@ -29,8 +29,8 @@ _CENTRE = np.float32(0.01)  # m: walls stop a centre this far from them, and a s
 
 
 @hidden
-def _drive(dt, now, after, traits, status, commands, w, r):
-    """Motion of robot r without surroundings."""
+def due_command(traits, status, commands, w, r):
+    """Return the command that robot r follows in this step, and note the one that it is given now."""
     slot = status.clock.step[w] % (status.orders.delay[w, r] + 1)
     for k in range(3):
         status.orders.queue[w, r, slot, k] = commands[w, r, k]
@@ -40,6 +40,13 @@ def _drive(dt, now, after, traits, status, commands, w, r):
         command = (ZERO, ZERO, ZERO)
     elif exceeds(traits, w, r, commands[w, r, 0], commands[w, r, 1], commands[w, r, 2]):
         status.orders.clipped[w, r] += 1
+    return command
+
+
+@hidden
+def _drive(dt, now, after, traits, status, commands, w, r):
+    """Motion of robot r without surroundings."""
+    command = due_command(traits, status, commands, w, r)
     twist = (now.vx[w, r], now.vy[w, r], now.omega[w, r])
     if status.ends.outcome[w, r] == RUNNING:
         twist, steering = next_twist(traits, w, r, twist, command, now.steering[w, r], dt)

@@ -1,0 +1,121 @@
+"""The model of one world: its place as boxes, its robots, and a moving body for each pedestrian."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from agora.core.state import Array, Ints
+from agora.errors import InputError
+from agora.extras import missing
+from agora.maps.grid import Map
+from agora.maps.place import Place
+from agora.maps.world3d.mjcf import mjcf
+from agora.maps.world3d.solids import solids
+from agora.robots.model import RobotModel
+from agora.simulators.mujoco.chassis import TOUCHES_FLOOR, TOUCHES_PEOPLE, TOUCHES_PLACE, Chassis, add_robot
+
+if TYPE_CHECKING:
+    import mujoco
+
+__all__ = ["WorldModel", "world_model"]
+
+MOST_BOXES = 20_000
+"""Boxes of a map above which no model is made: MuJoCo would need minutes."""
+
+_WALL_HEIGHT, _SEGMENT = 1.0, 0.01  # m; the thickness of a wall that has none
+_TALL = 0.9  # m: half the height of a pedestrian's body
+_AWAY = -100.0  # m: where pedestrians are who are not there
+
+
+@dataclass(frozen=True, eq=False)
+class WorldModel:
+    """A compiled model, and where its parts are in MuJoCo's arrays.
+
+    Attributes:
+        model: MuJoCo's model.
+        chassis: of each robot.
+        base: (R,) first element of each robot's free joint in qpos.
+        motion: (R,) first element of each robot's free joint in qvel.
+        motors: of each robot, its motors' numbers.
+        owner: (G,) robot of each geom; -1 for the place, -2 for pedestrians.
+        people: (P,) geoms of the pedestrians; their bodies' numbers in mocap are 0 to P - 1.
+    """
+
+    model: mujoco.MjModel
+    chassis: tuple[Chassis, ...]
+    base: Ints
+    motion: Ints
+    motors: tuple[Array, ...]
+    owner: Ints
+    people: Ints
+
+
+def world_model(
+    place: Map, robots: tuple[RobotModel, ...], slots: int, *, timestep: float, friction: float, load: float
+) -> WorldModel:
+    """Return the model of a world.
+
+    Args:
+        place: map.
+        robots: models of the robots.
+        slots: number of pedestrian slots.
+        timestep: MuJoCo's, s.
+        friction: coefficient of friction of wheels and feet on the floor.
+        load: robots' mass over that of their files.
+
+    Raises:
+        InputError: MuJoCo is not installed, or the map takes too many boxes.
+    """
+    try:
+        import mujoco
+    except ImportError as error:
+        raise missing("the simulator mujoco needs", "mujoco", "mujoco") from error
+    built = solids(Place(place), height=_WALL_HEIGHT, thickness=_SEGMENT)
+    if built.boxes > MOST_BOXES:
+        raise InputError(
+            f"map {place.name!r}: its walls take {built.boxes} boxes, the simulator mujoco has room for {MOST_BOXES}; "
+            "a coarser map takes fewer"
+        )
+    spec = mujoco.MjSpec.from_string(mjcf(built))
+    spec.option.timestep = timestep
+    spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
+    spec.option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
+    spec.option.impratio = 10.0
+    spec.option.disableflags |= mujoco.mjtDisableBit.mjDSBL_AUTORESET
+    for geom in spec.geoms:
+        geom.contype, geom.conaffinity = 0, TOUCHES_PLACE | (TOUCHES_FLOOR if geom.name == "floor" else 0)
+    chassis = tuple(add_robot(spec, r, robot, friction, load) for r, robot in enumerate(robots))
+    for slot in range(slots):
+        body = spec.worldbody.add_body(name=f"pedestrian_{slot}", mocap=True, pos=[0.0, 0.0, _AWAY])
+        body.add_geom(
+            name=f"pedestrian_{slot}",
+            type=mujoco.mjtGeom.mjGEOM_CAPSULE,
+            size=[0.3, _TALL, 0.0],
+            pos=[0.0, 0.0, _TALL],
+            contype=0,
+            conaffinity=TOUCHES_PEOPLE,
+        )
+    model = spec.compile()
+    return _found(model, chassis, slots)
+
+
+def _found(model: mujoco.MjModel, chassis: tuple[Chassis, ...], slots: int) -> WorldModel:
+    joints = [int(model.body(one.body).jntadr[0]) for one in chassis]
+    people = np.array([model.geom(f"pedestrian_{slot}").id for slot in range(slots)], np.int32)
+    owner = np.full(model.ngeom, -1, np.int32)
+    owner[people] = -2
+    roots = {int(model.body(one.body).id): r for r, one in enumerate(chassis)}
+    for geom in range(model.ngeom):
+        owner[geom] = roots.get(int(model.body_rootid[model.geom_bodyid[geom]]), owner[geom])
+    return WorldModel(
+        model,
+        chassis,
+        model.jnt_qposadr[joints].astype(np.int32),
+        model.jnt_dofadr[joints].astype(np.int32),
+        tuple(np.array([model.actuator(name).id for name in one.motors], np.int32) for one in chassis),
+        owner,
+        people,
+    )

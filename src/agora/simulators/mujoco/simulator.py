@@ -1,0 +1,260 @@
+"""MuJoCo moves robots: wheels with contact, motors with limits, walls and people that push back.
+
+E. Todorov, T. Erez, Y. Tassa, "MuJoCo: A physics engine for model-based control", IROS 2012; the package is mujoco on PyPI.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+
+import numpy as np
+
+from agora.core.contact import NEVER
+from agora.core.jit import bind
+from agora.core.state import Array, Doubles, Floats, Pedestrians, Robots
+from agora.errors import InputError
+from agora.interfaces import Ability
+from agora.ranges import Positive
+from agora.simulators.mujoco.model import WorldModel, world_model
+from agora.simulators.mujoco.orders import set_points
+from agora.world.threads import Work
+from agora.world.world import World
+
+if TYPE_CHECKING:
+    from agora.interfaces.channel import Offer
+    from agora.maps.grid import Map
+    from agora.robots.model import RobotModel
+    from agora.world.start import Start
+
+__all__ = ["MuJoCo", "MuJoCoBodies"]
+
+_MODELS = 32  # that are kept compiled
+_AWAY = -100.0  # m: height of what is not there
+_UNSTABLE = ("mjWARN_BADQPOS", "mjWARN_BADQVEL", "mjWARN_BADQACC", "mjWARN_BADCTRL")
+
+
+@dataclass(frozen=True)
+class MuJoCo:
+    """Robots with wheels, motors and mass in MuJoCo. Walls and pedestrians push back; the crowd is the library's.
+
+    Attributes:
+        timestep: largest step of MuJoCo, s; a physics step of the world is as many of equal length as it takes.
+        friction: coefficient of friction of wheels or feet on the floor.
+        load: mass of the robots over that of their files.
+    """
+
+    timestep: Annotated[float, "s"] = 0.005
+    friction: Positive = 1.0
+    load: Positive = 1.0
+    can: ClassVar[frozenset[Ability]] = frozenset({"step", "exact_contacts"})
+
+    def __post_init__(self) -> None:
+        if not 1e-4 <= self.timestep <= 0.02:
+            raise InputError(f"mujoco: timestep must be in [0.0001, 0.02] s, got {self.timestep}; robots are unstable with longer ones")
+
+    def bodies(self, world: World) -> MuJoCoBodies:
+        """Return the robots of a batch.
+
+        Raises:
+            InputError: MuJoCo is not installed.
+        """
+        return MuJoCoBodies(world, self)
+
+
+class MuJoCoBodies:
+    """Robots of W worlds at work, each world with a model and a state of MuJoCo of its own.
+
+    Args:
+        world: world of the robots.
+        simulator: parameters.
+
+    Attributes:
+        walls: (W, R) moment of the last step at which a robot began to touch a wall, as a share of it; `NEVER` where none did.
+    """
+
+    def __init__(self, world: World, simulator: MuJoCo) -> None:
+        self._world, self._simulator = world, simulator
+        self._substeps = max(1, math.ceil(world.dt / simulator.timestep - 1e-9))
+        self._models: OrderedDict[tuple[int, tuple[RobotModel, ...]], tuple[Map, WorldModel]] = OrderedDict()
+        self._at_work: list[_AtWork | None] = [None] * world.layout.worlds
+        shape = (world.layout.worlds, world.layout.robots)
+        self.walls: Floats = np.full(shape, NEVER, np.float32)
+        self._points: Floats = np.zeros((*shape, 4), np.float32)
+        own = world.robot_traits
+        self._limits = own._replace(**{name: np.zeros(shape, np.float32) for name in ("max_ax", "max_ay", "max_deceleration", "max_alpha")})
+
+    def reset(self, world: int, start: Start) -> None:
+        """Begin an episode in one world. Its robots are at their start in `World.robots`."""
+        compiled = self._compiled(start.map, tuple(robot.model for robot in start.robots))
+        for r, one in enumerate(compiled.chassis):
+            for name in ("max_ax", "max_ay", "max_deceleration"):
+                getattr(self._limits, name)[world, r] = min(getattr(self._world.robot_traits, name)[world, r], one.acceleration)
+            self._limits.max_alpha[world, r] = min(self._world.robot_traits.max_alpha[world, r], one.turning)
+        self._at_work[world] = _AtWork(compiled, self._world, world, self._points[world], self.walls[world])
+
+    def _compiled(self, place: Map, robots: tuple[RobotModel, ...]) -> WorldModel:
+        key = (id(place), robots)
+        if key not in self._models:
+            s = self._simulator
+            timestep = self._world.dt / self._substeps
+            made = world_model(place, robots, self._world.slots, timestep=timestep, friction=s.friction, load=s.load)
+            self._models[key] = (place, made)
+            if len(self._models) > _MODELS:
+                self._models.popitem(last=False)
+        self._models.move_to_end(key)
+        return self._models[key][1]
+
+    def sensors(self) -> Mapping[str, Offer]:
+        """Return nothing: the library's channels read the world."""
+        return {}
+
+    def close(self) -> None:
+        """Forget all models."""
+        self._models.clear()
+        self._at_work = [None] * len(self._at_work)
+
+    def move(self, now: int) -> Work:
+        """Return the work that takes the robots from generation ``now`` to the other one."""
+        w = self._world
+        (before, robots), (people, after) = w.generation(now), w.generation(1 - now)
+        orders = bind(set_points, np.float32(w.dt), self._limits, w.status, w.commands, self._points)
+
+        def move(first: int, last: int) -> None:
+            orders(first, last)
+            for number in range(first, last):
+                for old, new in zip(robots, after, strict=True):
+                    new[number] = old[number]
+                at_work = self._at_work[number]
+                if at_work is not None and not w.status.clock.done[number]:
+                    at_work.step(self._substeps, robots, after, before, people)
+
+        return move
+
+
+class _AtWork:
+    """One world at work.
+
+    Args:
+        compiled: its model.
+        world: world of the batch.
+        number: number of the world.
+        points: (R, 4) setpoints of its robots: twist and steering angle.
+        walls: (R,) moments of touching.
+    """
+
+    def __init__(self, compiled: WorldModel, world: World, number: int, points: Floats, walls: Floats) -> None:
+        import mujoco
+
+        self._step = mujoco.mj_step
+        self._compiled, self._world, self._w = compiled, world, number
+        self._points, self._walls = points, walls
+        self._model = copy.copy(compiled.model)
+        self._size_people(world.traits.radius[number])
+        self._data = mujoco.MjData(self._model)
+        self._unstable = [int(getattr(mujoco.mjtWarning, name)) for name in _UNSTABLE]
+        robots = len(compiled.chassis)
+        self._touched = np.zeros(robots, np.bool_)
+        self._written: Floats = np.full((robots, 3), np.nan, np.float32)
+
+    def _size_people(self, radius: Floats) -> None:
+        """Give pedestrians their radii."""
+        people, model = self._compiled.people, self._model
+        for geom, r in zip(people.tolist(), radius.tolist(), strict=True):
+            if r > 0.0:
+                half = float(model.geom_size[geom, 1])
+                model.geom_size[geom, 0] = r
+                model.geom_rbound[geom] = r + half
+                model.geom_aabb[geom, 3:] = (r, r, r + half)
+
+    def step(self, substeps: int, robots: Robots, after: Robots, before: Pedestrians, people: Pedestrians) -> None:
+        """Take one physics step of the world, from ``robots`` and ``before`` to ``after`` and ``people``.
+
+        Raises:
+            InputError: MuJoCo has lost a robot: its state is not finite.
+        """
+        w, data, model = self._w, self._data, self._model
+        self._place_robots(robots, after)
+        self._set_motors()
+        count = int(self._world.traits.count[w])
+        there = people.active[w, :count] & before.active[w, :count]
+        data.mocap_pos[:count, 2] = np.where(there, 0.0, _AWAY)
+        x, y = before.x[w, :count].astype(float), before.y[w, :count].astype(float)
+        dx, dy = people.x[w, :count] - x, people.y[w, :count] - y
+        self._walls[:], self._touched[:] = NEVER, False
+        for k in range(substeps):
+            share = (k + 1) / substeps
+            data.mocap_pos[:count, 0], data.mocap_pos[:count, 1] = x + share * dx, y + share * dy
+            self._step(model, data)
+            self._note_contacts(k / substeps)
+        self._check()
+        self._read(after)
+
+    def _place_robots(self, robots: Robots, after: Robots) -> None:
+        """Put robots where the world has them, if it is somewhere else than this simulator left them."""
+        w, data, compiled = self._w, self._data, self._compiled
+        for r, (q, v) in enumerate(zip(compiled.base.tolist(), compiled.motion.tolist(), strict=True)):
+            place = (robots.x[w, r], robots.y[w, r], robots.heading[w, r])
+            if not robots.active[w, r]:
+                data.qpos[q : q + 3], data.qvel[v : v + 6] = (0.0, 10.0 * r, _AWAY), 0.0
+                self._written[r] = np.nan
+            elif tuple(self._written[r]) != place:
+                half = 0.5 * float(place[2])
+                data.qpos[q : q + 7] = (place[0], place[1], 0.0, math.cos(half), 0.0, 0.0, math.sin(half))
+                vx, vy = robots.world_vx[w, r], robots.world_vy[w, r]
+                data.qvel[v : v + 6] = (vx, vy, 0.0, 0.0, 0.0, robots.omega[w, r])
+                self._points[r] = (robots.vx[w, r], robots.vy[w, r], robots.omega[w, r], robots.steering[w, r])
+
+    def _set_motors(self) -> None:
+        ctrl = self._data.ctrl
+        for one, motors, point in zip(self._compiled.chassis, self._compiled.motors, self._points.tolist(), strict=True):
+            ctrl[motors] = one.speeds((point[0], point[1], point[2]), point[3])
+
+    def _note_contacts(self, share: float) -> None:
+        """Note which robots touch a wall, a pedestrian or another robot; the floor does not count."""
+        data = self._data
+        if not data.ncon:
+            return
+        owner = self._compiled.owner
+        geoms = data.contact.geom
+        first, second = owner[geoms[:, 0]], owner[geoms[:, 1]]
+        floor = (geoms == 0).any(axis=1)
+        for a, b in zip(first[~floor].tolist(), second[~floor].tolist(), strict=True):
+            for one, other in ((a, b), (b, a)):
+                if one >= 0:
+                    self._touched[one] = True
+                    if other == -1:
+                        self._walls[one] = min(self._walls[one], share)
+
+    def _check(self) -> None:
+        warned = [number for number in self._unstable if self._data.warning[number].number]
+        if warned or not np.isfinite(self._data.qpos).all():
+            raise InputError(
+                f"mujoco: the state of world {self._w} is not finite at {self._data.time:.3f} s; "
+                "a shorter timestep, or other masses or accelerations in the robot file may help"
+            )
+
+    def _read(self, after: Robots) -> None:
+        """Write where the robots are now. Who touches something begins anew from the speed that it has."""
+        w, data, traits = self._w, self._data, self._world.robot_traits
+        for r, (q, v) in enumerate(zip(self._compiled.base.tolist(), self._compiled.motion.tolist(), strict=True)):
+            if not after.active[w, r]:
+                continue
+            x, y, _, qw, qx, qy, qz = data.qpos[q : q + 7].tolist()
+            heading = math.atan2(2.0 * (qw * qz + qx * qy), 1.0 - 2.0 * (qy * qy + qz * qz))
+            ux, uy, _, _, _, omega = data.qvel[v : v + 6].tolist()
+            c, s = math.cos(heading), math.sin(heading)
+            vx, vy = c * ux + s * uy, c * uy - s * ux
+            if self._touched[r]:
+                self._points[r, :3] = (vx, vy, omega)
+            after.x[w, r], after.y[w, r], after.heading[w, r] = x, y, heading
+            after.vx[w, r] = min(max(vx, float(traits.min_vx[w, r])), float(traits.max_vx[w, r]))
+            after.vy[w, r] = min(max(vy, -float(traits.max_vy[w, r])), float(traits.max_vy[w, r]))
+            after.omega[w, r] = min(max(omega, -float(traits.max_omega[w, r])), float(traits.max_omega[w, r]))
+            after.world_vx[w, r], after.world_vy[w, r] = ux, uy
+            after.steering[w, r] = self._points[r, 3]
+            self._written[r] = after.x[w, r], after.y[w, r], after.heading[w, r]
