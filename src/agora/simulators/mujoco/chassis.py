@@ -24,7 +24,7 @@ TOUCHES_PLACE, TOUCHES_PEOPLE, TOUCHES_ROBOTS, TOUCHES_FLOOR = 1, 2, 4, 8
 """Bits of what robots collide with."""
 _RESPONSE = 0.02  # s in which a motor comes within 1/e of its speed
 _ROTOR = 0.1  # inertia of a motor behind its gear, as seen by the wheel, over the robot's mass at the wheel's radius
-_GRIP = 0.7  # of the friction is used to speed up and brake; curves need the rest
+_GRIP = 0.8  # of the friction is used to speed up and brake; curves need the rest
 _LIFT = 0.001  # m by which casters hang above the floor where a robot stands level
 _STEERING = 0.05  # s
 
@@ -124,9 +124,7 @@ def _fix(base: Any, part: Part, density: float, lift: float) -> None:
     )
 
 
-def _pushed(
-    spec: Any, base: Any, number: int, model: RobotModel, mass: float, centre: list[float], friction: float
-) -> Chassis:
+def _pushed(spec: Any, base: Any, number: int, model: RobotModel, mass: float, centre: list[float], friction: float) -> Chassis:
     """Motors that push a base at its centre of mass, and turn it."""
     import mujoco
 

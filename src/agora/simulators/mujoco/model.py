@@ -1,4 +1,4 @@
-"""The model of one world: its place as boxes, its robots, and a moving body for each pedestrian."""
+"""The model of one world: its place as boxes, its robots, and moving bodies for the pedestrians near them."""
 
 from __future__ import annotations
 
@@ -25,9 +25,12 @@ __all__ = ["WorldModel", "world_model"]
 MOST_BOXES = 20_000
 """Boxes of a map above which no model is made: MuJoCo would need minutes."""
 
+AWAY = -100.0
+"""Height at which bodies are kept that are not there, m."""
+
 _WALL_HEIGHT, _SEGMENT = 1.0, 0.01  # m; the thickness of a wall that has none
 _TALL = 0.9  # m: half the height of a pedestrian's body
-_AWAY = -100.0  # m: where pedestrians are who are not there
+_NEAR_A_ROBOT = 12  # bodies of pedestrians for each robot: more do not stand round one
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +44,7 @@ class WorldModel:
         motion: (R,) first element of each robot's free joint in qvel.
         motors: of each robot, its motors' numbers.
         owner: (G,) robot of each geom; -1 for the place, -2 for pedestrians.
-        people: (P,) geoms of the pedestrians; their bodies' numbers in mocap are 0 to P - 1.
+        people: (K,) geoms of the bodies of pedestrians, whose numbers in mocap are 0 to K - 1.
     """
 
     model: mujoco.MjModel
@@ -88,10 +91,11 @@ def world_model(
     for geom in spec.geoms:
         geom.contype, geom.conaffinity = 0, TOUCHES_PLACE | (TOUCHES_FLOOR if geom.name == "floor" else 0)
     chassis = tuple(add_robot(spec, r, robot, friction, load) for r, robot in enumerate(robots))
-    for slot in range(slots):
-        body = spec.worldbody.add_body(name=f"pedestrian_{slot}", mocap=True, pos=[0.0, 0.0, _AWAY])
+    people = min(slots, _NEAR_A_ROBOT * len(robots))
+    for k in range(people):
+        body = spec.worldbody.add_body(name=f"pedestrian_{k}", mocap=True, pos=[0.0, 0.0, AWAY])
         body.add_geom(
-            name=f"pedestrian_{slot}",
+            name=f"pedestrian_{k}",
             type=mujoco.mjtGeom.mjGEOM_CAPSULE,
             size=[0.3, _TALL, 0.0],
             pos=[0.0, 0.0, _TALL],
@@ -99,12 +103,12 @@ def world_model(
             conaffinity=TOUCHES_PEOPLE,
         )
     model = spec.compile()
-    return _found(model, chassis, slots)
+    return _found(model, chassis, people)
 
 
-def _found(model: mujoco.MjModel, chassis: tuple[Chassis, ...], slots: int) -> WorldModel:
+def _found(model: mujoco.MjModel, chassis: tuple[Chassis, ...], count: int) -> WorldModel:
     joints = [int(model.body(one.body).jntadr[0]) for one in chassis]
-    people = np.array([model.geom(f"pedestrian_{slot}").id for slot in range(slots)], np.int32)
+    people = np.array([model.geom(f"pedestrian_{k}").id for k in range(count)], np.int32)
     owner = np.full(model.ngeom, -1, np.int32)
     owner[people] = -2
     roots = {int(model.body(one.body).id): r for r, one in enumerate(chassis)}

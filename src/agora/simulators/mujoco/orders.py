@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from agora.core.jit import hidden, lean_kernel
+import numpy as np
+
+from agora.core.jit import bind, hidden, lean_kernel
 from agora.core.kinematics import next_twist
+from agora.core.state import Floats, RobotTraits
 from agora.simulators.native import due_command
+from agora.world.threads import Work
+from agora.world.world import World
 
 __all__ = ["set_points"]
 
@@ -18,10 +23,20 @@ def _set(dt, traits, status, commands, points, w, r):
 
 
 @lean_kernel
-def set_points(dt, traits, status, commands, points, first, last):
-    """Take the setpoints of the robots of worlds ``first <= w < last``, ``points`` (W, R, 4), one step on: twist, steering angle."""
+def _set_all(dt, traits, status, commands, points, first, last):
     for w in range(first, last):
         if status.clock.done[w]:
             continue
         for r in range(points.shape[1]):
             _set(dt, traits, status, commands, points, w, r)
+
+
+def set_points(world: World, limits: RobotTraits, points: Floats) -> Work:
+    """Return the work that takes the setpoints of some worlds one step on.
+
+    Args:
+        world: world whose commands are obeyed.
+        limits: limits of the robots.
+        points: (W, R, 4) setpoints: twist, m/s and rad/s, and steering angle, rad.
+    """
+    return bind(_set_all, np.float32(world.dt), limits, world.status, world.commands, points)

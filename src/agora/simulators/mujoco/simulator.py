@@ -10,17 +10,16 @@ import math
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import numpy as np
 
 from agora.core.contact import NEVER
-from agora.core.jit import bind
-from agora.core.state import Array, Doubles, Floats, Pedestrians, Robots
+from agora.core.state import Array, Floats, Pedestrians, Robots
 from agora.errors import InputError
 from agora.interfaces import Ability
 from agora.ranges import Positive
-from agora.simulators.mujoco.model import WorldModel, world_model
+from agora.simulators.mujoco.model import AWAY, WorldModel, world_model
 from agora.simulators.mujoco.orders import set_points
 from agora.world.threads import Work
 from agora.world.world import World
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["MuJoCo", "MuJoCoBodies"]
 
 _MODELS = 32  # that are kept compiled
-_AWAY = -100.0  # m: height of what is not there
+_REACH = 1.0  # m: a pedestrian farther from a robot's outline cannot touch it in a physics step
 _UNSTABLE = ("mjWARN_BADQPOS", "mjWARN_BADQVEL", "mjWARN_BADQACC", "mjWARN_BADCTRL")
 
 
@@ -55,7 +54,9 @@ class MuJoCo:
 
     def __post_init__(self) -> None:
         if not 1e-4 <= self.timestep <= 0.02:
-            raise InputError(f"mujoco: timestep must be in [0.0001, 0.02] s, got {self.timestep}; robots are unstable with longer ones")
+            raise InputError(
+                f"mujoco: timestep must be in [0.0001, 0.02] s, got {self.timestep}; robots are unstable with longer ones"
+            )
 
     def bodies(self, world: World) -> MuJoCoBodies:
         """Return the robots of a batch.
@@ -86,7 +87,9 @@ class MuJoCoBodies:
         self.walls: Floats = np.full(shape, NEVER, np.float32)
         self._points: Floats = np.zeros((*shape, 4), np.float32)
         own = world.robot_traits
-        self._limits = own._replace(**{name: np.zeros(shape, np.float32) for name in ("max_ax", "max_ay", "max_deceleration", "max_alpha")})
+        self._limits = own._replace(
+            **{name: np.zeros(shape, np.float32) for name in ("max_ax", "max_ay", "max_deceleration", "max_alpha")}
+        )
 
     def reset(self, world: int, start: Start) -> None:
         """Begin an episode in one world. Its robots are at their start in `World.robots`."""
@@ -122,7 +125,7 @@ class MuJoCoBodies:
         """Return the work that takes the robots from generation ``now`` to the other one."""
         w = self._world
         (before, robots), (people, after) = w.generation(now), w.generation(1 - now)
-        orders = bind(set_points, np.float32(w.dt), self._limits, w.status, w.commands, self._points)
+        orders = set_points(w, self._limits, self._points)
 
         def move(first: int, last: int) -> None:
             orders(first, last)
@@ -154,22 +157,11 @@ class _AtWork:
         self._compiled, self._world, self._w = compiled, world, number
         self._points, self._walls = points, walls
         self._model = copy.copy(compiled.model)
-        self._size_people(world.traits.radius[number])
         self._data = mujoco.MjData(self._model)
         self._unstable = [int(getattr(mujoco.mjtWarning, name)) for name in _UNSTABLE]
         robots = len(compiled.chassis)
         self._touched = np.zeros(robots, np.bool_)
         self._written: Floats = np.full((robots, 3), np.nan, np.float32)
-
-    def _size_people(self, radius: Floats) -> None:
-        """Give pedestrians their radii."""
-        people, model = self._compiled.people, self._model
-        for geom, r in zip(people.tolist(), radius.tolist(), strict=True):
-            if r > 0.0:
-                half = float(model.geom_size[geom, 1])
-                model.geom_size[geom, 0] = r
-                model.geom_rbound[geom] = r + half
-                model.geom_aabb[geom, 3:] = (r, r, r + half)
 
     def step(self, substeps: int, robots: Robots, after: Robots, before: Pedestrians, people: Pedestrians) -> None:
         """Take one physics step of the world, from ``robots`` and ``before`` to ``after`` and ``people``.
@@ -180,15 +172,15 @@ class _AtWork:
         w, data, model = self._w, self._data, self._model
         self._place_robots(robots, after)
         self._set_motors()
-        count = int(self._world.traits.count[w])
-        there = people.active[w, :count] & before.active[w, :count]
-        data.mocap_pos[:count, 2] = np.where(there, 0.0, _AWAY)
-        x, y = before.x[w, :count].astype(float), before.y[w, :count].astype(float)
-        dx, dy = people.x[w, :count] - x, people.y[w, :count] - y
+        near = self._near(robots, before, people)
+        x, y = before.x[w, near].astype(float), before.y[w, near].astype(float)
+        dx, dy = people.x[w, near] - x, people.y[w, near] - y
+        data.mocap_pos[:, 2] = AWAY
+        data.mocap_pos[: len(near), 2] = 0.0
         self._walls[:], self._touched[:] = NEVER, False
         for k in range(substeps):
             share = (k + 1) / substeps
-            data.mocap_pos[:count, 0], data.mocap_pos[:count, 1] = x + share * dx, y + share * dy
+            data.mocap_pos[: len(near), 0], data.mocap_pos[: len(near), 1] = x + share * dx, y + share * dy
             self._step(model, data)
             self._note_contacts(k / substeps)
         self._check()
@@ -200,7 +192,7 @@ class _AtWork:
         for r, (q, v) in enumerate(zip(compiled.base.tolist(), compiled.motion.tolist(), strict=True)):
             place = (robots.x[w, r], robots.y[w, r], robots.heading[w, r])
             if not robots.active[w, r]:
-                data.qpos[q : q + 3], data.qvel[v : v + 6] = (0.0, 10.0 * r, _AWAY), 0.0
+                data.qpos[q : q + 3], data.qvel[v : v + 6] = (0.0, 10.0 * r, AWAY), 0.0
                 self._written[r] = np.nan
             elif tuple(self._written[r]) != place:
                 half = 0.5 * float(place[2])
@@ -208,6 +200,27 @@ class _AtWork:
                 vx, vy = robots.world_vx[w, r], robots.world_vy[w, r]
                 data.qvel[v : v + 6] = (vx, vy, 0.0, 0.0, 0.0, robots.omega[w, r])
                 self._points[r] = (robots.vx[w, r], robots.vy[w, r], robots.omega[w, r], robots.steering[w, r])
+
+    def _near(self, robots: Robots, before: Pedestrians, people: Pedestrians) -> Array:
+        """The slots of the pedestrians nearest to the robots, as many as there are bodies, which get their radii."""
+        w, model, bodies = self._w, self._model, self._compiled.people
+        traits = self._world.traits
+        count = int(traits.count[w])
+        if not len(bodies) or not count:
+            return np.zeros(0, np.int64)
+        gap = np.full(count, np.inf, np.float32)
+        for r in range(len(self._points)):
+            away = np.hypot(people.x[w, :count] - robots.x[w, r], people.y[w, :count] - robots.y[w, r])
+            np.minimum(gap, away - traits.radius[w, :count] - self._world.robot_traits.radius[w, r], out=gap)
+        gap[~(people.active[w, :count] & before.active[w, :count])] = np.inf
+        near = np.flatnonzero(gap < _REACH)
+        if len(near) > len(bodies):
+            near = np.sort(near[np.argsort(gap[near], kind="stable")[: len(bodies)]])
+        for geom, radius in zip(bodies.tolist(), traits.radius[w, near].tolist(), strict=False):
+            half = float(model.geom_size[geom, 1])
+            model.geom_size[geom, 0], model.geom_rbound[geom] = radius, radius + half
+            model.geom_aabb[geom, 3:] = (radius, radius, radius + half)
+        return near
 
     def _set_motors(self) -> None:
         ctrl = self._data.ctrl
