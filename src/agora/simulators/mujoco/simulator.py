@@ -86,10 +86,8 @@ class MuJoCoBodies:
         shape = (world.layout.worlds, world.layout.robots)
         self.walls: Floats = np.full(shape, NEVER, np.float32)
         self._points: Floats = np.zeros((*shape, 4), np.float32)
-        own = world.robot_traits
-        self._limits = own._replace(
-            **{name: np.zeros(shape, np.float32) for name in ("max_ax", "max_ay", "max_deceleration", "max_alpha")}
-        )
+        zeros = [np.zeros(shape, np.float32) for _ in range(4)]
+        self._limits = world.robot_traits._replace(max_ax=zeros[0], max_ay=zeros[1], max_deceleration=zeros[2], max_alpha=zeros[3])
 
     def reset(self, world: int, start: Start) -> None:
         """Begin an episode in one world. Its robots are at their start in `World.robots`."""
