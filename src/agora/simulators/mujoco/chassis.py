@@ -56,8 +56,8 @@ class Chassis:
     def speeds(self, twist: tuple[float, float, float], steering: float) -> list[float]:
         """Return the setpoints of the motors, in the order of `motors`, for a twist of the base and a steering angle."""
         vx, vy, omega = twist
-        if self.push:
-            return [vx, vy, omega]
+        if self.push:  # the motors know the force that a curve takes
+            return [vx - _RESPONSE * omega * vy, vy + _RESPONSE * omega * vx, omega]
         wheels = [_rolling(vx - omega * y, omega * x) / self.wheel_radius for _, x, y in self.wheels]
         # the wheels of an axle turn about one centre (Ackermann): tan(angle) = L / (R - side), R = L / tan(steering)
         bend = math.tan(steering)

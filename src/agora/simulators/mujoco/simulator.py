@@ -195,8 +195,9 @@ class _AtWork:
             elif tuple(self._written[r]) != place:
                 half = 0.5 * float(place[2])
                 data.qpos[q : q + 7] = (place[0], place[1], 0.0, math.cos(half), 0.0, 0.0, math.sin(half))
-                vx, vy = robots.world_vx[w, r], robots.world_vy[w, r]
-                data.qvel[v : v + 6] = (vx, vy, 0.0, 0.0, 0.0, robots.omega[w, r])
+                c, s = math.cos(place[2]), math.sin(place[2])
+                vx, vy = float(robots.vx[w, r]), float(robots.vy[w, r])
+                data.qvel[v : v + 6] = (c * vx - s * vy, s * vx + c * vy, 0.0, 0.0, 0.0, robots.omega[w, r])
                 self._points[r] = (robots.vx[w, r], robots.vy[w, r], robots.omega[w, r], robots.steering[w, r])
 
     def _near(self, robots: Robots, before: Pedestrians, people: Pedestrians) -> Array:

@@ -1,0 +1,206 @@
+"""Robots in MuJoCo obey mechanics: grip, curves, walls, pushes. Where nothing is in the way they drive as the library's robots do."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+from tests import engines
+from tests.starts import DISC, people, plane, start
+
+from agora.engine.engine import Engine
+from agora.errors import InputError
+from agora.maps.grid import Map
+from agora.pedestrians.waypoint import Waypoint
+from agora.robots.model import RobotModel, load_robot, robot_names
+from agora.simulators.mujoco.chassis import GRAVITY
+from agora.simulators.mujoco.simulator import MuJoCo
+from agora.simulators.native import Native
+from agora.world.start import RobotStart
+
+DT = 0.05
+CAR = RobotModel(
+    "car", "ackermann", 0.45, (-1.0, 2.0), 3.0, ax=3.0, footprint=((-0.08, -0.15), (0.42, -0.15), (0.42, 0.15), (-0.08, 0.15)),
+    wheelbase=0.33, max_steering=0.4, max_steering_rate=3.0,
+)  # fmt: skip
+BOX = RobotModel(
+    "box", "holonomic", 0.5, (-0.8, 0.8), 1.5, vy=0.6, ax=1.5, ay=1.5, alpha=4.0,
+    footprint=((-0.35, -0.2), (0.4, -0.2), (0.4, 0.25), (-0.35, 0.25)),
+)  # fmt: skip
+
+
+def engine(starts, simulator=None, **more) -> Engine:
+    return engines.engine(starts, ends=0, simulator=simulator or MuJoCo(), **more)
+
+
+def drive(made: Engine, seconds: float, twist) -> np.ndarray:
+    """Poses and twists (T, 6) of the first robot."""
+    made.world.commands[...] = twist
+    states = []
+    for _ in range(round(seconds / DT)):
+        made.step()
+        r = made.world.robots
+        states.append([float(f[0, 0]) for f in (r.x, r.y, r.heading, r.vx, r.vy, r.omega)])
+    return np.array(states)
+
+
+@pytest.mark.parametrize("name", robot_names())
+def test_every_robot_drives_and_turns_as_the_library_has_it(name):
+    model = load_robot(name)
+    speed, turn = 0.6 * model.vx[1], 0.4 * min(model.omega, 2.0)
+    ways = []
+    for simulator in (Native(), MuJoCo()):
+        made = engine([start(pose=(0.4, -1.1, 2.0), model=model)], simulator)
+        drive(made, 1.0, (speed, 0.0, 0.0))
+        states = drive(made, 2.0, (speed, 0.5 * model.vy, turn))
+        drive(made, 1.0, (0.0, 0.0, 0.0))
+        ways.append(states)
+        assert np.abs(drive(made, 0.1, (0.0, 0.0, 0.0))[:, 3:]).max() < 0.01
+    native, physical = ways
+    turned = np.diff(np.unwrap(native[[9, -1], 2]))[0]
+    assert np.diff(np.unwrap(physical[[9, -1], 2]))[0] == pytest.approx(turned, rel=0.05, abs=0.01)
+    assert physical[-1, 3:5] == pytest.approx(native[-1, 3:5], rel=0.02, abs=0.01)
+    lag = speed * 0.25  # a motor's response, and grip that is less than the acceleration of the file
+    assert np.hypot(*(physical[-1, :2] - native[-1, :2])) < lag + 0.03
+
+
+@pytest.mark.parametrize("friction", [0.15, 0.6])
+def test_the_floor_bears_no_more_than_its_friction(friction):
+    eager = dataclasses.replace(DISC, vx=(-2.0, 2.0), ax=50.0)
+    made = engine([start(pose=(-5.0, 0.0, 0.3), model=eager)], MuJoCo(friction=friction))
+    speeds = drive(made, 4.0, (1.5, 0.0, 0.0))[:, 3]
+    assert speeds[-1] == pytest.approx(1.5, rel=0.02)
+    from_rest = np.diff(speeds)[: np.argmax(speeds > 1.2)] / DT
+    assert 0.3 * friction * GRAVITY < from_rest[2:].mean() < friction * GRAVITY
+    before = drive(made, DT, (1.5, 0.0, 0.0))[-1, :2]
+    way = drive(made, 5.0, (0.0, 0.0, 0.0))
+    stopped = np.hypot(*(way[-1, :2] - before))
+    assert stopped > 1.5**2 / (2 * friction * GRAVITY), "shorter than locked wheels stop"
+    assert np.abs(way[-1, 3:]).max() < 0.01
+
+
+def test_a_car_drives_the_circle_of_its_steering():
+    made = engine([start(pose=(0.0, 0.0, -1.0), model=CAR)])
+    states = drive(made, 6.0, (0.6, 0.0, 3.0))[40:]
+    x, y = states[:, 0], states[:, 1]
+    a = np.column_stack([2 * x, 2 * y, np.ones_like(x)])
+    cx, cy, c = np.linalg.lstsq(a, x * x + y * y, rcond=None)[0]
+    assert math.sqrt(c + cx * cx + cy * cy) == pytest.approx(CAR.turning_radius, rel=0.03)
+    assert (states[:, 5] > 0).all()
+
+
+def test_a_box_slides_sideways_and_turns_at_once():
+    made = engine([start(pose=(0.0, 0.0, 0.5), model=BOX)])
+    states = drive(made, 2.0, (0.3, -0.4, 0.7))
+    assert states[-1, 3:] == pytest.approx([0.3, -0.4, 0.7], abs=0.01)
+
+
+def test_a_command_takes_effect_after_its_delay():
+    late = dataclasses.replace(DISC, command_delay=0.2)
+    states = drive(engine([start(pose=(0, 0, 0), model=late)]), 0.4, (0.8, 0.0, 0.0))
+    assert np.abs(states[:4, 3]).max() < 1e-3 < states[4, 3]
+
+
+def room() -> Map:
+    """A room of 6 m by 4.5 m with walls of 0.1 m, and a thin wall across a corner."""
+    cells = np.zeros((45, 60), np.bool_)
+    cells[[0, -1]], cells[:, [0, -1]] = True, True
+    return Map("room", resolution=0.1, origin=(-1.7, 2.2), occupied=cells, segments=np.array([[2.9, 2.4, 4.1, 3.6]]))
+
+
+@pytest.mark.parametrize("model", [DISC, BOX])
+@pytest.mark.parametrize("heading", [0.0, 0.4, -0.8, 2.5])
+def test_walls_stop_robots_and_let_them_go(model, heading):
+    place = room()
+    made = engine([start(pose=(1.2, 4.6, heading), place=place, model=model)])
+    states = drive(made, 6.0, (0.7, 0.0, 0.0))
+    assert made.world.status.touching.wall[0, 0] and made.world.status.events.count[0] >= 1
+    inside = model.inscribed_radius - place.clearance_at(states[:, :2])
+    assert inside.max() < 0.02
+    before = states[-1, :2]
+    back = drive(made, 1.5, (-0.4, 0.0, 0.0))[-1]
+    assert np.hypot(*(back[:2] - before)) > 0.3 and not made.world.status.touching.wall[0, 0]
+
+
+def test_the_moment_of_touching_is_within_the_step():
+    made = engine([start(pose=(1.2, 4.6, 0.0), place=room())])
+    made.world.commands[...] = (0.7, 0.0, 0.0)
+    while not made.world.status.events.count[0]:
+        made.step()
+    touching = -1.7 + 6.0 - 0.1 - DISC.radius
+    assert made.world.status.events.x[0, 0] == pytest.approx(touching, abs=0.01)
+    assert 0.0 <= made.world.status.events.fraction[0, 0] < 1.0
+
+
+def test_somebody_who_walks_on_pushes_a_robot():
+    crowd = people([[-2.0, 0.05]], [[[6.0, 0.05]]], speed=0.9)
+    made = engine([start(pose=(0.0, 0.0, 1.2), crowd=crowd)], crowd=Waypoint(), sees_robots=False, careful=False)
+    drive(made, 5.0, (0.0, 0.0, 0.0))
+    robot, person = made.world.robots, made.world.pedestrians
+    gap = math.hypot(robot.x[0, 0] - person.x[0, 0], robot.y[0, 0] - person.y[0, 0]) - DISC.radius - 0.3
+    assert math.hypot(robot.x[0, 0], robot.y[0, 0]) > 0.3 and gap > -0.05
+    assert made.world.status.events.count[0] >= 1
+
+
+def test_a_heavy_robot_pushes_a_light_one():
+    heavy, light = (dataclasses.replace(BOX, mass=mass) for mass in (60.0, 12.0))
+    moved = []
+    for pusher, other in ((heavy, light), (light, heavy)):
+        one = start(pose=(0.0, 0.0, 0.0), model=pusher)
+        stands = RobotStart(other, np.array([1.2, 0.05, 0.0]), np.array([[9.0, 0.0, 0.0]]))
+        made = engine([dataclasses.replace(one, robots=(*one.robots, stands))])
+        made.world.commands[0] = [(0.8, 0.0, 0.0), (0.0, 0.0, 0.0)]
+        for _ in range(60):
+            made.step()
+        moved.append(float(made.world.robots.x[0, 1]) - 1.2)
+        assert made.world.robots.x[0, 0] < made.world.robots.x[0, 1] - 0.7
+    assert moved[0] > 0.5 > 0.3 * moved[0] > moved[1]
+
+
+def test_a_robot_that_somebody_has_moved_goes_on_there():
+    made = engine([start(pose=(0.0, 0.0, 0.0))])
+    drive(made, 1.0, (0.8, 0.0, 0.0))
+    made.world.robots.x[0, 0], made.world.robots.y[0, 0], made.world.robots.heading[0, 0] = 5.0, 2.0, -2.0
+    states = drive(made, 1.0, (0.8, 0.0, 0.0))
+    assert states[-1, :2] == pytest.approx((5.0 + 0.8 * math.cos(-2.0), 2.0 + 0.8 * math.sin(-2.0)), abs=0.06)
+
+
+def test_a_robot_that_has_left_the_world_is_in_nobodys_way():
+    one = start(pose=(0.0, 0.0, 0.0))
+    other = RobotStart(DISC, np.array([2.0, 0.0, 0.0]), np.array([[9.0, 0.0, 0.0]]))
+    made = engine([dataclasses.replace(one, robots=(*one.robots, other))])
+    made.world.robots.active[0, 1] = False
+    assert drive(made, 4.0, (0.8, 0.0, 0.0))[-1, 0] > 2.9
+
+
+@pytest.mark.parametrize("timestep", [0.0, 0.05, -1.0])
+def test_a_timestep_that_is_unstable_is_refused(timestep):
+    with pytest.raises(InputError, match=r"timestep must be in \[0.0001, 0.02\] s"):
+        MuJoCo(timestep=timestep)
+
+
+def test_a_map_of_too_many_boxes_is_refused(monkeypatch):
+    monkeypatch.setattr("agora.simulators.mujoco.model.MOST_BOXES", 3)
+    with pytest.raises(InputError, match="its walls take 4 boxes, the simulator mujoco has room for 3"):
+        engine([start(pose=(1.2, 4.6, 0.0), place=room())])
+
+
+def test_a_state_that_is_not_finite_is_an_error_not_a_position():
+    made = engine([start(pose=(0.0, 0.0, 0.0))])
+    drive(made, 0.1, (0.8, 0.0, 0.0))
+    made._bodies._at_work[0]._data.qvel[0] = np.nan
+    with pytest.raises(InputError, match="mujoco: the state of world 0 is not finite"):
+        drive(made, 0.2, (0.8, 0.0, 0.0))
+
+
+def test_a_map_is_compiled_once(monkeypatch):
+    from agora.simulators.mujoco import simulator
+
+    made, place = [], plane()
+    monkeypatch.setattr(simulator, "world_model", lambda *a, _old=simulator.world_model, **k: made.append(1) or _old(*a, **k))
+    starts = [start(pose=(x, 0.0, 0.0), place=place) for x in (0.0, 1.0, 2.0)]
+    both = engine(starts)
+    both.reset(1, starts[2])
+    assert len(made) == 1
