@@ -38,6 +38,7 @@ _OTHERS = {
     "onnxruntime": ("people in images", "images"),
     "rosbags": ("bags", "ros"),
     "mcap": ("files of MCAP", "ros"),
+    "mujoco": ("the simulator mujoco", "mujoco"),
     "optuna": ("agora tune", "tune"),
     "onnx": ("policies as ONNX", "onnx"),
     "ray": ("the executor ray", "ray"),

@@ -1,4 +1,4 @@
-"""Robots in MuJoCo obey mechanics: grip, curves, walls, pushes. Where nothing is in the way they drive as the library's robots do."""
+"""Robots in MuJoCo obey mechanics: grip, curves, walls, pushes. Where nothing is in the way they drive as the native ones do."""
 
 from __future__ import annotations
 
@@ -12,12 +12,16 @@ from tests.starts import DISC, people, plane, start
 
 from agora.engine.engine import Engine
 from agora.errors import InputError
+from agora.learning.env import AgoraVectorEnv
 from agora.maps.grid import Map
+from agora.nodes.one_world import OneWorld
 from agora.pedestrians.waypoint import Waypoint
+from agora.registry import Named
 from agora.robots.model import RobotModel, load_robot, robot_names
 from agora.simulators.mujoco.chassis import GRAVITY
 from agora.simulators.mujoco.simulator import MuJoCo
 from agora.simulators.native import Native
+from agora.tasks.suite import load_suite
 from agora.world.start import RobotStart
 
 DT = 0.05
@@ -204,3 +208,26 @@ def test_a_map_is_compiled_once(monkeypatch):
     both = engine(starts)
     both.reset(1, starts[2])
     assert len(made) == 1
+
+
+def test_an_environment_plays_in_it_the_same_for_any_number_of_threads():
+    seen = []
+    for threads in (1, 2):
+        made = AgoraVectorEnv("demo", "hall", 32, simulator="mujoco:friction=0.7", threads=threads)
+        made.reset(seed=3)
+        actions = np.random.default_rng(1).uniform(-1.0, 1.0, (12, 32, 2)).astype(np.float32)
+        seen.append([made.step(action)[0] for action in actions])
+        made.close()
+    assert np.array_equal(*seen) and np.isfinite(seen[0]).all()
+
+
+def test_ros_moves_its_robots_by_the_same_steps():
+    one = OneWorld(Named.of("simulators", "mujoco"))
+    suite = load_suite("demo")
+    one.begin(suite.start("hall", 2), suite.stage("hall"), ["r"], since=0.0)
+    made = engines.engine([suite.start("hall", 2)], simulator=MuJoCo(), ends=0)
+    for _ in range(40):
+        one.command(np.array([[0.9, 0.0, 0.4]], np.float32), {})
+        one.advance()
+        made.step(np.array([[[0.9, 0.0, 0.4]]], np.float32))
+    assert [float(f[0, 0]) for f in one.robots[:3]] == [float(f[0, 0]) for f in made.world.robots[:3]]
