@@ -191,12 +191,14 @@ def test_a_map_of_too_many_boxes_is_refused(monkeypatch):
         engine([start(pose=(1.2, 4.6, 0.0), place=room())])
 
 
-def test_a_state_that_is_not_finite_is_an_error_not_a_position():
+def test_a_state_that_is_not_finite_is_an_error_not_a_position_and_not_a_file(tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
     made = engine([start(pose=(0.0, 0.0, 0.0))])
     drive(made, 0.1, (0.8, 0.0, 0.0))
     made._bodies._at_work[0]._data.qvel[0] = np.nan
     with pytest.raises(InputError, match="mujoco: the state of world 0 is not finite"):
         drive(made, 0.2, (0.8, 0.0, 0.0))
+    assert not list(tmp_path.iterdir()) and not any(capfd.readouterr())
 
 
 def test_a_map_is_compiled_once(monkeypatch):

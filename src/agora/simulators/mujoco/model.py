@@ -76,6 +76,9 @@ def world_model(
         import mujoco
     except ImportError as error:
         raise missing("the simulator mujoco needs", "mujoco", "mujoco") from error
+    quiet = mujoco.MjLogConfig.get()  # what it warns of becomes an error of ours, not a file in the working folder
+    quiet.logto_file, quiet.logto_console = False, False
+    quiet.set()
     built = solids(Place(place), height=_WALL_HEIGHT, thickness=_SEGMENT)
     if built.boxes > MOST_BOXES:
         raise InputError(
