@@ -22,6 +22,7 @@ from typing import Any
 from xmlrpc.client import ServerProxy
 
 import pytest
+from tests.ros.csharp import build
 from tests.ros.prepared import Prepared
 
 _PAUSE = threading.Event()
@@ -340,3 +341,9 @@ def launch_node(graph: Graph) -> Callable[..., Node]:
 
 
 _NUMBER = pytest.StashKey[int]()
+
+
+@pytest.fixture(scope="session")
+def csharp_player(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Unity's player in C#, without Unity: a program for Mono."""
+    return build(tmp_path_factory.mktemp("unity") / "player.exe")

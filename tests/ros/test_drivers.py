@@ -1,7 +1,7 @@
 """The same episodes through every driver: the engine's own, and stand-ins of Flatland, Gazebo and Unity, or the real ones.
 
 A real simulator is tested where ``AGORA_REAL_FLATLAND``, ``AGORA_REAL_ARENA_FLATLAND`` (Arena's fork), ``AGORA_REAL_GAZEBO`` or
-``AGORA_REAL_UNITY`` is a command that starts it (of Unity the endpoint alone; the player is the stand-in). ``{world}`` in it
+``AGORA_REAL_UNITY`` is a command that starts it (of Unity the endpoint alone; the player is the stand-in, or the one in C# without Unity). ``{world}`` in it
 becomes a file with an empty world of Flatland's, ``{port}`` a free port; the node must end up in the root namespace, and its topic
 ``/clock`` be remapped to ``<driver>/clock``. Arena's fork
 plays in lock step, too: its parameters ``/train_mode`` and ``/step_size`` are set here.
@@ -122,12 +122,14 @@ class Kind:
         stand_in: file and arguments of what stands in for the simulator.
         real: the variable that is a command to start the real one.
         lock_step: whether the simulator is stepped.
+        csharp: whether Unity's player is the one in C#, instead of the stand-in.
     """
 
     driver: str
     stand_in: tuple[str, ...] = ()
     real: str = "AGORA_REAL_NATIVE"
     lock_step: bool = False
+    csharp: bool = False
 
 
 STEP = 0.05
@@ -139,6 +141,7 @@ KINDS = {
     "arena_flatland_in_lock_step": replace(ARENA_FLATLAND, lock_step=True),
     "gazebo": Kind("gazebo", ("gazebo_server.py", "_time:=120.0"), "AGORA_REAL_GAZEBO"),
     "unity": Kind("unity", ("tcp_endpoint.py",), "AGORA_REAL_UNITY"),
+    "unity_in_csharp": Kind("unity", ("tcp_endpoint.py",), "AGORA_REAL_UNITY", csharp=True),
 }
 FOREIGN = [name for name, kind in KINDS.items() if kind.stand_in]
 
@@ -220,6 +223,10 @@ def simulator(request: Any, graph: Any, tmp_path: Path) -> Iterator[Simulator]:
     path = f"{HERE}:{graph.master.env['PYTHONPATH']}"
     environment = graph.master.env | {"PYTHONPATH": path, "ROS_NAMESPACE": graph.namespace or "/"}
 
+    player = [sys.executable, str(HERE / "standins" / "unity_player.py"), "127.0.0.1", str(port)]
+    if kind.csharp:
+        player = ["mono", str(request.getfixturevalue("csharp_player")), "-agora", f"127.0.0.1:{port}"]
+
     def popen(*command: str) -> subprocess.Popen[bytes]:
         with (tmp_path / f"{kind.driver}.log").open("ab") as log:
             return subprocess.Popen(command, env=environment, stdout=log, stderr=subprocess.STDOUT, start_new_session=True)
@@ -233,7 +240,7 @@ def simulator(request: Any, graph: Any, tmp_path: Path) -> Iterator[Simulator]:
         processes = [popen(*(shlex.split(given) if real else own))]
         if kind.driver == "unity":
             _connects(port)
-            processes.append(popen(sys.executable, str(HERE / "standins" / "unity_player.py"), "127.0.0.1", str(port)))
+            processes.append(popen(*player))
         return processes
 
     made = Simulator(kind, graph, run)
@@ -256,7 +263,7 @@ def _connects(port: int) -> None:
     pytest.fail("the endpoint does not listen")
 
 
-@pytest.mark.parametrize("simulator", ["flatland", "gazebo", "unity"], indirect=True)
+@pytest.mark.parametrize("simulator", ["flatland", "gazebo", "unity", "unity_in_csharp"], indirect=True)
 def test_a_second_launch_takes_away_what_the_first_has_left(graph: Any, simulator: Simulator) -> None:
     driver = simulator.kind.driver
 

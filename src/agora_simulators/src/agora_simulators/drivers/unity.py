@@ -17,6 +17,7 @@ from agora.core.state import Array
 from agora.maps.world3d.sdf import model_sdf
 from agora.maps.world3d.solids import SolidGroup
 from agora.nodes.driver import PeopleAtStep
+from agora.robots.body import body
 from agora.robots.model import RobotModel
 from agora.robots.urdf import urdf
 from agora_msgs.msg import Pedestrians
@@ -49,7 +50,7 @@ class Unity(Foreign):
     def _show_robot(self, name: str, model: RobotModel, pose: Array, scan_period: float) -> None:
         root = ElementTree.fromstring(urdf(model))
         if (lidar := model.lidar) is not None:
-            place = {"x": lidar.x, "y": lidar.y, "heading": lidar.heading}
+            place = {"x": lidar.x, "y": lidar.y, "z": body(model).scan_height, "heading": lidar.heading}
             beams = {"lowest": lidar.angle_min, "step": lidar.increment, "beams": lidar.beams, "range": lidar.range_max}
             ElementTree.SubElement(root, "agora_lidar", {key: f"{value:.9g}" for key, value in (place | beams).items()})
         self._put(name, ElementTree.tostring(root, encoding="unicode"), pose)
