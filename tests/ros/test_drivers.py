@@ -318,6 +318,7 @@ def test_the_same_scenario_looks_the_same_and_ends_the_same_everywhere(graph: An
     assert np.hypot(last.x[0] - 1.3, last.y[0] + 0.1) == pytest.approx(BURGER.radius + 0.25, abs=0.03)
 
 
+@pytest.mark.parametrize("simulator", [name for name in KINDS if name != "unity_in_csharp"], indirect=True)
 def test_episodes_follow_each_other_and_robots_start_where_they_are_told(graph: Any, simulator: Simulator) -> None:
     status, robots = graph.hear("simulator/status", msg.EpisodeStatus), graph.hear("simulator/robots", msg.Robots)
     for number, pose in enumerate([(-0.5, 0.3, 0.4), (1.0, -0.7, 2.1), (0.2, 0.1, -1.2)], 1):

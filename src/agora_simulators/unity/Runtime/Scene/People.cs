@@ -34,7 +34,14 @@ namespace Agora.Scene
             foreach (Person person in people)
             {
                 GameObject figure;
-                if (!_shown.TryGetValue(person.Id, out figure))
+                bool here = _shown.TryGetValue(person.Id, out figure);
+                if (here && figure.GetComponent<CapsuleCollider>().radius != (float)person.Radius)
+                {
+                    UnityWorld.Remove(figure); // somebody of another episode
+                    _shown.Remove(person.Id);
+                    here = false;
+                }
+                if (!here)
                 {
                     figure = Make(person);
                     _shown.Add(person.Id, figure);

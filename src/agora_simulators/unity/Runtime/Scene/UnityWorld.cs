@@ -91,6 +91,7 @@ namespace Agora.Scene
 
         public void Step(double seconds)
         {
+            Physics.SyncTransforms();
             foreach (Robot robot in _robots.Values)
             {
                 robot.Push(seconds);
