@@ -35,9 +35,7 @@ from agora.robots.urdf import urdf
 from agora_msgs.msg import Pedestrians
 
 LIDAR = '<agora_lidar x="0.1" y="-0.05" z="0.2" heading="0.2" lowest="-1.5" step="0.05" beams="61" range="8"/>'
-WALL = (
-    '<sdf version="1.6"><model name="w"><static>true</static><pose>0 0 0 0 0 0</pose><link name="link">{0}</link></model></sdf>'
-)
+WALL = '<sdf version="1.6"><model name="w"><static>true</static><pose>0 0 0 0 0 0</pose><link name="link">{0}</link></model></sdf>'
 BOX = '<collision name="c"><pose>3 1 0.5 0 0 0.4</pose><geometry><box><size>0.4 2 1</size></box></geometry></collision>'
 LINE = (
     '<collision name="c"><pose>0 0 0 0 0 0</pose><geometry><polyline>'
@@ -290,7 +288,9 @@ def test_what_cannot_be_done_is_refused_with_a_reason(endpoint: Endpoint) -> Non
     ball = WALL.format("<collision name='c'><geometry><sphere><radius>1</radius></sphere></geometry></collision>")
     moved = WALL.format(BOX).replace("<pose>0 0 0 0 0 0</pose>", "<pose>1 0 0 0 0 0</pose>", 1)
     refused = [spawn(endpoint, "bot", robot())]
-    refused += [spawn(endpoint, "x", text) for text in ("no xml", "<world/>", ball, moved, WALL.format(BOX).replace("0.4 2 1", "2 1"))]
+    refused += [
+        spawn(endpoint, "x", text) for text in ("no xml", "<world/>", ball, moved, WALL.format(BOX).replace("0.4 2 1", "2 1"))
+    ]
     refused += [endpoint.ask("unity/delete_model", DeleteModel, "x")]
     refused += [endpoint.ask("unity/set_model_state", SetModelState, ModelState(model_name="x"))]
     words = [
