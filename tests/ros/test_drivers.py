@@ -1,8 +1,8 @@
 """The same episodes through every driver: the engine's own, and stand-ins of Flatland, Gazebo and Unity, or the real ones.
 
 A real simulator is tested where ``AGORA_REAL_FLATLAND``, ``AGORA_REAL_ARENA_FLATLAND`` (Arena's fork), ``AGORA_REAL_GAZEBO`` or
-``AGORA_REAL_UNITY`` is a command that starts it (of Unity the endpoint alone; the players are the stand-in and the one in C#, without
-Unity). ``{world}`` in it becomes a file with an empty world of Flatland's, ``{port}`` a free port; the node must end up in the root
+``AGORA_REAL_UNITY`` is a command that starts it (of Unity the endpoint alone; the players are the stand-in and the one in C#).
+``{world}`` in it becomes a file with an empty world of Flatland's, ``{port}`` a free port; the node must end up in the root
 namespace, and its topic ``/clock`` be remapped to ``<driver>/clock``. Arena's fork plays in lock step, too: its parameters
 ``/train_mode`` and ``/step_size`` are set here.
 """

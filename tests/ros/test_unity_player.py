@@ -317,6 +317,22 @@ def test_time_stands_while_paused(endpoint: Endpoint) -> None:
     assert endpoint.hear("/clock", Clock).clock.to_sec() < (count + 60) / 60
 
 
+def test_a_lost_connection_empties_the_world_for_the_next(csharp_player: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.settimeout(60.0)
+        address = f"127.0.0.1:{listener.getsockname()[1]}"
+        with subprocess.Popen(["mono", str(csharp_player), "-agora", address]) as process:
+            for _ in range(2):
+                player, _ = listener.accept()
+                with player:
+                    endpoint = Endpoint(player)
+                    assert spawn(endpoint, "bot", robot(), 1.0, 0.0, 0.0).success
+                    assert endpoint.hear("bot/unity/odom", Odometry).header.stamp.to_sec() < 5.0
+                    assert ("__subscribe", "bot/unity/cmd_vel", "geometry_msgs/Twist") in endpoint.registered
+                    player.shutdown(socket.SHUT_RDWR)
+            process.kill()
+
+
 @pytest.mark.parametrize(
     ("greeting", "words"),
     [
