@@ -18,6 +18,7 @@ from agora.nodes.one_world import OneWorld
 from agora.pedestrians.waypoint import Waypoint
 from agora.registry import Named
 from agora.robots.model import RobotModel, load_robot, robot_names
+from agora.simulators.mujoco import chassis
 from agora.simulators.mujoco.chassis import GRAVITY
 from agora.simulators.mujoco.simulator import MuJoCo
 from agora.simulators.native import Native
@@ -70,19 +71,37 @@ def test_every_robot_drives_and_turns_as_the_library_has_it(name):
     assert np.hypot(*(physical[-1, :2] - native[-1, :2])) < lag + 0.03
 
 
+EAGER = dataclasses.replace(DISC, vx=(-2.0, 2.0), ax=50.0, mass=11.0)
+
+
 @pytest.mark.parametrize("friction", [0.15, 0.6])
-def test_the_floor_bears_no_more_than_its_friction(friction):
-    eager = dataclasses.replace(DISC, vx=(-2.0, 2.0), ax=50.0)
-    made = engine([start(pose=(-5.0, 0.0, 0.3), model=eager)], MuJoCo(friction=friction))
+def test_the_floor_bears_no_more_than_its_friction(friction, monkeypatch):
+    monkeypatch.setattr(chassis, "_GRIP", 9.0)  # a driver without feeling, whose wheels spin
+    made = engine([start(pose=(-5.0, 0.0, 0.0), model=EAGER)], MuJoCo(friction=friction))
+    speeds = drive(made, 0.5, (2.0, 0.0, 0.0))[:, 3]
+    assert 0.2 * friction * GRAVITY < np.diff(speeds)[1:5].mean() / DT < 1.02 * friction * GRAVITY
+
+
+@pytest.mark.parametrize("friction", [0.15, 0.6])
+def test_a_driver_brakes_without_skidding_and_no_shorter_than_locked_wheels_do(friction):
+    made = engine([start(pose=(-5.0, 0.0, 0.3), model=EAGER)], MuJoCo(friction=friction))
     speeds = drive(made, 4.0, (1.5, 0.0, 0.0))[:, 3]
-    assert speeds[-1] == pytest.approx(1.5, rel=0.02)
-    from_rest = np.diff(speeds)[: np.argmax(speeds > 1.2)] / DT
-    assert 0.3 * friction * GRAVITY < from_rest[2:].mean() < friction * GRAVITY
+    rolling = made._bodies._at_work[0]._data.qvel[6:8] * made._bodies._at_work[0]._compiled.chassis[0].wheel_radius
+    assert speeds[-1] == pytest.approx(1.5, rel=0.02) and rolling == pytest.approx([1.5, 1.5], rel=0.02)
     before = drive(made, DT, (1.5, 0.0, 0.0))[-1, :2]
-    way = drive(made, 5.0, (0.0, 0.0, 0.0))
-    stopped = np.hypot(*(way[-1, :2] - before))
-    assert stopped > 1.5**2 / (2 * friction * GRAVITY), "shorter than locked wheels stop"
-    assert np.abs(way[-1, 3:]).max() < 0.01
+    slips = []
+    for _ in range(100):
+        speed = drive(made, DT, (0.0, 0.0, 0.0))[-1, 3]
+        wheels = made._bodies._at_work[0]._data.qvel[6:8] * made._bodies._at_work[0]._compiled.chassis[0].wheel_radius
+        slips.append(np.abs(wheels - speed).max())
+    way = np.hypot(made.world.robots.x[0, 0] - before[0], made.world.robots.y[0, 0] - before[1])
+    assert way > 1.5**2 / (2 * friction * GRAVITY) and abs(speed) < 0.01
+    assert max(slips) < 0.15
+
+
+def test_a_load_is_mass():
+    model = engine([start(model=EAGER)], MuJoCo(load=2.5))._bodies._at_work[0]._model
+    assert model.body("robot_0").subtreemass == pytest.approx(2.5 * 11.0)
 
 
 def test_a_car_drives_the_circle_of_its_steering():
@@ -128,14 +147,17 @@ def test_walls_stop_robots_and_let_them_go(model, heading):
     assert np.hypot(*(back[:2] - before)) > 0.3 and not made.world.status.touching.wall[0, 0]
 
 
-def test_the_moment_of_touching_is_within_the_step():
-    made = engine([start(pose=(1.2, 4.6, 0.0), place=room())])
-    made.world.commands[...] = (0.7, 0.0, 0.0)
-    while not made.world.status.events.count[0]:
-        made.step()
+def test_the_moment_of_touching_is_told_within_the_step():
     touching = -1.7 + 6.0 - 0.1 - DISC.radius
-    assert made.world.status.events.x[0, 0] == pytest.approx(touching, abs=0.01)
-    assert 0.0 <= made.world.status.events.fraction[0, 0] < 1.0
+    for x in (1.2, 1.208, 1.216, 1.224):
+        made = engine([start(pose=(x, 4.6, 0.0), place=room())])
+        made.world.commands[...] = (0.7, 0.0, 0.0)
+        before = x
+        while not made.world.status.events.count[0]:
+            before = float(made.world.robots.x[0, 0])
+            made.step()
+        assert made.world.status.events.x[0, 0] == pytest.approx(touching, abs=0.01)
+        assert made.world.status.events.fraction[0, 0] == pytest.approx((touching - before) / (0.7 * DT), abs=0.15)
 
 
 def test_somebody_who_walks_on_pushes_a_robot():
@@ -144,7 +166,7 @@ def test_somebody_who_walks_on_pushes_a_robot():
     drive(made, 5.0, (0.0, 0.0, 0.0))
     robot, person = made.world.robots, made.world.pedestrians
     gap = math.hypot(robot.x[0, 0] - person.x[0, 0], robot.y[0, 0] - person.y[0, 0]) - DISC.radius - 0.3
-    assert math.hypot(robot.x[0, 0], robot.y[0, 0]) > 0.3 and gap > -0.05
+    assert math.hypot(robot.x[0, 0], robot.y[0, 0]) > 0.3 and gap > -0.02
     assert made.world.status.events.count[0] >= 1
 
 
