@@ -301,18 +301,19 @@ def narrow() -> str:
 
 
 def among_people() -> str:
-    """The table of planners on the suite `social`, and among 25 tracked people per 100 m2."""
+    """The table of planners on the suite `social`, with all outcomes, and among 25 tracked people per 100 m2."""
     dense = {row["planner"].removesuffix("@tracked"): row for row in measured("density_people_25")}
     rows = sorted(measured("social"), key=lambda row: -float(row["success"]))
-    head = ["planner", "`social`", "contacts", "time (s)", "25 people per 100 m2", "contacts", "time (s)"]
-    return table(head, [[f"`{row['planner']}`", *among(row), *among(dense.get(row["planner"]))] for row in rows])
+    ends = ["hit a person", "a wall", "left the map", "time-out"]
+    head = ["planner", "`social`", *ends, "time (s)", "25 people per 100 m2", "hit a person", "time (s)"]
+    return table(head, [[f"`{row['planner']}`", *among(row), *among(dense.get(row["planner"]), OUTCOMES[:1])] for row in rows])
 
 
-def among(row: dict[str, str] | None) -> list[str]:
-    """Who reached, who touched people, and the time of those who reached."""
+def among(row: dict[str, str] | None, outcomes: Sequence[str] = OUTCOMES) -> list[str]:
+    """Who reached, how the others ended, and the time of those who reached."""
     if row is None:
-        return ["not measured"] * 3
-    return [share(row, "success"), f"{100 * float(row['pedestrian_collision']):.0f} %", interval(row, "time_to_goal")]
+        return ["not measured"] * (2 + len(outcomes))
+    return [share(row, "success"), *(f"{100 * float(row[one]):.0f} %" for one in outcomes), interval(row, "time_to_goal")]
 
 
 def declaration(name: str) -> Declaration:
