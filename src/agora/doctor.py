@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from agora.errors import InputError
 from agora.extras import how_to_install
 
 __all__ = ["UPSTREAMS", "ros_package"]
@@ -36,6 +37,7 @@ UPSTREAMS = {
 
 _OTHERS = {
     "onnxruntime": ("people in images", "images"),
+    "mujoco": ("cameras", "mujoco"),
     "rosbags": ("bags", "ros"),
     "mcap": ("files of MCAP", "ros"),
     "mujoco": ("the simulator mujoco", "mujoco"),
@@ -57,6 +59,7 @@ def examine() -> Iterator[tuple[str, bool | None]]:
         yield _package(package, what, "learning")
     for package, (what, extra) in _OTHERS.items():
         yield _package(package, what, extra)
+    yield _pictures()
     yield _optional("screen for --live", os.environ.get("DISPLAY"), "pictures and video need none")
     yield _optional("gcc for make bench", shutil.which("gcc"), "only the comparison with C needs it")
     yield _optional(
@@ -86,6 +89,17 @@ def _kernels() -> tuple[str, bool]:
     value = float(wrap(np.float32(7.0)))
     place = Path(str(numba.config.CACHE_DIR))
     return f"kernels compile and are kept in {place}", abs(value - (7.0 - 2 * np.pi)) < 1e-5 and place.is_dir()
+
+
+def _pictures() -> tuple[str, bool | None]:
+    """The line about drawing without a screen: the libraries that are there, and the one that cameras use."""
+    from agora.rendering.context import backend, libraries
+
+    found = ", ".join(f"{name} {'found' if there else 'not found'}" for name, there in libraries().items())
+    try:
+        return f"pictures without a screen for cameras: by {backend()} ({found})", True
+    except InputError as error:
+        return f"pictures without a screen for cameras: none ({found}): {error}", None
 
 
 def ros_package(name: str) -> str | None:

@@ -100,6 +100,7 @@ class World:
         status: clocks, goals, outcomes and contacts.
         maps: maps of all worlds, and the number of each world's map.
         doors: doors that move; None where no map has any.
+        starts: (W,) the episode of each world; None before the first.
         threads: run kernels over the worlds.
     """
 
@@ -120,6 +121,7 @@ class World:
         self._robots = [state.robots(worlds, count) for _ in range(2)]
         self.threads = Threads(worlds, threads)
         self.doors = Doors(self) if layout.maps.stages else None
+        self.starts: list[Start | None] = [None] * worlds
 
     @staticmethod
     def of(starts: Sequence[Start], *, dt: float, worlds: int = 0, slots: int = 0, threads: int = 1, drawn: bool = False) -> World:
@@ -194,6 +196,7 @@ class World:
             start: the episode, no larger than the layout.
         """
         status, w = self.status, world
+        self.starts[w] = start
         self._store.use(w, start.map)
         if self.doors is not None:
             self.doors.reset(w, start.map)

@@ -1,0 +1,251 @@
+"""Pictures of a scene from a camera: colours, depth, and what each pixel shows."""
+
+from __future__ import annotations
+
+import copy
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from agora.core.state import Array, Doubles
+from agora.rendering import context
+from agora.rendering.gait import Frames
+from agora.rendering.scene import CLASSES, Scene, mujoco
+from agora.rendering.shapes import PARTS, Looks
+from agora.sensors.camera import Camera
+
+__all__ = ["View"]
+
+NEAR, FAR = 0.05, 60.0
+"""The least and the largest distance that is drawn, m."""
+
+_HORIZON, _ZENITH = np.array([214.0, 224.0, 233.0]), np.array([132.0, 168.0, 205.0])
+_SHOWN, _HIDDEN = 0, 1  # groups of geoms
+_FACE = 40.0  # px, height of a person from which on faces are drawn
+_FINE = 110.0  # px, from which on the fine meshes are
+_SHADOW = len(PARTS)
+_SHADOW_HEIGHT = 0.002  # m
+
+
+@dataclass(frozen=True)
+class Eye:
+    """A camera at its place in the world.
+
+    Attributes:
+        camera: focal lengths and principal point; its place on a robot counts no more.
+        width: px.
+        height: px.
+        place: (3,) m.
+        turn: (3, 3) optical frame in the map frame: x to the right, y down, z ahead.
+    """
+
+    camera: Camera
+    width: int
+    height: int
+    place: Doubles
+    turn: Doubles
+
+    @staticmethod
+    def on(camera: Camera, width: int, height: int, pose: Array) -> Eye:
+        """Return a camera on a robot at a pose (3,), m and rad; at zero, where the camera's place is one in the map frame."""
+        x, y, heading = (float(v) for v in pose)
+        c, s = math.cos(heading), math.sin(heading)
+        base = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+        place = base @ (camera.x, camera.y, camera.z) + (x, y, 0.0)
+        return Eye(camera, width, height, place, base @ camera.rotation())
+
+    def doubled(self) -> Eye:
+        """Return the camera with twice as many rows and columns, for the same view."""
+        optics = self.camera
+        twice = {"fx": 2.0 * optics.fx, "fy": 2.0 * optics.fy, "cx": 2.0 * optics.cx + 0.5, "cy": 2.0 * optics.cy + 0.5}
+        return replace(self, camera=replace(optics, **twice), width=2 * self.width, height=2 * self.height)
+
+
+class View:
+    """A scene as one thread draws it.
+
+    Args:
+        scene: scene to draw.
+    """
+
+    def __init__(self, scene: Scene) -> None:
+        mj = self._mj = mujoco()
+        context.current()
+        self.scene = scene
+        self._model = copy.copy(scene.model)
+        self._data = mj.MjData(self._model)
+        mj.mj_kinematics(self._model, self._data)
+        mj.mj_camlight(self._model, self._data)
+        self._drawn = mj.MjvScene(self._model, maxgeom=self._model.ngeom + 8)
+        self._drawn.flags[mj.mjtRndFlag.mjRND_SHADOW] = False
+        self._drawn.flags[mj.mjtRndFlag.mjRND_REFLECTION] = False
+        self._drawn.flags[mj.mjtRndFlag.mjRND_SKYBOX] = False
+        self._options, self._free = mj.MjvOption(), mj.MjvCamera()
+        self._options.geomgroup[:] = 0
+        self._options.geomgroup[_SHOWN] = 1
+        self._gl = mj.MjrContext(self._model, mj.mjtFontScale.mjFONTSCALE_50)
+        mj.mjr_setBuffer(mj.mjtFramebuffer.mjFB_OFFSCREEN, self._gl)
+        self._gl.readDepthMap = mj.mjtDepthMap.mjDEPTH_ZEROFAR
+        self._size = (self._gl.offWidth, self._gl.offHeight)
+        self._shown = np.ones(self._model.ngeom, np.bool_)
+        self._people = slice(scene.people, scene.people + scene.slots * (len(PARTS) + 1))
+        self._there = np.zeros((scene.slots, len(PARTS) + 1), np.bool_)
+        self._place: Doubles = np.zeros((scene.slots, len(PARTS) + 1, 3))
+        self._turn: Doubles = np.zeros((scene.slots, len(PARTS) + 1, 3, 3))
+        self._turn[:, _SHADOW] = np.diag([0.27, 0.27, _SHADOW_HEIGHT])
+
+    def dress(self, looks: Looks) -> None:
+        """Give the people of all slots their looks."""
+        scene, people = self.scene, self._people
+        shape = (scene.slots, len(PARTS) + 1)
+        mesh, colour = np.zeros(shape, np.int32), np.ones((*shape, 4))
+        mesh[:, :_SHADOW], colour[:, :_SHADOW, :3] = looks.mesh, looks.colour
+        mesh[:, _SHADOW], colour[:, _SHADOW] = len(scene.names), (0.0, 0.0, 0.0, 0.28)
+        self._model.geom_rgba[people] = colour.reshape(-1, 4)
+        self._mesh, self._far = mesh, mesh + np.append(np.full(_SHADOW, len(scene.names) // 2, np.int32), 0)
+
+    def close(self) -> None:
+        """Give back what the context of OpenGL holds."""
+        context.current()
+        self._gl.free()
+
+    def pose(self, people: Frames, there: Array, robots: Array, active: Array) -> None:
+        """Put people (slots) and robots (R, 3) at their places; those ``there`` (slots,) and ``active`` (R,) are in the world."""
+        scene, data = self.scene, self._data
+        self._place[:, :_SHADOW], self._turn[:, :_SHADOW] = people.place, people.turn
+        self._place[:, _SHADOW, :2] = people.place[:, 0, :2]
+        self._there[:, :_SHADOW], self._there[:, _SHADOW] = people.shown & there[:, None], there
+        self._active = active.copy()
+        for (first, last), (x, y, heading) in zip(scene.robots, robots, strict=True):
+            c, s = math.cos(heading), math.sin(heading)
+            base = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+            mesh = self._model.geom_dataid[first:last]
+            data.geom_xpos[first:last] = scene.offset[0][mesh] @ base.T + (x, y, 0.0)
+            data.geom_xmat[first:last] = (base @ scene.offset[1][mesh]).reshape(-1, 9)
+
+    def look(self, eye: Eye, hidden: int = -1) -> None:
+        """Turn to what a camera sees; the robot of the number ``hidden`` is not drawn."""
+        mj, scene = self._mj, self.scene
+        self._shown[:] = ~((scene.bounds[:, :3] - eye.place) @ eye.turn[:, 2] < -scene.bounds[:, 3])
+        offset = self._place[:, 0] - eye.place
+        ahead, distance = offset @ eye.turn[:, 2], np.linalg.norm(offset, axis=1)
+        tall = 1.7 * eye.camera.fy / np.maximum(distance, 0.1)
+        seen = self._there & (ahead > -1.5)[:, None]
+        seen[:, PARTS.index("face")] &= tall > _FACE
+        self._shown[self._people] = seen.ravel()
+        mesh = np.where(tall[:, None] > _FINE, self._mesh, self._far)
+        self._model.geom_dataid[self._people] = mesh.ravel()
+        place = self._place + np.einsum("spij,spj->spi", self._turn, scene.offset[0][mesh])
+        self._data.geom_xpos[self._people] = place.reshape(-1, 3)
+        self._data.geom_xmat[self._people] = (self._turn @ scene.offset[1][mesh]).reshape(-1, 9)
+        for number, (first, last) in enumerate(scene.robots):
+            self._shown[first:last] = self._active[number] and number != hidden
+        self._model.geom_group[:] = np.where(self._shown, _SHOWN, _HIDDEN)
+        mj.mjv_updateScene(self._model, self._data, self._options, None, self._free, mj.mjtCatBit.mjCAT_ALL, self._drawn)
+        self._aim(eye)
+
+    def _aim(self, eye: Eye) -> None:
+        """Set the camera of the drawing, and the lamp beside it."""
+        optics, half = eye.camera, 0.5
+        left, right = (-half - optics.cx) / optics.fx, (eye.width - half - optics.cx) / optics.fx
+        top, bottom = (half + optics.cy) / optics.fy, (optics.cy - eye.height + half) / optics.fy
+        for one in self._drawn.camera:
+            one.pos, one.forward, one.up = eye.place, eye.turn[:, 2], -eye.turn[:, 1]
+            one.frustum_near, one.frustum_far = NEAR, FAR
+            one.frustum_center, one.frustum_width = 0.5 * (left + right) * NEAR, 0.5 * (right - left) * NEAR
+            one.frustum_top, one.frustum_bottom = top * NEAR, bottom * NEAR
+        for light in list(self._drawn.lights)[: self._drawn.nlight]:
+            if light.headlight:
+                light.pos, light.dir = eye.place, eye.turn[:, 2]
+
+    def colours(self, eye: Eye, image: Array | None, depth: Array | None, smooth: bool = False) -> None:
+        """Draw what was looked at.
+
+        A camera inside something solid sees nothing: all is 0.
+
+        Args:
+            eye: camera that was looked through.
+            image: (rows, columns, 3) uint8, is written.
+            depth: (rows, columns) float32 along the optical axis, m, is written; `FAR` where there is nothing. Not with ``smooth``.
+            smooth: whether each pixel is the mean of four.
+        """
+        if self.scene.inside(eye.place):
+            for array in (image, depth):
+                if array is not None:
+                    array[...] = 0
+            return
+        if smooth and image is not None:
+            double = eye.doubled()
+            fine = np.empty((eye.height, 2, eye.width, 2, 3), np.uint8)
+            self._aim(double)
+            self.colours(double, fine.reshape(2 * eye.height, 2 * eye.width, 3), None)
+            self._aim(eye)
+            image[...] = fine.mean(axis=(1, 3), dtype=np.float32).astype(np.uint8)
+            return
+        self._draw(eye, False)
+        rgb, z = np.empty((eye.height, eye.width, 3), np.uint8), np.empty((eye.height, eye.width), np.float32)
+        self._mj.mjr_readPixels(rgb, z, mj_rect(eye), self._gl)
+        if image is not None:
+            image[...] = rgb[::-1]
+            _paint_sky(eye, image, z[::-1] == 0.0)
+        if depth is not None:
+            depth[...] = metres(z[::-1])
+
+    def _draw(self, eye: Eye, labels: bool) -> None:
+        mj = self._mj
+        context.current()
+        if eye.width > self._size[0] or eye.height > self._size[1]:
+            self._size = max(eye.width, self._size[0]), max(eye.height, self._size[1])
+            mj.mjr_resizeOffscreen(*self._size, self._gl)
+        self._drawn.flags[mj.mjtRndFlag.mjRND_SEGMENT] = labels
+        self._drawn.flags[mj.mjtRndFlag.mjRND_IDCOLOR] = labels
+        mj.mjr_render(mj_rect(eye), self._drawn, self._gl)
+
+    def labels(self, eye: Eye, depth: Array | None = None) -> tuple[Array, Array]:
+        """Return what was looked at: the number in `CLASSES` of each pixel (rows, columns), and the slot of the person or the
+        number of the robot, -1 elsewhere; a camera inside something solid sees nothing.
+
+        Args:
+            eye: camera that was looked through.
+            depth: as in `colours`, if it is wanted, too.
+        """
+        size = (eye.height, eye.width)
+        if self.scene.inside(eye.place):
+            if depth is not None:
+                depth[...] = 0.0
+            return np.zeros(size, np.uint8), np.full(size, -1, np.int32)
+        self._draw(eye, True)
+        rgb, z = np.empty((*size, 3), np.uint8), None if depth is None else np.empty(size, np.float32)
+        self._mj.mjr_readPixels(rgb, z, mj_rect(eye), self._gl)
+        if depth is not None and z is not None:
+            depth[...] = metres(z[::-1])
+        number = rgb[::-1].astype(np.int32) @ np.array([1, 256, 65536], np.int32)
+        drawn = np.flatnonzero(self._shown)
+        kinds = np.concatenate([[0], self.scene.kinds[drawn]]).astype(np.uint8)
+        owner = np.concatenate([[-1], self.scene.owner[drawn]]).astype(np.int32)
+        number = np.where(number > len(drawn), 0, number)
+        kind, own = kinds[number], owner[number]
+        return kind, np.where(kind >= CLASSES.index("person"), own, -1)
+
+
+def mj_rect(eye: Eye) -> Any:
+    """The part of the frame buffer that a picture takes."""
+    return mujoco().MjrRect(0, 0, eye.width, eye.height)
+
+
+def _paint_sky(eye: Eye, image: Array, sky: Array) -> None:
+    """Give pixels that show nothing the colour of the sky, darker upward."""
+    v, u = np.nonzero(sky)
+    x, y = (u - eye.camera.cx) / eye.camera.fx, (v - eye.camera.cy) / eye.camera.fy
+    up = (eye.turn[2, 0] * x + eye.turn[2, 1] * y + eye.turn[2, 2]) / np.sqrt(x * x + y * y + 1.0)
+    share = np.clip(up, 0.0, 1.0)[:, None]
+    image[v, u] = ((1.0 - share) * _HORIZON + share * _ZENITH).astype(np.uint8)
+
+
+def metres(z: Array) -> Array:
+    """Return the depth along the optical axis, m, of values of the depth buffer, 0 for the farthest."""
+    c = -0.5 * (-(FAR + NEAR) / (FAR - NEAR)) - 0.5
+    d = -0.5 * (-(2.0 * FAR * NEAR) / (FAR - NEAR))
+    return (d / (z.astype(np.float64) + c)).astype(np.float32)
