@@ -12,12 +12,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from agora.core.state import SOCIAL_STATES, Array, Bools, Doubles, Ints
+from agora.core.jit import hidden, kernel
+from agora.core.state import SOCIAL_STATES, Bools, Doubles, Ints
 from agora.rendering.shapes import ELDER, PARTS, WHEELCHAIR, Looks
 
 __all__ = ["Frames", "Moving", "frames", "stride"]
 
 _AT = {name: number for number, name in enumerate(PARTS)}
+_PELVIS, _TORSO, _HEAD, _FACE, _HAIR = (_AT[name] for name in ("pelvis", "torso", "head", "face", "hair"))
+_SKIRT, _BAG, _STICK, _PHONE = (_AT[name] for name in ("skirt", "bag", "stick", "phone"))
+_STOOL, _CHAIR, _WHEEL_LEFT, _POST = (_AT[name] for name in ("stool", "chair", "wheel_left", "post"))
+_UPPER_ARM, _FOREARM, _HAND = (_AT[f"{name}_left"] for name in ("upper_arm", "forearm", "hand"))  # the right one is the next
+_THIGH, _SHANK, _FOOT = (_AT[f"{name}_left"] for name in ("thigh", "shank", "foot"))
+_TEXTING = SOCIAL_STATES.index("texting")
 _RUNS = [SOCIAL_STATES.index(name) for name in ("running", "panicking")]
 _SITS = [SOCIAL_STATES.index(name) for name in ("sitting",)]
 _SLOWEST = 0.15  # m/s, from which on somebody walks with full steps
@@ -136,216 +143,251 @@ def steps(looks: Looks, speed: Doubles, phase: Doubles, runs: Doubles) -> Steps:
         phase: (P,) strides.
         runs: (P,) 0 for walking to 1 for running.
     """
-    phase = np.stack([phase, phase + 0.5], axis=1) % 1.0
-    share = (0.62 - 0.27 * runs)[:, None]
-    way = (share[:, 0] * stride(looks, speed))[:, None]
-    brisk = np.clip(speed / 1.2, 0.4, 1.3)[:, None]
-    strike, push = 0.28 * brisk * (1.0 - 0.8 * runs[:, None]), 0.75 * brisk
-    stands = phase < share
-    s, t = np.minimum(phase / share, 1.0), np.clip((phase - share) / (1.0 - share), 0.0, 1.0)
-    front, back = _FRONT * way, (_FRONT - 1.0) * way
-    slope = -way * (1.0 - share) / share  # of the swing's ends, as fast as the ground goes back
-    swing = (2 * t**3 - 3 * t**2 + 1) * back + (t**3 - 2 * t**2 + t) * slope + (3 * t**2 - 2 * t**3) * front + (t**3 - t**2) * slope
-    heel, off = np.clip(1.0 - s / 0.15, 0.0, 1.0), np.clip((s - 0.5) / 0.5, 0.0, 1.0)
-    up = np.where(stands, strike * heel**2 - push * off**2, -push * (1.0 - _smooth(t / 0.7)) + strike * _smooth((t - 0.5) / 0.5))
-    pivot = looks.foot[:, None] * np.where(up > 0.0, _HEEL, _BALL)
-    base = np.where(stands, front - way * s, swing)
-    high = (0.035 + 0.06 * runs[:, None]) * looks.height[:, None] * np.minimum(brisk, 1.0)
-    lift = np.where(stands, 0.0, high * np.sin(math.pi * t) ** 2)
-    return Steps(base + pivot * (1.0 - np.cos(up)), lift - pivot * np.sin(up), up, stands)
-
-
-def _smooth(t: Array) -> Array:
-    t = np.clip(t, 0.0, 1.0)
-    return t * t * (3.0 - 2.0 * t)
+    shape = (len(speed), 2)
+    found = Steps(np.zeros(shape), np.zeros(shape), np.zeros(shape), np.zeros(shape, np.bool_))
+    _steps(looks, stride(looks, speed), speed, phase, runs, *found, 0, len(speed))
+    return found
 
 
 def frames(looks: Looks, moving: Moving) -> Frames:
     """Return where the parts of people are."""
     count = len(looks.kind)
-    sits = np.isin(moving.state, _SITS) | (looks.kind == WHEELCHAIR)
-    walks = np.where(sits, 0.0, np.clip(moving.speed / _SLOWEST, 0.0, 1.0))
+    place, turn = np.zeros((count, len(PARTS), 3)), np.zeros((count, len(PARTS), 3, 3))
+    sits = (np.isin(moving.state, _SITS) | (looks.kind == WHEELCHAIR)) & ~looks.worn[:, _AT["post"]]
     runs = np.where(np.isin(moving.state, _RUNS), np.clip((moving.speed - 1.0) / 0.6, 0.0, 1.0), 0.0)
     runs = np.maximum(runs, np.clip((moving.speed - 2.0) / 0.5, 0.0, 1.0))
-    body = _Body(looks, moving, sits, walks, runs)
-    place, turn = np.zeros((count, len(PARTS), 3)), np.zeros((count, len(PARTS), 3, 3))
-    for name, (at, how, size) in body.parts().items():
-        place[:, _AT[name]], turn[:, _AT[name]] = at, how * np.asarray(size)[:, None, :]
-    c, s = np.cos(moving.heading), np.sin(moving.heading)
-    own = np.zeros((count, 3, 3))
-    own[:, 0, 0], own[:, 0, 1], own[:, 1, 0], own[:, 1, 1], own[:, 2, 2] = c, -s, s, c, 1.0
-    place = np.einsum("pij,pkj->pki", own, place)
-    place[..., 0] += moving.x[:, None]
-    place[..., 1] += moving.y[:, None]
-    return Frames(place, own[:, None] @ turn, body.shown())
+    _pose(looks, moving, stride(looks, moving.speed), sits, runs, _ARMS, _HELD, _REST, place, turn, 0, count)
+    return Frames(place, turn, _shown(looks, moving.state, sits))
 
 
-def turned(pitch: Array = 0.0, roll: Array = 0.0, yaw: Array = 0.0) -> Doubles:
-    """Return rotations (..., 3, 3): ahead and down by ``pitch`` about y, then about x, then about z, rad."""
-    pitch, roll, yaw = np.broadcast_arrays(*(np.asarray(a, float) for a in (pitch, roll, yaw)))
-    (cp, sp), (cr, sr), (cy, sy) = ((np.cos(a), np.sin(a)) for a in (pitch, roll, yaw))
-    rows = [
-        [cy * cp - sy * sr * sp, -sy * cr, cy * sp + sy * sr * cp],
-        [sy * cp + cy * sr * sp, cy * cr, sy * sp - cy * sr * cp],
-        [-cr * sp, sr, cr * cp],
-    ]
-    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+def _shown(looks: Looks, state: Ints, sits: Bools) -> Bools:
+    """Which parts are there (P, parts)."""
+    shown, people = looks.worn.copy(), ~looks.worn[:, _AT["post"]]
+    shown[:, _AT["phone"]] = people & np.isin(state, [SOCIAL_STATES.index(name) for name in ("texting", "phone")])
+    shown[:, _AT["stool"]] = sits & (looks.kind != WHEELCHAIR)
+    shown[:, _AT["stick"]] &= ~_HELD[state, 1] & ~sits
+    shown[:, _AT["skirt"]] &= ~sits
+    return shown
 
 
-class _Body:
-    """Bodies in their own frames: x ahead, z up, the origin on the ground."""
+@hidden
+def _clip(value, low, high):
+    return min(max(value, low), high)
 
-    def __init__(self, looks: Looks, moving: Moving, sits: Bools, walks: Doubles, runs: Doubles) -> None:
-        self.looks, self.moving, self.sits, self.walks, self.runs = looks, moving, sits, walks, runs
-        self.cycle = 2.0 * math.pi * moving.phase
-        self.head_down, self.lean, self.gesture = _REST[moving.state].T
-        self.feet = self._feet()
-        self.hip = self._hip()
-        brisk = np.clip(moving.speed / 1.3, 0.0, 1.2) * walks
-        self.pelvis = turned(yaw=0.10 * brisk * np.cos(self.cycle))
-        lean = self.lean + 0.05 * brisk + 0.14 * runs + np.where(looks.kind == ELDER, 0.24, 0.0) + np.where(sits, -0.05, 0.0)
-        sway = np.where(walks > 0.0, 0.0, 0.03 * np.sin(0.9 * moving.time + 6.0 * looks.phase))
-        self.chest = turned(lean, 0.02 * brisk * np.sin(self.cycle), -0.11 * brisk * np.cos(self.cycle) + sway)
-        look = np.where(walks > 0.5, 0.08, 0.25) * np.sin(0.5 * moving.time + 9.0 * looks.phase)
-        self.gaze = turned(self.head_down + 0.35 * lean, 0.0, np.where(self.head_down > 0.3, 0.0, look))
-        self.waist = self.hip + self.pelvis @ np.array([0.0, 0.0, 0.055]) * looks.height[:, None]
-        self.neck = self.waist + np.einsum("pij,pj->pi", self.chest, self._along(looks.torso, -0.02))
 
-    def _along(self, z: Doubles, x: float = 0.0) -> Doubles:
-        """Points (P, 3) at a height, and a share of it ahead."""
-        return np.stack([x * z, 0.0 * z, z], axis=1)
+@hidden
+def _smooth(t):
+    t = _clip(t, 0.0, 1.0)
+    return t * t * (3.0 - 2.0 * t)
 
-    def _feet(self) -> Steps:
-        """The feet, walking, standing or sitting."""
-        looks, walks = self.looks, self.walks[:, None]
-        step = steps(looks, self.moving.speed, self.moving.phase, self.runs)
-        still = np.where(self.sits, looks.thigh, 0.0)[:, None] + np.array([0.012, -0.012]) * looks.height[:, None]
-        still = np.where((looks.kind == WHEELCHAIR)[:, None], 0.47 - self._back()[:, None], still)
-        raised = np.where(looks.kind == WHEELCHAIR, 0.115, 0.0)[:, None]
-        x, z, up = walks * step.x + (1.0 - walks) * still, walks * step.z + (1.0 - walks) * raised, walks * step.up
-        return Steps(x, z, up, step.stands)
 
-    def _back(self) -> Doubles:
-        """How far behind its place somebody's hips are, m, negative."""
-        return np.where(self.looks.kind == WHEELCHAIR, -0.08, np.where(self.sits, -0.10, 0.0))
+@hidden
+def _turned(pitch, roll, yaw):
+    """The rotation, rows one after another, by ``pitch`` about y, ahead and down, then about x, then about z, rad."""
+    cp, sp, cr, sr, cy, sy = math.cos(pitch), math.sin(pitch), math.cos(roll), math.sin(roll), math.cos(yaw), math.sin(yaw)
+    return (
+        cy * cp - sy * sr * sp, -sy * cr, cy * sp + sy * sr * cp,
+        sy * cp + cy * sr * sp, cy * cr, sy * sp - cy * sr * cp,
+        -cr * sp, sr, cr * cp,
+    )  # fmt: skip
 
-    def _hip(self) -> Doubles:
-        """The middle between the hips (P, 3): as high as both legs reach, and no higher than the seat."""
-        looks, feet = self.looks, self.feet
-        leg = (looks.thigh + looks.shank)[:, None]
-        ankle_x = feet.x - looks.ankle[:, None] * np.sin(feet.up)
-        ankle_z = feet.z + looks.ankle[:, None] * np.cos(feet.up)
-        reach = 0.995 * leg - 0.03 * leg * self.runs[:, None]
-        high = (ankle_z + np.sqrt(np.maximum(reach**2 - ankle_x**2, 0.05))).min(axis=1)
-        high = np.minimum(high, looks.ankle + 0.985 * leg[:, 0] - np.where(looks.kind == ELDER, 0.02, 0.0) * looks.height)
-        seat = np.where(looks.kind == WHEELCHAIR, 0.495 + _SEAT, looks.shank + looks.ankle + 0.01)
-        sway = 0.012 * self.walks * np.sin(self.cycle) * np.minimum(self.moving.speed, 1.0)
-        return np.stack([self._back(), sway, np.where(self.sits, seat, high)], axis=1)
 
-    def parts(self) -> dict[str, tuple[Doubles, Doubles, Doubles]]:
-        """The place, the turn and the size (P, 3) of each part's mesh."""
-        looks, g = self.looks, self.looks.girth
-        h = looks.height
-        wide = 1.12 * looks.shoulders
-        hips = 0.088 * h * g
-        head = looks.head
-        found = {
-            "pelvis": (self.hip, self.pelvis, np.stack([1.02 * hips, hips, 0.055 * h], axis=1)),
-            "torso": (self.waist, self.chest, np.stack([0.098 * h * g, wide, looks.torso], axis=1)),
-            "skirt": (self.hip, self.pelvis, np.stack([hips, hips, 0.24 * h], axis=1)),
-            "bag": (self.waist, self.chest, np.stack([0.13 * h, wide, looks.torso], axis=1)),
-            "chair": (np.zeros_like(self.hip), turned(0.0 * h), np.ones_like(self.hip)),
-            "post": (np.zeros_like(self.hip), turned(0.0 * h), np.stack([looks.radius, looks.radius, 1.2 + 0 * h], axis=1)),
-            "stool": (self._stool(), turned(0.0 * h), np.stack([0.45 + 0 * h, 0.45 + 0 * h, self.hip[:, 2] - _SEAT], axis=1)),
-        }
-        size = np.stack([head] * 3, axis=1)
-        for name in ("head", "face", "hair"):
-            found[name] = self.neck, self.gaze, size
-        for side, name in enumerate(("left", "right")):
-            found |= self._leg(side, name) | self._arm(side, name)
-            way = 1.0 if side == 0 else -1.0
-            axle, rim = (np.tile(row, (len(h), 1)) for row in ((0.0, 0.29 * way, _WHEEL), (_WHEEL, _WHEEL * way, _WHEEL)))
-            found[f"wheel_{name}"] = axle, turned(self.moving.phase), rim
-        return found
+@hidden
+def _times(a, b):
+    """The product of two matrices."""
+    return (
+        a[0] * b[0] + a[1] * b[3] + a[2] * b[6], a[0] * b[1] + a[1] * b[4] + a[2] * b[7], a[0] * b[2] + a[1] * b[5] + a[2] * b[8],
+        a[3] * b[0] + a[4] * b[3] + a[5] * b[6], a[3] * b[1] + a[4] * b[4] + a[5] * b[7], a[3] * b[2] + a[4] * b[5] + a[5] * b[8],
+        a[6] * b[0] + a[7] * b[3] + a[8] * b[6], a[6] * b[1] + a[7] * b[4] + a[8] * b[7], a[6] * b[2] + a[7] * b[5] + a[8] * b[8],
+    )  # fmt: skip
 
-    def _stool(self) -> Doubles:
-        return self.hip * np.array([1.0, 1.0, 0.0]) + np.array([0.02, 0.0, 0.0])
 
-    def _leg(self, side: int, name: str) -> dict[str, tuple[Doubles, Doubles, Doubles]]:
-        looks, feet, g = self.looks, self.feet, self.looks.girth
-        way, h = (1.0 if side == 0 else -1.0), looks.height
-        hip = self.hip + np.einsum("pij,pj->pi", self.pelvis, np.stack([0.0 * h, way * looks.hips, 0.0 * h], axis=1))
-        x = feet.x[:, side] - looks.ankle * np.sin(feet.up[:, side]) + np.where(self.sits, self._back(), 0.0)
-        z = feet.z[:, side] + looks.ankle * np.cos(feet.up[:, side])
-        dx, dz, a, b = x - hip[:, 0], hip[:, 2] - z, looks.thigh, looks.shank
-        far = np.clip(np.hypot(dx, dz), abs(a - b) + 0.05, a + b - 1e-6)
-        ahead = np.arctan2(dx, dz) + np.arccos(np.clip((a * a + far * far - b * b) / (2.0 * a * far), -1.0, 1.0))
-        knee = hip + np.stack([a * np.sin(ahead), 0.0 * h, -a * np.cos(ahead)], axis=1)
-        lower = np.arctan2(x - knee[:, 0], knee[:, 2] - z)
-        ankle = knee + np.stack([b * np.sin(lower), 0.0 * h, -b * np.cos(lower)], axis=1)
-        sole = turned(-feet.up[:, side], 0.0, way * 0.12)
-        foot = ankle - np.einsum("pij,pj->pi", sole, self._along(looks.ankle))
-        thick = 0.046 * h * g
-        return {
-            f"thigh_{name}": (hip, turned(-ahead), np.stack([thick, thick, a], axis=1)),
-            f"shank_{name}": (knee, turned(-lower), np.stack([0.72 * thick, 0.72 * thick, b], axis=1)),
-            f"foot_{name}": (foot, sole, np.stack([looks.foot] * 3, axis=1)),
-        }
+@hidden
+def _moved(at, m, x, y, z):
+    """The point (x, y, z) of a frame that is turned by ``m`` about ``at``."""
+    return at[0] + m[0] * x + m[1] * y + m[2] * z, at[1] + m[3] * x + m[4] * y + m[5] * z, at[2] + m[6] * x + m[7] * y + m[8] * z
 
-    def _swings(self, side: int) -> Doubles:
-        """The arm (P, 4) of one who walks, runs or stands: forward, outward, inward about itself, elbow."""
-        opposite = -1.0 if side == 0 else 1.0
-        brisk = np.clip(self.moving.speed / 1.3, 0.0, 1.2) * self.walks
-        swing = opposite * np.cos(self.cycle)
-        forward = (0.38 * brisk + 0.35 * self.runs) * swing - 0.02
-        bend = 0.18 + 0.18 * brisk * (1.0 + swing) + 1.15 * self.runs
-        return np.stack([forward, 0.09 + 0.06 * self.runs, 0.20 + 0.15 * self.runs, bend], axis=1)
 
-    def _arm(self, side: int, name: str) -> dict[str, tuple[Doubles, Doubles, Doubles]]:
-        looks, moving, h = self.looks, self.moving, self.looks.height
-        way = 1.0 if side == 0 else -1.0
-        arm = np.where(_HELD[moving.state, side][:, None], _ARMS[moving.state, side], self._swings(side))
-        beat = 2.0 * math.pi * (_GESTURE * moving.time + looks.phase + 0.23 * side)
-        arm[:, 0] += 0.6 * self.gesture * np.sin(beat)
-        arm[:, 3] += self.gesture * np.sin(1.3 * beat + 1.0)
-        if side == 1:
-            stick = (looks.kind == ELDER) & ~_HELD[moving.state, side]
-            arm = np.where(stick[:, None], np.stack([0.35 + 0.5 * arm[:, 0], 0.14 + 0 * h, 0.0 * h, 0.45 + 0 * h], axis=1), arm)
-        rolling = (looks.kind == WHEELCHAIR) & ~_HELD[moving.state, side]
-        push = 0.22 * np.sin(moving.phase) * np.minimum(moving.speed, 1.0)
-        arm = np.where(rolling[:, None], np.stack([-0.15 + push, 0.30 + 0 * h, 0.25 + 0 * h, 0.85 - push], axis=1), arm)
-        shoulder = self.waist + np.einsum(
-            "pij,pj->pi", self.chest, np.stack([-0.02 * looks.torso, way * looks.shoulders, 0.86 * looks.torso], axis=1)
+@hidden
+def _put(place, turn, moving, p, part, at, m, sx, sy, sz):
+    """Write a part, given in the frame of its person, with its size."""
+    c, s = math.cos(moving.heading[p]), math.sin(moving.heading[p])
+    place[p, part, 0] = moving.x[p] + c * at[0] - s * at[1]
+    place[p, part, 1] = moving.y[p] + s * at[0] + c * at[1]
+    place[p, part, 2] = at[2]
+    size = (sx, sy, sz)
+    for k in range(3):
+        turn[p, part, 0, k] = (c * m[k] - s * m[3 + k]) * size[k]
+        turn[p, part, 1, k] = (s * m[k] + c * m[3 + k]) * size[k]
+        turn[p, part, 2, k] = m[6 + k] * size[k]
+
+
+@hidden
+def _foot(looks, p, way, speed, phase, runs):
+    """The sole of a foot at a phase: ahead, above the ground, turn of the toes upward, and whether it stands."""
+    phase = phase - math.floor(phase)
+    share = 0.62 - 0.27 * runs
+    way = share * way
+    brisk = _clip(speed / 1.2, 0.4, 1.3)
+    strike, push = 0.28 * brisk * (1.0 - 0.8 * runs), 0.75 * brisk
+    front, back = _FRONT * way, (_FRONT - 1.0) * way
+    stands = phase < share
+    if stands:
+        s = phase / share
+        heel, off = _clip(1.0 - s / 0.15, 0.0, 1.0), _clip((s - 0.5) / 0.5, 0.0, 1.0)
+        base, lift, up = front - way * s, 0.0, strike * heel * heel - push * off * off
+    else:
+        t = (phase - share) / (1.0 - share)
+        slope = -way * (1.0 - share) / share  # of the swing's ends, as fast as the ground goes back
+        t2, t3 = t * t, t * t * t
+        base = (2 * t3 - 3 * t2 + 1) * back + (t3 - 2 * t2 + t) * slope + (3 * t2 - 2 * t3) * front + (t3 - t2) * slope
+        up = -push * (1.0 - _smooth(t / 0.7)) + strike * _smooth((t - 0.5) / 0.5)
+        lift = (0.035 + 0.06 * runs) * looks.height[p] * min(brisk, 1.0) * math.sin(math.pi * t) ** 2
+    pivot = looks.foot[p] * (_HEEL if up > 0.0 else _BALL)
+    return base + pivot * (1.0 - math.cos(up)), lift - pivot * math.sin(up), up, stands
+
+
+@kernel
+def _steps(looks, way, speed, phase, runs, x, z, up, stands, first, last):
+    for p in range(first, last):
+        for side in range(2):
+            x[p, side], z[p, side], up[p, side], stands[p, side] = _foot(looks, p, way[p], speed[p], phase[p] + 0.5 * side, runs[p])
+
+
+@hidden
+def _feet(looks, moving, p, way, sits, walks, runs, back):
+    """Both soles of one who walks, stands or sits: ahead, up and turn of each."""
+    rolls = looks.kind[p] == WHEELCHAIR
+    still = 0.47 if rolls else (looks.thigh[p] + back if sits else 0.0)
+    apart = 0.0 if rolls else 0.012 * looks.height[p]
+    high = 0.115 if rolls else 0.0
+    lx, lz, lu, _ = _foot(looks, p, way, moving.speed[p], moving.phase[p], runs)
+    rx, rz, ru, _ = _foot(looks, p, way, moving.speed[p], moving.phase[p] + 0.5, runs)
+    rest = 1.0 - walks
+    left = (walks * lx + rest * (still + apart), walks * lz + rest * high, walks * lu)
+    right = (walks * rx + rest * (still - apart), walks * rz + rest * high, walks * ru)
+    return left, right
+
+
+@hidden
+def _reach(looks, p, foot, runs):
+    """The height of the hips at which a leg just reaches a foot, m."""
+    leg, ankle = looks.thigh[p] + looks.shank[p], looks.ankle[p]
+    x, z = foot[0] - ankle * math.sin(foot[2]), foot[1] + ankle * math.cos(foot[2])
+    reach = (0.995 - 0.03 * runs) * leg
+    return z + math.sqrt(max(reach * reach - x * x, 0.05))
+
+
+@hidden
+def _leg(looks, moving, p, side, hip, pelvis, foot, place, turn):
+    """Write thigh, shank and foot."""
+    way, h = 1.0 - 2.0 * side, looks.height[p]
+    a, b, ankle = looks.thigh[p], looks.shank[p], looks.ankle[p]
+    top = _moved(hip, pelvis, 0.0, way * looks.hips[p], 0.0)
+    x, z = foot[0] - ankle * math.sin(foot[2]), foot[1] + ankle * math.cos(foot[2])
+    dx, dz = x - top[0], top[2] - z
+    far = _clip(math.sqrt(dx * dx + dz * dz), abs(a - b) + 0.05, a + b - 1e-6)
+    ahead = math.atan2(dx, dz) + math.acos(_clip((a * a + far * far - b * b) / (2.0 * a * far), -1.0, 1.0))
+    knee = (top[0] + a * math.sin(ahead), top[1], top[2] - a * math.cos(ahead))
+    lower = math.atan2(x - knee[0], knee[2] - z)
+    end = (knee[0] + b * math.sin(lower), top[1], knee[2] - b * math.cos(lower))
+    sole = _turned(-foot[2], 0.0, 0.12 * way)
+    thick, long = 0.046 * h * looks.girth[p], looks.foot[p]
+    _put(place, turn, moving, p, _THIGH + side, top, _turned(-ahead, 0.0, 0.0), thick, thick, a)
+    _put(place, turn, moving, p, _SHANK + side, knee, _turned(-lower, 0.0, 0.0), 0.72 * thick, 0.72 * thick, b)
+    _put(place, turn, moving, p, _FOOT + side, _moved(end, sole, 0.0, 0.0, -ankle), sole, long, long, long)
+
+
+@hidden
+def _swings(moving, p, side, walks, runs, elder, rolls):
+    """The arm of one who walks, runs, stands, leans on a stick or rolls: forward, outward, inward about itself, elbow."""
+    if rolls:
+        push = 0.22 * math.sin(moving.phase[p]) * min(moving.speed[p], 1.0)
+        return push - 0.15, 0.30, 0.25, 0.85 - push
+    brisk = _clip(moving.speed[p] / 1.3, 0.0, 1.2) * walks
+    swing = (2.0 * side - 1.0) * math.cos(2.0 * math.pi * moving.phase[p])
+    forward = (0.38 * brisk + 0.35 * runs) * swing - 0.02
+    if elder and side == 1:
+        return 0.35 + 0.5 * forward, 0.14, 0.0, 0.45
+    return forward, 0.09 + 0.06 * runs, 0.20 + 0.15 * runs, 0.18 + 0.18 * brisk * (1.0 + swing) + 1.15 * runs
+
+
+@hidden
+def _arm(looks, moving, p, side, arm, waist, chest, walks, place, turn):
+    """Write an arm, and what the right hand holds."""
+    way, h, torso = 1.0 - 2.0 * side, looks.height[p], looks.torso[p]
+    shoulder = _moved(waist, chest, -0.02 * torso, way * looks.shoulders[p], 0.86 * torso)
+    upper = _times(chest, _turned(-arm[0], way * arm[1], 0.0))
+    lower = _times(_times(upper, _turned(0.0, 0.0, -way * arm[2])), _turned(-arm[3], 0.0, 0.0))
+    elbow = _moved(shoulder, upper, 0.0, 0.0, -looks.upper_arm[p])
+    wrist = _moved(elbow, lower, 0.0, 0.0, -looks.forearm[p])
+    thick, long = 0.0285 * h * looks.girth[p], 0.105 * h
+    _put(place, turn, moving, p, _UPPER_ARM + side, shoulder, upper, thick, thick, looks.upper_arm[p])
+    _put(place, turn, moving, p, _FOREARM + side, elbow, lower, 0.84 * thick, 0.84 * thick, looks.forearm[p])
+    _put(place, turn, moving, p, _HAND + side, wrist, _times(lower, _turned(0.0, 0.0, 0.4 * way)), long, way * long, long)
+    if side == 1:
+        palm = _moved(wrist, lower, 0.0, 0.0, -0.6 * long)
+        lean = 0.1 - 0.4 * arm[0] if walks > 0.0 else 0.0
+        _put(place, turn, moving, p, _STICK, palm, _turned(lean, 0.0, 0.0), 1.0, 1.0, max(palm[2], 0.3))
+        flat = moving.state[p] == _TEXTING
+        held = _times(lower, _turned(0.9, 0.0, 0.0) if flat else _turned(0.0, 0.0, 1.2))
+        _put(place, turn, moving, p, _PHONE, _moved(palm, held, 0.03 if flat else -0.03, 0.0, 0.0), held, 1.0, 1.0, 1.0)
+
+
+@hidden
+def _trunk(looks, moving, p, hip, pelvis, waist, chest, gaze, sits, place, turn):
+    """Write the trunk, the head, and what is worn or stands below."""
+    h, g, torso, head = looks.height[p], looks.girth[p], looks.torso[p], looks.head[p]
+    wide, hips, radius = 1.12 * looks.shoulders[p], 0.088 * h * g, looks.radius[p]
+    upright, ground = _turned(0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    neck = _moved(waist, chest, -0.02 * torso, 0.0, torso)
+    _put(place, turn, moving, p, _PELVIS, hip, pelvis, 1.02 * hips, hips, 0.055 * h)
+    _put(place, turn, moving, p, _TORSO, waist, chest, 0.098 * h * g, wide, torso)
+    _put(place, turn, moving, p, _SKIRT, hip, pelvis, hips, hips, 0.24 * h)
+    _put(place, turn, moving, p, _BAG, waist, chest, 0.13 * h, wide, torso)
+    for part in (_HEAD, _FACE, _HAIR):
+        _put(place, turn, moving, p, part, neck, gaze, head, head, head)
+    _put(place, turn, moving, p, _STOOL, (hip[0] + 0.02, hip[1], 0.0), upright, 0.45, 0.45, hip[2] - _SEAT)
+    _put(place, turn, moving, p, _CHAIR, ground, upright, 1.0, 1.0, 1.0)
+    _put(place, turn, moving, p, _POST, ground, upright, radius, radius, 1.2)
+    for side in range(2):
+        way = 1.0 - 2.0 * side
+        rolled = _turned(moving.phase[p], 0.0, 0.0)
+        _put(place, turn, moving, p, _WHEEL_LEFT + side, (0.0, 0.29 * way, _WHEEL), rolled, _WHEEL, _WHEEL * way, _WHEEL)
+
+
+@kernel
+def _pose(looks, moving, way, sits, runs, arms, held, rest, place, turn, first, last):
+    """Write the frames of people ``first <= p < last``."""
+    for p in range(first, last):
+        state, speed, h = moving.state[p], moving.speed[p], looks.height[p]
+        rolls, elder, cycle = looks.kind[p] == WHEELCHAIR, looks.kind[p] == ELDER, 2.0 * math.pi * moving.phase[p]
+        walks = 0.0 if sits[p] else _clip(speed / _SLOWEST, 0.0, 1.0)
+        back = -0.08 if rolls else (-0.10 if sits[p] else 0.0)
+        left, right = _feet(looks, moving, p, way[p], sits[p], walks, runs[p], back)
+        leg = looks.thigh[p] + looks.shank[p]
+        high = min(_reach(looks, p, left, runs[p]), _reach(looks, p, right, runs[p]))
+        high = min(high, looks.ankle[p] + 0.985 * leg - (0.02 * h if elder else 0.0))
+        seat = 0.495 + _SEAT if rolls else looks.shank[p] + looks.ankle[p] + 0.01
+        hip = (back, 0.012 * walks * math.sin(cycle) * min(speed, 1.0), seat if sits[p] else high)
+        brisk = _clip(speed / 1.3, 0.0, 1.2) * walks
+        lean = rest[state, 1] + 0.05 * brisk + 0.14 * runs[p] + (0.24 if elder else 0.0) - (0.05 if sits[p] else 0.0)
+        sway = 0.0 if walks > 0.0 else 0.03 * math.sin(0.9 * moving.time + 6.0 * looks.phase[p])
+        glance = (
+            0.0 if rest[state, 0] > 0.3 else (0.08 if walks > 0.5 else 0.25) * math.sin(0.5 * moving.time + 9.0 * looks.phase[p])
         )
-        upper = self.chest @ turned(-arm[:, 0], way * arm[:, 1])
-        lower = upper @ turned(0.0, 0.0, -way * arm[:, 2]) @ turned(-arm[:, 3])
-        elbow = shoulder - looks.upper_arm[:, None] * upper[..., 2]
-        wrist = elbow - looks.forearm[:, None] * lower[..., 2]
-        hand = lower @ turned(0.0 * h, 0.0, way * 0.4)
-        thick = 0.0285 * h * looks.girth
-        long = 0.105 * h
-        found = {
-            f"upper_arm_{name}": (shoulder, upper, np.stack([thick, thick, looks.upper_arm], axis=1)),
-            f"forearm_{name}": (elbow, lower, np.stack([0.84 * thick, 0.84 * thick, looks.forearm], axis=1)),
-            f"hand_{name}": (wrist, hand, np.stack([long, long, long], axis=1)),
-        }
-        if side == 1:
-            palm = wrist - 0.6 * long[:, None] * lower[..., 2]
-            found["stick"] = palm, turned(np.where(self.walks > 0, -0.4 * arm[:, 0] + 0.1, 0.0)), self._to_ground(palm)
-            edge = np.isin(moving.state, [SOCIAL_STATES.index("texting")])
-            held = np.where(edge[:, None, None], lower @ turned(0.0 * h + 0.9), lower @ turned(0.0 * h, 0.0, 1.2))
-            found["phone"] = palm + 0.03 * held[..., 0] * np.where(edge, 1.0, -1.0)[:, None], held, np.ones_like(palm)
-        return found
-
-    def _to_ground(self, palm: Doubles) -> Doubles:
-        return np.stack([np.ones(len(palm)), np.ones(len(palm)), np.maximum(palm[:, 2], 0.3)], axis=1)
-
-    def shown(self) -> Bools:
-        """Which parts are there (P, parts)."""
-        shown, state = self.looks.worn.copy(), self.moving.state
-        people = ~shown[:, _AT["post"]]
-        shown[:, _AT["phone"]] = people & np.isin(state, [SOCIAL_STATES.index(name) for name in ("texting", "phone")])
-        shown[:, _AT["stool"]] = people & self.sits & (self.looks.kind != WHEELCHAIR)
-        shown[:, _AT["stick"]] &= ~_HELD[state, 1] & ~self.sits
-        shown[:, _AT["skirt"]] &= ~self.sits
-        return shown
+        pelvis = _turned(0.0, 0.0, 0.10 * brisk * math.cos(cycle))
+        chest = _turned(lean, 0.02 * brisk * math.sin(cycle), sway - 0.11 * brisk * math.cos(cycle))
+        waist = _moved(hip, pelvis, 0.0, 0.0, 0.055 * h)
+        gaze = _turned(rest[state, 0] + 0.35 * lean, 0.0, glance)
+        _trunk(looks, moving, p, hip, pelvis, waist, chest, gaze, sits[p], place, turn)
+        _leg(looks, moving, p, 0, hip, pelvis, left, place, turn)
+        _leg(looks, moving, p, 1, hip, pelvis, right, place, turn)
+        for side in range(2):
+            arm = _swings(moving, p, side, walks, runs[p], elder, rolls)
+            if held[state, side]:
+                arm = (arms[state, side, 0], arms[state, side, 1], arms[state, side, 2], arms[state, side, 3])
+            beat = 2.0 * math.pi * (_GESTURE * moving.time + looks.phase[p] + 0.23 * side)
+            much = rest[state, 2]
+            arm = (arm[0] + 0.6 * much * math.sin(beat), arm[1], arm[2], arm[3] + much * math.sin(1.3 * beat + 1.0))
+            _arm(looks, moving, p, side, arm, waist, chest, walks, place, turn)

@@ -37,7 +37,7 @@ class Mesh(NamedTuple):
         """Return the mesh stretched, then turned about y, then moved."""
         c, s = math.cos(pitch), math.sin(pitch)
         turn = np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
-        return Mesh(self.corners * size @ turn.T + at, self.triangles)
+        return Mesh(self.corners * np.asarray(size, float) @ turn.T + np.asarray(at, float), self.triangles)
 
     def normals(self) -> Doubles:
         """Return the direction outward at each corner (V, 3), the mean of its triangles' by their areas."""
@@ -96,7 +96,8 @@ def ball(rings: int = 6, around: int = _AROUND) -> Mesh:
 
 def block() -> Mesh:
     """Return a box from -1 to 1, whose edges stay sharp."""
-    corners, triangles = [], []
+    corners: list[list[float]] = []
+    triangles: list[tuple[int, ...]] = []
     for axis in range(3):
         for side in (-1.0, 1.0):
             start = 4 * (len(corners) // 4)

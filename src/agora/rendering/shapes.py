@@ -8,7 +8,7 @@ human movement", 4th edition, 2009, figure 4.1); children have shorter legs and 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -176,7 +176,8 @@ def looks_of(key: np.uint64, identity: Ints, kind: Ints, body: Ints, radius: Arr
 
 def _pick(table: Array, draw: Doubles) -> Array:
     """A row of a table for each draw."""
-    return np.asarray(table)[np.minimum((draw * len(table)).astype(int), len(table) - 1)]
+    picked: Array = np.asarray(table)[np.minimum((draw * len(table)).astype(int), len(table) - 1)]
+    return picked
 
 
 def _style(draws: Doubles, slim: Bools) -> Ints:
@@ -195,7 +196,7 @@ def _colours(draws: Doubles, kind: Ints, slim: Bools) -> Doubles:
     bare = (draws[:, 13] < 0.35)[:, None]
     shorts = ((kind == CHILD) & (draws[:, 14] < 0.5))[:, None] | dress
     colour = np.zeros((len(draws), len(PARTS), 3))
-    groups = {
+    groups: dict[str, Any] = {
         "head hand_left hand_right": skin,
         "hair": hair,
         "torso upper_arm_left upper_arm_right": top,

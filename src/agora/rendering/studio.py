@@ -120,7 +120,7 @@ class Studio:
 
     def _speed(self, w: int) -> Doubles:
         people = self._world.pedestrians
-        return np.hypot(people.vx[w], people.vy[w]).astype(np.float64)
+        return np.asarray(np.hypot(people.vx[w], people.vy[w]), np.float64)
 
     def _scene(self, w: int) -> Scene:
         start = self._world.starts[w]
