@@ -1,4 +1,4 @@
-"""Where pictures are drawn without a screen: a context of OpenGL for each thread, by EGL, or by OSMesa where there is no EGL."""
+"""Drawing without a screen: a context of OpenGL for each thread, by EGL, or by OSMesa where there is no EGL."""
 
 from __future__ import annotations
 

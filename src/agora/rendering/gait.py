@@ -1,4 +1,4 @@
-"""How people move: the place and the turn of every part of a body, by what somebody does and how far it has walked.
+"""The motion of people: the place and the turn of every part of a body, by what somebody does and how far it has walked.
 
 The phase of the gait goes on with the way that is walked, one turn a stride, so that a foot that stands stays where it is: it goes
 back under the body as fast as the body goes on, first about its heel, then flat, then about its ball. Hips are as high as both legs
@@ -36,7 +36,7 @@ _SEAT = 0.075  # m, from the seat to the hip joints
 
 
 class Moving(NamedTuple):
-    """Where people are, and what they do.
+    """The places of people, and what they do.
 
     Attributes:
         x: (P,) place, x, m.
@@ -58,7 +58,7 @@ class Moving(NamedTuple):
 
 
 class Frames(NamedTuple):
-    """Where the parts of people are.
+    """The places of the parts of people.
 
     Attributes:
         place: (P, parts, 3) origin of each part's mesh in the map frame, m.
@@ -72,7 +72,7 @@ class Frames(NamedTuple):
 
 
 class _Pose(NamedTuple):
-    """What a state does with arms and head: angles in rad; of an arm forward, outward, inward about itself, and the elbow's."""
+    """The pose of arms and head in a state: angles in rad; of an arm forward, outward, inward about itself, and the elbow's."""
 
     left: tuple[float, float, float, float] | None = None
     right: tuple[float, float, float, float] | None = None
@@ -161,7 +161,7 @@ def frames(looks: Looks, moving: Moving) -> Frames:
 
 
 def _shown(looks: Looks, state: Ints, sits: Bools) -> Bools:
-    """Which parts are there (P, parts)."""
+    """The parts that are there (P, parts)."""
     shown, people = looks.worn.copy(), ~looks.worn[:, _AT["post"]]
     shown[:, _AT["phone"]] = people & np.isin(state, [SOCIAL_STATES.index(name) for name in ("texting", "phone")])
     shown[:, _AT["stool"]] = sits & (looks.kind != WHEELCHAIR)

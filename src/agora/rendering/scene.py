@@ -30,7 +30,7 @@ from agora.robots.model import RobotModel
 __all__ = ["CLASSES", "Scene"]
 
 CLASSES = ("nothing", "floor", "wall", "furniture", "person", "robot")
-"""What a pixel shows; a segmentation holds the number in this list."""
+"""The kinds of things that a pixel shows; a segmentation holds the number in this list."""
 
 _NOTHING, _FLOOR, _WALL, _FURNITURE, _PERSON, _ROBOT = range(len(CLASSES))
 _SQUARE = 6.0  # m, side of the squares of the floor in which walls are one mesh
