@@ -66,7 +66,7 @@ def loft(rings: ArrayLike, around: int = _AROUND, square: float = 2.0, fine: boo
     """
     table = np.asarray(rings, float)
     if not fine:
-        around = max(5, around // 2)
+        around = max(4, around // 2)
         table = np.vstack([table[:1], table[1:-1][:: 2 if len(table) > 5 else 1], table[-1:]])
     turn = 2.0 * math.pi * np.arange(around) / around
     c, s = (np.sign(f) * np.abs(f) ** (2.0 / square) for f in (np.cos(turn), np.sin(turn)))
@@ -159,7 +159,7 @@ def _meshes(fine: bool) -> dict[str, Mesh]:
         "face": _face(),
         "hair": _hair(fine),
         "hair_long": joined([_hair(fine), _mane(fine)]),
-        "hair_bun": joined([_hair(fine), ball(4, 8).moved((-0.46, 0.0, 0.66), (0.15, 0.15, 0.15))]),
+        "hair_bun": joined([_hair(fine), ball(4 if fine else 2, 8 if fine else 5).moved((-0.46, 0.0, 0.66), (0.15, 0.15, 0.15))]),
         "cap": _cap(fine),
         "upper_arm": _limb([(0.0, 1.0), (0.12, 1.08), (0.45, 0.95), (1.0, 0.78)], fine),
         "forearm": _limb([(0.0, 1.0), (0.25, 1.06), (0.6, 0.85), (1.0, 0.62)], fine),

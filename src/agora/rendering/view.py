@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from agora.core.state import Array, Doubles
+from agora.core.jit import kernel
+from agora.core.state import Array, Bools, Doubles
 from agora.rendering import context
 from agora.rendering.gait import Frames
 from agora.rendering.scene import CLASSES, Scene, mujoco
@@ -21,12 +22,13 @@ __all__ = ["View"]
 NEAR, FAR = 0.05, 60.0
 """The least and the largest distance that is drawn, m."""
 
-_HORIZON, _ZENITH = np.array([214.0, 224.0, 233.0]), np.array([132.0, 168.0, 205.0])
+_HORIZON, _ZENITH = (214.0, 224.0, 233.0), (132.0, 168.0, 205.0)
 _SHOWN, _HIDDEN = 0, 1  # groups of geoms
-_FACE = 40.0  # px, height of a person from which on faces are drawn
+_FACE = 70.0  # px, height of a person from which on faces are drawn
 _FINE = 110.0  # px, from which on the fine meshes are
 _SHADOW = len(PARTS)
 _SHADOW_HEIGHT = 0.002  # m
+_REACH = 1.25  # m, from the middle of a person to its farthest part
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,17 @@ class Eye:
         base = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
         place = base @ (camera.x, camera.y, camera.z) + (x, y, 0.0)
         return Eye(camera, width, height, place, base @ camera.rotation())
+
+    def misses(self, middle: Doubles, radius: Doubles) -> Bools:
+        """Return which balls (K,), by middle (K, 3) and radius (K,), m, are outside of the picture; none whose numbers are NaN."""
+        own, optics = (middle - self.place) @ self.turn, self.camera
+        outside = own[:, 2] < -radius
+        edges = ((1.0, -0.5 - optics.cx, optics.fx, 0), (-1.0, self.width - 0.5 - optics.cx, optics.fx, 0))
+        edges += ((1.0, -0.5 - optics.cy, optics.fy, 1), (-1.0, self.height - 0.5 - optics.cy, optics.fy, 1))
+        for side, pixels, focal, axis in edges:
+            slope = pixels / focal
+            outside |= side * (own[:, axis] - slope * own[:, 2]) < -radius * math.hypot(1.0, slope)
+        return np.asarray(outside)
 
     def doubled(self) -> Eye:
         """Return the camera with twice as many rows and columns, for the same view."""
@@ -128,11 +141,10 @@ class View:
     def look(self, eye: Eye, hidden: int = -1) -> None:
         """Turn to what a camera sees; the robot of the number ``hidden`` is not drawn."""
         mj, scene = self._mj, self.scene
-        self._shown[:] = ~((scene.bounds[:, :3] - eye.place) @ eye.turn[:, 2] < -scene.bounds[:, 3])
-        offset = self._place[:, 0] - eye.place
-        ahead, distance = offset @ eye.turn[:, 2], np.linalg.norm(offset, axis=1)
-        tall = 1.7 * eye.camera.fy / np.maximum(distance, 0.1)
-        seen = self._there & (ahead > -1.5)[:, None]
+        self._shown[:] = ~eye.misses(scene.bounds[:, :3], scene.bounds[:, 3])
+        middle = self._place[:, _SHADOW] + (0.0, 0.0, 0.9)
+        tall = 1.7 * eye.camera.fy / np.maximum(np.linalg.norm(middle - eye.place, axis=1), 0.1)
+        seen = self._there & ~eye.misses(middle, np.full(len(middle), _REACH))[:, None]
         seen[:, PARTS.index("face")] &= tall > _FACE
         self._shown[self._people] = seen.ravel()
         mesh = np.where(tall[:, None] > _FINE, self._mesh, self._far)
@@ -188,10 +200,10 @@ class View:
         rgb, z = np.empty((eye.height, eye.width, 3), np.uint8), np.empty((eye.height, eye.width), np.float32)
         self._mj.mjr_readPixels(rgb, z, mj_rect(eye), self._gl)
         if image is not None:
-            image[...] = rgb[::-1]
-            _paint_sky(eye, image, z[::-1] == 0.0)
+            optics = eye.camera
+            _develop(rgb, z, optics.fx, optics.fy, optics.cx, optics.cy, *eye.turn[2], image, 0, eye.height)
         if depth is not None:
-            depth[...] = metres(z[::-1])
+            _measure(z, depth, 0, eye.height)
 
     def _draw(self, eye: Eye, labels: bool) -> None:
         mj = self._mj
@@ -220,7 +232,7 @@ class View:
         rgb, z = np.empty((*size, 3), np.uint8), None if depth is None else np.empty(size, np.float32)
         self._mj.mjr_readPixels(rgb, z, mj_rect(eye), self._gl)
         if depth is not None and z is not None:
-            depth[...] = metres(z[::-1])
+            _measure(z, depth, 0, eye.height)
         number = rgb[::-1].astype(np.int32) @ np.array([1, 256, 65536], np.int32)
         drawn = np.flatnonzero(self._shown)
         kinds = np.concatenate([[0], self.scene.kinds[drawn]]).astype(np.uint8)
@@ -235,17 +247,35 @@ def mj_rect(eye: Eye) -> Any:
     return mujoco().MjrRect(0, 0, eye.width, eye.height)
 
 
-def _paint_sky(eye: Eye, image: Array, sky: Array) -> None:
-    """Give pixels that show nothing the colour of the sky, darker upward."""
-    v, u = np.nonzero(sky)
-    x, y = (u - eye.camera.cx) / eye.camera.fx, (v - eye.camera.cy) / eye.camera.fy
-    up = (eye.turn[2, 0] * x + eye.turn[2, 1] * y + eye.turn[2, 2]) / np.sqrt(x * x + y * y + 1.0)
-    share = np.clip(up, 0.0, 1.0)[:, None]
-    image[v, u] = ((1.0 - share) * _HORIZON + share * _ZENITH).astype(np.uint8)
+@kernel
+def _develop(rgb, z, fx, fy, cx, cy, right, down, ahead, image, first, last):
+    """Write rows of an image from what OpenGL drew, whose first row is the lowest; pixels that show nothing get the sky's colour.
+
+    Args:
+        rgb: what was drawn.
+        z: values of the depth buffer, 0 for nothing.
+        fx, fy, cx, cy: intrinsics.
+        right, down, ahead: upward parts of the directions of the optical frame.
+        image: is written.
+    """
+    rows, columns = z.shape
+    for v in range(first, last):
+        for u in range(columns):
+            if z[rows - 1 - v, u] > 0.0:
+                for k in range(3):
+                    image[v, u, k] = rgb[rows - 1 - v, u, k]
+                continue
+            x, y = (u - cx) / fx, (v - cy) / fy
+            up = min(max((right * x + down * y + ahead) / math.sqrt(x * x + y * y + 1.0), 0.0), 1.0)
+            for k in range(3):
+                image[v, u, k] = np.uint8((1.0 - up) * _HORIZON[k] + up * _ZENITH[k])
 
 
-def metres(z: Array) -> Array:
-    """Return the depth along the optical axis, m, of values of the depth buffer, 0 for the farthest."""
-    c = -0.5 * (-(FAR + NEAR) / (FAR - NEAR)) - 0.5
-    d = -0.5 * (-(2.0 * FAR * NEAR) / (FAR - NEAR))
-    return (d / (z.astype(np.float64) + c)).astype(np.float32)
+@kernel
+def _measure(z, depth, first, last):
+    """Write rows of depths along the optical axis, m, from values of the depth buffer, 0 for the farthest."""
+    rows = len(z)
+    c, d = 0.5 * (FAR + NEAR) / (FAR - NEAR) - 0.5, FAR * NEAR / (FAR - NEAR)
+    for v in range(first, last):
+        for u in range(z.shape[1]):
+            depth[v, u] = np.float32(d / (np.float64(z[rows - 1 - v, u]) + c))
