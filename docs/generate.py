@@ -659,7 +659,7 @@ ROOMS = {
         "metrics",
         "planners.presets",
     )
-    + ("registry", "robots", "share", "tasks.generator", "tasks.suite", "validation", "viewer"),
+    + ("registry", "rendering", "robots", "share", "tasks.generator", "tasks.suite", "validation", "viewer"),
     "Nodes and programs in other languages": ("nodes", "wire"),
     "New components": (
         "core",

@@ -16,6 +16,7 @@ from agora.cli.compiling import tell_compiling
 from agora.cli.data import data
 from agora.cli.export import demonstrations, export, mcap, socnavbench, socnavdata
 from agora.cli.leaderboard import leaderboard, submit
+from agora.cli.look import look
 from agora.cli.machine import doctor, warm
 from agora.cli.maps import import_, maps
 from agora.cli.names import list_, robot
@@ -39,6 +40,7 @@ PANELS: dict[str, dict[str, Any]] = {
     "Look": {
         "report": report,
         "play": play,
+        "look": look,
         "compare": compare,
         "table": table,
         "figures": figures,

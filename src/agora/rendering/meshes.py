@@ -301,7 +301,7 @@ def _bag(fine: bool) -> Mesh:
     """A pack on the back of `_torso`."""
     rows = [[0.18, 0.24, 0.42, -0.95, 0.0], [0.3, 0.34, 0.5, -0.95, 0.0], [0.7, 0.33, 0.5, -0.92, 0.0]]
     pack = loft([*rows, [0.85, 0.2, 0.35, -0.85, 0.0]], 10, 2.0, fine)
-    straps = [tube([[0.60, side * 0.5, 0.45], [0.5, side * 0.46, 0.88]], 0.07, 4) for side in (-1, 1)]
+    straps = [tube([[0.47, side * 0.46, 0.5], [0.36, side * 0.42, 0.9]], 0.07, 4) for side in (-1, 1)]
     return joined([pack, *straps]) if fine else pack
 
 

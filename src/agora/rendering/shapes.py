@@ -202,7 +202,7 @@ def _colours(draws: Doubles, kind: Ints, slim: Bools) -> Doubles:
         "torso upper_arm_left upper_arm_right": top,
         "forearm_left forearm_right": np.where(bare, skin, top),
         "pelvis skirt": np.where(dress, top * 0.9, legs),
-        "thigh_left thigh_right": legs,
+        "thigh_left thigh_right": np.where(dress, top * 0.9, legs),
         "shank_left shank_right": np.where(shorts, skin, legs),
         "foot_left foot_right": _pick(_SHOES, draws[:, 12]),
         "bag": _pick(_TOPS, draws[:, 8]) * 0.6,

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from agora.robots.model import RobotModel
     from agora.world.world import World
 
+__all__ = ["Camera"]
+
 Pixels = Annotated[int, Within(1, 4096)]
 What = Literal["rgb", "depth", "segmentation"]
 

@@ -1,0 +1,153 @@
+"""``agora look``: pictures and films from a camera on a robot."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from agora.cli.options import Seed, Simulator, SuiteName
+
+if TYPE_CHECKING:
+    from agora.engine.channels.camera import Camera
+    from agora.world.start import Start
+
+_CAMERA: dict[str, Any] = {"width": 640, "height": 480, "smooth": True}
+_MOMENT = 3.0  # s
+_SOON = 1e-6  # s
+
+
+def look(
+    suite: SuiteName,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Picture (.png) or film (.mp4) to write.")],
+    stage: Annotated[str | None, typer.Option(help="Stage of the suite; the first by default.")] = None,
+    episode: Annotated[int, typer.Option(help="Number of the episode in its stage.")] = 0,
+    time: Annotated[
+        float | None,
+        typer.Option(help="Moment of the picture, s, 3 by default; of a film, the moment at which it ends.", min=0.0),
+    ] = None,
+    robot: Annotated[int, typer.Option(help="Number of the robot.", min=0)] = 0,
+    planner: Annotated[str, typer.Option("--planner", "-p", help="What drives the robots.")] = "dwa",
+    camera: Annotated[
+        str,
+        typer.Option(
+            help="Parameters of the camera, key=value,key=value; by default the robot's own, or one of 640 x 480 px at 0.8 m."
+        ),
+    ] = "",
+    show: Annotated[str, typer.Option(help="Pictures side by side: rgb, depth, segmentation, with commas.")] = "rgb",
+    seed: Seed = None,
+    simulator: Simulator = "",
+) -> None:
+    """Show what a robot's camera sees: a picture of one moment, or a film."""
+    from dataclasses import replace
+
+    from agora.benchmark.contest import read_benchmark
+    from agora.config import parse_component
+    from agora.episode import Conditions, Episodes
+    from agora.errors import InputError
+    from agora.planners.presets import named_planner
+    from agora.tasks.suite import with_seed
+    from agora.viewer.sights import Sights, save_picture
+
+    is_film = _check(output)
+    chosen = with_seed(read_benchmark(suite)[0], seed)
+    chosen = chosen.under(parse_component("simulators", simulator, "simulator") if simulator else None)
+    place = chosen.stage(stage) if stage is not None else chosen.stages[0]
+    if not 0 <= episode < place.count:
+        raise InputError(f"--episode: stage {place.name!r} has episodes 0 to {place.count - 1}, got {episode}")
+    start, conditions = chosen.start(place.name, episode), Conditions.of(place)
+    if robot >= len(start.robots):
+        raise InputError(f"--robot: there are robots 0 to {len(start.robots) - 1}, got {robot}")
+    if time is None:
+        time = start.timeout if is_film else min(_MOMENT, start.timeout)
+    shorter = replace(start, timeout=min(start.timeout, time + 2.0 * conditions.periods.control))
+    shutter = _Shutter(time, output if is_film else None)
+    episodes = Episodes([shorter], named_planner(planner)[1].part, conditions, before=shutter.before)
+    shown = [part.strip() for part in show.split(",")]
+    with shutter.on(Sights(episodes.world, _camera_of(start, robot, camera), robot, shown), conditions.periods.control):
+        for _ in episodes:
+            pass
+    if not is_film:
+        save_picture(output, shutter.picture)
+    typer.echo(f"{start.entry}: what robot {robot} sees, {shutter.said}, in {output}")
+
+
+class _Shutter:
+    """Takes pictures between the steps of an episode: one at a moment, or a film until then.
+
+    Args:
+        moment: s.
+        film: file of the film; None for a picture.
+    """
+
+    def __init__(self, moment: float, film: Path | None) -> None:
+        self._moment, self._film, self._taken = moment, film, 0.0
+        self._sights: Any = None
+        self._reel: Any = None
+        self._picture: Any = None
+
+    @contextmanager
+    def on(self, sights: Any, period: float) -> Iterator[None]:
+        """Take pictures of these sights, a film with one every ``period`` s."""
+        from agora.viewer.sights import Reel
+
+        self._sights = sights
+        with Reel(self._film, sights.size, 1.0 / period) if self._film else nullcontext() as self._reel:
+            yield
+
+    def before(self, what: str) -> None:
+        """Let people walk on, and take a picture, if it is time."""
+        from agora.episode import WORLD
+
+        if what != WORLD or self._picture is not None:
+            return
+        self._sights.walk()
+        now = self._sights.time
+        if self._reel is not None and now <= self._moment + _SOON:
+            self._reel.add(self._sights.picture())
+            self._taken = now
+        elif self._reel is None and now >= self._moment - _SOON:
+            self._picture, self._taken = self._sights.picture(), now
+
+    @property
+    def picture(self) -> Any:
+        """The picture: that of the end, where the episode ended before its moment."""
+        if self._picture is None:
+            self._sights.walk()
+            self._picture, self._taken = self._sights.picture(), self._sights.time
+        return self._picture
+
+    @property
+    def said(self) -> str:
+        """The moment of the picture or of the end of the film, in words."""
+        return f"until {self._taken:.1f} s" if self._film else f"at {self._taken:.1f} s"
+
+
+def _check(output: Path) -> bool:
+    """Make sure that the output can be written; return whether it is a film."""
+    from agora.errors import InputError
+
+    if output.suffix.lower() not in (".png", ".mp4"):
+        raise InputError(f"--output {output}: expected a name that ends in .png or .mp4")
+    folder = output.absolute().parent
+    if output.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK):
+        raise InputError(f"--output {output}: no file can be written there")
+    return output.suffix.lower() == ".mp4"
+
+
+def _camera_of(start: Start, robot: int, given: str) -> Camera:
+    """The camera of the parameters that are given, else the robot's own, else one for pictures."""
+    from agora.config import parse_parameters
+    from agora.engine.channels.camera import Camera
+    from agora.registry import make
+
+    own = next((one.part for one in start.robots[robot].model.sensors if isinstance(one.part, Camera)), None)
+    if own is not None and not given:
+        return own
+    camera = make("channels", "camera", **(_CAMERA | (parse_parameters(given, "--camera") if given else {})))
+    assert isinstance(camera, Camera)
+    return camera
