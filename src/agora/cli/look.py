@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -54,6 +55,8 @@ def look(
     from agora.viewer.sights import Sights, save_picture
 
     is_film = _check(output)
+    if time is not None and not math.isfinite(time):
+        raise InputError(f"--time: must be a finite number of seconds, got {time}")
     chosen = with_seed(read_benchmark(suite)[0], seed)
     chosen = chosen.under(parse_component("simulators", simulator, "simulator") if simulator else None)
     place = chosen.stage(stage) if stage is not None else chosen.stages[0]

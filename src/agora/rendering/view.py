@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from agora.core.jit import kernel
-from agora.core.state import Array, Bools, Doubles
+from agora.core.state import Array, Bools, Doubles, Ints
 from agora.rendering import context
 from agora.rendering.gait import Frames
 from agora.rendering.scene import CLASSES, Scene, mujoco
@@ -62,7 +62,10 @@ class Eye:
         """Return which balls (K,), by middle (K, 3) and radius (K,), m, are outside of the picture; none whose numbers are NaN."""
         own, optics = (middle - self.place) @ self.turn, self.camera
         outside = own[:, 2] < -radius
-        edges = ((1.0, -0.5 - optics.cx, optics.fx, 0), (-1.0, self.width - 0.5 - optics.cx, optics.fx, 0))
+        edges: tuple[tuple[float, float, float, int], ...] = (
+            (1.0, -0.5 - optics.cx, optics.fx, 0),
+            (-1.0, self.width - 0.5 - optics.cx, optics.fx, 0),
+        )
         edges += ((1.0, -0.5 - optics.cy, optics.fy, 1), (-1.0, self.height - 0.5 - optics.cy, optics.fy, 1))
         for side, pixels, focal, axis in edges:
             slope = pixels / focal
@@ -104,6 +107,7 @@ class View:
         self._size = (self._gl.offWidth, self._gl.offHeight)
         self._shown = np.ones(self._model.ngeom, np.bool_)
         self._people = slice(scene.people, scene.people + scene.slots * (len(PARTS) + 1))
+        self._looks: Looks | None = None
         self._there = np.zeros((scene.slots, len(PARTS) + 1), np.bool_)
         self._place: Doubles = np.zeros((scene.slots, len(PARTS) + 1, 3))
         self._turn: Doubles = np.zeros((scene.slots, len(PARTS) + 1, 3, 3))
@@ -111,6 +115,9 @@ class View:
 
     def dress(self, looks: Looks) -> None:
         """Give the people of all slots their looks."""
+        if self._looks is looks:
+            return
+        self._looks = looks
         scene, people = self.scene, self._people
         shape = (scene.slots, len(PARTS) + 1)
         mesh, colour = np.zeros(shape, np.int32), np.ones((*shape, 4))
@@ -223,23 +230,33 @@ class View:
             eye: camera that was looked through.
             depth: as in `colours`, if it is wanted, too.
         """
+        number = self.numbers(eye, depth)
+        drawn = np.flatnonzero(self._shown)
+        kind = np.concatenate([[0], self.scene.kinds[drawn]]).astype(np.uint8)[number]
+        owner = np.concatenate([[-1], self.scene.owner[drawn]]).astype(np.int32)[number]
+        return kind, np.where(kind >= CLASSES.index("person"), owner, -1)
+
+    def numbers(self, eye: Eye, depth: Array | None = None) -> Ints:
+        """Return a number for the thing that each pixel (rows, columns) shows, 0 for nothing; things are not told apart by it from
+        picture to picture.
+
+        Args:
+            eye: camera that was looked through.
+            depth: as in `colours`, if it is wanted, too.
+        """
         size = (eye.height, eye.width)
         if self.scene.inside(eye.place):
             if depth is not None:
                 depth[...] = 0.0
-            return np.zeros(size, np.uint8), np.full(size, -1, np.int32)
+            return np.zeros(size, np.int32)
         self._draw(eye, True)
         rgb, z = np.empty((*size, 3), np.uint8), None if depth is None else np.empty(size, np.float32)
         self._mj.mjr_readPixels(rgb, z, mj_rect(eye), self._gl)
         if depth is not None and z is not None:
             _measure(z, depth, 0, eye.height)
-        number = rgb[::-1].astype(np.int32) @ np.array([1, 256, 65536], np.int32)
-        drawn = np.flatnonzero(self._shown)
-        kinds = np.concatenate([[0], self.scene.kinds[drawn]]).astype(np.uint8)
-        owner = np.concatenate([[-1], self.scene.owner[drawn]]).astype(np.int32)
-        number = np.where(number > len(drawn), 0, number)
-        kind, own = kinds[number], owner[number]
-        return kind, np.where(kind >= CLASSES.index("person"), own, -1)
+        number: Ints = rgb[::-1].astype(np.int32) @ np.array([1, 256, 65536], np.int32)
+        number[number > np.count_nonzero(self._shown)] = 0
+        return number
 
 
 def mj_rect(eye: Eye) -> Any:

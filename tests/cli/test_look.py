@@ -1,0 +1,62 @@
+"""``agora look``: pictures and films of what a robot's camera sees."""
+
+from __future__ import annotations
+
+import av
+import numpy as np
+import pytest
+from PIL import Image
+from typer.testing import CliRunner
+
+from agora.cli.app import app
+
+SMALL = ["--camera", "width=32,height=24", "--stage", "hall"]
+
+
+def look(*words):
+    return CliRunner().invoke(app, ["look", "demo", *map(str, words)])
+
+
+def test_a_picture_shows_what_is_asked_for_side_by_side(tmp_path):
+    answer = look(*SMALL, "--time", 0.5, "--show", "rgb,depth,segmentation", "-o", tmp_path / "seen.png")
+    assert answer.exit_code == 0, answer.output
+    assert "what robot 0 sees, at 0.5 s" in answer.output
+    picture = np.array(Image.open(tmp_path / "seen.png"))
+    assert picture.shape == (24, 96, 3) and all(len(np.unique(part)) > 2 for part in np.split(picture, 3, axis=1))
+    assert [path.name for path in tmp_path.iterdir()] == ["seen.png"]
+
+
+def test_a_film_has_a_picture_for_each_control_period(tmp_path):
+    answer = look(*SMALL, "--time", 0.8, "-o", tmp_path / "seen.mp4")
+    assert answer.exit_code == 0, answer.output
+    with av.open(str(tmp_path / "seen.mp4")) as film:
+        pictures = [frame.to_ndarray(format="rgb24") for frame in film.decode(video=0)]
+        assert float(film.streams.video[0].average_rate) == pytest.approx(10.0)
+    assert len(pictures) == 9 and pictures[0].shape == (24, 32, 3)
+    assert [path.name for path in tmp_path.iterdir()] == ["seen.mp4"]
+
+
+def test_the_same_episode_gives_the_same_picture(tmp_path):
+    for name in ("one", "other"):
+        assert look(*SMALL, "--time", 0.5, "-o", tmp_path / f"{name}.png").exit_code == 0
+    assert (tmp_path / "one.png").read_bytes() == (tmp_path / "other.png").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("-o", "seen.gif"), "expected a name that ends in .png or .mp4"),
+        (("-o", "nowhere/seen.png"), "no file can be written there"),
+        (("-o", "seen.png", "--robot", 4), "there are robots 0 to 0, got 4"),
+        (("-o", "seen.png", "--show", "colour"), "expected some of rgb, depth, segmentation, got colour"),
+        (("-o", "seen.png", "--camera", "wdth=3"), "did you mean 'width'"),
+        (("-o", "seen.png", "--camera", "view=9"), "view"),
+        (("-o", "seen.png", "--episode", 9000), "has episodes 0 to"),
+        (("-o", "seen.mp4", "--camera", "width=33"), "even width and height"),
+    ],
+)
+def test_what_cannot_be_shown_is_said(words, said, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    answer = look(*words)
+    assert answer.exit_code != 0 and said in f"{answer.output}{answer.exception}"
+    assert not list(tmp_path.iterdir())
