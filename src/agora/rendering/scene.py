@@ -17,7 +17,8 @@ from numpy.typing import ArrayLike
 
 from agora.core.state import Array, Doubles, Ints
 from agora.extras import missing
-from agora.maps.furniture import Colour
+from agora.maps.doors import Door
+from agora.maps.furniture import STEEL, Box, Colour
 from agora.maps.place import Place
 from agora.maps.world3d.solids import SolidGroup, solids
 from agora.maps.world3d.triangles import mesh as triangles_of
@@ -34,6 +35,9 @@ CLASSES = ("nothing", "floor", "wall", "furniture", "person", "robot")
 
 _NOTHING, _FLOOR, _WALL, _FURNITURE, _PERSON, _ROBOT = range(len(CLASSES))
 _SQUARE = 6.0  # m, side of the squares of the floor in which walls are one mesh
+SCREEN = 2.3
+"""Height of walls that hide everybody behind them from cameras that are lower, m."""
+_LARGE, _SCREENS = 0.6, 256  # length of such a wall, m, and most of them
 _MARGIN = 40.0  # m, of floor around the map
 _SHADOW = 0.002  # m
 _PARTS_OF_A_PERSON = len(PARTS) + 1  # and the shadow
@@ -65,6 +69,8 @@ class Scene:
         slots: number of people.
         robots: number of the first and one more than the last geom of each robot.
         offset: (meshes, 3) and turn (meshes, 3, 3) by which MuJoCo moved the corners of each mesh.
+        door: the map's door; None without one.
+        leaves: number of the first of the two leaves of the map's door; -1 without one.
         solid: bodies that a camera may be inside of.
         bounds: (G, 4) middle and radius of each geom that stands still, m; NaN of the others.
     """
@@ -77,6 +83,8 @@ class Scene:
     slots: int
     robots: tuple[tuple[int, int], ...]
     offset: tuple[Doubles, Doubles]
+    door: Door | None
+    leaves: int
     solid: tuple[SolidGroup, ...]
     bounds: Doubles
 
@@ -106,6 +114,19 @@ class Scene:
         rows = [[*outline.min(axis=0), *outline.max(axis=0), low, high] for outline, low, high in self._blocks]
         return np.array(rows).reshape(-1, 6)
 
+    @cached_property
+    def screens(self) -> Doubles:
+        """The large walls (K, 6) that hide who is behind them: middle, direction, half length and half width, m."""
+        found = []
+        for group in self.solid:
+            for part in group.parts:
+                if isinstance(part, Box) and part.z == 0.0 and part.height >= SCREEN and max(part.length, part.width) >= _LARGE:
+                    c, s = math.cos(group.heading), math.sin(group.heading)
+                    at = (group.x + c * part.x - s * part.y, group.y + s * part.x + c * part.y)
+                    found.append((*at, c, s, 0.5 * part.length, 0.5 * part.width))
+        found.sort(key=lambda row: (-max(row[4], row[5]), row))
+        return np.array(found[:_SCREENS]).reshape(-1, 6)
+
     def inside(self, point: ArrayLike) -> bool:
         """Return whether a point (3,) is inside a wall or a piece of furniture."""
         x, y, z = np.asarray(point, float)
@@ -133,6 +154,7 @@ class _Builder:
         world = solids(self._place)
         self._still(world.walls, _WALL)
         self._still(world.furniture, _FURNITURE)
+        leaves = self._leaves()
         people = len(self._kinds)
         for slot in range(self._slots):
             for part in (*PARTS, "shadow"):
@@ -155,6 +177,8 @@ class _Builder:
             self._slots,
             tuple(spans),
             (model.mesh_pos.copy(), turn.reshape(-1, 3, 3)),
+            self._place.map.door,
+            leaves,
             world.bodies,
             np.array(self._bounds),
         )
@@ -231,6 +255,16 @@ class _Builder:
             radius = float(np.linalg.norm(whole.corners - middle, axis=1).max())
             geom = self._geom(kind, -1, name, (*middle.tolist(), radius))
             geom.rgba = [*colour, 1.0]
+
+    def _leaves(self) -> int:
+        """Add the leaves of the map's door; return the number of the first, -1 without a door."""
+        if self._place.map.door is None:
+            return -1
+        first = len(self._kinds)
+        self._mesh("leaf", block())
+        for _ in range(2):
+            self._geom(_WALL, -1, "leaf").rgba = [*STEEL, 1.0]
+        return first
 
     def _robot(self, number: int, model: RobotModel) -> None:
         """Add a robot, joined by colour."""

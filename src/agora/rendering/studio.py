@@ -147,7 +147,8 @@ class Studio:
         )
         there: Bools = people.active[w] & (np.arange(world.slots) < world.traits.count[w])
         view.dress(looks)
-        view.pose(frames(looks, moving), there, self.poses(w), world.robots.active[w])
+        door = 1.0 if world.doors is None else float(world.doors.share[w])
+        view.pose(frames(looks, moving), there, self.poses(w), world.robots.active[w], door)
         return view
 
     def poses(self, w: int) -> Array:

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from agora.core.jit import kernel
+from agora.core.jit import hidden, kernel
 from agora.core.state import Array, Bools, Doubles, Ints
 from agora.rendering import context
 from agora.rendering.gait import Frames
-from agora.rendering.scene import CLASSES, Scene, mujoco
+from agora.rendering.scene import CLASSES, SCREEN, Scene, mujoco
 from agora.rendering.shapes import PARTS, Looks
 from agora.sensors.camera import Camera
 
@@ -28,7 +28,8 @@ _FACE = 70.0  # px, height of a person from which on faces are drawn
 _FINE = 110.0  # px, from which on the fine meshes are
 _SHADOW = len(PARTS)
 _SHADOW_HEIGHT = 0.002  # m
-_REACH = 1.25  # m, from the middle of a person to its farthest part
+_REACH, _WIDE = 1.25, 0.95  # m, from the middle of a person to its farthest part, and to the farthest sideways
+_LEAF = 2.2  # m, height of the leaves of a door
 
 
 @dataclass(frozen=True)
@@ -108,6 +109,7 @@ class View:
         self._shown = np.ones(self._model.ngeom, np.bool_)
         self._people = slice(scene.people, scene.people + scene.slots * (len(PARTS) + 1))
         self._looks: Looks | None = None
+        self._leaves_shown = False
         self._there = np.zeros((scene.slots, len(PARTS) + 1), np.bool_)
         self._place: Doubles = np.zeros((scene.slots, len(PARTS) + 1, 3))
         self._turn: Doubles = np.zeros((scene.slots, len(PARTS) + 1, 3, 3))
@@ -131,13 +133,22 @@ class View:
         context.current()
         self._gl.free()
 
-    def pose(self, people: Frames, there: Array, robots: Array, active: Array) -> None:
-        """Put people (slots) and robots (R, 3) at their places; those ``there`` (slots,) and ``active`` (R,) are in the world."""
+    def pose(self, people: Frames, there: Array, robots: Array, active: Array, door: float = 1.0) -> None:
+        """Put everything at its place.
+
+        Args:
+            people: people in all slots.
+            there: (slots,) whether they are in the world.
+            robots: (R, 3) poses, m and rad.
+            active: (R,) whether they are in the world.
+            door: share to which the map's door is open.
+        """
         scene, data = self.scene, self._data
         self._place[:, :_SHADOW], self._turn[:, :_SHADOW] = people.place, people.turn
         self._place[:, _SHADOW, :2] = people.place[:, 0, :2]
         self._there[:, :_SHADOW], self._there[:, _SHADOW] = people.shown & there[:, None], there
         self._active = active.copy()
+        self._open(door)
         for (first, last), (x, y, heading) in zip(scene.robots, robots, strict=True):
             c, s = math.cos(heading), math.sin(heading)
             base = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
@@ -145,13 +156,29 @@ class View:
             data.geom_xpos[first:last] = scene.offset[0][mesh] @ base.T + (x, y, 0.0)
             data.geom_xmat[first:last] = (base @ scene.offset[1][mesh]).reshape(-1, 9)
 
+    def _open(self, share: float) -> None:
+        """Put the leaves of the map's door where they are."""
+        scene, door = self.scene, self.scene.door
+        if door is None:
+            return
+        leaves = door.leaves(share)
+        self._leaves_shown = bool(leaves)
+        for number, leaf in enumerate(leaves, scene.leaves):
+            along, across, mesh = 0.5 * (leaf[1] - leaf[0]), 0.5 * (leaf[3] - leaf[0]), self._model.geom_dataid[number]
+            turn = np.array([[along[0], across[0], 0.0], [along[1], across[1], 0.0], [0.0, 0.0, 0.5 * _LEAF]])
+            self._data.geom_xpos[number] = (*leaf.mean(axis=0), 0.5 * _LEAF) + turn @ scene.offset[0][mesh]
+            self._data.geom_xmat[number] = (turn @ scene.offset[1][mesh]).ravel()
+
     def look(self, eye: Eye, hidden: int = -1) -> None:
         """Turn to what a camera sees; the robot of the number ``hidden`` is not drawn."""
         mj, scene = self._mj, self.scene
         self._shown[:] = ~eye.misses(scene.bounds[:, :3], scene.bounds[:, 3])
         middle = self._place[:, _SHADOW] + (0.0, 0.0, 0.9)
         tall = 1.7 * eye.camera.fy / np.maximum(np.linalg.norm(middle - eye.place, axis=1), 0.1)
-        seen = self._there & ~eye.misses(middle, np.full(len(middle), _REACH))[:, None]
+        away = eye.misses(middle, np.full(len(middle), _REACH)) | ~self._there.any(axis=1)
+        if eye.place[2] < SCREEN:
+            _hide(scene.screens, eye.place, middle, _WIDE, away, 0, len(away))
+        seen = self._there & ~away[:, None]
         seen[:, PARTS.index("face")] &= tall > _FACE
         self._shown[self._people] = seen.ravel()
         mesh = np.where(tall[:, None] > _FINE, self._mesh, self._far)
@@ -159,6 +186,8 @@ class View:
         place = self._place + np.einsum("spij,spj->spi", self._turn, scene.offset[0][mesh])
         self._data.geom_xpos[self._people] = place.reshape(-1, 3)
         self._data.geom_xmat[self._people] = (self._turn @ scene.offset[1][mesh]).reshape(-1, 9)
+        if scene.leaves >= 0:
+            self._shown[scene.leaves : scene.leaves + 2] = self._leaves_shown
         for number, (first, last) in enumerate(scene.robots):
             self._shown[first:last] = self._active[number] and number != hidden
         self._model.geom_group[:] = np.where(self._shown, _SHOWN, _HIDDEN)
@@ -264,6 +293,40 @@ def mj_rect(eye: Eye) -> Any:
     return mujoco().MjrRect(0, 0, eye.width, eye.height)
 
 
+@hidden
+def _meets(screen, x, y, dx, dy):
+    """Return whether a way from (x, y) by (dx, dy) meets a wall."""
+    c, s = screen[2], screen[3]
+    px, py = c * (x - screen[0]) + s * (y - screen[1]), c * (y - screen[1]) - s * (x - screen[0])
+    vx, vy = c * dx + s * dy, c * dy - s * dx
+    low, high = 0.0, 1.0
+    for p, v, half in ((px, vx, screen[4]), (py, vy, screen[5])):
+        if abs(v) < 1e-12:
+            if abs(p) > half:
+                return False
+            continue
+        a, b = (-half - p) / v, (half - p) / v
+        low, high = max(low, min(a, b)), min(high, max(a, b))
+    return low <= high
+
+
+@kernel
+def _hide(screens, eye, middle, wide, away, first, last):
+    """Mark people who are whole behind one large wall: both edges of the cone that holds them meet it before it comes to them."""
+    for p in range(first, last):
+        x, y = middle[p, 0] - eye[0], middle[p, 1] - eye[1]
+        far = math.sqrt(x * x + y * y)
+        if away[p] or far <= wide + 0.1:
+            continue
+        free, sine = (far - wide) / far, wide / far
+        cosine = math.sqrt(1.0 - sine * sine)
+        for k in range(len(screens)):
+            left = _meets(screens[k], eye[0], eye[1], free * (cosine * x - sine * y), free * (cosine * y + sine * x))
+            if left and _meets(screens[k], eye[0], eye[1], free * (cosine * x + sine * y), free * (cosine * y - sine * x)):
+                away[p] = True
+                break
+
+
 @kernel
 def _develop(rgb, z, fx, fy, cx, cy, right, down, ahead, image, first, last):
     """Write rows of an image from what OpenGL drew, whose first row is the lowest; pixels that show nothing get the sky's colour.
@@ -271,8 +334,13 @@ def _develop(rgb, z, fx, fy, cx, cy, right, down, ahead, image, first, last):
     Args:
         rgb: what was drawn.
         z: values of the depth buffer, 0 for nothing.
-        fx, fy, cx, cy: intrinsics.
-        right, down, ahead: upward parts of the directions of the optical frame.
+        fx: intrinsics, as the next three, px.
+        fy: px.
+        cx: px.
+        cy: px.
+        right: upward part of the direction to the right of the optical frame, as the next two.
+        down: of that down.
+        ahead: of that ahead.
         image: is written.
     """
     rows, columns = z.shape

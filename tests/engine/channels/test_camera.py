@@ -18,9 +18,10 @@ from agora.engine.observe import Observer
 from agora.engine.wiring import Wiring
 from agora.errors import InputError
 from agora.interfaces import Setting
+from agora.maps.doors import Door, with_door
 from agora.maps.furniture import Furniture
 from agora.maps.grid import Map
-from agora.rendering import context
+from agora.rendering import context, view
 from agora.rendering.noise import StructuredLight, TimeOfFlight
 from agora.rendering.scene import CLASSES
 from agora.robots.model import RobotModel
@@ -212,3 +213,38 @@ def test_without_a_way_to_draw_the_error_says_how_to_get_one(monkeypatch):
     monkeypatch.setattr(context.importlib, "import_module", lambda name: (_ for _ in ()).throw(ImportError("no library")))
     with pytest.raises(InputError, match=r"(?s)egl: no library.*osmesa: no library.*apt install libosmesa6.*agora doctor"):
         context.backend()
+
+
+def test_who_is_behind_a_wall_is_not_seen_and_who_looks_round_its_end_is():
+    wall = Map.from_shapes(segments=[[2.0, -1.0, 2.0, 0.6]], bounds=(-7.0, -5.0, 7.0, 6.0), name="wall")
+    hidden, round_the_end = (images(seen(place=wall, crowd=(at,))[0])["segmentation"] for at in ((4.0, -0.2), (4.0, 1.2)))
+    assert not (hidden == PERSON).any() and (round_the_end == PERSON).any()
+
+
+def test_nobody_is_left_out_who_can_be_seen(monkeypatch):
+    rng = np.random.default_rng(4)
+    ends = rng.uniform(-4.0, 4.0, (5, 2))
+    walls = np.concatenate([ends, ends + rng.uniform(-1.6, 1.6, (5, 2))], axis=1)
+    place = Map.from_shapes(segments=walls, bounds=(-7.0, -5.0, 7.0, 6.0), name="walls")
+    crowd, poses = rng.uniform(-4.0, 4.0, (20, 2)), [(*rng.uniform(-3.0, 3.0, 2), heading) for heading in (0.0, 2.0, 4.0)]
+    camera = replace(SMALL, what=("segmentation",))
+    with_walls = images(seen(camera, crowd=crowd, poses=poses, place=place)[0])["instance"].copy()
+    monkeypatch.setattr(view, "_hide", lambda *given: None)
+    assert np.array_equal(with_walls, images(seen(camera, crowd=crowd, poses=poses, place=place)[0])["instance"])
+    assert len(np.unique(with_walls)) > 5
+
+
+def test_a_door_is_seen_closed_and_open():
+    closed = hall_with_door()
+    observer, world = seen(replace(SMALL, what=("depth",)), crowd=(), place=closed)
+    middle = SMALL.height // 2, SMALL.width // 2
+    assert images(observer)["depth"][0][middle] == pytest.approx(3.0 - 0.03 - SMALL.x, abs=0.02)
+    world.doors.share[...] = 1.0
+    observer.measure()
+    assert images(observer)["depth"][0][middle] == pytest.approx(4.975 - SMALL.x, abs=0.02)
+
+
+def hall_with_door() -> Map:
+    walls = [[3.0, -4.0, 3.0, -1.0], [3.0, 1.0, 3.0, 4.0], [5.0, -4.0, 5.0, 4.0]]
+    door = Door(np.array([[3.0, -1.0], [3.0, 1.0]]))
+    return with_door(Map.from_shapes(segments=walls, bounds=(-7.0, -5.0, 7.0, 6.0), name="door"), door)
