@@ -113,7 +113,7 @@ def test_sensors_derived_channels_and_cameras_are_added_as_the_manual_says(stran
     files = ["depth.py", "forecast.py", "painted.py", "pyproject.toml"]
     assert sorted(path.name for path in stranger.folder.iterdir()) == files
     said = stranger.type()
-    assert all(name in said["list"] for name in ("depth_row", "forecast", "camera", "scan"))
+    assert all(name in said["list"] for name in ("depth_row", "forecast", "painting", "scan"))
     assert "shy" in said["bench"]
     run = (stranger.folder / "results" / "seen" / "run.yaml").read_text(encoding="utf-8")
     assert "careful" in run and "foresighted" in run

@@ -50,7 +50,7 @@ def page(monkeypatch):
             module = ModuleType(block.file.removesuffix(".py"))
             monkeypatch.setitem(sys.modules, module.__name__, module)
             exec(compile(block.text, block.file, "exec", dont_inherit=True), vars(module))
-    for name, value in {"depth_row": "depth:DepthRow", "forecast": "forecast:Forecast", "camera": "painted:Camera"}.items():
+    for name, value in {"depth_row": "depth:DepthRow", "forecast": "forecast:Forecast", "painting": "painted:Painting"}.items():
         monkeypatch.setitem(available("channels"), name, EntryPoint(name, value, "agora.channels"))
 
 
@@ -103,19 +103,19 @@ def test_a_forecast_knows_of_those_alone_whom_the_robot_knows_of():
     assert not seen(batch(("forecast",), "view", crowd=None), "forecast")["there"].any()
 
 
-def test_a_camera_shows_what_its_simulator_paints_and_is_refused_elsewhere():
-    image = seen(batch(("camera",), simulator=painted()), "camera")["image"]
+def test_a_painting_shows_what_its_simulator_paints_and_is_refused_elsewhere():
+    image = seen(batch(("painting",), simulator=painted()), "painting")["image"]
     assert image.dtype == np.uint8 and image.shape == (12, 16, 3)
     red = (image == (200, 30, 30)).all(-1)
     bearings = np.arctan2([-0.7, 1.4], [1.7, 3.1]) - POSE[2]
     columns = ((0.75 - bearings) / 1.5 * 16).astype(int)
     assert red[:, columns].all() and not red[:, [0, 10]].any()
-    with pytest.raises(InputError, match="channel camera: the simulator does not measure it"):
-        batch(("camera",))
+    with pytest.raises(InputError, match="channel painting: the simulator does not measure it"):
+        batch(("painting",))
 
 
 def test_what_channels_read_is_recorded_in_their_own_types_and_keeps_them_in_files_and_on_the_wire(tmp_path):
-    names = ("forecast", "camera", "pedestrians", "costmap", "scan", "path")
+    names = ("forecast", "painting", "pedestrians", "costmap", "scan", "path")
     conditions = Conditions(
         lidar=LIDAR, crowd=Waypoint(), ends=0, replan=0.3, simulator=painted(), perception=Perception("tracked")
     )
@@ -141,7 +141,7 @@ def test_what_channels_read_is_recorded_in_their_own_types_and_keeps_them_in_fil
         assert (recording.sensors["path"]["path"][k, : len(path)] == path).all()
     kinds = {(name, key): array.dtype for name, reading in recording.sensors.items() for key, array in reading.items()}
     assert kinds["forecast", "there"] == kinds["pedestrians", "present"] == np.bool_
-    assert kinds["camera", "image"] == kinds["costmap", "cost"] == np.uint8
+    assert kinds["painting", "image"] == kinds["costmap", "cost"] == np.uint8
     assert kinds["pedestrians", "id"] == kinds["path", "path_count"] == np.int32 and kinds["scan", "ranges"] == np.float32
     tracks.write_recordings(tmp_path / "x.parquet", {"a": recording, "b": replace(recording, sensors={})})
     back = tracks.read_recordings(tmp_path / "x.parquet")
@@ -259,7 +259,7 @@ def test_the_librarys_channels_that_are_no_rasters_keep_the_contract(channel):
 
 def test_those_of_the_page_keep_the_contract():
     check_channel(make("channels", "forecast"))
-    check_channel(make("channels", "camera"), simulator=painted())
+    check_channel(make("channels", "painting"), simulator=painted())
 
 
 def test_robots_that_are_driven_from_outside_read_what_is_made_of_what_they_are_told():
@@ -270,7 +270,7 @@ def test_robots_that_are_driven_from_outside_read_what_is_made_of_what_they_are_
     navigator.observed(0.0)
     decision = navigator.decide(0.0, 0, np.ones(1, np.bool_))
     assert decision.failures == {} and decision.twists[0, 0] > 0.0
-    for name, planner in (("depth_row", "depth.Careful"), ("camera", "painted.Shy")):
+    for name, planner in (("depth_row", "depth.Careful"), ("painting", "painted.Shy")):
         module, _, part = planner.partition(".")
         with pytest.raises(InputError, match=rf"channel {name}: .*topic|channel {name}: the simulator"):
             Navigator(begun, conditions, getattr(sys.modules[module], part)())
