@@ -37,10 +37,9 @@ UPSTREAMS = {
 
 _OTHERS = {
     "onnxruntime": ("people in images", "images"),
-    "mujoco": ("cameras", "mujoco"),
     "rosbags": ("bags", "ros"),
     "mcap": ("files of MCAP", "ros"),
-    "mujoco": ("the simulator mujoco", "mujoco"),
+    "mujoco": ("the simulator mujoco, and cameras", "mujoco"),
     "optuna": ("agora tune", "tune"),
     "onnx": ("policies as ONNX", "onnx"),
     "ray": ("the executor ray", "ray"),
