@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -61,8 +62,8 @@ def view_of(scene: Scene) -> View:
     Raises:
         InputError: nothing here can draw without a screen.
     """
-    if not hasattr(_local, "views"):
-        _local.views = OrderedDict()
+    if getattr(_local, "process", None) != os.getpid():  # what a process draws with is of no use to one that is forked from it
+        _local.process, _local.views = os.getpid(), OrderedDict()
     views: OrderedDict[int, View] = _local.views
     if id(scene) in views:
         views.move_to_end(id(scene))
@@ -89,6 +90,7 @@ class Studio:
         self._phase: Doubles = np.zeros(shape)
         self._known: list[tuple[Ints, Ints] | None] = [None] * shape[0]
         self._looks: list[Looks | None] = [None] * shape[0]
+        self._scenes: list[tuple[Start, Scene] | None] = [None] * shape[0]
 
     def forget(self, w: int) -> None:
         """Begin anew in a world, where an episode begins."""
@@ -123,9 +125,12 @@ class Studio:
         return np.asarray(np.hypot(people.vx[w], people.vy[w]), np.float64)
 
     def _scene(self, w: int) -> Scene:
-        start = self._world.starts[w]
+        start, held = self._world.starts[w], self._scenes[w]
         assert start is not None
-        return scene_of(start.map, furniture_of(start), [robot.model for robot in start.robots], self._world.slots)
+        if held is None or held[0] is not start:
+            models = [robot.model for robot in start.robots]
+            self._scenes[w] = held = start, scene_of(start.map, furniture_of(start), models, self._world.slots)
+        return held[1]
 
     def view(self, w: int) -> View:
         """Return this thread's view of a world as it is now.
