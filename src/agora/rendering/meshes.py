@@ -301,7 +301,9 @@ def _bag(fine: bool) -> Mesh:
     """A pack on the back of `_torso`."""
     rows = [[0.18, 0.24, 0.42, -0.95, 0.0], [0.3, 0.34, 0.5, -0.95, 0.0], [0.7, 0.33, 0.5, -0.92, 0.0]]
     pack = loft([*rows, [0.85, 0.2, 0.35, -0.85, 0.0]], 10, 2.0, fine)
-    straps = [tube([[0.47, side * 0.46, 0.5], [0.36, side * 0.42, 0.9]], 0.07, 4) for side in (-1, 1)]
+    strap = np.array([[0.53, 0.46, 0.40], [0.55, 0.46, 0.70], [0.40, 0.42, 0.93]])
+    sides = [strap * (1.0, side, 1.0) for side in (-1.0, 1.0)]
+    straps = [tube(side[k : k + 2], 0.07, 4) for side in sides for k in (0, 1)]
     return joined([pack, *straps]) if fine else pack
 
 
