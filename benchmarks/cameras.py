@@ -27,13 +27,15 @@ from agora.world.start import PedestrianStarts, RobotStart, Start
 from agora.world.world import World
 
 WALLS = [[0.0, 0.0, 16.0, 0.0], [16.0, 0.0, 16.0, 12.0], [16.0, 12.0, 0.0, 12.0], [0.0, 12.0, 0.0, 0.0], [9.0, 0.0, 9.0, 4.0]]
+ROBOT = (2.0, 5.0, 0.1)
 ROUNDS = 200
 
 
 def hall(people: int) -> Start:
     """The episode."""
     rng = np.random.default_rng(3)
-    place = rng.uniform((1.0, 1.0), (15.0, 11.0), (people, 2))
+    place = rng.uniform((1.0, 1.0), (15.0, 11.0), (4 * people, 2))
+    place = place[np.hypot(*(place - ROBOT[:2]).T) > 1.5][:people]
     crowd = PedestrianStarts(
         position=place,
         speed=np.full(people, 1.2),
@@ -49,7 +51,7 @@ def hall(people: int) -> Start:
     furniture = tuple(
         Furniture(name, x, 11.3, 3.14) for name, x in (("shelf", 2.0), ("desk", 5.0), ("cabinet", 8.0), ("sofa", 12.0))
     )
-    robot = RobotStart(load_robot("jackal"), np.array([2.0, 5.0, 0.1]), np.array([[14.0, 6.0, 0.0]]))
+    robot = RobotStart(load_robot("jackal"), np.array(ROBOT), np.array([[14.0, 6.0, 0.0]]))
     map = Map.from_shapes(segments=WALLS, bounds=(-0.5, -0.5, 16.5, 12.5), name="hall")
     return Start("benchmark/cameras/0", 1, map, (robot,), crowd, 60.0, furniture=furniture)
 
