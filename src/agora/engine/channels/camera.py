@@ -14,7 +14,7 @@ import numpy as np
 from agora.core.state import Array
 from agora.errors import InputError
 from agora.interfaces import Bound, Channel, Field, Source
-from agora.ranges import Distance, Duration, Length, Offset, Within
+from agora.ranges import Distance, Duration, Length, Within
 from agora.rendering.noise import NOISES, Noise
 from agora.rendering.scene import CLASSES
 from agora.rendering.studio import Studio
@@ -73,7 +73,7 @@ class Camera:
     cy: float | None = None
     x: Annotated[float, Within(-1e5, 1e5)] = 0.1
     y: Annotated[float, Within(-1e5, 1e5)] = 0.0
-    z: Offset = 0.8
+    z: Distance = 0.8
     roll: float = 0.0
     pitch: float = 0.0
     yaw: float = 0.0

@@ -13,7 +13,7 @@ from agora.core.state import Doubles
 from agora.engine.channels.camera import Camera
 from agora.errors import InputError
 from agora.interfaces import Bound, Channel, Field, Source
-from agora.ranges import Length, Offset, Within
+from agora.ranges import Distance, Length, Within
 
 __all__ = ["DepthScan"]
 
@@ -36,8 +36,8 @@ class DepthScan:
 
     camera: Camera = field(default_factory=lambda: Camera(what=("depth",)))
     beams: Annotated[int, Within(2, 4096)] = 64
-    low: Offset = 0.08
-    high: Offset = 1.8
+    low: Distance = 0.08
+    high: Length = 1.8
     range_max: Length = 10.0
 
     def __post_init__(self) -> None:

@@ -68,7 +68,7 @@ class Lidar3d:
     highest: Annotated[float, Within(-_STEEPEST, _STEEPEST)] = 0.26
     x: Offset = 0.0
     y: Offset = 0.0
-    z: Offset = 0.5
+    z: Distance = 0.5
     heading: float = 0.0
     range_min: Distance = 0.1
     range_max: Length = 30.0
