@@ -52,6 +52,7 @@ from agora.maps.io import MapFile, ShapesFile
 from agora.maps.zones import ZoneFile
 from agora.perception.detector import Detector
 from agora.perception.groups import GroupDetector
+from agora.perception.hog import HogDetector
 from agora.perception.image_tracker import Locator
 from agora.perception.images import ImageDetector
 from agora.perception.perception import Perception
@@ -147,7 +148,7 @@ RECORDS: dict[str, tuple[type, ...]] = {
     "trained": (LookAhead,),
     "crowd_declaration": (CrowdDeclaration,),
     "crowd_scene": (CrowdScene,),
-    "perception": (Perception, View, Detector, Tracker, GroupDetector, ImageDetector, Locator, Camera),
+    "perception": (Perception, View, Detector, Tracker, GroupDetector, ImageDetector, HogDetector, Locator, Camera),
     "wire": (Episode, Start, RobotStart, PedestrianStarts, Trajectories, Snapshot, PedestriansNow, RobotsNow, Recording),
     "program": (Hello, Question, Answer),
 }

@@ -44,7 +44,7 @@ for name, module in list(sys.modules.items()):
         for key, value in vars(module).items():
             if isinstance(value, held):
                 print(f"{name}.{key} is a random generator")
-heavy = {"matplotlib", "onnxruntime", "optuna", "rospy", "sklearn", "stable_baselines3", "tf2_ros", "tkinter", "torch"}
+heavy = {"cv2", "matplotlib", "onnxruntime", "optuna", "rospy", "sklearn", "stable_baselines3", "tf2_ros", "tkinter", "torch"}
 for name in sorted(heavy & set(sys.modules)):
     print(f"{name} was imported")
 """

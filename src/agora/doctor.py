@@ -37,6 +37,7 @@ UPSTREAMS = {
 
 _OTHERS = {
     "onnxruntime": ("people in images", "images"),
+    "cv2": ("people in images by HOG", "images"),
     "rosbags": ("bags", "ros"),
     "mcap": ("files of MCAP", "ros"),
     "mujoco": ("the simulator mujoco, and cameras", "mujoco"),

@@ -12,7 +12,7 @@ from agora.core.state import Array, Doubles
 from agora.errors import InputError
 from agora.perception.detector import Detections
 from agora.perception.following import Following
-from agora.perception.images import Boxes, ImageDetector
+from agora.perception.images import Boxes, FindsPeople
 from agora.perception.tracker import Tracker
 from agora.sensors.camera import Camera
 from agora.sensors.lidar import Lidar
@@ -106,7 +106,7 @@ class ImageTracker:
     """
 
     def __init__(
-        self, detector: ImageDetector, camera: Camera, locator: Locator | None = None, tracker: Tracker | None = None
+        self, detector: FindsPeople, camera: Camera, locator: Locator | None = None, tracker: Tracker | None = None
     ) -> None:
         self.camera, self._detector, self._locator = camera, detector, locator or Locator()
         rules = tracker or Tracker()
@@ -126,7 +126,7 @@ class ImageTracker:
             dt: time after the image before, s; 0 for the first.
 
         Raises:
-            InputError: the images are not of one size, or as `ImageDetector.detect`.
+            InputError: the images are not of one size, or as `detect` of the detector.
         """
         image, depth = np.asarray(image), np.asarray(depth)
         if depth.shape != image.shape[:2]:

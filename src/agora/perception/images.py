@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -28,7 +28,7 @@ from agora.documents import similar
 from agora.errors import InputError, UnknownNameError, reading
 from agora.extras import missing
 
-__all__ = ["ImageDetector"]
+__all__ = ["FindsPeople", "ImageDetector"]
 
 _GREY = F(114.0 / 255.0)  # of the borders, what the family is trained with
 _FULL = F(1.0 / 255.0)
@@ -54,6 +54,26 @@ class Boxes(NamedTuple):
     def at(self, which: Array) -> Boxes:
         """Return the boxes of some indices."""
         return Boxes(self.corners[which], self.confidence[which], self.label[which])
+
+
+class FindsPeople(Protocol):
+    """A detector of people in images."""
+
+    def detect(self, image: Array) -> Boxes:
+        """Return where people are in an image (rows, columns, 3) uint8, red, green and blue."""
+        ...
+
+
+def checked(image: Array) -> Array:
+    """Return an image, its values one after the other.
+
+    Raises:
+        InputError: it is not (rows, columns, 3) of uint8.
+    """
+    image = np.ascontiguousarray(image)
+    if image.ndim != 3 or image.shape[2] != 3 or image.dtype != np.uint8 or 0 in image.shape:
+        raise InputError(f"image: expected (rows, columns, 3) of uint8, got {image.shape} of {image.dtype}")
+    return image
 
 
 class Fit(NamedTuple):
@@ -111,9 +131,7 @@ class ImageDetector:
             InputError: that is no such image; or at the first call, the file is not a model that can be used, or ONNX Runtime is
                 not installed.
         """
-        image = np.ascontiguousarray(image)
-        if image.ndim != 3 or image.shape[2] != 3 or image.dtype != np.uint8 or 0 in image.shape:
-            raise InputError(f"image: expected (rows, columns, 3) of uint8, got {image.shape} of {image.dtype}")
+        image = checked(image)
         model, shape = self.model, (image.shape[0], image.shape[1])
         fit = Fit.of(shape, model.room)
         letterbox(image, fit, model.image, 0, model.room[0])

@@ -1,8 +1,13 @@
-"""The scores of tracks against the truth: the CLEAR MOT measures.
+"""The scores of tracks and of boxes in images against the truth.
+
+Tracks: the CLEAR MOT measures.
 
 K. Bernardin and R. Stiefelhagen, "Evaluating multiple object tracking performance: the CLEAR MOT metrics", EURASIP Journal on Image
 and Video Processing, 2008: a track that was somebody's a moment ago stays theirs while it is near enough; the others are assigned
 such that the sum of distances is the least. Who is hidden need not be found: that is no miss, and finding them is no mistake.
+
+Boxes: M. Everingham et al., "The PASCAL visual object classes (VOC) challenge", International Journal of Computer Vision 88, 2010:
+the most certain box comes first, and is that of a person whom it shares half of their union with and who has no box yet.
 """
 
 from __future__ import annotations
@@ -11,7 +16,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from agora.core.state import Array, Bools
+from agora.core.state import Array, Bools, Doubles, Ints
 
 _FAR = 1e6
 
@@ -98,3 +103,37 @@ class Scores:
         """MOTA: 1 - (misses + false tracks + switches) / persons to be found; 1 where there is nobody and nothing is said."""
         wrong = self.people - self.found + self.false + self.switches
         return 1.0 - wrong / self.people if self.people else 1.0 - wrong
+
+
+def true_boxes(instance: Array, is_person: Bools) -> tuple[Ints, Doubles, Ints]:
+    """Return the people that a segmentation shows: ids (K,), corners (K, 4) of what is seen of them, px, and pixels (K,) seen.
+
+    Args:
+        instance: (rows, columns) id of the person that each pixel shows.
+        is_person: (rows, columns) whether it shows a person.
+    """
+    people = np.unique(instance[is_person])
+    corners, pixels = np.zeros((len(people), 4)), np.zeros(len(people), np.int32)
+    for k, person in enumerate(people):
+        rows, columns = np.nonzero(is_person & (instance == person))
+        corners[k], pixels[k] = (columns.min(), rows.min(), columns.max() + 1, rows.max() + 1), len(rows)
+    return people.astype(np.int32), corners, pixels
+
+
+def shares(a: Array, b: Array) -> Doubles:
+    """Return the shares (K, M) of their union that boxes (K, 4) and boxes (M, 4) have in common."""
+    a, b = np.asarray(a, float)[:, None], np.asarray(b, float)[None]
+    sides = np.minimum(a[..., 2:], b[..., 2:]) - np.maximum(a[..., :2], b[..., :2])
+    both = sides.clip(0.0).prod(-1)
+    union = (a[..., 2:] - a[..., :2]).prod(-1) + (b[..., 2:] - b[..., :2]).prod(-1) - both
+    return np.asarray(np.divide(both, union, out=np.zeros_like(both), where=union > 0.0))
+
+
+def whose(corners: Array, truth: Array, overlap: float = 0.5) -> Ints:
+    """Return the index (K,) of the true box (M, 4) that each box (K, 4), the most certain first, has found; -1 for none."""
+    shared, found = shares(corners, truth), np.full(len(corners), -1, np.int32)
+    for k in range(len(corners)):
+        if shared.shape[1] and shared[k].max() >= overlap:
+            found[k] = shared[k].argmax()
+            shared[:, found[k]] = -1.0
+    return found

@@ -1,0 +1,104 @@
+"""People in images by OpenCV's detector, which needs no file.
+
+N. Dalal and B. Triggs, "Histograms of oriented gradients for human detection", CVPR 2005: a window of 64 x 128 px slides over the
+image at many sizes, and a linear SVM that OpenCV brings along tells whether it shows somebody upright. It was trained on
+photographs of whole people with about 16 px of background on each side of them in that window. OpenCV has it up to version 4.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from agora.core.state import Array
+from agora.errors import InputError
+from agora.extras import missing
+from agora.perception.images import Boxes, checked, suppressed
+
+__all__ = ["HogDetector"]
+
+_WIDTH, _HEIGHT, _RIM = 64, 128, 16  # px, of the window and of the background in it
+_STRIDES = (4, 8, 16)  # px, multiples of which the window moves by
+_PADDING = (16, 16)  # px, by which a window may reach beyond the image
+
+
+@dataclass(frozen=True)
+class HogDetector:
+    """Finds whole upright people in images, 96 px high or more.
+
+    Attributes:
+        confidence: least confidence that counts, in 0..1: the logistic function of the distance from the SVM's plane, 0.5 on it.
+        overlap: share of their union from which on the less certain of two boxes is dropped.
+        most: most boxes of an image.
+        stride: step of the window, px: 4, 8 or 16.
+        growth: ratio of a size of the window to the next smaller one, above 1.
+        threads: number of threads that OpenCV may use, in the whole process.
+    """
+
+    confidence: float = 0.6
+    overlap: float = 0.3
+    most: int = 64
+    stride: int = 8
+    growth: float = 1.05
+    threads: int = 1
+
+    def __post_init__(self) -> None:
+        for name in ("confidence", "overlap"):
+            if not 0.0 <= getattr(self, name) <= 1.0:
+                raise ValueError(f"{name} must be in 0..1, got {getattr(self, name)}")
+        for name in ("most", "threads"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
+        if self.stride not in _STRIDES:
+            raise ValueError(f"stride must be one of {', '.join(map(str, _STRIDES))}, got {self.stride}")
+        if not 1.005 <= self.growth < math.inf:
+            raise ValueError(f"growth must be at least 1.005 and finite, got {self.growth}")
+
+    def detect(self, image: Array) -> Boxes:
+        """Return where people are in an image (rows, columns, 3) uint8, red, green and blue; nobody in one below 64 x 128 px.
+
+        Raises:
+            InputError: that is no such image, or OpenCV is not installed.
+        """
+        image = checked(image)
+        hog = self._hog
+        if image.shape[0] < _HEIGHT or image.shape[1] < _WIDTH:
+            return _boxes(np.zeros((0, 4)), np.zeros(0))
+        sure = min(max(self.confidence, 1e-6), 1.0 - 1e-6)
+        found, margin = hog.detectMultiScale(
+            image[..., ::-1].copy(),  # OpenCV's order is blue, green, red
+            hitThreshold=math.log(sure / (1.0 - sure)),
+            winStride=(self.stride, self.stride),
+            padding=_PADDING,
+            scale=self.growth,
+            groupThreshold=0,
+        )
+        x, y, width, height = np.reshape(found, (-1, 4)).astype(float).T
+        margin = np.reshape(margin, -1).astype(float)
+        order = np.lexsort((height, y, x, -margin))  # threads find them in any order
+        aside, above = _RIM / _WIDTH * width, _RIM / _HEIGHT * height
+        corners = np.stack((x + aside, y + above, x + width - aside, y + height - above), 1)
+        corners = corners.clip(0, [image.shape[1], image.shape[0]] * 2)
+        return suppressed(_boxes(corners[order], 1.0 / (1.0 + np.exp(-margin[order]))), self.overlap, self.most)
+
+    @cached_property
+    def _hog(self) -> Any:
+        """OpenCV's detector with its weights."""
+        try:
+            import cv2
+        except ImportError as error:
+            raise missing("people in images by HOG need", "opencv-python-headless", "images") from error
+        if not hasattr(cv2, "HOGDescriptor"):
+            raise InputError(f"OpenCV {cv2.__version__} has no HOG detector; expected a version below 5")
+        cv2.setNumThreads(self.threads)
+        hog = cv2.HOGDescriptor()
+        hog.setSVMDetector(cv2.HOGDescriptor.getDefaultPeopleDetector())
+        return hog
+
+
+def _boxes(corners: Array, confidence: Array) -> Boxes:
+    return Boxes(corners.astype(np.float32), confidence.astype(np.float32), np.zeros(len(corners), np.int32))
