@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 from agora.core import state
 from agora.core.recording import Contact
-from agora.core.state import Bools, Doubles, Floats, Minds, Pedestrians, Robots, Traits
+from agora.core.state import Array, Bools, Doubles, Floats, Minds, Pedestrians, Robots, Traits
 from agora.errors import AgoraError
 
 if TYPE_CHECKING:
     from agora.draft.stage import Stage
+    from agora.engine.channels.camera import Camera
     from agora.interfaces import Ability
     from agora.maps.grid import Map
     from agora.robots.model import RobotModel
@@ -231,6 +232,15 @@ class Driver(Protocol):
 
     def readings(self) -> Sequence[Reading]:
         """The scans since the last call that `begin`, `advance` or `wait` brought."""
+
+    def look(self, robot: int, camera: Camera) -> Mapping[str, Array]:
+        """Return what a robot's camera sees now, where the simulator can ``rgbd``.
+
+        The images are by the fields of the channel; there is none where none is due.
+
+        Raises:
+            InputError: nothing here can draw them.
+        """
 
     def standing(self) -> Sequence[RobotStanding]:
         """Return the state of every robot's episode."""

@@ -10,7 +10,8 @@ import numpy as np
 
 from agora.core import state
 from agora.core.recording import Contact
-from agora.core.state import Bools, Doubles, Floats, Robots, carry
+from agora.core.state import Array, Bools, Doubles, Floats, Robots, carry
+from agora.engine.channels.camera import Camera, Cameras
 from agora.engine.channels.scan import Scanner
 from agora.engine.conditions import Conditions
 from agora.engine.engine import Engine
@@ -56,7 +57,7 @@ class OneWorld:
     def __init__(self, simulator: Named | None = None) -> None:
         self._simulator = simulator or Named.of("simulators", "native")
         self.name: str = self._simulator.name
-        self.can: frozenset[Ability] = frozenset({"pause", "delete"}) | self._simulator.part.can
+        self.can: frozenset[Ability] = frozenset({"pause", "delete", "rgbd"}) | self._simulator.part.can
         self._people = PeopleAtStep.room(0)
         plane = Map.open((-10.0, -10.0), (10.0, 10.0))
         start = Start("native/plane/0", 0, plane, (), PedestrianStarts.none(), timeout=_NO_LIMIT)
@@ -125,6 +126,7 @@ class OneWorld:
         self._engine.reset(0, start)
         self._lidars = [conditions.lidar or robot.model.lidar for robot in given]
         self._scanners = {lidar: Scanner(self._world, lidar) for lidar in self._lidars if lidar is not None}
+        self._cameras = dict[Camera, Cameras]()
 
     def _backend(self, conditions: Conditions) -> Backend:
         """Return the engine of the simulator, or the library's with its robots."""
@@ -222,6 +224,7 @@ class OneWorld:
         self._keep(people)
         world = self._world
         carry(self._people.traits, world.traits)
+        carry(self._people.minds, world.minds)
         if people.step == self.step:
             carry(self._people.now, world.pedestrians)
         self._engine.adopt(0)
@@ -231,6 +234,7 @@ class OneWorld:
         self._people = replace(self._people, step=people.step) if fits else PeopleAtStep.room(self._world.slots, people.step)
         carry(people.now, self._people.now)
         carry(people.traits, self._people.traits)
+        carry(people.minds, self._people.minds)
 
     def command(self, twists: Floats, failures: Mapping[int, str]) -> None:
         """Set the twists (R, 3) that count until the next call."""
@@ -300,6 +304,21 @@ class OneWorld:
         """The scans since the last call."""
         taken, self._readings = self._readings, []
         return taken
+
+    def look(self, robot: int, camera: Camera) -> Mapping[str, Array]:
+        """Return what a robot's camera sees now, by the fields of the channel; nothing where no image is due."""
+        world = self._world
+        if self.step % self._conditions.periods.steps("sensor"):
+            return {}
+        if camera not in self._cameras:
+            shape, fields = (1, world.layout.robots), camera.fields.items()
+            room = {name: np.zeros((*shape, *field.sized()), field.kind) for name, field in fields}
+            self._cameras[camera] = Cameras(world, replace(camera, latency=0.0), room)
+        cameras = self._cameras[camera]
+        if cameras.taken[0, robot] != self.step:  # else they were taken for another robot
+            cameras.measure(0, 1)
+        due = cameras.taken[0, robot] == self.step
+        return {name: images[0, robot] for name, images in cameras.reading.items()} if due else {}
 
     def standing(self) -> Sequence[RobotStanding]:
         """Return the state of every robot's episode."""

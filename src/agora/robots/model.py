@@ -160,6 +160,11 @@ class RobotModel:
         """Radius of the smallest curve of the base, m; 0 for robots that turn in place."""
         return self.wheelbase / math.tan(self.max_steering) if self.wheelbase and self.max_steering else 0.0
 
+    @property
+    def camera(self) -> Any:
+        """Its sensor `agora.engine.channels.camera.Camera`; None where it has none."""
+        return next((sensor.part for sensor in self.sensors if sensor.name == "camera"), None)
+
     def fill(self, traits: RobotTraits, worlds: Any, r: int) -> None:
         """Write this robot into slot ``r`` of the worlds that the index or slice ``worlds`` selects.
 

@@ -1,17 +1,23 @@
 """Robot descriptions as URDF, for robot_state_publisher, RViz and MuJoCo.
 
 Frames: the model's ``base_frame`` on the ground at the base, ``base_link`` at the same place where that has another name, ``body``
-with all mass, and the ``sensor_frame`` at the lidar. A prefix (``<robot>/``) is the publisher's business (``tf_prefix``).
+with all mass, the ``sensor_frame`` at the lidar, and ``camera_optical`` at the camera. A prefix (``<robot>/``) is the publisher's
+business (``tf_prefix``).
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from xml.etree import ElementTree as Xml
 
 from agora.robots.body import Body, Part, body
 from agora.robots.model import RobotModel
 
-__all__ = ["urdf"]
+__all__ = ["OPTICAL", "urdf"]
+
+OPTICAL = "camera_optical"
+"""Frame of a camera: z ahead, x to the right and y down, as the columns and rows of its images go."""
+_STRAIGHT = (0.0, 0.0, 0.0)
 
 
 def urdf(model: RobotModel) -> str:
@@ -25,7 +31,7 @@ def urdf(model: RobotModel) -> str:
     for k, part in enumerate(built.parts):
         for tag in ("visual", "collision") if part.solid else ("visual",):
             holder = Xml.SubElement(link, tag, name=f"part_{k}_{tag}")
-            _origin(holder, part.x, part.y, part.z, part.roll, part.heading)
+            _origin(holder, (part.x, part.y, part.z), (part.roll, 0.0, part.heading))
             _geometry(Xml.SubElement(holder, "geometry"), part)
             if tag == "visual":
                 material = Xml.SubElement(holder, "material", name=f"colour_{k}")
@@ -36,7 +42,11 @@ def urdf(model: RobotModel) -> str:
         _fixed(root, base, "base_link")
     if model.lidar:
         Xml.SubElement(root, "link", name=model.sensor_frame)
-        _fixed(root, base, model.sensor_frame, model.lidar.x, model.lidar.y, built.scan_height, model.lidar.heading)
+        place = model.lidar.x, model.lidar.y, built.scan_height
+        _fixed(root, base, model.sensor_frame, place, (0.0, 0.0, model.lidar.heading))
+    if (camera := model.camera) is not None and not camera.fixed:
+        Xml.SubElement(root, "link", name=OPTICAL)
+        _fixed(root, base, OPTICAL, (camera.x, camera.y, camera.z), camera.pinhole.optical_angles)
     Xml.indent(root)
     return '<?xml version="1.0"?>\n' + Xml.tostring(root, encoding="unicode") + "\n"
 
@@ -45,13 +55,13 @@ def _numbers(*values: float) -> str:
     return " ".join(f"{value:.9g}" for value in values)
 
 
-def _origin(holder: Xml.Element, x: float, y: float, z: float, roll: float = 0.0, heading: float = 0.0) -> None:
-    Xml.SubElement(holder, "origin", xyz=_numbers(x, y, z), rpy=_numbers(roll, 0.0, heading))
+def _origin(holder: Xml.Element, place: Iterable[float], angles: Iterable[float] = _STRAIGHT) -> None:
+    Xml.SubElement(holder, "origin", xyz=_numbers(*place), rpy=_numbers(*angles))
 
 
 def _inertial(link: Xml.Element, built: Body) -> None:
     holder = Xml.SubElement(link, "inertial")
-    _origin(holder, *built.centre.tolist())
+    _origin(holder, built.centre.tolist())
     Xml.SubElement(holder, "mass", value=_numbers(built.mass))
     axes = {"x": 0, "y": 1, "z": 2}
     pairs = ("xx", "xy", "xz", "yy", "yz", "zz")
@@ -66,9 +76,9 @@ def _geometry(holder: Xml.Element, part: Part) -> None:
 
 
 def _fixed(
-    root: Xml.Element, parent: str, child: str, x: float = 0.0, y: float = 0.0, z: float = 0.0, heading: float = 0.0
+    root: Xml.Element, parent: str, child: str, place: Iterable[float] = _STRAIGHT, angles: Iterable[float] = _STRAIGHT
 ) -> None:
     joint = Xml.SubElement(root, "joint", name=f"{child}_joint", type="fixed")
-    _origin(joint, x, y, z, heading=heading)
+    _origin(joint, place, angles)
     Xml.SubElement(joint, "parent", link=parent)
     Xml.SubElement(joint, "child", link=child)

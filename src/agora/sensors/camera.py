@@ -61,13 +61,13 @@ class Camera:
     @staticmethod
     def at(fx: float, fy: float, cx: float, cy: float, turn: ArrayLike, place: ArrayLike) -> Camera:
         """A camera by the rotation (3, 3) and the place (3,) of its optical frame, as tf tells them."""
-        m = np.asarray(turn, float) @ _OPTICAL.T
         x, y, z = (float(v) for v in np.asarray(place, float))
-        level = math.hypot(m[0, 0], m[1, 0])
-        pitch = math.atan2(-m[2, 0], level)
-        if level < _UPRIGHT:
-            return Camera(fx, fy, cx, cy, x, y, z, math.atan2(-m[1, 2], m[1, 1]), pitch, 0.0)
-        return Camera(fx, fy, cx, cy, x, y, z, math.atan2(m[2, 1], m[2, 2]), pitch, math.atan2(m[1, 0], m[0, 0]))
+        return Camera(fx, fy, cx, cy, x, y, z, *_angles(np.asarray(turn, float) @ _OPTICAL.T))
+
+    @property
+    def optical_angles(self) -> tuple[float, float, float]:
+        """Roll, pitch and yaw of the optical frame on the base, rad."""
+        return _angles(self.rotation())
 
     def rotation(self) -> Doubles:
         """The rotation (3, 3) of the optical frame on the base."""
@@ -84,3 +84,12 @@ class Camera:
         u, v, depth = (np.asarray(a, float) for a in (u, v, depth))
         seen = np.stack(np.broadcast_arrays((u - self.cx) / self.fx * depth, (v - self.cy) / self.fy * depth, depth), -1)
         return np.asarray(seen @ self.rotation().T + (self.x, self.y, self.z))
+
+
+def _angles(m: Doubles) -> tuple[float, float, float]:
+    """Return roll, pitch and yaw of a rotation (3, 3), rad."""
+    level = math.hypot(m[0, 0], m[1, 0])
+    pitch = math.atan2(-m[2, 0], level)
+    if level < _UPRIGHT:
+        return math.atan2(-m[1, 2], m[1, 1]), pitch, 0.0
+    return math.atan2(m[2, 1], m[2, 2]), pitch, math.atan2(m[1, 0], m[0, 0])

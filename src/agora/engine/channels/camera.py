@@ -142,6 +142,7 @@ class Cameras:
     Attributes:
         camera: as given.
         reading: as given.
+        taken: (W, R) physics step of each robot's last image.
     """
 
     def __init__(self, world: World, camera: Camera, reading: dict[str, Array]) -> None:
@@ -149,7 +150,7 @@ class Cameras:
         self._studio = Studio(world)
         shape = (world.layout.worlds, world.layout.robots)
         self._period, self._late = (round(time / world.dt) for time in (1.0 / camera.rate if camera.rate else 0.0, camera.latency))
-        self._taken = np.full(shape, -(2**31), np.int64)
+        self.taken = np.full(shape, -(2**31), np.int64)
         self._held = {name: np.zeros_like(array) for name, array in reading.items()} if self._period or self._late else reading
         self._coming: dict[tuple[int, int], deque[tuple[int, dict[str, Array]]]] = {}
         self._noise = None if camera.noise == "none" else NOISES[camera.noise](camera.lost)
@@ -157,7 +158,7 @@ class Cameras:
     def begin(self, world: int, robot: int, model: RobotModel) -> None:
         """Forget what was before an episode."""
         self._studio.forget(world)
-        self._taken[world, robot] = -(2**31)
+        self.taken[world, robot] = -(2**31)
         self._coming[world, robot] = deque()
         for array in (*self.reading.values(), *self._held.values()):
             array[world, robot] = 0
@@ -173,9 +174,9 @@ class Cameras:
     def _take(self, w: int) -> None:
         step, active, view = int(self._world.status.clock.step[w]), self._world.robots.active[w], None
         for r in range(len(active)):
-            if step - self._taken[w, r] < self._period:
+            if step - self.taken[w, r] < self._period:
                 continue
-            self._taken[w, r] = step
+            self.taken[w, r] = step
             images = {name: array[w, r] for name, array in self._held.items()}
             if self._late:
                 images = {name: np.zeros_like(array) for name, array in images.items()}

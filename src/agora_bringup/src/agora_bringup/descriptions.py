@@ -119,11 +119,11 @@ def frames(name: str, text: str) -> list[TransformStamped]:
     for joint in Xml.fromstring(text).iter("joint"):
         transform = TransformStamped()
         origin: Any = joint.find("origin")
-        heading = float(origin.get("rpy").split()[2])
+        roll, pitch, heading = map(float, origin.get("rpy").split())
         transform.header.frame_id = f"{name}/{joint.find('parent').get('link')}"
         transform.child_frame_id = f"{name}/{joint.find('child').get('link')}"
         place = transform.transform.translation
         place.x, place.y, place.z = map(float, origin.get("xyz").split())
-        transform.transform.rotation = quaternion(heading)
+        transform.transform.rotation = quaternion(heading, pitch, roll)
         made.append(transform)
     return made

@@ -1,9 +1,10 @@
 """RViz with a configuration for the robots that there are.
 
 A configuration is an RViz file. Its display groups named ``ROBOT`` are written once for each robot of the episode, and ``ROBOT`` in
-their values, and anywhere else in the file, becomes a robot's name: in a group that of its robot, elsewhere the first one's. Topics
-are relative to the namespace that this node is in. The view from above takes in the whole map. Where that leaves names too
-small to read, they are not shown until their box is ticked. Once the file is written this process becomes RViz.
+their values, and anywhere else in the file, becomes a robot's name: in a group that of its robot, elsewhere the first one's; a
+display of images shows the first robot that has a camera, and is left out where none has. Topics are relative to the namespace
+that this node is in. The view from above takes in the whole map. Where that leaves names too small to read, they are not shown
+until their box is ticked. Once the file is written this process becomes RViz.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import Any
 import rospkg
 import rospy
 import yaml
-from agora_ros.conversions import from_episode
+from agora_ros.conversions import from_episode, model_of
 from agora_ros.names import ros_name
 
 from agora.errors import InputError, UnknownNameError
@@ -57,6 +58,8 @@ def filled(text: str, episode: Episode) -> str:
     displays = []
     for display in tree["Visualization Manager"]["Displays"]:
         each = robots if display.get("Name") == ROBOT else robots[:1]
+        if display["Class"] == "rviz/Image":
+            each = [robot.name for robot in episode.robots if robot.model and model_of(robot.model).camera is not None][:1]
         displays += [_renamed(display, robot) for robot in each]
     tree["Visualization Manager"]["Displays"] = displays
     view = tree["Visualization Manager"]["Views"]["Current"]

@@ -58,9 +58,12 @@ def _duration(seconds: float) -> Any:
     return Duration(whole // 1_000_000_000, whole % 1_000_000_000)
 
 
-def quaternion(heading: float) -> Quaternion:
-    """A rotation about z."""
-    return Quaternion(0.0, 0.0, math.sin(heading / 2), math.cos(heading / 2))
+def quaternion(heading: float, pitch: float = 0.0, roll: float = 0.0) -> Quaternion:
+    """A rotation about x, y and z, in this order."""
+    (sy, cy), (sp, cp), (sr, cr) = ((math.sin(a / 2), math.cos(a / 2)) for a in (heading, pitch, roll))
+    return Quaternion(
+        sr * cp * cy - cr * sp * sy, cr * sp * cy + sr * cp * sy, cr * cp * sy - sr * sp * cy, cr * cp * cy + sr * sp * sy
+    )
 
 
 def to_pose(pose: Any) -> Pose:

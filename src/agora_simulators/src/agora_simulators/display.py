@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -93,6 +94,10 @@ class Display:
         for reading in driver.readings():
             taken = stamp_of(0, driver.dt, driver.began + reading.time) if self._passes else stamp
             self.topics[driver.names[reading.robot]].show_scan(reading.ranges, reading.lidar, taken)
+        if "rgbd" in driver.can:
+            for r, name in enumerate(driver.names):
+                if (camera := self.topics[name].camera) is not None and robots.active[0, r]:
+                    camera.show(partial(driver.look, r), stamp)
         for r, contact in driver.contacts():
             where = {"time": contact.time, "x": contact.x, "y": contact.y}
             self._contacts.publish(_headed(Contact(robot=driver.names[r], kind=contact.kind, party=contact.party, **where), stamp))

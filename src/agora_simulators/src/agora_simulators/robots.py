@@ -19,6 +19,7 @@ from agora.core.state import Floats, Robots
 from agora.robots.body import body
 from agora.robots.model import RobotModel
 from agora.sensors.lidar import Lidar
+from agora_simulators.cameras import CameraTopics
 
 MAP = "map"
 _START_SPREAD = (0.1, 0.05)  # m, rad: standard deviations that AMCL begins with
@@ -36,6 +37,7 @@ class RobotTopics:
         name: name of the robot.
         model: model of the robot.
         received: number of commands so far.
+        camera: topics of its camera; None where it has none.
     """
 
     def __init__(self, name: str, model: RobotModel, news: threading.Condition) -> None:
@@ -54,6 +56,7 @@ class RobotTopics:
             self._start = publisher(f"{self.space}/initialpose", PoseWithCovarianceStamped, queue_size=1, latch=True)
         self._listens = rospy.Subscriber(f"{self.space}/cmd_vel", Twist, self._receive, queue_size=1, tcp_nodelay=True)
         self._collision.publish(False)
+        self.camera = None if model.camera is None else CameraTopics(self.space, model.camera)
 
     def _receive(self, message: Twist) -> None:
         twist = from_twist(message)
@@ -96,6 +99,8 @@ class RobotTopics:
         if (lidar := self.model.lidar) is not None:
             fixed.append(_transform(self._base, self._sensor, lidar.x, lidar.y, lidar.heading))
             fixed[-1].transform.translation.z = body(self.model).scan_height
+        if self.camera is not None:
+            fixed.append(self.camera.frame(self._base))
         return fixed
 
     def show(self, robots: Robots, r: int, stamp: Any) -> TransformStamped:
@@ -135,6 +140,8 @@ class RobotTopics:
         for topic in (self._listens, self._scan, self._odom, self._collision, self._start):
             if topic is not None:
                 topic.unregister()
+        if self.camera is not None:
+            self.camera.close()
 
 
 def _transform(parent: str, child: str, x: float, y: float, heading: float) -> TransformStamped:
