@@ -146,7 +146,7 @@ def _pushed(spec: Any, base: Any, number: int, model: RobotModel, mass: float, c
 def _on_wheels(
     spec: Any, base: Any, number: int, model: RobotModel, driven: list[Part], mass: float, density: float, friction: float
 ) -> Chassis:
-    """Wheels with contact; those on the axle through the base have motors, the others steer."""
+    """Wheels with contact and a motor each; those before the axle through the base steer."""
     import mujoco
 
     r = driven[0].size[0]

@@ -50,7 +50,7 @@ class MuJoCo:
     timestep: Annotated[float, "s"] = 0.005
     friction: Positive = 1.0
     load: Positive = 1.0
-    can: ClassVar[frozenset[Ability]] = frozenset({"step", "exact_contacts"})
+    can: ClassVar[frozenset[Ability]] = frozenset({"step"})
 
     def __post_init__(self) -> None:
         if not 1e-4 <= self.timestep <= 0.02:
