@@ -72,7 +72,7 @@ def test_a_simulator_of_the_registry_is_driven_by_its_name(monkeypatch: pytest.M
     for home in ("agora.registry", "agora_simulators.drivers"):
         monkeypatch.setattr(f"{home}.available", lambda kind: points if kind == "simulators" else available(kind))
     driver = make_driver("still")
-    assert driver.name == "still" and driver.can == {"step", "pause", "delete"}
+    assert driver.name == "still" and driver.can == {"step", "pause", "delete", "rgbd"}
     begun = start(pose=(0.4, -0.2, 0.3), model=BURGER)
     driver.begin(begun, build({"name": "x", "world": {"name": "open"}}, Stage), ["bot"], 0.0)
     driver.command(np.float32([[0.2, 0.0, 0.0]]), {})

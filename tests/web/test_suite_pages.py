@@ -101,9 +101,11 @@ def test_four_worlds_run_side_by_side_and_keys_act_on_those_that_are_ticked(page
     lines = page.locator(".readout")
     for k in range(4):
         expect(lines.nth(k)).to_contain_text("speed")
-    page.keyboard.press("r")
     page.keyboard.press(" ")
     expect(page.get_by_role("button", name="Go on")).to_be_visible()
+    page.keyboard.press("r")
+    for k in range(4):
+        expect(lines.nth(k)).to_contain_text(re.compile(r"^0\.[01] s"))
     check_access(page)
     page.keyboard.press("2")
     page.keyboard.press("4")
