@@ -186,7 +186,7 @@ class _Builder:
     def _look(self) -> None:
         """Light and colours of the whole."""
         spec, mj = self._spec, self._mujoco
-        spec.visual.quality.offsamples = 0
+        spec.visual.quality.offsamples = spec.visual.quality.shadowsize = 0
         spec.visual.headlight.ambient = [0.42, 0.42, 0.43]
         spec.visual.headlight.diffuse = [0.34, 0.34, 0.33]
         spec.visual.headlight.specular = [0.0, 0.0, 0.0]

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Studio"]
 
-_SCENES, _VIEWS = 64, 16  # most that are kept, in the process and in each thread
+_SCENES, _VIEWS = 256, 96  # most that are kept, in the process and in each thread
 _JUMP = 2.0  # m between two pictures, beyond which somebody was put elsewhere
 
 _lock = threading.Lock()
