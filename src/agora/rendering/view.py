@@ -247,6 +247,7 @@ class View:
         if eye.width > self._size[0] or eye.height > self._size[1]:
             self._size = max(eye.width, self._size[0]), max(eye.height, self._size[1])
             mj.mjr_resizeOffscreen(*self._size, self._gl)
+        mj.mjr_setBuffer(mj.mjtFramebuffer.mjFB_OFFSCREEN, self._gl)  # that of another view may be bound
         self._drawn.flags[mj.mjtRndFlag.mjRND_SEGMENT] = labels
         self._drawn.flags[mj.mjtRndFlag.mjRND_IDCOLOR] = labels
         mj.mjr_render(mj_rect(eye), self._drawn, self._gl)

@@ -127,6 +127,16 @@ def test_images_do_not_depend_on_the_batch_or_on_threads():
         assert np.array_equal(array, kept[name])
 
 
+def test_images_of_maps_that_are_looked_at_in_turn_are_those_of_each_alone():
+    near = Map.from_shapes(segments=[[3.2, -4.0, 3.2, 4.0]], bounds=(-7.0, -5.0, 7.0, 6.0), name="near")
+    both = [seen(replace(SMALL, what=("depth",)), crowd=(), place=place) for place in (hall(), near)]
+    for x in (0.7, -0.4):
+        for (observer, world), wall in zip(both, (4.975, 3.175), strict=True):
+            world.robots.x[:] = x
+            observer.measure()
+            assert np.median(images(observer)["depth"][0, 20]) == pytest.approx(wall - x - SMALL.x, abs=0.05)
+
+
 def test_people_walk_on_from_image_to_image():
     observer, world = seen(replace(SMALL, what=("segmentation",)))
     before = images(observer)["segmentation"].copy()
