@@ -380,6 +380,16 @@ def test_a_circular_footprint_keeps_the_robot_s_edge_clear():
         assert gap == pytest.approx(least, abs=0.08)
 
 
+def test_a_point_that_stands_for_a_large_robot_leaves_room_beside_its_body():
+    """With the package's 0.5 m from its centre, a robot of 0.62 m would touch whom it passes."""
+    person = (*ahead(1.5, 0.05)[:2], 0.0, 0.0, 0.3)
+    for radius, least, gap in ((0.62, 0.15, 0.77), (0.62, 0.3, 0.92), (0.62, None, 0.5), (0.3, 0.15, 0.5)):
+        planner, memory = dataclasses.replace(ONE, min_body_dist=least), {}
+        for _ in range(6):
+            memory = planner.act(see(START, (0.3, 0.0, 0.0), ahead(4.0), people=[person], radius=radius), memory).memory
+        assert (np.hypot(*(bands(memory)[0][:, :2] - person[:2]).T) - 0.3).min() == pytest.approx(gap, abs=0.06)
+
+
 def test_a_long_robot_s_outline_is_kept_clear_where_its_model_knows_it():
     """A robot of 1.2 m by 0.5 m, whose centre is 0.1 m before its middle, round a pillar at the side of its path."""
     outline, pillar = np.array([[(0.5, 0.25), (-0.7, 0.25), (-0.7, -0.25), (0.5, -0.25)]], np.float32), (*ahead(1.7, 0.3)[:2], 0.15)

@@ -24,6 +24,8 @@ Where it differs:
 - A robot that can move sideways does so at up to half its speed ahead, no faster altogether than ahead, and has the weight 1 on
   motion aside, as the package advises. As fast sideways as ahead, some stand before a lane as wide as twice ``min_obstacle_dist``.
 - Inside a polygon the distance to its edge is negative; of the points of the path that no pose is left for, `teb_discs` says more.
+- A point that stands for a robot of more than 0.35 m is a disc, so that ``min_obstacle_dist`` leaves 0.15 m beside the body.
+  Without it bands for a robot of 0.62 m lead through people.
 - A band has at most 100 poses (``max_samples``; 500 upstream).
 - Points of the roadmap are not random; no more than 200 paths of it are looked at; bands are told apart as `teb_homotopy` says.
 - The solver stops where less than 1e-5 of the cost is to be won.
@@ -124,6 +126,8 @@ class Teb:
         yaw_goal_tolerance: deviation from the goal's heading within which it stops, rad.
         free_goal_vel: whether the band may end at any speed, not at rest.
         min_obstacle_dist: wanted distance to obstacles, m.
+        min_body_dist: distance that it leaves at least, m, between obstacles and the largest disc in a robot that is a point; None
+            for the package's, which does not know how large a point is.
         inflation_dist: distance within which standing obstacles cost a little, m.
         dynamic_obstacle_inflation_dist: distance within which moving obstacles cost a little, m.
         include_dynamic_obstacles: whether moving discs are expected to move on; else they count as standing.
@@ -205,6 +209,7 @@ class Teb:
     yaw_goal_tolerance: Deviation = 0.2
     free_goal_vel: bool = False
     min_obstacle_dist: Distance = 0.5
+    min_body_dist: Distance | None = 0.15
     inflation_dist: Distance = 0.6
     dynamic_obstacle_inflation_dist: Distance = 0.6
     include_dynamic_obstacles: bool = True

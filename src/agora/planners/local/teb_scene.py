@@ -298,13 +298,16 @@ def scene_of(teb: Teb, o: Observation, about: Discs) -> Observed:
     outlines = teb.window.corners(o.footprint, o.radius)
     corners = np.moveaxis(outlines, 2, 0)
     times, hysteresis, hurry, checked = steps(teb, o)
+    inscribed = disc_inside(outlines)
     points, reach = points_of(teb.footprint_model, outlines, np.asarray(o.radius, np.float32))
+    if teb.footprint_model == "point" and teb.min_body_dist is not None:
+        reach = np.maximum(inscribed + np.float32(teb.min_body_dist - teb.min_obstacle_dist), np.float32(0.0))
     return Observed(
         pose=frozen(o.pose),
         twist=frozen(o.twist),
         goal=frozen(o.goal),
         radius=frozen(o.radius),
-        inscribed=frozen(disc_inside(outlines)),
+        inscribed=frozen(inscribed),
         shape_x=frozen(np.ascontiguousarray(points[..., 0])),
         shape_y=frozen(np.ascontiguousarray(points[..., 1])),
         shape_radius=frozen(reach),
