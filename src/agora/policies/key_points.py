@@ -1,4 +1,4 @@
-"""Key points of a path as actions, and the robot that drives along their spline: the encoding of iPlanner in two dimensions.
+"""Key points of a path as actions, and the robot that drives along their spline: the encoding of iPlanner.
 
 F. Yang, C. Wang, C. Cadena, M. Hutter, "iPlanner: imperative path planning", RSS 2023, section III: a network answers a few
 points of a path in the robot's frame and the probability that the path collides; a cubic spline goes through the points.
@@ -10,16 +10,17 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
 from agora.core.scalar import F
-from agora.core.state import Array, Floats
+from agora.core.state import Array, Floats, Ints
 from agora.errors import InputError
-from agora.interfaces import Channel, Limits, Observation
+from agora.interfaces import Channel, Limits, Observation, Provider
 from agora.policies.encoding import ROBOT_FRAME, EncodingBase, Observe, within
 from agora.ranges import Count, Distance, Length, NotNegative, Positive
+from agora.registry import Plug
 
 if TYPE_CHECKING:
     from agora.robots.model import RobotModel
@@ -54,14 +55,15 @@ def spline(points: int, samples: int) -> Floats:
 
 @dataclass(frozen=True)
 class KeyPoints(EncodingBase):
-    """A scan and the local goal as values, and key points of a path as actions.
+    """A scan or images and the local goal as values, and key points of a path as actions.
 
-    Seen are the scan, the distance of the local goal, and cosine and sine of its bearing. An action is x and y of each key point in
-    the robot's frame, and last the logarithm of the odds of a collision, the fear. The robot drives the arc to a point of the
-    spline, and first turns in place where this lies behind it. It does not move sideways.
+    Seen are the scan, images row by row, the distance of the local goal, and cosine and sine of its bearing. A pixel without a
+    reading, which is 0, reads 1 as the farthest do. An action is x and y of each key point in the robot's frame, and last the
+    logarithm of the odds of a collision, the fear. The robot drives the arc to a point of the spline, and first turns in place
+    where this lies behind it. It does not move sideways.
 
     Attributes:
-        beams: values of the scan: each is the shortest of its share of the lidar's beams.
+        beams: values of the scan, 0 for none: each is the shortest of its share of the lidar's beams.
         scan_range: range that reads 1, as longer ones do, m.
         lookahead: distance along the global path of the local goal, m; 0 shows the goal itself, as does a path that ends before.
         points: K, number of key points.
@@ -70,6 +72,7 @@ class KeyPoints(EncodingBase):
         ahead: distance along the spline of the point that the robot steers to, m.
         brisk: speed for each metre of the path, 1/s.
         gain: of turns in place, 1/s.
+        sensors: channels whose images (rows, columns) are seen, such as a camera's depths.
     """
 
     beams: int = 90
@@ -81,18 +84,29 @@ class KeyPoints(EncodingBase):
     ahead: Distance = 0.5
     brisk: Positive = 0.7
     gain: NotNegative = 2.0
+    sensors: tuple[Annotated[Provider, Plug("channels")], ...] = ()
 
     def __post_init__(self) -> None:
-        if self.beams < 1:
-            raise InputError(f"key_points: beams must be at least 1, got {self.beams}")
+        if self.beams < (not self.sensors):
+            raise InputError(f"key_points: beams must be at least 1 where there are no sensors, got {self.beams}")
+        for sensor in self.sensors:
+            for name, one in sensor.fields.items():
+                if len(one.shape) != 2:
+                    raise InputError(f"key_points: {name} of {sensor.channel} is no image of rows and columns: {one.shape}")
         if self.samples <= self.points:
             raise InputError(f"key_points: samples must be more than points = {self.points}, got {self.samples}")
         _ = self._observe
 
     @cached_property
     def _observe(self) -> Observe:
-        """The encoding whose scan and goal these are."""
-        return Observe(self.beams, scan_range=self.scan_range, goal_range=self.reach, lookahead=self.lookahead)
+        """The encoding whose scan, goal and images these are."""
+        scales = {"scan_range": self.scan_range, "goal_range": self.reach}
+        return Observe(self.beams, sensors=self.sensors, lookahead=self.lookahead, **scales)
+
+    @property
+    def _pixels(self) -> int:
+        """The number of values of all images."""
+        return sum(math.prod(one.sized()) for sensor in self.sensors for one in sensor.fields.values())
 
     def check(self, robot: RobotModel) -> None:
         """Refuse a robot whose lidar has too few beams."""
@@ -106,12 +120,25 @@ class KeyPoints(EncodingBase):
     @property
     def length(self) -> int:
         """D, the number of values."""
-        return self.beams + _GOAL
+        return self.beams + self._pixels + _GOAL
+
+    @cached_property
+    def mirror(self) -> tuple[Ints, Floats]:
+        """The values (D,) of which the mirrored ones are made, and their signs (D,), for a lidar and cameras that look ahead."""
+        order = [np.arange(self.beams)[::-1]]
+        for sensor in self.sensors:
+            for one in sensor.fields.values():
+                first = sum(len(part) for part in order)
+                order.append((first + np.arange(math.prod(one.sized())).reshape(one.sized())[:, ::-1]).reshape(-1))
+        order.append(np.arange(self.length - _GOAL, self.length))
+        sign = np.ones(self.length, np.float32)
+        sign[-1] = -1.0
+        return np.concatenate(order), sign
 
     @property
     def low(self) -> Floats:
         """(D,) the smallest values."""
-        return np.append(np.zeros(self.beams + 1, np.float32), np.full(2, -1.0, np.float32))
+        return np.append(np.zeros(self.length - 2, np.float32), np.full(2, -1.0, np.float32))
 
     @property
     def high(self) -> Floats:
@@ -124,9 +151,14 @@ class KeyPoints(EncodingBase):
         Raises:
             InputError: the scan is not there, or has fewer beams than the policy is to see.
         """
-        whole = np.empty((len(out), self._observe.length), np.float32)
+        whole, pixels = np.empty((len(out), self._observe.length), np.float32), self._pixels
         self._observe.write(observation, whole, first, last)
-        out[first:last] = whole[first:last, : self.length]
+        seen = whole[first:last]
+        out[first:last, : self.beams] = seen[:, : self.beams]
+        out[first:last, self.length - _GOAL :] = seen[:, self.beams : self.beams + _GOAL]
+        if pixels:
+            image = seen[:, -pixels:]
+            out[first:last, self.beams : self.beams + pixels] = np.where(image > F(0.0), image, F(1.0))
 
     def action_size(self, limits: Limits) -> int:
         """Return A = 2 K + 1."""
@@ -179,8 +211,10 @@ class KeyPoints(EncodingBase):
         aim = f"the point {self.lookahead:g} m ahead on the path" if self.lookahead else "the goal"
         units = {
             "scan": f"shortest range of each share of the beams / {self.scan_range:g} m, cut to [0, 1]",
+            "images": "from the least value of the field, 0, to the largest, 1; row by row; 1 where there is no reading",
             "goal": f"distance of {aim} / {self.reach:g} m, cut to [0, 1]; cosine and sine of its bearing",
         }
-        parts = {"scan": [0, self.beams], "goal": [self.beams, self.length]}
+        goal = self.length - _GOAL
+        parts = {"scan": [0, self.beams], "images": [self.beams, goal], "goal": [goal, self.length]}
         said = f"x and y of {self.points} key points / {self.reach:g} m, and the logarithm of the odds of a collision"
         return {"actions": said, "parts": parts, "units": units, "frame": ROBOT_FRAME}

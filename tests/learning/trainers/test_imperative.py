@@ -27,6 +27,7 @@ SMALL = Imperative(
     worlds=8,
     horizon=4,
     rounds=4,
+    kept=2,
     lap=2,
     validate=1,
 )

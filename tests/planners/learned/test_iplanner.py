@@ -11,6 +11,7 @@ import torch
 from scipy.interpolate import CubicHermiteSpline
 
 from agora.core.recording import Outcome
+from agora.engine.channels.camera import Camera
 from agora.episode import Conditions, Episodes
 from agora.errors import InputError
 from agora.planners.learned.iplanner import IPlanner
@@ -93,6 +94,23 @@ def test_its_encoding_keeps_the_contract():
     for wrong, said in (({"beams": 0}, "beams must be at least 1"), ({"samples": 5}, "samples must be more than points = 5")):
         with pytest.raises(InputError, match=said):
             KeyPoints(**wrong)
+
+
+def test_it_sees_images_row_by_row_before_the_goal_and_a_pixel_without_a_reading_as_far():
+    see = KeyPoints(beams=3, sensors=(Camera(what=("depth",), width=4, height=2, depth_max=9.0),))
+    depth = np.float32([[[1.0, 2.0, 0.0, 4.0], [5.0, 6.0, 7.0, 9.0]]])
+    seen = see(robots(1, sensors={"camera": {"depth": depth}}))[0]
+    assert see.length == len(seen) == 14
+    assert seen[3:11] == pytest.approx([0.1, 0.2, 1.0, 0.4, 0.5, 0.6, 0.7, 0.9], abs=1e-6)
+    assert seen[11:] == pytest.approx([1.0, np.cos(0.8), np.sin(0.8)], abs=1e-6)
+    order, sign = see.mirror
+    mirrored = seen[order] * sign
+    assert mirrored[:3].tolist() == seen[2::-1].tolist()
+    assert mirrored[3:11] == pytest.approx([0.4, 1.0, 0.2, 0.1, 0.9, 0.7, 0.6, 0.5], abs=1e-6)
+    assert mirrored[11:] == pytest.approx([1.0, np.cos(0.8), -np.sin(0.8)], abs=1e-6)
+    assert (mirrored[order] * sign == seen).all()
+    with pytest.raises(InputError, match=r"key_points: rgb of camera is no image of rows and columns: \(2, 4, 3\)"):
+        KeyPoints(sensors=(Camera(what=("rgb",), width=4, height=2),))
 
 
 def test_a_policy_whose_actions_are_no_paths_is_refused(tmp_path):

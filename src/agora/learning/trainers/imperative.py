@@ -12,6 +12,7 @@ everywhere, so a resumed training repeats the curve.
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Generic, NamedTuple, TypeVar
@@ -37,7 +38,6 @@ from agora.registry import Plug
 from agora.world.start import Start
 
 _KEEP = 0.9  # share of the noise of a step that the next one keeps
-_MIRROR = torch.tensor([1.0, 1.0, -1.0])  # distance of the goal, and cosine and sine of its bearing
 _WANDER, _SPIN = 0.7, 0.4  # m/s, and a deviation in the largest turning rate
 
 
@@ -54,6 +54,7 @@ class Imperative:
         worlds: worlds side by side, of all stages together.
         horizon: steps in each world in a round.
         passes: over the samples of a round.
+        kept: rounds whose samples are learned from, the latest ones of a lap.
         batch: samples in a descent.
         rounds: how many.
         rate: learning rate, which falls to a tenth over the training.
@@ -73,6 +74,7 @@ class Imperative:
     worlds: Count = 126
     horizon: Count = 64
     passes: Count = 6
+    kept: Count = 1
     batch: Count = 256
     rounds: Count = 48
     rate: Positive = 1e-3
@@ -133,6 +135,7 @@ class _School:
         chosen: dict[str, Any] = {"episodes": trainer.episodes, "seed": run.seed, "observe": _Placed(trainer.observe)}
         envs = [AgoraVectorEnv(run.suite, stage, count, **chosen) for stage, count in zip(stages, shares, strict=True)]
         self._yards = [_Yard(trainer, env, self._fields) for env in envs]
+        self._kept: deque[_Samples[Array]] = deque(maxlen=trainer.kept)
         robot = self._yards[0].env.starts[0].robots[0].model
         size = trainer.observe.action_size(robot.limits(1))
         self.network: ActorCritic = actor_critic(trainer.network, Shape(trainer.observe, size, 0.0, body=TrainedRobot.of(robot)))
@@ -142,6 +145,7 @@ class _School:
 
     def begin(self, steps: int) -> None:
         """Begin new episodes everywhere, which depend on nothing but the number of steps before."""
+        self._kept.clear()
         for yard in self._yards:
             yard.begin(steps)
 
@@ -153,7 +157,8 @@ class _School:
         """
         trainer, chance = self._trainer, np.random.default_rng((self._seed, number))
         given = [yard.drive(self.network, chance) for yard in self._yards]
-        samples = _Samples(*(torch.from_numpy(np.concatenate(part)) for part in zip(*given, strict=True)))
+        self._kept.append(_Samples(*(np.concatenate(part) for part in zip(*given, strict=True))))
+        samples = _Samples(*(torch.from_numpy(np.concatenate(part)) for part in zip(*self._kept, strict=True)))
         for group in self.descent.param_groups:
             group["lr"] = trainer.rate * (1.0 - 0.9 * number / trainer.rounds)
         totals, batches = np.zeros(3), 0
@@ -168,13 +173,14 @@ class _School:
                 totals, batches = totals + [float(part.detach()) for part in parts], batches + 1
         if not np.isfinite(totals).all():
             raise DivergedError(f"imperative: the losses of path and fear are {totals[0]} and {totals[1]}")
-        return len(samples.seen), dict(zip(("path_cost", "fear_loss", "feared"), (totals / batches).tolist(), strict=True))
+        return len(self._kept[-1].seen), dict(zip(("path_cost", "fear_loss", "feared"), (totals / batches).tolist(), strict=True))
 
     def _losses(self, given: _Samples[Tensor], mirrored: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """The cost of the paths, the loss of the fear, and the share of paths that are to be feared; some (N,) in the mirror."""
         observe, pose = self._trainer.observe, given.pose
         state, begins = torch.zeros(len(pose), 0), torch.ones(1, len(pose), dtype=torch.bool)
-        other = torch.cat([given.seen[:, : observe.beams].flip(1), given.seen[:, observe.beams :] * _MIRROR], 1)
+        order, sign = (torch.from_numpy(part) for part in observe.mirror)
+        other = given.seen[:, order] * sign
         answered = self.network(torch.where(mirrored[:, None], other, given.seen)[None], state, begins)[0][0]
         points = observe.reach * answered[:, :-1].reshape(-1, observe.points, 2)
         path = torch.from_numpy(spline(observe.points, observe.samples)) @ points
@@ -244,9 +250,7 @@ class _Yard:
             given.append(_Samples(seen.copy(), pose.astype(np.float64), *self._numbers.T.copy()))
             answered = network(torch.from_numpy(seen[None].copy()), torch.zeros(len(seen), 0), begins)[0][0].numpy()
             bearing = np.arctan2(seen[:, -1], seen[:, -2])
-            seeking = np.stack(
-                [np.cos(bearing).clip(0.2) * seen[:, observe.beams] * observe.reach * 0.4, 0.0 * bearing, 1.5 * bearing], -1
-            )
+            seeking = np.stack([np.cos(bearing).clip(0.2) * seen[:, -3] * observe.reach * 0.4, 0.0 * bearing, 1.5 * bearing], -1)
             self._noise = _KEEP * self._noise + math.sqrt(1.0 - _KEEP**2) * chance.standard_normal(self._noise.shape)
             wander = np.stack([0.0 * bearing + _WANDER, 0.0 * bearing, _SPIN * limits.max_omega * self._noise[:, 1]], -1)
             twists = np.where(kind == 0, observe.twists(answered, limits, pose, pose), np.where(kind == 1, seeking, wander))
