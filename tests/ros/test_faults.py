@@ -32,7 +32,7 @@ PLUGIN = """
 
     class Swirl(Forcemodel):
         def compute(self, in_data, work_data):
-            time.sleep(0.01)  # else the graph in lock step has an episode in a second, and both cores
+            time.sleep(0.03)  # else the graph in lock step has an episode in a second, and both cores
             for n, agent in enumerate(in_data.agents):
                 work_data.force[n] += (-agent.twist.linear.y, agent.twist.linear.x, 0.0)
 """
@@ -106,11 +106,11 @@ class Arena:
     def in_the_middle(self, wait_until: Any) -> int:
         """The number of an episode that has just begun to move."""
         last = len(self.episodes.messages)
-        if self.begun and self.done[-1:] != self.begun[-1:] and self.robots.messages and self.robots[-1].step < 60:
+        if self.begun and self.done[-1:] != self.begun[-1:] and self.robots.messages and self.robots[-1].step < 30:
             last -= 1
         self.wait(lambda: len(self.episodes.messages) > last, "the next episode", wait_until, 120)
         self.robots.messages.clear()
-        self.wait(lambda: any(20 < m.step < 60 for m in list(self.robots.messages)), "twenty steps", wait_until)
+        self.wait(lambda: any(10 < m.step < 30 for m in list(self.robots.messages)), "ten steps", wait_until)
         return self.begun[-1]
 
     def stop(self) -> None:
@@ -251,7 +251,7 @@ class TestInLockStep(Faults):
 
     @staticmethod
     def arguments(folder: Path) -> dict[str, Any]:
-        return {"synchronous": "true", "model": "burger", "timeout": 15}
+        return {"synchronous": "true", "model": "burger", "timeout": 8}
 
     @LATE
     def test_a_crowd_that_answers_late_is_waited_for(self, arena: Arena, seconds: float, wait_until: Any) -> None:
@@ -279,7 +279,7 @@ class TestFree(Faults):
         (folder / "robots.yaml").write_text(
             f"robots:\n- {{model: '{folder}/my robot.yaml', inter_planner: polite}}\n- {{model: burger, amount: 2}}\n"
         )
-        return {"robot_setup_file": folder / "robots.yaml", "time_scale": 2, "timeout": 10}
+        return {"robot_setup_file": folder / "robots.yaml", "timeout": 5}
 
     def test_a_planner_that_stops_publishing_leaves_robots_that_stand(self, arena: Arena, wait_until: Any) -> None:
         words = "no cmd_vel for 0.5 s; it stands until there is one. Is its planner running?"
