@@ -50,10 +50,13 @@ class Environment:
         python = str(self.folder / "bin" / "python")
         self.run(sys.executable, "-m", "pip", "--python", python, "install", *offline, *words, where=where)
 
-    def run(self, *words: str, where: Path) -> str:
-        """Run a command in a folder, those of the environment first, and return what it printed; one that fails is an error."""
+    def run(self, *words: str, where: Path, given: str | None = None) -> str:
+        """Run a command in a folder, those of the environment first, and return what it printed; one that fails is an error.
+
+        ``given`` is what it reads from its input.
+        """
         keep = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "VIRTUAL", "DISPLAY"))}
         keep["PATH"] = f"{self.folder / 'bin'}{os.pathsep}{keep['PATH']}"
-        done = subprocess.run(words, cwd=where, env=keep, capture_output=True, text=True, timeout=600)
+        done = subprocess.run(words, cwd=where, env=keep, input=given, capture_output=True, text=True, timeout=600)
         assert done.returncode == 0, f"{' '.join(words)}\n{done.stdout}\n{done.stderr}"
         return done.stdout
