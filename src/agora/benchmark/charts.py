@@ -202,8 +202,8 @@ def _row(scale: _Scale, index: int, label: Markup, values: Doubles, mean: Estima
     parts = [label, _note(note, y), _violin(scale, values, y, 12.0)]
     if len(values):
         ranks = np.unique(np.linspace(0, len(values) - 1, min(len(values), MOST_DOTS)).round().astype(int))
-        heights = y + ((ranks * 0.618034) % 1.0 - 0.5) * 15
-        dots = "".join(f"M{_px(scale(v))} {_px(h)}h0" for v, h in zip(values[ranks], heights, strict=True))
+        heights = (y + ((ranks * 0.618034) % 1.0 - 0.5) * 15).tolist()
+        dots = "".join(f"M{_px(scale(v))} {_px(h)}h0" for v, h in zip(values[ranks].tolist(), heights, strict=True))
         parts.append(filled('<path class="dots" d="{}"/>', dots))
     if len(values) > 1:
         low, middle, high = (float(q) for q in np.quantile(values, (0.25, 0.5, 0.75)))
@@ -238,8 +238,8 @@ def _violin(scale: _Scale, values: Doubles, y: float, half: float) -> Markup:
     at = np.linspace(values[0], values[-1], _VIOLIN)
     density = np.exp(-0.5 * ((at[:, None] - values) / width) ** 2).sum(axis=1)
     heights = half * density / density.max()
-    edge = [(scale(x), y - h) for x, h in zip(at, heights, strict=True)]
-    edge += [(scale(x), y + h) for x, h in zip(at[::-1], heights[::-1], strict=True)]
+    points = list(zip(at.tolist(), heights.tolist(), strict=True))
+    edge = [(scale(x), y - h) for x, h in points] + [(scale(x), y + h) for x, h in reversed(points)]
     return filled('<path class="violin" d="M{}Z"/>', "L".join(f"{_px(x)} {_px(h)}" for x, h in edge))
 
 
@@ -285,9 +285,9 @@ def _svg(title: str, rows: int, body: Sequence[Markup]) -> Markup:
 
 def filled(text: str, *values: object) -> Markup:
     """Fill a template of ours; values are escaped."""
-    from markupsafe import Markup
+    from markupsafe import Markup, escape
 
-    return Markup(text).format(*values)  # noqa: S704 - the template is ours
+    return Markup(text.format(*map(escape, values)))  # noqa: S704 - the template is ours
 
 
 def joined(parts: Sequence[Markup]) -> Markup:

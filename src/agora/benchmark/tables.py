@@ -90,7 +90,8 @@ def shown_metrics(rows: Sequence[Row], metrics: Sequence[Metric]) -> tuple[list[
     columns = {column for row in rows for column in row}
     known = [metric for metric in metrics if metric.name in columns]
     defined = [metric for metric in known if any(row.get(metric.name) is not None for row in rows)]
-    return defined, [metric.name for metric in known if metric not in defined]
+    names = {metric.name for metric in defined}
+    return defined, [metric.name for metric in known if metric.name not in names]
 
 
 def summaries(rows: Sequence[Row], metrics: Sequence[Metric]) -> dict[tuple[str, str], Summary]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import functools
 import io
 import json
 import re
@@ -143,8 +144,9 @@ def write_replay(
     return path
 
 
+@functools.cache
 def templates() -> Environment:
-    """The package's HTML templates; everything put into them is escaped."""
+    """The package's HTML templates, each compiled once; everything put into them is escaped."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     loader = PackageLoader("agora.viewer", "templates")
