@@ -51,6 +51,8 @@ def test_the_same_episode_gives_the_same_picture(tmp_path):
         (("-o", "seen.png", "--show", "colour"), "expected some of rgb, depth, segmentation, got colour"),
         (("-o", "seen.png", "--camera", "wdth=3"), "did you mean 'width'"),
         (("-o", "seen.png", "--camera", "view=9"), "view"),
+        (("-o", "seen.png", "--camera", "jackal,width=32"), "robot 'jackal' has no camera"),
+        (("-o", "seen.png", "--camera", "jackal_rgb"), "did you mean 'jackal_rgbd'"),
         (("-o", "seen.png", "--episode", 9000), "has episodes 0 to"),
         (("-o", "seen.mp4", "--camera", "width=33"), "even width and height"),
     ],

@@ -20,7 +20,7 @@ from agora.errors import AgoraError, InputError, PlannerError
 from agora.ranges import Within
 from agora.wire import joystick as messages
 from agora.wire.address import Address, connect
-from agora.wire.joystick import Commands, JoystickWord, PlannerName
+from agora.wire.joystick import Commands, JoystickWord, PlannerName, RenderMode
 from agora.wire.mailbox import Letter, Mailbox, SenderGoneError, deliver, peer
 
 _LISTENS = 5.0  # s that a joystick may take to listen after it has connected
@@ -43,6 +43,9 @@ class Meeting:
         repeats: most repeats of commands in an episode, if asynchronous (``max_repeats``).
         patience: time without a word of the joystick that ends the conversation, s, where time waits for it. The end of its process
             is noticed at once; SocNavBench's sampling planner computes for many minutes before its first word.
+        render_mode: ``schematic``, or ``full-render``: a state has images of a camera on the robot, too.
+        camera: camera of the mode full-render, ``key=value,key=value`` or that of a robot: ``ROBOT,key=value``. By default it is
+            that of the suite's robot, or SocNavBench's where that has none.
     """
 
     address: str = _ADDRESS
@@ -51,8 +54,12 @@ class Meeting:
     asynchronous: bool = False
     repeats: Annotated[int, Within(0, 1_000_000)] = _REPEATS
     patience: Annotated[float, Within(0.0, 1e6, above=True)] = 3600.0
+    render_mode: RenderMode = "schematic"
+    camera: str = ""
 
     def __post_init__(self) -> None:
+        if self.camera and self.render_mode == "schematic":
+            raise InputError("camera: nothing is seen through it, unless render_mode is full-render")
         if self.receives == self.sends:
             raise InputError(f"{self.sends}: the simulator's and the joystick's socket must differ")
         if self.recv and self.send and self.address != _ADDRESS:

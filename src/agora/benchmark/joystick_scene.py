@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from agora.benchmark.joystick_sight import JoystickSight, told_camera
 from agora.core.state import Doubles, Floats, Ints
 from agora.datasets.socnavbench import SocnavbenchEpisode
-from agora.wire.joystick import NEVER, ROBOT, Agent, State, opening
+from agora.wire.joystick import NEVER, ROBOT, Agent, RenderMode, State, opening, seen
 
 if TYPE_CHECKING:
+    from agora.engine.channels.camera import Camera
     from agora.world.start import Start
     from agora.world.trajectories import Trajectories
     from agora.world.world import World
@@ -32,6 +34,7 @@ class JoystickScene:
         start: start of the episode; all its pedestrians are recorded.
         read: the same episode as SocNavBench has it.
         period: control period, s.
+        camera: camera on the robot whose images a state has, None for none.
 
     Attributes:
         corner: (2,) corner of the map, m.
@@ -40,10 +43,12 @@ class JoystickScene:
         cause: name of the end if it came by time: "Timeout", or "Pedestrian Collision" where the robot just touched somebody.
     """
 
-    def __init__(self, start: Start, read: SocnavbenchEpisode, period: float) -> None:
+    def __init__(self, start: Start, read: SocnavbenchEpisode, period: float, camera: Camera | None = None) -> None:
         assert start.replay is not None
         (robot,) = start.robots
         self._start, self._read, self._period, self._tracks = start, read, period, start.replay
+        self._camera = camera
+        self._sight: JoystickSight | None = None
         self._radius = robot.model.radius
         self._cooldown: Ints = np.zeros(self._tracks.count, np.int64)
         self._last: Doubles = np.full(self._tracks.count, NEVER)
@@ -62,7 +67,14 @@ class JoystickScene:
         heading = np.where(now.velocity.any(1), np.arctan2(now.velocity[:, 1], now.velocity[:, 0]), self._headings)
         poses = np.column_stack((now.position, heading)).astype(np.float32)
         self._present = dict.fromkeys(map(int, np.flatnonzero(now.present)))
-        return self._state(poses).text(opening(self._start.map, self._read.map_name, self._read.name))
+        mode: RenderMode = "full-render" if self._camera else "schematic"
+        first = opening(self._start.map, self._read.map_name, self._read.name, mode)
+        return self._state(poses).text(first, {"cameras": {ROBOT: told_camera(self._camera)}} if self._camera else None)
+
+    def take(self, world: World) -> None:
+        """Be told the world of the episode."""
+        if self._camera:
+            self._sight = JoystickSight(world, self._camera)
 
     def see(self, world: World) -> None:
         """Take in the present places: new people, people who have gone, and whether something held the robot."""
@@ -72,11 +84,14 @@ class JoystickScene:
         x, y = world.robots.x[0, 0], world.robots.y[0, 0]
         if x != self.pose[0] or y != self.pose[1]:
             self.pose = np.array([x, y, world.robots.heading[0, 0]], np.float32)
+        if self._sight:
+            self._sight.walk()
 
     def state(self, world: World) -> str:
         """The answer to ``sense``."""
         people = world.pedestrians
-        return self._state(np.stack([people.x[0], people.y[0], people.heading[0]], -1)).text()
+        last = seen(self._sight.images()) if self._sight else None
+        return self._state(np.stack([people.x[0], people.y[0], people.heading[0]], -1)).text(last=last)
 
     def _state(self, poses: Floats) -> State:
         """The moment; poses (n, 3) of the pedestrians in the map frame."""

@@ -25,6 +25,7 @@ from agora.benchmark.job import key_of
 from agora.benchmark.joystick import Joystick, Meeting
 from agora.benchmark.joystick_motion import follow
 from agora.benchmark.joystick_scene import JoystickScene
+from agora.benchmark.joystick_sight import JoystickSight, sight_camera
 from agora.benchmark.request import Request
 from agora.benchmark.run_folder import RunFolder
 from agora.benchmark.stop_token import StopToken
@@ -40,6 +41,7 @@ from agora.wire.joystick import CAUSES, MOST, Commands, JoystickWord, PlannerNam
 
 if TYPE_CHECKING:
     from agora.draft.stage import Stage
+    from agora.engine.channels.camera import Camera
     from agora.robots.model import RobotModel
     from agora.world.start import Start
     from agora.world.world import World
@@ -76,7 +78,7 @@ def bench_by_joystick(
     if not left:
         yield from bench(Request.outside(suite, label, folder, Outside(lambda stage, episode: []), resume=True), token)
         return
-    _warm(suite, *left[0])
+    _warm(suite, *left[0], meeting)
     with closing(Joystick(meeting, say)) as joystick:
         player = Player(suite, joystick, say)
         joystick.meet([name_of(suite.stage(stage), episode) for stage, episode in left])
@@ -85,8 +87,13 @@ def bench_by_joystick(
             raise InputError(
                 f"{folder}: holds results of {label!r}, the joystick calls its planner {named!r}; choose another folder"
             )
-        beside = {"steered_by": meeting.steered_by} if meeting.steered_by else {}
-        yield from bench(Request.outside(suite, named, folder, Outside(player.play, beside), resume=resume), token)
+        yield from bench(Request.outside(suite, named, folder, Outside(player.play, _beside(meeting)), resume=resume), token)
+
+
+def _beside(meeting: Meeting) -> dict[str, str]:
+    """Return the texts that stand in every row of a run."""
+    told = {"steered_by": meeting.steered_by, "render_mode": meeting.render_mode if meeting.render_mode != "schematic" else ""}
+    return {column: text for column, text in told.items() if text}
 
 
 def name_of(stage: Stage, episode: int) -> str:
@@ -125,13 +132,24 @@ def _left(suite: Suite, folder: Path, resume: bool) -> tuple[str, list[tuple[str
     return label, [(stage, k) for stage, k in suite.entries() if key_of(suite, stage, k, label, 0) not in finished]
 
 
-def _warm(suite: Suite, stage: str, episode: int) -> None:
-    """Run two steps of an episode, so that no joystick waits for the compiler."""
+def _camera(meeting: Meeting, start: Start) -> Camera | None:
+    """Return the camera of the robot of an episode; None in the mode schematic. Raises: InputError: nothing here can draw."""
+    return sight_camera(start.robots[0].model, meeting.camera) if meeting.render_mode == "full-render" else None
+
+
+def _warm(suite: Suite, stage: str, episode: int, meeting: Meeting) -> None:
+    """Run two steps of an episode and look at it, so that no joystick waits for the compiler."""
     place = suite.stage(stage)
     conditions = replace(Conditions.of(place), simulator=_Led.of(place))
     start = replace(suite.start(stage, episode), timeout=2 * conditions.periods.control)
-    for _ in Episodes([start], _Still(), conditions):
+    camera = _camera(meeting, start)
+    episodes = Episodes([start], _Still(), conditions)
+    for _ in episodes:
         pass
+    if camera is not None:
+        sight = JoystickSight(episodes.world, camera)
+        sight.walk()
+        sight.images()
 
 
 class Player:
@@ -176,7 +194,7 @@ class Player:
         place = self._suite.stage(stage)
         start = self._suite.start(stage, episode)
         read = read_episode(name_of(place, episode), real_speed=place.world.part.real_speed)
-        return start, JoystickScene(start, read, place.periods.control)
+        return start, JoystickScene(start, read, place.periods.control, _camera(self._joystick.meeting, start))
 
     def _drive(self, stage: Stage, start: Start, scene: JoystickScene) -> Recording:
         """Run an episode."""
@@ -185,6 +203,7 @@ class Player:
         conditions = replace(Conditions.of(stage), simulator=led)
         episodes = Episodes([start], driver, conditions, before=driver.stop_where_lost)
         driver.take(episodes.world, led.made[0])
+        scene.take(episodes.world)
         ((_, (recording,)),) = list(episodes)
         if driver.late:
             self._say(f"{driver.late} of {len(recording.planning_time)} periods took longer than they last")

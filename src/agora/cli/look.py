@@ -36,7 +36,7 @@ def look(
     camera: Annotated[
         str,
         typer.Option(
-            help="Parameters of the camera, key=value,key=value; by default the robot's own, or one of 640 x 480 px at 0.8 m."
+            help="key=value,key=value, or ROBOT,key=value for that of a robot; by default the robot's own, or one of 640 x 480."
         ),
     ] = "",
     show: Annotated[str, typer.Option(help="Pictures side by side: rgb, depth, segmentation, with commas.")] = "rgb",
@@ -143,14 +143,8 @@ def _check(output: Path) -> bool:
 
 
 def _camera_of(start: Start, robot: int, given: str) -> Camera:
-    """The camera of the parameters that are given, else the robot's own, else one for pictures."""
-    from agora.config import parse_parameters
-    from agora.engine.channels.camera import Camera
-    from agora.registry import make
+    """The camera of the text that is given, else the robot's own, else one for pictures."""
+    from agora.benchmark.cameras import camera_from
 
-    own = next((one.part for one in start.robots[robot].model.sensors if isinstance(one.part, Camera)), None)
-    if own is not None and not given:
-        return own
-    camera = make("channels", "camera", **(_CAMERA | (parse_parameters(given, "--camera") if given else {})))
-    assert isinstance(camera, Camera)
-    return camera
+    own: Camera | None = start.robots[robot].model.camera
+    return own if own is not None and not given else camera_from(given, _CAMERA, "--camera")

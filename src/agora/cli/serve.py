@@ -44,6 +44,12 @@ def socnavbench(
     patience: Annotated[
         float | None, typer.Option(help="Seconds of the joystick's silence that end the run, where time waits; an hour.")
     ] = None,
+    render_mode: Annotated[
+        str, typer.Option(help="schematic, or full-render: states with colours and depths of a camera on the robot, too.")
+    ] = "schematic",
+    camera: Annotated[
+        str, typer.Option(help="With full-render: key=value,key=value, or ROBOT,key=value; SocNavBench's own by default.")
+    ] = "",
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was begun in the folder.")] = False,
     video: VideoCount = "0",
 ) -> None:
@@ -55,6 +61,7 @@ def socnavbench(
 
     films = wanted_videos(video)
     asked = {"address": address, "recv": recv, "send": send, "asynchronous": asynchronous, "repeats": repeats, "patience": patience}
+    asked |= {"render_mode": render_mode, "camera": camera}
     meeting = {name: value for name, value in asked.items() if value is not None}
     suite = with_episodes(load_suite("socnavbench"), [name for text in episodes or () for name in text.split(",")])
     _play(suite, output, _meeting(meeting, "serve"), resume)

@@ -3,19 +3,22 @@
 Keys, their order, types and numbers are those of CMU-TBD/SocNavBench 2724ea85: ``simulators/sim_state.py`` (``to_json``),
 ``agents/robot_agent.py`` (``manage_data``), ``agents/robot_utils.py`` (``establish_handshake``), ``utils/socnav_utils.py``
 (``construct_environment``). Poses there are float32, so they are written here as float32 values.
+
+Images are ours: that simulator sends none, though its paper says so (3.2). `seen` says what is sent in the mode full-render.
 """
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from agora.core.recording import Outcome
-from agora.core.state import Floats
+from agora.core.state import Array, Floats
 from agora.documents import shown
 from agora.errors import InputError
 from agora.maps.grid import Map
@@ -35,6 +38,8 @@ CAUSES = {
     Outcome.PEDESTRIAN_COLLISION: "Pedestrian Collision",
 }
 """Names that SocNavBench has for the ends of episodes; every other end is a "Timeout"."""
+RenderMode = Literal["schematic", "full-render"]
+"""``render_mode`` in ``params/user_params.ini``."""
 _ALGO = "algo: "
 _LONGEST_NAME = 100
 
@@ -86,8 +91,13 @@ class State:
     longest: float
     time: float
 
-    def text(self, first: Mapping[str, Any] | None = None) -> str:
-        """The answer to ``sense``; with ``first``, environment and name of the episode, the message that begins one."""
+    def text(self, first: Mapping[str, Any] | None = None, last: Mapping[str, Any] | None = None) -> str:
+        """The answer to ``sense``.
+
+        Args:
+            first: environment and name of the episode, which make it the message that begins one.
+            last: what is told beside what SocNavBench tells.
+        """
         whole = first is not None
         said = {
             "robot_on": True,
@@ -97,18 +107,36 @@ class State:
             "delta_t": self.period,
             "episode_max_time": self.longest,
             "sim_t": self.time,
+            **(last or {}),
         }
         return json.dumps(said)
 
 
-def opening(place: Map, map_name: str, episode: str) -> dict[str, Any]:
-    """Environment and name of an episode, for its first message. The map's corner is the zero of all poses."""
+def seen(images: Mapping[str, Array]) -> dict[str, Any]:
+    """Return the images of the robot's camera, rows from the top, as they stand in a state.
+
+    Each has its ``shape``, its ``dtype`` (uint8, float32 or int32) and its ``data``: base64 of its numbers, the last axis first,
+    lowest byte first.
+    """
+    told = {}
+    for name, image in images.items():
+        data = base64.b64encode(np.ascontiguousarray(image, image.dtype.newbyteorder("<")).tobytes()).decode()
+        told[name] = {"shape": list(image.shape), "dtype": image.dtype.name, "data": data}
+    return {"images": {ROBOT: told}}
+
+
+def opening(place: Map, map_name: str, episode: str, mode: RenderMode = "schematic") -> dict[str, Any]:
+    """Environment and name of an episode, for its first message. The map's corner is the zero of all poses.
+
+    In the mode full-render there are the cells that people leave free, too; in this message SocNavBench has all of them free.
+    """
     rows, columns = place.occupied.shape
     centre = np.array([columns * 0.5, rows * 0.5, 0.0]) * place.resolution
     environment = {
         "map_scale": place.resolution,
         "map_name": map_name,
         "room_center": centre.tolist(),
+        **({"human_traversible": np.ones(place.occupied.shape).tolist()} if mode == "full-render" else {}),
         "map_traversible": (1.0 * ~place.cells).tolist(),
     }
     return {"environment": environment, "episode_name": episode}

@@ -167,11 +167,16 @@ class Cameras:
         """Take the images that are due in the worlds ``first <= w < last``."""
         for w in range(first, last):
             if self._world.starts[w] is not None:
-                self._studio.walk(w)
-                self._take(w)
+                self.walk(w)
+                self.take(w)
         self.show(first, last)
 
-    def _take(self, w: int) -> None:
+    def walk(self, w: int) -> None:
+        """Let the people of a world walk on to where they are now."""
+        self._studio.walk(w)
+
+    def take(self, w: int) -> None:
+        """Take the images of a world that are due; its people have walked."""
         step, active, view = int(self._world.status.clock.step[w]), self._world.robots.active[w], None
         for r in range(len(active)):
             if step - self.taken[w, r] < self._period:

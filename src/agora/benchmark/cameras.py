@@ -1,0 +1,41 @@
+"""Cameras from texts: those of robots by the robots' names, with parameters changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+from agora.config import parse_parameters, split
+from agora.engine.channels.camera import Camera
+from agora.errors import InputError
+from agora.registry import make
+from agora.robots.model import load_robot
+
+__all__ = ["camera_from"]
+
+
+def camera_from(text: str, otherwise: Camera | Mapping[str, Any], where: str) -> Camera:
+    """Return the camera of ``ROBOT``, ``ROBOT,key=value,key=value`` or ``key=value,key=value``.
+
+    Args:
+        text: as above.
+        otherwise: camera, or its parameters, where the text names no robot.
+        where: option of the text, for messages.
+
+    Raises:
+        UnknownNameError: no such robot.
+        InputError: the robot has no camera, or a parameter that a camera does not have or refuses.
+    """
+    first, *others = split(text) if text else [""]
+    given, base = text, otherwise
+    if first and "=" not in first:
+        camera = load_robot(first.strip()).camera
+        if camera is None:
+            raise InputError(f"{where}: robot {first.strip()!r} has no camera")
+        given, base = ",".join(others), camera
+    if isinstance(base, Camera):
+        base = {field.name: getattr(base, field.name) for field in fields(base)}
+    made = make("channels", "camera", **(dict(base) | (parse_parameters(given, where) if given else {})))
+    assert isinstance(made, Camera)
+    return made

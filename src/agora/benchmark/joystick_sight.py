@@ -1,0 +1,77 @@
+"""The sight of a joystick of SocNavBench in the mode full-render: images from its robot, drawn where it asks for a state.
+
+SocNavBench (CMU-TBD/SocNavBench 2724ea85) draws its images for films when an episode is over; its joysticks are sent none. The
+camera is that of those films, `CAMERA`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from agora.benchmark.cameras import camera_from
+from agora.core.state import Array
+from agora.errors import InputError
+from agora.rendering.context import backend
+from agora.robots.model import load_robot
+
+if TYPE_CHECKING:
+    from agora.engine.channels.camera import Camera
+    from agora.robots.model import RobotModel
+    from agora.world.world import World
+
+CAMERA = "pioneer3dx_rgbd"
+"""The robot with the camera of SocNavBench."""
+
+
+def sight_camera(model: RobotModel, text: str) -> Camera:
+    """Return the camera through which a joystick sees; its rate and latency do not count.
+
+    Args:
+        model: robot; its camera is taken where it has one, else that of `CAMERA`.
+        text: changes of it, or another robot's, as `agora.benchmark.cameras.camera_from`.
+
+    Raises:
+        InputError: there is no such camera, it is fixed in the world, or nothing here can draw.
+    """
+    camera = camera_from(text, model.camera or load_robot(CAMERA).camera, "camera")
+    if camera.fixed:
+        raise InputError("camera: fixed must be false; a joystick sees what its robot sees")
+    backend()
+    return replace(camera, rate=0.0, latency=0.0)
+
+
+class JoystickSight:
+    """A camera on the robot of an episode, that takes images when it is asked.
+
+    Args:
+        world: world of the episode.
+        camera: one of `sight_camera`.
+    """
+
+    def __init__(self, world: World, camera: Camera) -> None:
+        from agora.engine.channels.camera import Cameras
+
+        size: tuple[Any, ...] = (world.layout.worlds, world.layout.robots)
+        room = {name: np.zeros(size + field.shape, field.kind) for name, field in camera.fields.items()}
+        self._cameras = Cameras(world, camera, room)
+
+    def walk(self) -> None:
+        """Let people walk on to where they are now; once a step, so that images do not depend on how often they are asked for."""
+        self._cameras.walk(0)
+
+    def images(self) -> Mapping[str, Array]:
+        """Return the images of this moment, by name of the camera's fields."""
+        self._cameras.take(0)
+        return {name: array[0, 0] for name, array in self._cameras.reading.items()}
+
+
+def told_camera(camera: Camera) -> dict[str, Any]:
+    """Return a camera as a joystick is told of it: size and intrinsics, px; place on the robot, m and rad; range of depths, m."""
+    optics = camera.pinhole
+    size = {"width": camera.width, "height": camera.height}
+    names = ("fx", "fy", "cx", "cy", "x", "y", "z", "roll", "pitch", "yaw")
+    return size | {name: getattr(optics, name) for name in names} | {"depth_min": camera.depth_min, "depth_max": camera.depth_max}
