@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-RUN_ELSEWHERE = ("ros_planner", "remote_planner")  # by tests/ros/test_bag_of_the_graph.py and tests/planners/test_remote.py
+RUN_ELSEWHERE = ("ros_planner", "remote_planner", "depth_joystick")
+# by tests/ros/test_bag_of_the_graph.py, tests/planners/test_remote.py and tests/benchmark/test_joystick_sight.py
 EXAMPLES = sorted((Path(__file__).resolve().parents[1] / "examples").glob("*.py"))
 
 

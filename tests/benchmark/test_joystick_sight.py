@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import base64
 import math
+import subprocess
+import sys
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -23,6 +26,7 @@ from agora.rendering.scene import CLASSES
 from agora.robots.model import load_robot
 from agora.tasks.suite import load_suite
 
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 WALL, PERSON = CLASSES.index("wall"), CLASSES.index("person")
 SMALL = "what=[rgb, depth, segmentation],width=48,height=48"
 EAST = 4.75 + 3.0  # m, inner face of the wall of the map, from the map's corner
@@ -128,6 +132,18 @@ def test_a_pedestrian_is_seen_where_its_bearing_says_on_the_ground(run):
     camera = run.joystick.metadata[0]["cameras"]["robot_agent"]
     assert abs(np.nonzero(mine)[1].mean() - (camera["cx"] - camera["fx"] * math.tan(bearing))) < 1.5
     assert -0.01 < z[mine].min() < 0.1 and 1.3 < z[mine].max() < 2.0
+
+
+def test_a_program_of_its_own_drives_by_depth_alone(tmp_path, monkeypatch):
+    monkeypatch.setenv("AGORA_DATA", str(played_socnavbench(tmp_path / "data")))
+    monkeypatch.setattr("agora.benchmark.socnavbench._warm", lambda *given: None)
+    meeting = Meeting(address=str(tmp_path / "j"), patience=60.0, render_mode="full-render", camera="width=32,height=32")
+    program = [sys.executable, str(EXAMPLES / "depth_joystick.py"), str(meeting.receives), str(meeting.sends)]
+    events = bench_by_joystick(with_episodes(load_suite("socnavbench"), ["t_two"]), tmp_path / "run", meeting)
+    with subprocess.Popen(program, stdout=subprocess.PIPE, text=True) as joystick:
+        list(events)
+        assert joystick.stdout.read().startswith("t_two Success")
+    assert [row["planner"] for row in store.read_rows(tmp_path / "run" / "episodes")] == ["depth"]
 
 
 def test_the_camera_is_the_robots_own_where_it_has_one():
