@@ -24,13 +24,14 @@ from agora.engine.channels.camera import Camera
 from agora.episode import WORLD, Conditions, Episodes
 from agora.perception.hog import HogDetector
 from agora.perception.image_tracker import ImageTracker, Locator
-from agora.perception.images import FindsPeople
+from agora.perception.images import FindsPeople, ImageDetector
 from agora.perception.scores import Scores, true_boxes, whose
 from agora.registry import make
 from agora.rendering.noise import NOISES
 from agora.rendering.scene import CLASSES
 from agora.rendering.studio import Studio
 from agora.rendering.view import Eye
+from agora.share import named_file
 from agora.tasks.suite import load_suite
 
 CAMERA = Camera(width=640, height=480)
@@ -39,6 +40,7 @@ LEAST = 400  # px that somebody must show to be one to be found
 BANDS = ((0.0, 3.0), (3.0, 6.0), (6.0, 10.0))
 DETECTORS: dict[str, Callable[[], FindsPeople]] = {
     "HOG": HogDetector,
+    "trained on rendered people": lambda: ImageDetector(named_file("perception", "rendered_people", ".onnx")),
 }
 
 

@@ -55,6 +55,7 @@ from agora.perception.groups import GroupDetector
 from agora.perception.hog import HogDetector
 from agora.perception.image_tracker import Locator
 from agora.perception.images import ImageDetector
+from agora.perception.in_images import InImages
 from agora.perception.perception import Perception
 from agora.perception.tracker import Tracker
 from agora.perception.view import View
@@ -148,7 +149,7 @@ RECORDS: dict[str, tuple[type, ...]] = {
     "trained": (LookAhead,),
     "crowd_declaration": (CrowdDeclaration,),
     "crowd_scene": (CrowdScene,),
-    "perception": (Perception, View, Detector, Tracker, GroupDetector, ImageDetector, HogDetector, Locator, Camera),
+    "perception": (Perception, View, Detector, Tracker, GroupDetector, InImages, Locator, ImageDetector, HogDetector, Camera),
     "wire": (Episode, Start, RobotStart, PedestrianStarts, Trajectories, Snapshot, PedestriansNow, RobotsNow, Recording),
     "program": (Hello, Question, Answer),
 }

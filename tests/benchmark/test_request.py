@@ -52,7 +52,7 @@ class Asks:
         ({"planners": {}}, "no planner is given"),
         ({"planners": {"": Named("naughty", Naughty())}}, "planner '': expected a label"),
         ({"planners": {"a/b": Named("naughty", Naughty())}}, "planner 'a/b': expected a label"),
-        ({"pedestrians": ("thruth",)}, "pedestrians: expected truth, view, visible, tracked, got 'thruth'"),
+        ({"pedestrians": ("thruth",)}, "pedestrians: expected truth, view, visible, tracked, camera, got 'thruth'"),
     ],
 )
 def test_a_wrong_request_is_refused_when_it_is_made(tmp_path, fields, message):

@@ -1,4 +1,4 @@
-"""People in images by OpenCV's detector, on rendered people whose true boxes the segmentation tells; and ONNX models on them."""
+"""People in images by OpenCV's detector, by the network for rendered people, and by ONNX models, against the true boxes."""
 
 from __future__ import annotations
 
@@ -22,10 +22,18 @@ from agora.perception.image_tracker import ImageTracker, Locator
 from agora.perception.images import ImageDetector
 from agora.perception.scores import shares, true_boxes, whose
 from agora.rendering.scene import CLASSES
+from agora.share import named_file
 from agora.world.world import World
 
 CAMERA = Camera(what=("rgb", "depth", "segmentation"), width=320, height=240, view=1.1, x=0.1, z=0.9)
 APART = ((3.7, 0.85), (4.4, -0.9))  # m ahead and to the left
+
+
+def trained():
+    return ImageDetector(named_file("perception", "rendered_people", ".onnx"))
+
+
+DETECTORS = (HogDetector, trained)
 
 
 def seen(places=APART, camera=CAMERA, pose=(0.3, -0.2, 0.4)):
@@ -64,17 +72,19 @@ def test_the_true_boxes_are_those_of_the_people_whom_the_image_shows(two):
         assert box[3] - 0.5 == pytest.approx(optics.cy + optics.fy * CAMERA.z / away, abs=8.0)  # feet are on the ground
 
 
-def test_people_who_are_whole_are_found_where_they_are(two):
+@pytest.mark.parametrize("made", DETECTORS)
+def test_people_who_are_whole_are_found_where_they_are(two, made):
     images, _ = two
-    boxes = HogDetector().detect(images["rgb"])
+    boxes = made().detect(images["rgb"])
     assert sorted(whose(boxes.corners, truth(images)[1]).tolist()) == [0, 1]
     assert (np.diff(boxes.confidence) <= 0.0).all() and (boxes.confidence <= 1.0).all()
 
 
-def test_who_is_found_is_placed_by_the_depth_where_they_stand(two):
+@pytest.mark.parametrize("made", DETECTORS)
+def test_who_is_found_is_placed_by_the_depth_where_they_stand(two, made):
     images, there = two
     pose = np.array([0.3, -0.2, 0.4])
-    tracker = ImageTracker(HogDetector(), CAMERA.pinhole, Locator())
+    tracker = ImageTracker(made(), CAMERA.pinhole, Locator())
     for dt in (0.0, 0.1, 0.1):
         tracks = tracker.see(images["rgb"], images["depth"], pose, dt)
     places = tracks.position[tracks.present]
@@ -97,9 +107,30 @@ def test_what_a_model_of_onnx_finds_in_a_rendered_frame_is_placed_where_the_pers
     assert found[:2] == pytest.approx(APART[1], abs=0.25)
 
 
-def test_nobody_is_found_where_nobody_is():
+@pytest.mark.parametrize("made", DETECTORS)
+def test_nobody_is_found_where_nobody_is(made):
     images, _ = seen(())
-    assert HogDetector().detect(images["rgb"]).corners.shape == (0, 4)
+    for image in (images["rgb"], np.full_like(images["rgb"], 255)):
+        assert made().detect(image).corners.shape == (0, 4)
+
+
+def test_the_network_says_what_it_was_trained_on_is_small_and_sees_people_whom_the_edge_cuts():
+    file = trained().file
+    assert file.stat().st_size < 2_000_000
+    assert b"rendered people alone" in file.read_bytes()
+    images, _ = seen(((1.3, 0.15),))
+    ids, corners, _ = truth(images)
+    assert ids.tolist() == [11] and corners[0, 3] == CAMERA.height
+    assert whose(trained().detect(images["rgb"]).corners, corners).tolist() == [0]
+
+
+def test_whose_depth_is_not_known_is_not_placed(two):
+    tracker = ImageTracker(trained(), CAMERA.pinhole)
+    image = two[0]["rgb"]
+    for shown in (image, np.zeros_like(image)):  # a camera in a wall sees black, and no depth
+        for nothing in (np.nan, np.inf, 0.0):
+            boxes = tracker.look(shown, np.full(image.shape[:2], nothing), (0.0, 0.0, 0.0), 0.1)
+            assert len(boxes.corners) > 0 and tracker.detections.count[0] == 0
 
 
 def test_boxes_do_not_reach_beyond_the_image_and_small_images_show_nobody(two):

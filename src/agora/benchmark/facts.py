@@ -25,6 +25,7 @@ _TOLD: dict[str, str] = {
     "view": "the true state of those in view",
     "visible": "the true state of those the lidar reaches",
     "tracked": "tracks of the robot's own scans",
+    "camera": "tracks of the robot's camera",
 }
 """What planners know of people, by the level of perception."""
 

@@ -41,6 +41,7 @@ PEOPLE = {
     "view": "who is in its cone of view",
     "visible": "who is in sight",
     "tracked": "tracks of its scans",
+    "camera": "tracks of its camera",
     "none": "nothing",
 }
 """What a robot may know of pedestrians, in words."""

@@ -56,7 +56,7 @@ def bench(
     video: VideoCount = "0",
     pedestrians: Annotated[
         list[str] | None,
-        typer.Option(help="What planners are told of them: truth, view, visible or tracked; repeat it for several."),
+        typer.Option(help="What planners are told of them: truth, view, visible, tracked or camera; repeat it for several."),
     ] = None,
     seed: Seed = None,
     simulator: Simulator = "",

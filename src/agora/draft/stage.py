@@ -166,8 +166,8 @@ class Stage:
         navigation: way in which robots get their paths.
         pedestrians: level of perception: everybody's true state (truth), the state of people in a cone ahead with belief about
             people who have left it (view), the state of people whom the robot's lidar reaches (visible), or the tracks that the
-            robot makes of its scans (tracked). A word, or a mapping of it as ``source`` and of parameters of ``view``, or of
-            ``detector`` and ``tracker``, which count at their level.
+            robot makes of its scans (tracked) or of its camera's images (camera). A word, or a mapping of it as ``source`` and of
+            parameters of ``view``, ``detector``, ``camera`` and ``tracker``, which count at their levels.
         simulator: simulator that moves the robots.
         counterfactual: whether every episode is run once more without robots, for the metrics of the effect of robots on people.
     """
@@ -240,8 +240,8 @@ class Stage:
         return self.episodes or len(self.world.part.names())
 
     def files(self) -> list[Path]:
-        """The files of its robots and of the types of pedestrians."""
-        return [*(robot_file(name) for name in self.models), types_file()]
+        """The files of its robots, of the types of pedestrians, and of the detector in images."""
+        return [*(robot_file(name) for name in self.models), types_file(), *self.perception.files()]
 
     def conditions(self) -> Stage:
         """Return the stage without the parts that a `Start` has resolved: an open world, no modes and no modules."""

@@ -70,7 +70,8 @@ class Observer:
         pose = self._pose.reshape(worlds, count, 3)
         for provider, needs in wiring.order:
             readings = {name: self.bound[need].reading for name, need in needs}
-            self.bound[provider] = provider.bind(Source(world, readings, pose, self._time, self._measured, offers or {}))
+            parts = {name: self.bound[need].part for name, need in needs}
+            self.bound[provider] = provider.bind(Source(world, readings, pose, self._time, self._measured, offers or {}, parts))
         self._measures = self._measuring()
         self._reads = [bound.read for bound in self.bound.values() if bound.read is not None]
         self._heavy = any(bound.heavy for bound in self.bound.values())

@@ -113,6 +113,7 @@ class Source:
         measured: (W, R) time of the last measurement of each robot's sensors, s; NaN where there is none. It is written before
             ``measure``.
         offers: channels that the simulator measures, by their names.
+        parts: objects that do the work of the channels that it needs, by their names, for code that knows them.
     """
 
     world: World
@@ -121,6 +122,7 @@ class Source:
     time: Callable[[], Doubles]
     measured: Doubles
     offers: Mapping[str, Offer] = field(default_factory=dict)
+    parts: Mapping[str, Any] = field(default_factory=dict)
 
     def room(self, fields: Mapping[str, Field], **sizes: int) -> Reading:
         """Return an array of zeros (W, R, *shape) for each field.

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from agora.core.state import Array, Doubles
+from agora.core.state import Array, Doubles, Floats
 from agora.errors import InputError
 from agora.perception.detector import Detections
-from agora.perception.following import Following
+from agora.perception.following import ALL, Following
 from agora.perception.images import Boxes, FindsPeople
 from agora.perception.tracker import Tracker
 from agora.sensors.camera import Camera
@@ -90,40 +90,58 @@ class Locator:
 
 
 class ImageTracker:
-    """Finds people in the images of one robot's camera, with depth, and follows them.
+    """Finds people in the images of robots' cameras, with depth, and follows them; rows are robots and share nothing.
 
     Args:
         detector: detector of people in an image.
         camera: camera of both images.
         locator: parameters of the locator.
         tracker: parameters of the tracker.
+        rows: number of robots N.
 
     Attributes:
         camera: camera of the next images; another one may be set for every image, where its mount moves.
-        boxes: boxes in the last image.
-        detections: places of these boxes.
-        filters: state of the tracker.
+        boxes: boxes in the last image that `see` has taken.
+        detections: places of the boxes in every robot's last image.
+        filters: states of the trackers.
+        tracks: tracks of the believed pedestrians; written by `tell`.
     """
 
     def __init__(
-        self, detector: FindsPeople, camera: Camera, locator: Locator | None = None, tracker: Tracker | None = None
+        self,
+        detector: FindsPeople,
+        camera: Camera,
+        locator: Locator | None = None,
+        tracker: Tracker | None = None,
+        rows: int = 1,
     ) -> None:
         self.camera, self._detector, self._locator = camera, detector, locator or Locator()
         rules = tracker or Tracker()
         self.boxes = Boxes(np.zeros((0, 4), np.float32), np.zeros(0, np.float32), np.zeros(0, np.int32))
-        self.detections, self._pose = Detections.room(1, rules.most), np.zeros((1, 3), np.float32)
-        no_scan = np.zeros((1, 0), np.float32)
+        self.detections, self._pose = Detections.room(rows, rules.most), np.zeros((rows, 3), np.float32)
+        no_scan = np.zeros((rows, 0), np.float32)
         self._following = Following(rules, self.detections, self._pose, Lidar(), no_scan, np.float32(self._locator.reach))
-        self.filters = self._following.filters
+        self.filters, self.tracks = self._following.filters, self._following.tracks
 
     def see(self, image: Array, depth: Array, pose: ArrayLike, dt: float) -> Tracks:
-        """Take an image and its depth, and return the tracks of believed pedestrians, one row, in the map's frame.
+        """Take an image and its depth of one robot, and return the tracks of believed pedestrians, one row, in the map's frame.
+        The arguments are those of `look`.
+
+        Raises:
+            InputError: as `look`.
+        """
+        self.boxes = self.look(image, depth, pose, dt)
+        return self.tell(0.0)
+
+    def look(self, image: Array, depth: Array, pose: ArrayLike, dt: float, row: int = 0) -> Boxes:
+        """Take an image and its depth, and return the boxes in it; threads may do so at once for different rows.
 
         Args:
             image: (rows, columns, 3) uint8, red, green and blue.
             depth: (rows, columns) m along the optical axis, of the same view pixel by pixel; not finite or 0 where it is not known.
             pose: (3,) of the robot in the map.
             dt: time after the image before, s; 0 for the first.
+            row: robot.
 
         Raises:
             InputError: the images are not of one size, or as `detect` of the detector.
@@ -133,22 +151,24 @@ class ImageTracker:
             raise InputError(
                 f"depth: expected {image.shape[:2]}, as the image, got {depth.shape}; the camera's driver registers it"
             )
-        self.boxes = self._detector.detect(image)
-        self._pose[0] = pose
-        heading, seen, most = float(self._pose[0, 2]), self.detections, self.detections.x.shape[1]
-        x, y, variance = self._locator.locate(self.boxes, depth, self.camera)[:most].T
-        seen.count[0] = count = len(x)
-        seen.x[0, :count] = self._pose[0, 0] + math.cos(heading) * x - math.sin(heading) * y
-        seen.y[0, :count] = self._pose[0, 1] + math.sin(heading) * x + math.cos(heading) * y
-        seen.variance[0, :count] = variance
-        self._following.prepare(np.ones(1, np.bool_), dt)
-        self._following.work(0, 1)
-        return self.tell(0.0)
+        boxes = self._detector.detect(image)
+        self._pose[row] = pose
+        heading, seen, most = float(self._pose[row, 2]), self.detections, self.detections.x.shape[1]
+        x, y, variance = self._locator.locate(boxes, depth, self.camera)[:most].T
+        seen.count[row] = count = len(x)
+        seen.x[row, :count] = self._pose[row, 0] + math.cos(heading) * x - math.sin(heading) * y
+        seen.y[row, :count] = self._pose[row, 1] + math.sin(heading) * x + math.cos(heading) * y
+        seen.variance[row, :count] = variance
+        self._following.prepare(np.ones(1, np.bool_), dt, slice(row, row + 1))
+        self._following.work(row, row + 1)
+        return boxes
 
-    def tell(self, age: float) -> Tracks:
-        """Return the tracks of believed pedestrians ``age`` s after the last image; overwritten by the next call."""
-        return self._following.tell(age)
+    def tell(self, age: Floats | float, rows: slice = ALL) -> Tracks:
+        """Return the tracks of believed pedestrians, ``age`` (K,) s after the last image of some rows; overwritten by the next
+        call.
+        """
+        return self._following.tell(age, rows)
 
-    def forget(self) -> None:
-        """Know of nobody."""
-        self._following.forget(slice(None))
+    def forget(self, rows: slice = ALL) -> None:
+        """Make rows know of nobody."""
+        self._following.forget(rows)

@@ -134,8 +134,9 @@ class ImageDetector:
         image = checked(image)
         model, shape = self.model, (image.shape[0], image.shape[1])
         fit = Fit.of(shape, model.room)
-        letterbox(image, fit, model.image, 0, model.room[0])
-        seen = candidates(model.run(), len(model.names) or None, model.room)
+        given = np.zeros((3, *model.room), np.float32)
+        letterbox(image, fit, given, 0, model.room[0])
+        seen = candidates(model.run(given), len(model.names) or None, model.room)
         chosen = (seen.confidence >= F(self.confidence)) & np.isin(seen.label, model.chosen)
         seen = suppressed(seen.at(np.flatnonzero(chosen)), self.overlap, self.most)
         return Boxes(_onto_image(seen.corners, fit, shape), seen.confidence, seen.label)
@@ -156,7 +157,6 @@ class YoloModel:
 
     Attributes:
         room: (rows, columns) of its input.
-        image: (3, rows, columns) float32, to be written before `run`.
         names: names of its classes, () where the file does not name them.
         chosen: numbers of those that are asked for.
     """
@@ -165,22 +165,21 @@ class YoloModel:
         self._file = file
         self._session = _session(file, threads)
         self._input, self._precision, self.room = self._understand(size)
-        self.image = np.zeros((3, *self.room), np.float32)
         self.names = self._read_names()
-        shape = self.run().shape
+        shape = self.run(np.zeros((3, *self.room), np.float32)).shape
         try:
             _, count = _rows(shape, len(self.names) or None, self.room)
         except InputError as error:
             raise InputError(f"{file}: {error}") from error
         self.chosen = [self._number(label, count) for label in classes]
 
-    def run(self) -> Floats:
-        """Return the model's output (1, ?, ?) for an image.
+    def run(self, image: Floats) -> Floats:
+        """Return the model's output (1, ?, ?) for an image (3, rows, columns) of the size of ``room``; threads may call it at once.
 
         Raises:
             InputError: the model fails, or has no such output.
         """
-        given = {self._input: self.image[None].astype(self._precision, copy=False)}
+        given = {self._input: image[None].astype(self._precision, copy=False)}
         try:
             outputs = self._session.run(None, given)
         except Exception as error:  # noqa: BLE001 ONNX Runtime's have nothing in common

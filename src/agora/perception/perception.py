@@ -1,8 +1,9 @@
-"""A robot's knowledge of pedestrians: the truth, those in its view or in sight of its lidar, or tracks from its scans."""
+"""A robot's knowledge of pedestrians: the truth, those in its view or in sight of its lidar, or tracks from scans or images."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -14,6 +15,7 @@ from agora.maps.grid import Map
 from agora.maps.store import build_store
 from agora.perception.detector import Detections, Detector, detect, no_robots
 from agora.perception.following import ALL, Following
+from agora.perception.in_images import InImages
 from agora.perception.tracker import Tracker
 from agora.perception.view import View
 from agora.sensors.lidar import Lidar
@@ -21,11 +23,13 @@ from agora.world.tracks import Tracks
 
 __all__ = ["Perception", "ScanTracker"]
 
-Level = Literal["truth", "view", "visible", "tracked"]
+Level = Literal["truth", "view", "visible", "tracked", "camera"]
 """What planners are told of pedestrians: everybody's true state, that of those in a cone ahead with belief about those who left it,
-that of those whom the robot's lidar reaches, or its tracks."""
+that of those whom the robot's lidar reaches, or the tracks that it makes of its scans, or of its camera's images."""
 
-LEVELS: tuple[Level, ...] = ("truth", "view", "visible", "tracked")
+LEVELS: tuple[Level, ...] = ("truth", "view", "visible", "tracked", "camera")
+TRACKS: tuple[Level, ...] = ("tracked", "camera")
+"""Levels at which pedestrians are tracks, of which nothing but the motion is known."""
 
 
 @dataclass(frozen=True)
@@ -35,14 +39,20 @@ class Perception:
     Attributes:
         source: level of perception.
         detector: detector, for the level ``tracked``.
-        tracker: tracker, for the level ``tracked``.
+        tracker: tracker, for the levels ``tracked`` and ``camera``.
         view: cone, for the level ``view``.
+        camera: detector in the camera's images, for the level ``camera``.
     """
 
     source: Level
     detector: Detector = field(default_factory=Detector)
     tracker: Tracker = field(default_factory=Tracker)
     view: View = field(default_factory=View)
+    camera: InImages = field(default_factory=InImages)
+
+    def files(self) -> list[Path]:
+        """The files that it reads."""
+        return self.camera.files() if self.source == "camera" else []
 
 
 class ScanTracker:

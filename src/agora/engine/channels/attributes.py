@@ -17,6 +17,7 @@ from agora.engine.channels.rows import tracks_of
 from agora.engine.semantics import number_of
 from agora.errors import InputError
 from agora.interfaces import Bound, Channel, CostmapLayer, Field, Setting, Source
+from agora.perception.perception import TRACKS, Level
 
 if TYPE_CHECKING:
     from agora.maps.grid import Map
@@ -53,20 +54,19 @@ class Attributes:
 
     Attributes:
         names: names in `agora.core.semantics.ATTRIBUTES`.
-        named: whether the slots are those of the world's pedestrians, whose attributes are known; else only attributes are computed
-            that can be told from the motion.
+        level: level of perception; where pedestrians are tracks, only attributes are computed that can be told from the motion.
     """
 
     channel: ClassVar[str] = "attributes"
     needs: ClassVar[Collection[str | Channel]] = ("pedestrians",)
 
     names: tuple[str, ...]
-    named: bool = True
+    level: Level = "truth"
 
     @staticmethod
     def under(setting: Setting, names: tuple[str, ...]) -> Attributes:
         """Return the attributes that can be told under the stage's perception of pedestrians."""
-        return Attributes(names, setting.perception.source != "tracked")
+        return Attributes(names, setting.perception.source)
 
     @property
     def fields(self) -> Mapping[str, Field]:
@@ -80,14 +80,15 @@ class Attributes:
             InputError: an attribute that cannot be told.
         """
         numbers = np.array([number_of(name) for name in self.names], np.int64)
-        if not self.named and (hidden := [name for name in self.names if name not in MOTION]):
-            raise InputError(f"pedestrians: tracked: {', '.join(hidden)} of pedestrians cannot be told from scans")
+        named = self.level not in TRACKS
+        if not named and (hidden := [name for name in self.names if name not in MOTION]):
+            raise InputError(f"pedestrians: {self.level}: {', '.join(hidden)} of pedestrians cannot be told from tracks")
         world, told = source.world, tracks_of(source.readings["pedestrians"])
         heading = np.zeros(told.present.shape, np.float32)
         evidence = np.zeros((len(numbers), *told.present.shape), np.float32)
         calls = []
         for people, robots in (world.generation(g) for g in (0, 1)):
-            kernel, given = (_of_people, (people, world.minds)) if self.named else (_of_tracks, (told.velocity,))
+            kernel, given = (_of_people, (people, world.minds)) if named else (_of_tracks, (told.velocity,))
             calls.append(bind(kernel, numbers, *given, robots, heading, evidence))
 
         def read(first: int, last: int) -> None:

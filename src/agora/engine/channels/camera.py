@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -29,6 +29,8 @@ __all__ = ["Camera"]
 
 Pixels = Annotated[int, Within(1, 4096)]
 What = Literal["rgb", "depth", "segmentation"]
+
+_NEVER = -(2**31)
 
 
 @dataclass(frozen=True)
@@ -108,6 +110,10 @@ class Camera:
         cy = 0.5 * (self.height - 1) if self.cy is None else self.cy
         return Pinhole(fx, fy, cx, cy, self.x, self.y, self.z, self.roll, self.pitch, self.yaw)
 
+    def with_images(self, *what: What) -> Camera:
+        """Return the camera, taking these images, too."""
+        return replace(self, what=tuple(dict.fromkeys((*self.what, *what))))
+
     @property
     def fields(self) -> Mapping[str, Field]:
         """The images that one robot has, rows from the top, columns from the left."""
@@ -131,6 +137,14 @@ class Camera:
         return Bound(cameras.reading, cameras.measure, read, begin=cameras.begin, part=cameras)
 
 
+class _Image(NamedTuple):
+    """What a camera took at a step, and the robot's pose (3,) then."""
+
+    step: int
+    pose: Array
+    images: dict[str, Array]
+
+
 class Cameras:
     """A camera on every robot of a batch.
 
@@ -143,6 +157,8 @@ class Cameras:
         camera: as given.
         reading: as given.
         taken: (W, R) physics step of each robot's last image.
+        shown: (W, R) physics step at which the image that the reading shows was taken; below 0 where there is none.
+        pose: (W, R, 3) pose of the robot then, m and rad.
     """
 
     def __init__(self, world: World, camera: Camera, reading: dict[str, Array]) -> None:
@@ -150,15 +166,16 @@ class Cameras:
         self._studio = Studio(world)
         shape = (world.layout.worlds, world.layout.robots)
         self._period, self._late = (round(time / world.dt) for time in (1.0 / camera.rate if camera.rate else 0.0, camera.latency))
-        self.taken = np.full(shape, -(2**31), np.int64)
+        self.taken, self.shown = (np.full(shape, _NEVER, np.int64) for _ in range(2))
+        self.pose = np.zeros((*shape, 3))
         self._held = {name: np.zeros_like(array) for name, array in reading.items()} if self._period or self._late else reading
-        self._coming: dict[tuple[int, int], deque[tuple[int, dict[str, Array]]]] = {}
+        self._coming: dict[tuple[int, int], deque[_Image]] = {}
         self._noise = None if camera.noise == "none" else NOISES[camera.noise](camera.lost)
 
     def begin(self, world: int, robot: int, model: RobotModel) -> None:
         """Forget what was before an episode."""
         self._studio.forget(world)
-        self.taken[world, robot] = -(2**31)
+        self.taken[world, robot] = self.shown[world, robot] = _NEVER
         self._coming[world, robot] = deque()
         for array in (*self.reading.values(), *self._held.values()):
             array[world, robot] = 0
@@ -181,11 +198,13 @@ class Cameras:
         for r in range(len(active)):
             if step - self.taken[w, r] < self._period:
                 continue
-            self.taken[w, r] = step
+            self.taken[w, r], pose = step, self._studio.poses(w)[r]
             images = {name: array[w, r] for name, array in self._held.items()}
             if self._late:
                 images = {name: np.zeros_like(array) for name, array in images.items()}
-                self._coming.setdefault((w, r), deque()).append((step + self._late, images))
+                self._coming.setdefault((w, r), deque()).append(_Image(step, pose, images))
+            else:
+                self.shown[w, r], self.pose[w, r] = step, pose
             if not active[r]:
                 for array in images.values():
                     array[...] = 0
@@ -223,8 +242,10 @@ class Cameras:
     def show(self, first: int, last: int) -> None:
         """Show the images that have come by now in the worlds ``first <= w < last``."""
         for (w, r), coming in self._coming.items():
-            while first <= w < last and coming and coming[0][0] <= self._world.status.clock.step[w]:
-                for name, image in coming.popleft()[1].items():
+            while first <= w < last and coming and coming[0].step + self._late <= self._world.status.clock.step[w]:
+                come = coming.popleft()
+                self.shown[w, r], self.pose[w, r] = come.step, come.pose
+                for name, image in come.images.items():
                     self._held[name][w, r] = image
         if self._held is not self.reading:
             for name, array in self._held.items():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Annotated, ClassVar
 
 import numpy as np
@@ -49,8 +49,7 @@ class DepthScan:
     @property
     def needs(self) -> Collection[str | Channel]:
         """The camera, whose depth it reads."""
-        what = tuple(dict.fromkeys((*self.camera.what, "depth")))
-        return (replace(self.camera, what=what),)
+        return (self.camera.with_images("depth"),)
 
     @property
     def angles(self) -> Doubles:

@@ -10,10 +10,12 @@ import numpy as np
 
 from agora.core.jit import bind, lean_kernel
 from agora.core.state import Bools, Ints
+from agora.engine.channels.camera import Camera
+from agora.engine.channels.camera_tracks import CameraTracks, needed
 from agora.engine.channels.rows import flat, reading_of, track_fields, tracks_of
 from agora.errors import InputError
 from agora.interfaces import Bound, Channel, Field, Setting, Source
-from agora.perception.perception import Perception, ScanTracker
+from agora.perception.perception import TRACKS, Perception, ScanTracker
 from agora.perception.sight import see
 from agora.perception.tracker import empty_tracks
 from agora.perception.view import Belief, watch
@@ -41,17 +43,21 @@ class KnownPedestrians:
     Attributes:
         perception: the stage's way in which robots come to know of pedestrians.
         lidar: lidar of the robot, where the perception needs scans.
+        camera: camera of the robot, where the perception needs images.
     """
 
     channel: ClassVar[str] = "pedestrians"
 
     perception: Perception = field(default_factory=lambda: Perception("truth"))
     lidar: Lidar | None = None
+    camera: Camera | None = None
 
     @staticmethod
     def from_setting(given: Any, setting: Setting) -> KnownPedestrians:
         """The pedestrians that the stage's perception tells of."""
         told = KnownPedestrians(setting.perception)
+        if setting.perception.source == "camera":
+            return replace(told, camera=setting.own.get("camera"))
         return replace(told, lidar=setting.lidar) if told.reads_scans else told
 
     @property
@@ -62,11 +68,17 @@ class KnownPedestrians:
     @property
     def names_slots(self) -> bool:
         """True where the slots are those of the world's pedestrians."""
-        return self.perception.source != "tracked"
+        return self.perception.source not in TRACKS
 
     @property
     def needs(self) -> Collection[str | Channel]:
-        """Scans where they tell of pedestrians; a robot that says where it is is none."""
+        """Scans or images where they tell of pedestrians; a robot that says where it is is none.
+
+        Raises:
+            InputError: images are needed, and the robots have no camera of their own.
+        """
+        if self.perception.source == "camera":
+            return needed(self.camera)
         return {"visible": ("scan",), "tracked": ("scan", "robots")}.get(self.perception.source, ())
 
     @property
@@ -78,11 +90,15 @@ class KnownPedestrians:
         """Return the perceiver of a batch's pedestrians.
 
         Raises:
-            InputError: scans are needed, and the robots have no lidar.
+            InputError: scans are needed, and the robots have no lidar; or the detector in images has no file.
         """
-        told = Perceiver(source, self.perception, self.lidar)
+        told: Perceiver | CameraTracks
+        if self.camera is not None:
+            told = CameraTracks(source, self.perception, self.camera)
+        else:
+            told = Perceiver(source, self.perception, self.lidar)
         views = {"pedestrians": told.tracks}
-        measure = told.measure if self.reads_scans else None
+        measure = told.measure if self.reads_scans or self.camera is not None else None
         return Bound(reading_of(told.tracks, source.world), measure, told.read, told.begin, lambda: views, told)
 
 

@@ -13,6 +13,7 @@ from agora.core.state import read_only
 from agora.engine.channels.attributes import Attributes, rows_of
 from agora.engine.channels.rows import flat, tracks_of
 from agora.interfaces import Bound, Channel, Field, SemanticMaps, SemanticWindow, Setting, Source
+from agora.perception.perception import Level
 
 
 @lean_kernel
@@ -44,23 +45,23 @@ class Semantics:
 
     Attributes:
         window: attributes and size of the maps.
-        named: see `agora.engine.channels.attributes.Attributes`; the stage says it.
+        level: see `agora.engine.channels.attributes.Attributes`; the stage says it.
     """
 
     channel: ClassVar[str] = SemanticWindow.channel
 
     window: SemanticWindow = field(default_factory=SemanticWindow)
-    named: bool = True
+    level: Level = "truth"
 
     @staticmethod
     def from_setting(given: Any, setting: Setting) -> Semantics:
         """Return the maps of the window, of the pedestrians that the stage's perception tells of."""
         window = given.window if isinstance(given, Semantics) else given or SemanticWindow()
-        return Semantics(window, Attributes.under(setting, window.attributes).named)
+        return Semantics(window, Attributes.under(setting, window.attributes).level)
 
     @property
     def _attributes(self) -> Attributes:
-        return Attributes(self.window.attributes, self.named)
+        return Attributes(self.window.attributes, self.level)
 
     @property
     def needs(self) -> Collection[str | Channel]:

@@ -12,7 +12,7 @@ import { chosenOf, textOf, type Chosen } from "./chosen";
 import { expected } from "./expected";
 
 const LEVELS: [string, string][] = [
-  ["", "as the suite says"], ["truth", "everybody, exactly"], ["visible", "those whom the lidar reaches"], ["view", "those in a cone ahead"], ["tracked", "tracks made from the lidar"],
+  ["", "as the suite says"], ["truth", "everybody, exactly"], ["visible", "those whom the lidar reaches"], ["view", "those in a cone ahead"], ["tracked", "tracks made from the lidar"], ["camera", "tracks made from the camera"],
 ];
 
 export function RunPage({ asked }: { asked: URLSearchParams }) {
