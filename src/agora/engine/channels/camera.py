@@ -138,7 +138,7 @@ class Camera:
 
 
 class _Image(NamedTuple):
-    """What a camera took at a step, and the robot's pose (3,) then."""
+    """The images that a camera took at a step, and the robot's pose (3,) then."""
 
     step: int
     pose: Array
