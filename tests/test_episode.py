@@ -18,7 +18,8 @@ from agora.errors import InputError
 from agora.interfaces import Answer, Declaration
 from agora.pedestrians.waypoint import Waypoint
 from agora.sensors.lidar import Lidar
-from agora.world.start import Start
+from agora.simulators.native import Native, NativeBodies
+from agora.world.start import RobotStart, Start
 from agora.world.trajectories import Trajectories
 from tests.naughty import Naughty
 from tests.starts import DISC, people, start
@@ -114,6 +115,49 @@ def test_a_planner_that_fails_ends_its_own_robots_with_the_reason_and_the_others
         assert FAILURES[mischief] in failed.failure and failed.failure.encode()
         assert failed.time[-1] == pytest.approx(0.3)
         assert np.array_equal(failed.pose, good[k][0].pose[:4])
+
+
+class Loses(NativeBodies):
+    """Native robots; the first one of worlds whose episode is to be lost has no finite state after half a second."""
+
+    def move(self, now):
+        moved, after = super().move(now), self._world.generation(1 - now)[1]
+
+        def move(first, last):
+            moved(first, last)
+            for w in range(first, last):
+                if self._world.starts[w].entry.endswith("lost") and self._world.status.clock.step[w] >= 10:
+                    after.y[w, 0], self._world.lost[w] = np.nan, "loses: it is gone"
+
+        return move
+
+
+@dataclass(frozen=True)
+class Lossy(Native):
+    def bodies(self, world):
+        return Loses(world)
+
+
+@pytest.mark.parametrize("remove", [False, True])
+def test_a_robot_that_the_simulator_loses_ends_with_its_words_and_all_others_drive_on(remove):
+    other = RobotStart(DISC, np.array([2.0, 3.0, -1.0]), np.array([[-3.0, 0.0, 0.0]]))
+    starts = [
+        replace(one, robots=(*one.robots, other))
+        for one in (
+            start(goal=(3.0, 0.0, 0.0), timeout=1.0, entry=f"t/s/{k}{end}") for k, end in enumerate(("", "lost", "", "lost"))
+        )
+    ]
+    fine = dict(Episodes(starts, Naughty(), Conditions(remove=remove)))
+    played = dict(Episodes(starts, Naughty(), Conditions(remove=remove, simulator=Lossy()), worlds=3, threads=2))
+    for k in (0, 2):
+        assert [fingerprint(one) for one in played[k]] == [fingerprint(one) for one in fine[k]]
+    for k in (1, 3):
+        lost, companion = played[k]
+        assert (lost.outcome, lost.failure) == (Outcome.SIMULATOR_FAILED, "loses: it is gone")
+        assert lost.time[-1] == pytest.approx(0.55) and np.array_equal(lost.pose[:6], fine[k][0].pose[:6])
+        assert np.isfinite(lost.pose).all() and np.isfinite(lost.twist).all() and not lost.contacts
+        assert (companion.outcome, companion.failure) == (Outcome.TIMEOUT, "")
+        assert np.array_equal(companion.pose, fine[k][1].pose)
 
 
 def test_a_robot_whose_planner_failed_ends_alone_and_its_companion_drives_on():

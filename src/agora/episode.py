@@ -294,7 +294,7 @@ class Episodes:
             shortest_path=self._shortest[w][r].length,
             shortest_turn=self._shortest[w][r].turn,
             planning_time=np.asarray(self._planning[w][:calls]),
-            failure=self._failure[w].get(r, ""),
+            failure=self.world.failure(w, r, self._failure[w].get(r, "")),
             sensors=self._recorder.readings(w, r, calls),
         )
 

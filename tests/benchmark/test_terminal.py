@@ -44,11 +44,12 @@ def test_each_line_adds_up_to_its_number_of_episodes(capsys):
         "time-out",
         "out of map",
         "failed",
+        "simulator failed",
         "touched",
         "time",
     ]
     count, share, _, *ends, time = lines["orca"]
-    assert (count, time) == ("9", "9.2 s") and ends == ["1"] * 7
+    assert (count, time) == ("10", "9.2 s") and ends == ["1"] * 8
     assert round(float(share) * int(count)) + sum(map(int, ends)) == int(count)
 
 
@@ -78,3 +79,13 @@ def test_a_planner_that_failed_is_told_once_with_the_command_that_runs_the_episo
     assert said.endswith("mine failed: why\n  that episode again: agora run demo --episode 4\n")
     print_rows(rows, ["orca", "mine"])
     assert capsys.readouterr().out.endswith("mine failed: why\n")
+
+
+def test_a_simulator_that_failed_has_a_column_of_its_own_and_is_not_told_as_the_planners_failure(capsys):
+    rows = [row("mine", "reached"), *({**row("mine", "simulator_failed"), "episode": k} for k in (4, 5))]
+    heads, lines = table(capsys, rows)
+    ends = dict(zip(heads, lines["mine"], strict=False))
+    assert (ends["n"], ends["success"], ends["failed"], ends["simulator failed"]) == ("3", "0.33", "0", "2")
+    print_rows(rows, ["mine"], lambda row: f"agora run demo --episode {row['episode']}")
+    said = capsys.readouterr().out
+    assert said.endswith("the simulator failed in 2 episodes of mine: why\n  that episode again: agora run demo --episode 4\n")

@@ -98,3 +98,14 @@ def test_a_robot_whose_planner_failed_has_ended(of):
     referee.fail(0, "no path")
     assert referee.standing()[0].outcome == Outcome.PLANNER_FAILED and referee.standing()[0].failure == "no path"
     assert referee.done
+
+
+def test_a_robot_that_was_seen_nowhere_is_lost_where_it_was_last(of):
+    begun = start(pose=(0.0, 0.0, 0.0), goal=(4.0, 0.0, 0.0))
+    referee = Referee()
+    referee.begin(begun, of, ["bot"], 0.0)
+    referee.observe(2, np.array([[0.1, 0.0, 0.0]]), np.array([[1.0, 0.0, 0.0]], np.float32))
+    referee.observe(4, np.array([[np.nan, np.nan, 0.0]]), np.array([[1.0, 0.0, 0.0]], np.float32))
+    (standing,) = referee.standing()
+    assert standing.outcome == Outcome.SIMULATOR_FAILED and "not finite" in standing.failure
+    assert referee.done and referee.robots.x[0, 0] == pytest.approx(0.1) and np.isfinite(np.array(referee.robots[:6])).all()

@@ -229,6 +229,8 @@ def test_other_ends_have_their_words_too():
     assert why(drive([1.0] * 8, Outcome.REACHED)).words == "0.8 s: reached the goal."
     failed = drive([1.0] * 8, Outcome.PLANNER_FAILED, failure="ValueError: 3 < x")
     assert why(failed).words == "0.8 s: the planner failed: ValueError: 3 < x"
+    lost = drive([1.0] * 8, Outcome.SIMULATOR_FAILED, failure="mujoco: gone")
+    assert why(lost).words == "0.8 s: the simulator failed: mujoco: gone"
     assert why(drive([1.0] * 8, Outcome.OUT_OF_MAP)).words.startswith("0.8 s: left the map at (2.8, -1.0), 6.2 m from the goal.")
     unknown = drive([1.0] * 8, Outcome.PEDESTRIAN_COLLISION)
     assert why(unknown).words == "0.8 s: pedestrian collision at (2.8, -1.0), 6.2 m from the goal."

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from agora.benchmark import store
 from agora.benchmark.rows import BESIDE
 from agora.benchmark.statistics import Row
-from agora.core.recording import Outcome, Reason
+from agora.core.recording import FAILURES, Outcome, Reason
 from agora.interfaces import Metric
 from agora.metrics.efficiency import TIMING
 from agora.metrics.registered import metrics
@@ -197,7 +197,9 @@ _IDENTITIES = (
 """Of the columns that are no metrics. The others are asked only where all rows keep these."""
 
 _AMONG = (
-    _Rule("only a planner that failed has a failure", (), lambda row: bool(row["failure"]) == (row["outcome"] == "planner_failed")),
+    _Rule(
+        "only where planner or simulator failed is a failure", (), lambda row: bool(row["failure"]) == (row["outcome"] in FAILURES)
+    ),
     _is("reached", _reached, "outcome reached"),
     _ends("timeout", "timeout"),
     _ends("out_of_map", "out_of_map"),

@@ -11,6 +11,7 @@ import numpy as np
 
 from agora.benchmark.ranking import LEVEL, benjamini_hochberg, paired_p
 from agora.benchmark.statistics import RATE, Estimate, Row, Summary, bootstrap, has_reached, paired_values, summarise, wilson
+from agora.core.recording import FAILURES
 from agora.core.state import Array
 from agora.interfaces import Metric
 from agora.perception.perception import LEVELS
@@ -252,9 +253,9 @@ def _best(metric: Metric, estimates: Mapping[str, Estimate], groups: Mapping[str
     """The planners with the best mean, if every planner has a value for each of the same episodes and they are not all equal.
 
     Where failing flatters the metric, every planner must have reached all of them. A planner that failed in an episode, and so left
-    its robot alone, is never the best.
+    its robot alone, is never the best, nor is one whose episode the simulator cut short.
     """
-    drove = {name for name, members in groups.items() if all(row["outcome"] != "planner_failed" for row in members)}
+    drove = {name for name, members in groups.items() if FAILURES.isdisjoint(row["outcome"] for row in members)}
     means = {planner: estimate.value for planner, estimate in estimates.items() if estimate.value is not None and planner in drove}
     whole = all(estimate.n == len(groups[planner]) > 0 for planner, estimate in estimates.items())
     flattered = metric.over == "reached" and not all(has_reached(row) for members in groups.values() for row in members)

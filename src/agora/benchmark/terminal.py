@@ -19,11 +19,15 @@ _ENDS = {
     "timeout": "time-out",
     "out_of_map": "out of map",
     "planner_failed": "failed",
+    "simulator_failed": "simulator failed",
 }
 """How episodes end that do not reach the goal, and the heads of their columns."""
 
-_RARE = ("robot_collision",)
+_RARE = ("robot_collision", "simulator_failed")
 """Those that have a column only where some episode ended so."""
+
+_FAILED = {"planner_failed": "{planner} failed", "simulator_failed": "the simulator failed in {count} episodes of {planner}"}
+"""Words about the first failure of a planner, and of the simulator under it."""
 
 _LABEL, _WIDE = 40, 1000
 """Characters of a line of the planner's label, which goes on below, and of a console in which no column is squeezed."""
@@ -35,7 +39,7 @@ _TOUCHED = "touched"
 def print_rows(
     rows: Sequence[Row], planners: Sequence[str], again: Callable[[Row], str] = lambda row: "", answers: Sequence[Answer] = ()
 ) -> None:
-    """Print a table with a line for each planner, why planners failed, and the first answers.
+    """Print a table with a line for each planner, why planners or the simulator failed, and the first answers.
 
     An episode is a success or in one of the columns behind it, so that each line adds up to its number of episodes.
 
@@ -45,7 +49,7 @@ def print_rows(
         again: returns the command that runs the episode of a row again; empty where there is none.
         answers: answers (`agora.benchmark.answers`).
     """
-    console, failed = Console(width=_WIDE), dict[str, list[Row]]()
+    console, failed = Console(width=_WIDE), list[tuple[str, Row]]()
     ends = {name: head for name, head in _ENDS.items() if name not in _RARE or any(row["outcome"] == name for row in rows)}
     touched = any(_touched(row) for row in rows)
     heads = [*ends.values(), *([_TOUCHED] if touched else [])]
@@ -56,16 +60,17 @@ def print_rows(
         won = sum(row["success"] == 1 for row in mine)
         low, high = wilson(won, len(mine))
         times = [row["time_to_goal"] for row in mine if row["time_to_goal"] is not None]
-        failures = [row for row in mine if row["outcome"] == "planner_failed"]
         counts = [sum(row["outcome"] == name for row in mine) for name in ends]
         counts += [sum(map(_touched, mine))] if touched else []
         mean = f"{sum(times) / len(times):.1f} s" if times else "-"
         table.add_row(escape(planner), str(len(mine)), f"{won / len(mine):.2f}", f"{low:.2f} - {high:.2f}", *map(str, counts), mean)
-        failed |= {planner: failures} if failures else {}
+        for outcome, words in _FAILED.items():
+            failures = [row for row in mine if row["outcome"] == outcome]
+            failed += [(words.format(planner=planner, count=len(failures)), failures[0])] if failures else []
     console.print(table)
-    for planner, failures in failed.items():
-        said = [f"{planner} failed: {failures[0]['failure']}"]
-        said += [f"  that episode again: {command}"] if (command := again(failures[0])) else []
+    for words, row in failed:
+        said = [f"{words}: {row['failure']}"]
+        said += [f"  that episode again: {command}"] if (command := again(row)) else []
         console.print("\n".join(said), markup=False, soft_wrap=True)
     for one in answers:
         console.print(f"{one.question}\n  {one.words} {one.sure}".rstrip(), markup=False, soft_wrap=True, highlight=False)

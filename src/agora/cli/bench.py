@@ -71,7 +71,7 @@ def bench(
         str, typer.Option(help="With --planner ros: arguments of a roslaunch to start for it; the running graph by default.")
     ] = "",
 ) -> None:
-    """Run a suite under one or more planners and write a report; ends with exit code 1 where a planner failed.
+    """Run a suite under one or more planners and write a report; ends with exit code 1 where a planner or the simulator failed.
 
     A folder with Arena's config.yaml, suites and contests is run under the planners of its contest where none are named.
     The planner ros is whatever drives the robots of a running ROS graph; socnavbench:address=PATH is a joystick of SocNavBench that

@@ -48,6 +48,7 @@ def finish(folder: Path, video: str, again: Callable[[Mapping[str, Any]], str] =
     from agora.benchmark.kept import first_answers, report
     from agora.benchmark.run_folder import RunFolder
     from agora.benchmark.terminal import print_rows
+    from agora.core.recording import FAILURES
 
     found, record = account(folder), RunFolder.read(folder).record
     if found.rows:
@@ -65,7 +66,7 @@ def finish(folder: Path, video: str, again: Callable[[Mapping[str, Any]], str] =
     lost = len(found.interrupted) + len(found.missing)
     if lost or found.problems():
         typer.echo(f"{lost} episodes have no row; go on with --resume to try them again", err=True)
-    if lost or found.problems() or any(row["outcome"] == "planner_failed" for row in found.rows):
+    if lost or found.problems() or any(row["outcome"] in FAILURES for row in found.rows):
         raise typer.Exit(1)
 
 

@@ -45,7 +45,7 @@ def run(
     metric: numbers.Named = None,
     every: numbers.All = False,
 ) -> None:
-    """Run one episode, print eight numbers, and write what is asked for; ends with exit code 1 where the planner failed."""
+    """Run one episode, print eight numbers, and write what is asked for; ends with exit code 1 where planner or simulator failed."""
     from dataclasses import replace
 
     from agora.benchmark.contest import read_benchmark
@@ -88,7 +88,8 @@ def run(
         typer.echo(f"other robots: {', '.join(other.outcome.label for other in others)}; metrics are those of the first")
     for number, each in enumerate(recordings):
         if each.failure:
-            typer.echo(f"robot {number}: its planner failed after {each.time[-1]:.2f} s: {each.failure}")
+            who = "the simulator" if each.outcome is Outcome.SIMULATOR_FAILED else "its planner"
+            typer.echo(f"robot {number}: {who} failed after {each.time[-1]:.2f} s: {each.failure}")
     for line in [*said, *([] if metric or every else [numbers.MORE])]:
         typer.echo(line)
     for kind, path in written.items():

@@ -27,11 +27,16 @@ class Outcome(enum.IntEnum):
     TIMEOUT = 104
     PLANNER_FAILED = 105
     OUT_OF_MAP = 106
+    SIMULATOR_FAILED = 107
 
     @property
     def label(self) -> str:
         """The name as it stands in tables: ``reached``, ``pedestrian_collision`` ..."""
         return self.name.lower()
+
+
+FAILURES = frozenset({Outcome.PLANNER_FAILED.label, Outcome.SIMULATOR_FAILED.label})
+"""Labels of the outcomes that have a failure in words, because the robot could not be driven on."""
 
 
 class Reason(enum.IntEnum):
@@ -174,7 +179,7 @@ class Recording:
         map: static surroundings, None for an empty plane.
         planning_time: (C,) wall time of each control call, less what Numba compiled in it, s; outside the byte-identity promise.
         clipped: number of twists beyond the limits.
-        failure: exception of the planner in words, if it failed.
+        failure: exception of the planner in words, if it failed, or what the simulator said where that failed.
         command: (T - 1, 3) the twist that the planner asked for at each call, in the robot's frame, before limits and delay. None
             where nobody recorded it.
         reason: (T - 1,) numbers of a `Reason` at each call of the planner; None where nobody said them, as in bags of a real robot.

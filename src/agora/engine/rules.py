@@ -21,6 +21,7 @@ from agora.core.jit import bind, hidden, lean_kernel
 from agora.core.recording import ContactKind, Outcome
 from agora.core.scalar import HALF, ONE, PI, ZERO, wrap
 from agora.core.state import Bools, Floats
+from agora.simulators.native import keep_robot
 from agora.world.records import END_OUT_OF_MAP, END_PEDESTRIAN, END_ROBOT, END_WALL, EVERY_CONTACT, RUNNING, WorldRules
 from agora.world.replayed import end_of_body
 from agora.world.threads import Work
@@ -29,7 +30,7 @@ from agora.world.world import World
 _PEDESTRIAN, _WALL, _ROBOT = int(ContactKind.PEDESTRIAN), int(ContactKind.WALL), int(ContactKind.ROBOT)
 _REACHED, _TIMEOUT, _OUT_OF_MAP = int(Outcome.REACHED), int(Outcome.TIMEOUT), int(Outcome.OUT_OF_MAP)
 _PEDESTRIAN_COLLISION, _WALL_COLLISION = int(Outcome.PEDESTRIAN_COLLISION), int(Outcome.WALL_COLLISION)
-_ROBOT_COLLISION = int(Outcome.ROBOT_COLLISION)
+_ROBOT_COLLISION, _SIMULATOR_FAILED = int(Outcome.ROBOT_COLLISION), int(Outcome.SIMULATOR_FAILED)
 _HALVINGS = 8  # of the part of a step in which outlines begin to meet: 7.5 mm become 0.03 mm
 
 
@@ -262,6 +263,27 @@ def _judge(after, maps, status, rules, w, r, bits):
     return outcome
 
 
+@hidden
+def _is_lost(robots, w, r):
+    """Return whether the simulator has lost robot r: a number of its state is none."""
+    x, y, heading = robots.x[w, r], robots.y[w, r], robots.heading[w, r]
+    vx, vy, omega = robots.vx[w, r], robots.vy[w, r], robots.omega[w, r]
+    return not math.isfinite(x + y + heading + vx + vy + omega + robots.world_vx[w, r] + robots.world_vy[w, r])
+
+
+@hidden
+def _hold_lost(now, after, status, rules, w):
+    """Leave robots that the simulator has lost where they were last, and end their episodes."""
+    for r in range(now.x.shape[1]):
+        if not _is_lost(after, w, r):
+            continue
+        keep_robot(now, after, w, r)
+        if now.active[w, r] and status.ends.outcome[w, r] == RUNNING:
+            status.ends.outcome[w, r], status.ends.step[w, r] = _SIMULATOR_FAILED, status.clock.step[w] + 1
+            if rules.remove[0] != 0:
+                after.active[w, r] = False
+
+
 @lean_kernel
 def judge_robots(now, after, traits, maps, pedestrians, next_pedestrians, people, status, rules, walls, first, last):
     """Note the contacts of the robots of worlds ``first <= w < last`` in a step, decide outcomes, and count the step.
@@ -273,6 +295,7 @@ def judge_robots(now, after, traits, maps, pedestrians, next_pedestrians, people
         if status.clock.done[w]:
             continue
         running = robots == 0
+        _hold_lost(now, after, status, rules, w)
         for r in range(robots):
             if now.active[w, r] and status.ends.outcome[w, r] == RUNNING:
                 bits = _contacts(now, after, traits, pedestrians, next_pedestrians, people, status, w, r, walls[w, r])

@@ -38,6 +38,9 @@ class Bodies(Protocol):
 
         It reads generation ``now`` (0 or 1) of the robots and ``world.commands`` (W, R, 3). It writes the other generation and
         ``walls``. It leaves worlds that are done as they are. Several threads call it at the same time for different worlds.
+
+        A robot whose pose or velocity it writes as NaN is lost: it stays where it was, and its episode ends as ``simulator_failed``
+        with the words that stand in ``World.lost`` for its world.
         """
 
     def sensors(self) -> Mapping[str, Offer]:

@@ -40,6 +40,7 @@ class Result:
         failed: number of episodes that ended because the planner failed.
         left: number of episodes that ended outside the map; None where they were not counted apart, and ``collided`` has them.
         walls: number of the collisions that were with a wall; None where they were not counted apart.
+        lost: number of episodes that ended because the simulator failed.
     """
 
     stage: str
@@ -51,6 +52,7 @@ class Result:
     failed: int = 0
     left: int | None = None
     walls: int | None = None
+    lost: int = 0
 
     @property
     def success(self) -> tuple[float, float, float]:
@@ -64,6 +66,7 @@ class Result:
         hits = f"{'collisions' if self.left is not None else 'collisions or left the map'} {self.collided / self.episodes:.3f}"
         left = f", left the map {self.left / self.episodes:.3f}" if self.left else ""
         failed = f", planner failed in {self.failed}" if self.failed else ""
+        failed += f", simulator failed in {self.lost}" if self.lost else ""
         return f"success {share:.3f} [{low:.3f}, {high:.3f}], {hits}{left}{time}{failed}"
 
 

@@ -45,7 +45,7 @@ OF_A_SEED = 2**21
 """Entries that each seed has. The first of seed s has the number (s + 1) times this many; seeds from 2**40 on are hashed."""
 
 _EXAMPLES = 8  # episodes that say how large the first arrays must be
-_TRUNCATED = int(Outcome.TIMEOUT)  # every other outcome terminates
+_TRUNCATED = (int(Outcome.TIMEOUT), int(Outcome.SIMULATOR_FAILED))  # every other outcome terminates
 _REACHED = int(Outcome.REACHED)
 
 
@@ -278,7 +278,7 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
             terms = dict(zip(terms, others, strict=True))
         self._before = self._seen
         observations = self._observe(np.zeros(self.num_envs, np.bool_))
-        ended, truncated = outcome != RUNNING, outcome == _TRUNCATED
+        ended, truncated = outcome != RUNNING, np.isin(outcome, _TRUNCATED)
         infos = self._end(observations, outcome) if ended.any() else {}
         every = np.ones(self.num_envs, np.bool_)
         infos |= {"rewards": terms | {f"_{name}": every for name in terms}, "_rewards": every}

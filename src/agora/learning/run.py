@@ -105,7 +105,7 @@ def play(
     hits = sum(ends[outcome] for outcome in COLLISIONS) - left
     seconds = float(np.mean(times)) if times else None
     counts = (ends[Outcome.REACHED], hits, ends[Outcome.TIMEOUT], seconds, len(failures), left, ends[Outcome.WALL_COLLISION])
-    return Result(stage, ends.total(), *counts)
+    return Result(stage, ends.total(), *counts, lost=ends[Outcome.SIMULATOR_FAILED])
 
 
 def checkpoint_kept(folder: Path) -> str:

@@ -108,7 +108,7 @@ class RobotStanding:
         end_time: time of the end, s since the episode began.
         clipped: number of commands beyond the limits.
         contacts: number of contacts so far.
-        failure: message of the planner, if it failed.
+        failure: message of the planner, if it failed, or of the simulator.
         target: pose of that goal: x, y, heading, m and rad.
     """
 

@@ -331,7 +331,7 @@ class OneWorld:
                 end_time=float(status.ends.step[0, r]) * self.dt,
                 clipped=int(status.orders.clipped[0, r]),
                 contacts=robot.contacts,
-                failure=robot.failure,
+                failure=self._world.failure(0, r, robot.failure),
                 target=(float(status.goals.x[0, r]), float(status.goals.y[0, r]), float(status.goals.heading[0, r])),
             )
             for r, robot in enumerate(self._fleet)

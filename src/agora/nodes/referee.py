@@ -87,10 +87,12 @@ class Referee(OneWorld):
             self._led.there[0, :, :3], self._led.there[0, :, 3:] = there, twists
             self.advance()
             robots = self.robots  # a wall holds what sweeps along it, and not whom somebody has seen
-            robots.x[0], robots.y[0], robots.heading[0] = there.T
-            robots.vx[0], robots.vy[0], robots.omega[0] = twists.T
-            c, s = np.cos(there[:, 2]), np.sin(there[:, 2])
-            robots.world_vx[0], robots.world_vy[0] = c * twists[:, 0] - s * twists[:, 1], s * twists[:, 0] + c * twists[:, 1]
+            seen = np.isfinite(there).all(1) & np.isfinite(twists).all(1)  # the others are lost
+            where, how = there[seen], twists[seen]
+            robots.x[0, seen], robots.y[0, seen], robots.heading[0, seen] = where.T
+            robots.vx[0, seen], robots.vy[0, seen], robots.omega[0, seen] = how.T
+            c, s = np.cos(where[:, 2]), np.sin(where[:, 2])
+            robots.world_vx[0, seen], robots.world_vy[0, seen] = c * how[:, 0] - s * how[:, 1], s * how[:, 0] + c * how[:, 1]
 
     def _between(self, poses: Doubles, share: float) -> Doubles:
         """Poses a share of the way from the robots' to others."""

@@ -111,13 +111,19 @@ def _block(now, after, traits, maps, w, r):
 
 
 @hidden
+def keep_robot(now, after, w, r):
+    """Leave robot r as it is."""
+    after.x[w, r], after.y[w, r], after.heading[w, r] = now.x[w, r], now.y[w, r], now.heading[w, r]
+    after.vx[w, r], after.vy[w, r], after.omega[w, r] = now.vx[w, r], now.vy[w, r], now.omega[w, r]
+    after.world_vx[w, r], after.world_vy[w, r] = now.world_vx[w, r], now.world_vy[w, r]
+    after.steering[w, r], after.active[w, r] = now.steering[w, r], now.active[w, r]
+
+
+@hidden
 def _keep(now, after, w):
     """A world that is done stays as it is."""
     for r in range(now.x.shape[1]):
-        after.x[w, r], after.y[w, r], after.heading[w, r] = now.x[w, r], now.y[w, r], now.heading[w, r]
-        after.vx[w, r], after.vy[w, r], after.omega[w, r] = now.vx[w, r], now.vy[w, r], now.omega[w, r]
-        after.world_vx[w, r], after.world_vy[w, r] = now.world_vx[w, r], now.world_vy[w, r]
-        after.steering[w, r], after.active[w, r] = now.steering[w, r], now.active[w, r]
+        keep_robot(now, after, w, r)
 
 
 @hidden
@@ -157,6 +163,9 @@ def lead_robots(now, after, traits, maps, status, there, walls, centre, first, l
             after.x[w, r], after.y[w, r], after.heading[w, r] = there[w, r, 0], there[w, r, 1], there[w, r, 2]
             after.vx[w, r], after.vy[w, r], after.omega[w, r] = there[w, r, 3], there[w, r, 4], there[w, r, 5]
             after.steering[w, r], after.active[w, r] = now.steering[w, r], now.active[w, r]
+            walls[w, r] = NEVER
+            if not math.isfinite(there[w, r].sum()):  # nobody knows where it is: no wall is looked for there
+                continue
             _finish(now, after, traits, maps, status, walls, centre, w, r)
 
 

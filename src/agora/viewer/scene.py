@@ -60,6 +60,7 @@ OUTCOME_COLOURS = {
     "timeout": "#56B4E9",
     "planner_failed": "#6B7280",
     "out_of_map": "#0072B2",
+    "simulator_failed": "#8C6BD8",
 }
 """Colour of each outcome label."""
 

@@ -59,6 +59,8 @@ def why(recording: Recording) -> Why:
         return _of_timeout(recording)
     if recording.outcome is Outcome.PLANNER_FAILED:
         return Why(end, f"{end:.1f} s: the planner failed: {recording.failure or 'nobody recorded how'}")
+    if recording.outcome is Outcome.SIMULATOR_FAILED:
+        return Why(end, f"{end:.1f} s: the simulator failed: {recording.failure or 'nobody recorded how'}")
     if recording.outcome is Outcome.OUT_OF_MAP:
         return Why(end, _joined(f"{end:.1f} s: left the map {_where(recording, -1)}.", _drove(recording, end)))
     return Why(end, f"{end:.1f} s: {recording.outcome.label.replace('_', ' ')} {_where(recording, -1)}.")

@@ -101,6 +101,7 @@ class World:
         maps: maps of all worlds, and the number of each world's map.
         doors: doors that move; None where no map has any.
         starts: (W,) the episode of each world; None before the first.
+        lost: words of the simulator about worlds in which it has lost a robot, by their numbers.
         threads: run kernels over the worlds.
     """
 
@@ -122,6 +123,7 @@ class World:
         self.threads = Threads(worlds, threads)
         self.doors = Doors(self) if layout.maps.stages else None
         self.starts: list[Start | None] = [None] * worlds
+        self.lost: dict[int, str] = {}
 
     @staticmethod
     def of(starts: Sequence[Start], *, dt: float, worlds: int = 0, slots: int = 0, threads: int = 1, drawn: bool = False) -> World:
@@ -197,6 +199,7 @@ class World:
         """
         status, w = self.status, world
         self.starts[w] = start
+        self.lost.pop(w, None)
         self._store.use(w, start.map)
         if self.doors is not None:
             self.doors.reset(w, start.map)
@@ -287,6 +290,18 @@ class World:
             commands[row] = 0.0
             status.clock.done[w] = bool((status.ends.outcome[w] != records.RUNNING).all())
         self.commands[...] = commands.reshape(self.commands.shape)
+
+    def failure(self, world: int, robot: int, planner: str = "") -> str:
+        """Return why a robot has ended without having driven itself there: what its planner or the simulator said, else empty.
+
+        Args:
+            world: number of the world.
+            robot: number of the robot in its world.
+            planner: words of the planner where it failed.
+        """
+        if self.status.ends.outcome[world, robot] != Outcome.SIMULATOR_FAILED:
+            return planner
+        return self.lost.get(world, "the state of the robot is not finite")
 
     def note_contact(self, world: int, robot: int, kind: ContactKind, other: int = -1, share: float = 0.0) -> None:
         """Note that a robot begins to touch something in the physics step from this generation to the other, before they `turn`.

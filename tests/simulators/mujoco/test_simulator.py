@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 
 import numpy as np
 import pytest
 from tests import engines
 from tests.starts import DISC, people, plane, start
 
+from agora.benchmark.bench import run_all
+from agora.benchmark.kept import recordings
+from agora.benchmark.request import Options, Request
+from agora.benchmark.rules import of_values
+from agora.core.recording import Outcome
 from agora.engine.engine import Engine
 from agora.errors import InputError
 from agora.learning.env import AgoraVectorEnv
@@ -23,6 +29,8 @@ from agora.simulators.mujoco.chassis import GRAVITY
 from agora.simulators.mujoco.simulator import MuJoCo
 from agora.simulators.native import Native
 from agora.tasks.suite import load_suite
+from agora.viewer.why import why
+from agora.world.records import RUNNING
 from agora.world.start import RobotStart
 
 DT = 0.05
@@ -213,14 +221,46 @@ def test_a_map_of_too_many_boxes_is_refused(monkeypatch):
         engine([start(pose=(1.2, 4.6, 0.0), place=room())])
 
 
-def test_a_state_that_is_not_finite_is_an_error_not_a_position_and_not_a_file(tmp_path, monkeypatch, capfd):
+@pytest.mark.parametrize(
+    ("component", "value", "said"),
+    [(0, np.nan, "the state is not finite"), (1, 1e11, "the state is not finite"), (1, 90.0, r"a robot is at 7\d m/s"),
+     (2, 40.0, r"a robot is 2\.0 m off the floor")],
+)  # fmt: skip
+def test_a_state_that_is_nobodys_drive_is_an_outcome_not_a_position_and_not_a_file(
+    component, value, said, tmp_path, monkeypatch, capfd
+):
     monkeypatch.chdir(tmp_path)
-    made = engine([start(pose=(0.0, 0.0, 0.0))])
-    drive(made, 0.1, (0.8, 0.0, 0.0))
-    made._bodies._at_work[0]._data.qvel[0] = np.nan
-    with pytest.raises(InputError, match="mujoco: the state of world 0 is not finite"):
-        drive(made, 0.2, (0.8, 0.0, 0.0))
+    both = [start(pose=(0.0, 0.0, 0.0)), start(pose=(1.0, 0.0, 0.0))]
+    made, alone = engine(both), engine(both[1:])
+    before = drive(made, 0.1, (0.8, 0.0, 0.0))[-1]
+    made._bodies._at_work[0]._data.qvel[component] = value
+    after = drive(made, 0.2, (0.8, 0.0, 0.0))[-1]
+    drive(alone, 0.3, (0.8, 0.0, 0.0))
+    status = made.world.status
+    assert status.ends.outcome.tolist() == [[Outcome.SIMULATOR_FAILED], [RUNNING]] and status.ends.step[0, 0] == 3
+    assert re.match(rf"mujoco: {said} at 0\.150 s; a shorter timestep", made.world.failure(0, 0))
+    assert np.array_equal(after, before) and made.world.robots.x[1, 0] == alone.world.robots.x[0, 0]
+    made.reset(0, both[1])
+    assert drive(made, 0.3, (0.8, 0.0, 0.0))[-1, 0] == alone.world.robots.x[0, 0] and made.world.failure(0, 0) == ""
     assert not list(tmp_path.iterdir()) and not any(capfd.readouterr())
+
+
+def test_a_model_that_explodes_ends_its_episode_and_not_the_run_which_goes_on_from_it(tmp_path):
+    heavy = load_suite("demo").part(("doorway",), 2).under(Named("mujoco", MuJoCo(load=1e300)))
+    request = Request(heavy, {"p": Named.of("planners", "go_to_goal")}, tmp_path / "run", Options(workers=0))
+    rows = run_all(request)
+    assert [row["outcome"] for row in rows] == ["simulator_failed"] * 2 and {row["success"] for row in rows} == {0.0}
+    assert all(re.match(r"mujoco: a robot is .* m off the floor at 0\.\d+ s", row["failure"]) for row in rows)
+    assert all(0.2 < row["duration"] < 1.0 and row["path_length"] is not None for row in rows) and not list(of_values(rows))
+    assert run_all(dataclasses.replace(request, resume=True)) == rows
+    for recording in recordings(tmp_path / "run", [row["key"] for row in rows]).values():
+        assert recording.outcome is Outcome.SIMULATOR_FAILED and np.isfinite(recording.pose).all() and len(recording.time) > 2
+        assert "the simulator failed: mujoco: a robot is" in why(recording).words
+
+
+def test_a_model_that_mujoco_refuses_is_told_with_its_robot():
+    with pytest.raises(InputError, match="mujoco: refuses the model of disc: .*inertia"):
+        engine([start(pose=(0.0, 0.0, 0.0))], MuJoCo(load=1e-16))
 
 
 def test_a_map_is_compiled_once(monkeypatch):

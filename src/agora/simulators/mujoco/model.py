@@ -70,7 +70,7 @@ def world_model(
         load: robots' mass over that of their files.
 
     Raises:
-        InputError: MuJoCo is not installed, or the map takes too many boxes.
+        InputError: MuJoCo is not installed, the map takes too many boxes, or MuJoCo refuses the model.
     """
     try:
         import mujoco
@@ -105,7 +105,11 @@ def world_model(
             contype=0,
             conaffinity=TOUCHES_PEOPLE,
         )
-    model = spec.compile()
+    try:
+        model = spec.compile()
+    except ValueError as error:
+        named = " and ".join(dict.fromkeys(robot.name for robot in robots))
+        raise InputError(f"mujoco: refuses the model of {named}: {' '.join(str(error).split())}") from error
     return _found(model, chassis, people)
 
 

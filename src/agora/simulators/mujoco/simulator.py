@@ -34,6 +34,8 @@ __all__ = ["MuJoCo", "MuJoCoBodies"]
 
 _MODELS = 32  # that are kept compiled
 _REACH = 1.0  # m: a pedestrian farther from a robot's outline cannot touch it in a physics step
+_REMEDY = "a shorter timestep, or other masses or accelerations in the robot file may help"
+_FASTEST, _HIGHEST = 50.0, 1.0  # m/s and m above or below the floor: a robot beyond these was thrown by the solver, not driven
 _UNSTABLE = ("mjWARN_BADQPOS", "mjWARN_BADQVEL", "mjWARN_BADQACC", "mjWARN_BADCTRL")
 
 
@@ -151,7 +153,7 @@ class _AtWork:
     def __init__(self, compiled: WorldModel, world: World, number: int, points: Floats, walls: Floats) -> None:
         import mujoco
 
-        self._step = mujoco.mj_step
+        self._step, self._fatal = mujoco.mj_step, mujoco.FatalError
         self._compiled, self._world, self._w = compiled, world, number
         self._points, self._walls = points, walls
         self._model = copy.copy(compiled.model)
@@ -164,8 +166,7 @@ class _AtWork:
     def step(self, substeps: int, robots: Robots, after: Robots, before: Pedestrians, people: Pedestrians) -> None:
         """Take one physics step of the world, from ``robots`` and ``before`` to ``after`` and ``people``.
 
-        Raises:
-            InputError: MuJoCo has lost a robot: its state is not finite.
+        Where MuJoCo loses a robot, all robots of the world are lost: they are in one system of equations.
         """
         w, data, model = self._w, self._data, self._model
         self._place_robots(robots, after)
@@ -176,13 +177,19 @@ class _AtWork:
         data.mocap_pos[:, 2] = AWAY
         data.mocap_pos[: len(near), 2] = 0.0
         self._walls[:], self._touched[:] = NEVER, False
-        for k in range(substeps):
-            share = (k + 1) / substeps
-            data.mocap_pos[: len(near), 0], data.mocap_pos[: len(near), 1] = x + share * dx, y + share * dy
-            self._step(model, data)
-            self._note_contacts(k / substeps)
-        self._check()
-        self._read(after)
+        try:
+            for k in range(substeps):
+                share = (k + 1) / substeps
+                data.mocap_pos[: len(near), 0], data.mocap_pos[: len(near), 1] = x + share * dx, y + share * dy
+                self._step(model, data)
+                self._note_contacts(k / substeps)
+            problem = self._problem(after)
+        except self._fatal as error:
+            problem = str(error)
+        if problem:
+            self._lose(after, problem)
+        else:
+            self._read(after)
 
     def _place_robots(self, robots: Robots, after: Robots) -> None:
         """Put robots where the world has them, if it is somewhere else than this simulator left them."""
@@ -242,13 +249,26 @@ class _AtWork:
                     if other == -1:
                         self._walls[one] = min(self._walls[one], share)
 
-    def _check(self) -> None:
-        warned = [number for number in self._unstable if self._data.warning[number].number]
-        if warned or not np.isfinite(self._data.qpos).all():
-            raise InputError(
-                f"mujoco: the state of world {self._w} is not finite at {self._data.time:.3f} s; "
-                "a shorter timestep, or other masses or accelerations in the robot file may help"
-            )
+    def _problem(self, after: Robots) -> str:
+        """Return in words why the state after a step cannot be; empty where it can."""
+        data, compiled = self._data, self._compiled
+        warned = [number for number in self._unstable if data.warning[number].number]
+        if warned or not np.isfinite(data.qpos).all():
+            return "the state is not finite"
+        active = np.flatnonzero(after.active[self._w])
+        speeds = np.linalg.norm(data.qvel[compiled.motion[active, None] + np.arange(3)], axis=1)
+        heights = np.abs(data.qpos[compiled.base[active] + 2])
+        if (speeds > _FASTEST).any():
+            return f"a robot is at {speeds.max():.0f} m/s"
+        return f"a robot is {heights.max():.1f} m off the floor" if (heights > _HIGHEST).any() else ""
+
+    def _lose(self, after: Robots, problem: str) -> None:
+        """Give the robots of the world up, and say why."""
+        w = self._w
+        time = float(self._world.status.clock.step[w] + 1) * self._world.dt
+        self._world.lost[w] = f"mujoco: {problem} at {time:.3f} s; {_REMEDY}"
+        for field in (after.x, after.y, after.heading):
+            field[w, after.active[w]] = np.nan
 
     def _read(self, after: Robots) -> None:
         """Write where the robots are now. Who touches something begins anew from the speed that it has."""
