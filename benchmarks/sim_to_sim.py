@@ -1,39 +1,152 @@
-"""The gap between simulators: the same episodes of two runs, planner by planner.
+"""The gap between simulators: the same episodes under two of them, planner by planner.
 
-agora bench demo -p dwa -p teb -o results/native
-agora bench demo -p dwa -p teb -o results/mujoco --simulator mujoco
-python benchmarks/sim_to_sim.py results/native results/mujoco
+python benchmarks/sim_to_sim.py run results/gap              # every planner on `GROUNDS`, each policy on its own test, too
+python benchmarks/sim_to_sim.py table results/gap            # a row for each
+python benchmarks/sim_to_sim.py pair results/native results/mujoco      # two runs of `agora bench`, the second with --simulator
 
-Times and paths are those of the second run over the first, of episodes that reached the goal in both: the median, with the
-bootstrap's interval of 95 %. Shares have Wilson's.
+`run` goes on where it was stopped, and leaves what is finished. Times and paths are those of the second simulator over the first,
+of episodes that reached the goal in both: the median, with the bootstrap's interval of 95 %. Shares have Wilson's.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
+import math
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from agora.benchmark.account import account
+from agora.benchmark.bench import run_all
+from agora.benchmark.form import RequestForm
 from agora.benchmark.statistics import bootstrap, wilson
 from agora.core.recording import Outcome
+from agora.errors import AgoraError
+from agora.planners.presets import runnable
+from agora.tasks.suite import load_suite
 
 Row = Mapping[str, Any]
 _REACHED = Outcome.REACHED.label
+FIRST = "native"
+GROUNDS = ("planners", "demo")
+"""Suites that all planners drive."""
+OWN = {
+    "ag_rl": "attngraph",
+    "applr": "barn_once",
+    "bc": "dynabarn_generated",
+    "cadrl": "crowdnav",
+    "ds_rnn": "dsrnn",
+    "ga3c_cadrl": "ga3c",
+    "iplanner": "iplanner",
+    "lflh": "lflh",
+    "lstm_rl": "crowdnav",
+    "rlca": "rlca",
+    "rosnav_rl": "rosnav",
+    "sarl": "crowdnav",
+    "td3": "dynabarn_generated",
+    "trail": "drl_vo",
+}
+"""The suites of learned planners' own tests: their robots and worlds are those that each was trained for."""
+SLOW = ("artplanner", "brne", "cohan", "mpc", "mppi")
+"""Planners that get a quarter of the episodes."""
 
 
 def main() -> None:
-    """Print a row for each planner, then one for all."""
+    """Run what is missing, or print a table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("first", type=Path, help="folder of a run")
-    parser.add_argument("second", type=Path, help="folder of a run of the same suite under another simulator")
+    commands = parser.add_subparsers(required=True)
+    runs = commands.add_parser("run", help="play what has not been played")
+    runs.add_argument("folder", type=Path, help="folder of all runs")
+    runs.add_argument("-p", "--planner", action="append", help="a planner; repeat it. All that can run here by default")
+    runs.add_argument("--simulator", default="mujoco", help="simulator beside the native one: mujoco by default")
+    runs.add_argument("--episodes", type=int, default=24, help="episodes of a suite, spread over its stages; 24 by default")
+    runs.set_defaults(command=run)
+    table = commands.add_parser("table", help="print a row for each planner and suite that were run")
+    table.add_argument("folder", type=Path, help="folder of all runs")
+    table.add_argument("--simulator", default="mujoco")
+    table.set_defaults(command=every)
+    two = commands.add_parser("pair", help="compare two folders of agora bench")
+    two.add_argument("first", type=Path, help="folder of a run")
+    two.add_argument("second", type=Path, help="folder of a run of the same suite under another simulator")
+    two.set_defaults(command=pair)
     arguments = parser.parse_args()
+    arguments.command(arguments)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Run every planner on its grounds under both simulators."""
+    names = arguments.planner or sorted(runnable()[0], key=lambda name: (name in SLOW, name))
+    cells = [(name, suite) for name in names for suite in grounds(name)]
+    for done, (name, suite) in enumerate(cells):
+        for simulator in (FIRST, arguments.simulator):
+            since = time.monotonic()
+            try:
+                rows = play(arguments.folder, name, suite, simulator, arguments.episodes)
+            except AgoraError as error:
+                print(f"{done + 1} of {len(cells)}: {name}, {suite}, {simulator}: left out: {error}", file=sys.stderr, flush=True)
+                break
+            reached = sum(row["outcome"] == _REACHED for row in rows)
+            said = f"{done + 1} of {len(cells)}: {name}, {suite}, {simulator}: {reached} of {len(rows)} reached"
+            print(f"{said}, {time.monotonic() - since:.0f} s", file=sys.stderr, flush=True)
+
+
+def grounds(planner: str) -> Iterator[str]:
+    """Yield the suites that a planner drives."""
+    yield from GROUNDS
+    if planner in OWN:
+        yield OWN[planner]
+
+
+def folder_of(folder: Path, planner: str, suite: str, simulator: str) -> Path:
+    """The folder of one run."""
+    return folder / suite / planner / simulator.replace(":", "_")
+
+
+def play(folder: Path, planner: str, suite: str, simulator: str, episodes: int) -> Sequence[Row]:
+    """Return the rows of a run; what is there already is not played again."""
+    own = folder_of(folder, planner, suite, simulator)
+    each = math.ceil(episodes / (4 if planner in SLOW else 1) / len(load_suite(suite).stages))
+    form = RequestForm(
+        suite, (planner,), output=own, resume=own.is_dir(), episodes=each, simulator=simulator, control=False, workers=0
+    )
+    return run_all(form.request())
+
+
+HEAD = (
+    "| suite | planner | episodes | reached, native | there | the same outcome | time | path |\n|---|---|---|---|---|---|---|---|"
+)
+
+
+def every(arguments: argparse.Namespace) -> None:
+    """Print a row for each planner and suite that have been run under both simulators, then one for all planners of a suite."""
+    print(HEAD)
+    for suite in sorted({path.name for path in arguments.folder.iterdir()}, key=lambda name: (name not in GROUNDS, name)):
+        together: list[tuple[Row, Row]] = []
+        for own in sorted((arguments.folder / suite).iterdir()):
+            first, second = (folder_of(arguments.folder, own.name, suite, name) for name in (FIRST, arguments.simulator))
+            if all((one / "episodes").is_dir() for one in (first, second)) and not unfinished(first, second):
+                pairs = paired(account(first).rows, account(second).rows)
+                print(line((f"`{suite}`", f"`{own.name}`"), pairs))
+                together += pairs
+        if together:
+            print(line((f"`{suite}`", "all"), together))
+
+
+def unfinished(*folders: Path) -> bool:
+    """Return whether a run has not all its episodes."""
+    return any(account(folder).problems() for folder in folders)
+
+
+def pair(arguments: argparse.Namespace) -> None:
+    """Print a row for each planner of two runs, then one for all."""
     pairs = paired(account(arguments.first).rows, account(arguments.second).rows)
-    print("| planner | episodes | reached | reached there | the same outcome | time | path |\n|---|---|---|---|---|---|---|")
+    suite = f"`{pairs[0][0]['suite']}`"
+    print(HEAD)
     for planner in sorted({one["planner"] for one, _ in pairs}):
-        print(line(planner, [pair for pair in pairs if pair[0]["planner"] == planner]))
-    print(line("all", pairs))
+        print(line((suite, f"`{planner}`"), [pair for pair in pairs if pair[0]["planner"] == planner]))
+    print(line((suite, "all"), pairs))
 
 
 def paired(first: Sequence[Row], second: Sequence[Row]) -> list[tuple[Row, Row]]:
@@ -49,12 +162,12 @@ def _key(row: Row) -> tuple[Any, ...]:
     return tuple(row[name] for name in ("planner", "stage", "episode", "seed", "robot"))
 
 
-def line(name: str, pairs: Sequence[tuple[Row, Row]]) -> str:
+def line(names: tuple[str, str], pairs: Sequence[tuple[Row, Row]]) -> str:
     """A row of the table."""
     reached = [sum(pair[k]["outcome"] == _REACHED for pair in pairs) for k in (0, 1)]
     same = sum(one["outcome"] == other["outcome"] for one, other in pairs)
     both = [pair for pair in pairs if pair[0]["outcome"] == pair[1]["outcome"] == _REACHED]
-    cells = [name, str(len(pairs)), *(f"{count / len(pairs):.3f}" for count in reached), _share(same, len(pairs))]
+    cells = [*names, str(len(pairs)), *(_share(count, len(pairs)) for count in (*reached, same))]
     return f"| {' | '.join([*cells, *(_ratio(both, metric) for metric in ('time_to_goal', 'path_length'))])} |"
 
 
