@@ -45,7 +45,7 @@ def run(
     metric: numbers.Named = None,
     every: numbers.All = False,
 ) -> None:
-    """Run one episode, print eight numbers, and write what is asked for; ends with exit code 1 where planner or simulator failed."""
+    """Run one episode, print eight numbers, and write what is asked for; exits with 1 where planner or simulator failed."""
     from dataclasses import replace
 
     from agora.benchmark.contest import read_benchmark

@@ -107,9 +107,20 @@ def test_a_driver_brakes_without_skidding_and_no_shorter_than_locked_wheels_do(f
     assert max(slips) < 0.15
 
 
-def test_a_load_is_mass():
-    model = engine([start(model=EAGER)], MuJoCo(load=2.5))._bodies._at_work[0]._model
-    assert model.body("robot_0").subtreemass == pytest.approx(2.5 * 11.0)
+@pytest.mark.parametrize("model", [EAGER, dataclasses.replace(BOX, ax=50.0)])
+def test_a_load_is_mass_and_motors_stay_as_strong_as_they_are(model):
+    made = [engine([start(pose=(-5.0, 0.0, 0.0), model=model)], MuJoCo(load=load)) for load in (1.0, 20.0)]
+    assert made[1]._bodies._at_work[0]._model.body("robot_0").subtreemass == pytest.approx(
+        20.0 * made[0]._bodies._at_work[0]._model.body("robot_0").subtreemass
+    )
+    light, heavy = (drive(one, 0.2, (0.8, 0.0, 0.0))[-1, 3] for one in made)
+    assert light > 0.5 and 0.5 * GRAVITY / 20 < heavy / 0.2 < 2.05 * GRAVITY / 20
+
+
+@pytest.mark.parametrize("model", [DISC, BOX, CAR])
+def test_what_slips_loses_its_share_of_the_speed(model):
+    twist = drive(engine([start(pose=(0.0, 0.0, 0.0), model=model)], MuJoCo(slip=0.25)), 2.0, (0.6, 0.0, 0.4))[-1, 3:]
+    assert twist[[0, 2]] == pytest.approx([0.45, 0.3 if model is not CAR else twist[2]], rel=0.02)
 
 
 def test_a_car_drives_the_circle_of_its_steering():
@@ -128,10 +139,20 @@ def test_a_box_slides_sideways_and_turns_at_once():
     assert states[-1, 3:] == pytest.approx([0.3, -0.4, 0.7], abs=0.01)
 
 
-def test_a_command_takes_effect_after_its_delay():
-    late = dataclasses.replace(DISC, command_delay=0.2)
-    states = drive(engine([start(pose=(0, 0, 0), model=late)]), 0.4, (0.8, 0.0, 0.0))
+@pytest.mark.parametrize(("delay", "latency"), [(0.2, 0.0), (0.05, 0.15), (0.1, 0.1)])
+def test_a_command_takes_effect_after_its_delay_and_the_latency_of_the_drive(delay, latency):
+    late = dataclasses.replace(DISC, command_delay=delay)
+    states = drive(engine([start(pose=(0, 0, 0), model=late)], MuJoCo(latency=latency)), 0.4, (0.8, 0.0, 0.0))
     assert np.abs(states[:4, 3]).max() < 1e-3 < states[4, 3]
+
+
+def test_the_suite_of_floors_has_the_same_episodes_on_each():
+    suite = load_suite("floors")
+    first, *others = [suite.start(stage.name, 1) for stage in suite.stages]
+    for other in others:
+        assert np.array_equal(first.robots[0].pose, other.robots[0].pose) and first.timeout == other.timeout
+        assert np.array_equal(first.pedestrians.waypoints, other.pedestrians.waypoints)
+    assert len({stage.simulator for stage in suite.stages}) == len(suite.stages)
 
 
 def room() -> Map:

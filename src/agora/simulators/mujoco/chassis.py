@@ -82,7 +82,7 @@ def add_robot(spec: mujoco.MjSpec, number: int, model: RobotModel, friction: flo
         number: number of the robot, for its names.
         model: robot.
         friction: coefficient of friction of its wheels or feet on the floor.
-        load: its mass over that of the robot file.
+        load: its mass over that of the robot file; its motors are those of the file.
     """
     built = body(model)
     mass = built.mass * load
@@ -95,8 +95,8 @@ def add_robot(spec: mujoco.MjSpec, number: int, model: RobotModel, friction: flo
         if part not in driven:
             _fix(base, part, density, lift=_LIFT if driven and part.z - part.size[-1] / 2 < _LIFT else 0.0)
     if not driven:
-        return _pushed(spec, base, number, model, mass, built.centre.tolist(), friction)
-    return _on_wheels(spec, base, number, model, driven, mass, density, friction)
+        return _pushed(spec, base, number, model, load, friction)
+    return _on_wheels(spec, base, number, model, driven, density, load, friction)
 
 
 def _rolls(model: RobotModel, part: Part) -> bool:
@@ -124,12 +124,19 @@ def _fix(base: Any, part: Part, density: float, lift: float) -> None:
     )
 
 
-def _pushed(spec: Any, base: Any, number: int, model: RobotModel, mass: float, centre: list[float], friction: float) -> Chassis:
+def _strongest(mass: float, load: float, friction: float) -> float:
+    """Force of the motors of a robot of a mass without its load, N: what the floor bears, at most what a dry one does without it."""
+    return min(friction * load, max(1.0, friction)) * mass * GRAVITY
+
+
+def _pushed(spec: Any, base: Any, number: int, model: RobotModel, load: float, friction: float) -> Chassis:
     """Motors that push a base at its centre of mass, and turn it."""
     import mujoco
 
-    site = base.add_site(name=f"robot_{number}_push", pos=[0.0, 0.0, centre[2]])
-    grip = friction * mass * GRAVITY
+    built = body(model)
+    mass = built.mass
+    site = base.add_site(name=f"robot_{number}_push", pos=[0.0, 0.0, float(built.centre[2])])
+    grip = _strongest(mass, load, friction)
     names = (f"robot_{number}_x", f"robot_{number}_y", f"robot_{number}_turn")
     arm = model.inscribed_radius
     for axis, name in zip((0, 1, 5), names, strict=True):
@@ -144,15 +151,15 @@ def _pushed(spec: Any, base: Any, number: int, model: RobotModel, mass: float, c
 
 
 def _on_wheels(
-    spec: Any, base: Any, number: int, model: RobotModel, driven: list[Part], mass: float, density: float, friction: float
+    spec: Any, base: Any, number: int, model: RobotModel, driven: list[Part], density: float, load: float, friction: float
 ) -> Chassis:
     """Wheels with contact and a motor each; those before the axle through the base steer."""
     import mujoco
 
-    r = driven[0].size[0]
+    r, mass = driven[0].size[0], body(model).mass
     powered, steered = [], []
     of_drive = len(driven)
-    strongest = friction * mass * GRAVITY * r  # motors are no weaker than tyres
+    strongest = _strongest(mass, load, friction) * r
     for k, part in enumerate(driven):
         name, holder = f"robot_{number}_wheel_{k}", base
         place = [part.x, part.y, r]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, ClassVar
@@ -18,7 +18,7 @@ from agora.core.contact import NEVER
 from agora.core.state import Array, Floats, Pedestrians, Robots
 from agora.errors import InputError
 from agora.interfaces import Ability
-from agora.ranges import Positive
+from agora.ranges import Duration, Positive, Within
 from agora.simulators.mujoco.model import AWAY, WorldModel, world_model
 from agora.simulators.mujoco.orders import set_points
 from agora.world.threads import Work
@@ -46,12 +46,16 @@ class MuJoCo:
     Attributes:
         timestep: largest step of MuJoCo, s; a physics step of the world is as many of equal length as it takes.
         friction: coefficient of friction of wheels or feet on the floor.
-        load: mass of the robots over that of their files.
+        load: mass of the robots over that of their files; motors stay as strong as they are.
+        slip: share of the speed that is lost between wheels or feet and the floor, from 0 to 0.99.
+        latency: time from a setpoint to the motors, s, after the command delay of the robot's file.
     """
 
     timestep: Annotated[float, "s"] = 0.005
     friction: Positive = 1.0
     load: Positive = 1.0
+    slip: Annotated[float, Within(0.0, 0.99)] = 0.0
+    latency: Duration = 0.0
     can: ClassVar[frozenset[Ability]] = frozenset({"step"})
 
     def __post_init__(self) -> None:
@@ -98,7 +102,7 @@ class MuJoCoBodies:
             for name in ("max_ax", "max_ay", "max_deceleration"):
                 getattr(self._limits, name)[world, r] = min(getattr(self._world.robot_traits, name)[world, r], one.acceleration)
             self._limits.max_alpha[world, r] = min(self._world.robot_traits.max_alpha[world, r], one.turning)
-        self._at_work[world] = _AtWork(compiled, self._world, world, self._points[world], self.walls[world])
+        self._at_work[world] = _AtWork(compiled, self._world, world, self._points[world], self.walls[world], self._simulator)
 
     def _compiled(self, place: Map, robots: tuple[RobotModel, ...]) -> WorldModel:
         key = (id(place), robots)
@@ -148,9 +152,10 @@ class _AtWork:
         number: number of the world.
         points: (R, 4) setpoints of its robots: twist and steering angle.
         walls: (R,) moments of touching.
+        simulator: parameters.
     """
 
-    def __init__(self, compiled: WorldModel, world: World, number: int, points: Floats, walls: Floats) -> None:
+    def __init__(self, compiled: WorldModel, world: World, number: int, points: Floats, walls: Floats, simulator: MuJoCo) -> None:
         import mujoco
 
         self._step, self._fatal = mujoco.mj_step, mujoco.FatalError
@@ -160,6 +165,9 @@ class _AtWork:
         self._data = mujoco.MjData(self._model)
         self._unstable = [int(getattr(mujoco.mjtWarning, name)) for name in _UNSTABLE]
         robots = len(compiled.chassis)
+        late = round(simulator.latency / world.dt)
+        self._on_the_way = deque([np.zeros_like(points)] * late, maxlen=late + 1)
+        self._kept = np.array([1.0 - simulator.slip] * 3 + [1.0], np.float32)
         self._touched = np.zeros(robots, np.bool_)
         self._written: Floats = np.full((robots, 3), np.nan, np.float32)
 
@@ -230,7 +238,9 @@ class _AtWork:
 
     def _set_motors(self) -> None:
         ctrl = self._data.ctrl
-        for one, motors, point in zip(self._compiled.chassis, self._compiled.motors, self._points.tolist(), strict=True):
+        self._on_the_way.append(self._points * self._kept)
+        points = self._on_the_way[0].tolist()
+        for one, motors, point in zip(self._compiled.chassis, self._compiled.motors, points, strict=True):
             ctrl[motors] = one.speeds((point[0], point[1], point[2]), point[3])
 
     def _note_contacts(self, share: float) -> None:
