@@ -60,6 +60,7 @@ def main() -> None:
     runs = commands.add_parser("run", help="play what has not been played")
     runs.add_argument("folder", type=Path, help="folder of all runs")
     runs.add_argument("-p", "--planner", action="append", help="a planner; repeat it. All that can run here by default")
+    runs.add_argument("--suite", action="append", help="a suite; repeat it. `GROUNDS`, and the policies' own, by default")
     runs.add_argument("--simulator", default="mujoco", help="simulator beside the native one: mujoco by default")
     runs.add_argument("--episodes", type=int, default=24, help="episodes of a suite, spread over its stages; 24 by default")
     runs.set_defaults(command=run)
@@ -78,7 +79,7 @@ def main() -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Run every planner on its grounds under both simulators."""
     names = arguments.planner or sorted(runnable()[0], key=lambda name: (name in SLOW, name))
-    cells = [(name, suite) for name in names for suite in grounds(name)]
+    cells = [(name, suite) for name in names for suite in grounds(name) if suite in (arguments.suite or [suite])]
     for done, (name, suite) in enumerate(cells):
         for simulator in (FIRST, arguments.simulator):
             since = time.monotonic()

@@ -125,7 +125,7 @@ def _fix(base: Any, part: Part, density: float, lift: float) -> None:
 
 
 def _strongest(mass: float, load: float, friction: float) -> float:
-    """Force of the motors of a robot of a mass without its load, N: what the floor bears, at most what a dry one does without it."""
+    """Force of the motors of a robot of a mass without its load, N: what the floor bears, at most what a dry one does then."""
     return min(friction * load, max(1.0, friction)) * mass * GRAVITY
 
 
