@@ -121,17 +121,19 @@ HEAD = (
 
 
 def every(arguments: argparse.Namespace) -> None:
-    """Print a row for each planner and suite that have been run under both simulators, then one for all planners of a suite."""
+    """Print a row for each planner and suite whose runs are whole under both simulators, then one for all planners of a suite."""
     print(HEAD)
-    for suite in sorted({path.name for path in arguments.folder.iterdir()}, key=lambda name: (name not in GROUNDS, name)):
+    for suite in sorted({path.name for path in arguments.folder.iterdir()}, key=lambda name: ((*GROUNDS, name).index(name), name)):
         together: list[tuple[Row, Row]] = []
+        rows = 0
         for own in sorted((arguments.folder / suite).iterdir()):
             first, second = (folder_of(arguments.folder, own.name, suite, name) for name in (FIRST, arguments.simulator))
             if all((one / "episodes").is_dir() for one in (first, second)) and not unfinished(first, second):
                 pairs = paired(account(first).rows, account(second).rows)
                 print(line((f"`{suite}`", f"`{own.name}`"), pairs))
                 together += pairs
-        if together:
+                rows += 1
+        if rows > 1:
             print(line((f"`{suite}`", "all"), together))
 
 
@@ -174,7 +176,7 @@ def line(names: tuple[str, str], pairs: Sequence[tuple[Row, Row]]) -> str:
 
 def _share(count: int, of: int) -> str:
     low, high = wilson(count, of)
-    return f"{count / of:.3f} [{low:.3f}, {high:.3f}]"
+    return f"{count / of:.2f} [{low:.2f}, {high:.2f}]"
 
 
 def _ratio(pairs: Sequence[tuple[Row, Row]], metric: str) -> str:
