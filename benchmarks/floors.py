@@ -4,7 +4,7 @@ agora bench floors -p orca -p teb -o results/floors
 python benchmarks/floors.py results/floors --plot floors.png
 
 Several folders are put together. Episodes are the same in every stage, so each is compared with itself on the dry floor: `lost` was
-reached there and not here, `won` the other way round.
+reached there and not here, `won` the other way round. A dash is a stage that has not been played to its end.
 """
 
 from __future__ import annotations
@@ -36,17 +36,16 @@ def main() -> None:
     rows: list[Row] = []
     for folder in arguments.folders:
         found = account(folder)
-        if found.problems():
-            raise SystemExit("\n".join([f"{folder} is not whole:", *found.problems()]))
         stages |= {stage["name"]: stage["simulator"] for stage in RunFolder.read(folder).record.suite["stages"]}
-        rows += found.rows
+        open_ones = {(planner, stage) for planner, stage, _ in found.missing}
+        rows += [row for row in found.rows if (row["planner"], row["stage"]) not in open_ones]
     planners = sorted({row["planner"] for row in rows})
     print(f"| planner | {' | '.join(f'`{stage}`' for stage in stages)} |\n|{'---|' * (1 + len(stages))}")
     for planner in planners:
         print(f"| `{planner}` | {' | '.join(_share(_of(rows, planner, stage)) for stage in stages)} |")
     print("\n| planner | stage | lost | won | hit person | here and dry: time | path |\n|---|---|---|---|---|---|---|")
     for planner in planners:
-        for stage in stages:
+        for stage in [stage for stage in stages if stage != DRY and _of(rows, planner, stage)]:
             print(f"| `{planner}` | `{stage}` | {' | '.join(_beside(_of(rows, planner, DRY), _of(rows, planner, stage)))} |")
     if arguments.plot:
         draw(arguments.plot, stages, rows, planners)
@@ -62,6 +61,8 @@ def _reached(rows: Sequence[Row]) -> tuple[float, float, float]:
 
 
 def _share(rows: Sequence[Row]) -> str:
+    if not rows:
+        return "-"
     share, low, high = _reached(rows)
     return f"{share:.2f} [{low:.2f}, {high:.2f}]"
 
@@ -98,8 +99,9 @@ def draw(path: Path, stages: Mapping[str, Mapping[str, Any]], rows: Sequence[Row
     for axis, key in zip(axes[0], panels, strict=True):
         values = {one[key]: name for name, one in usual.items() if name == DRY or one[key] != USUAL[key]}
         for number, planner in enumerate(planners):
-            found = [_reached(_of(rows, planner, values[value])) for value in sorted(values)]
-            places = [place + 0.06 * (number - len(planners) / 2) for place in range(len(values))]
+            played = [(k, _of(rows, planner, values[value])) for k, value in enumerate(sorted(values))]
+            found = [_reached(some) for _, some in played if some]
+            places = [k + 0.06 * (number - len(planners) / 2) for k, some in played if some]
             spread = [[share - low for share, low, _ in found], [high - share for share, _, high in found]]
             axis.errorbar(
                 places, [one[0] for one in found], spread, marker="o", markersize=4, linewidth=1.2, capsize=2, label=planner
