@@ -195,6 +195,8 @@ def draw(path: Path, frame: Frame, boxes: Any, owner: Array) -> None:
 def play(suite_name: str, episodes: int, seconds: float, measured: Sequence[Measured], pictures: Path | None) -> int:
     """Play some episodes of each stage, and return the number of frames."""
     suite, count = load_suite(suite_name), 0
+    if pictures is not None:
+        pictures.mkdir(parents=True, exist_ok=True)
 
     def work(frame: Frame) -> None:
         nonlocal count
