@@ -40,7 +40,8 @@ class InImages:
         """
         if self.detector == _HOG:
             return HogDetector(self.confidence)
-        return ImageDetector(*self.files(), confidence=self.confidence)
+        (file,) = self.files()
+        return ImageDetector(file, confidence=self.confidence)
 
     def files(self) -> list[Path]:
         """The model's file, if it has one.
