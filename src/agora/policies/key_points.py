@@ -100,8 +100,13 @@ class KeyPoints(EncodingBase):
     @cached_property
     def _observe(self) -> Observe:
         """The encoding whose scan, goal and images these are."""
-        scales = {"scan_range": self.scan_range, "goal_range": self.reach}
-        return Observe(self.beams, sensors=self.sensors, lookahead=self.lookahead, **scales)
+        return Observe(
+            self.beams,
+            scan_range=self.scan_range,
+            goal_range=self.reach,
+            sensors=self.sensors,
+            lookahead=self.lookahead,
+        )
 
     @property
     def _pixels(self) -> int:
