@@ -420,12 +420,18 @@ def test_a_mapping_of_perception_is_kept_whole_where_a_run_is_described(written,
     [
         (
             "pedestrians: traked",
-            "pedestrians: expected one of truth, view, visible, tracked, got 'traked'; did you mean 'tracked'?",
+            "pedestrians: expected one of truth, view, visible, tracked, camera, got 'traked'; did you mean 'tracked'?",
         ),
-        ("pedestrians: 3", "pedestrians: expected one of truth, view, visible, tracked, got 3"),
-        ("pedestrians: [tracked]", "pedestrians: expected one of truth, view, visible, tracked or a mapping, got a list of 1"),
-        ("pedestrians: {detector: {reach: 5}}", "pedestrians.source: expected one of truth, view, visible, tracked, got nothing"),
-        ("pedestrians: {source: seen}", "pedestrians.source: expected one of truth, view, visible, tracked, got 'seen'"),
+        ("pedestrians: 3", "pedestrians: expected one of truth, view, visible, tracked, camera, got 3"),
+        (
+            "pedestrians: [tracked]",
+            "pedestrians: expected one of truth, view, visible, tracked, camera or a mapping, got a list of 1",
+        ),
+        (
+            "pedestrians: {detector: {reach: 5}}",
+            "pedestrians.source: expected one of truth, view, visible, tracked, camera, got nothing",
+        ),
+        ("pedestrians: {source: seen}", "pedestrians.source: expected one of truth, view, visible, tracked, camera, got 'seen'"),
         ("pedestrians: {source: tracked, detecter: {}}", "pedestrians.detecter: unknown key; did you mean 'detector'?"),
         ("pedestrians: {source: tracked, detector: {rich: 5}}", "pedestrians.detector.rich: unknown key; did you mean 'reach'?"),
         (

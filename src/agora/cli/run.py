@@ -36,9 +36,7 @@ def run(
     live: Annotated[bool, typer.Option("--live", help="Show it in a window.")] = False,
     pedestrians: Annotated[
         str | None,
-        typer.Option(
-            help="What the planner is told of them: truth, view, visible, tracked or camera; as the stage says by default."
-        ),
+        typer.Option(help="Known of people: truth, view, visible, tracked or camera; as in the stage by default."),
     ] = None,
     seed: Seed = None,
     simulator: Simulator = "",

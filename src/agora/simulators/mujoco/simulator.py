@@ -132,13 +132,18 @@ class MuJoCoBodies:
         orders = set_points(w, self._limits, self._points)
 
         def move(first: int, last: int) -> None:
+            working = [
+                at_work
+                for at_work, done in zip(self._at_work[first:last], w.status.clock.done[first:last], strict=True)
+                if at_work is not None and not done
+            ]
+            for at_work in working:
+                at_work.place(robots)
             orders(first, last)
-            for number in range(first, last):
-                for old, new in zip(robots, after, strict=True):
-                    new[number] = old[number]
-                at_work = self._at_work[number]
-                if at_work is not None and not w.status.clock.done[number]:
-                    at_work.step(self._substeps, robots, after, before, people)
+            for old, new in zip(robots, after, strict=True):
+                new[first:last] = old[first:last]
+            for at_work in working:
+                at_work.step(self._substeps, robots, after, before, people)
 
         return move
 
@@ -171,13 +176,31 @@ class _AtWork:
         self._touched = np.zeros(robots, np.bool_)
         self._written: Floats = np.full((robots, 3), np.nan, np.float32)
 
+    def place(self, robots: Robots) -> None:
+        """Put robots where the world has them, if it is somewhere else than this simulator left them.
+
+        Their setpoints begin at the speed that they have there; the commands of the step are applied after this.
+        """
+        w, data, compiled = self._w, self._data, self._compiled
+        for r, (q, v) in enumerate(zip(compiled.base.tolist(), compiled.motion.tolist(), strict=True)):
+            pose = (robots.x[w, r], robots.y[w, r], robots.heading[w, r])
+            if not robots.active[w, r]:
+                data.qpos[q : q + 3], data.qvel[v : v + 6] = (0.0, 10.0 * r, AWAY), 0.0
+                self._written[r] = np.nan
+            elif tuple(self._written[r]) != pose:
+                half = 0.5 * float(pose[2])
+                data.qpos[q : q + 7] = (pose[0], pose[1], 0.0, math.cos(half), 0.0, 0.0, math.sin(half))
+                c, s = math.cos(pose[2]), math.sin(pose[2])
+                vx, vy = float(robots.vx[w, r]), float(robots.vy[w, r])
+                data.qvel[v : v + 6] = (c * vx - s * vy, s * vx + c * vy, 0.0, 0.0, 0.0, robots.omega[w, r])
+                self._points[r] = (robots.vx[w, r], robots.vy[w, r], robots.omega[w, r], robots.steering[w, r])
+
     def step(self, substeps: int, robots: Robots, after: Robots, before: Pedestrians, people: Pedestrians) -> None:
         """Take one physics step of the world, from ``robots`` and ``before`` to ``after`` and ``people``.
 
         Where MuJoCo loses a robot, all robots of the world are lost: they are in one system of equations.
         """
         w, data, model = self._w, self._data, self._model
-        self._place_robots(robots, after)
         self._set_motors()
         near = self._near(robots, before, people)
         x, y = before.x[w, near].astype(float), before.y[w, near].astype(float)
@@ -198,22 +221,6 @@ class _AtWork:
             self._lose(after, problem)
         else:
             self._read(after)
-
-    def _place_robots(self, robots: Robots, after: Robots) -> None:
-        """Put robots where the world has them, if it is somewhere else than this simulator left them."""
-        w, data, compiled = self._w, self._data, self._compiled
-        for r, (q, v) in enumerate(zip(compiled.base.tolist(), compiled.motion.tolist(), strict=True)):
-            place = (robots.x[w, r], robots.y[w, r], robots.heading[w, r])
-            if not robots.active[w, r]:
-                data.qpos[q : q + 3], data.qvel[v : v + 6] = (0.0, 10.0 * r, AWAY), 0.0
-                self._written[r] = np.nan
-            elif tuple(self._written[r]) != place:
-                half = 0.5 * float(place[2])
-                data.qpos[q : q + 7] = (place[0], place[1], 0.0, math.cos(half), 0.0, 0.0, math.sin(half))
-                c, s = math.cos(place[2]), math.sin(place[2])
-                vx, vy = float(robots.vx[w, r]), float(robots.vy[w, r])
-                data.qvel[v : v + 6] = (c * vx - s * vy, s * vx + c * vy, 0.0, 0.0, 0.0, robots.omega[w, r])
-                self._points[r] = (robots.vx[w, r], robots.vy[w, r], robots.omega[w, r], robots.steering[w, r])
 
     def _near(self, robots: Robots, before: Pedestrians, people: Pedestrians) -> Array:
         """The slots of the pedestrians nearest to the robots, as many as there are bodies, which get their radii."""
