@@ -42,6 +42,14 @@ def test_the_same_episode_gives_the_same_picture(tmp_path):
     assert (tmp_path / "one.png").read_bytes() == (tmp_path / "other.png").read_bytes()
 
 
+@pytest.mark.parametrize(("x", "inside"), [(0.0, True), (1.0, False)])
+def test_a_camera_inside_a_wall_is_told_of(x, inside, tmp_path):
+    camera = f"fixed=true,x={x},y=4,z=1,width=32,height=24"
+    answer = look("--stage", "doorway", "--time", 0.2, "--camera", camera, "-o", tmp_path / "seen.png")
+    assert ("the camera is inside a wall" in answer.output) == inside
+    assert (np.array(Image.open(tmp_path / "seen.png")) == 0).all() == inside
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

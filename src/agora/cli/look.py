@@ -127,7 +127,8 @@ class _Shutter:
     @property
     def said(self) -> str:
         """The moment of the picture or of the end of the film, in words."""
-        return f"until {self._taken:.1f} s" if self._film else f"at {self._taken:.1f} s"
+        moment = f"until {self._taken:.1f} s" if self._film else f"at {self._taken:.1f} s"
+        return f"{moment} (nothing: the camera is inside a wall or a piece of furniture)" if self._sights.buried else moment
 
 
 def _check(output: Path) -> bool:

@@ -50,6 +50,9 @@ class Sights:
         robot: number of the robot.
         show: names in `SHOWN`, from left to right.
 
+    Attributes:
+        buried: whether the camera was inside a wall or a piece of furniture at the last picture, which is black then.
+
     Raises:
         InputError: there is no such robot, or nothing of that name to show.
     """
@@ -62,6 +65,7 @@ class Sights:
         self._world, self._robot, self._show = world, robot, tuple(show)
         self._camera = replace(camera, what=("rgb", "depth", "segmentation"))
         self._studio = Studio(world)
+        self.buried = False
 
     @property
     def size(self) -> tuple[int, int]:
@@ -82,6 +86,7 @@ class Sights:
         camera, view = self._camera, self._studio.view(0)
         pose = np.zeros(3) if camera.fixed else self._studio.poses(0)[self._robot]
         eye = Eye.on(camera.pinhole, camera.width, camera.height, pose)
+        self.buried = view.scene.inside(eye.place)
         view.look(eye, -1 if camera.fixed else self._robot)
         return np.hstack([getattr(self, f"_{name}")(view, eye) for name in self._show])
 
