@@ -3,7 +3,8 @@
 ``python benchmarks/people_network.py configs/perception/rendered_people.onnx``. The frames show the places of suites for training,
 with people whom nobody simulates: drawn places, looks, headings, speeds and social states, and cameras of drawn heights and angles.
 They are drawn with 320 x 240 px and seen with 160 x 120, which a coin makes of means or of every other pixel, so that images of any
-size and smoothness are the same to the network. It has seven convolutions and tells one box a cell of 8 px, in the form of YOLOv8,
+size and smoothness are the same to the network. A tenth more show nothing: noise, one colour, a slope of colours, as a camera does
+that is covered, blinded or broken. It has seven convolutions and tells one box a cell of 8 px, in the form of YOLOv8,
 which `agora.perception.images.ImageDetector` reads. It needs the extras learning, mujoco and onnx.
 """
 
@@ -94,6 +95,21 @@ def halved(images: Array, truths: list[Array], rng: np.random.Generator) -> tupl
     for k in np.flatnonzero(mean):
         small[k] = images[k].reshape(HEIGHT, 2, WIDTH, 2, 3).mean((1, 3)).round()
     return small, [boxes / 2 for boxes in truths]
+
+
+def nothing(count: int, rng: np.random.Generator) -> Array:
+    """Return frames (F, H, W, 3) of a camera that sees nothing: noise of any grain, one colour, a slope of colours."""
+    frames = np.zeros((count, HEIGHT, WIDTH, 3))
+    for k, frame in enumerate(frames):
+        frame += rng.uniform(0.0, 255.0, 3) if rng.random() < 0.7 else rng.choice([0.0, 255.0])
+        if k % 3 == 1:
+            across, along = rng.uniform(-255.0, 255.0, (2, 3))
+            frame += np.linspace(-0.5, 0.5, WIDTH)[:, None] * across + np.linspace(-0.5, 0.5, HEIGHT)[:, None, None] * along
+        elif k % 3 == 2:
+            grain, colours = int(rng.choice([1, 2, 5, 10, 20])), int(rng.choice([1, 3]))
+            coarse = rng.normal(0.0, rng.uniform(5.0, 150.0), (HEIGHT // grain, WIDTH // grain, colours))
+            frame += coarse.repeat(grain, 0).repeat(grain, 1)
+    return frames.clip(0.0, 255.0).astype(np.uint8)
 
 
 def cells() -> tuple[Array, Array]:
@@ -249,7 +265,10 @@ def main() -> None:
     options = parser.parse_args()
     images, truths = gathered(options.frames, options.seed)
     print(f"{len(images)} frames, {sum(map(len, truths))} people, {time.process_time():.0f} s of processor")
-    images, truths = halved(images, truths, np.random.default_rng(options.seed))
+    rng = np.random.default_rng(options.seed)
+    images, truths = halved(images, truths, rng)
+    blind = nothing(len(images) // 10, rng)
+    images, truths = np.concatenate([images, blind]), truths + [np.zeros((0, 4))] * len(blind)
     write(options.output, trained(images, truths, options.rounds, options.seed))
     print(f"{options.output}: {time.process_time():.0f} s of processor")
 

@@ -2,6 +2,7 @@
 
 python benchmarks/sim_to_sim.py run results/gap              # every planner on `GROUNDS`, each policy on its own test, too
 python benchmarks/sim_to_sim.py table results/gap            # a row for each
+python benchmarks/sim_to_sim.py run results/gap --of mujoco --simulator mujoco:timestep=0.004     # how much chance is in it
 python benchmarks/sim_to_sim.py pair results/native results/mujoco      # two runs of `agora bench`, the second with --simulator
 
 `run` goes on where it was stopped, and leaves what is finished. Times and paths are those of the second simulator over the first,
@@ -29,7 +30,6 @@ from agora.tasks.suite import load_suite
 
 Row = Mapping[str, Any]
 _REACHED = Outcome.REACHED.label
-FIRST = "native"
 GROUNDS = ("planners", "demo")
 """Suites that all planners drive."""
 OWN = {
@@ -61,13 +61,14 @@ def main() -> None:
     runs.add_argument("folder", type=Path, help="folder of all runs")
     runs.add_argument("-p", "--planner", action="append", help="a planner; repeat it. All that can run here by default")
     runs.add_argument("--suite", action="append", help="a suite; repeat it. `GROUNDS`, and the policies' own, by default")
-    runs.add_argument("--simulator", default="mujoco", help="simulator beside the native one: mujoco by default")
     runs.add_argument("--episodes", type=int, default=24, help="episodes of a suite, spread over its stages; 24 by default")
     runs.set_defaults(command=run)
     table = commands.add_parser("table", help="print a row for each planner and suite that were run")
     table.add_argument("folder", type=Path, help="folder of all runs")
-    table.add_argument("--simulator", default="mujoco")
     table.set_defaults(command=every)
+    for command in (runs, table):
+        command.add_argument("--of", default="native", help="the first simulator: native by default")
+        command.add_argument("--simulator", default="mujoco", help="the second: mujoco by default")
     two = commands.add_parser("pair", help="compare two folders of agora bench")
     two.add_argument("first", type=Path, help="folder of a run")
     two.add_argument("second", type=Path, help="folder of a run of the same suite under another simulator")
@@ -81,7 +82,7 @@ def run(arguments: argparse.Namespace) -> None:
     names = arguments.planner or sorted(runnable()[0], key=lambda name: (name in SLOW, name))
     cells = [(name, suite) for name in names for suite in grounds(name) if suite in (arguments.suite or [suite])]
     for done, (name, suite) in enumerate(cells):
-        for simulator in (FIRST, arguments.simulator):
+        for simulator in (arguments.of, arguments.simulator):
             since = time.monotonic()
             try:
                 rows = play(arguments.folder, name, suite, simulator, arguments.episodes)
@@ -115,19 +116,17 @@ def play(folder: Path, planner: str, suite: str, simulator: str, episodes: int) 
     return run_all(form.request())
 
 
-HEAD = (
-    "| suite | planner | episodes | reached, native | there | the same outcome | time | path |\n|---|---|---|---|---|---|---|---|"
-)
+HEAD = "| suite | planner | episodes | reached, {} | there | the same outcome | time | path |\n|---|---|---|---|---|---|---|---|"
 
 
 def every(arguments: argparse.Namespace) -> None:
     """Print a row for each planner and suite whose runs are whole under both simulators, then one for all planners of a suite."""
-    print(HEAD)
+    print(HEAD.format(arguments.of))
     for suite in sorted({path.name for path in arguments.folder.iterdir()}, key=lambda name: ((*GROUNDS, name).index(name), name)):
         together: list[tuple[Row, Row]] = []
         rows = 0
         for own in sorted((arguments.folder / suite).iterdir()):
-            first, second = (folder_of(arguments.folder, own.name, suite, name) for name in (FIRST, arguments.simulator))
+            first, second = (folder_of(arguments.folder, own.name, suite, name) for name in (arguments.of, arguments.simulator))
             if all((one / "episodes").is_dir() for one in (first, second)) and not unfinished(first, second):
                 pairs = paired(account(first).rows, account(second).rows)
                 print(line((f"`{suite}`", f"`{own.name}`"), pairs))
@@ -146,7 +145,7 @@ def pair(arguments: argparse.Namespace) -> None:
     """Print a row for each planner of two runs, then one for all."""
     pairs = paired(account(arguments.first).rows, account(arguments.second).rows)
     suite = f"`{pairs[0][0]['suite']}`"
-    print(HEAD)
+    print(HEAD.format("first"))
     for planner in sorted({one["planner"] for one, _ in pairs}):
         print(line((suite, f"`{planner}`"), [pair for pair in pairs if pair[0]["planner"] == planner]))
     print(line((suite, "all"), pairs))
