@@ -29,7 +29,7 @@ from agora.web.worker import work
 
 SMALL = {
     "trainer.steps": 120, "trainer.worlds": 2, "trainer.horizon": 5, "trainer.batches": 1, "trainer.epochs": 1, "trainer.lap": 1,
-    "trainer.validate": 3, "test": "demo", "stages": ["crossing"], "planner": "policy", "cannot": "anything",
+    "trainer.validate": 3, "test": "demo", "stages": ["crossing"], "elsewhere": "demo", "planner": "policy", "cannot": "anything",
 }  # fmt: skip
 """Changes that make three rounds of a training, with a checkpoint after each, and a validation after the first and the last."""
 
