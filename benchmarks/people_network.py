@@ -3,7 +3,7 @@
 ``python benchmarks/people_network.py configs/perception/rendered_people.onnx``. The frames show the places of suites for training,
 with people whom nobody simulates: drawn places, looks, headings, speeds and social states, and cameras of drawn heights and angles.
 They are drawn with 320 x 240 px and seen with 160 x 120, which a coin makes of means or of every other pixel, so that images of any
-size and smoothness are the same to the network. A tenth more show nothing: noise, one colour, a slope of colours, as a camera does
+size and smoothness are the same to the network. One in 25 more shows nothing: noise, one colour, a slope of colours, as a camera does
 that is covered, blinded or broken. It has seven convolutions and tells one box a cell of 8 px, in the form of YOLOv8,
 which `agora.perception.images.ImageDetector` reads. It needs the extras learning, mujoco and onnx.
 """
@@ -260,14 +260,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("output", type=Path)
     parser.add_argument("--frames", type=int, default=3000)
-    parser.add_argument("--rounds", type=int, default=12)
+    parser.add_argument("--rounds", type=int, default=16)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     images, truths = gathered(options.frames, options.seed)
     print(f"{len(images)} frames, {sum(map(len, truths))} people, {time.process_time():.0f} s of processor")
     rng = np.random.default_rng(options.seed)
     images, truths = halved(images, truths, rng)
-    blind = nothing(len(images) // 10, rng)
+    blind = nothing(len(images) // 25, rng)
     images, truths = np.concatenate([images, blind]), truths + [np.zeros((0, 4))] * len(blind)
     write(options.output, trained(images, truths, options.rounds, options.seed))
     print(f"{options.output}: {time.process_time():.0f} s of processor")

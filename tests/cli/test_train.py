@@ -55,7 +55,9 @@ def agora(monkeypatch, tmp_path):
     def called(*options, validate=3, resume=False):
         said = load_training("sarl")
         said = replace(said, name="straight", trainer=Named("straight", Straight(validate=validate)), planner="policy")
-        said = replace(said, suite="crowdnav_training", validation="circle", test="demo", stages=("crossing",), elsewhere="demo", published=())
+        said = replace(
+            said, suite="crowdnav_training", validation="circle", test="demo", stages=("crossing",), elsewhere="demo", published=()
+        )
         monkeypatch.setattr("agora.learning.training.load_training", lambda name: replace(said, seeds=(4,)))
         words = ["train", "straight", "--output", str(tmp_path / "run"), *options, *(["--resume"] if resume else [])]
         return CliRunner().invoke(app, words)

@@ -81,6 +81,14 @@ def test_people_who_are_whole_are_found_where_they_are(two, made):
 
 
 @pytest.mark.parametrize("made", DETECTORS)
+def test_a_camera_that_sees_nothing_shows_nobody(made, rng):
+    blind = [np.full((240, 320, 3), level, np.uint8) for level in (0, 90, 255)]
+    blind += [rng.normal(110.0, spread, (240, 320, 3)).clip(0.0, 255.0).astype(np.uint8) for spread in (15.0, 150.0)]
+    detector = made()
+    assert [len(detector.detect(image).confidence) for image in blind] == [0] * 5
+
+
+@pytest.mark.parametrize("made", DETECTORS)
 def test_who_is_found_is_placed_by_the_depth_where_they_stand(two, made):
     images, there = two
     pose = np.array([0.3, -0.2, 0.4])
