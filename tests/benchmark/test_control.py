@@ -51,10 +51,13 @@ def test_a_run_is_resumed_with_or_without_it_as_it_was_begun(tmp_path):
     assert labels(suite, tmp_path / "new", "orca", resume=True) == ["orca", CONTROL]
 
 
-def test_the_record_of_a_run_says_which_planner_nobody_asked_for(tmp_path):
+def test_the_record_of_a_run_says_which_planner_nobody_asked_for_and_it_runs_at_one_level_alone(tmp_path):
     for asked, control in ((("orca",), (f"{CONTROL}@view",)), (("orca", CONTROL), None)):
-        form = RequestForm("demo", asked, output=tmp_path / "run", pedestrians=("view",))
-        assert describe(form.request()).control == control
+        form = RequestForm("demo", asked, output=tmp_path / "run", pedestrians=("view", "truth"))
+        described = describe(form.request())
+        assert described.control == control
+        again = ["orca@view", "orca@truth", f"{CONTROL}@view"] + [f"{CONTROL}@truth"] * (control is None)
+        assert described.labels == again and list(described.pedestrians) == again
 
 
 def test_the_report_is_about_the_planner_that_was_asked_for_and_then_about_the_one_that_sees_nobody(tmp_path):

@@ -124,7 +124,7 @@ def describe(request: Request) -> RunRecord:
         whole=dict(request.whole) or None,
         blind=tuple(blind(planners)) or None,
         unaware=tuple(unaware(planners)) or None,
-        control=tuple(at_levels({name: request.planners[name] for name in request.controls}, request.pedestrians)[0]) or None,
+        control=tuple(at_levels({name: request.planners[name] for name in request.controls}, request.pedestrians[:1])[0]) or None,
     )
 
 

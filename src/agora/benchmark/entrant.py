@@ -5,20 +5,31 @@ A label is made here and taken apart here, by the level that the run keeps as a 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from agora.perception.perception import Level
 from agora.registry import Named
 
 
-def at_levels(planners: Mapping[str, Named], levels: Sequence[Level]) -> tuple[dict[str, Named], dict[str, Level]]:
+def at_levels(
+    planners: Mapping[str, Named], levels: Sequence[Level], once: Collection[str] = ()
+) -> tuple[dict[str, Named], dict[str, Level]]:
     """Return every planner at every level of perception by its label, and the levels by these labels.
 
     Without levels the planners as they are: then it is the stages that say what they are told.
+
+    Args:
+        planners: planners by name.
+        levels: levels of perception.
+        once: names of planners that see nobody, so that one level is as good as all; they are at the first.
     """
     if not levels:
         return dict(planners), {}
-    labels = {f"{name}@{level}": (planner, level) for name, planner in planners.items() for level in levels}
+    labels = {
+        f"{name}@{level}": (planner, level)
+        for name, planner in planners.items()
+        for level in (levels[:1] if name in once else levels)
+    }
     return {label: planner for label, (planner, _) in labels.items()}, {label: level for label, (_, level) in labels.items()}
 
 

@@ -128,12 +128,12 @@ class Request:
     @property
     def entrants(self) -> dict[str, Named]:
         """The planners by the labels of their rows: at each level of perception one."""
-        return at_levels(self.planners, self.pedestrians)[0]
+        return at_levels(self.planners, self.pedestrians, self.controls)[0]
 
     @property
     def levels(self) -> dict[str, Level]:
         """The level of perception of entrants, by label; the stages' own where a label is missing."""
-        return at_levels(self.planners, self.pedestrians)[1]
+        return at_levels(self.planners, self.pedestrians, self.controls)[1]
 
     @property
     def episodes(self) -> int:
