@@ -63,6 +63,17 @@ def test_what_is_behind_somebody_or_in_front_of_a_part_of_them_does_not_count():
     assert found[:2] == pytest.approx((2.8, 0.1), abs=1e-6)
 
 
+def test_who_fills_less_than_half_of_the_middle_of_a_loose_box_is_not_placed_at_the_wall():
+    u, v, away = seen_at((2.8, 0.1))
+    depth = np.full((ROWS, COLUMNS), WALL)
+    depth[:, round(u) - 4 : round(u)] = away  # 4 of 10 columns
+    box = (u + 0.5 - 9.0, v + 0.5 - 20.0, u + 0.5 + 9.0, v + 0.5 + 20.0)
+    (found,) = Locator().locate(boxes(box), depth, CAMERA)
+    assert found[:2] == pytest.approx((2.8, 0.1), abs=1e-6)
+    (found,) = Locator(nearer=0.5).locate(boxes(box), depth, CAMERA)
+    assert found[0] > 5.0
+
+
 def test_of_whom_no_depth_is_seen_nothing_is_told():
     depth = np.full((ROWS, COLUMNS), 3.0)
     near, far = (10, 20, 30, 80), (100, 20, 120, 80)

@@ -25,10 +25,12 @@ __all__ = ["ImageTracker", "Locator"]
 class Locator:
     """The places of people in boxes of an image.
 
-    Somebody is as far away as the median of the depths in the middle of their box, and half a body more.
+    Somebody is as far away as the depths in the middle of their box, those that are not behind them, and half a body more.
 
     Attributes:
         core: share of a box's width and height, in its middle, that is looked at.
+        nearer: share of the depths there that is nearer than the one that counts. With half of them, the median, what is behind
+            people counts too often: between 1 and 1.5 m they were placed 0.1 m too far away.
         least: least share of these pixels with a depth; without it nobody is reported.
         reach: largest depth that counts, m.
         half_body: distance from the front of a body to its axis, m.
@@ -38,6 +40,7 @@ class Locator:
     """
 
     core: float = 0.5
+    nearer: float = 0.25
     least: float = 0.1
     reach: float = 8.0
     half_body: float = 0.12
@@ -45,7 +48,7 @@ class Locator:
     noise: float = 0.0016
 
     def __post_init__(self) -> None:
-        for name in ("core", "least"):
+        for name in ("core", "nearer", "least"):
             if not 0.0 < getattr(self, name) <= 1.0:
                 raise ValueError(f"{name} must be above 0 and at most 1, got {getattr(self, name)}")
         for name in ("reach", "deviation"):
@@ -76,11 +79,11 @@ class Locator:
         return np.stack((camera.x + behind * x, camera.y + behind * y, variance), -1)
 
     def _depth(self, depth: Array, across: tuple[float, float], along: tuple[float, float]) -> float:
-        """The median of the depths in the middle of a box; 0 where there are too few."""
+        """The depth that counts in the middle of a box; 0 where there are too few."""
         (left, right), (top, bottom) = (self._middle(*ends) for ends in (across, along))
         seen = depth[top:bottom, left:right]
         known = seen[(seen > 0.0) & (seen <= self.reach)]  # what is not a number is neither
-        return float(np.median(known)) if known.size and known.size >= self.least * seen.size else 0.0
+        return float(np.quantile(known, self.nearer)) if known.size and known.size >= self.least * seen.size else 0.0
 
     def _middle(self, low: float, high: float) -> tuple[int, int]:
         """First and one more than the last pixel of the middle of an extent."""
