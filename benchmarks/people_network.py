@@ -3,8 +3,8 @@
 ``python benchmarks/people_network.py configs/perception/rendered_people.onnx``. The frames show the places of suites for training,
 with people whom nobody simulates: drawn places, looks, headings, speeds and social states, and cameras of drawn heights and angles.
 They are drawn with 320 x 240 px and seen with 160 x 120, which a coin makes of means or of every other pixel, so that images of any
-size and smoothness are the same to the network. One in 25 more shows nothing: noise, one colour, a slope of colours, as a camera does
-that is covered, blinded or broken. It has seven convolutions and tells one box a cell of 8 px, in the form of YOLOv8,
+size and smoothness are the same to the network. One in 25 more shows nothing: noise, one colour, a slope of colours, as a camera
+does that is covered, blinded or broken. It has seven convolutions and tells one box a cell of 8 px, in the form of YOLOv8,
 which `agora.perception.images.ImageDetector` reads. It needs the extras learning, mujoco and onnx.
 """
 

@@ -9,7 +9,7 @@ from typing import Annotated
 from agora.perception.hog import HogDetector
 from agora.perception.image_tracker import Locator
 from agora.perception.images import FindsPeople, ImageDetector
-from agora.ranges import Within
+from agora.ranges import Duration, Within
 from agora.share import named_file
 
 __all__ = ["InImages"]
@@ -26,11 +26,14 @@ class InImages:
             OpenCV's detector; or the path of a model of the YOLO family in an ONNX file, with a slash.
         confidence: least confidence that counts, in 0..1.
         locator: places of people by the depth.
+        keep: time for which somebody is kept who is hidden or outside of the image, s, where the tracker's is not longer: a camera
+            sees less of the surroundings than a lidar.
     """
 
     detector: str = "rendered_people"
     confidence: Annotated[float, Within(0.0, 1.0)] = 0.5
     locator: Locator = field(default_factory=Locator)
+    keep: Duration = 3.0
 
     def made(self) -> FindsPeople:
         """Return the detector.

@@ -54,6 +54,22 @@ def told(made, steps=3):
     return [(tracks.position[n][one], tracks.velocity[n][one], tracks.id[n][one]) for n, one in enumerate(tracks.present)]
 
 
+@pytest.mark.parametrize(
+    ("perception", "kept"), [(Perception("camera"), 3.0), (Perception("camera", camera=InImages(keep=0.4)), 1.0)]
+)
+def test_somebody_whom_the_robot_turns_away_from_is_kept_for_a_time(perception, kept):
+    made = batch(HERE, perception=perception)
+    [(place, _, _)] = told(made)
+    assert np.hypot(*(place[0] - ahead(HERE)[0])) < 0.25
+    made.world.robots.heading[0, 0] += 2.0
+    made.advance()
+    known = [len(told(made, 1)[0][0])]
+    for _ in range(40):
+        made.advance()
+        known += [len(told(made, 1)[0][0])]
+    assert sum(known) * 0.1 == pytest.approx(kept, abs=0.25) and known == sorted(known, reverse=True)
+
+
 def test_who_stands_three_metres_ahead_is_found_there_after_a_second_image_under_an_id_of_the_robots_own():
     made = batch(HERE)
     assert len(told(made, 1)[0][0]) == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -48,7 +49,8 @@ class CameraTracks:
         layout, sight = source.world.layout, perception.camera
         self._source, self._count, rows = source, layout.robots, layout.worlds * layout.robots
         self._when: Doubles = np.full(rows, np.nan)
-        self._tracker = ImageTracker(sight.made(), camera.pinhole, sight.locator, perception.tracker, rows)
+        rules = replace(perception.tracker, keep=max(perception.tracker.keep, sight.keep))
+        self._tracker = ImageTracker(sight.made(), camera.pinhole, sight.locator, rules, rows)
         self.tracks = self._tracker.tracks
 
     def begin(self, world: int, robot: int, model: Any = None) -> None:
