@@ -50,7 +50,7 @@ class StandIn:
         self.graph, self.time, self.pose = graph, 10.0, np.array([1.0, 0.5, 0.3])
         self.speed, self.path, self.planned, self.executed, self.fails = 0.8, np.zeros((0, 2)), 0, [], 0
         self.speeds, self.person, self.stop, self.answers = [], AWAY, threading.Event(), threading.Event()
-        self.lives = threading.Event()
+        self.lives, self.stands = threading.Event(), False
         self.answers.set(), self.lives.set()
         name = graph.name("robot/move_base_flex")
         self.get = actionlib.SimpleActionServer(f"{name}/get_path", GetPathAction, self._get_path, auto_start=False)
@@ -107,7 +107,7 @@ class StandIn:
     def _run(self):
         while not self.stop.wait(0.01):
             self.time += 0.1
-            way = 0.1 * self.speed
+            way = 0.0 if self.stands else 0.1 * self.speed
             while len(self.path) and way > 0:
                 leg = self.path[0] - self.pose[:2]
                 step = min(way, float(np.hypot(*leg)))
@@ -192,7 +192,7 @@ def test_polite_backs_away_slowly_and_goes_on_when_the_pedestrian_has_gone(graph
 def test_a_client_that_ends_stops_the_robot_and_gives_the_speed_back(graph, mbf, wait_until):
     node, action = client(graph, wait_until, "polite")
     graph.publisher("robot/scan", LaserScan).publish(LaserScan(ranges=[3.4] * 360))
-    mbf.person, mbf.speed = [2.2, 1.0], 0.0
+    mbf.person, mbf.stands = [2.2, 1.0], True  # so that its way back is not over before anybody has looked
     send(action, 40.0, 2.0)
     wait_until(lambda: mbf.speeds and len(mbf.path), "a slow way back")
     node.send(signal.SIGINT)
@@ -207,7 +207,7 @@ def test_a_client_that_ends_together_with_move_base_flex_says_nothing(graph, mbf
     """As by Ctrl-C in roslaunch: nobody cancels what is under way, and a call is begun and never answered."""
     node, action = client(graph, wait_until, "polite")
     graph.publisher("robot/scan", LaserScan).publish(LaserScan(ranges=[3.4] * 360))
-    mbf.person, mbf.speed = [2.2, 1.0], 0.0
+    mbf.person, mbf.stands = [2.2, 1.0], True  # so that its way back is not over before anybody has looked
     send(action, 40.0, 2.0)
     wait_until(lambda: mbf.speeds and len(mbf.path), "a slow way back")
     mbf.lives.clear()

@@ -44,6 +44,7 @@ def cache_root() -> Path:
 
 import numba  # noqa: E402
 import numpy as np  # noqa: E402
+from llvmlite.binding import get_host_cpu_features  # noqa: E402
 from numba.core.caching import Cache, UserProvidedCacheLocator  # noqa: E402
 from numba.core.codegen import JITCodeLibrary  # noqa: E402
 from numba.core.compiler import CompilerBase, DefaultPassBuilder  # noqa: E402
@@ -58,6 +59,42 @@ from numba.np.arrayobj import get_itemsize, make_array, populate_array  # noqa: 
 from agora.core.compiling import compiling  # noqa: E402 - from now on the log tells what is compiled
 
 numba.config.CACHE_DIR = str(cache_root() / _source_stamp())
+
+_PROCESSOR = "haswell"
+_FEATURES = [
+    "sse",
+    "sse2",
+    "sse3",
+    "ssse3",
+    "sse4.1",
+    "sse4.2",
+    "popcnt",
+    "cx16",
+    "avx",
+    "avx2",
+    "fma",
+    "f16c",
+    "bmi",
+    "bmi2",
+    "lzcnt",
+    "movbe",
+    "fxsr",
+    "xsave",
+]
+
+
+def _for_every_processor() -> None:
+    """Have kernels compiled for what every x86-64-v3 processor has, where this is one: for AVX-512 LLVM fuses other multiply-adds.
+
+    An episode of `dwa` in 96 then had another outcome (`docs/decisions/2026-11-28-processors.md`). Numba's own variables go first.
+    """
+    if numba.config.CPU_NAME is None and numba.config.CPU_FEATURES is None:
+        here = get_host_cpu_features()
+        if all(here.get(name) for name in _FEATURES):
+            numba.config.CPU_NAME, numba.config.CPU_FEATURES = _PROCESSOR, ",".join(f"+{name}" for name in _FEATURES)
+
+
+_for_every_processor()
 
 OPTIONS: dict[str, Any] = {"cache": True, "error_model": "numpy", "fastmath": {"contract"}, "nogil": True}
 
