@@ -61,37 +61,18 @@ from agora.core.compiling import compiling  # noqa: E402 - from now on the log t
 numba.config.CACHE_DIR = str(cache_root() / _source_stamp())
 
 _PROCESSOR = "haswell"
-_FEATURES = [
-    "sse",
-    "sse2",
-    "sse3",
-    "ssse3",
-    "sse4.1",
-    "sse4.2",
-    "popcnt",
-    "cx16",
-    "avx",
-    "avx2",
-    "fma",
-    "f16c",
-    "bmi",
-    "bmi2",
-    "lzcnt",
-    "movbe",
-    "fxsr",
-    "xsave",
-]
+_FEATURES = "+sse,+sse2,+sse3,+ssse3,+sse4.1,+sse4.2,+popcnt,+cx16,+avx,+avx2,+fma,+f16c,+bmi,+bmi2,+lzcnt,+movbe,+fxsr,+xsave"
 
 
 def _for_every_processor() -> None:
     """Have kernels compiled for what every x86-64-v3 processor has, where this is one: for AVX-512 LLVM fuses other multiply-adds.
 
-    An episode of `dwa` in 96 then had another outcome (`docs/decisions/2026-11-28-processors.md`). Numba's own variables go first.
+    Two of 96 episodes of `teb` then ended otherwise (`docs/decisions/2026-11-28-processors.md`). Numba's own variables go first.
     """
     if numba.config.CPU_NAME is None and numba.config.CPU_FEATURES is None:
         here = get_host_cpu_features()
-        if all(here.get(name) for name in _FEATURES):
-            numba.config.CPU_NAME, numba.config.CPU_FEATURES = _PROCESSOR, ",".join(f"+{name}" for name in _FEATURES)
+        if all(here.get(name.removeprefix("+")) for name in _FEATURES.split(",")):
+            numba.config.CPU_NAME, numba.config.CPU_FEATURES = _PROCESSOR, _FEATURES
 
 
 _for_every_processor()

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import llvmlite.binding  # type: ignore[import-untyped]
+import llvmlite.binding
 import numba
 import numpy as np
 
