@@ -10,7 +10,7 @@ from typing import Any
 from agora import __version__
 from agora.benchmark import store
 from agora.benchmark.conductor import conduct
-from agora.benchmark.entrant import at_levels
+from agora.benchmark.entrant import name_of
 from agora.benchmark.events import GivenUp, Kept, RunEvent
 from agora.benchmark.facts import blind, unaware
 from agora.benchmark.inputs import ReadsFiles, inputs, unread
@@ -124,7 +124,7 @@ def describe(request: Request) -> RunRecord:
         whole=dict(request.whole) or None,
         blind=tuple(blind(planners)) or None,
         unaware=tuple(unaware(planners)) or None,
-        control=tuple(at_levels({name: request.planners[name] for name in request.controls}, request.pedestrians[:1])[0]) or None,
+        control=tuple(label for label in planners if name_of(label, request.levels.get(label)) in request.controls) or None,
     )
 
 
