@@ -7,6 +7,7 @@ then ``gymnasium.make("agora/Navigation-v0")`` makes one world, and `gymnasium.m
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
@@ -22,7 +23,7 @@ from agora.config import build_component, parse_component
 from agora.core.recording import Outcome
 from agora.core.state import Array, Bools, Floats, Ints
 from agora.episode import Conditions
-from agora.errors import InputError
+from agora.errors import InputError, PlacementError
 from agora.interfaces import Encoding, Limits, Rewarding
 from agora.learning.facts import channels_of, empty
 from agora.learning.film import HUMAN, RGB, Camera, Screen
@@ -44,6 +45,7 @@ __all__ = ["AgoraVectorEnv"]
 OF_A_SEED = 2**21
 """Entries that each seed has. The first of seed s has the number (s + 1) times this many; seeds from 2**40 on are hashed."""
 
+_TRIES = 50  # entries in turn that cannot be drawn
 _EXAMPLES = 8  # episodes that say how large the first arrays must be
 _TRUNCATED = (int(Outcome.TIMEOUT), int(Outcome.SIMULATOR_FAILED))  # every other outcome terminates
 _REACHED = int(Outcome.REACHED)
@@ -71,7 +73,8 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         stage: name of the stage; of robots of one model, and with crowd and sensor periods that divide the control period.
         num_envs: W.
         episodes: how many entries there are, of the stage and of each seed; where 0, the stage's own, and of a seed `OF_A_SEED`.
-            Each is drawn when it begins; of the stage's up to `agora.tasks.drawn.KEPT` are kept, of more none.
+            Each is drawn when it begins; of the stage's up to `agora.tasks.drawn.KEPT` are kept, of more none. One for whose people
+            or robots there is no room is left out.
         workers: processes that draw each world's next episode ahead of time. A script that uses them needs the usual
             ``if __name__ == "__main__":``.
         seed: instead of the suite's; with another one every entry is another episode, those of the seeds of `reset` too.
@@ -87,6 +90,7 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
 
     Attributes:
         starts: the stage's episodes, by number. observe, reward: as objects.
+        robot: model of the robots. actions: A, values of an action.
         num_envs: N = W R. robots: R.
         metadata: Gymnasium's; ``render_modes`` are those that are possible here, where there may be no screen.
 
@@ -133,9 +137,9 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         self._draw()
         self.num_envs = self._worlds * self.robots
         self._seen, self._before = (np.zeros((self.num_envs, self.observe.length), np.float32) for _ in range(2))
-        size = self.observe.action_size(self.starts[0].robots[0].model.limits(1))
+        self.actions = self.observe.action_size(self.robot.limits(1))
         self.single_observation_space = Box(self.observe.low, self.observe.high)
-        self.single_action_space = Box(-1.0, 1.0, (size,))
+        self.single_action_space = Box(-1.0, 1.0, (self.actions,))
         self.metadata = self.metadata | {
             "render_modes": [HUMAN, RGB] if has_screen() else [RGB],
             "render_fps": round(1.0 / self.period),
@@ -153,14 +157,29 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         self._conditions = Conditions.of(stage)
         self.starts = Drawn(self._suite, self._stage, self._episodes, workers=self._workers)
         self._first, self._next = np.zeros(self._worlds, np.int64), np.arange(self._worlds)
-        some = self.starts[: min(self._worlds, _EXAMPLES)]
+        some = self._some(min(self._worlds, _EXAMPLES))
         self.robots = _check(self._suite.entry(self._stage, 0), some, self._conditions, self.observe, self.robots)
-        self._limits = some[0].robots[0].model.limits(self._worlds * self.robots)
+        self.robot = some[0].robots[0].model
+        self._limits = self.robot.limits(self._worlds * self.robots)
         for part in self._parts:
             part.batch.starts = self.starts
         if not self._parts or not all(map(self._parts[-1].holds, some)):
             self._make_room(some)
         self.starts.soon(range(len(some), min(self._worlds, len(self.starts))))
+
+    def _some(self, count: int) -> list[Start]:
+        """The first episodes of the stage for whose people and robots there is room.
+
+        Raises:
+            PlacementError: there is none.
+        """
+        some: list[Start] = []
+        for number in range(min(count + _TRIES, len(self.starts))):
+            with suppress(PlacementError):
+                some.append(self.starts.draw(number))
+            if len(some) == count:
+                break
+        return some or [self.starts.draw(0)]
 
     def _make_room(self, starts: Sequence[Start]) -> None:
         """Let episodes that begin from now on be as large as these, too; those under way go on where they are."""
@@ -338,8 +357,7 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
     def _begin(self, worlds: list[int]) -> dict[str, Any]:
         began = len(self._parts) - 1
         for w in worlds:
-            number = self._number(w)
-            start = self.starts.draw(number)
+            number, start = self._drawn(w)
             if not self._parts[-1].holds(start):
                 self._make_room([start])
             self._leave(w)
@@ -356,6 +374,20 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         mask = np.zeros(self._worlds, np.bool_)
         mask[worlds] = True
         return {"entry": self._each(np.where(mask, self._entry, 0)), "_entry": self._each(mask)}
+
+    def _drawn(self, world: int) -> tuple[int, Start]:
+        """The entry that a world plays next, and its number; entries for whose people or robots there is no room are left out.
+
+        Raises:
+            PlacementError: there are too many of them in turn.
+        """
+        for _ in range(_TRIES):
+            number = self._number(world)
+            try:
+                return number, self.starts.draw(number)
+            except PlacementError:
+                self._next[world] += self._worlds
+        return number, self.starts.draw(number)
 
     def _number(self, world: int) -> int:
         """The number of the entry that a world plays next."""

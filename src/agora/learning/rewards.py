@@ -45,6 +45,7 @@ class Reward:
         step: for every control period.
         foreseen: for being where somebody who walks straight on will be k control periods later, k from 1 to 5: this over 2^(k + 1)
             for the smallest k (S. Liu et al., ICRA 2023, equation 3; -20 in the code).
+        way: for every metre of its path that the robot leaves behind.
     """
 
     progress: float = 0.1
@@ -54,6 +55,7 @@ class Reward:
     discomfort_distance: float = 0.2
     step: float = 0.0
     foreseen: float = 0.0
+    way: float = 0.0
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
@@ -65,7 +67,7 @@ class Reward:
     @property
     def asks(self) -> frozenset[str]:
         """Names of the facts that terms of a weight read."""
-        return frozenset({"foreseen"} if self.foreseen else ())
+        return frozenset(name for name in ("foreseen", "way") if getattr(self, name))
 
     def terms(self, transition: Transition) -> dict[str, Floats]:
         """Return the terms (N,), weighted, by name."""
@@ -78,6 +80,8 @@ class Reward:
         }
         if self.foreseen:
             terms["foreseen"] = F(self.foreseen) * np.exp2(-ONE - transition.facts["foreseen"])
+        if self.way:
+            terms["way"] = F(self.way) * transition.facts["way"]
         return terms
 
     def __call__(self, transition: Transition) -> Floats:

@@ -13,6 +13,7 @@ from agora.learning.env import AgoraVectorEnv
 from agora.planners.local.trajectory_rollout import TrajectoryRollout
 from agora.policies.encoding import FromLimitToLimit
 from agora.policies.rollout_settings import RolloutSettings
+from agora.robots.model import RobotModel
 
 _START = np.float32(0.0)  # an action before the first: the middle of all spans
 
@@ -43,9 +44,9 @@ class SettingsEnv:
         self._driver.chosen = self._middle()
 
     @property
-    def starts(self) -> Any:
-        """The stage's episodes, by number."""
-        return self._env.starts
+    def robot(self) -> RobotModel:
+        """Model of the robots."""
+        return self._env.robot
 
     @property
     def limits(self) -> Limits:

@@ -90,7 +90,7 @@ class Cloning:
     def _shape(self, run: TrainingRun) -> Shape:
         """The surroundings of the network."""
         env = AgoraVectorEnv(run.suite, run.stage, 1, seed=run.seed, observe=self.observe)
-        robot, period, actions = env.starts[0].robots[0].model, env.period, self.observe.action_size(env.limits)
+        robot, period, actions = env.robot, env.period, self.observe.action_size(env.limits)
         env.close()
         return Shape(self.observe, actions, period, body=TrainedRobot.of(robot))
 

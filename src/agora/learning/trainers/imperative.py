@@ -136,7 +136,7 @@ class _School:
         envs = [AgoraVectorEnv(run.suite, stage, count, **chosen) for stage, count in zip(stages, shares, strict=True)]
         self._yards = [_Yard(trainer, env, self._fields) for env in envs]
         self._kept: deque[_Samples[Array]] = deque(maxlen=trainer.kept)
-        robot = self._yards[0].env.starts[0].robots[0].model
+        robot = self._yards[0].env.robot
         size = trainer.observe.action_size(robot.limits(1))
         self.network: ActorCritic = actor_critic(trainer.network, Shape(trainer.observe, size, 0.0, body=TrainedRobot.of(robot)))
         if self.network.state_size:

@@ -27,6 +27,7 @@ from agora.errors import DivergedError, InputError
 from agora.interfaces import Encoding, Network, Rewarding, Savable, Shape, TrainingRun
 from agora.learning.env import AgoraVectorEnv
 from agora.learning.rewards import Reward
+from agora.learning.stages import StagesVectorEnv
 from agora.learning.trainers.checkpoint import restore, state_of
 from agora.learning.trainers.episodes import WITHOUT_END, Results, Tally, seed_of_round
 from agora.learning.trainers.imitation import Lessons
@@ -50,8 +51,10 @@ class Ppo:
         lessons: imitation of a planner before the first round; null for none.
         scale: that rewards are multiplied by before anything is learned from them; best so that returns are about 1.
         steps: environment steps of all robots, at least.
-        episodes: how many different ones are played, over and over; 0 draws new ones without end.
-        worlds: W, side by side.
+        more_stages: stages of the suite in whose worlds robots drive, too. Where robots differ, the policy drives any robot from
+            limit to limit, and the encoding must say what it has to know of them.
+        episodes: of each stage, how many different ones are played, over and over; 0 draws new ones without end.
+        worlds: W, side by side, of all stages together.
         horizon: T, steps in each world between two improvements.
         epochs: passes over the steps of a round.
         batches: mini-batches in a pass.
@@ -80,6 +83,7 @@ class Ppo:
     lessons: Lessons | None = None
     scale: float = 1.0
     steps: Steps = 2_000_000
+    more_stages: tuple[str, ...] = ()
     episodes: Steps = 0
     worlds: Count = 256
     horizon: Count = 64
@@ -108,6 +112,8 @@ class Ppo:
                 raise InputError(f"ppo: {name} must be above 0, got {getattr(self, name)}")
         if self.up_at and self.down_at >= self.up_at:
             raise InputError(f"ppo: down_at must be below up_at = {self.up_at:g}, got {self.down_at:g}")
+        if self.more_stages and self.up_at:
+            raise InputError("ppo: up_at must be 0 where there are more_stages: a curriculum is of one stage")
         if self.batches > self.worlds:
             raise InputError(f"ppo: batches must be at most worlds = {self.worlds}, got {self.batches}")
 
@@ -305,10 +311,16 @@ class _Worlds:
 
     def __init__(self, ppo: Ppo, run: TrainingRun) -> None:
         self._ppo = ppo
-        chosen = {"observe": ppo.observe, "reward": ppo.reward, "threads": ppo.threads, "workers": ppo.workers}
-        self._env = AgoraVectorEnv(run.suite, run.stage, ppo.worlds, episodes=ppo.episodes or WITHOUT_END, seed=run.seed, **chosen)  # type: ignore[arg-type]
-        self._actions = self._env.observe.action_size(self._env.limits)
-        self.stages = self._env.curriculum_stages if ppo.up_at else 1
+        chosen: dict[str, Any] = {"observe": ppo.observe, "reward": ppo.reward, "threads": ppo.threads, "workers": ppo.workers}
+        chosen |= {"episodes": ppo.episodes or WITHOUT_END, "seed": run.seed}
+        self._env: AgoraVectorEnv | StagesVectorEnv
+        if ppo.more_stages:
+            self._env = StagesVectorEnv(run.suite, (run.stage, *ppo.more_stages), ppo.worlds, **chosen)
+        else:
+            self._env = AgoraVectorEnv(run.suite, run.stage, ppo.worlds, **chosen)
+        self._parts = self._env.parts if isinstance(self._env, StagesVectorEnv) else [self._env]
+        self._actions = self._parts[0].actions
+        self.stages = self._parts[0].curriculum_stages if ppo.up_at else 1
         self._seen: Floats = np.zeros(0, np.float32)
         self._begins: Bools = np.zeros(0, np.bool_)
         self._nobody: Bools = np.zeros(self._env.num_envs, np.bool_)
@@ -317,11 +329,12 @@ class _Worlds:
 
     @property
     def stage(self) -> int:
-        return self._env.curriculum_stage if self._ppo.up_at else 0
+        return self._parts[0].curriculum_stage if self._ppo.up_at else 0
 
     def shape(self, ppo: Ppo) -> Shape:
         """The surroundings of the network."""
-        body = TrainedRobot.of(self._env.starts[0].robots[0].model)
+        robots = {part.robot.name: part.robot for part in self._parts}
+        body = TrainedRobot.of(self._parts[0].robot) if len(robots) == 1 else None
         return Shape(ppo.observe, self._actions, self._env.period, ppo.log_std, body)
 
     def close(self) -> None:
@@ -334,7 +347,7 @@ class _Worlds:
         Of the steps before, each began one episode at most: where they are drawn without end, none of the new ones was played yet.
         """
         if stage != self.stage:
-            self._env.change_stage(stage - self.stage)
+            self._parts[0].change_stage(stage - self.stage)
         count = self._env.num_envs
         self._seen, _ = self._env.reset(options={"entry": steps})
         self._begins = np.ones(count, np.bool_)

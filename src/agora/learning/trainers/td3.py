@@ -398,7 +398,7 @@ class _Worlds:
             self._env = AgoraVectorEnv(run.suite, run.stage, td3.worlds, observe=td3.observe, **chosen)
             self._env.refuse_several("td3")
         self.actions = self._env.observe.action_size(self._env.limits)
-        self.body, self.period = TrainedRobot.of(self._env.starts[0].robots[0].model), self._env.period
+        self.body, self.period = TrainedRobot.of(self._env.robot), self._env.period
         self._seen: Floats = np.zeros(0, np.float32)
         self._tally = Tally(0)
 

@@ -1,0 +1,122 @@
+"""Several stages of a suite in one vector environment, each with worlds of its own: `agora.learning.env` is one stage."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from gymnasium.vector import VectorEnv
+from gymnasium.vector.utils import batch_space
+
+from agora.core.state import Array, Bools, Floats
+from agora.errors import InputError
+from agora.learning.env import AgoraVectorEnv
+from agora.tasks.suite import Suite, load_suite
+
+__all__ = ["StagesVectorEnv"]
+
+
+class StagesVectorEnv(VectorEnv[Floats, Floats, Array]):
+    """Worlds of several stages, stepped together; those of a stage lie side by side, in the order of the stages.
+
+    Stages may have robots of different models: the encoding must say what the policy has to know of them, and its actions must have
+    one length for all. Steps, infos and automatic resets are those of `AgoraVectorEnv`.
+
+    Args:
+        suite: the suite, its name or its file.
+        stages: names of stages of it, with equal control periods.
+        num_envs: worlds of all stages together, at least one a stage; each stage has as many as the others, or one more.
+        chosen: further arguments of `AgoraVectorEnv`, for all stages.
+
+    Attributes:
+        parts: the environment of each stage.
+        num_envs: robots of all worlds.
+        period: control period, s.
+
+    Raises:
+        InputError: as `AgoraVectorEnv`; or the stages do not fit together.
+    """
+
+    def __init__(self, suite: Suite | str | Path, stages: Sequence[str], num_envs: int, **chosen: Any) -> None:
+        if not len(stages) <= num_envs:
+            raise InputError(f"{len(stages)} stages need at least as many worlds, got {num_envs}")
+        whole = suite if isinstance(suite, Suite) else load_suite(suite)
+        shares = [len(part) for part in np.array_split(np.arange(num_envs), len(stages))]
+        self.parts = [AgoraVectorEnv(whole, stage, count, **chosen) for stage, count in zip(stages, shares, strict=True)]
+        first = self.parts[0]
+        for stage, part in zip(stages, self.parts, strict=True):
+            for what, here, there in (
+                ("control period", f"{part.period:g} s", f"{first.period:g} s"),
+                ("length of an action", part.actions, first.actions),
+            ):
+                if here != there:
+                    raise InputError(f"stages {stages[0]!r} and {stage!r}: the {what} must be the same, got {there} and {here}")
+        self.observe, self.period, self.metadata = first.observe, first.period, first.metadata
+        self.num_envs = sum(part.num_envs for part in self.parts)
+        self.single_observation_space, self.single_action_space = first.single_observation_space, first.single_action_space
+        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
+        self.action_space = batch_space(self.single_action_space, self.num_envs)
+        self._ends = np.cumsum([part.num_envs for part in self.parts])[:-1]
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Floats, dict[str, Any]]:
+        """Begin the next episode in every environment, or in some.
+
+        Args:
+            seed: as of `AgoraVectorEnv.reset`, in every stage.
+            options: likewise; ``reset_mask`` is (N,) of all stages.
+        """
+        super().reset(seed=seed)
+        options = options or {}
+        masks = np.split(np.broadcast_to(options.get("reset_mask", True), self.num_envs), self._ends)
+        given = [options | {"reset_mask": np.array(mask)} for mask in masks]
+        seen, infos = zip(*(part.reset(seed=seed, options=some) for part, some in zip(self.parts, given, strict=True)), strict=True)
+        return np.concatenate(seen), self._joined(infos)
+
+    def step(self, actions: Array) -> tuple[Floats, Array, Bools, Bools, dict[str, Any]]:
+        """Let one control period pass in all worlds.
+
+        Args:
+            actions: (N, A) in [-1, 1].
+
+        Returns:
+            Observations (N, D), rewards (N,), terminated (N,), truncated (N,) and infos.
+        """
+        if np.shape(actions) != self.action_space.shape:
+            raise InputError(f"actions must be of shape {self.action_space.shape}, got {np.shape(actions)}")
+        made = [part.step(some) for part, some in zip(self.parts, np.split(actions, self._ends), strict=True)]
+        seen, rewards, terminated, truncated, infos = zip(*made, strict=True)
+        return *(np.concatenate(each) for each in (seen, rewards, terminated, truncated)), self._joined(infos)  # type: ignore[return-value]
+
+    def _joined(self, infos: Sequence[dict[str, Any]]) -> dict[str, Any]:
+        """The infos of all stages, one after the other; where a stage has none of a name they are zeros, False or None."""
+        counts = [part.num_envs for part in self.parts]
+        out: dict[str, Any] = {}
+        for name in dict.fromkeys(name for some in infos for name in some):
+            like = next(some[name] for some in infos if name in some)
+            if isinstance(like, dict):
+                out[name] = self._joined([some.get(name, {}) for some in infos])
+            else:
+                blanks = (np.full(n, None, object) if like.dtype == object else np.zeros(n, like.dtype) for n in counts)
+                out[name] = np.concatenate([some.get(name, blank) for some, blank in zip(infos, blanks, strict=True)])
+        return out
+
+    def refuse_several(self, who: str) -> None:
+        """Raise an `InputError` where worlds have several robots, as `AgoraVectorEnv.refuse_several`."""
+        for part in self.parts:
+            part.refuse_several(who)
+
+    def teach(self) -> Floats:
+        """Return the actions (N, A) that the teacher takes now, as `AgoraVectorEnv.teach`."""
+        return np.concatenate([part.teach() for part in self.parts])
+
+    def render(self) -> tuple[Array, ...] | None:
+        """Return a picture of every environment now, as `AgoraVectorEnv.render`."""
+        pictures = [part.render() for part in self.parts]
+        return None if None in pictures else tuple(one for some in pictures for one in some or ())
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """Stop the threads and the workers."""
+        for part in self.parts:
+            part.close()

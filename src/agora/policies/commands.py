@@ -1,0 +1,166 @@
+"""Commands to choose from, and what each of them would lead to: the encoding of policies that judge a dynamic window.
+
+D. Fox, W. Burgard, S. Thrun, "The dynamic window approach to collision avoidance", 1997, weighs clearance, heading and speed of
+every command by hand; here a network reads what roll-outs say of each, and its choice is learned (as by U. Patel et al., "DWA-RL",
+ICRA 2021, who show the commands of the last steps as a picture).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from agora.core.scalar import F
+from agora.core.state import Array, Floats, frozen
+from agora.errors import InputError
+from agora.interfaces import Channel, Limits, Observation
+from agora.policies.command_rollouts import (
+    CONTEXT,
+    FEATURES,
+    NEAREST,
+    ROBOT,
+    SECTORS,
+    Body,
+    Choices,
+    Others,
+    Sight,
+    scratch_of,
+    write,
+)
+from agora.policies.encoding import ROBOT_FRAME, EncodingBase, tracks_of
+from agora.ranges import Count, Distance, Length, check_fields
+
+__all__ = ["COMMANDS", "Commands", "commands_of"]
+
+_SPEEDS = (1.0, 0.75, 0.5, 0.25, 0.0)
+_TURNS = (0.0, 0.08, -0.08, 0.25, -0.25, 0.55, -0.55, 1.0, -1.0)
+_BACK, _FASTEST_BACK, _FASTEST_TURN = -0.3, -0.4, 2.0  # of the largest speed, m/s, rad/s
+
+COMMANDS: Floats = np.array(
+    [(speed, 0.0, turn) for speed in _SPEEDS for turn in _TURNS]
+    + [(_BACK, 0.0, turn) for turn in (0.0, 0.55, -0.55)]
+    + [(speed, side, 0.0) for speed in (0.6, 0.0, _BACK) for side in (1.0, -1.0)],
+    np.float32,
+)
+"""(K, 3) the commands: vx, vy and omega in the largest of the robot; a turn is in 2 rad/s where it can turn faster."""
+
+
+def commands_of(limits: Limits) -> Choices:
+    """Return the commands of N robots; backwards they drive at up to 0.4 m/s, and those sideways are not for every robot."""
+    most = np.stack(
+        [limits.max_vx, np.where(limits.holonomic, limits.max_vy, F(0.0)), np.minimum(limits.max_omega, F(_FASTEST_TURN))], -1
+    )
+    twist = (COMMANDS * most[:, None]).astype(np.float32)
+    back = np.maximum(np.maximum(twist[..., 0], F(_FASTEST_BACK)), limits.min_vx[:, None])
+    twist[..., 0] = np.where(twist[..., 0] < 0, back, twist[..., 0])
+    curved = limits.turning_radius > 0
+    tightest = np.abs(twist[..., 0]) / np.where(curved, limits.turning_radius, F(1.0))[:, None]
+    twist[..., 2] = np.where(curved[:, None], np.clip(twist[..., 2], -tightest, tightest), twist[..., 2])
+    return Choices(twist, (COMMANDS[:, 1] == 0) | limits.holonomic[:, None])
+
+
+@dataclass(frozen=True)
+class Commands(EncodingBase):
+    """The robot, its path, people and a scan as they are, and 54 commands with what each would lead to.
+
+    An action is the number of a command. A command is held for 0.8 s; then the robot follows its path at the same speed, goes on as
+    before, or brakes, until 3 s from now. Of each roll-out are told the least clearances to walls and to people in several spans of
+    time, that to the lines between members of a group, and how far along the path it leads. People and other robots go on as they
+    do. A command after which the robot could not brake before a wall is marked as impossible.
+
+    Attributes:
+        people: how many of the nearest people and robots the roll-outs meet.
+        reach: farther ones are not seen, m.
+        sectors: of the scan; the nearest point of each is a wall.
+        margin: room to walls that a braking robot must keep, m.
+    """
+
+    people: Count = 12
+    reach: Length = 8.0
+    sectors: Count = 96
+    margin: Distance = 0.03
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        if self.sectors % SECTORS:
+            raise InputError(f"commands: sectors must be a multiple of {SECTORS}, got {self.sectors}")
+
+    @property
+    def needs(self) -> frozenset[str | Channel]:
+        """Channels that a planner with this encoding needs."""
+        return frozenset({"scan", "path", "pedestrians", "robots"})
+
+    @property
+    def length(self) -> int:
+        """D, the number of values."""
+        return CONTEXT + FEATURES * len(COMMANDS)
+
+    @property
+    def low(self) -> Floats:
+        """(D,) the smallest values."""
+        return np.full(self.length, -np.inf, np.float32)
+
+    @property
+    def high(self) -> Floats:
+        """(D,) the largest values."""
+        return np.full(self.length, np.inf, np.float32)
+
+    def write(self, observation: Observation, out: Floats, first: int, last: int) -> None:
+        """Write the vectors of the rows ``first <= n < last`` into ``out`` (N, D).
+
+        Raises:
+            InputError: the scan is not there.
+        """
+        o, m, rows = observation, observation.limits, len(observation.pose)
+        if o.scan is None or o.scan_angles is None or o.scan_pose is None:
+            raise InputError("commands: the policy sees walls by the scan of a lidar, which the robot does not have")
+        path, count = np.zeros((rows, 0, 2), np.float32), np.zeros(rows, np.int32)
+        if o.path is not None and o.path_count is not None:
+            path, count = o.path, o.path_count
+        angles, sensor = (np.asarray(one, np.float32) for one in (o.scan_angles, o.scan_pose))
+        able = (m.max_vx, m.max_omega, m.max_ax, m.max_ay, m.max_alpha, m.turning_radius, m.holonomic)
+        body = Body(*(frozen(one) for one in (o.pose, o.twist, o.radius, *able)))
+        sight = Sight(*(frozen(one) for one in (o.scan, angles, sensor, path, count, o.goal)))
+        people, robots = tracks_of(o.pedestrians, rows), tracks_of(o.robots, rows)
+        position, velocity, radius, present = (np.concatenate(both, 1) for both in zip(people, robots, strict=True))
+        group = np.full(present.shape, -1, np.int64)
+        if o.pedestrians is not None:
+            group[:, : o.pedestrians.group.shape[1]] = o.pedestrians.group
+        others = Others(*(frozen(one) for one in (position, velocity, radius, group, present)))
+        choices = Choices(*(frozen(one) for one in commands_of(m)))
+        s = scratch_of(len(COMMANDS), self.people, self.sectors)
+        write(F(self.reach), F(self.margin), body, choices, sight, others, s, out, first, last)
+
+    def action_size(self, limits: Limits) -> int:
+        """Return 1: the number of a command."""
+        return 1
+
+    def twists(self, actions: Array, limits: Limits, pose: Floats, goal: Floats) -> Floats:
+        """Return the twists (N, 3) of commands (N, 1); of a number that is not finite, none."""
+        number = np.asarray(actions, np.float32)[:, 0]
+        chosen = np.clip(np.where(np.isfinite(number), number, 0), 0, len(COMMANDS) - 1).astype(np.int64)
+        twists: Floats = commands_of(limits).twist[np.arange(len(chosen)), chosen]
+        twists[~np.isfinite(number)] = np.nan
+        return twists
+
+    def actions(self, twists: Array, limits: Limits, pose: Floats, goal: Floats) -> Floats:
+        """Return the numbers (N, 1) of the commands that are nearest to twists (N, 3), the first of equals."""
+        choices = commands_of(limits)
+        most = np.stack([limits.max_vx, np.maximum(limits.max_vy, F(1e-3)), np.minimum(limits.max_omega, F(_FASTEST_TURN))], -1)
+        apart = (((choices.twist - np.asarray(twists, np.float32)[:, None]) / most[:, None]) ** 2).sum(-1)
+        nearest: Floats = np.where(choices.possible, apart, np.inf).argmin(1)[:, None].astype(np.float32)
+        return nearest
+
+    def notes(self) -> Mapping[str, Any]:
+        """Return parts and frame of the values, and the meaning of an action."""
+        parts = {
+            "robot": [0, ROBOT],
+            "path": [ROBOT, ROBOT + 8],
+            "people": [ROBOT + 8, ROBOT + 8 + 6 * NEAREST],
+            "scan": [CONTEXT - SECTORS, CONTEXT],
+            "commands": [CONTEXT, self.length],
+        }
+        return {"actions": "number of a command, see agora.policies.commands.COMMANDS", "parts": parts, "frame": ROBOT_FRAME}

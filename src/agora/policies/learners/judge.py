@@ -1,0 +1,62 @@
+"""The judge of commands in PyTorch, to be trained; `agora.policies.networks.judge` evaluates its actor without it."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from agora.interfaces import Shape
+from agora.policies.command_rollouts import CONTEXT, FEATURES
+from agora.policies.commands import COMMANDS
+from agora.policies.learners.actor_critic import ActorCritic
+from agora.policies.learners.distributions import Categorical, Distribution
+from agora.policies.learners.recurrent import orthogonal
+from agora.policies.networks.judge import Judge
+
+_CRITIC = 96
+
+
+class JudgeLearner(ActorCritic):
+    """An actor that scores commands, and a critic that reads the mean and the largest of what the actor makes of them.
+
+    Args:
+        network: that it is.
+        shape: of the training.
+    """
+
+    def __init__(self, network: Judge, shape: Shape) -> None:
+        super().__init__(network, shape)
+        network.shapes(shape.observe, {})
+        self.register_parameter("log_std", None)
+        (first, second), (wide, narrow) = network.context, network.command
+        self.context = nn.Sequential(orthogonal(CONTEXT, first), nn.ReLU(), orthogonal(first, second), nn.ReLU())
+        self.common, self.command = orthogonal(second, wide), orthogonal(FEATURES, wide)
+        self.hidden, self.score = orthogonal(wide, narrow), orthogonal(narrow, 1, 0.01)
+        self.critic = nn.Sequential(orthogonal(second + 2 * narrow, _CRITIC), nn.ReLU(), orthogonal(_CRITIC, 1, 1.0))
+        self._distribution = Categorical(torch.arange(len(COMMANDS), dtype=torch.float32)[:, None])
+
+    @property
+    def distribution(self) -> Distribution:
+        """One of the commands."""
+        return self._distribution
+
+    def forward(self, seen: Tensor, state: Tensor, begins: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Go through T steps of N worlds; every step is seen alone, and ``state`` (N, 0) comes back as it is.
+
+        Args:
+            seen: (T, N, D) of the encoding ``commands``.
+            state: (N, 0).
+            begins: (T, N) bool.
+
+        Returns:
+            Scores of the commands (T, N, K), values (T, N), and the state (N, 0).
+        """
+        context = self.context(seen[..., :CONTEXT])
+        shown = seen[..., CONTEXT:].unflatten(-1, (len(COMMANDS), FEATURES))
+        values = torch.relu(self.command(shown) + self.common(context)[..., None, :])
+        values = torch.relu(self.hidden(values))
+        possible = shown[..., 0] > 0.5
+        scores = self.score(values)[..., 0].masked_fill(~possible, -1e9)
+        kept = values * possible[..., None]
+        mean = kept.sum(-2) / possible.sum(-1, keepdim=True)
+        return scores, self.critic(torch.cat([context, mean, kept.amax(-2)], -1))[..., 0], state

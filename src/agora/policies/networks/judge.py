@@ -1,0 +1,117 @@
+"""A network that judges commands one by one, by what each would lead to and by what all have in common.
+
+Its layers are shared by all commands, as those of PointNet by all points (C. R. Qi et al., CVPR 2017).
+`agora.policies.learners.judge` is trained; here the network is evaluated in a fixed order, without PyTorch.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from agora.core.scalar import F
+from agora.core.state import Floats
+from agora.errors import InputError
+from agora.interfaces import Encoding, Shape
+from agora.policies import onnx_graph
+from agora.policies.command_rollouts import CONTEXT, FEATURES
+from agora.policies.commands import COMMANDS, Commands
+from agora.policies.named_layers import NamedLayers, shapes_of
+from agora.policies.onnx_graph import OnnxGraph
+
+if TYPE_CHECKING:
+    from agora.policies.policy import Policy
+
+_WORST = F(-1e9)
+_COUNT = len(COMMANDS)
+
+
+@dataclass(frozen=True)
+class Judge:
+    """Scores for all commands; the robot takes the highest of those after which it can brake before every wall.
+
+    Attributes:
+        context: values of the two layers that read what the commands have in common.
+        command: values of the two layers that read a command; the first takes in the context.
+    """
+
+    context: tuple[int, int] = (96, 64)
+    command: tuple[int, int] = (64, 48)
+
+    def __post_init__(self) -> None:
+        for name in ("context", "command"):
+            if min(getattr(self, name)) < 1:
+                raise InputError(f"judge: {name} must be two numbers of at least 1, got {list(getattr(self, name))}")
+
+    @property
+    def layers(self) -> dict[str, tuple[int, int]]:
+        """Inputs and outputs of the layers by name."""
+        (first, second), (wide, narrow) = self.context, self.command
+        return {
+            "context.0": (CONTEXT, first),
+            "context.1": (first, second),
+            "common": (second, wide),
+            "command": (FEATURES, wide),
+            "hidden": (wide, narrow),
+            "score": (narrow, 1),
+        }
+
+    def shapes(self, observe: Encoding, arrays: Mapping[str, Floats]) -> dict[str, tuple[int, ...]]:
+        """Return the shapes that the weights must have.
+
+        Raises:
+            InputError: the encoding shows no commands.
+        """
+        if not isinstance(observe, Commands):
+            raise InputError(f"judge: it judges what the encoding commands shows, got {type(observe).__name__}")
+        return shapes_of(self.layers, {})
+
+    def state_size(self, observe: Encoding) -> int:
+        """Return 0: nothing is remembered."""
+        return 0
+
+    def scores(self, arrays: Mapping[str, Floats], seen: Floats) -> Floats:
+        """Return the scores (N, K) of all commands, for what N robots see (N, D); -1e9 of those that are impossible."""
+        layers, rows = NamedLayers(arrays), len(seen)
+        shown = np.ascontiguousarray(seen[:, CONTEXT:]).reshape(rows * _COUNT, FEATURES)
+        context = np.ascontiguousarray(seen[:, :CONTEXT])
+        for name in ("context.0", "context.1"):
+            context = np.maximum(layers.layer(name, context), F(0.0))
+        common = np.repeat(layers.layer("common", context), _COUNT, 0)
+        values = np.maximum(layers.layer("command", shown) + common, F(0.0))
+        values = np.maximum(layers.layer("hidden", values), F(0.0))
+        scores = layers.layer("score", values).reshape(rows, _COUNT)
+        return np.where(shown[:, 0].reshape(rows, _COUNT) > F(0.5), scores, _WORST)
+
+    def step(self, arrays: Mapping[str, Floats], seen: Floats, state: Floats) -> tuple[Floats, Floats]:
+        """Return the numbers (N, 1) of the chosen commands, the first of equals, and the empty memory."""
+        return self.scores(arrays, seen).argmax(1)[:, None].astype(np.float32), state
+
+    def graph(self, policy: Policy, graph: OnnxGraph) -> None:
+        """Add the network to an ONNX graph: it reads ``observation`` (N, D), and writes ``scores`` (N, K) and ``action`` (N, 1)."""
+        arrays, seen = policy.arrays, graph.read("observation", policy.observe.length)
+        context = seen.part(0, CONTEXT)
+
+        def layer(name: str, values: Any) -> Any:
+            return onnx_graph.dense(values, arrays[f"{name}.weight"], arrays[f"{name}.bias"])
+
+        for name in ("context.0", "context.1"):
+            context = layer(name, context).relu()
+        shown = seen.part(CONTEXT, policy.observe.length).reshape(0, _COUNT, FEATURES)
+        values = (layer("command", shown) + layer("common", context).reshape(0, 1, self.command[0])).relu()
+        scores = layer("score", layer("hidden", values).relu()).reshape(0, _COUNT)
+        possible = shown.part(0, 1).reshape(0, _COUNT) > 0.5
+        scores = possible.where(scores, float(_WORST))
+        graph.write("scores", scores, _COUNT)
+        graph.write("action", scores.argmax(-1).as_float(), 1)
+        graph.about["outputs"] = json.dumps({"action": "number of a command", "commands": COMMANDS.tolist()})
+
+    def learner(self, shape: Shape) -> Any:
+        """Return the network in PyTorch, with a critic."""
+        from agora.policies.learners.judge import JudgeLearner
+
+        return JudgeLearner(self, shape)
