@@ -26,7 +26,8 @@ from agora.interfaces import Declaration
 from agora.learning import ENV_ID
 from agora.learning import env as environments
 from agora.learning.cadrl_reward import CadrlReward
-from agora.learning.env import OF_A_SEED, AgoraVectorEnv
+from agora.learning.entries import OF_A_SEED
+from agora.learning.env import AgoraVectorEnv
 from agora.learning.facts import empty
 from agora.learning.part import EnvPart
 from agora.learning.rewards import Reward

@@ -12,7 +12,8 @@ from stable_baselines3.common.vec_env import DummyVecEnv, VecMonitor
 from tests.learning.suites import suite
 
 from agora.errors import InputError
-from agora.learning.env import OF_A_SEED, AgoraVectorEnv
+from agora.learning.entries import OF_A_SEED
+from agora.learning.env import AgoraVectorEnv
 from agora.learning.sb3 import Sb3VecEnv
 from agora.learning.single import AgoraEnv
 

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-
 from tests.policies.commands_twin import Twin
 
 from agora.errors import InputError
 from agora.interfaces import Limits, Observation, Tracks
-from agora.policies.command_rollouts import CONTEXT, FEATURES, ROBOT, SECTORS
+from agora.policies.command_rollouts import CONTEXT, FEATURES, ROBOT
+from agora.policies.command_scene import SECTORS
 from agora.policies.commands import COMMANDS, Commands, commands_of
-from agora.testing import Move, check_encoding
+from agora.testing import Move
 from agora.testing.scenes import observation
 
 SEE = Commands()
@@ -96,11 +96,6 @@ def told(seen: Observation, command: int = AHEAD, see: Commands = SEE) -> np.nda
 def gone(time: float, speed: float = 1.5, change: float = 2.5, step: float = 0.2) -> float:
     """The way of a robot that speeds up from rest in steps, m."""
     return sum(step * min(change * step * k, speed) for k in range(1, round(time / step) + 1))
-
-
-def test_the_encoding_keeps_the_contract():
-    check_encoding(SEE)
-    check_encoding(Commands(people=2, reach=3.0, sectors=32, margin=0.1))
 
 
 def test_commands_are_shares_of_what_the_robot_can_do():

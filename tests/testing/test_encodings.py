@@ -12,12 +12,14 @@ from agora.learning.arena_reward import ArenaReward
 from agora.learning.cadrl_reward import CadrlReward
 from agora.learning.rewards import Reward
 from agora.policies.agents import Agents
+from agora.policies.commands import Commands
 from agora.policies.encoding import FromLimitToLimit, Observe
 from agora.policies.joint_state import JointState
 from agora.policies.networks.ag_rl import AgRlNetwork
 from agora.policies.networks.cadrl import CadrlNetwork
 from agora.policies.networks.ds_rnn import DsRnnNetwork
 from agora.policies.networks.ga3c import Ga3cNetwork
+from agora.policies.networks.judge import Judge
 from agora.policies.networks.mlp import Mlp
 from agora.policies.networks.sarl import SarlNetwork
 from agora.policies.robot_and_people import RobotAndPeople
@@ -31,6 +33,8 @@ from agora.testing import ContractError, check_encoding, check_network, check_re
         Observe(0, goal_range=3.0),
         JointState(people=2),
         RobotAndPeople(people=3, places_only=False),
+        Commands(),
+        Commands(people=2, reach=3.0, sectors=32, margin=0.1),
     ],
 )
 def test_the_encodings_keep_the_contract(encoding):
@@ -45,6 +49,7 @@ NETWORKS = [
     (Ga3cNetwork(0.2), Agents(people=2), 2, 0.2),
     (CadrlNetwork(0.1), JointState(people=2), 2, 0.25),
     (SarlNetwork(0.1), JointState(people=2), 2, 0.25),
+    (Judge((7, 5), (6, 4)), Commands(people=3), 1, 0.1),
 ]
 
 

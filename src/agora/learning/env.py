@@ -7,9 +7,7 @@ then ``gymnasium.make("agora/Navigation-v0")`` makes one world, and `gymnasium.m
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +21,9 @@ from agora.config import build_component, parse_component
 from agora.core.recording import Outcome
 from agora.core.state import Array, Bools, Floats, Ints
 from agora.episode import Conditions
-from agora.errors import InputError, PlacementError
+from agora.errors import InputError
 from agora.interfaces import Encoding, Limits, Rewarding
+from agora.learning.entries import Entries
 from agora.learning.facts import channels_of, empty
 from agora.learning.film import HUMAN, RGB, Camera, Screen
 from agora.learning.part import EnvPart
@@ -42,10 +41,6 @@ from agora.world.start import Start
 
 __all__ = ["AgoraVectorEnv"]
 
-OF_A_SEED = 2**21
-"""Entries that each seed has. The first of seed s has the number (s + 1) times this many; seeds from 2**40 on are hashed."""
-
-_TRIES = 50  # entries in turn that cannot be drawn
 _EXAMPLES = 8  # episodes that say how large the first arrays must be
 _TRUNCATED = (int(Outcome.TIMEOUT), int(Outcome.SIMULATOR_FAILED))  # every other outcome terminates
 _REACHED = int(Outcome.REACHED)
@@ -56,8 +51,9 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
 
     A step is one control period. The episodes are entries of one stage of a suite. Without a seed they are the stage's own, on
     which planners are compared: world w plays w, w + W, w + 2 W, ... of them, so that no result depends on when others end; after
-    the last comes the first. Each seed of `reset` has `OF_A_SEED` entries of its own, which neither another seed nor the stage has:
-    train with a seed. What a stage draws is drawn anew for each; what its files fix, as a scenario does, is the same.
+    the last comes the first. Each seed of `reset` has entries of its own (`agora.learning.entries`), which neither another seed nor
+    the stage has: train with a seed. What a stage draws is drawn anew for each; what its files fix, as a scenario does, is the
+    same.
 
     An episode that ends is followed by the next in the same step (`AutoresetMode.SAME_STEP`): the observation is that of the new
     one, ``infos["final_obs"]`` and ``infos["final_info"]`` hold the old one's. ``infos["entry"]`` is the number of an episode that
@@ -72,9 +68,9 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         suite: the suite, its name or its file.
         stage: name of the stage; of robots of one model, and with crowd and sensor periods that divide the control period.
         num_envs: W.
-        episodes: how many entries there are, of the stage and of each seed; where 0, the stage's own, and of a seed `OF_A_SEED`.
-            Each is drawn when it begins; of the stage's up to `agora.tasks.drawn.KEPT` are kept, of more none. One for whose people
-            or robots there is no room is left out.
+        episodes: how many entries there are, of the stage and of each seed; where 0, the stage's own, and of a seed
+            `agora.learning.entries.OF_A_SEED`. Each is drawn when it begins; of the stage's up to `agora.tasks.drawn.KEPT` are
+            kept, of more none. One for whose people or robots there is no room is left out.
         workers: processes that draw each world's next episode ahead of time. A script that uses them needs the usual
             ``if __name__ == "__main__":``.
         seed: instead of the suite's; with another one every entry is another episode, those of the seeds of `reset` too.
@@ -156,8 +152,8 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         stage = self._suite.stage(self._stage)
         self._conditions = Conditions.of(stage)
         self.starts = Drawn(self._suite, self._stage, self._episodes, workers=self._workers)
-        self._first, self._next = np.zeros(self._worlds, np.int64), np.arange(self._worlds)
-        some = self._some(min(self._worlds, _EXAMPLES))
+        self._entries = Entries(self.starts, self._worlds, finite=self._episodes > 0)
+        some = self._entries.some(min(self._worlds, _EXAMPLES))
         self.robots = _check(self._suite.entry(self._stage, 0), some, self._conditions, self.observe, self.robots)
         self.robot = some[0].robots[0].model
         self._limits = self.robot.limits(self._worlds * self.robots)
@@ -165,21 +161,7 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
             part.batch.starts = self.starts
         if not self._parts or not all(map(self._parts[-1].holds, some)):
             self._make_room(some)
-        self.starts.soon(range(len(some), min(self._worlds, len(self.starts))))
-
-    def _some(self, count: int) -> list[Start]:
-        """The first episodes of the stage for whose people and robots there is room.
-
-        Raises:
-            PlacementError: there is none.
-        """
-        some: list[Start] = []
-        for number in range(min(count + _TRIES, len(self.starts))):
-            with suppress(PlacementError):
-                some.append(self.starts.draw(number))
-            if len(some) == count:
-                break
-        return some or [self.starts.draw(0)]
+        self._entries.soon(range(len(some), self._worlds))
 
     def _make_room(self, starts: Sequence[Start]) -> None:
         """Let episodes that begin from now on be as large as these, too; those under way go on where they are."""
@@ -262,9 +244,9 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
             raise InputError(f"reset_mask must be the same for the {self.robots} robots of a world")
         worlds = np.flatnonzero(of_world.all(1))
         if seed is not None:
-            self._first[worlds], self._next[worlds] = _first_of(seed), worlds
+            self._entries.of_seed(worlds, seed)
         if "entry" in options:
-            self._first[worlds], self._next[worlds] = 0, int(options["entry"]) + worlds
+            self._entries.from_entry(worlds, int(options["entry"]))
         infos = self._begin(worlds.tolist())
         observations = self._observe(infos["_entry"])
         self._show()
@@ -357,15 +339,14 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
     def _begin(self, worlds: list[int]) -> dict[str, Any]:
         began = len(self._parts) - 1
         for w in worlds:
-            number, start = self._drawn(w)
+            number, start = self._entries.draw(w)
             if not self._parts[-1].holds(start):
                 self._make_room([start])
             self._leave(w)
             self._parts[-1].begin(w, number, start)
             self._entry[w] = number
             self._begun[w] += 1
-        self._next[worlds] += self._worlds
-        self.starts.soon([self._number(w) for w in worlds])
+        self._entries.soon(worlds)
         for part in self._parts[began:]:
             part.look([w for w in worlds if part.mine[w]])
         for part in [part for part in self._parts[:-1] if not part.mine.any()]:
@@ -374,25 +355,6 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         mask = np.zeros(self._worlds, np.bool_)
         mask[worlds] = True
         return {"entry": self._each(np.where(mask, self._entry, 0)), "_entry": self._each(mask)}
-
-    def _drawn(self, world: int) -> tuple[int, Start]:
-        """The entry that a world plays next, and its number; entries for whose people or robots there is no room are left out.
-
-        Raises:
-            PlacementError: there are too many of them in turn.
-        """
-        for _ in range(_TRIES):
-            number = self._number(world)
-            try:
-                return number, self.starts.draw(number)
-            except PlacementError:
-                self._next[world] += self._worlds
-        return number, self.starts.draw(number)
-
-    def _number(self, world: int) -> int:
-        """The number of the entry that a world plays next."""
-        first, after = int(self._first[world]), int(self._next[world])
-        return first + after % (OF_A_SEED if first and not self._episodes else len(self.starts))
 
     def _each(self, of_worlds: Array) -> Array:
         """Values of worlds (W,), for each of their robots (N,)."""
@@ -450,12 +412,6 @@ def _chosen(kind: str, default: str, given: Any) -> Any:
     if isinstance(given, str):
         return parse_component(kind, given, kind).part
     return build_component(kind, {"name": default} | dict(given), kind).part if isinstance(given, Mapping) else given
-
-
-def _first_of(seed: int) -> int:
-    """The number of the first entry of a seed."""
-    number = seed if seed < 2**40 else 2**40 + int.from_bytes(blake2b(str(seed).encode(), digest_size=5).digest(), "big")
-    return (number + 1) * OF_A_SEED
 
 
 def _check(entry: str, starts: list[Start], conditions: Conditions, observe: Encoding, before: int) -> int:

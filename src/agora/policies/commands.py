@@ -17,19 +17,8 @@ from agora.core.scalar import F
 from agora.core.state import Array, Floats, frozen
 from agora.errors import InputError
 from agora.interfaces import Channel, Limits, Observation
-from agora.policies.command_rollouts import (
-    CONTEXT,
-    FEATURES,
-    NEAREST,
-    ROBOT,
-    SECTORS,
-    Body,
-    Choices,
-    Others,
-    Sight,
-    scratch_of,
-    write,
-)
+from agora.policies.command_rollouts import CONTEXT, FEATURES, NEAREST, ROBOT, Choices, scratch_of, write
+from agora.policies.command_scene import SECTORS, Body, Others, Sight
 from agora.policies.encoding import ROBOT_FRAME, EncodingBase, tracks_of
 from agora.ranges import Count, Distance, Length, check_fields
 
