@@ -18,7 +18,7 @@ from agora.errors import DivergedError, InputError, ResultsError, UnknownNameErr
 from agora.interfaces import Declaration
 from agora.learning.card import PolicyCard, Result, SeedRecord, load_policy_card, played_elsewhere, record_of
 from agora.learning.checkpoint import ALWAYS, read_checkpoint, write_checkpoint
-from agora.learning.run import CHECKPOINT, CURVE, POLICY, Run, checkpoint_kept, planner_with, play
+from agora.learning.run import CHECKPOINT, CURVE, POLICY, Run, checkpoint_kept, planner_with, play, validation_of
 from agora.learning.trainers.episodes import shares_of
 from agora.learning.trainers.imitation import Lessons
 from agora.learning.training import load_training, train, training_names
@@ -81,6 +81,8 @@ def test_a_training_that_comes_along_can_be_read_and_tests_on_another_suite_than
         ({"name": ".hidden"}, InputError, "name must be a printable text"),
         ({"test": "crowdnav_training"}, InputError, "a card's numbers are made on a test"),
         ({"validation": "circle"}, InputError, "stage 'circle' is trained on; choose another"),
+        ({"validation": "crowdnav"}, InputError, "on 'crowdnav' a card's numbers are made; choose another to validate on"),
+        ({"validation": "circel"}, InputError, "circel.*circle"),
     ],
 )
 def test_a_wrong_training_is_refused_by_name(tmp_path, change, error, message):
@@ -377,3 +379,21 @@ def test_the_card_of_sarl_says_what_it_reaches_beside_what_was_published():
     assert isinstance(card.seeds[0], SeedRecord)
     with pytest.raises(UnknownNameError, match="no policy card called 'sarll'"):
         load_policy_card("sarll")
+
+
+def test_a_validation_is_a_stage_or_all_stages_of_another_suite():
+    suite = load_suite("social_training")
+    assert validation_of("square", suite) == [(suite, "square")]
+    places = validation_of("social_validation", suite)
+    assert len(places) == 12 and {one.name for one, _ in places} == {"social_validation"}
+    with pytest.raises(InputError, match="squar.*square"):
+        validation_of("squar", suite)
+
+
+def test_outcomes_of_several_stages_add_up():
+    one = Result("a", 4, 3, 1, 0, 10.0, left=0, walls=1)
+    other = Result("b", 6, 1, 2, 2, 20.0, failed=1, left=1, walls=0)
+    both = Result.together("both", [one, other, Result("c", 2, 0, 1, 1)])
+    assert both == Result("both", 12, 4, 4, 3, 12.5, failed=1, left=1, walls=1)
+    assert Result.together("none", [Result("a", 1, 0, 1, 0), Result("b", 1, 0, 0, 1)]).seconds is None
+    assert Result.together("alone", [one]) is one

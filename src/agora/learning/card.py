@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 CARD, PAGE, PICTURE, SEED = "card.yaml", "card.md", "curve.png", "seed.yaml"
 
 
+_COUNTS = ("episodes", "reached", "collided", "late", "failed", "left", "walls", "lost")
+
+
 @dataclass(frozen=True)
 class Result:
     """The outcomes of the episodes of a stage.
@@ -53,6 +56,16 @@ class Result:
     left: int | None = None
     walls: int | None = None
     lost: int = 0
+
+    @staticmethod
+    def together(name: str, results: Sequence[Result]) -> Result:
+        """Return the outcomes of all episodes of several stages, under a name of their own."""
+        if len(results) == 1:
+            return results[0]
+        counts = {field: sum(getattr(one, field) or 0 for one in results) for field in _COUNTS}
+        timed = [one for one in results if one.seconds is not None]
+        seconds = sum(one.reached * (one.seconds or 0.0) for one in timed) / sum(one.reached for one in timed) if timed else None
+        return Result(name, seconds=seconds, **counts)
 
     @property
     def success(self) -> tuple[float, float, float]:

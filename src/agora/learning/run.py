@@ -2,7 +2,7 @@
 
 ``training.yaml`` holds the resolved configuration and what it was made on. ``curve.jsonl`` and the TensorBoard file hold the curve.
 ``checkpoint.safetensors`` holds everything from which the training goes on, whole or not at all, so that a killed training resumes
-to the same curve. ``policy.safetensors`` is the best policy by the validation stage, ``latest.safetensors`` that of the last
+to the same curve. ``policy.safetensors`` is the best policy by the validation, ``latest.safetensors`` that of the last
 validation, or of the round after which the training was stopped.
 """
 
@@ -38,7 +38,7 @@ from agora.learning.events import Learned, Saved
 from agora.learning.rewards import COLLISIONS
 from agora.registry import available
 from agora.tasks.drawn import Drawn
-from agora.tasks.suite import Suite, load_suite
+from agora.tasks.suite import Suite, load_suite, suite_names
 
 if TYPE_CHECKING:
     from agora.learning.training import Training
@@ -66,6 +66,22 @@ def planner_with(text: str, file: str) -> Any:
     if "file" not in {one.name for one in fields(part)}:
         raise InputError(f"planner: {text!r} drives with no file of weights")
     return replace(part, file=file)
+
+
+def validation_of(name: str, suite: Suite) -> list[tuple[Suite, str]]:
+    """Return the stages by which the best policy of a training is chosen, with their suites.
+
+    Args:
+        name: of a stage of the suite, or of another suite, all of whose stages are played.
+        suite: that is trained on.
+
+    Raises:
+        InputError: there is neither.
+    """
+    if name not in [stage.name for stage in suite.stages] and name in suite_names():
+        chosen = load_suite(name)
+        return [(chosen, stage.name) for stage in chosen.stages]
+    return [(suite, suite.stage(name).name)]
 
 
 def play(
@@ -154,6 +170,7 @@ class Run:
         self.folder, self.training, self.seed, self.token = folder, training, seed, token or StopToken()
         self.events = list[Learned | Saved]()
         self.suite, self.stage = load_suite(training.suite), training.stage
+        self._validation = validation_of(training.validation, self.suite)
         self._mark = self._describe(resume)
         self.best = (-1.0, 0.0)
         self._before, self._began, self._steps_before = 0.0, time.perf_counter(), 0.0
@@ -170,7 +187,8 @@ class Run:
     def _describe(self, resume: bool) -> str:
         """Keep what decides the training, or make sure that it is what was kept; return the digest of it."""
         training = self.training
-        played, trainer = (self.suite, load_suite(training.test)), training.trainer
+        trainer, others = training.trainer, {suite.name: suite for suite, _ in self._validation if suite is not self.suite}
+        played = (self.suite, load_suite(training.test), *others.values())
         described = {"training": plain(training), "seed": self.seed, "suite": plain(self.suite)}
         described |= {"inputs": inputs(played, trainer), "packages": packages(played, trainer, planner_with(training.planner, ""))}
         record = self.folder / RECORD
@@ -232,13 +250,15 @@ class Run:
         self.events.append(Learned(steps, share, rate, finite))
 
     def validate(self, policy: Savable, steps: int, share: float) -> Result:
-        """Play the validation stage with a policy, and keep the policy if none was better before.
+        """Play the validation with a policy, and keep the policy if none was better before.
 
         Better is a larger share that reached the goal, and of equal ones the shorter mean time.
         """
         latest = self.folder / LATEST
         policy.save(latest)
-        result = play(self.suite, self.training.validation, self.planner(latest), before=lambda what: self.token.check())
+        planner = self.planner(latest)
+        results = [play(*place, planner, before=lambda what: self.token.check()) for place in self._validation]
+        result = Result.together(self.training.validation, results)
         score = (result.success[0], -1e9 if result.seconds is None else -result.seconds)
         if score > self.best:
             self.best = score

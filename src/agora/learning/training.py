@@ -18,7 +18,7 @@ from agora.draft.stage import check_name
 from agora.errors import InputError, StoppedError, UnknownNameError
 from agora.interfaces import Label, Savable
 from agora.learning.events import Trained, TrainingEvent
-from agora.learning.run import LATEST, Run, checkpoint_kept, planner_with, policy_kept
+from agora.learning.run import LATEST, Run, checkpoint_kept, planner_with, policy_kept, validation_of
 from agora.registry import Named, Plug
 from agora.share import folder, names_in
 from agora.tasks.suite import load_suite
@@ -55,7 +55,7 @@ class Training:
         planner: that drives with the policy, as text: a registered one, with parameters; its field ``file`` is set.
         suite: whose split is training.
         stage: of the suite, to train on.
-        validation: stage of the suite to choose the best policy by.
+        validation: stage of the suite to choose the best policy by, or another suite, all of whose stages are played for it.
         test: suite on which the card's numbers are made.
         stages: of the test.
         elsewhere: suite of grounds that the policy is not trained on, which the card reports as well; empty for none.
@@ -125,8 +125,10 @@ def check_training(training: Training, where: str) -> None:
         raise InputError(f"{where}: test: the split of {test.name!r} is {test.split}; a card's numbers are made on a test")
     if training.validation == training.stage:
         raise InputError(f"{where}: validation: stage {training.stage!r} is trained on; choose another to validate on")
-    for stage in (training.stage, training.validation):
-        suite.stage(stage)
+    if training.validation == training.test:
+        raise InputError(f"{where}: validation: on {training.test!r} a card's numbers are made; choose another to validate on")
+    suite.stage(training.stage)
+    validation_of(training.validation, suite)
     for stage in training.stages:
         test.stage(stage)
     planner_with(training.planner, "")
