@@ -15,7 +15,7 @@ from agora.errors import InputError
 from agora.learning.env import AgoraVectorEnv
 from agora.tasks.suite import Suite, load_suite
 
-__all__ = ["StagesVectorEnv"]
+__all__ = ["StagesVectorEnv", "worlds_of"]
 
 
 class StagesVectorEnv(VectorEnv[Floats, Floats, Array]):
@@ -120,3 +120,20 @@ class StagesVectorEnv(VectorEnv[Floats, Floats, Array]):
         """Stop the threads and the workers."""
         for part in self.parts:
             part.close()
+
+
+def worlds_of(suite: Suite, stages: Sequence[str], num_envs: int, **chosen: Any) -> AgoraVectorEnv | StagesVectorEnv:
+    """Return the environment of one stage or of several.
+
+    Args:
+        suite: the suite.
+        stages: names of stages of it.
+        num_envs: worlds of all stages together.
+        chosen: further arguments of `AgoraVectorEnv`.
+
+    Raises:
+        InputError: as `StagesVectorEnv`.
+    """
+    if len(stages) == 1:
+        return AgoraVectorEnv(suite, stages[0], num_envs, **chosen)
+    return StagesVectorEnv(suite, stages, num_envs, **chosen)

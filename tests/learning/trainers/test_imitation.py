@@ -12,7 +12,9 @@ from agora.interfaces import Shape
 from agora.learning.rewards import Reward
 from agora.learning.trainers.imitation import Lessons, _School
 from agora.learning.trainers.ppo import Ppo
+from agora.policies.commands import COMMANDS, Commands
 from agora.policies.encoding import Observe
+from agora.policies.networks.judge import Judge
 from agora.policies.networks.mlp import Mlp
 from agora.tasks.suite import load_suite
 from agora.testing import check_trainer
@@ -37,6 +39,15 @@ def test_a_network_comes_to_do_what_its_teacher_does():
     errors = [one.values["action_loss"] for one in progress]
     assert errors[-1] < 0.1 * errors[0]
     assert [one.steps for one in progress] == [96 * k for k in range(1, 9)]
+
+
+def test_a_judge_of_commands_learns_on_several_stages_what_its_teacher_does():
+    torch.manual_seed(3)
+    pupil = Judge((24, 16), (24, 12)).learner(Shape(Commands(people=3), 1))
+    notes, lessons = Notes(load_suite("planners_training"), "crowd"), Lessons("dwa", rounds=6, mixing=2, rate=0.003, **SMALL)
+    progress = list(lessons.teach(pupil, notes, Reward(), 0.9, 1.0, ("frontal_approach",)))
+    errors = [one.values["action_loss"] for one in progress]
+    assert errors[-1] < 0.8 * errors[0] < 0.8 * np.log(len(COMMANDS)) + 0.2
 
 
 def test_the_network_drives_more_and_more():

@@ -27,6 +27,14 @@ def test_one_of_several_has_the_probabilities_and_the_entropy_of_pytorch(rng, sc
     assert float(ours.entropy(scores)) == pytest.approx(float(theirs.entropy().mean()), abs=1e-5)
 
 
+def test_the_error_is_that_of_the_choice_nearest_to_what_a_teacher_wants(scores):
+    wanted = TABLE[[4, 0, 9, 10, 5, 7, 2]].expand(5, -1, -1)
+    logs = torch.log_softmax(scores, -1)[:, range(7), [4, 0, 9, 10, 5, 7, 2]]
+    assert float(Categorical(TABLE).error(wanted + 0.01, scores)) == pytest.approx(float(-logs.mean()), rel=1e-5)
+    means = scores[..., :2]
+    assert float(Normal(torch.zeros(2)).error(wanted, means)) == pytest.approx(float((wanted - means).square().mean()), rel=1e-5)
+
+
 def test_one_of_several_is_drawn_as_often_as_its_probability_says():
     scores = torch.tensor([0.3, -1.0, 2.0, -30.0, 0.0, 0.5, 1.0, -2.0, 0.1, 0.7, -0.5])
     ours, chance = Categorical(TABLE), torch.Generator().manual_seed(3)

@@ -13,7 +13,6 @@ from agora.errors import InputError
 from agora.interfaces import Shape, Transition
 from agora.learning.cadrl_reward import CadrlReward
 from agora.learning.env import AgoraVectorEnv
-from agora.learning.trainers.imitation import Lessons
 from agora.learning.training import load_training
 from agora.policies.agents import Agents
 from agora.policies.encoding import Observe
@@ -84,14 +83,11 @@ def test_the_network_has_the_published_sizes():
     }
 
 
-def test_another_encoding_period_or_a_lesson_is_refused():
+def test_another_encoding_or_period_is_refused():
     with pytest.raises(InputError, match="'ga3c' sees with the encoding agents, got Observe"):
         Ga3cNetwork().learner(Shape(Observe(8), 2, period=0.2))
     with pytest.raises(InputError, match=r"period must be the control period, 0.25 s, got 0.2"):
         Ga3cNetwork().learner(Shape(Agents(), 2, period=0.25))
-    network = Ga3cNetwork().learner(Shape(Agents(), 2, period=0.2))
-    with pytest.raises(InputError, match="lessons: they teach the means"):
-        next(Lessons().teach(network, None, CadrlReward(), 0.97, 1.0))  # type: ignore[arg-type]
 
 
 def test_its_training_can_be_made_and_keeps_to_a_checkpoint():

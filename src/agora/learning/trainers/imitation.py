@@ -19,12 +19,12 @@ from torch import Tensor
 
 from agora.config import parse_component
 from agora.core.state import Array, Bools, Floats
-from agora.errors import DivergedError, InputError
+from agora.errors import DivergedError
 from agora.interfaces import Rewarding, TrainingRun
 from agora.learning.env import AgoraVectorEnv
+from agora.learning.stages import StagesVectorEnv, worlds_of
 from agora.learning.trainers.episodes import WITHOUT_END, shares_of
 from agora.policies.learners.actor_critic import ActorCritic, look
-from agora.policies.learners.distributions import Normal
 from agora.ranges import Count, Number
 from agora.registry import Named
 
@@ -94,7 +94,15 @@ class Lessons:
         """The teacher."""
         return [parse_component("planners", self.teacher, "teacher")]
 
-    def teach(self, network: ActorCritic, run: TrainingRun, reward: Rewarding, discount: float, scale: float) -> Iterator[Round]:
+    def teach(
+        self,
+        network: ActorCritic,
+        run: TrainingRun,
+        reward: Rewarding,
+        discount: float,
+        scale: float,
+        more_stages: Sequence[str] = (),
+    ) -> Iterator[Round]:
         """Teach a network, in place.
 
         Args:
@@ -103,17 +111,15 @@ class Lessons:
             reward: that the critic learns.
             discount: of a step.
             scale: that rewards are multiplied by.
+            more_stages: stages of the suite that are played, too.
 
         Yields:
             how it goes, after every round.
 
         Raises:
-            InputError: the network answers no means of actions.
             DivergedError: a loss is not finite.
         """
-        if not isinstance(network.distribution, Normal):
-            raise InputError("lessons: they teach the means of normally distributed actions, which the network does not answer")
-        course = Course(self, network, run, reward, discount, scale)
+        course = Course(self, network, run, reward, discount, scale, more_stages)
         course.begin(0)
         for number in range(self.rounds):
             yield course.round(number)
@@ -131,8 +137,8 @@ class Lessons:
         for _ in range(self.updates):
             lesson = kept[int(chance.integers(0, len(kept)))]
             rows = torch.from_numpy(chance.permutation(lesson.wanted.shape[1])[: self.batch])
-            means, values, _ = network(lesson.seen[:, rows], lesson.state[rows], lesson.begins[:, rows])
-            action = torch.nn.functional.mse_loss(means, lesson.wanted[:, rows])
+            answers, values, _ = network(lesson.seen[:, rows], lesson.state[rows], lesson.begins[:, rows])
+            action = network.distribution.error(lesson.wanted[:, rows], answers)
             value = torch.nn.functional.mse_loss(values, lesson.returns[:, rows])
             descent.zero_grad()
             (action + self.value_weight * value).backward()
@@ -153,19 +159,28 @@ class Course:
         reward: that the critic learns.
         discount: of a step.
         scale: that rewards are multiplied by.
+        more_stages: stages of the suite that are played, too.
 
     Attributes:
         descent: of the network.
     """
 
     def __init__(
-        self, lessons: Lessons, network: ActorCritic, run: TrainingRun, reward: Rewarding, discount: float, scale: float
+        self,
+        lessons: Lessons,
+        network: ActorCritic,
+        run: TrainingRun,
+        reward: Rewarding,
+        discount: float,
+        scale: float,
+        more_stages: Sequence[str] = (),
     ) -> None:
         self._lessons, self._network, self._seed = lessons, network, run.seed
         self.descent = torch.optim.Adam(network.parameters(), lr=lessons.rate)
         [teacher] = lessons.named_parts()
         chosen: dict[str, Any] = {"observe": network.shape.observe, "reward": reward, "teacher": teacher.part}
-        self._env = AgoraVectorEnv(run.suite, run.stage, lessons.worlds, episodes=WITHOUT_END, seed=run.seed, **chosen)
+        chosen |= {"episodes": WITHOUT_END, "seed": run.seed}
+        self._env = worlds_of(run.suite, (run.stage, *more_stages), lessons.worlds, **chosen)
         self._env.refuse_several("lessons")
         self._school = _School(self._env, network, discount, scale)
         self._kept: deque[Lesson] = deque(maxlen=lessons.memory)
@@ -214,7 +229,7 @@ class _School:
         scale: that rewards are multiplied by.
     """
 
-    def __init__(self, env: AgoraVectorEnv, network: ActorCritic, discount: float, scale: float) -> None:
+    def __init__(self, env: AgoraVectorEnv | StagesVectorEnv, network: ActorCritic, discount: float, scale: float) -> None:
         self._env, self._network, self._discount, self._scale = env, network, np.float32(discount), np.float32(scale)
         self._seen: Floats = np.zeros(0, np.float32)
         self._begins: Bools = np.zeros(0, np.bool_)
@@ -232,12 +247,12 @@ class _School:
         seen, begins, wanted, rewards, ended = [], [], [], [], []
         first, ends = self._state, Counter[str]()
         for _ in range(horizon):
-            means, _, self._state = look(self._network, self._seen, self._state, self._begins)
+            answers, _, self._state = look(self._network, self._seen, self._state, self._begins)
             actions = self._env.teach()
             seen.append(self._seen)
             begins.append(self._begins)
             wanted.append(actions)
-            driven = np.where(led[:, None], actions, means.numpy())
+            driven = np.where(led[:, None], actions, self._network.distribution.likeliest(answers).numpy())
             self._seen, gains, terminated, truncated, infos = self._env.step(driven)
             self._begins = terminated | truncated
             gains = gains * self._scale

@@ -25,9 +25,8 @@ from torch import Tensor
 from agora.core.state import Bools, Floats
 from agora.errors import DivergedError, InputError
 from agora.interfaces import Encoding, Network, Rewarding, Savable, Shape, TrainingRun
-from agora.learning.env import AgoraVectorEnv
 from agora.learning.rewards import Reward
-from agora.learning.stages import StagesVectorEnv
+from agora.learning.stages import StagesVectorEnv, worlds_of
 from agora.learning.trainers.checkpoint import restore, state_of
 from agora.learning.trainers.episodes import WITHOUT_END, Results, Tally, seed_of_round
 from agora.learning.trainers.imitation import Lessons
@@ -131,7 +130,7 @@ class Ppo:
             ended = bool(numbers["ended"])
             restore(arrays, network, descent)
         elif self.lessons:
-            for lesson in self.lessons.teach(network, run, self.reward, self.discount, self.scale):
+            for lesson in self.lessons.teach(network, run, self.reward, self.discount, self.scale, self.more_stages):
                 steps = lesson.steps
                 run.log(steps, min(1.0, steps / self.steps), **lesson.values)
                 yield network.policy(run.about(steps))
@@ -313,11 +312,7 @@ class _Worlds:
         self._ppo = ppo
         chosen: dict[str, Any] = {"observe": ppo.observe, "reward": ppo.reward, "threads": ppo.threads, "workers": ppo.workers}
         chosen |= {"episodes": ppo.episodes or WITHOUT_END, "seed": run.seed}
-        self._env: AgoraVectorEnv | StagesVectorEnv
-        if ppo.more_stages:
-            self._env = StagesVectorEnv(run.suite, (run.stage, *ppo.more_stages), ppo.worlds, **chosen)
-        else:
-            self._env = AgoraVectorEnv(run.suite, run.stage, ppo.worlds, **chosen)
+        self._env = worlds_of(run.suite, (run.stage, *ppo.more_stages), ppo.worlds, **chosen)
         self._parts = self._env.parts if isinstance(self._env, StagesVectorEnv) else [self._env]
         self._actions = self._parts[0].actions
         self.stages = self._parts[0].curriculum_stages if ppo.up_at else 1

@@ -31,6 +31,9 @@ class Distribution(Protocol):
     def logs(self, actions: Tensor, answers: Tensor) -> Tensor:
         """Return the logarithms (...) of the probabilities of actions, or of their densities."""
 
+    def error(self, wanted: Tensor, answers: Tensor) -> Tensor:
+        """Return how far the answers are from giving the actions (..., A) of a teacher, a scalar."""
+
     def entropy(self, answers: Tensor) -> Tensor:
         """Return the mean entropy, a scalar."""
 
@@ -64,6 +67,10 @@ class Normal:
     def logs(self, actions: Tensor, answers: Tensor) -> Tensor:
         """Return the logarithms (...) of the densities of actions (..., A)."""
         return log_density(actions, answers, self.log_std)
+
+    def error(self, wanted: Tensor, answers: Tensor) -> Tensor:
+        """Return the mean squared error of the means."""
+        return torch.nn.functional.mse_loss(answers, wanted)
 
     def entropy(self, answers: Tensor) -> Tensor:
         """Return the entropy, which the answers do not change."""
@@ -102,6 +109,11 @@ class Categorical:
         chosen = (actions[..., None, :] == self.choices).all(-1).to(torch.uint8).argmax(-1)
         logs: Tensor = torch.log_softmax(answers, -1).gather(-1, chosen[..., None])[..., 0]
         return logs
+
+    def error(self, wanted: Tensor, answers: Tensor) -> Tensor:
+        """Return the mean of the negative logarithms of the probabilities of the choices that are nearest to what is wanted."""
+        nearest = (wanted[..., None, :] - self.choices).square().sum(-1).argmin(-1)
+        return -torch.log_softmax(answers, -1).gather(-1, nearest[..., None]).mean()
 
     def entropy(self, answers: Tensor) -> Tensor:
         """Return the mean entropy of scores (..., K)."""
