@@ -11,7 +11,7 @@ from gymnasium.error import ResetNeeded
 from tests.learning.suites import suite
 from tests.learning.trainers.runs import trained
 
-from agora.errors import InputError, PlacementError
+from agora.errors import AgoraError, InputError, PlacementError
 from agora.learning.env import AgoraVectorEnv
 from agora.learning.rewards import Reward
 from agora.learning.stages import StagesVectorEnv
@@ -22,6 +22,7 @@ from agora.registry import Named
 from agora.tasks.suite import Suite
 
 SEE = Observe(12, pedestrians=2)
+TEACHER = Named.of("planners", "pure_pursuit").part
 
 
 def both(*, robot: str = "jackal", **other: Any) -> Suite:
@@ -58,6 +59,34 @@ def test_every_stage_plays_as_it_does_alone():
     together.close()
 
 
+def test_processes_play_the_same():
+    here, apart = (StagesVectorEnv(both(), ("walk", "run"), 4, processes=n, observe=SEE, teacher=TEACHER) for n in (0, 2))
+    firsts = [env.reset(seed=4) for env in (here, apart)]
+    assert np.array_equal(firsts[0][0], firsts[1][0]) and apart.parts == here.parts
+    for _ in range(25):
+        actions = [env.teach() for env in (here, apart)]
+        assert np.array_equal(*actions)
+        one, other = (env.step(actions[0]) for env in (here, apart))
+        assert all(np.array_equal(a, b) for a, b in zip(one[:4], other[:4], strict=True)) and one[4].keys() == other[4].keys()
+    assert apart.render() is None
+    for env in (here, apart):
+        env.close()
+
+
+def test_an_error_in_a_process_is_raised_here_and_its_death_is_told():
+    with pytest.raises(InputError, match="'wal'.*'walk'"):
+        StagesVectorEnv(both(), ("walk", "wal"), 2, processes=2)
+    env = StagesVectorEnv(both(), ("walk", "run"), 2, processes=1, observe=SEE)
+    with pytest.raises(ResetNeeded):
+        env.step(np.zeros((2, 2), np.float32))
+    env.reset()
+    env._players[0]._process.kill()
+    env._players[0]._process.join()
+    with pytest.raises(AgoraError, match=r"a process that plays worlds has died \(exit code -9\)"):
+        env.step(np.zeros((2, 2), np.float32))
+    env.close()
+
+
 def test_some_environments_begin_anew_and_the_others_go_on():
     env = StagesVectorEnv(both(), ("walk", "run"), 4, observe=SEE, autoreset=False)
     env.reset()
@@ -87,6 +116,7 @@ def test_stages_that_do_not_fit_together_are_refused():
 def test_ppo_trains_on_several_stages_a_policy_without_a_body():
     ppo = Ppo(Mlp((6,)), observe=SEE, more_stages=("run",), worlds=4, horizon=8, batches=2, epochs=1, lap=2, steps=64)
     one, other = (trained(ppo, both(), "walk") for _ in range(2))
+    assert trained(dataclasses.replace(ppo, processes=2), both(), "walk").curve == one.curve
     assert one.curve == other.curve and [steps for steps, _ in one.curve] == [32, 64]
     assert one.policies[-1].body is None
     assert trained(dataclasses.replace(ppo, more_stages=()), both(), "walk").policies[-1].body is not None

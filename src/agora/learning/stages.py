@@ -13,6 +13,7 @@ from gymnasium.vector.utils import batch_space
 from agora.core.state import Array, Bools, Floats
 from agora.errors import InputError
 from agora.learning.env import AgoraVectorEnv
+from agora.learning.players import Call, EnvironmentFacts, Player, PlayerApart, PlayerHere
 from agora.tasks.suite import Suite, load_suite
 
 __all__ = ["StagesVectorEnv", "worlds_of"]
@@ -28,10 +29,12 @@ class StagesVectorEnv(VectorEnv[Floats, Floats, Array]):
         suite: the suite, its name or its file.
         stages: names of stages of it, with equal control periods.
         num_envs: worlds of all stages together, at least one a stage; each stage has as many as the others, or one more.
+        processes: that play the stages; with 0 this one does. A script that uses them needs the usual
+            ``if __name__ == "__main__":``.
         chosen: further arguments of `AgoraVectorEnv`, for all stages.
 
     Attributes:
-        parts: the environment of each stage.
+        parts: facts about the environment of each stage.
         num_envs: robots of all worlds.
         period: control period, s.
 
@@ -39,26 +42,48 @@ class StagesVectorEnv(VectorEnv[Floats, Floats, Array]):
         InputError: as `AgoraVectorEnv`; or the stages do not fit together.
     """
 
-    def __init__(self, suite: Suite | str | Path, stages: Sequence[str], num_envs: int, **chosen: Any) -> None:
+    def __init__(
+        self, suite: Suite | str | Path, stages: Sequence[str], num_envs: int, *, processes: int = 0, **chosen: Any
+    ) -> None:
         if not len(stages) <= num_envs:
             raise InputError(f"{len(stages)} stages need at least as many worlds, got {num_envs}")
         whole = suite if isinstance(suite, Suite) else load_suite(suite)
         shares = [len(part) for part in np.array_split(np.arange(num_envs), len(stages))]
-        self.parts = [AgoraVectorEnv(whole, stage, count, **chosen) for stage, count in zip(stages, shares, strict=True)]
+        made: list[Call] = [((whole, stage, count), chosen) for stage, count in zip(stages, shares, strict=True)]
+        self._players: list[Player] = []
+        try:
+            self._hire(made, processes)
+            self.parts = [facts for player in self._players for facts in player.facts]
+            _check(stages, self.parts)
+        except BaseException:
+            self.close_extras()
+            raise
         first = self.parts[0]
-        for stage, part in zip(stages, self.parts, strict=True):
-            for what, here, there in (
-                ("control period", f"{part.period:g} s", f"{first.period:g} s"),
-                ("length of an action", part.actions, first.actions),
-            ):
-                if here != there:
-                    raise InputError(f"stages {stages[0]!r} and {stage!r}: the {what} must be the same, got {there} and {here}")
         self.observe, self.period, self.metadata = first.observe, first.period, first.metadata
         self.num_envs = sum(part.num_envs for part in self.parts)
         self.single_observation_space, self.single_action_space = first.single_observation_space, first.single_action_space
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self._ends = np.cumsum([part.num_envs for part in self.parts])[:-1]
+
+    def _hire(self, made: Sequence[Call], processes: int) -> None:
+        if not processes:
+            self._players.append(PlayerHere(made))
+            return
+        for some in np.array_split(np.arange(len(made)), min(processes, len(made))):
+            self._players.append(PlayerApart([made[k] for k in some]))
+        for player in self._players:
+            player.answer()
+
+    def _all(self, name: str, calls: Sequence[Call]) -> list[Any]:
+        """Have the environments of all stages call a method, side by side where processes play."""
+        calls, answers = list(calls), list[Any]()
+        for player in self._players:
+            player.ask(name, calls[: len(player.facts)])
+            del calls[: len(player.facts)]
+        for player in self._players:
+            answers += player.answer()
+        return answers
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Floats, dict[str, Any]]:
         """Begin the next episode in every environment, or in some.
@@ -70,8 +95,8 @@ class StagesVectorEnv(VectorEnv[Floats, Floats, Array]):
         super().reset(seed=seed)
         options = options or {}
         masks = np.split(np.broadcast_to(options.get("reset_mask", True), self.num_envs), self._ends)
-        given = [options | {"reset_mask": np.array(mask)} for mask in masks]
-        seen, infos = zip(*(part.reset(seed=seed, options=some) for part, some in zip(self.parts, given, strict=True)), strict=True)
+        calls: list[Call] = [((), {"seed": seed, "options": options | {"reset_mask": np.array(mask)}}) for mask in masks]
+        seen, infos = zip(*self._all("reset", calls), strict=True)
         return np.concatenate(seen), self._joined(infos)
 
     def step(self, actions: Array) -> tuple[Floats, Array, Bools, Bools, dict[str, Any]]:
@@ -85,7 +110,7 @@ class StagesVectorEnv(VectorEnv[Floats, Floats, Array]):
         """
         if np.shape(actions) != self.action_space.shape:
             raise InputError(f"actions must be of shape {self.action_space.shape}, got {np.shape(actions)}")
-        made = [part.step(some) for part, some in zip(self.parts, np.split(actions, self._ends), strict=True)]
+        made = self._all("step", [((some,), {}) for some in np.split(actions, self._ends)])
         seen, rewards, terminated, truncated, infos = zip(*made, strict=True)
         return *(np.concatenate(each) for each in (seen, rewards, terminated, truncated)), self._joined(infos)  # type: ignore[return-value]
 
@@ -103,32 +128,47 @@ class StagesVectorEnv(VectorEnv[Floats, Floats, Array]):
         return out
 
     def refuse_several(self, who: str) -> None:
-        """Raise an `InputError` where worlds have several robots, as `AgoraVectorEnv.refuse_several`."""
-        for part in self.parts:
-            part.refuse_several(who)
+        """Raise an `InputError` where worlds have several robots: ``who`` cannot leave out those that wait."""
+        if any(part.robots > 1 for part in self.parts):
+            raise InputError(f"{who}: stages must have one robot a world")
 
     def teach(self) -> Floats:
         """Return the actions (N, A) that the teacher takes now, as `AgoraVectorEnv.teach`."""
-        return np.concatenate([part.teach() for part in self.parts])
+        return np.concatenate(self._all("teach", [((), {})] * len(self.parts)))
 
     def render(self) -> tuple[Array, ...] | None:
         """Return a picture of every environment now, as `AgoraVectorEnv.render`."""
-        pictures = [part.render() for part in self.parts]
-        return None if None in pictures else tuple(one for some in pictures for one in some or ())
+        pictures = self._all("render", [((), {})] * len(self.parts))
+        return None if None in pictures else tuple(one for some in pictures for one in some)
 
     def close_extras(self, **kwargs: Any) -> None:
-        """Stop the threads and the workers."""
-        for part in self.parts:
-            part.close()
+        """Stop the threads, the workers and the processes."""
+        for player in self._players:
+            player.close()
 
 
-def worlds_of(suite: Suite, stages: Sequence[str], num_envs: int, **chosen: Any) -> AgoraVectorEnv | StagesVectorEnv:
+def _check(stages: Sequence[str], parts: Sequence[EnvironmentFacts]) -> None:
+    """Refuse stages that do not fit together."""
+    first = parts[0]
+    for stage, part in zip(stages, parts, strict=True):
+        for what, here, there in (
+            ("control period", f"{part.period:g} s", f"{first.period:g} s"),
+            ("length of an action", part.actions, first.actions),
+        ):
+            if here != there:
+                raise InputError(f"stages {stages[0]!r} and {stage!r}: the {what} must be the same, got {there} and {here}")
+
+
+def worlds_of(
+    suite: Suite, stages: Sequence[str], num_envs: int, *, processes: int = 0, **chosen: Any
+) -> AgoraVectorEnv | StagesVectorEnv:
     """Return the environment of one stage or of several.
 
     Args:
         suite: the suite.
         stages: names of stages of it.
         num_envs: worlds of all stages together.
+        processes: that play several stages.
         chosen: further arguments of `AgoraVectorEnv`.
 
     Raises:
@@ -136,4 +176,4 @@ def worlds_of(suite: Suite, stages: Sequence[str], num_envs: int, **chosen: Any)
     """
     if len(stages) == 1:
         return AgoraVectorEnv(suite, stages[0], num_envs, **chosen)
-    return StagesVectorEnv(suite, stages, num_envs, **chosen)
+    return StagesVectorEnv(suite, stages, num_envs, processes=processes, **chosen)

@@ -45,8 +45,7 @@ def _free_point(map: Map, pose: Doubles, radius: float) -> Doubles | None:
     rays = np.stack([np.cos(turns), np.sin(turns)], axis=1)
     for distance in np.arange(0.0, _FARTHEST + _STEP, _STEP):
         points = pose[:2] + distance * rays
-        free = map.gap(points, limit=radius) >= radius
-        free &= np.array([bool(map.contains(point)) for point in points])
+        free = (map.gap(points, limit=radius) >= radius) & map.contains(points)
         if free.any():
             nearest: Doubles = points[int(np.argmax(free))]
             return nearest

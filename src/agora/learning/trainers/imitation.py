@@ -102,6 +102,7 @@ class Lessons:
         discount: float,
         scale: float,
         more_stages: Sequence[str] = (),
+        processes: int = 0,
     ) -> Iterator[Round]:
         """Teach a network, in place.
 
@@ -112,6 +113,7 @@ class Lessons:
             discount: of a step.
             scale: that rewards are multiplied by.
             more_stages: stages of the suite that are played, too.
+            processes: that play them.
 
         Yields:
             how it goes, after every round.
@@ -119,7 +121,7 @@ class Lessons:
         Raises:
             DivergedError: a loss is not finite.
         """
-        course = Course(self, network, run, reward, discount, scale, more_stages)
+        course = Course(self, network, run, reward, discount, scale, more_stages, processes)
         course.begin(0)
         for number in range(self.rounds):
             yield course.round(number)
@@ -160,6 +162,7 @@ class Course:
         discount: of a step.
         scale: that rewards are multiplied by.
         more_stages: stages of the suite that are played, too.
+        processes: that play them.
 
     Attributes:
         descent: of the network.
@@ -174,13 +177,14 @@ class Course:
         discount: float,
         scale: float,
         more_stages: Sequence[str] = (),
+        processes: int = 0,
     ) -> None:
         self._lessons, self._network, self._seed = lessons, network, run.seed
         self.descent = torch.optim.Adam(network.parameters(), lr=lessons.rate)
         [teacher] = lessons.named_parts()
         chosen: dict[str, Any] = {"observe": network.shape.observe, "reward": reward, "teacher": teacher.part}
         chosen |= {"episodes": WITHOUT_END, "seed": run.seed}
-        self._env = worlds_of(run.suite, (run.stage, *more_stages), lessons.worlds, **chosen)
+        self._env = worlds_of(run.suite, (run.stage, *more_stages), lessons.worlds, processes=processes, **chosen)
         self._env.refuse_several("lessons")
         self._school = _School(self._env, network, discount, scale)
         self._kept: deque[Lesson] = deque(maxlen=lessons.memory)

@@ -25,6 +25,7 @@ from torch import Tensor
 from agora.core.state import Bools, Floats
 from agora.errors import DivergedError, InputError
 from agora.interfaces import Encoding, Network, Rewarding, Savable, Shape, TrainingRun
+from agora.learning.env import AgoraVectorEnv
 from agora.learning.rewards import Reward
 from agora.learning.stages import StagesVectorEnv, worlds_of
 from agora.learning.trainers.checkpoint import restore, state_of
@@ -73,6 +74,7 @@ class Ppo:
         down_at: share of successes in a lap up to which the curriculum goes down a stage; 0 never.
         threads: of PyTorch and of the worlds.
         workers: processes that draw episodes ahead of time.
+        processes: that play the worlds where there are ``more_stages``; with 0 this one does.
     """
 
     network: Annotated[Network, Plug("networks", "mlp")] = field(default_factory=Mlp)
@@ -104,6 +106,7 @@ class Ppo:
     down_at: Chance = 0.0
     threads: Count = 1
     workers: Number = 0
+    processes: Number = 0
 
     def __post_init__(self) -> None:
         for name in ("steps", "rate", "gradient", "scale"):
@@ -130,7 +133,9 @@ class Ppo:
             ended = bool(numbers["ended"])
             restore(arrays, network, descent)
         elif self.lessons:
-            for lesson in self.lessons.teach(network, run, self.reward, self.discount, self.scale, self.more_stages):
+            for lesson in self.lessons.teach(
+                network, run, self.reward, self.discount, self.scale, self.more_stages, self.processes
+            ):
                 steps = lesson.steps
                 run.log(steps, min(1.0, steps / self.steps), **lesson.values)
                 yield network.policy(run.about(steps))
@@ -312,10 +317,12 @@ class _Worlds:
         self._ppo = ppo
         chosen: dict[str, Any] = {"observe": ppo.observe, "reward": ppo.reward, "threads": ppo.threads, "workers": ppo.workers}
         chosen |= {"episodes": ppo.episodes or WITHOUT_END, "seed": run.seed}
-        self._env = worlds_of(run.suite, (run.stage, *ppo.more_stages), ppo.worlds, **chosen)
+        stages = (run.stage, *ppo.more_stages)
+        self._env = worlds_of(run.suite, stages, ppo.worlds, processes=ppo.processes, **chosen)
         self._parts = self._env.parts if isinstance(self._env, StagesVectorEnv) else [self._env]
         self._actions = self._parts[0].actions
-        self.stages = self._parts[0].curriculum_stages if ppo.up_at else 1
+        self._curriculum = self._env if ppo.up_at and isinstance(self._env, AgoraVectorEnv) else None
+        self.stages = self._curriculum.curriculum_stages if self._curriculum else 1
         self._seen: Floats = np.zeros(0, np.float32)
         self._begins: Bools = np.zeros(0, np.bool_)
         self._nobody: Bools = np.zeros(self._env.num_envs, np.bool_)
@@ -324,7 +331,7 @@ class _Worlds:
 
     @property
     def stage(self) -> int:
-        return self._parts[0].curriculum_stage if self._ppo.up_at else 0
+        return self._curriculum.curriculum_stage if self._curriculum else 0
 
     def shape(self, ppo: Ppo) -> Shape:
         """The surroundings of the network."""
@@ -341,8 +348,8 @@ class _Worlds:
 
         Of the steps before, each began one episode at most: where they are drawn without end, none of the new ones was played yet.
         """
-        if stage != self.stage:
-            self._parts[0].change_stage(stage - self.stage)
+        if self._curriculum and stage != self.stage:
+            self._curriculum.change_stage(stage - self.stage)
         count = self._env.num_envs
         self._seen, _ = self._env.reset(options={"entry": steps})
         self._begins = np.ones(count, np.bool_)

@@ -1,0 +1,162 @@
+"""Players of environments: this process, or one of its own. Results do not depend on who plays."""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, fields
+from multiprocessing.connection import Connection
+from typing import Any, Protocol
+
+from gymnasium.spaces import Box
+
+from agora.errors import AgoraError
+from agora.interfaces import Encoding
+from agora.learning.env import AgoraVectorEnv
+from agora.robots.model import RobotModel
+
+__all__ = ["Call", "EnvironmentFacts", "Player", "PlayerApart", "PlayerHere"]
+
+Call = tuple[tuple[Any, ...], dict[str, Any]]
+"""Positional and named arguments."""
+
+
+@dataclass(frozen=True)
+class EnvironmentFacts:
+    """The attributes of an `AgoraVectorEnv` that never change, by the same names."""
+
+    num_envs: int
+    robots: int
+    robot: RobotModel
+    actions: int
+    period: float
+    observe: Encoding
+    metadata: dict[str, Any]
+    single_observation_space: Box
+    single_action_space: Box
+
+    @staticmethod
+    def of(env: AgoraVectorEnv) -> EnvironmentFacts:
+        """Return those of an environment."""
+        return EnvironmentFacts(**{field.name: getattr(env, field.name) for field in fields(EnvironmentFacts)})
+
+
+class Player(Protocol):
+    """Plays some environments: it is asked, and then it answers.
+
+    Attributes:
+        facts: about each environment.
+    """
+
+    facts: list[EnvironmentFacts]
+
+    def ask(self, name: str, calls: Sequence[Call]) -> None:
+        """Have each environment call a method of a name, with arguments of its own."""
+
+    def answer(self) -> list[Any]:
+        """Return what the methods returned.
+
+        Raises:
+            AgoraError: the process that plays has died.
+            Exception: an environment raised it.
+        """
+
+    def close(self) -> None:
+        """Stop playing."""
+
+
+class PlayerHere:
+    """This process plays.
+
+    Args:
+        made: arguments of each `AgoraVectorEnv`.
+    """
+
+    def __init__(self, made: Sequence[Call]) -> None:
+        self._envs = [AgoraVectorEnv(*given, **named) for given, named in made]
+        self.facts = [EnvironmentFacts.of(env) for env in self._envs]
+        self._asked: tuple[str, Sequence[Call]] = ("", ())
+
+    def ask(self, name: str, calls: Sequence[Call]) -> None:
+        """Keep what is asked until the answer is."""
+        self._asked = name, calls
+
+    def answer(self) -> list[Any]:
+        """Do what was asked."""
+        name, calls = self._asked
+        return [getattr(env, name)(*given, **named) for env, (given, named) in zip(self._envs, calls, strict=True)]
+
+    def close(self) -> None:
+        """Stop the threads and the workers of all environments."""
+        for env in self._envs:
+            env.close()
+
+
+class PlayerApart:
+    """A process of its own plays; `facts` are there once `answer` was called the first time.
+
+    Args:
+        made: arguments of each `AgoraVectorEnv`.
+    """
+
+    facts: list[EnvironmentFacts]
+
+    def __init__(self, made: Sequence[Call]) -> None:
+        context = multiprocessing.get_context("forkserver")
+        self._here, there = context.Pipe()
+        self._process = context.Process(target=_play, args=(there,), daemon=True)
+        self._process.start()
+        there.close()
+        self._send(made)
+
+    def ask(self, name: str, calls: Sequence[Call]) -> None:
+        """Send the request; a process that has died is noticed by `answer`."""
+        self._send((name, calls))
+
+    def answer(self) -> list[Any]:
+        """Wait for the answer."""
+        try:
+            failure, answer = self._here.recv()
+        except (EOFError, ConnectionResetError):
+            self._process.join(1.0)
+            raise AgoraError(f"a process that plays worlds has died (exit code {self._process.exitcode})") from None
+        if failure is not None:
+            raise failure
+        if not hasattr(self, "facts"):
+            self.facts = answer
+        return list(answer)
+
+    def close(self) -> None:
+        """End the process."""
+        self._send(None)
+        self._process.join(5.0)
+        if self._process.is_alive():
+            self._process.kill()
+        self._here.close()
+
+    def _send(self, request: Any) -> None:
+        with suppress(BrokenPipeError, ConnectionResetError):
+            self._here.send(request)
+
+
+def _play(connection: Connection) -> None:
+    """The process of a `PlayerApart`: the environments' arguments come first, then requests, and last None."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends this process
+    player: PlayerHere | None = None
+    with suppress(EOFError, BrokenPipeError):
+        while (request := connection.recv()) is not None:
+            try:
+                if player is None:
+                    player = PlayerHere(request)
+                    answer: list[Any] = player.facts
+                else:
+                    player.ask(*request)
+                    answer = player.answer()
+            except Exception as error:  # noqa: BLE001 - the parent raises it
+                connection.send((error, None))
+            else:
+                connection.send((None, answer))
+    if player is not None:
+        player.close()
