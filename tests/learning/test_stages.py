@@ -76,15 +76,17 @@ def test_processes_play_the_same():
 def test_an_error_in_a_process_is_raised_here_and_its_death_is_told():
     with pytest.raises(InputError, match="'wal'.*'walk'"):
         StagesVectorEnv(both(), ("walk", "wal"), 2, processes=2)
-    env = StagesVectorEnv(both(), ("walk", "run"), 2, processes=1, observe=SEE)
+    env = StagesVectorEnv(both(), ("walk", "run"), 2, processes=2, observe=SEE)
     with pytest.raises(ResetNeeded):
         env.step(np.zeros((2, 2), np.float32))
-    env.reset()
+    seen, _ = env.reset()
+    assert np.array_equal(seen, StagesVectorEnv(both(), ("walk", "run"), 2, observe=SEE).reset()[0])
     env._players[0]._process.kill()
     env._players[0]._process.join()
     with pytest.raises(AgoraError, match=r"a process that plays worlds has died \(exit code -9\)"):
         env.step(np.zeros((2, 2), np.float32))
     env.close()
+    env.close_extras()
 
 
 def test_some_environments_begin_anew_and_the_others_go_on():

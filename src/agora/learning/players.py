@@ -95,7 +95,7 @@ class PlayerHere:
 
 
 class PlayerApart:
-    """A process of its own plays; `facts` are there once `answer` was called the first time.
+    """A process of its own plays; the first `answer` are the facts, which whoever made it keeps in `facts`.
 
     Args:
         made: arguments of each `AgoraVectorEnv`.
@@ -124,12 +124,12 @@ class PlayerApart:
             raise AgoraError(f"a process that plays worlds has died (exit code {self._process.exitcode})") from None
         if failure is not None:
             raise failure
-        if not hasattr(self, "facts"):
-            self.facts = answer
         return list(answer)
 
     def close(self) -> None:
-        """End the process."""
+        """End the process; to do so twice changes nothing."""
+        if self._here.closed:
+            return
         self._send(None)
         self._process.join(5.0)
         if self._process.is_alive():

@@ -73,16 +73,24 @@ class StagesVectorEnv(VectorEnv[Floats, Floats, Array]):
         for some in np.array_split(np.arange(len(made)), min(processes, len(made))):
             self._players.append(PlayerApart([made[k] for k in some]))
         for player in self._players:
-            player.answer()
+            player.facts = player.answer()
 
     def _all(self, name: str, calls: Sequence[Call]) -> list[Any]:
-        """Have the environments of all stages call a method, side by side where processes play."""
-        calls, answers = list(calls), list[Any]()
+        """Have the environments of all stages call a method, side by side where processes play.
+
+        Where some raise, all have answered before the first of these errors is raised here: none is taken for a later answer.
+        """
+        calls, answers, failures = list(calls), list[Any](), list[Exception]()
         for player in self._players:
             player.ask(name, calls[: len(player.facts)])
             del calls[: len(player.facts)]
         for player in self._players:
-            answers += player.answer()
+            try:
+                answers += player.answer()
+            except Exception as error:  # noqa: BLE001 - raised below
+                failures.append(error)
+        if failures:
+            raise failures[0]
         return answers
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Floats, dict[str, Any]]:
