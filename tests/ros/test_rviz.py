@@ -58,15 +58,17 @@ def picture(screen, path: Path | None = None) -> np.ndarray:
     return np.asarray(image.convert("RGB")).astype(int)
 
 
+DRAWING = {"LIBGL_ALWAYS_SOFTWARE": "1", "GALLIUM_DRIVER": "softpipe", "DRAW_USE_LLVM": "0"}
+"""Mesa draws without LLVM, inside which RViz dies or stands still now and then."""
 ATTEMPTS, PATIENCE = 5, 50.0
-"""Drawn in software, RViz dies or stands still now and then inside LLVM: then, or after so many seconds, it is started again."""
+"""Where RViz dies all the same, or nothing comes of it for so many seconds, it is started again."""
 
 
 def test_a_goal_dragged_in_rviz_arrives_and_one_that_is_told_by_topic_is_drawn_on_the_map(
     graph, launch_node, screen, wait_until, monkeypatch
 ):
     monkeypatch.setitem(graph.master.env, "DISPLAY", screen("printenv", "DISPLAY"))
-    for name, value in (("LIBGL_ALWAYS_SOFTWARE", "1"), ("LP_NUM_THREADS", "0")):
+    for name, value in DRAWING.items():
         monkeypatch.setitem(graph.master.env, name, value)
     say = graph.publisher("task_generator_server/episode", Episode, latch=True, listeners=0)
     say.publish(Episode(number=1, robots=[Robot(name="burger", model="burger")]))
