@@ -59,7 +59,23 @@ class Twin:
                 free = all(np.hypot(*(end - place)) >= size + 0.15 for _, place, _, size, _ in self.others)
                 ends += [(reach, *end)] if free and reach < 6.0 else []
             found += [min(ends)[1:]] if ends else []
-        return found
+        return found + self._hidden(seen)
+
+    def _hidden(self, seen: Observation) -> list[Any]:
+        """The map's walls outside the view of the lidar, and its edge; in each of 48 directions the nearest."""
+        sensor, angles, found = seen.scan_pose, seen.scan_angles, dict[int, tuple[float, ...]]()
+        middle, half = sensor[2] + (angles[0] + angles[-1]) / 2, (angles[-1] - angles[0]) / 2
+        for i, j in np.argwhere(seen.costmap.cost[self.n] >= 254):
+            low = seen.costmap.origin[self.n] + np.array([j, i]) * seen.costmap.resolution
+            point = self.turn @ (np.clip(self.here, low, low + seen.costmap.resolution) - self.here)
+            dx, dy = point - sensor[:2]
+            aside = math.remainder(math.atan2(dy, dx) - middle, math.tau)
+            if np.hypot(*point) > 3.0 or (seen.costmap.cost[self.n, i, j] == 254 and (abs(aside) <= half or half > 3.0)):
+                continue
+            share = point[1] / max(abs(point[0]) + abs(point[1]), 1e-6)
+            part = int(((share if point[0] >= 0 else math.copysign(2.0, share) - share) + 2.0) * 12.0)
+            found[part] = min(found.get(part, (1e9,)), (np.hypot(*point), *point))
+        return [one[1:] for one in found.values()]
 
     def _points(self, seen: Observation) -> np.ndarray:
         path = (seen.path[self.n, : seen.path_count[self.n]] - self.here) @ self.turn.T

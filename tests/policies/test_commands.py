@@ -11,7 +11,7 @@ import pytest
 from tests.policies.commands_twin import Twin
 
 from agora.errors import InputError
-from agora.interfaces import Limits, Observation, Tracks
+from agora.interfaces import Costmap, Limits, Observation, Tracks
 from agora.policies.command_rollouts import CONTEXT, FEATURES, ROBOT
 from agora.policies.command_scene import SECTORS
 from agora.policies.commands import COMMANDS, Commands, commands_of
@@ -21,6 +21,7 @@ from agora.testing.scenes import observation
 SEE = Commands()
 COUNT = len(COMMANDS)
 AHEAD, STAND = 0, COMMANDS.tolist().index([0.0, 0.0, 0.0])
+CELL = math.sqrt(2.0) * 0.1  # m; as much nearer than a point of it a cell of the map may be
 TURNED = 0.7  # rad; no multiple of a quarter
 
 
@@ -88,6 +89,17 @@ def scene(
     )
 
 
+def mapped(seen: Observation, points: Any, cost: int = 254) -> Observation:
+    """The scene with a map, which has cells of a cost at points (P, 2) in the robots' frame."""
+    corner = seen.pose[:, :2] - np.array([3.03, 2.96])
+    costs = np.zeros((len(seen.pose), 60, 60), np.uint8)
+    for n, heading in enumerate(seen.pose[:, 2]):
+        turn = np.array([[math.cos(heading), math.sin(heading)], [-math.sin(heading), math.cos(heading)]])
+        cells = np.floor((np.asarray(points) @ turn + seen.pose[n, :2] - corner[n]) / 0.1).astype(int)
+        costs[n, cells[:, 1], cells[:, 0]] = cost
+    return replace(seen, costmap=Costmap(costs, corner.astype(np.float32), 0.1))
+
+
 def told(seen: Observation, command: int = AHEAD, see: Commands = SEE) -> np.ndarray:
     """The values of a command."""
     return see(seen)[0, CONTEXT:].reshape(COUNT, FEATURES)[command]
@@ -147,6 +159,25 @@ def test_a_command_is_impossible_where_the_robot_could_not_brake_before_a_wall()
             seen = scene(walls={angle: room / math.cos(math.radians(angle)) for angle in range(-2, 3)}, speed=1.5)
             assert told(seen, see=Commands(margin=margin))[0] == possible
     assert told(scene(walls={0: 0.9}, speed=1.5), STAND)[0] == 1.0
+
+
+def test_a_wall_of_the_map_counts_where_the_lidar_does_not_look():
+    backs, behind = COMMANDS.tolist().index([np.float32(-0.3).item(), 0.0, 0.0]), [(-0.4, y) for y in np.arange(-0.6, 0.6, 0.05)]
+    seen = scene()
+    near, clear = told(mapped(seen, behind), backs), told(seen, backs)
+    assert near[0] == 0.0 and clear[0] == 1.0 and clear[6] == 1.0
+    assert 0.1 - CELL < told(mapped(seen, behind), STAND)[6] <= 0.1
+    assert told(mapped(scene(beams=361), behind), backs) == pytest.approx(told(scene(beams=361), backs))  # it looks all around
+    ahead = [(-x, y) for x, y in behind]
+    assert told(mapped(seen, ahead)) == pytest.approx(told(seen))  # the scan says that nothing is there
+    assert told(mapped(seen, behind, cost=253), backs) == pytest.approx(clear)
+
+
+def test_the_edge_of_the_map_is_a_wall_wherever_the_lidar_looks():
+    edge = [(0.8, y) for y in np.arange(-0.6, 0.6, 0.05)]
+    ahead = told(mapped(scene(speed=1.5), edge, cost=255))
+    assert ahead[0] == 0.0 and told(scene(speed=1.5))[0] == 1.0
+    assert 0.5 - CELL < told(mapped(scene(), edge, cost=255), STAND)[6] <= 0.5
 
 
 def test_a_robot_that_is_too_near_to_a_wall_has_the_commands_that_leave_most_room():
@@ -210,6 +241,9 @@ def test_what_is_wrong_is_said():
 def test_the_kernel_is_as_its_plain_twin(seed, given):
     see = Commands(people=3, reach=6.0, sectors=64)
     seen = observation(rows=2, pedestrians=6, seed=seed, beams=97, **given)
+    angles = np.random.default_rng(seed).uniform(-3.1, 3.1, 40)
+    seen = mapped(seen, np.stack([np.cos(angles), np.sin(angles)], -1) * np.linspace(0.5, 2.8, 40)[:, None])
+    seen.costmap.cost[1, :5] = 255
     found = see(seen)[:, CONTEXT:].reshape(2, COUNT, FEATURES)
     for n in range(2):
         plain = Twin(seen, n, see)

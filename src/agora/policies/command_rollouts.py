@@ -1,7 +1,7 @@
 """The consequences of commands: each is held for a moment, and then the robot goes along its path, goes on, or brakes; float32.
 
-The commands of a robot are rolled out side by side, one a lane, in the robot's frame. Walls are points of the scan; people and
-other robots are discs that go on as they do.
+The commands of a robot are rolled out side by side, one a lane, in the robot's frame. Walls are points of the scan, and of
+the map where the lidar does not look; people and other robots are discs that go on as they do.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from agora.core.jit import lean_inlined, lean_kernel
 from agora.core.kinematics import clamp
 from agora.core.scalar import HALF, ONE, TWO, ZERO, F, sincos
 from agora.core.state import Bools, Floats
-from agora.policies.command_scene import POINTS, SECTORS, SPACING, Near, find_others, find_path, find_walls
+from agora.policies.command_scene import HIDDEN, POINTS, SECTORS, SPACING, Near, find_hidden, find_others, find_path, find_walls
 
 STEP = F(0.2)
 """Time between the poses of a roll-out, s."""
@@ -69,7 +69,8 @@ class Scratch(NamedTuple):
         at: (K,) point of the path that is nearest.
         turn: (K,) turning rates along the path, rad/s.
         near: the nearest others.
-        walls: (2, S) points of walls.
+        walls: (2, S + HIDDEN) points of walls.
+        nearest: (3, HIDDEN) of the map's walls.
         path: (2, POINTS) points of the path.
     """
 
@@ -83,6 +84,7 @@ class Scratch(NamedTuple):
     turn: Floats
     near: Near
     walls: Floats
+    nearest: Floats
     path: Floats
 
 
@@ -95,8 +97,8 @@ def scratch_of(commands: int, people: int, sectors: int) -> Scratch:
     now, held = (Lanes(*(some(commands) for _ in Lanes._fields)) for _ in range(2))
     wall, gap, between, least, at, turn = (some(commands) for _ in range(6))
     near = Near(*(some(people) for _ in Near._fields))
-    walls, path = np.zeros((2, sectors), np.float32), np.zeros((2, POINTS), np.float32)
-    return Scratch(now, held, wall, gap, between, least, at, turn, near, walls, path)
+    walls, nearest, path = (np.zeros(shape, np.float32) for shape in ((2, sectors + HIDDEN), (3, HIDDEN), (2, POINTS)))
+    return Scratch(now, held, wall, gap, between, least, at, turn, near, walls, nearest, path)
 
 
 @lean_inlined
@@ -296,6 +298,7 @@ def write(reach, margin, body, choices, sight, others, s, out, first, last):
         row[:] = ZERO
         people = find_others(n, body, others, reach, s.near)
         count = find_walls(n, sight, s.near, people, s.walls, row[CONTEXT - SECTORS : CONTEXT])
+        count = find_hidden(n, body, sight, count, s.walls, s.nearest)
         filled, way = find_path(n, body, sight, s.path)
         row[0], row[1] = body.max_vx[n] * HALF, min(body.max_omega[n], TWO) * HALF
         row[2], row[3], row[4] = min(body.max_ax[n], F(5.0)) * _FIFTH, radius, ONE if body.holonomic[n] else ZERO

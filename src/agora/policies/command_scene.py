@@ -5,19 +5,27 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+import numpy as np
+
 from agora.core.jit import hidden, lean_inlined
 from agora.core.kinematics import clamp
-from agora.core.scalar import ONE, ZERO, F, sincos
-from agora.core.state import Bools, Floats, Ints
+from agora.core.scalar import HALF, ONE, TWO, ZERO, F, sincos
+from agora.core.state import Array, Bools, Floats, Ints
 
 POINTS, SPACING = 26, F(0.3)
 """Points of the path that are looked at, and the way from one to the next, m."""
 SECTORS = 32
 """Sectors of the scan that are shown as they are."""
+HIDDEN = 48
+"""Directions about the robot, in each of which one point of the map counts that its lidar does not show."""
 
 _FAR2, _TINY = F(1e18), F(1e-6)
 _SEEN = F(6.0)  # m
 _OWN = F(0.15)  # m beyond a person's radius within which a beam has met the person
+_KNOWN = F(3.0)  # m as far as the map is read
+_ROUND = F(3.0)  # rad; half the view of a lidar that looks all around
+_PARTS = F(HIDDEN / 4)  # directions in a quarter
+_LETHAL, _OUTSIDE = 254, 255  # costs of a wall, and of what is not on the map
 
 
 class Body(NamedTuple):
@@ -51,6 +59,9 @@ class Sight(NamedTuple):
         path: (N, L, 2) m.
         path_count: (N,) points of the path in use.
         goal: (N, 3) in place of a path that has no point.
+        cost: (N, H, H) costs of the map about the robots, H = 0 where there is no map.
+        corner: (N, 2) lower-left corner of these costs, m.
+        cell: length of a cell, m.
     """
 
     scan: Floats
@@ -59,6 +70,9 @@ class Sight(NamedTuple):
     path: Floats
     path_count: Ints
     goal: Floats
+    cost: Array
+    corner: Floats
+    cell: F
 
 
 class Others(NamedTuple):
@@ -120,7 +134,7 @@ def _is_of_somebody(x, y, near, people):
 def find_walls(n, sight, near, people, walls, shown):
     """Write the nearest point of each sector that has not met anybody, and what is shown of the scan; return how many points."""
     sine, cosine = sincos(sight.sensor[2])
-    count, sectors, beams = 0, walls.shape[1], sight.scan.shape[1]
+    count, sectors, beams = 0, walls.shape[1] - HIDDEN, sight.scan.shape[1]
     shown[:] = ONE
     for m in range(sectors):
         shortest, any_range, found = _SEEN, _SEEN, False
@@ -137,6 +151,62 @@ def find_walls(n, sight, near, people, walls, shown):
         count += found
         part = m * SECTORS // sectors
         shown[part] = min(shown[part], max(any_range, ZERO) / _SEEN)
+    return count
+
+
+@hidden
+def _direction(x, y):
+    """Return a number that grows from -2 to 2 with the direction from -pi to pi, without a root or an arc."""
+    length = max(abs(x) + abs(y), _TINY)
+    return y / length if x >= ZERO else (TWO - y / length if y >= ZERO else -TWO - y / length)
+
+
+@lean_inlined
+def find_hidden(n, body, sight, count, walls, nearest):
+    """Write walls of the map that lie where the lidar does not look, and the map's edge; return how many points there are now.
+
+    One point in each of `HIDDEN` directions is written, the nearest to the robot.
+
+    Args:
+        n: row of the robot.
+        body: robots.
+        sight: their sights.
+        count: points that are there.
+        walls: (2, S + HIDDEN) out, after these.
+        nearest: (3, HIDDEN) working memory: squared distances and points.
+    """
+    x, y, half = body.pose[n, 0], body.pose[n, 1], HALF * sight.cell
+    sine, cosine = sincos(body.pose[n, 2])
+    beams, side = len(sight.angles), sight.cost.shape[1]
+    middle, wide = HALF * (sight.angles[0] + sight.angles[beams - 1]), HALF * abs(sight.angles[beams - 1] - sight.angles[0])
+    aim_sine, aim_cosine = sincos(sight.sensor[2] + middle)
+    edge_sine, edge_cosine = sincos(wide)
+    seen = TWO if wide > _ROUND else _direction(edge_cosine, edge_sine)
+    nearest[0] = _FAR2
+    for i in range(side):
+        wy = sight.corner[n, 1] + (F(i) + HALF) * sight.cell - y
+        wy = wy - clamp(wy, -half, half)
+        for j in range(side):
+            cost = sight.cost[n, i, j]
+            if cost < _LETHAL:
+                continue
+            wx = sight.corner[n, 0] + (F(j) + HALF) * sight.cell - x
+            wx = wx - clamp(wx, -half, half)
+            away = wx * wx + wy * wy
+            if away > _KNOWN * _KNOWN:
+                continue
+            px, py = cosine * wx + sine * wy, cosine * wy - sine * wx
+            if cost < _OUTSIDE:
+                dx, dy = px - sight.sensor[0], py - sight.sensor[1]
+                if abs(_direction(aim_cosine * dx + aim_sine * dy, aim_cosine * dy - aim_sine * dx)) <= seen:
+                    continue
+            part = min(np.int64((_direction(px, py) + TWO) * _PARTS), HIDDEN - 1)
+            if away < nearest[0, part]:
+                nearest[0, part], nearest[1, part], nearest[2, part] = away, px, py
+    for part in range(HIDDEN):
+        if nearest[0, part] < _FAR2:
+            walls[0, count], walls[1, count] = nearest[1, part], nearest[2, part]
+            count += 1
     return count
 
 

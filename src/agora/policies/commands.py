@@ -15,6 +15,7 @@ import numpy as np
 
 from agora.core.scalar import F
 from agora.core.state import Array, Floats, frozen
+from agora.costmap.window import Window
 from agora.errors import InputError
 from agora.interfaces import Channel, Limits, Observation
 from agora.policies.command_rollouts import CONTEXT, FEATURES, NEAREST, ROBOT, Choices, scratch_of, write
@@ -26,6 +27,7 @@ __all__ = ["COMMANDS", "Commands", "commands_of"]
 
 _SPEEDS = (1.0, 0.75, 0.5, 0.25, 0.0)
 _TURNS = (0.0, 0.08, -0.08, 0.25, -0.25, 0.55, -0.55, 1.0, -1.0)
+_MAP = Window(6.0, 0.1, inflation_radius=0.1, sources=("map",))
 _BACK, _FASTEST_BACK, _FASTEST_TURN = -0.3, -0.4, 2.0  # of the largest speed, m/s, rad/s
 
 COMMANDS: Floats = np.array(
@@ -58,7 +60,8 @@ class Commands(EncodingBase):
     An action is the number of a command. A command is held for 0.8 s; then the robot follows its path at the same speed, goes on as
     before, or brakes, until 3 s from now. Of each roll-out are told the least clearances to walls and to people in several spans of
     time, that to the lines between members of a group, and how far along the path it leads. People and other robots go on as they
-    do. A command after which the robot could not brake before a wall is marked as impossible.
+    do. Walls are the scan's, and the map's where the lidar does not look; the map's edge is one. A command after which the robot
+    could not brake before a wall is marked as impossible.
 
     Attributes:
         people: how many of the nearest people and robots the roll-outs meet.
@@ -80,7 +83,7 @@ class Commands(EncodingBase):
     @property
     def needs(self) -> frozenset[str | Channel]:
         """Channels that a planner with this encoding needs."""
-        return frozenset({"scan", "path", "pedestrians", "robots"})
+        return frozenset({"scan", "path", "pedestrians", "robots", _MAP})
 
     @property
     def length(self) -> int:
@@ -109,10 +112,15 @@ class Commands(EncodingBase):
         path, count = np.zeros((rows, 0, 2), np.float32), np.zeros(rows, np.int32)
         if o.path is not None and o.path_count is not None:
             path, count = o.path, o.path_count
-        angles, sensor = (np.asarray(one, np.float32) for one in (o.scan_angles, o.scan_pose))
+        angles, sensor = (frozen(np.asarray(one, np.float32)) for one in (o.scan_angles, o.scan_pose))
         able = (m.max_vx, m.max_omega, m.max_ax, m.max_ay, m.max_alpha, m.turning_radius, m.holonomic)
         body = Body(*(frozen(one) for one in (o.pose, o.twist, o.radius, *able)))
-        sight = Sight(*(frozen(one) for one in (o.scan, angles, sensor, path, count, o.goal)))
+        cost, corner, cell = np.zeros((rows, 0, 0), np.uint8), np.zeros((rows, 2), np.float32), 1.0
+        if o.costmap is not None:
+            cost, corner, cell = o.costmap.cost, o.costmap.origin, o.costmap.resolution
+        sight = Sight(
+            frozen(o.scan), angles, sensor, frozen(path), frozen(count), frozen(o.goal), frozen(cost), frozen(corner), F(cell)
+        )
         people, robots = tracks_of(o.pedestrians, rows), tracks_of(o.robots, rows)
         position, velocity, radius, present = (np.concatenate(both, 1) for both in zip(people, robots, strict=True))
         group = np.full(present.shape, -1, np.int64)
