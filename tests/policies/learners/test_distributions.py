@@ -35,6 +35,18 @@ def test_the_error_is_that_of_the_choice_nearest_to_what_a_teacher_wants(scores)
     assert float(Normal(torch.zeros(2)).error(wanted, means)) == pytest.approx(float((wanted - means).square().mean()), rel=1e-5)
 
 
+def test_nothing_is_learned_where_a_teacher_wants_what_is_impossible(scores):
+    wanted = TABLE[[4, 0, 9, 10, 5, 7, 2]].expand(5, -1, -1)
+    scores[:, 2, 9] = -1e9
+    scores.requires_grad_()
+    error = Categorical(TABLE).error(wanted, scores)
+    logs = torch.log_softmax(scores, -1)[:, [0, 1, 3, 4, 5, 6], [4, 0, 10, 5, 7, 2]]
+    assert error.item() == pytest.approx(-logs.mean().item(), rel=1e-5)
+    error.backward()
+    assert not scores.grad[:, 2].any() and (scores.grad[:, 3, 10] < 0.0).all()
+    assert Categorical(TABLE).error(wanted[:, 2:3], scores[:, 2:3]).item() == 0.0
+
+
 def test_one_of_several_is_drawn_as_often_as_its_probability_says():
     scores = torch.tensor([0.3, -1.0, 2.0, -30.0, 0.0, 0.5, 1.0, -2.0, 0.1, 0.7, -0.5])
     ours, chance = Categorical(TABLE), torch.Generator().manual_seed(3)

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 LOG_2PI = math.log(2.0 * math.pi)
+_IMPOSSIBLE = -1e8
 
 
 class Distribution(Protocol):
@@ -111,9 +112,14 @@ class Categorical:
         return logs
 
     def error(self, wanted: Tensor, answers: Tensor) -> Tensor:
-        """Return the mean of the negative logarithms of the probabilities of the choices that are nearest to what is wanted."""
-        nearest = (wanted[..., None, :] - self.choices).square().sum(-1).argmin(-1)
-        return -torch.log_softmax(answers, -1).gather(-1, nearest[..., None]).mean()
+        """Return the mean of the negative logarithms of the probabilities of the choices that are nearest to what is wanted.
+
+        Choices whose score is -1e9 are impossible, and nothing is learned where one of them is wanted.
+        """
+        nearest = (wanted[..., None, :] - self.choices).square().sum(-1).argmin(-1)[..., None]
+        possible = answers.gather(-1, nearest) > _IMPOSSIBLE
+        logs = torch.log_softmax(answers, -1).gather(-1, nearest)
+        return -torch.where(possible, logs, 0.0).sum() / possible.sum().clamp(min=1)
 
     def entropy(self, answers: Tensor) -> Tensor:
         """Return the mean entropy of scores (..., K)."""
