@@ -21,7 +21,7 @@ from agora.learning.env import AgoraVectorEnv
 from agora.learning.rewards import Reward
 from agora.learning.sb3 import Sb3VecEnv
 from agora.learning.single import AgoraEnv
-from agora.learning.trainers.imitation import Lessons
+from agora.learning.trainers.imitation import Course, Lessons
 from agora.learning.trainers.ppo import Ppo, Sequences, _Worlds, losses_of
 from agora.policies.encoding import Observe, to_actions, to_twists
 from agora.policies.learners.actor_critic import actor_critic
@@ -150,7 +150,7 @@ def test_robots_of_several_models_and_learners_that_know_one_robot_are_refused()
         Sb3VecEnv(AgoraVectorEnv(several(), "walk", 1))
     network = Mlp().learner(Shape(SEE, 2))
     with pytest.raises(InputError, match="lessons: stage 'walk' must have one robot"):
-        next(Lessons(teacher="go_to_goal", worlds=1).teach(network, Notes(several(), "walk"), Reward(), 0.9, 1.0))
+        next(Course(Lessons(teacher="go_to_goal", worlds=1), network, Notes(several(), "walk"), Reward(), 0.9, 1.0).whole())
 
 
 def test_a_teacher_drives_every_robot():

@@ -10,7 +10,7 @@ from tests.learning.trainers.runs import Notes
 from agora.errors import DivergedError
 from agora.interfaces import Shape
 from agora.learning.rewards import Reward
-from agora.learning.trainers.imitation import Lessons, _School
+from agora.learning.trainers.imitation import Course, Lessons, _School
 from agora.learning.trainers.ppo import Ppo
 from agora.policies.commands import COMMANDS, Commands
 from agora.policies.encoding import Observe
@@ -30,7 +30,7 @@ def network(log_std=-0.5):
 
 def taught(lessons, network):
     notes = Notes(load_suite("crowdnav_training"), "circle")
-    return list(lessons.teach(network, notes, Reward(), 0.9, 1.0))
+    return list(Course(lessons, network, notes, Reward(), 0.9, 1.0).whole())
 
 
 def test_a_network_comes_to_do_what_its_teacher_does():
@@ -45,7 +45,7 @@ def test_a_judge_of_commands_learns_on_several_stages_what_its_teacher_does():
     torch.manual_seed(3)
     pupil = Judge((24, 16), (24, 12)).learner(Shape(Commands(people=3), 1))
     notes, lessons = Notes(load_suite("planners_training"), "crowd"), Lessons("dwa", rounds=6, mixing=2, rate=0.003, **SMALL)
-    progress = list(lessons.teach(pupil, notes, Reward(), 0.9, 1.0, ("frontal_approach",)))
+    progress = list(Course(lessons, pupil, notes, Reward(), 0.9, 1.0, ("frontal_approach",)).whole())
     errors = [one.values["action_loss"] for one in progress]
     assert errors[-1] < 0.8 * errors[0] < 0.8 * np.log(len(COMMANDS)) + 0.2
 

@@ -94,39 +94,6 @@ class Lessons:
         """The teacher."""
         return [parse_component("planners", self.teacher, "teacher")]
 
-    def teach(
-        self,
-        network: ActorCritic,
-        run: TrainingRun,
-        reward: Rewarding,
-        discount: float,
-        scale: float,
-        more_stages: Sequence[str] = (),
-        processes: int = 0,
-    ) -> Iterator[Round]:
-        """Teach a network, in place.
-
-        Args:
-            network: that learns.
-            run: of the training, whose stage is played.
-            reward: that the critic learns.
-            discount: of a step.
-            scale: that rewards are multiplied by.
-            more_stages: stages of the suite that are played, too.
-            processes: that play them.
-
-        Yields:
-            how it goes, after every round.
-
-        Raises:
-            DivergedError: a loss is not finite.
-        """
-        course = Course(self, network, run, reward, discount, scale, more_stages, processes)
-        course.begin(0)
-        for number in range(self.rounds):
-            yield course.round(number)
-        course.close()
-
     def learn(
         self, network: ActorCritic, descent: torch.optim.Adam, kept: Sequence[Lesson], chance: np.random.Generator
     ) -> dict[str, float]:
@@ -188,6 +155,17 @@ class Course:
         self._env.refuse_several("lessons")
         self._school = _School(self._env, network, discount, scale)
         self._kept: deque[Lesson] = deque(maxlen=lessons.memory)
+
+    def whole(self) -> Iterator[Round]:
+        """Give all rounds of lessons, one after the other, and tell how each went.
+
+        Raises:
+            DivergedError: a loss is not finite.
+        """
+        self.begin(0)
+        for number in range(self._lessons.rounds):
+            yield self.round(number)
+        self.close()
 
     def begin(self, steps: int) -> None:
         """Begin new episodes everywhere, which depend on nothing but the number of steps before."""

@@ -30,7 +30,7 @@ from agora.learning.rewards import Reward
 from agora.learning.stages import StagesVectorEnv, worlds_of
 from agora.learning.trainers.checkpoint import restore, state_of
 from agora.learning.trainers.episodes import WITHOUT_END, Results, Tally, seed_of_round
-from agora.learning.trainers.imitation import Lessons
+from agora.learning.trainers.imitation import Course, Lessons
 from agora.policies.encoding import Observe
 from agora.policies.learners.actor_critic import ActorCritic, actor_critic, look
 from agora.policies.networks.mlp import Mlp
@@ -133,9 +133,8 @@ class Ppo:
             ended = bool(numbers["ended"])
             restore(arrays, network, descent)
         elif self.lessons:
-            for lesson in self.lessons.teach(
-                network, run, self.reward, self.discount, self.scale, self.more_stages, self.processes
-            ):
+            given = (self.reward, self.discount, self.scale, self.more_stages, self.processes)
+            for lesson in Course(self.lessons, network, run, *given).whole():
                 steps = lesson.steps
                 run.log(steps, min(1.0, steps / self.steps), **lesson.values)
                 yield network.policy(run.about(steps))
