@@ -7,7 +7,11 @@ import signal
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 
+import pytest
+import rospy
+from agora_evaluation.bench import Graph
 from std_msgs.msg import String
 from tests.played import recordings, small_suite
 from tests.ros.bags import write_bag
@@ -15,7 +19,9 @@ from tests.suites import fingerprint, heard
 
 from agora.benchmark import tracks
 from agora.benchmark.run_folder import RunFolder
+from agora.cli.stopping import stoppable
 from agora.config import dump
+from agora.errors import StoppedError
 from agora_msgs.msg import EpisodeStatus
 from agora_msgs.srv import BeginEpisode, BeginEpisodeResponse, PlayEpisode, PlayEpisodeResponse
 
@@ -103,3 +109,18 @@ def test_a_suite_in_ros_that_is_stopped_says_what_is_kept(graph, tmp_path):
     assert process.returncode == 130, said
     assert f"stopped by Ctrl-C: 1 of 3 episodes are finished and kept in {tmp_path / 'run'}; the same command with" in said
     assert "Traceback" not in said
+
+
+def test_a_signal_that_somebody_caught_in_the_call_stops_the_suite_all_the_same(monkeypatch):
+    monkeypatch.setattr(rospy, "Subscriber", lambda *_, **__: None)
+    monkeypatch.setattr(rospy, "wait_for_service", lambda *_: None)
+    graph = Graph("small")
+
+    def play(*_):
+        with suppress(BaseException):
+            signal.raise_signal(signal.SIGINT)
+        return PlayEpisodeResponse(True, "", 1, [])
+
+    monkeypatch.setattr(graph, "_play", play)
+    with pytest.raises(StoppedError, match="nothing is kept"), stoppable(lambda: "nothing is kept"):
+        graph.play("room", 0)

@@ -55,6 +55,12 @@ def forget_signals() -> None:
     _came.clear()
 
 
+def raise_caught() -> None:
+    """Raise the signal that somebody's ``except:`` has caught, if there is one. Call this in the main thread."""
+    if _came:
+        raise _came.pop()
+
+
 _RESERVE = 64
 """Open files that are left to the process when a stranger's code has used up all that it may have."""
 
@@ -93,8 +99,8 @@ class Apart:
             os._exit = Apart._end
         if self._usual:
             signal.signal(signal.SIGINT, signal.default_int_handler)
-        if self._main and _came:
-            raise _came.pop()
+        if self._main:
+            raise_caught()
 
 
 class stranger(Apart):  # noqa: N801 - used like a function

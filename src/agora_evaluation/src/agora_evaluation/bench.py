@@ -30,6 +30,7 @@ from agora.benchmark.request import Request
 from agora.benchmark.run_folder import episodes_kept
 from agora.cli.stopping import stoppable
 from agora.core.recording import Recording
+from agora.core.stranger import raise_caught
 from agora.datasets.rosbag import read_episode
 from agora.errors import AgoraError, InputError, StoppedError
 from agora.tasks.suite import load_suite
@@ -72,6 +73,7 @@ class Graph:
             answer = self._play(self._suite, stage, episode)
         except rospy.ServiceException as error:
             raise EpisodeLostError(f"the task generator is lost: {error}") from error
+        raise_caught()  # rospy's sockets may have caught a signal
         if not answer.success:
             raise InputError(f"the task generator refuses {stage}/{episode}: {answer.message}")
         path = self._closed(answer.number, before)
@@ -96,6 +98,7 @@ class Graph:
                 if time.monotonic() - self._heard > _SILENCE:
                     raise EpisodeLostError(f"no word of the episode for {_SILENCE:g} s")
                 self._news.wait(0.5)
+                raise_caught()
         raise EpisodeLostError("the graph was shut down")
 
     def _on_bag(self, message: String) -> None:
