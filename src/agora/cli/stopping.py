@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from agora.core.stranger import Signalled, forget_signals, interrupt
+from agora.core.stranger import Signalled, forget_signals, interrupt, raise_caught
 from agora.errors import StoppedError
 
-__all__ = ["STOPS", "finishing", "once", "stoppable"]
+__all__ = ["STOPS", "finishing", "once", "raise_caught", "stoppable"]
 
 STOPS = {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "SIGTERM"}
 

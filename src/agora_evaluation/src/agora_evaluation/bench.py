@@ -28,9 +28,8 @@ from agora.benchmark.events import Advanced
 from agora.benchmark.executors.outside import EpisodeLostError, Outside
 from agora.benchmark.request import Request
 from agora.benchmark.run_folder import episodes_kept
-from agora.cli.stopping import stoppable
+from agora.cli.stopping import raise_caught, stoppable
 from agora.core.recording import Recording
-from agora.core.stranger import raise_caught
 from agora.datasets.rosbag import read_episode
 from agora.errors import AgoraError, InputError, StoppedError
 from agora.tasks.suite import load_suite
