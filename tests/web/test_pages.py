@@ -53,6 +53,16 @@ def test_a_person_drives_the_robot_by_the_keys(page):
     check_access(page)
 
 
+def test_a_button_that_is_held_while_the_first_episode_begins_is_pressed(page):
+    page.goto("/")
+    page.get_by_role("button", name="Drive now").hover()
+    page.mouse.down()
+    page.wait_for_url("**/live/*")
+    page.get_by_role("button", name="Pause").wait_for()
+    page.mouse.up()
+    expect(page.get_by_text("You drive.")).to_be_visible()
+
+
 def test_two_planners_are_compared_from_the_page_and_the_command_line_gives_the_same_rows(page, folder, tmp_path):
     page.goto("/run?suite=demo&planner=go_to_goal&planner=pure_pursuit&episodes=1")
     check_access(page)

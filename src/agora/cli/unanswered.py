@@ -86,7 +86,7 @@ class Unanswered:
     def _words(self, calls: list[tuple[FrameType, int]]) -> str:
         """Say what has not ended, and where it is."""
         files = [frame.f_code.co_filename for frame, _ in calls]
-        first = 1 + max((k for k, file in enumerate(files) if file in _AROUND), default=-1)
+        first = 1 + max((k for k, file in enumerate(files) if file in _AROUND), default=len(files))  # or on the way to a stranger
         inside = [call for call, file in zip(calls[first:], files[first:], strict=True) if file != stranger.__file__]
         where = f" ({place(inside)})" if inside else ""
         seconds = f"for {time.monotonic() - self._began:.0f} s"

@@ -11,7 +11,6 @@ import { Planners } from "./lists/Planners";
 import { Policies } from "./lists/Policies";
 import { Robots } from "./lists/Robots";
 import { MOST } from "./live/begin";
-import { FirstLive } from "./live/FirstLive";
 import { LivePage } from "./live/LivePage";
 import { useNews } from "./news";
 import { follow, usePlace } from "./place";
@@ -75,8 +74,8 @@ function Inside() {
 
 function page(first: string, [one = "", two = ""]: string[], place: URL): ComponentChildren {
   switch (first) {
-    case "": return <FirstLive />;
-    case "live": return one === "" ? <FirstLive /> : <LivePage key={one} ids={[...new Set(one.split(","))].slice(0, MOST)} together={place.searchParams.has("together")} />;
+    case "":
+    case "live": return <LivePage ids={[...new Set(first && one.split(",").filter(Boolean))].slice(0, MOST)} together={place.searchParams.has("together")} />;
     case "scenarios": return one ? <ScenarioPage key={one} name={one} /> : <Scenarios />;
     case "worlds": return one ? <WorldPage key={one} name={one} /> : <Worlds />;
     case "suites": return one ? <SuitePage key={one} name={one} /> : <Suites />;

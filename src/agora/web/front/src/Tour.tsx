@@ -1,10 +1,14 @@
 // Four steps for who is here for the first time. Once closed it does not come back.
+import type { TargetedPointerEvent } from "preact";
 import { useState } from "preact/hooks";
 import { useMe } from "./account/me";
 import { wordsOf } from "./api";
 import { begin, FIRST } from "./live/begin";
 
 const KEY = "agora-tour";
+
+/** Keep a press on its button: an episode that begins meanwhile may move the button from under the pointer. */
+const hold = (event: TargetedPointerEvent<HTMLElement>) => event.currentTarget.setPointerCapture(event.pointerId);
 
 export function Tour() {
   const [closed, setClosed] = useState(localStorage.getItem(KEY) === "closed");
@@ -18,7 +22,7 @@ export function Tour() {
       <button type="button" class="close" aria-label="Close the tour" onClick={close}>×</button>
       <ol>
         <li><b>Watch.</b> The blue robot goes to the green goal, and people walk about. Pause it, look closer, follow it.</li>
-        {runs && <li><b>Drive yourself.</b> Take its place among the people. <button type="button" class="link" onClick={drive}>Drive now</button></li>}
+        {runs && <li><b>Drive yourself.</b> Take its place among the people. <button type="button" class="link" onPointerDown={hold} onClick={drive}>Drive now</button></li>}
         {runs && <li><b>Compare two planners</b> on the same 24 episodes, which takes a minute or two. <a href="/run?suite=demo&planner=orca&planner=social_force">Set it up</a></li>}
         <li><b>Read the results:</b> a report with tables, tests and replays. <a href="/results">See results</a></li>
       </ol>

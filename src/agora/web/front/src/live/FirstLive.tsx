@@ -4,9 +4,7 @@ import { get, wordsOf, type Live } from "../api";
 import { useMe } from "../account/me";
 import { useNews } from "../news";
 import { go } from "../place";
-import { Tour } from "../Tour";
 import { begin, FIRST } from "./begin";
-import { Picker } from "./Picker";
 
 export function FirstLive() {
   const lives = useNews().lives, [error, setError] = useState(""), { may, owns } = useMe(), starts = may("run");
@@ -22,14 +20,11 @@ export function FirstLive() {
     return () => leaving.abort();
   }, [starts ? 0 : lives?.length]);
   return (
-    <div class="live">
-      <section class="live-world" aria-label="Live episode">
-        <h1>Live</h1>
-        <div class="live-stage"><div class="live-empty" /><div class="live-words" role="status">
-          <p class={error ? "notice bad" : "notice"}>{error || (starts ? "Starting an episode with people …" : <>Nothing runs live now. When somebody begins an episode, it is shown here. Meanwhile there are <a href="/results">results</a>.</>)}</p>
-        </div></div>
-      </section>
-      <aside class="live-side"><Tour /><Picker live={null} /></aside>
-    </div>
+    <section class="live-world" aria-label="Live episode">
+      <h1>Live</h1>
+      <div class="live-stage"><div class="live-empty" /><div class="live-words" role="status">
+        <p class={error ? "notice bad" : "notice"}>{error || (starts ? "Starting an episode with people …" : <>Nothing runs live now. When somebody begins an episode, it is shown here. Meanwhile there are <a href="/results">results</a>.</>)}</p>
+      </div></div>
+    </section>
   );
 }
