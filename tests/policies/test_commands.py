@@ -14,7 +14,7 @@ from agora.errors import InputError
 from agora.interfaces import Costmap, Limits, Observation, Tracks
 from agora.policies.command_rollouts import CONTEXT, FEATURES, ROBOT
 from agora.policies.command_scene import SECTORS
-from agora.policies.commands import COMMANDS, Commands, commands_of
+from agora.policies.commands import COMMANDS, MIRROR, Commands, commands_of
 from agora.testing import Move
 from agora.testing.scenes import observation
 
@@ -210,12 +210,8 @@ def test_a_place_does_not_count_and_left_is_as_right(given):
     flipped, scan = observation(rows=4, beams=96, move=Move(mirror=True), **given), here.scan[:, ::-1].copy()
     turned_beams = {"scan": scan, "scan_angles": -here.scan_angles[::-1], "scan_pose": here.scan_pose * np.float32([1, -1, -1])}
     mirrored = SEE(replace(flipped, twist=here.twist * np.float32([1, -1, -1]), **turned_beams))
-    turned = [COMMANDS.tolist().index(row) for row in (COMMANDS * [1.0, -1.0, -1.0] + 0.0).astype(np.float32).tolist()]
-    one, other = (seen[:, CONTEXT:].reshape(-1, COUNT, FEATURES) for seen in (whole, mirrored))
-    sign = np.ones(FEATURES)
-    sign[[2, 3, 5, 29]] = -1.0
-    assert other == pytest.approx(one[:, turned] * sign, abs=2e-3)
-    assert mirrored[:, CONTEXT - SECTORS : CONTEXT] == pytest.approx(whole[:, CONTEXT - SECTORS : CONTEXT][:, ::-1], abs=1e-5)
+    order, sign = MIRROR
+    assert mirrored == pytest.approx(whole[:, order] * sign, abs=2e-3) and (order[order] == np.arange(SEE.length)).all()
     assert mirrored[:, :5] == pytest.approx(whole[:, :5]) and (abs(whole[:, CONTEXT:]) < 10.0).all()
 
 

@@ -29,6 +29,9 @@ ROBOT = 10
 """Values of the robot itself and of the lengths of its way."""
 CONTEXT = ROBOT + 8 + 6 * NEAREST + SECTORS
 """Values that are not of one command."""
+SIDED = (6, 7, *range(ROBOT + 1, ROBOT + 8, 2), *(ROBOT + 8 + 6 * j + k for j in range(NEAREST) for k in (1, 3)))
+SIDED_FEATURES = (2, 3, 5, 29)
+"""Values of these, and of a command, that change their sign where left and right are swapped."""
 
 _FAR, _TINY, _FIFTH = F(1e9), F(1e-6), F(0.2)
 _BRAKES, _BRAKING = 9, F(0.1)  # poses in which a robot brakes, s apart

@@ -14,16 +14,26 @@ from typing import Any
 import numpy as np
 
 from agora.core.scalar import F
-from agora.core.state import Array, Floats, frozen
+from agora.core.state import Array, Floats, Ints, frozen
 from agora.costmap.window import Window
 from agora.errors import InputError
 from agora.interfaces import Channel, Limits, Observation
-from agora.policies.command_rollouts import CONTEXT, FEATURES, NEAREST, ROBOT, Choices, scratch_of, write
+from agora.policies.command_rollouts import (
+    CONTEXT,
+    FEATURES,
+    NEAREST,
+    ROBOT,
+    SIDED,
+    SIDED_FEATURES,
+    Choices,
+    scratch_of,
+    write,
+)
 from agora.policies.command_scene import SECTORS, Body, Others, Sight
 from agora.policies.encoding import ROBOT_FRAME, EncodingBase, tracks_of
 from agora.ranges import Count, Distance, Length, check_fields
 
-__all__ = ["COMMANDS", "Commands", "commands_of"]
+__all__ = ["COMMANDS", "MIRROR", "PARTNER", "Commands", "commands_of"]
 
 _SPEEDS = (1.0, 0.75, 0.5, 0.25, 0.0)
 _TURNS = (0.0, 0.08, -0.08, 0.25, -0.25, 0.55, -0.55, 1.0, -1.0)
@@ -37,6 +47,22 @@ COMMANDS: Floats = np.array(
     np.float32,
 )
 """(K, 3) the commands: vx, vy and omega in the largest of the robot; a turn is in 2 rad/s where it can turn faster."""
+
+PARTNER: Ints = np.abs(COMMANDS * (F(1.0), F(-1.0), F(-1.0)) - COMMANDS[:, None]).sum(-1).argmin(0)
+"""(K,) the number of each command with left and right swapped."""
+
+
+def _mirror() -> tuple[Ints, Floats]:
+    order, sign = np.arange(CONTEXT + len(COMMANDS) * FEATURES), np.ones(CONTEXT + len(COMMANDS) * FEATURES, np.float32)
+    order[CONTEXT - SECTORS : CONTEXT] = order[CONTEXT - SECTORS : CONTEXT][::-1]
+    order[CONTEXT:] = order[CONTEXT:].reshape(len(COMMANDS), FEATURES)[PARTNER].reshape(-1)
+    sign[list(SIDED)] = -1.0
+    sign[CONTEXT:].reshape(len(COMMANDS), FEATURES)[:, list(SIDED_FEATURES)] = -1.0
+    return frozen(order), frozen(sign)
+
+
+MIRROR = _mirror()
+"""The values (D,) of which those of the mirrored scene are made, and their signs (D,), for a lidar that looks ahead."""
 
 
 def commands_of(limits: Limits) -> Choices:
@@ -146,7 +172,8 @@ class Commands(EncodingBase):
     def actions(self, twists: Array, limits: Limits, pose: Floats, goal: Floats) -> Floats:
         """Return the numbers (N, 1) of the commands that are nearest to twists (N, 3), the first of equals."""
         choices = commands_of(limits)
-        most = np.stack([limits.max_vx, np.maximum(limits.max_vy, F(1e-3)), np.minimum(limits.max_omega, F(_FASTEST_TURN))], -1)
+        most = np.stack([limits.max_vx, limits.max_vy, np.minimum(limits.max_omega, F(_FASTEST_TURN))], -1)
+        most = np.maximum(most, F(1e-3))  # without an axis, or in a batch whose row has no robot yet
         apart = (((choices.twist - np.asarray(twists, np.float32)[:, None]) / most[:, None]) ** 2).sum(-1)
         nearest: Floats = np.where(choices.possible, apart, np.inf).argmin(1)[:, None].astype(np.float32)
         return nearest

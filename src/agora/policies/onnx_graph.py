@@ -160,6 +160,10 @@ class Value:
         """Return the entries ``first <= k < last`` of an axis."""
         return self._with("Slice", np.array([first]), np.array([last]), np.array([axis]))
 
+    def take(self, index: Array, axis: int = -1) -> Value:
+        """Return the entries of an axis that a constant index (P,) names."""
+        return self._with("Gather", index, axis=axis)
+
     def columns(self, count: int) -> list[Value]:
         """Return the first ``count`` entries of the last axis, each with a last axis of 1."""
         return [self.part(k, k + 1) for k in range(count)]

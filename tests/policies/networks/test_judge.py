@@ -10,7 +10,7 @@ import torch
 from agora.errors import InputError
 from agora.interfaces import Shape
 from agora.policies.command_rollouts import CONTEXT, FEATURES
-from agora.policies.commands import COMMANDS, Commands
+from agora.policies.commands import COMMANDS, MIRROR, PARTNER, Commands
 from agora.policies.encoding import Observe
 from agora.policies.networks.judge import Judge
 from agora.policies.onnx_file import export_onnx
@@ -60,10 +60,18 @@ def test_a_command_that_is_impossible_is_never_chosen_and_counts_for_nothing(net
 
 def test_the_same_command_has_the_same_score_wherever_it_stands(network, seen):
     swapped = seen.copy()
-    first, last = (slice(CONTEXT + k * FEATURES, CONTEXT + (k + 1) * FEATURES) for k in (3, 40))
+    first, last = (slice(CONTEXT + k * FEATURES, CONTEXT + (k + 1) * FEATURES) for k in (3, 39))
     swapped[:, first], swapped[:, last] = seen[:, last], seen[:, first]
     one, other = (asked(network, rows)[0] for rows in (seen, swapped))
-    assert other[:, 3] == pytest.approx(one[:, 40], rel=1e-5) and other[:, 40] == pytest.approx(one[:, 3], rel=1e-5)
+    assert other[:, 3] == pytest.approx(one[:, 39], rel=1e-5) and other[:, 39] == pytest.approx(one[:, 3], rel=1e-5)
+
+
+def test_in_the_mirrored_scene_the_partner_of_a_command_has_its_score(network, seen):
+    order, sign = MIRROR
+    (one, first), (other, second) = asked(network, seen), asked(network, seen[:, order] * sign)
+    assert COMMANDS[PARTNER].tolist() == (COMMANDS * (1.0, -1.0, -1.0)).tolist()
+    assert other[:, PARTNER] == pytest.approx(one, rel=1e-5) and second == pytest.approx(first, rel=1e-5)
+    assert np.abs(one - one[:, PARTNER]).max() > 0.1
 
 
 def test_another_runtime_chooses_the_same(tmp_path, network, seen):

@@ -114,7 +114,7 @@ class Categorical:
     def error(self, wanted: Tensor, answers: Tensor) -> Tensor:
         """Return the mean of the negative logarithms of the probabilities of the choices that are nearest to what is wanted.
 
-        Choices whose score is -1e9 are impossible, and nothing is learned where one of them is wanted.
+        Choices that score less than -1e8 are impossible, and nothing is learned where one of them is wanted.
         """
         nearest = (wanted[..., None, :] - self.choices).square().sum(-1).argmin(-1)[..., None]
         possible = answers.gather(-1, nearest) > _IMPOSSIBLE

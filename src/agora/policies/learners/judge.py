@@ -7,17 +7,19 @@ from torch import Tensor, nn
 
 from agora.interfaces import Shape
 from agora.policies.command_rollouts import CONTEXT, FEATURES
-from agora.policies.commands import COMMANDS
+from agora.policies.commands import COMMANDS, MIRROR
 from agora.policies.learners.actor_critic import ActorCritic
 from agora.policies.learners.distributions import Categorical, Distribution
 from agora.policies.learners.recurrent import orthogonal
-from agora.policies.networks.judge import Judge
+from agora.policies.networks.judge import FIRST, IMPOSSIBLE, LEFT, SECOND, Judge
 
 _CRITIC = 96
 
 
 class JudgeLearner(ActorCritic):
     """An actor that scores commands, and a critic that reads the mean and the largest of what the actor makes of them.
+
+    Left and right are alike to both.
 
     Args:
         network: that it is.
@@ -33,6 +35,9 @@ class JudgeLearner(ActorCritic):
         self.common, self.command = orthogonal(second, wide), orthogonal(FEATURES, wide)
         self.hidden, self.score = orthogonal(wide, narrow), orthogonal(narrow, 1, 0.01)
         self.critic = nn.Sequential(orthogonal(second + 2 * narrow, _CRITIC), nn.ReLU(), orthogonal(_CRITIC, 1, 1.0))
+        order, sign = MIRROR
+        self._order, self._sign = torch.from_numpy(order.copy()), torch.from_numpy(sign.copy())
+        self._left, self._first, self._second = (torch.from_numpy(index) for index in (LEFT, FIRST, SECOND))
         self._distribution = Categorical(torch.arange(len(COMMANDS), dtype=torch.float32)[:, None])
 
     @property
@@ -51,12 +56,16 @@ class JudgeLearner(ActorCritic):
         Returns:
             Scores of the commands (T, N, K), values (T, N), and the state (N, 0).
         """
-        context = self.context(seen[..., :CONTEXT])
-        shown = seen[..., CONTEXT:].unflatten(-1, (len(COMMANDS), FEATURES))
+        both = torch.stack([seen, seen[..., self._order] * self._sign])
+        context = self.context(both[..., :CONTEXT])
+        shown = both[..., CONTEXT:].unflatten(-1, (len(COMMANDS), FEATURES))[..., self._left, :]
         values = torch.relu(self.command(shown) + self.common(context)[..., None, :])
         values = torch.relu(self.hidden(values))
+        scores = torch.cat(tuple(self.score(values)[..., 0]), -1)
+        scores = (scores[..., self._first] + scores[..., self._second]) * 0.5
+        scores = scores.masked_fill(~(seen[..., CONTEXT::FEATURES] > 0.5), float(IMPOSSIBLE))
         possible = shown[..., 0] > 0.5
-        scores = self.score(values)[..., 0].masked_fill(~possible, -1e9)
         kept = values * possible[..., None]
-        mean = kept.sum(-2) / possible.sum(-1, keepdim=True)
-        return scores, self.critic(torch.cat([context, mean, kept.amax(-2)], -1))[..., 0], state
+        mean = kept.sum(-2).mean(0) / possible.sum(-1, keepdim=True).float().mean(0)
+        common = torch.cat([context.mean(0), mean, kept.amax(-2).amax(0)], -1)
+        return scores, self.critic(common)[..., 0], state

@@ -1,6 +1,7 @@
 """A network that judges commands one by one, by what each would lead to and by what all have in common.
 
-Its layers are shared by all commands, as those of PointNet by all points (C. R. Qi et al., CVPR 2017).
+Its layers are shared by all commands, as those of PointNet by all points (C. R. Qi et al., CVPR 2017). Left and right are alike:
+a command to the right is judged in the mirrored scene, as its partner to the left; one that goes straight, in both.
 `agora.policies.learners.judge` is trained; here the network is evaluated in a fixed order, without PyTorch.
 """
 
@@ -19,15 +20,25 @@ from agora.errors import InputError
 from agora.interfaces import Encoding, Shape
 from agora.policies import onnx_graph
 from agora.policies.command_rollouts import CONTEXT, FEATURES
-from agora.policies.commands import COMMANDS, Commands
+from agora.policies.commands import COMMANDS, MIRROR, PARTNER, Commands
 from agora.policies.named_layers import NamedLayers, shapes_of
 from agora.policies.onnx_graph import OnnxGraph
 
 if TYPE_CHECKING:
     from agora.policies.policy import Policy
 
-_WORST = F(-1e9)
+IMPOSSIBLE = F(-1e9)
+"""Score of a command that a robot cannot take, or after which it could not brake before a wall."""
+
 _COUNT = len(COMMANDS)
+LEFT = np.flatnonzero(np.arange(_COUNT) <= PARTNER)
+"""Commands that are judged in the scene and in its mirror image: to the left, and straight ahead."""
+
+_PLACE = np.full(_COUNT, -1)
+_PLACE[LEFT] = np.arange(len(LEFT))
+FIRST = np.where(_PLACE >= 0, _PLACE, len(LEFT) + _PLACE[PARTNER])
+SECOND = np.where(_PLACE[PARTNER] >= 0, len(LEFT) + _PLACE[PARTNER], _PLACE)
+"""(K,) the two of those scores, first the scene's, then the mirror image's, whose mean is a command's."""
 
 
 @dataclass(frozen=True)
@@ -75,17 +86,19 @@ class Judge:
         return 0
 
     def scores(self, arrays: Mapping[str, Floats], seen: Floats) -> Floats:
-        """Return the scores (N, K) of all commands, for what N robots see (N, D); -1e9 of those that are impossible."""
-        layers, rows = NamedLayers(arrays), len(seen)
-        shown = np.ascontiguousarray(seen[:, CONTEXT:]).reshape(rows * _COUNT, FEATURES)
-        context = np.ascontiguousarray(seen[:, :CONTEXT])
+        """Return the scores (N, K) of all commands, for what N robots see (N, D), or `IMPOSSIBLE`."""
+        layers, rows, (order, sign) = NamedLayers(arrays), len(seen), MIRROR
+        both = np.concatenate([seen, seen[:, order] * sign])
+        shown = both[:, CONTEXT:].reshape(2 * rows, _COUNT, FEATURES)[:, LEFT].reshape(-1, FEATURES)
+        context = both[:, :CONTEXT]
         for name in ("context.0", "context.1"):
             context = np.maximum(layers.layer(name, context), F(0.0))
-        common = np.repeat(layers.layer("common", context), _COUNT, 0)
+        common = np.repeat(layers.layer("common", context), len(LEFT), 0)
         values = np.maximum(layers.layer("command", shown) + common, F(0.0))
         values = np.maximum(layers.layer("hidden", values), F(0.0))
-        scores = layers.layer("score", values).reshape(rows, _COUNT)
-        return np.where(shown[:, 0].reshape(rows, _COUNT) > F(0.5), scores, _WORST)
+        scores = np.concatenate(list(layers.layer("score", values).reshape(2, rows, len(LEFT))), 1)
+        possible = seen[:, CONTEXT::FEATURES] > F(0.5)
+        return np.where(possible, (scores[:, FIRST] + scores[:, SECOND]) * F(0.5), IMPOSSIBLE)
 
     def step(self, arrays: Mapping[str, Floats], seen: Floats, state: Floats) -> tuple[Floats, Floats]:
         """Return the numbers (N, 1) of the chosen commands, the first of equals, and the empty memory."""
@@ -93,19 +106,23 @@ class Judge:
 
     def graph(self, policy: Policy, graph: OnnxGraph) -> None:
         """Add the network to an ONNX graph: it reads ``observation`` (N, D), and writes ``scores`` (N, K) and ``action`` (N, 1)."""
-        arrays, seen = policy.arrays, graph.read("observation", policy.observe.length)
-        context = seen.part(0, CONTEXT)
+        arrays, seen, (order, sign) = policy.arrays, graph.read("observation", policy.observe.length), MIRROR
 
         def layer(name: str, values: Any) -> Any:
             return onnx_graph.dense(values, arrays[f"{name}.weight"], arrays[f"{name}.bias"])
 
-        for name in ("context.0", "context.1"):
-            context = layer(name, context).relu()
-        shown = seen.part(CONTEXT, policy.observe.length).reshape(0, _COUNT, FEATURES)
-        values = (layer("command", shown) + layer("common", context).reshape(0, 1, self.command[0])).relu()
-        scores = layer("score", layer("hidden", values).relu()).reshape(0, _COUNT)
-        possible = shown.part(0, 1).reshape(0, _COUNT) > 0.5
-        scores = possible.where(scores, float(_WORST))
+        judged = []
+        for scene in (seen, seen.take(order) * sign):
+            context = scene.part(0, CONTEXT)
+            for name in ("context.0", "context.1"):
+                context = layer(name, context).relu()
+            shown = scene.part(CONTEXT, policy.observe.length).reshape(0, _COUNT, FEATURES).take(LEFT, 1)
+            values = (layer("command", shown) + layer("common", context).reshape(0, 1, self.command[0])).relu()
+            judged.append(layer("score", layer("hidden", values).relu()).reshape(0, len(LEFT)))
+        scores = graph.concat(judged)
+        scores = (scores.take(FIRST) + scores.take(SECOND)) * 0.5
+        possible = seen.part(CONTEXT, policy.observe.length).reshape(0, _COUNT, FEATURES).part(0, 1).reshape(0, _COUNT) > 0.5
+        scores = possible.where(scores, float(IMPOSSIBLE))
         graph.write("scores", scores, _COUNT)
         graph.write("action", scores.argmax(-1).as_float(), 1)
         graph.about["outputs"] = json.dumps({"action": "number of a command", "commands": COMMANDS.tolist()})
