@@ -40,6 +40,7 @@ OWN = {
     "ds_rnn": "dsrnn",
     "ga3c_cadrl": "ga3c",
     "iplanner": "iplanner",
+    "learned_dwa": "social",
     "lflh": "lflh",
     "lstm_rl": "crowdnav",
     "rlca": "rlca",

@@ -19,7 +19,21 @@ from agora.world.start import PedestrianStarts, RobotStart, Start
 
 PLACE = Map.open((-7.3, -4.1), (40.0, 30.0))
 HEADING = 0.3
-LEARNED = {"ag_rl", "applr", "bc", "ds_rnn", "ga3c_cadrl", "iplanner", "lflh", "policy", "rlca", "rosnav_rl", "td3", "trail"}
+LEARNED = {
+    "ag_rl",
+    "applr",
+    "bc",
+    "ds_rnn",
+    "ga3c_cadrl",
+    "iplanner",
+    "learned_dwa",
+    "lflh",
+    "policy",
+    "rlca",
+    "rosnav_rl",
+    "td3",
+    "trail",
+}
 """Planners that have learned how fast to drive."""
 PLANNERS = sorted(set(ready("planners")) - LEARNED)
 

@@ -1,0 +1,47 @@
+"""The window whose choice is learned drives robots of every kind, left and right alike, and gets through people."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+
+from agora.learning.run import play
+from agora.planners.learned.learned_dwa import LearnedDwa
+from agora.planners.local.pure_pursuit import PurePursuit
+from agora.policies.commands import Commands, commands_of
+from agora.tasks.suite import load_suite
+from agora.testing import Move, observation
+
+
+def test_its_file_says_what_it_sees_and_that_it_drives_any_robot():
+    planner = LearnedDwa()
+    assert planner.policy.body is None and planner.policy.observe == Commands()
+    assert planner.declares.needs == Commands().needs
+    assert (planner.declares.label, planner.declares.top_speed, planner.declares.period) == ("small", math.inf, 0.1)
+
+
+@pytest.mark.parametrize("given", [{}, {"max_vy": 0.6}, {"turning_radius": 0.5}])
+def test_it_takes_commands_of_the_robot_and_their_mirror_image_in_the_mirrored_scene(given):
+    planner = LearnedDwa()
+    here = observation(rows=9, pedestrians=6, seed=4, beams=96, **given)
+    flip = np.float32([1, -1, -1])
+    turned = {"scan": here.scan[:, ::-1].copy(), "scan_angles": -here.scan_angles[::-1], "scan_pose": here.scan_pose * flip}
+    there = observation(rows=9, pedestrians=6, seed=4, beams=96, move=Move(mirror=True), **given)
+    twists = planner.act(here, {}).twists
+    mirrored = planner.act(dataclasses.replace(there, twist=here.twist * flip, **turned), {}).twists
+    choices = commands_of(here.limits)
+    nearest = np.where(choices.possible, np.abs(choices.twist - twists[:, None]).sum(-1), np.inf).min(1)
+    assert nearest == pytest.approx(0.0, abs=1e-6) and len(np.unique(twists, axis=0)) > 3
+    assert mirrored == pytest.approx(twists * flip, abs=1e-6)
+
+
+def test_it_gets_through_people_whom_a_robot_that_looks_at_nothing_meets():
+    """In `social_validation`; of the 96 episodes of `social` it reaches .83, and a robot that follows its path alone .28."""
+    suite = load_suite("social_validation")
+    few = tuple(dataclasses.replace(suite.stage(name), episodes=8) for name in ("crossing", "square"))
+    suite = dataclasses.replace(suite, stages=few)
+    ours, blind = (sum(play(suite, one.name, planner).reached for one in few) for planner in (LearnedDwa(), PurePursuit()))
+    assert ours > blind + 4
