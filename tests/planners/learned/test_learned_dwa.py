@@ -12,15 +12,24 @@ from agora.learning.run import play
 from agora.planners.learned.learned_dwa import LearnedDwa
 from agora.planners.local.pure_pursuit import PurePursuit
 from agora.policies.commands import Commands, commands_of
+from agora.robots.model import load_robot
 from agora.tasks.suite import load_suite
 from agora.testing import Move, observation
+from agora.testing.narrow import narrow_places
 
 
 def test_its_file_says_what_it_sees_and_that_it_drives_any_robot():
     planner = LearnedDwa()
     assert planner.policy.body is None and planner.policy.observe == Commands()
     assert planner.declares.needs == Commands().needs
-    assert (planner.declares.label, planner.declares.top_speed, planner.declares.period) == ("small", math.inf, 0.1)
+    assert (planner.declares.label, planner.declares.top_speed, planner.declares.period) == ("small", 2.0, 0.1)
+
+
+def test_a_robot_that_is_faster_than_those_of_the_training_reaches_a_goal_in_an_empty_hall():
+    """An `rto` of 2.8 m/s would fly past its goal at 0.7 m/s or more."""
+    runs = narrow_places(LearnedDwa(), ["hall"], [load_robot("rto")], starts=3)
+    assert all(run.passed for run in runs) and len(runs) == 3
+    assert max(np.linalg.norm(run.recording.twist[:, :2], axis=1).max() for run in runs) < 1.2 * math.sqrt(2.0) + 1e-3
 
 
 @pytest.mark.parametrize("given", [{}, {"max_vy": 0.6}, {"turning_radius": 0.5}])
