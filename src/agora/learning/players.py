@@ -15,6 +15,7 @@ from gymnasium.spaces import Box
 from agora.errors import AgoraError
 from agora.interfaces import Encoding
 from agora.learning.env import AgoraVectorEnv
+from agora.learning.settings_env import SettingsEnv, environment
 from agora.robots.model import RobotModel
 
 __all__ = ["Call", "EnvironmentFacts", "Player", "PlayerApart", "PlayerHere"]
@@ -38,7 +39,7 @@ class EnvironmentFacts:
     single_action_space: Box
 
     @staticmethod
-    def of(env: AgoraVectorEnv) -> EnvironmentFacts:
+    def of(env: AgoraVectorEnv | SettingsEnv) -> EnvironmentFacts:
         """Return those of an environment."""
         return EnvironmentFacts(**{field.name: getattr(env, field.name) for field in fields(EnvironmentFacts)})
 
@@ -71,11 +72,11 @@ class PlayerHere:
     """This process plays.
 
     Args:
-        made: arguments of each `AgoraVectorEnv`.
+        made: arguments of each `agora.learning.settings_env.environment`.
     """
 
     def __init__(self, made: Sequence[Call]) -> None:
-        self._envs = [AgoraVectorEnv(*given, **named) for given, named in made]
+        self._envs = [environment(*given, **named) for given, named in made]
         self.facts = [EnvironmentFacts.of(env) for env in self._envs]
         self._asked: tuple[str, Sequence[Call]] = ("", ())
 
@@ -98,7 +99,7 @@ class PlayerApart:
     """A process of its own plays; the first `answer` are the facts, which whoever made it keeps in `facts`.
 
     Args:
-        made: arguments of each `AgoraVectorEnv`.
+        made: arguments of each `agora.learning.settings_env.environment`.
     """
 
     facts: list[EnvironmentFacts]

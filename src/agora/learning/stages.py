@@ -14,6 +14,7 @@ from agora.core.state import Array, Bools, Floats
 from agora.errors import InputError
 from agora.learning.env import AgoraVectorEnv
 from agora.learning.players import Call, EnvironmentFacts, Player, PlayerApart, PlayerHere
+from agora.learning.settings_env import SettingsEnv, environment
 from agora.tasks.suite import Suite, load_suite
 
 __all__ = ["StagesVectorEnv", "worlds_of"]
@@ -31,7 +32,7 @@ class StagesVectorEnv(VectorEnv[Floats, Floats, Array]):
         num_envs: worlds of all stages together, at least one a stage; each stage has as many as the others, or one more.
         processes: that play the stages; with 0 this one does. A script that uses them needs the usual
             ``if __name__ == "__main__":``.
-        chosen: further arguments of `AgoraVectorEnv`, for all stages.
+        chosen: further arguments of `agora.learning.settings_env.environment`, for all stages.
 
     Attributes:
         parts: facts about the environment of each stage.
@@ -169,7 +170,7 @@ def _check(stages: Sequence[str], parts: Sequence[EnvironmentFacts]) -> None:
 
 def worlds_of(
     suite: Suite, stages: Sequence[str], num_envs: int, *, processes: int = 0, **chosen: Any
-) -> AgoraVectorEnv | StagesVectorEnv:
+) -> AgoraVectorEnv | SettingsEnv | StagesVectorEnv:
     """Return the environment of one stage or of several.
 
     Args:
@@ -177,11 +178,11 @@ def worlds_of(
         stages: names of stages of it.
         num_envs: worlds of all stages together.
         processes: that play several stages.
-        chosen: further arguments of `AgoraVectorEnv`.
+        chosen: further arguments of `agora.learning.settings_env.environment`.
 
     Raises:
         InputError: as `StagesVectorEnv`.
     """
     if len(stages) == 1:
-        return AgoraVectorEnv(suite, stages[0], num_envs, **chosen)
+        return environment(suite, stages[0], num_envs, **chosen)
     return StagesVectorEnv(suite, stages, num_envs, processes=processes, **chosen)

@@ -13,7 +13,7 @@ from typing import Any, cast
 import numpy as np
 
 from agora.core.recording import Reason
-from agora.core.state import Array, Bools, Floats, read_only
+from agora.core.state import Array, Bools, Floats, Ints, read_only
 from agora.core.stranger import Apart, Signalled, stranger
 from agora.errors import AgoraError, InputError, PlannerError, placed
 from agora.interfaces import NOTES, Answer, BatchPlanner, Declaration, Memory, Observation, Planner
@@ -37,6 +37,12 @@ def one(observation: Observation, row: int) -> Observation:
 def batch_of_one(observation: Observation, row: int) -> Observation:
     """Return one row of an observation as a batch of one, read-only."""
     taken: Observation = _take(observation, slice(row, row + 1))
+    return taken
+
+
+def some(observation: Observation, rows: Ints) -> Observation:
+    """Return the observation of some robots (R,), read-only."""
+    taken: Observation = _take(observation, rows)
     return taken
 
 
@@ -294,7 +300,7 @@ def _batch_by_row(
             answer = checked(said, 1, declares)
             if not np.isfinite(answer.twists).all():
                 raise PlannerError(f"twist {tuple(answer.twists[0].tolist())}")
-            put(after, row, answer.memory, count)
+            put(after, np.array([row]), answer.memory, count)
             twists[row] = answer.twists[0]
             for name, note in answer.notes.items():
                 notes[name][row] = note[0]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from agora.core.state import Array, Bools
+from agora.core.state import Array, Bools, Ints
 from agora.interfaces import SEEN, Memory
 
 
@@ -30,8 +30,8 @@ def parts(memory: Memory, inside: str = "") -> Iterator[tuple[str, Any]]:
             yield f"{inside}{name}", part
 
 
-def rows_of(memory: Memory, rows: slice) -> Memory:
-    """Return views of some rows."""
+def rows_of(memory: Memory, rows: slice | Ints) -> Memory:
+    """Return some rows, views where they are a slice."""
     return each(lambda array: array[rows], memory)
 
 
@@ -59,10 +59,10 @@ def without_seen(memory: Memory, rows: Bools) -> Memory:
     }
 
 
-def put(memory: Memory, row: int, one: Memory, count: int) -> None:
-    """Write the memory of one row, a batch of one, into one of ``count`` rows, in place; new arrays are 0 in other rows."""
-    for name, part in one.items():
+def put(memory: Memory, rows: Ints, some: Memory, count: int) -> None:
+    """Write the memory of some rows (R,) into one of ``count`` rows, in place; new arrays are 0 in other rows."""
+    for name, part in some.items():
         if isinstance(part, dict):
-            put(memory.setdefault(name, {}), row, part, count)
+            put(memory.setdefault(name, {}), rows, part, count)
         else:
-            memory.setdefault(name, np.zeros((count, *part.shape[1:]), part.dtype))[row] = part[0]
+            memory.setdefault(name, np.zeros((count, *part.shape[1:]), part.dtype))[rows] = part

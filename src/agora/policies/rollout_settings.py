@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from agora.core.state import Array, Floats
-from agora.errors import InputError
 from agora.interfaces import Channel, Limits, Observation
-from agora.policies.encoding import EncodingBase, Observe
+from agora.policies.encoding import Observe
+from agora.policies.planner_settings import PlannerSettings
 from agora.ranges import Count, Distance, Length
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ SPANS = {
 
 
 @dataclass(frozen=True)
-class RolloutSettings(EncodingBase):
+class RolloutSettings(PlannerSettings):
     """The scan and the bearing of a local goal; an action holds the settings of `SPANS`, each from -1, the lowest, to 1.
 
     In this order: the shortest range of each share of the lidar's beams, from -0.5 at 0 to 0.5 at ``scan_range`` and beyond; the
@@ -100,14 +100,6 @@ class RolloutSettings(EncodingBase):
             value = np.float32(low) + np.float32(0.5 * (high - low)) * (cut[:, k] + np.float32(1.0))
             settings[name] = np.rint(value) if isinstance(low, int) else value
         return settings
-
-    def twists(self, actions: Array, limits: Limits, pose: Floats, goal: Floats) -> Floats:
-        """Refuse: a planner makes twists of settings."""
-        raise InputError("rollout_settings: actions are settings of a planner, not twists; the planner 'applr' drives by them")
-
-    def actions(self, twists: Array, limits: Limits, pose: Floats, goal: Floats) -> Floats:
-        """Refuse: many settings lead to the same twist."""
-        raise InputError("rollout_settings: a twist does not tell the settings of the planner that it came from")
 
     def notes(self) -> Mapping[str, Any]:
         """Return parts, units and the meaning of an action."""

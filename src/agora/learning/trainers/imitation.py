@@ -22,6 +22,7 @@ from agora.core.state import Array, Bools, Floats
 from agora.errors import DivergedError
 from agora.interfaces import Rewarding, TrainingRun
 from agora.learning.env import AgoraVectorEnv
+from agora.learning.settings_env import SettingsEnv
 from agora.learning.stages import StagesVectorEnv, worlds_of
 from agora.learning.trainers.episodes import WITHOUT_END, shares_of
 from agora.policies.learners.actor_critic import ActorCritic, look
@@ -151,7 +152,9 @@ class Course:
         [teacher] = lessons.named_parts()
         chosen: dict[str, Any] = {"observe": network.shape.observe, "reward": reward, "teacher": teacher.part}
         chosen |= {"episodes": WITHOUT_END, "seed": run.seed}
-        self._env = worlds_of(run.suite, (run.stage, *more_stages), lessons.worlds, processes=processes, **chosen)
+        env = worlds_of(run.suite, (run.stage, *more_stages), lessons.worlds, processes=processes, **chosen)
+        assert not isinstance(env, SettingsEnv)  # no teacher has settings as actions
+        self._env = env
         self._env.refuse_several("lessons")
         self._school = _School(self._env, network, discount, scale)
         self._kept: deque[Lesson] = deque(maxlen=lessons.memory)

@@ -27,6 +27,7 @@ from agora.errors import DivergedError, InputError
 from agora.interfaces import Encoding, Network, Rewarding, Savable, Shape, TrainingRun
 from agora.learning.env import AgoraVectorEnv
 from agora.learning.rewards import Reward
+from agora.learning.settings_env import check_planner
 from agora.learning.stages import StagesVectorEnv, worlds_of
 from agora.learning.trainers.checkpoint import restore, state_of
 from agora.learning.trainers.episodes import WITHOUT_END, Results, Tally, seed_of_round
@@ -34,6 +35,7 @@ from agora.learning.trainers.imitation import Course, Lessons
 from agora.policies.encoding import Observe
 from agora.policies.learners.actor_critic import ActorCritic, actor_critic, look
 from agora.policies.networks.mlp import Mlp
+from agora.policies.planner_settings import PlannerSettings
 from agora.policies.policy import TrainedRobot
 from agora.ranges import Chance, Count, Number, Rate, Steps, Weight
 from agora.registry import Plug
@@ -47,6 +49,8 @@ class Ppo:
         network: that learns: any registered one with an actor and a critic.
         log_std: logarithm of the standard deviation of the actions at the beginning; an action goes from -1 to 1.
         observe: encoding of observations and actions.
+        planner: planner whose settings are learned, as text, where the encoding is ``rollout_settings``.
+        every: control periods of a step, where actions are settings of a planner (`agora.learning.settings_env`).
         reward: of a control period.
         lessons: imitation of a planner before the first round; null for none.
         scale: that rewards are multiplied by before anything is learned from them; best so that returns are about 1.
@@ -80,6 +84,8 @@ class Ppo:
     network: Annotated[Network, Plug("networks", "mlp")] = field(default_factory=Mlp)
     log_std: float = -0.5
     observe: Annotated[Encoding, Plug("encodings", "observe")] = field(default_factory=lambda: Observe(36, pedestrians=6))
+    planner: str = ""
+    every: Count = 1
     reward: Annotated[Rewarding, Plug("rewards", "weighted")] = field(default_factory=Reward)
     lessons: Lessons | None = None
     scale: float = 1.0
@@ -116,6 +122,9 @@ class Ppo:
             raise InputError(f"ppo: down_at must be below up_at = {self.up_at:g}, got {self.down_at:g}")
         if self.more_stages and self.up_at:
             raise InputError("ppo: up_at must be 0 where there are more_stages: a curriculum is of one stage")
+        check_planner(self.observe, self.planner)
+        if self.lessons and isinstance(self.observe, PlannerSettings):
+            raise InputError("ppo: lessons must be null where actions are settings of a planner: no teacher has such actions")
         if self.batches > self.worlds:
             raise InputError(f"ppo: batches must be at most worlds = {self.worlds}, got {self.batches}")
 
@@ -315,7 +324,7 @@ class _Worlds:
     def __init__(self, ppo: Ppo, run: TrainingRun) -> None:
         self._ppo = ppo
         chosen: dict[str, Any] = {"observe": ppo.observe, "reward": ppo.reward, "threads": ppo.threads, "workers": ppo.workers}
-        chosen |= {"episodes": ppo.episodes or WITHOUT_END, "seed": run.seed}
+        chosen |= {"episodes": ppo.episodes or WITHOUT_END, "seed": run.seed, "planner": ppo.planner, "every": ppo.every}
         stages = (run.stage, *ppo.more_stages)
         self._env = worlds_of(run.suite, stages, ppo.worlds, processes=ppo.processes, **chosen)
         self._parts = self._env.parts if isinstance(self._env, StagesVectorEnv) else [self._env]

@@ -28,16 +28,13 @@ from torch import Tensor, nn
 from agora.core.state import Array, Bools, Floats, Ints
 from agora.errors import DivergedError, InputError
 from agora.interfaces import Encoding, Rewarding, Savable, TrainingRun
-from agora.learning.env import AgoraVectorEnv
 from agora.learning.rewards import Reward
-from agora.learning.settings_env import SettingsEnv
+from agora.learning.settings_env import check_planner, environment
 from agora.learning.trainers.checkpoint import restore, state_of
 from agora.learning.trainers.episodes import WITHOUT_END, Results, Tally, seed_of_round
-from agora.planners.learned.applr import drives
 from agora.policies.encoding import Observe
 from agora.policies.learners.mlp import tower
 from agora.policies.policy import Policy, TrainedRobot
-from agora.policies.rollout_settings import RolloutSettings
 from agora.ranges import Chance, Count, Number, Rate, Steps
 from agora.registry import Plug
 
@@ -113,10 +110,7 @@ class Td3:
         for name in ("steps", "scale", "memory", "actor_rate", "critic_rate"):
             if not getattr(self, name) > 0:
                 raise InputError(f"td3: {name} must be above 0, got {getattr(self, name)}")
-        if bool(self.planner) != isinstance(self.observe, RolloutSettings):
-            raise InputError("td3: a planner whose settings are learned and the encoding rollout_settings belong together")
-        if self.planner:
-            drives(self.planner)
+        check_planner(self.observe, self.planner)
 
     def train(self, run: TrainingRun) -> Iterator[Savable]:
         """Train until all steps are made."""
@@ -391,13 +385,10 @@ class _Worlds:
         self._td3 = td3
         chosen: dict[str, Any] = {"reward": td3.reward, "threads": td3.threads, "workers": td3.workers, "seed": run.seed}
         chosen |= {"episodes": td3.episodes or WITHOUT_END}
-        self._env: AgoraVectorEnv | SettingsEnv
-        if isinstance(td3.observe, RolloutSettings):
-            self._env = SettingsEnv(td3.observe, drives(td3.planner), td3.every, run.suite, run.stage, td3.worlds, **chosen)
-        else:
-            self._env = AgoraVectorEnv(run.suite, run.stage, td3.worlds, observe=td3.observe, **chosen)
-            self._env.refuse_several("td3")
-        self.actions = self._env.observe.action_size(self._env.limits)
+        chosen |= {"observe": td3.observe, "planner": td3.planner, "every": td3.every}
+        self._env = environment(run.suite, run.stage, td3.worlds, **chosen)
+        self._env.refuse_several("td3")
+        self.actions = self._env.actions
         self.body, self.period = TrainedRobot.of(self._env.robot), self._env.period
         self._seen: Floats = np.zeros(0, np.float32)
         self._tally = Tally(0)

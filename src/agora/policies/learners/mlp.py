@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import torch
 from torch import Tensor, nn
 
 from agora.core.state import Floats
 from agora.errors import UnknownNameError
 from agora.interfaces import Shape
 from agora.policies.learners.actor_critic import ActorCritic
+from agora.policies.learners.distributions import Categorical, Distribution
 from agora.policies.networks.mlp import Mlp, layers_of_torch, mlp_of
+from agora.policies.planner_choice import PlannerChoice
 
 __all__ = ["Towers", "tower"]
 
@@ -18,13 +21,24 @@ _ACTIVATIONS: dict[str, type[nn.Module] | None] = {"none": None, "relu": nn.ReLU
 
 
 class Towers(ActorCritic):
-    """One tower for the actions and one for the value; they share nothing, and the value has no activation in its last layer."""
+    """One tower for the actions and one for the value; they share nothing, and the value has no activation in its last layer.
+
+    Where the encoding is `PlannerChoice`, the actor's answers are scores, by which one of the planners is drawn.
+    """
 
     def __init__(self, network: Mlp, shape: Shape) -> None:
         super().__init__(network, shape)
         sizes, activations = (shape.observe.length, *network.sizes), network.activations
         self.actor = tower((*sizes, shape.actions), activations, gain=0.01)
         self.critic = tower((*sizes, 1), (*activations[:-1], "none"), gain=1.0)
+        self._choice = Categorical(torch.eye(shape.actions)) if isinstance(shape.observe, PlannerChoice) else None
+        if self._choice:
+            self.register_parameter("log_std", None)
+
+    @property
+    def distribution(self) -> Distribution:
+        """One of the planners, or normally distributed actions."""
+        return self._choice or super().distribution
 
     def forward(self, seen: Tensor, state: Tensor, begins: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Go through T steps of N worlds; every step is seen alone, and ``state`` (N, 0) comes back as it is."""

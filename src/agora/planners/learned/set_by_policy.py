@@ -1,0 +1,90 @@
+"""A planner that drives by settings that a policy chooses from time to time, whatever the settings are."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+
+from agora.core.state import Floats
+from agora.errors import InputError
+from agora.interfaces import Answer, Declaration, Memory, Observation
+from agora.policies.planner_settings import PlannerSettings
+from agora.policies.policy import Policy, decides, load_policy
+from agora.policies.weights import weights_file
+
+__all__ = ["Driver", "SetByPolicy"]
+
+
+class Driver(Protocol):
+    """A planner whose settings are given anew at every call."""
+
+    @property
+    def declares(self) -> Declaration:
+        """Its properties."""
+
+    def act_by(self, observation: Observation, memory: Memory, settings: Mapping[str, Floats]) -> Answer:
+        """Answer as `agora.interfaces.BatchPlanner.act` does, by settings (N,) by name."""
+
+
+class SetByPolicy:
+    """A base for planners that drive as a `Driver` does, by the settings of a policy.
+
+    Attributes:
+        file: of the policy, as of `agora.planners.learned.policy.PolicyPlanner`.
+    """
+
+    file: str
+
+    @property
+    @abstractmethod
+    def driver(self) -> Driver:
+        """The planner that drives."""
+
+    @abstractmethod
+    def suits(self, policy: Policy) -> bool:
+        """Say whether the actions of a policy are settings of the driver."""
+
+    def files(self) -> list[Path]:
+        """The file of the policy."""
+        return [weights_file(self.file)]
+
+    @cached_property
+    def policy(self) -> Policy:
+        """The policy of the file.
+
+        Raises:
+            InputError: there is no such file, or it is wrong, or of other actions.
+        """
+        policy = load_policy(self.file)
+        if not self.suits(policy):
+            raise InputError(f"{self.file}: answers no settings of the planner; the planner 'policy' drives with any policy")
+        return policy
+
+    @cached_property
+    def declares(self) -> Declaration:
+        """Needs of the policy and of the driver, the driver's top speed, label and period of the policy."""
+        policy, own = self.policy, self.driver.declares
+        needs = (*own.needs, *(name for name in policy.observe.needs if name not in own.channels))
+        return Declaration(needs=needs, label=policy.label, notes=("reason",), top_speed=own.top_speed, period=policy.period)
+
+    def act(self, observation: Observation, memory: Memory) -> Answer:
+        """Return the driver's twists (N, 3) and notes, and the memory: calls, the policy's last actions (N, A), and the driver's.
+
+        Raises:
+            InputError: the control period is longer than the time between two choices.
+        """
+        o, policy, count = observation, self.policy, len(observation.pose)
+        assert isinstance(policy.observe, PlannerSettings)
+        calls = memory.get("calls", np.zeros(count, np.int64))
+        chosen = memory.get("chosen", np.zeros((count, policy.observe.action_size(o.limits)), np.float32))
+        due = decides(calls, policy.period, o.dt)
+        if due.any():
+            seen = o if policy.body is None else policy.body.seen(o, policy.observe.beams)
+            chosen = np.where(due[:, None], policy(policy.see(seen)), chosen)
+        answer = self.driver.act_by(o, memory.get("planner", {}), policy.observe.settings(chosen))
+        return Answer(answer.twists, {"calls": calls + 1, "chosen": chosen, "planner": answer.memory}, answer.notes)

@@ -1,0 +1,77 @@
+"""Several planners of which one drives each robot: who does may change at every call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from agora.core.state import Array, Floats
+from agora.errors import InputError
+from agora.interfaces import NOTES, Answer, BatchPlanner, Channel, Declaration, Memory, Observation
+from agora.planners import lift
+from agora.planners.memory import put, reset, rows_of
+from agora.planners.presets import named_planner
+
+__all__ = ["Switch"]
+
+
+@dataclass(frozen=True)
+class Switch:
+    """Planners side by side; the setting ``planner`` is the number of the one that drives.
+
+    A planner that takes over begins as at the start of an episode: what it remembers of its last turn is forgotten.
+
+    Attributes:
+        planners: the planners, as texts.
+
+    Raises:
+        InputError: there is no such planner, or two of them look at one channel in two ways, such as costmaps of two sizes.
+    """
+
+    planners: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        _ = self.declares
+
+    @cached_property
+    def _parts(self) -> tuple[BatchPlanner, ...]:
+        return tuple(lift.rows(named_planner(text)[1].part) for text in self.planners)
+
+    @cached_property
+    def declares(self) -> Declaration:
+        """All that the planners need, and the largest of their top speeds."""
+        asked: dict[str, tuple[str, str | Channel]] = {}
+        for text, part in zip(self.planners, self._parts, strict=True):
+            own = part.declares
+            for need, (name, channel) in zip(own.needs, own.channels.items(), strict=True):
+                other, before = asked.setdefault(name, (text, need))
+                if before != need:
+                    raise InputError(f"planners {other!r} and {text!r} cannot take turns: each looks at its own {name} ({channel})")
+        declared = [part.declares for part in self._parts]
+        return Declaration(
+            needs=tuple(need for _, need in asked.values()),
+            notes=("reason",),
+            top_speed=max(own.top_speed for own in declared),
+            requires=tuple(dict.fromkeys(name for own in declared for name in own.requires)),
+        )
+
+    def act_by(self, observation: Observation, memory: Memory, settings: Mapping[str, Floats]) -> Answer:
+        """Return the twists (N, 3) of the planners that drive, and the memory: who drove last, from 1, and each planner's own."""
+        drives = settings["planner"].astype(np.int64)
+        count = len(drives)
+        before: Array = memory.get("drove", np.zeros(count, np.int64))
+        twists, reason = np.zeros((count, 3), np.float32), np.zeros(count, NOTES["reason"])
+        after: Memory = {"drove": drives + 1}
+        for k, planner in enumerate(self._parts):
+            rows = np.flatnonzero(drives == k).astype(np.int32)
+            kept = reset(memory.get(str(k), {}), (drives == k) & (before != k + 1))
+            if len(rows):
+                answer = planner.act(lift.some(observation, rows), rows_of(kept, rows))
+                put(kept, rows, answer.memory, count)
+                twists[rows] = answer.twists
+                reason[rows] = answer.notes.get("reason", reason[rows])
+            after[str(k)] = kept
+        return Answer(twists, after, {"reason": reason})

@@ -1,0 +1,33 @@
+"""A base for encodings whose actions are settings of a planner, which makes twists by them."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+from agora.core.state import Array, Floats
+from agora.errors import InputError
+from agora.interfaces import Limits
+from agora.policies.encoding import EncodingBase
+from agora.registry import name_of
+
+__all__ = ["PlannerSettings"]
+
+
+class PlannerSettings(EncodingBase):
+    """A base for encodings whose actions are settings of a planner; twists are no actions, and actions no twists."""
+
+    @abstractmethod
+    def settings(self, actions: Array) -> dict[str, Floats]:
+        """Return the settings (N,) by name of actions (N, A)."""
+
+    def twists(self, actions: Array, limits: Limits, pose: Floats, goal: Floats) -> Floats:
+        """Refuse: a planner makes twists of settings."""
+        raise InputError(f"{self._name}: actions are settings of a planner, not twists; planners such as 'applr' drive by them")
+
+    def actions(self, twists: Array, limits: Limits, pose: Floats, goal: Floats) -> Floats:
+        """Refuse: many settings lead to the same twist."""
+        raise InputError(f"{self._name}: a twist does not tell the settings of the planner that it came from")
+
+    @property
+    def _name(self) -> str:
+        return name_of("encodings", self)
