@@ -32,6 +32,7 @@ from agora.learning.facts import empty
 from agora.learning.part import EnvPart
 from agora.learning.rewards import Reward
 from agora.learning.single import AgoraEnv
+from agora.planners.local.go_to_goal import GoToGoal
 from agora.policies.encoding import Observe, to_actions, to_twists
 from agora.registry import Named
 
@@ -133,6 +134,20 @@ def test_larger_episodes_get_more_room_while_those_under_way_go_on(monkeypatch):
     assert roomy.keys() == tight.keys()
     for entry, seen in roomy.items():
         assert np.array_equal(seen, tight[entry])
+
+
+def test_a_teacher_drives_sideways_in_an_episode_that_got_more_room(monkeypatch):
+    given = {"obstacles": Named.of("obstacles_modes", "random", dynamic=(1, 19)), "robot": "ridgeback", "timeout": 3.0}
+    monkeypatch.setattr(environments, "_EXAMPLES", 1)
+    env = AgoraVectorEnv(suite(episodes=24, **given), "walk", 3, observe=SEE, teacher=GoToGoal())
+    env.reset()
+    rooms = 0
+    for _ in range(80):
+        actions = env.teach()
+        assert actions.shape == (3, 3)
+        rooms = max(rooms, len(env._parts))
+        env.step(actions)
+    assert rooms == 2
 
 
 def test_ten_million_episodes_are_drawn_as_they_begin():

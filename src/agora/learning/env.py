@@ -303,7 +303,7 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
             raise InputError("the environment has no teacher")
         actions = np.zeros((self.num_envs, self.observe.action_size(self.limits)), np.float32)
         for part in self._parts:
-            part.teach(self.teacher, actions)
+            part.teach(self.teacher, self.limits, actions)
         return actions
 
     def render(self) -> tuple[Array, ...] | None:

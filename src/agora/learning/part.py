@@ -16,7 +16,7 @@ from agora.learning.rewards import Clearances
 from agora.planners.memory import reset
 
 if TYPE_CHECKING:
-    from agora.interfaces import Channel, Encoding, Fact, Memory, Observation, Transition
+    from agora.interfaces import Channel, Encoding, Fact, Limits, Memory, Observation, Transition
     from agora.world.start import Start
 
 
@@ -100,12 +100,12 @@ class EnvPart:
             write = functools.partial(self._observe.write, self.seen, out)
             self.batch.world.threads.at(worlds, lambda first, last: write(first * count, last * count))
 
-    def teach(self, teacher: Any, actions: Floats) -> None:
-        """Write the actions that a planner takes in the worlds that are played here."""
+    def teach(self, teacher: Any, limits: Limits, actions: Floats) -> None:
+        """Write the actions that a planner takes in the worlds that are played here, with robots of these limits (N,)."""
         observers, rows = self.batch.observers, self.rows
         answer, _ = observers.ask(teacher, observers.observe(), self._memory, rows & self.batch.active)
         self._memory = answer.memory
-        actions[rows] = self._observe.actions(answer.twists, observers.one.limits, *self._ways())[rows]
+        actions[rows] = self._observe.actions(answer.twists, limits, *self._ways())[rows]
 
     def step(self, actions: Array, brought: Transition, facts: dict[str, Floats]) -> None:
         """Let one control period pass, and write what it brought to the robots under way that are played here.
