@@ -21,6 +21,7 @@ PLACE = Map.open((-7.3, -4.1), (40.0, 30.0))
 HEADING = 0.3
 LEARNED = {
     "ag_rl",
+    "all_in_one",
     "applr",
     "bc",
     "ds_rnn",

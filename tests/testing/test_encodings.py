@@ -22,7 +22,9 @@ from agora.policies.networks.ga3c import Ga3cNetwork
 from agora.policies.networks.judge import Judge
 from agora.policies.networks.mlp import Mlp
 from agora.policies.networks.sarl import SarlNetwork
+from agora.policies.planner_choice import PlannerChoice
 from agora.policies.robot_and_people import RobotAndPeople
+from agora.policies.rollout_settings import RolloutSettings
 from agora.testing import ContractError, check_encoding, check_network, check_reward
 
 
@@ -33,6 +35,8 @@ from agora.testing import ContractError, check_encoding, check_network, check_re
         Observe(0, goal_range=3.0),
         JointState(people=2),
         RobotAndPeople(people=3, places_only=False),
+        RolloutSettings(beams=9),
+        PlannerChoice(("teb", "dwa", "orca"), beams=7, pedestrians=2),
         Commands(),
         Commands(people=2, reach=3.0, sectors=32, margin=0.1),
     ],
@@ -119,6 +123,20 @@ def test_an_encoding_that_breaks_a_clause_is_told(monkeypatch, fault, clause):
 def test_what_is_not_registered_breaks_the_contract():
     with pytest.raises(ContractError, match='encoding Broken is not registered; .*project.entry-points."agora.encodings"'):
         check_encoding(Broken())
+
+
+class Together(PlannerChoice):
+    """Scores planners by all robots' actions."""
+
+    def settings(self, actions):
+        return super().settings(actions - actions.max(0))
+
+
+def test_a_setting_that_depends_on_other_robots_is_told(monkeypatch):
+    monkeypatch.setattr("agora.testing.encodings.name_of", lambda kind, encoding: "together")
+    monkeypatch.setattr("agora.testing.encodings.written_and_read", lambda encoding: encoding)
+    with pytest.raises(ContractError, match="Together: setting planner of a robot depends on others"):
+        check_encoding(Together())
 
 
 class Forgetful(Mlp):

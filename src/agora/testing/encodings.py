@@ -14,6 +14,7 @@ from agora.engine.observe import Observer
 from agora.engine.wiring import Wiring
 from agora.errors import InputError
 from agora.interfaces import Encoding, Observation, Setting
+from agora.policies.planner_settings import PlannerSettings
 from agora.registry import Plug, name_of
 from agora.robots.model import RobotModel
 from agora.sensors.lidar import Lidar
@@ -50,7 +51,7 @@ def check_encoding(encoding: Encoding, *, robot: RobotModel | None = None) -> No
     A file can name it with its parameters. Vectors are finite and between its bounds, in a crowd and with nobody about; a row
     depends on nothing but its own robot, and nothing is written but the rows that are asked for. To remember twice is to remember
     once, and nothing is remembered where an episode begins. Actions give finite twists, and the actions of these twists give them
-    again.
+    again; where actions are settings of a planner, each has a finite value for every robot, whatever the actions of the others are.
 
     Args:
         encoding: to check. The channels that it needs are there.
@@ -157,6 +158,9 @@ class _Check:
         o, count = observation, len(observation.pose)
         size = self.encoding.action_size(o.limits)
         actions = np.random.default_rng(3).uniform(-0.6, 0.6, (count, size)).astype(np.float32)
+        if isinstance(self.encoding, PlannerSettings):
+            self.sets(self.encoding, actions)
+            return
         twists = self.encoding.twists(actions, o.limits, o.pose, o.goal)
         if twists.shape != (count, 3) or not np.isfinite(twists).all():
             raise self.fail(f"the twists of {count} actions are of shape {twists.shape}, or not finite")
@@ -166,3 +170,13 @@ class _Check:
         again = self.encoding.twists(back, o.limits, o.pose, o.goal)
         if not np.allclose(again, twists, atol=1e-3):
             raise self.fail("the actions of its twists give other twists")
+
+    def sets(self, encoding: PlannerSettings, actions: Floats) -> None:
+        """Check what actions mean that are settings of a planner."""
+        whole = encoding.settings(actions)
+        for name, values in whole.items():
+            if values.shape != (len(actions),) or not np.isfinite(values).all():
+                raise self.fail(f"setting {name} of {len(actions)} actions is of shape {values.shape}, or not finite")
+            alone = [encoding.settings(actions[n : n + 1])[name][0] for n in range(len(actions))]
+            if not np.array_equal(values, alone):
+                raise self.fail(f"setting {name} of a robot depends on others")
