@@ -31,9 +31,8 @@ def chooses(path: Any, weight: Any = 0.0, bias: tuple[float, ...] = (0.0, 0.0, 0
     """Return the planner with a policy that scores planners by the distance of the goal and a bias, in a file."""
     weights = np.zeros((SEE.length, len(bias)), np.float32)
     weights[GOAL] = weight
-    Policy.of_layers(SEE, (Layer(weights, np.array(bias, np.float32)),), {"label": "small"}, None, 0.3).save(
-        path / "one.safetensors"
-    )
+    layer = Layer(weights, np.array(bias, np.float32))
+    Policy.of_layers(SEE, (layer,), {"label": "small"}, None, 0.3).save(path / "one.safetensors")
     return AllInOne(str(path / "one.safetensors"))
 
 
