@@ -45,6 +45,7 @@ OWN = {
     "lstm_rl": "crowdnav",
     "rlca": "rlca",
     "rosnav_rl": "rosnav",
+    "sa_cadrl": "ga3c",
     "sarl": "crowdnav",
     "td3": "dynabarn_generated",
     "trail": "drl_vo",

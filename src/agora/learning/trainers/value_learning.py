@@ -4,6 +4,10 @@ Y. F. Chen et al., ICRA 2017, algorithm 2; C. Chen et al., ICRA 2019, algorithm 
 network imitates a teacher: it learns the discounted return of every state of the teacher's episodes. Then it explores: it takes the
 velocity that promises most, or now and then a random one, and learns from the reward and from the value that an older copy of it
 gives the next state. As in the code, only episodes that end at the goal or in a collision are learned from.
+
+One policy drives all robots of a world, and each robot sees the others as people. Each plays an episode of its own, without the
+steps in which it waits for the others. Robots may make way for each other for ever: where a world has several, episodes that run
+out of time are learned from, too.
 """
 
 from __future__ import annotations
@@ -11,7 +15,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any
 
 import numpy as np
@@ -21,9 +25,10 @@ from torch import nn
 from agora.config import parse_component
 from agora.core.state import Array, Floats
 from agora.errors import DivergedError, InputError
-from agora.interfaces import Network, Savable, Shape, TrainingRun
+from agora.interfaces import Limits, Network, Savable, Shape, TrainingRun, Transition
 from agora.learning.env import AgoraVectorEnv
 from agora.learning.rewards import Reward
+from agora.learning.stages import StagesVectorEnv, worlds_of
 from agora.learning.trainers.checkpoint import restore, state_of
 from agora.learning.trainers.episodes import WITHOUT_END
 from agora.policies.encoding import FromLimitToLimit, to_actions
@@ -37,6 +42,7 @@ from agora.ranges import Chance, Count, Number, Rate
 from agora.registry import Named, Plug, name_of
 
 _IMITATION, _EXPLORATION, _SAMPLES = range(3)  # uses of random numbers
+_ENDS = {"reached", "pedestrian_collision", "wall_collision", "robot_collision"}  # of episodes that are learned from
 
 
 @dataclass(frozen=True)
@@ -47,10 +53,11 @@ class ValueLearning:
         network: that learns: a registered one that values states, with candidates and reward in its ``ahead``.
         observe: the joint states.
         teacher: planner that is imitated.
-        demonstrations: episodes of the teacher.
+        demonstrations: episodes of the teacher in each stage; every robot of a world plays one.
         epochs: passes over the demonstrations.
         imitation_rate: learning rate of the imitation.
-        episodes: of exploration, at least.
+        more_stages: stages of the suite in whose worlds robots drive, too.
+        episodes: of exploration in each stage, at least.
         rate: learning rate of the exploration.
         momentum: of the gradient descent.
         round: episodes between two updates of the older copy.
@@ -59,7 +66,7 @@ class ValueLearning:
         memory: states that are kept.
         epsilon: share of random velocities at the beginning and at the end.
         decay: episodes from the beginning to the end of epsilon.
-        worlds: episodes side by side.
+        worlds: side by side, of all stages together.
         threads: of PyTorch.
         validate: rounds between two validations.
     """
@@ -70,6 +77,7 @@ class ValueLearning:
     demonstrations: Number = 3000
     epochs: Count = 50
     imitation_rate: Rate = 0.01
+    more_stages: tuple[str, ...] = ()
     episodes: Number = 10_000
     rate: Rate = 0.01
     momentum: Chance = 0.9
@@ -118,6 +126,7 @@ class ValueLearning:
             restore(arrays, network, descent)
             memory.restore(arrays)
         worlds = self._worlds(run)
+        learned = _ENDS | {"timeout"} if worlds.num_envs > self.worlds else _ENDS
         while episode < of:
             learns = rounds > 0  # the first round imitates
             count = self.round if learns else self.demonstrations
@@ -127,17 +136,21 @@ class ValueLearning:
                 yield None
                 ends.append(outcome)
                 steps += len(states)
-                if outcome in ("reached", "pedestrian_collision", "wall_collision"):
+                if outcome in learned:
                     memory.add(states, self._targets(states, rewards, older) if learns else self._returns(states, rewards))
             rng = np.random.default_rng((seed, _SAMPLES, rounds))
             batches = self.updates if learns else self.epochs * (memory.filled // self.batch)
             if not memory.filled:
-                raise DivergedError(f"step {steps}: none of {count} episodes ended at the goal or in a collision: {Counter(ends)}")
+                raise DivergedError(
+                    f"step {steps}: none of {len(ends)} episodes ended at the goal or in a collision: {Counter(ends)}"
+                )
             loss = self._learn(network, descent, memory, batches, self.rate if learns else self.imitation_rate, rng)
             if not math.isfinite(loss):
                 raise DivergedError(f"step {steps}: the loss is {loss}; the last good checkpoint stays")
             episode, rounds = episode + count, rounds + 1
-            shares = {name: ends.count(name) / count for name in ("reached", "pedestrian_collision", "timeout")}
+            shares = {
+                name: ends.count(name) / len(ends) for name in ("reached", "pedestrian_collision", "robot_collision", "timeout")
+            }
             run.log(steps, episode / of, loss=loss, epsilon=self._epsilon(episode) if learns else 0.0, episode=episode, **shares)
             yield self._policy(network, run, steps, episode)
             if rounds == 1 or rounds % self.validate == 0 or episode >= of:
@@ -146,50 +159,53 @@ class ValueLearning:
             run.save(steps, {"episode": episode, "rounds": rounds, "steps": steps}, state)
         worlds.close()
 
-    def _worlds(self, run: TrainingRun) -> AgoraVectorEnv:
+    def _worlds(self, run: TrainingRun) -> AgoraVectorEnv | StagesVectorEnv:
         ahead = self.ahead
-        reward = Reward(0.0, ahead.reached, ahead.collision, ahead.discomfort, ahead.discomfort_distance)
+        reward = _Comfort(0.0, ahead.reached, ahead.collision, ahead.discomfort, ahead.discomfort_distance)
         [teacher] = self.named_parts()
         observe = _Driven(**vars(self.observe))
         chosen: dict[str, Any] = {"observe": observe, "reward": reward, "teacher": teacher.part, "episodes": WITHOUT_END}
-        worlds = AgoraVectorEnv(run.suite, run.stage, self.worlds, seed=run.seed, **chosen)
-        worlds.refuse_several("value_learning")
-        return worlds
+        return worlds_of(run.suite, (run.stage, *self.more_stages), self.worlds, seed=run.seed, **chosen)
 
     def _episodes(
-        self, run: TrainingRun, worlds: AgoraVectorEnv, policy: Policy | None, first: int, count: int
+        self, run: TrainingRun, worlds: AgoraVectorEnv | StagesVectorEnv, policy: Policy | None, first: int, count: int
     ) -> Iterator[tuple[Floats, Floats, str]]:
-        """Play the episodes ``first`` to ``first + count - 1`` with a policy, or with the teacher.
+        """Play the episodes ``first`` to ``first + count - 1`` of each stage with a policy, or with the teacher.
 
         Every one of them is played to its end, so that long ones are as frequent as they are; what worlds play meanwhile is
         dropped.
 
         Yields:
-            states (T, D), rewards (T,) and outcome of each episode, in the order in which they end.
+            states (T, D), rewards (T,) and outcome of each robot's episode, in the order in which they end.
         """
         rng = np.random.default_rng((run.seed, _EXPLORATION, first))
-        kept: list[list[tuple[Floats, np.float32]]] = [[] for _ in range(self.worlds)]
+        kept: list[list[tuple[Floats, np.float32]]] = [[] for _ in range(worlds.num_envs)]
+        nobody = np.zeros(worlds.num_envs, np.bool_)
         seen, _ = worlds.reset(options={"entry": first})
-        scale = self.observe.scale(worlds.limits)
+        parts = worlds.parts if isinstance(worlds, StagesVectorEnv) else [worlds]
+        limits = Limits(
+            *map(np.concatenate, zip(*(vars(part.robot.limits(part.num_envs)).values() for part in parts), strict=True))
+        )
+        scale, robots = self.observe.scale(limits), sum(part.robots for part in parts)
         done = 0
-        while done < count:
+        while done < count * robots:
             if policy:
-                velocities = self._explore(policy, seen, self._epsilon(first + done), rng)
+                velocities = self._explore(policy, seen, self._epsilon(first + done // robots), rng)
                 twists = np.column_stack([to_robot_frame(velocities, seen) * scale[:, None], np.zeros(len(seen), np.float32)])
-                actions = to_actions(twists, worlds.limits)
+                actions = to_actions(twists, limits)
             else:
                 actions = worlds.teach()
             after, rewards, terminated, truncated, infos = worlds.step(actions)
-            for w in range(self.worlds):
-                kept[w].append((seen[w], rewards[w]))
-            for w in np.flatnonzero(terminated | truncated).tolist():
-                if infos["final_info"]["entry"][w] < first + count:
+            for n in np.flatnonzero(~infos.get("waiting", nobody)).tolist():
+                kept[n].append((seen[n], rewards[n]))
+            for n in np.flatnonzero(terminated | truncated).tolist():
+                if infos["final_info"]["entry"][n] < first + count:
                     done += 1
-                    states, gains = zip(*kept[w], strict=True)
+                    states, gains = zip(*kept[n], strict=True)
                     seen_by = np.stack(states)
                     rewards_of = self._with_norm(seen_by, np.array(gains, np.float32))
-                    yield seen_by, rewards_of, infos["final_info"]["outcome"][w]
-                kept[w] = []
+                    yield seen_by, rewards_of, infos["final_info"]["outcome"][n]
+                kept[n] = []
             seen = after
 
     def _with_norm(self, states: Floats, rewards: Floats) -> Floats:
@@ -252,6 +268,20 @@ class ValueLearning:
 
 class _Driven(FromLimitToLimit, JointState):
     """Joint states of robots whose actions go from limit to limit: the teacher and the explorer drive any robot."""
+
+
+class _Comfort(Reward):
+    """The reward of the look-ahead: other robots are people, by their distance at the end of a control period."""
+
+    @property
+    def asks(self) -> frozenset[str]:
+        """The clearance to other robots, too."""
+        return super().asks | {"robots"}
+
+    def terms(self, transition: Transition) -> dict[str, Floats]:
+        """Return the terms (N,), weighted, by name."""
+        clearance = np.minimum(transition.clearance, transition.facts["robots"])
+        return super().terms(replace(transition, clearance=clearance))
 
 
 def _network_of(policy: Policy) -> ValueNetwork:

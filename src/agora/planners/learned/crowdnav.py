@@ -1,4 +1,4 @@
-"""The planners of the CrowdNav family: CADRL, LSTM-RL, SARL and SARL*, with weights that were trained here.
+"""The planners of the CrowdNav family: CADRL, LSTM-RL, SA-CADRL, SARL and SARL*, with weights that were trained here.
 
 Y. F. Chen, M. Liu, M. Everett, J. P. How, "Decentralized non-communicating multiagent collision avoidance with deep reinforcement
 learning", ICRA 2017; M. Everett, Y. F. Chen, J. P. How, "Motion planning among dynamic, decision-making agents with deep
@@ -6,8 +6,6 @@ reinforcement learning", IROS 2018; Y. F. Chen, M. Everett, M. Liu, J. P. How, "
 reinforcement learning", IROS 2017; C. Chen, Y. Liu, S. Kreiss, A. Alahi, "Crowd-robot interaction: crowd-aware robot navigation
 with attention-based deep reinforcement learning", ICRA 2019; K. Li, Y. Xu, J. Wang, M. Q.-H. Meng, "SARL*: deep reinforcement
 learning based human-aware navigation for mobile robot in indoor environments", ROBIO 2019.
-
-SA-CADRL (IROS 2017) is CADRL with another network and reward: ``cadrl`` drives with a file of its weights, too. None comes along.
 
 They believe that everybody keeps their velocity for one step, where the code of CrowdNav asks its simulator by default. They treat
 other robots as people. All but SARL* see no walls.
@@ -41,6 +39,19 @@ class LstmRl(ValuePlanner):
     """
 
     file: str = "lstm_rl"
+
+
+@dataclass(frozen=True)
+class SaCadrl(ValuePlanner):
+    """Y. F. Chen et al. 2017 (SA-CADRL): the largest of what it sees of all people, and a cost of being on their wrong side.
+
+    It learned to keep right among robots that all keep right.
+
+    Attributes:
+        file: of the policy.
+    """
+
+    file: str = "sa_cadrl"
 
 
 @dataclass(frozen=True)
