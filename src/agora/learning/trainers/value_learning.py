@@ -28,6 +28,7 @@ from agora.errors import DivergedError, InputError
 from agora.interfaces import Limits, Network, Savable, Shape, TrainingRun, Transition
 from agora.learning.env import AgoraVectorEnv
 from agora.learning.rewards import Reward
+from agora.learning.settings_env import SettingsEnv
 from agora.learning.stages import StagesVectorEnv, worlds_of
 from agora.learning.trainers.checkpoint import restore, state_of
 from agora.learning.trainers.episodes import WITHOUT_END
@@ -165,7 +166,9 @@ class ValueLearning:
         [teacher] = self.named_parts()
         observe = _Driven(**vars(self.observe))
         chosen: dict[str, Any] = {"observe": observe, "reward": reward, "teacher": teacher.part, "episodes": WITHOUT_END}
-        return worlds_of(run.suite, (run.stage, *self.more_stages), self.worlds, seed=run.seed, **chosen)
+        worlds = worlds_of(run.suite, (run.stage, *self.more_stages), self.worlds, seed=run.seed, **chosen)
+        assert not isinstance(worlds, SettingsEnv)  # these actions are twists
+        return worlds
 
     def _episodes(
         self, run: TrainingRun, worlds: AgoraVectorEnv | StagesVectorEnv, policy: Policy | None, first: int, count: int
