@@ -336,6 +336,7 @@ OF_NO_MODULE = {
     "perception.simulated_groups": "the published rates of finding groups",
     "planners.bad_input": "every planner, in episodes",
     "planners.inter.interplanners": "those of Arena",
+    "planners.learned.sa_cadrl": "the side to which its robots keep",
     "planners.local.crowdnav_circle": "the published rates of a planner",
     "planners.narrow_places": "every planner that reads walls",
     "planners.notes": "from the call to the file",
