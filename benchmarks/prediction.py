@@ -1,77 +1,153 @@
-"""The learned predictor on scenes that it has not learned from: `python benchmarks/prediction.py`.
+"""Predictors on people whom they have not learned from: `python benchmarks/prediction.py`, or with one of the words below.
 
-ETH/UCY leave one set out, as trajectory prediction does (A. Gupta et al., "Social GAN", CVPR 2018): weights are learned from four
-of the sets eth, hotel, univ, zara01 and zara02 and judged on the fifth. Nothing simulated is learned from. ``--own`` judges the
-weights that come with Agora instead, on the scenes that they have not seen. Differences are from constant velocity for the same
-people at the same moments, with intervals of 95 % from drawing stretches of 4.8 s anew. It needs the extra learning and ETH/UCY,
-and 10 minutes.
+Without a word: ETH/UCY leave one set out, as trajectory prediction does (A. Gupta et al., "Social GAN", CVPR 2018). Weights of
+`learned_motion` are learned from four of the sets eth, hotel, univ, zara01 and zara02 and judged on the fifth; nothing simulated is
+learned from (10 minutes, with the extra learning). ``held_out``: the weights that come with Agora, on the scenes that they have not
+seen. ``simulated``: predictors among the people of suites for tests, who see no robot.
+
+Differences are from constant velocity for the same people at the same moments, with intervals of 95 % from drawing stretches of
+4.8 s anew, and of simulated people whole episodes.
 """
 
 from __future__ import annotations
 
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from agora.core.state import Doubles
+from agora.benchmark.statistics import Estimate
+from agora.config import parse_component
+from agora.core.state import Array, Doubles
 from agora.datasets.eth_ucy import read_scene
-from agora.interfaces import Predictor
+from agora.interfaces import Memory, Predictor
 from agora.learning.motion import lessons, save
-from agora.learning.trainers.motion import fit
+from agora.learning.walks import Walks, simulated
 from agora.predictors.constant_velocity import ConstantVelocity
 from agora.predictors.learned_motion import LearnedMotion
+from agora.tasks.suite import load_suite
+from agora.testing import observation
 from agora.validation.distances import mean
 from agora.validation.prediction import AHEAD, Samples
 from agora.validation.stretches import HELD_OUT
 
 SETS = {name: (name,) for name in ("eth", "hotel", "zara01", "zara02")} | {"univ": ("students001", "students003")}
 STEPS, SEED = 3000, 1
+CROWDS = (("attngraph", "randomised", 0.25), ("attngraph", "fixed", 0.25), ("crowdnav", "invisible", 0.25), ("social", "", 0.2))
+PREDICTORS = ("goal_directed", "crowd_rollout:walls=false", "learned_motion")
+EPISODES, SECONDS, EVERY = 8, 25.0, 4
 
 
-def errors(predictor: Predictor, scenes: Sequence[str]) -> list[tuple[list[Doubles], list[Doubles]]]:
-    """The average and the final errors in each scene, sample by sample, m."""
-    return [Samples.of(read_scene(name)).errors(predictor) for name in scenes]
+def cells(plain: Sequence[Array], ours: Sequence[Array]) -> list[str]:
+    """Both means and the mean difference of errors that lie in blocks."""
+    count = np.array([float(part.size) for part in plain])
+    theirs, mine = (np.array([part.sum() for part in parts]) for parts in (plain, ours))
+    off: Estimate = mean(mine - theirs, count)
+    return [
+        f"{theirs.sum() / count.sum():.3f}",
+        f"{mine.sum() / count.sum():.3f}",
+        f"{off.value:+.3f} [{off.low:+.3f}, {off.high:+.3f}]",
+    ]
 
 
-def stretches(values: Sequence[Doubles]) -> tuple[Doubles, Doubles]:
-    """The sums over stretches of 4.8 s, and how many values each has."""
-    parts = [np.concatenate(values[k : k + AHEAD]) for k in range(0, len(values), AHEAD)]
-    return np.array([part.sum() for part in parts]), np.array([float(part.size) for part in parts])
+def heads(*names: str) -> str:
+    """The head of a table whose columns are those of `cells` under several names."""
+    first = [cell for name in names for cell in (f"{name}: constant velocity", "predictor", "difference")]
+    return f"| people | {' | '.join(first)} |\n|{' --- |' * (len(first) + 1)}"
 
 
-def row(name: str, scenes: Sequence[str], predictor: Predictor) -> str:
-    """A line: the errors of both, and their difference."""
-    cells = [name]
-    ours, plain = errors(predictor, scenes), errors(ConstantVelocity(), scenes)
+def recorded(name: str, scenes: Sequence[str], predictor: Predictor) -> str:
+    """A line of average and final errors on recorded people, m."""
+    found = [[Samples.of(read_scene(scene)).errors(one) for scene in scenes] for one in (ConstantVelocity(), predictor)]
+    line = [name]
     for which in (0, 1):
-        sums = [stretches(part[which]) for part in ours]
-        others = [stretches(part[which]) for part in plain]
-        count = np.concatenate([counts for _, counts in sums])
-        mine, theirs = (np.concatenate([one for one, _ in parts]) for parts in (sums, others))
-        off = mean(mine - theirs, count)
-        cells += [f"{theirs.sum() / count.sum():.2f}", f"{mine.sum() / count.sum():.2f}"]
-        cells.append(f"{off.value:+.3f} [{off.low:+.3f}, {off.high:+.3f}]")
-    return f"| {' | '.join(cells)} |"
+        blocks = [[block for part in one for block in stretches(part[which])] for one in found]
+        line += cells(*blocks)
+    return f"| {' | '.join(line)} |"
 
 
-def main() -> None:
-    """Print a line for each set."""
-    print("| set | constant velocity, average | learned | difference | constant velocity, final | learned | difference |")
-    print("|" + " --- |" * 7)
-    if "--own" in sys.argv[1:]:
-        for scene in HELD_OUT:
-            print(row(scene, (scene,), LearnedMotion()), flush=True)
-        return
+def stretches(values: Sequence[Doubles]) -> Iterator[Array]:
+    """Errors in stretches of 4.8 s."""
+    for k in range(0, len(values), AHEAD):
+        yield np.concatenate(values[k : k + AHEAD])
+
+
+def left_out() -> None:
+    """Print a line for each set of ETH/UCY, by weights learned from the others."""
+    from agora.learning.trainers.motion import fit
+
     with tempfile.TemporaryDirectory() as folder:
         for name, scenes in SETS.items():
             others = [scene for other, parts in SETS.items() if other != name for scene in parts]
             sets, shares = zip(*lessons(others, crowds=()), strict=True)
             path = Path(folder) / f"{name}.safetensors"
             save(fit(sets, shares, steps=STEPS, seed=SEED), path, {"data": " ".join(others)})
-            print(row(name, scenes, LearnedMotion(str(path))), flush=True)
+            print(recorded(name, scenes, LearnedMotion(str(path))), flush=True)
+
+
+def errors(walks: Walks, predictor: Predictor) -> Array:
+    """The distances (S, T) at all moments of the next 4.8 s, m."""
+    last, found = round(4.8 / walks.step), []
+    memory: Memory = {}
+    for moment in range(len(walks.position) - last):
+        tracks = walks.tracks(moment)
+        scene = replace(observation(len(tracks.id), 0, dt=walks.step), pedestrians=tracks, robots=None)
+        scene = replace(scene, pose=np.full_like(scene.pose, 1e4))
+        answer = predictor.predict(scene, last, walks.step, memory)
+        memory = answer.memory
+        span = slice(moment, moment + last + 1)
+        counts = (walks.present[span] & (walks.id[span] == tracks.id)).all(0)
+        if moment and moment % EVERY == 0 and counts.any():
+            ways = np.moveaxis(walks.position[span][1:], 0, 2)
+            found.append(np.linalg.norm(answer.position - ways, axis=-1)[counts])
+    return np.concatenate(found) if found else np.zeros((0, last))
+
+
+def among_simulated() -> None:
+    """Print a line for each suite and predictor, of errors after 1.2 s, on average and after 4.8 s, m."""
+    for suite, stage, step in CROWDS:
+        names = [stage] if stage else [one.name for one in load_suite(suite).stages]
+        crowds = [simulated(suite, name, EPISODES, seconds=SECONDS, every=step) for name in names]
+        alone = [episode(walks, k) for walks in crowds for k in range(EPISODES)]
+        plain = [errors(walks, ConstantVelocity()) for walks in alone]
+        some = [k for k, part in enumerate(plain) if part.size]
+        for text in PREDICTORS:
+            predictor = parse_component("predictors", text, "predictor").part
+            ours = [errors(alone[k], predictor) for k in some]
+            line = []
+            for which in range(3):
+                line += cells(*([chosen(part, step)[which] for part in parts] for parts in ([plain[k] for k in some], ours)))
+            print(f"| `{suite}` {stage}, `{text}` | {' | '.join(line)} |", flush=True)
+
+
+def chosen(part: Array, step: float) -> tuple[Array, Array, Array]:
+    """Of the errors (S, T): after 1.2 s, on average, and after 4.8 s."""
+    return part[:, round(1.2 / step) - 1], part.mean(1), part[:, -1]
+
+
+def episode(walks: Walks, world: int) -> Walks:
+    """The people of one world."""
+    one = slice(world, world + 1)
+    parts = (walks.position, walks.velocity, walks.present, walks.id)
+    return Walks(*(part[:, one] for part in parts), walks.step)
+
+
+def main() -> None:
+    """Print the table that the command line asks for."""
+    word = sys.argv[1] if len(sys.argv) > 1 else ""
+    if word == "simulated":
+        print(heads("after 1.2 s", "average", "after 4.8 s"))
+        among_simulated()
+        return
+    print(heads("average", "final"))
+    if word == "held_out":
+        for scene in HELD_OUT:
+            print(recorded(scene, (scene,), LearnedMotion()), flush=True)
+    else:
+        left_out()
 
 
 if __name__ == "__main__":
