@@ -88,9 +88,9 @@ def left_out() -> None:
             print(recorded(name, scenes, LearnedMotion(str(path))), flush=True)
 
 
-def errors(walks: Walks, predictor: Predictor) -> Array:
-    """The distances (S, T) at all moments of the next 4.8 s, m."""
-    last, found = round(4.8 / walks.step), []
+def errors(walks: Walks, predictor: Predictor) -> list[Array]:
+    """The distances (S, T) at all moments of the next 4.8 s, m, world by world."""
+    last, found, worlds = round(4.8 / walks.step), [], []
     memory: Memory = {}
     for moment in range(len(walks.position) - last):
         tracks = walks.tracks(moment)
@@ -100,10 +100,11 @@ def errors(walks: Walks, predictor: Predictor) -> Array:
         memory = answer.memory
         span = slice(moment, moment + last + 1)
         counts = (walks.present[span] & (walks.id[span] == tracks.id)).all(0)
-        if moment and moment % EVERY == 0 and counts.any():
+        if moment and moment % EVERY == 0:
             ways = np.moveaxis(walks.position[span][1:], 0, 2)
             found.append(np.linalg.norm(answer.position - ways, axis=-1)[counts])
-    return np.concatenate(found) if found else np.zeros((0, last))
+            worlds.append(np.nonzero(counts)[0])
+    return [np.concatenate(found)[np.concatenate(worlds) == world] for world in range(walks.present.shape[1])]
 
 
 def among_simulated() -> None:
@@ -111,28 +112,20 @@ def among_simulated() -> None:
     for suite, stage, step in CROWDS:
         names = [stage] if stage else [one.name for one in load_suite(suite).stages]
         crowds = [simulated(suite, name, EPISODES, seconds=SECONDS, every=step) for name in names]
-        alone = [episode(walks, k) for walks in crowds for k in range(EPISODES)]
-        plain = [errors(walks, ConstantVelocity()) for walks in alone]
+        plain = [part for walks in crowds for part in errors(walks, ConstantVelocity())]
         some = [k for k, part in enumerate(plain) if part.size]
         for text in PREDICTORS:
             predictor = parse_component("predictors", text, "predictor").part
-            ours = [errors(alone[k], predictor) for k in some]
+            ours = [part for walks in crowds for part in errors(walks, predictor)]
             line = []
             for which in range(3):
-                line += cells(*([chosen(part, step)[which] for part in parts] for parts in ([plain[k] for k in some], ours)))
+                line += cells(*([chosen(parts[k], step)[which] for k in some] for parts in (plain, ours)))
             print(f"| `{suite}` {stage}, `{text}` | {' | '.join(line)} |", flush=True)
 
 
 def chosen(part: Array, step: float) -> tuple[Array, Array, Array]:
     """Of the errors (S, T): after 1.2 s, on average, and after 4.8 s."""
     return part[:, round(1.2 / step) - 1], part.mean(1), part[:, -1]
-
-
-def episode(walks: Walks, world: int) -> Walks:
-    """The people of one world."""
-    one = slice(world, world + 1)
-    parts = (walks.position, walks.velocity, walks.present, walks.id)
-    return Walks(*(part[:, one] for part in parts), walks.step)
 
 
 def main() -> None:

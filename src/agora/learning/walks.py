@@ -125,7 +125,7 @@ def samples_of(walks: Walks, every: int = 1) -> Samples:
 
 
 def _moments(walks: Walks, ahead: Ints, every: int) -> Iterator[tuple[Seen, Floats]]:
-    """Those who count at each moment, and by how much they then leave the way at constant velocity."""
+    """Yield the people who count at each moment, and by how much they then leave the way at constant velocity."""
     place, last = walks.position, int(ahead[-1])
     memory: Memory = {}
     for moment in range(len(place) - last):

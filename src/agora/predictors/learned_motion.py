@@ -38,7 +38,7 @@ SUFFIX, FORMAT = ".safetensors", "agora.motion 1"
 
 @dataclass(frozen=True)
 class LearnedMotion:
-    """Everybody goes on as the people of the training went on who had walked so, beside such neighbours.
+    """Everybody goes on as people of the training did after such a past and among such neighbours.
 
     Robots and walls are not seen. Somebody who has been standing is expected to stand.
 
