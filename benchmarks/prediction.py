@@ -36,7 +36,14 @@ from agora.validation.stretches import HELD_OUT
 
 SETS = {name: (name,) for name in ("eth", "hotel", "zara01", "zara02")} | {"univ": ("students001", "students003")}
 STEPS, SEED = 3000, 1
-CROWDS = (("attngraph", "randomised", 0.25), ("attngraph", "fixed", 0.25), ("crowdnav", "invisible", 0.25), ("social", "", 0.2))
+CROWDS = (
+    *(("attngraph", stage, "", 0.25) for stage in ("randomised", "fixed")),
+    ("crowdnav", "invisible", "", 0.25),
+    ("social", "", "", 0.2),
+    *(("social", "canteen", model, 0.2) for model in ("helbing", "pedsim", "pysocial", "orca")),
+)
+"""Suite, stage or nothing for all, crowd model or nothing for the stage's, and the time between two moments, s."""
+
 PREDICTORS = ("goal_directed", "crowd_rollout:walls=false", "learned_motion")
 EPISODES, SECONDS, EVERY = 8, 25.0, 4
 
@@ -109,9 +116,9 @@ def errors(walks: Walks, predictor: Predictor) -> list[Array]:
 
 def among_simulated() -> None:
     """Print a line for each suite and predictor, of errors after 1.2 s, on average and after 4.8 s, m."""
-    for suite, stage, step in CROWDS:
+    for suite, stage, model, step in CROWDS:
         names = [stage] if stage else [one.name for one in load_suite(suite).stages]
-        crowds = [simulated(suite, name, EPISODES, seconds=SECONDS, every=step) for name in names]
+        crowds = [simulated(suite, name, EPISODES, seconds=SECONDS, every=step, model=model) for name in names]
         plain = [part for walks in crowds for part in errors(walks, ConstantVelocity())]
         some = [k for k, part in enumerate(plain) if part.size]
         for text in PREDICTORS:
@@ -120,7 +127,8 @@ def among_simulated() -> None:
             line = []
             for which in range(3):
                 line += cells(*([chosen(parts[k], step)[which] for k in some] for parts in (plain, ours)))
-            print(f"| `{suite}` {stage}, `{text}` | {' | '.join(line)} |", flush=True)
+            who = " ".join(word for word in (f"`{suite}`", stage, f"by `{model}`" if model else "") if word)
+            print(f"| {who}, `{text}` | {' | '.join(line)} |", flush=True)
 
 
 def chosen(part: Array, step: float) -> tuple[Array, Array, Array]:

@@ -13,6 +13,7 @@ from agora.engine.conditions import Conditions
 from agora.engine.engine import Engine
 from agora.interfaces import Memory, Tracks
 from agora.predictors.motion_seen import Seen, seen, turned
+from agora.registry import make
 from agora.tasks.suite import load_suite
 
 RECORDED = 0.4
@@ -83,7 +84,7 @@ def recorded(scene: str) -> Walks:
     return Walks(*places, present[:, None], who[:, None], RECORDED)
 
 
-def simulated(suite: str, stage: str, episodes: int, *, seconds: float, every: float) -> Walks:
+def simulated(suite: str, stage: str, episodes: int, *, seconds: float, every: float, model: str = "") -> Walks:
     """Return the people of a stage's first episodes, who see each other and no robot.
 
     Args:
@@ -92,9 +93,12 @@ def simulated(suite: str, stage: str, episodes: int, *, seconds: float, every: f
         episodes: how many, side by side.
         seconds: time from the first moment to the last, s.
         every: time between two moments, s; a multiple of the physics period.
+        model: name of the crowd model of everybody; the stage's own where empty.
     """
     chosen = load_suite(suite)
     conditions = replace(Conditions.of(chosen.stage(stage)), ends=0, sees_robots=False)
+    if model:
+        conditions = replace(conditions, crowd=tuple(make("crowd_models", model) for _ in conditions.models))
     starts = [chosen.start(stage, number) for number in range(episodes)]
     engine = Engine.of(starts, conditions, worlds=episodes)
     for world, start in enumerate(starts):
