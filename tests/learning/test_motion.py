@@ -76,3 +76,20 @@ def error(arrays: dict[str, np.ndarray], samples: Samples) -> float:
     """The mean distance from where people were, m."""
     ways = np.einsum("tk,nkc->ntc", faded(samples.moments.tolist()), deviations(arrays, samples.seen))
     return float(np.linalg.norm(ways - samples.off, axis=-1).mean())
+
+
+def test_the_command_writes_weights_that_predict_and_says_how_they_were_made(data, tmp_path, capsys):
+    pytest.importorskip("torch")
+    from agora.learning.motion import main
+    from agora.policies.weights import read_safetensors
+    from agora.predictors.learned_motion import LearnedMotion
+
+    path = tmp_path / "new" / "motion.safetensors"
+    main([str(path), "--scenes", "hotel", "--no-simulated", "--steps", "3"])
+    assert capsys.readouterr().out == f"{path}: learned from {len(samples_of(recorded('hotel')).off)} samples\n"
+    about, _ = read_safetensors(path)
+    assert about["data"] == "hotel" and about["command"].endswith("--scenes hotel --no-simulated --steps 3")
+    assert LearnedMotion(str(path)).files() == [path]
+    with pytest.raises(SystemExit):
+        main([str(path), "--scenes", "hotle", "--no-simulated"])
+    assert "hotel" in capsys.readouterr().err
