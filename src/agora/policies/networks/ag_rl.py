@@ -93,7 +93,7 @@ class AgRlNetwork(Remembering):
             out[present] = values
             return out
 
-        there = _futures(persons[present], len(arrays["person.weight"]))
+        there = self.places(persons[present])[:, : len(arrays["person.weight"])]
         people = relu(layer("people", relu(layer("person", there))))
         queries, keys, values = (placed(layer(name, people)) for name in ("asks", "answers", "tells"))
         crowd = placed(relu(layer("crowd", mix(queries, keys, values, present, HEADS)[present])))
@@ -105,6 +105,12 @@ class AgRlNetwork(Remembering):
         after = named.unit("node", both, state)
         hidden = tanh(layer("actor.1", tanh(layer("actor.0", layer("output", after)))))
         return layer("actor.2", hidden), after
+
+    def places(self, persons: Floats) -> Floats:
+        """Return places of now and at constant velocity, and radii, (M, 2 (PERIODS + 1) + 1), of people (M, PERSON) as seen."""
+        ahead = (np.arange(PERIODS + 1) * STEP).astype(np.float32)
+        there = (persons[:, None, :2] + ahead[:, None] * persons[:, None, 2:4]).reshape(len(persons), 2 * (PERIODS + 1))
+        return np.concatenate([there, persons[:, 4:5]], 1)
 
     def onnx_step(self, policy: Policy, seen: Value, memory: Value) -> tuple[Value, Value]:
         """Return the actions (N, 2) and the next memory (N, S)."""
@@ -133,10 +139,3 @@ class AgRlNetwork(Remembering):
         from agora.policies.learners.ag_rl import AgRlLearner
 
         return AgRlLearner(self, shape)
-
-
-def _futures(persons: Floats, inputs: int) -> Floats:
-    """The inputs of the network (M, I) for people (M, 6): their places at constant velocity, and their radii."""
-    ahead = (np.arange(PERIODS + 1) * STEP).astype(np.float32)
-    places = (persons[:, None, :2] + ahead[:, None] * persons[:, None, 2:4]).reshape(len(persons), 2 * (PERIODS + 1))
-    return np.concatenate([places, persons[:, 4:5]], 1)[:, :inputs]

@@ -1,0 +1,144 @@
+"""Learns the weights of `agora.predictors.learned_motion` from recorded and simulated people.
+
+    python -m agora.learning.motion motion.safetensors --seed 1
+    python -m agora.learning.motion motion.safetensors --scenes eth hotel zara01 zara02 --no-simulated
+
+The first is how the weights that come with Agora were made: the scenes of ETH/UCY on which crowd models are calibrated, and people
+of three suites for training. Other scenes and the suites for tests are held out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from agora.core.state import Floats
+from agora.errors import AgoraError, InputError
+from agora.files import write_whole
+from agora.learning.walks import Samples, recorded, samples_of, simulated
+from agora.policies.weights import packed
+from agora.predictors.learned_motion import FORMAT
+from agora.predictors.motion_seen import Seen
+from agora.tasks.suite import load_suite
+
+TRAINING = ("eth", "students001", "zara01")
+"""Scenes that are learned from where none are named."""
+
+
+@dataclass(frozen=True)
+class Crowd:
+    """People of a suite for training.
+
+    Attributes:
+        suite: name of the suite.
+        stages: names of its stages; all where none are named.
+        episodes: of each stage.
+        seconds: of each episode, s.
+        every: time between two moments, s.
+        taken: each so many moments are learned from.
+        share: in a batch.
+    """
+
+    suite: str
+    stages: tuple[str, ...]
+    episodes: int
+    seconds: float
+    every: float
+    taken: int
+    share: float
+
+    def samples(self) -> Samples:
+        """Return the samples of all stages."""
+        names = self.stages or tuple(stage.name for stage in load_suite(self.suite).stages)
+        walks = (simulated(self.suite, name, self.episodes, seconds=self.seconds, every=self.every) for name in names)
+        return joined([samples_of(one, self.taken) for one in walks])
+
+
+CROWDS = (
+    Crowd("attngraph_training", ("crossing",), 192, 45.0, 0.25, taken=3, share=2.0),
+    Crowd("crowdnav_training", ("circle",), 192, 12.0, 0.25, taken=1, share=0.5),
+    Crowd("social_training", (), 5, 30.0, 0.2, taken=3, share=1.5),
+)
+"""Simulated people that are learned from."""
+
+
+def joined(sets: Sequence[Samples]) -> Samples:
+    """Return several sets of samples of the same moments as one."""
+    looked = Seen(*(np.concatenate(part) for part in zip(*(one.seen for one in sets), strict=True)))
+    return Samples(looked, np.concatenate([one.off for one in sets]), sets[0].moments)
+
+
+def lessons(scenes: Sequence[str], *, crowds: Sequence[Crowd] = CROWDS) -> Iterator[tuple[Samples, float]]:
+    """Yield the sets of samples to learn from, and the share of each in a batch.
+
+    Args:
+        scenes: names of scenes of ETH/UCY; may be empty.
+        crowds: simulated people.
+
+    Raises:
+        InputError: the data set is not there.
+    """
+    for name in scenes:
+        yield samples_of(recorded(name)), 3.5 / len(scenes)
+    for crowd in crowds:
+        yield crowd.samples(), crowd.share
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Learn weights as the command line says."""
+    parser = argparse.ArgumentParser(prog="python -m agora.learning.motion", description="Learn how people go on.")
+    parser.add_argument("output", type=Path, help="safetensors file to write")
+    parser.add_argument("--scenes", nargs="*", default=list(TRAINING), help="of ETH/UCY to learn from")
+    parser.add_argument("--simulated", action=argparse.BooleanOptionalAction, default=True, help="learn from crowd models, too")
+    parser.add_argument("--steps", type=int, default=6000, help="of AdamW")
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args(arguments)
+    try:
+        _write(options, list(sys.argv[1:] if arguments is None else arguments))
+    except AgoraError as error:
+        print(error, file=sys.stderr)
+        raise SystemExit(2) from error
+
+
+def _write(options: argparse.Namespace, command: Sequence[str]) -> None:
+    """Learn, and write the weights with how they were made."""
+    from agora.learning.trainers.motion import fit
+
+    sets, shares = zip(*lessons(options.scenes, crowds=CROWDS if options.simulated else ()), strict=True)
+    arrays = fit(sets, shares, steps=options.steps, seed=options.seed)
+    count = sum(len(one.off) for one in sets)
+    about = {
+        "command": shlex.join(("python", "-m", "agora.learning.motion", *command)),
+        "data": ", ".join([*options.scenes, *(crowd.suite for crowd in CROWDS if options.simulated)]),
+        "samples": str(count),
+    }
+    save(arrays, options.output, about)
+    print(f"{options.output}: learned from {count} samples")
+
+
+def save(arrays: dict[str, Floats], path: Path, about: dict[str, str]) -> None:
+    """Write weights as a safetensors file.
+
+    Args:
+        arrays: weights by name.
+        path: path of the file.
+        about: how they were made, text by text.
+
+    Raises:
+        InputError: the file cannot be written.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, packed(arrays, {"format": FORMAT, **about}))
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written: {error.strerror}") from error
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,135 @@
+"""Prediction by a network that has learned from recorded and simulated people how they go on.
+
+The network answers by how much somebody leaves the way at constant velocity. Its inputs are the own past and the nearest people,
+weighed by attention (A. Vaswani et al. 2017), as in the Gumbel Social Transformer that AG-RL's code predicts with (Z. Huang et al.,
+"Learning sparse interaction graphs of partially detected pedestrians for trajectory prediction", IEEE RA-L 7(2), 2022). Nothing
+else is as there: no samples are drawn, the past is kept as means, and the answer is a smooth way in closed form.
+
+What somebody is off at time t is the sum of ``c_k tau_k (1 - exp(-t / tau_k))``: velocities that are lost again in `FADING`. The
+network answers the ``c_k``, so that places at any moments belong to one way.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from agora.core.state import Floats
+from agora.documents import refuse_what_is_no_file
+from agora.errors import InputError, reading
+from agora.interfaces import Memory, Observation, Prediction, PredictorDeclaration
+from agora.policies.layers import attend, relu
+from agora.policies.named_layers import NamedLayers, shapes_of
+from agora.policies.weights import check_weights, read_safetensors
+from agora.predictors.motion_seen import OWN, PAIR, Seen, seen, turned
+from agora.share import named_file
+from agora.world.tracks import onward
+
+FADING = (0.5, 1.5, 5.0)
+"""Times in which the parts of a deviation fade, s."""
+
+SUFFIX, FORMAT = ".safetensors", "agora.motion 1"
+
+
+@dataclass(frozen=True)
+class LearnedMotion:
+    """Everybody goes on as people of the training did after such a past and among such neighbours.
+
+    Robots and walls are not seen. Somebody who has been standing is expected to stand.
+
+    Attributes:
+        file: name of weights that come with Agora (``configs/predictors``), or path of a safetensors file that
+            ``python -m agora.learning.motion`` wrote.
+    """
+
+    file: str = "learned_motion"
+
+    declares = PredictorDeclaration()
+
+    def __post_init__(self) -> None:
+        weights_of(self.file)
+
+    def files(self) -> list[Path]:
+        """The file of the weights."""
+        return [_path(self.file)]
+
+    def predict(self, observation: Observation, steps: int, dt: float, memory: Memory) -> Prediction:
+        """Return the learned places; means of velocities and speeds are remembered."""
+        people = observation.pedestrians
+        assert people is not None
+        looked, kept = seen(people, memory, observation.dt)
+        position = onward(people.position, people.velocity, steps, dt)
+        off = deviations(weights_of(self.file), looked)
+        ways = np.zeros((len(off), steps, 2), np.float32)
+        for k, shares in enumerate(faded([dt * (moment + 1) for moment in range(steps)]).T):
+            ways += shares[:, None] * off[:, None, k]
+        position[people.present] += turned(ways, looked.axis[:, None], back=True)
+        return Prediction(position, kept)
+
+
+def faded(moments: Sequence[float]) -> Floats:
+    """Return the time (T, K), s, for which each part of a deviation has counted in full at the moments, s."""
+    return np.array([[tau * (1.0 - math.exp(-t / tau)) for tau in FADING] for t in moments], np.float32).reshape(-1, len(FADING))
+
+
+def deviations(arrays: Mapping[str, Floats], looked: Seen) -> Floats:
+    """Return the parts (M, K, 2) of the deviations of M people from constant velocity, m/s, in their own frames."""
+    layer, near = NamedLayers(arrays).layer, looked.near
+    own = relu(layer("person", looked.own))
+    pairs = relu(layer("pair", looked.pairs[near]))
+    keys, values = (np.zeros((*near.shape, len(arrays[f"{name}.bias"])), np.float32) for name in ("key", "value"))
+    keys[near], values[near] = layer("key", pairs), relu(layer("value", pairs))
+    about = attend(layer("query", own), keys, values, near)
+    hidden = relu(layer("joint", np.concatenate([own, about], 1)))
+    parts: Floats = layer("out", hidden).reshape(-1, len(FADING), 2) * looked.sure[:, None, None]
+    return parts
+
+
+def shapes(arrays: Mapping[str, Floats]) -> dict[str, tuple[int, ...]]:
+    """Return the shapes that the weights must have; the widths are their own."""
+    width, keys, joint = (len(arrays.get(f"{name}.bias", ())) for name in ("person", "key", "joint"))
+    layers = {
+        "person": (OWN, width),
+        "pair": (PAIR, width),
+        "query": (width, keys),
+        "key": (width, keys),
+        "value": (width, width),
+        "joint": (2 * width, joint),
+        "out": (joint, 2 * len(FADING)),
+    }
+    return shapes_of(layers, {})
+
+
+def weights_of(name_or_path: str) -> dict[str, Floats]:
+    """Return weights by name, of a name or a file; a file that stays as it is is read once.
+
+    Raises:
+        UnknownNameError: no such name.
+        InputError: there is no such file, or it is wrong.
+    """
+    path = _path(name_or_path)
+    with reading(path, "weights of learned_motion"):
+        refuse_what_is_no_file(path)
+        return _read(path, path.stat().st_mtime_ns)
+
+
+def _path(name_or_path: str) -> Path:
+    path = Path(name_or_path)
+    return path if "/" in name_or_path or path.suffix == SUFFIX else named_file("predictors", name_or_path, SUFFIX)
+
+
+@functools.lru_cache(maxsize=8)
+def _read(path: Path, changed: int) -> dict[str, Floats]:
+    about, arrays = read_safetensors(path)
+    if about.get("format") != FORMAT:
+        raise InputError(f"{path}: expected a file of {FORMAT}, got {about.get('format', 'no format')}")
+    try:
+        check_weights(arrays, shapes(arrays), "learned_motion")
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error
+    return arrays

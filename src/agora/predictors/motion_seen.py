@@ -1,0 +1,102 @@
+"""The person and the nearest people as the network of `agora.predictors.learned_motion` reads them.
+
+Everything is in the person's own frame: origin at the person, x axis along the mean velocity of the last second or so. The past is
+kept as exponentially weighted means over three times (`agora.predictors.intent`), so the network reads the same values whatever the
+control period.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from agora.core.scalar import F
+from agora.core.state import Bools, Floats
+from agora.interfaces import Memory, Tracks
+from agora.predictors.intent import intents
+
+AVERAGING = (0.4, 1.2, 3.6)
+"""Times over which velocities and speeds are averaged, s."""
+
+OWN, PAIR = 11, 8
+"""Values of a person, and of a neighbour."""
+
+NEIGHBOURS, REACH = 8, F(6.0)
+"""The nearest people that count, and their largest distance, m."""
+
+_FRAME = 1  # of the means: gives the x axis
+_SURE = F(0.2)  # m/s, mean speed from which the direction is known
+_TINY = F(1e-6)
+
+
+class Seen(NamedTuple):
+    """M people of a batch as the network reads them.
+
+    Attributes:
+        own: (M, OWN) velocity of now, mean velocities and mean speeds, m/s.
+        pairs: (M, NEIGHBOURS, PAIR) of the nearest first: place, m; velocity and mean velocity relative to the person's, m/s;
+            distance, m; and its inverse, 1/m.
+        near: (M, NEIGHBOURS) whether there is such a neighbour.
+        axis: (M, 2) direction of the x axis in the map's frame.
+        sure: (M,) share of the network's answer that counts: 0 for who has been standing, so that the axis means nothing.
+    """
+
+    own: Floats
+    pairs: Floats
+    near: Bools
+    axis: Floats
+    sure: Floats
+
+
+def seen(people: Tracks, memory: Memory, dt: float) -> tuple[Seen, Memory]:
+    """Return those of N rows with Q slots who are present, row by row, and the memory for the next call.
+
+    Args:
+        people: tracks.
+        memory: memory of the call before; {} at the start.
+        dt: time since that call, s.
+    """
+    means, speeds, kept = [], [], {}
+    for number, averaging in enumerate(AVERAGING):
+        velocity, speed, after = intents(people, memory.get(str(number), {}), dt, averaging)
+        means.append(velocity)
+        speeds.append(speed)
+        kept[str(number)] = after
+    here = people.present
+    mean, pace = means[_FRAME], speeds[_FRAME]
+    length = np.sqrt(mean[..., 0] ** 2 + mean[..., 1] ** 2)
+    axis = (mean / np.maximum(length, _TINY)[..., None]).astype(np.float32)
+    own = [turned(velocity[here], axis[here]) for velocity in (people.velocity, *means)]
+    own_values = np.concatenate([*own, np.stack([speed[here] for speed in speeds], 1)], 1)
+    pairs, near = _neighbours(people, mean, axis)
+    sure = np.minimum(np.minimum(length, pace) / _SURE, F(1.0))
+    return Seen(own_values.astype(np.float32), pairs, near, axis[here], sure[here]), kept
+
+
+def turned(vectors: Floats, axis: Floats, *, back: bool = False) -> Floats:
+    """Return vectors (..., 2) in frames whose x axes are ``axis`` (..., 2); or from there in the map's frame."""
+    sine = -axis[..., 1] if back else axis[..., 1]
+    x, y = vectors[..., 0], vectors[..., 1]
+    return np.stack([axis[..., 0] * x + sine * y, axis[..., 0] * y - sine * x], -1)
+
+
+def _neighbours(people: Tracks, mean: Floats, axis: Floats) -> tuple[Floats, Bools]:
+    """The values (M, NEIGHBOURS, PAIR) of the nearest of those who are present, and whether there are so many."""
+    row, slot = np.nonzero(people.present)
+    others = people.present[row]
+    away = people.position[row] - people.position[row, slot][:, None]
+    distance = np.sqrt(away[..., 0] ** 2 + away[..., 1] ** 2)
+    others[np.arange(len(row)), slot] = False
+    others &= distance < REACH
+    order = np.argsort(np.where(others, distance, F(np.inf)), axis=1, kind="stable")[:, :NEIGHBOURS]
+    at = (np.arange(len(row))[:, None], order)
+    near = np.zeros((len(row), NEIGHBOURS), np.bool_)
+    near[:, : order.shape[1]] = others[at]
+    frame = axis[row, slot][:, None]
+    values = [turned(vectors[at], frame) for vectors in (away, *(v[row] - v[row, slot][:, None] for v in (people.velocity, mean)))]
+    apart = distance[at][..., None]
+    pairs = np.zeros((len(row), NEIGHBOURS, PAIR), np.float32)
+    pairs[:, : order.shape[1]] = np.concatenate([*values, apart, F(1.0) / (apart + F(0.3))], 2)
+    pairs[~near] = 0.0
+    return pairs, near
