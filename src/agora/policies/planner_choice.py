@@ -28,7 +28,7 @@ _GOAL = 3
 
 @dataclass(frozen=True)
 class PlannerChoice(PlannerSettings):
-    """What `Observe` shows, with the sub-goal, and distance and bearing of the goal; an action scores planners.
+    """The vector of `Observe` with the sub-goal, and distance and bearing of the goal; an action scores planners.
 
     The planner with the highest score drives. The published network reads a scan of what stands on the map and one of what does
     not. Here it reads one scan, and people where they are and how they move.
