@@ -29,7 +29,8 @@ from agora.learning.env import AgoraVectorEnv
 from agora.learning.rewards import Reward
 from agora.learning.sb3 import Sb3VecEnv
 from agora.learning.trainers import ppo as ppo_module
-from agora.learning.trainers.ppo import Ppo, Sequences, _Worlds, advantages_of, losses_of
+from agora.learning.trainers.episodes import advantages_of
+from agora.learning.trainers.ppo import Ppo, Sequences, _Worlds, losses_of
 from agora.learning.trainers.shares import Shares, ranges
 from agora.learning.trainers.value_learning import ValueLearning
 from agora.policies.encoding import Observe

@@ -7,7 +7,8 @@ exactly.
 
 One policy drives all robots of a world; each is a sequence of its own. Steps in which one waits for the others count for nothing.
 
-Read `Ppo.train` first. `_Worlds` plays, `advantages_of` and `losses_of` are the equations, `Ppo._learn` descends.
+Read `Ppo.train` first. `_Worlds` plays, `losses_of` and `agora.learning.trainers.episodes.advantages_of` are the equations,
+`Ppo._learn` descends.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from agora.learning.env import AgoraVectorEnv
 from agora.learning.rewards import Reward
 from agora.learning.stages import StagesVectorEnv, worlds_of
 from agora.learning.trainers.checkpoint import restore, state_of
-from agora.learning.trainers.episodes import WITHOUT_END, Results, Tally, seed_of_round
+from agora.learning.trainers.episodes import WITHOUT_END, Results, Tally, advantages_of, seed_of_round
 from agora.learning.trainers.imitation import Course, Lessons
 from agora.learning.trainers.shares import Shares, ranges
 from agora.policies.encoding import Observe
@@ -282,27 +283,6 @@ class Sequences(NamedTuple):
         return Sequences(
             *(state if name == "state" else part[kept].reshape(1, count, *part.shape[2:]) for name, part in self._asdict().items())
         )
-
-
-def advantages_of(rewards: Floats, values: Floats, after: Floats, ends: Bools, discount: float, trace: float) -> Floats:
-    """Return the generalised advantages (T, N); `values` plus these are the returns.
-
-    Args:
-        rewards: (T, N), which include the discounted value of what came after a time-out.
-        values: (T, N) of what was seen before each step.
-        after: (N,) value of what is seen after the last step.
-        ends: (T, N) whether the episode ended with the step.
-        discount: of a step.
-        trace: lambda.
-    """
-    out = np.zeros_like(rewards)
-    follows, value = np.zeros_like(after), after
-    for t in range(len(rewards) - 1, -1, -1):
-        goes_on = np.float32(discount) * ~ends[t]
-        error = rewards[t] + goes_on * value - values[t]
-        follows = out[t] = error + goes_on * np.float32(trace) * follows
-        value = values[t]
-    return out
 
 
 class PpoLosses(NamedTuple):
