@@ -68,6 +68,9 @@ class _Ours:
 
     def round(self) -> None:
         """Play and learn."""
+        import torch
+
+        torch.set_num_threads(1)  # as `Shares` has it; the other side sets its own
         played, _ = self._worlds.play(self._network, self._chance, self._shares)
         self._ppo._learn(self._network, self._descent, played, 0, self._chance, self._shares)
 
@@ -96,6 +99,9 @@ class _Theirs:
 
     def round(self) -> None:
         """Play and learn."""
+        import torch
+
+        torch.set_num_threads(THREADS)
         model = self._model
         model.collect_rollouts(model.env, self._callback, model.rollout_buffer, n_rollout_steps=STEPS)
         model.train()

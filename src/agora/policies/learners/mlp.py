@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from torch import Tensor, nn
 
@@ -15,12 +14,7 @@ from agora.policies.networks.mlp import Mlp, layers_of_torch, mlp_of
 
 __all__ = ["Towers", "tower"]
 
-_ACTIVATIONS: dict[str, Callable[[], nn.Module] | None] = {
-    "none": None,
-    "relu": functools.partial(nn.ReLU, inplace=True),
-    "sigmoid": nn.Sigmoid,
-    "tanh": nn.Tanh,
-}
+_ACTIVATIONS: dict[str, type[nn.Module] | None] = {"none": None, "relu": nn.ReLU, "sigmoid": nn.Sigmoid, "tanh": nn.Tanh}
 
 
 class Towers(ActorCritic):
