@@ -54,6 +54,7 @@ class _Ours:
         import torch
 
         from agora.learning.trainers.ppo import Ppo, _Worlds
+        from agora.learning.trainers.shares import Shares
         from agora.policies.learners.actor_critic import actor_critic
 
         settings = {"worlds": WORLDS, "horizon": STEPS, "batches": BATCHES, "epochs": EPOCHS, "episodes": EPISODES}
@@ -63,11 +64,15 @@ class _Ours:
         self._descent = torch.optim.Adam(self._network.parameters(), eps=1e-5)
         self._chance = torch.Generator().manual_seed(1)
         self._worlds.begin(self._network, 0, 0)
+        self._shares = Shares(THREADS)
 
     def round(self) -> None:
         """Play and learn."""
-        played, _ = self._worlds.play(self._network, self._chance)
-        self._ppo._learn(self._network, self._descent, played, 0, self._chance)
+        import torch
+
+        torch.set_num_threads(1)  # as `Shares` has it; the other side sets its own
+        played, _ = self._worlds.play(self._network, self._chance, self._shares)
+        self._ppo._learn(self._network, self._descent, played, 0, self._chance, self._shares)
 
     def close(self) -> None:
         """Stop the threads."""
@@ -94,6 +99,9 @@ class _Theirs:
 
     def round(self) -> None:
         """Play and learn."""
+        import torch
+
+        torch.set_num_threads(THREADS)
         model = self._model
         model.collect_rollouts(model.env, self._callback, model.rollout_buffer, n_rollout_steps=STEPS)
         model.train()

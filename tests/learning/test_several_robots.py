@@ -23,6 +23,7 @@ from agora.learning.sb3 import Sb3VecEnv
 from agora.learning.single import AgoraEnv
 from agora.learning.trainers.imitation import Course, Lessons
 from agora.learning.trainers.ppo import Ppo, Sequences, _Worlds, losses_of
+from agora.learning.trainers.shares import Shares
 from agora.policies.encoding import Observe, to_actions, to_twists
 from agora.policies.learners.actor_critic import actor_critic
 from agora.policies.learners.distributions import log_density
@@ -214,7 +215,7 @@ def test_the_trainer_counts_the_steps_and_the_ends_of_robots_under_way_alone():
     worlds = _Worlds(ppo, Notes(whole, "walk"))  # type: ignore[arg-type]
     network = actor_critic(ppo.network, worlds.shape(ppo))
     worlds.begin(network, 0, 0)
-    batch, results = worlds.play(network, torch.Generator().manual_seed(1))
+    batch, results = worlds.play(network, torch.Generator().manual_seed(1), Shares(1))
     assert batch.counts.shape == (40, 24) and 0.3 < float(batch.counts.float().mean()) < 1.0
     done = [n for n in range(24) if bool(batch.begins[1:, n].any())]
     assert done and all(batch.begins[:, n].tolist() == batch.begins[:, 3 * (n // 3)].tolist() for n in done)

@@ -5,7 +5,7 @@ from typing import get_args, get_type_hints
 import numpy as np
 import pytest
 
-from agora.core.state import SOCIAL_STATES, Minds, RobotTraits, Traits, allocate, carry, clear, minds
+from agora.core.state import SOCIAL_STATES, Minds, RobotTraits, Traits, allocate, carry, minds, of_worlds
 from agora.world.records import RUNNING, Events, Fed, ReplayTracks, Status, replay, status
 
 RECORDS = (Minds, RobotTraits, Traits, Events, Fed, ReplayTracks)
@@ -43,7 +43,8 @@ def test_clearing_one_world_leaves_the_others_and_what_worlds_share() -> None:
     recorded = replay(3, 32, knots=11)
     for array in recorded:
         array[...] = 4
-    clear(recorded, 1)
+    for array, default in of_worlds([recorded]):
+        array[1] = default
     assert recorded.last[1].tolist() == [-1] * 32 and (recorded.first[1] == 0).all()
     assert (recorded.last[[0, 2]] == 4).all()
     assert (recorded.time == 4).all() and (recorded.x == 4).all()

@@ -8,7 +8,7 @@ A slot that is not in use is marked by ``active``; its other values are finite a
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any, NamedTuple, TypeVar, get_args, get_type_hints
 
 import numpy as np
@@ -85,11 +85,10 @@ def allocate(record: type[Record], **lengths: int) -> Record:
     return record(*[np.full(shape(axes), default, kind) for kind, axes, default in _fields(record).values()])
 
 
-def clear(record: tuple[Any, ...], world: int) -> None:
-    """Set all that a record holds of one world to the defaults."""
-    for array, (_, axes, default) in zip(record, _fields(type(record)).values(), strict=True):
-        if axes[0] == "W":
-            array[world] = default
+def of_worlds(records: Iterable[tuple[Any, ...]]) -> list[tuple[Array, float]]:
+    """Return those arrays of records whose first axis is that of the worlds, each with its default."""
+    pairs = ((array, *field) for record in records for array, field in zip(record, _fields(type(record)).values(), strict=True))
+    return [(array, default) for array, _, axes, default in pairs if axes[0] == "W"]
 
 
 def carry(source: Record, target: Record, robots: Sequence[int] = (), pedestrians: Sequence[int] | None = None) -> None:

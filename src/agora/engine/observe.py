@@ -59,6 +59,7 @@ class Observer:
         self.rows = rows = worlds * count
         self.now: float | None = None
         self._pose, self._twist, self._goal = (np.zeros((rows, 3), np.float32) for _ in range(3))
+        self._models: list[RobotModel | None] = [None] * rows
         self._radius = np.zeros(rows, np.float32)
         self._footprint = np.zeros((rows, world.layout.corners, 2), np.float32)
         self.limits = Limits(np.zeros(rows, np.bool_), *(np.zeros(rows, np.float32) for _ in range(8)))
@@ -118,10 +119,11 @@ class Observer:
     def place(self, world: int, robot: int, model: RobotModel) -> None:
         """Say which robot a row is: an episode begins, and nothing is remembered."""
         n = world * self._world.layout.robots + robot
-        self._radius[n] = model.radius
-        self._footprint[n] = corners_again(np.array(model.footprint), self._footprint.shape[1]) if model.footprint else 0.0
-        for mine, its in zip(vars(self.limits).values(), vars(model.limits(1)).values(), strict=True):
-            mine[n] = its[0]
+        if self._models[n] is not model:
+            self._models[n], self._radius[n] = model, model.radius
+            self._footprint[n] = corners_again(np.array(model.footprint), self._footprint.shape[1]) if model.footprint else 0.0
+            for mine, its in zip(vars(self.limits).values(), vars(model.limits(1)).values(), strict=True):
+                mine[n] = its[0]
         self._measured[world, robot] = np.nan
         for bound in self.bound.values():
             if bound.begin is not None:

@@ -42,7 +42,8 @@ from agora.world.start import Start
 __all__ = ["AgoraVectorEnv"]
 
 _EXAMPLES = 8  # episodes that say how large the first arrays must be
-_TRUNCATED = (int(Outcome.TIMEOUT), int(Outcome.SIMULATOR_FAILED))  # every other outcome terminates
+_CUT_OFF = np.zeros(max(Outcome) + 2, np.bool_)  # by number of the outcome; the last is that of RUNNING
+_CUT_OFF[[Outcome.TIMEOUT, Outcome.SIMULATOR_FAILED]] = True  # every other outcome terminates
 _REACHED = int(Outcome.REACHED)
 
 
@@ -279,7 +280,7 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
             terms = dict(zip(terms, others, strict=True))
         self._before = self._seen
         observations = self._observe(np.zeros(self.num_envs, np.bool_))
-        ended, truncated = outcome != RUNNING, np.isin(outcome, _TRUNCATED)
+        ended, truncated = outcome != RUNNING, _CUT_OFF[outcome]
         infos = self._end(observations, outcome) if ended.any() else {}
         every = np.ones(self.num_envs, np.bool_)
         infos |= {"rewards": terms | {f"_{name}": every for name in terms}, "_rewards": every}

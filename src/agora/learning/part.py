@@ -80,8 +80,9 @@ class EnvPart:
         """Play an episode in a world."""
         self.batch.begin(world, number, start)
         self.mine[world] = True
-        began = np.arange(len(self.mine)) == world
-        self._memory = reset(self._memory, np.repeat(began, self.batch.world.layout.robots))
+        if self._memory:
+            began = np.arange(len(self.mine)) == world
+            self._memory = reset(self._memory, np.repeat(began, self.batch.world.layout.robots))
         if self.film is not None:
             self.film.begin(world, start)
 

@@ -175,13 +175,15 @@ class PedestrianStarts:
     @property
     def at_first(self) -> int:
         """One more than the last of those who are there at the start."""
-        return int(np.flatnonzero(self.enters <= 0).max(initial=-1)) + 1
+        there = np.flatnonzero(self.enters <= 0)
+        return int(there[-1]) + 1 if len(there) else 0
 
     @property
     def one_place(self) -> Bools:
         """(P,) whether a pedestrian's waypoints are one place: none of them is farther from the first than counts as reached."""
         length, count = self.waypoints.shape[1], self.waypoint_count[:, None]
-        apart = np.hypot(*np.moveaxis(self.waypoints - self.waypoints[:, :1], -1, 0))
+        away = self.waypoints - self.waypoints[:, :1]
+        apart = np.hypot(away[..., 0], away[..., 1])
         return np.asarray(((apart <= self.tolerance[:, None]) | (np.arange(length) >= count)).all(axis=1))
 
     def moved(self, ids: Ints, position: Doubles, velocity: Doubles, heading: Doubles) -> PedestrianStarts:

@@ -120,6 +120,8 @@ class World:
         self.commands = np.zeros((worlds, count, 3), np.float32)
         self._pedestrians = [state.pedestrians(worlds, self.slots) for _ in range(2)]
         self._robots = [state.robots(worlds, count) for _ in range(2)]
+        lasting = (self.traits, self.minds, self.waypoints, self.replay, *self.status)
+        self._defaults = [state.of_worlds((*self.generation(number), *lasting)) for number in (0, 1)]
         self.threads = Threads(worlds, threads)
         self.doors = Doors(self) if layout.maps.stages else None
         self.starts: list[Start | None] = [None] * worlds
@@ -203,9 +205,8 @@ class World:
         self._store.use(w, start.map)
         if self.doors is not None:
             self.doors.reset(w, start.map)
-        moving, people = (self.pedestrians, self.robots), (self.traits, self.minds, self.waypoints, self.replay)
-        for record in (*moving, *people, *status):
-            state.clear(record, w)
+        for array, default in self._defaults[self.now]:
+            array[w] = default
         clock = status.clock
         clock.key[w] = key_of(start.entry, start.seed, "waypoints")
         clock.time_limit[w], clock.done[w] = round(start.timeout / self.dt), False
@@ -226,7 +227,7 @@ class World:
         goals.list_x[w, :n, :length], goals.list_y[w, :n, :length] = crowd.waypoints[..., 0], crowd.waypoints[..., 1]
         goals.x[w, :n], goals.y[w, :n] = crowd.waypoints[:, 0].T
         goals.count[w, :n], goals.mode[w, :n], goals.tolerance[w, :n] = crowd.waypoint_count, crowd.mode, crowd.tolerance
-        stays = np.isin(crowd.mode, (LOOP, RANDOM)) & crowd.one_place
+        stays = ((crowd.mode == LOOP) | (crowd.mode == RANDOM)) & crowd.one_place
         goals.count[w, :n][stays], goals.mode[w, :n][stays] = 1, STAY
         now.heading[w, :n] = crowd.heading
         moving = np.hypot(*crowd.velocity.T) > 0

@@ -28,7 +28,10 @@ from agora.learning.cadrl_reward import CadrlReward
 from agora.learning.env import AgoraVectorEnv
 from agora.learning.rewards import Reward
 from agora.learning.sb3 import Sb3VecEnv
-from agora.learning.trainers.ppo import Ppo, Sequences, _Worlds, advantages_of, losses_of
+from agora.learning.trainers import ppo as ppo_module
+from agora.learning.trainers.episodes import advantages_of
+from agora.learning.trainers.ppo import Ppo, Sequences, _Worlds, losses_of
+from agora.learning.trainers.shares import Shares, ranges
 from agora.learning.trainers.value_learning import ValueLearning
 from agora.policies.encoding import Observe
 from agora.policies.joint_state import JointState
@@ -141,7 +144,7 @@ def test_losses_and_the_descent_on_a_mini_batch_are_those_of_stable_baselines3(a
 
     ours = Ppo(observe=BLIND, epochs=1, batches=1, rate=0.01, entropy=0.013, value_weight=0.4, divergence=0.0)
     descent = torch.optim.Adam(network.parameters(), eps=1e-5)
-    losses = ours._learn(network, descent, batch, 0, torch.Generator())
+    losses = ours._learn(network, descent, batch, 0, torch.Generator(), Shares(1))
     said = theirs.logger.name_to_value
     assert losses["policy_loss"] == pytest.approx(said["train/policy_gradient_loss"], abs=1e-6)
     assert losses["value_loss"] == pytest.approx(said["train/value_loss"], abs=1e-6)
@@ -165,8 +168,8 @@ def test_a_recurrent_network_learns_from_the_states_that_it_played_with(rng):
     worlds = _Worlds(ppo, notes)
     network = Recurrent(worlds.shape(ppo))
     worlds.begin(network, 0, 0)
-    worlds.play(network, torch.Generator().manual_seed(1))
-    batch, _ = worlds.play(network, torch.Generator().manual_seed(2))
+    worlds.play(network, torch.Generator().manual_seed(1), Shares(1))
+    batch, _ = worlds.play(network, torch.Generator().manual_seed(2), Shares(1))
     worlds.close()
     assert batch.begins.any()
     assert not batch.begins.all(0).any()
@@ -186,7 +189,7 @@ def test_what_comes_after_a_time_out_has_its_value_and_what_comes_after_an_end_h
         torch.nn.init.zeros_(layer.weight)
     torch.nn.init.constant_(network.critic[-1].bias, 3.0)
     worlds.begin(network, 0, 0)
-    batch, results = worlds.play(network, torch.Generator().manual_seed(1))
+    batch, results = worlds.play(network, torch.Generator().manual_seed(1), Shares(1))
     worlds.close()
     assert results.ends["timeout"] > 0
     assert results.ends["reached"] > 0
@@ -246,18 +249,65 @@ def test_descents_end_where_the_policy_has_moved_too_far(rng):
     }.items():
         network = Mlp((6,)).learner(Shape(BLIND, 2))
         network.load_state_dict(first.state_dict())
-        ppo._learn(network, torch.optim.Adam(network.parameters(), eps=1e-5), batch, 0, torch.Generator().manual_seed(1))
+        ppo._learn(network, torch.optim.Adam(network.parameters(), eps=1e-5), batch, 0, torch.Generator().manual_seed(1), Shares(1))
         after[name] = weights(network)
     for name, array in after["once"].items():
         assert after["stopped"][name] == pytest.approx(array, abs=1e-7)
         assert (after["free"][name] != array).any()
 
 
+@pytest.mark.parametrize("waits", [False, True])
+def test_shares_of_a_mini_batch_give_the_gradient_of_the_whole_whatever_the_number_of_threads(waits, rng, monkeypatch):
+    torch.manual_seed(4)
+    network = Recurrent(Shape(BLIND, 2))
+    batch = played(network, rng)
+    if waits:
+        batch.counts[:, 1], batch.counts[2:, 3] = False, False
+    batch = batch._replace(logs=batch.logs + torch.from_numpy(rng.normal(0, 0.3, (7, 5)).astype(np.float32))).standard()
+    found = {}
+    for name, share, threads in (("whole", 1000, 1), ("shares", 7, 1), ("threads", 7, 3)):
+        monkeypatch.setattr(ppo_module, "_SHARE", share)
+        shares = Shares(threads)
+        losses, total = Ppo(observe=BLIND, entropy=0.01)._slope(network, batch, shares)
+        shares.close()
+        found[name] = [float(loss) for loss in losses], total, [weight.grad.clone() for weight in network.parameters()]
+    assert found["shares"][:2] == found["threads"][:2]
+    assert found["shares"][0] == pytest.approx(found["whole"][0], abs=1e-6)
+    for whole, some, threaded in zip(*(found[name][2] for name in ("whole", "shares", "threads")), strict=True):
+        assert torch.equal(some, threaded)
+        assert some.numpy() == pytest.approx(whole.numpy(), abs=1e-6)
+        assert whole.abs().max() > 0
+
+
+def test_shares_are_of_about_equal_length_and_have_every_row_once():
+    assert ranges(5, 8) == [(0, 5)] and ranges(15, 8) == [(0, 15)]
+    assert ranges(16, 8) == [(0, 8), (8, 16)]
+    assert ranges(3, 1) == [(0, 1), (1, 2), (2, 3)]
+    many = ranges(1000, 3)
+    assert len(many) == 16 and [a for a, _ in many] == [0, *[b for _, b in many][:-1]] and many[-1][1] == 1000
+
+
+def test_a_round_is_played_the_same_by_any_number_of_threads():
+    rounds = []
+    for threads in (1, 2):
+        torch.manual_seed(1)
+        ppo = dataclasses.replace(SMALL, worlds=600, horizon=3, threads=threads)
+        worlds, shares = _Worlds(ppo, Notes(plane(), "plane")), Shares(threads)
+        network = actor_critic(ppo.network, worlds.shape(ppo))
+        worlds.begin(network, 0, 0)
+        rounds.append(worlds.play(network, torch.Generator().manual_seed(1), shares)[0])
+        worlds.close()
+        shares.close()
+    assert all(torch.equal(one, two) for one, two in zip(*rounds, strict=True))
+
+
 def test_the_learning_rate_falls_in_a_straight_line(rng):
     network = Mlp((6,)).learner(Shape(BLIND, 2))
     descent, batch = torch.optim.Adam(network.parameters(), eps=1e-5), played(network, rng)
     for steps, rate in ((0, 0.02), (250, 0.0175), (1000, 0.01), (4000, 0.01)):
-        Ppo(observe=BLIND, steps=1000, rate=0.02, last_rate=0.01)._learn(network, descent, batch, steps, torch.Generator())
+        Ppo(observe=BLIND, steps=1000, rate=0.02, last_rate=0.01)._learn(
+            network, descent, batch, steps, torch.Generator(), Shares(1)
+        )
         assert descent.param_groups[0]["lr"] == pytest.approx(rate)
 
 

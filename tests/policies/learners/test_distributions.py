@@ -85,7 +85,8 @@ def test_the_losses_of_ppo_are_those_of_pytorchs_distribution(rng):
     logs, advantages, returns = (torch.from_numpy(rng.normal(-2.4, 0.2, (4, 6)).astype(np.float32)) for _ in range(3))
     counts = torch.from_numpy(rng.random((4, 6)) < 0.7)
     begins, state = torch.zeros(4, 6, dtype=torch.bool), torch.zeros(6, 0)
-    losses = losses_of(network, Sequences(seen, begins, state, TABLE[index], logs, advantages, returns, counts), 0.2)
+    batch = Sequences(seen, begins, state, TABLE[index], logs, advantages, returns, counts)
+    losses = losses_of(network, batch.standard(), 0.2)
     answers, values, _ = network(seen, state, begins)
     theirs = torch.distributions.Categorical(logits=answers)
     gain = advantages[counts]

@@ -1,4 +1,4 @@
-"""Episodes of a training: the seeds of its rounds, and how its episodes end."""
+"""Episodes of a training: the seeds of its rounds, the advantages of steps, and how its episodes end."""
 
 from __future__ import annotations
 
@@ -28,6 +28,27 @@ def shares_of(ends: Counter[str]) -> dict[str, float]:
     hits = sum(ends[outcome.label] for outcome in COLLISIONS) - left
     shares = {"success": ends["reached"], "collisions": hits, "left_map": left, "timeouts": ends["timeout"]}
     return {name: number / count for name, number in shares.items()}
+
+
+def advantages_of(rewards: Floats, values: Floats, after: Floats, ends: Bools, discount: float, trace: float) -> Floats:
+    """Return the generalised advantages (T, N); `values` plus these are the returns.
+
+    Args:
+        rewards: (T, N), which include the discounted value of what came after a time-out.
+        values: (T, N) of what was seen before each step.
+        after: (N,) value of what is seen after the last step.
+        ends: (T, N) whether the episode ended with the step.
+        discount: of a step.
+        trace: lambda.
+    """
+    out = np.zeros_like(rewards)
+    follows, value = np.zeros_like(after), after
+    for t in range(len(rewards) - 1, -1, -1):
+        goes_on = np.float32(discount) * ~ends[t]
+        error = rewards[t] + goes_on * value - values[t]
+        follows = out[t] = error + goes_on * np.float32(trace) * follows
+        value = values[t]
+    return out
 
 
 class Results(NamedTuple):

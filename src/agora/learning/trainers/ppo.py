@@ -7,11 +7,13 @@ exactly.
 
 One policy drives all robots of a world; each is a sequence of its own. Steps in which one waits for the others count for nothing.
 
-Read `Ppo.train` first. `_Worlds` plays, `advantages_of` and `losses_of` are the equations, `Ppo._learn` descends.
+Read `Ppo.train` first. `_Worlds` plays, `losses_of` and `agora.learning.trainers.episodes.advantages_of` are the equations,
+`Ppo._learn` descends.
 """
 
 from __future__ import annotations
 
+import functools
 import math
 from collections import Counter
 from collections.abc import Iterator
@@ -30,8 +32,9 @@ from agora.learning.rewards import Reward
 from agora.learning.settings_env import check_planner
 from agora.learning.stages import StagesVectorEnv, worlds_of
 from agora.learning.trainers.checkpoint import restore, state_of
-from agora.learning.trainers.episodes import WITHOUT_END, Results, Tally, seed_of_round
+from agora.learning.trainers.episodes import WITHOUT_END, Results, Tally, advantages_of, seed_of_round
 from agora.learning.trainers.imitation import Course, Lessons
+from agora.learning.trainers.shares import Shares, ranges
 from agora.policies.encoding import Observe
 from agora.policies.learners.actor_critic import ActorCritic, actor_critic, look
 from agora.policies.networks.mlp import Mlp
@@ -39,6 +42,8 @@ from agora.policies.planner_settings import PlannerSettings
 from agora.policies.policy import TrainedRobot
 from agora.ranges import Chance, Count, Number, Rate, Steps, Weight
 from agora.registry import Plug
+
+_SHARE, _ROWS = 2048, 256  # steps of a mini-batch, and rows of a step, that one thread computes together
 
 
 @dataclass(frozen=True)
@@ -76,7 +81,7 @@ class Ppo:
         stop_at: share of successes in a validation at which the training ends early; 0 never.
         up_at: share of successes in a lap from which the curriculum goes up a stage; 0 leaves the curriculum alone.
         down_at: share of successes in a lap up to which the curriculum goes down a stage; 0 never.
-        threads: of PyTorch and of the worlds.
+        threads: of the worlds and of the network; no result depends on them where there are no ``lessons``.
         workers: processes that draw episodes ahead of time.
         processes: that play the worlds where there are ``more_stages``; with 0 this one does.
     """
@@ -147,17 +152,18 @@ class Ppo:
                 steps = lesson.steps
                 run.log(steps, min(1.0, steps / self.steps), **lesson.values)
                 yield network.policy(run.about(steps))
+        shares = Shares(self.threads)
         while not ended:
             worlds.begin(network, steps, stage)
             ends: Counter[str] = Counter()
             for number in range(self.lap):
                 chance = torch.Generator().manual_seed(seed_of_round(run.seed, steps))
-                played, results = worlds.play(network, chance)
-                losses = self._learn(network, descent, played, steps, chance)
+                played, results = worlds.play(network, chance, shares)
+                losses = self._learn(network, descent, played, steps, chance, shares)
                 steps += int(played.counts.sum())
                 ends += results.ends
-                shares = {"stage": stage} if self.up_at else {}
-                run.log(steps, min(1.0, steps / self.steps), **results.shares, **losses, **shares)
+                reached = {"stage": stage} if self.up_at else {}
+                run.log(steps, min(1.0, steps / self.steps), **results.shares, **losses, **reached)
                 yield network.policy(run.about(steps))
                 if laps == number == 0:
                     run.validate(network.policy(run.about(steps)), steps, min(1.0, steps / self.steps))
@@ -166,9 +172,10 @@ class Ppo:
             laps, ended = laps + 1, steps >= self.steps
             stage = self._next_stage(stage, ends, worlds.stages)
             if laps % self.validate == 0 or ended:
-                shares = run.validate(network.policy(run.about(steps)), steps, min(1.0, steps / self.steps))
-                ended = ended or (0 < self.stop_at <= shares.success[0] and stage == worlds.stages - 1)
+                found = run.validate(network.policy(run.about(steps)), steps, min(1.0, steps / self.steps))
+                ended = ended or (0 < self.stop_at <= found.success[0] and stage == worlds.stages - 1)
             run.save(steps, {"laps": laps, "stage": stage, "ended": int(ended)}, state_of(network, descent))
+        shares.close()
         worlds.close()
 
     def _next_stage(self, stage: int, ends: Counter[str], stages: int) -> int:
@@ -179,7 +186,13 @@ class Ppo:
         return min(stage + 1, stages - 1) if success >= self.up_at else max(stage - 1, 0) if success <= self.down_at > 0 else stage
 
     def _learn(
-        self, network: ActorCritic, descent: torch.optim.Adam, played: Sequences, steps: int, chance: torch.Generator
+        self,
+        network: ActorCritic,
+        descent: torch.optim.Adam,
+        played: Sequences,
+        steps: int,
+        chance: torch.Generator,
+        shares: Shares,
     ) -> dict[str, float]:
         """Improve the network on a round's steps; return the mean losses.
 
@@ -191,21 +204,41 @@ class Ppo:
             group["lr"] = self.rate + (self.last_rate - self.rate) * share
         seen: list[PpoLosses] = []
         for batch in self._batches(played if network.state_size else played.apart(), chance):
-            losses = losses_of(network, batch, self.clip)
-            seen.append(PpoLosses(*(term.detach() for term in losses)))
+            losses, total = self._slope(network, batch.standard(), shares)
+            seen.append(losses)
             if 0 < self.divergence < float(losses.divergence):
                 break
-            total = losses.policy + self.value_weight * losses.value - self.entropy * losses.entropy
-            descent.zero_grad()
-            total.backward()
             norm = torch.nn.utils.clip_grad_norm_(network.parameters(), self.gradient)
-            if not math.isfinite(float(total.detach()) + float(norm)):
-                raise DivergedError(f"step {steps}: the loss is {float(total.detach())} and its gradient {float(norm)}")
+            if not math.isfinite(total + float(norm)):
+                raise DivergedError(f"step {steps}: the loss is {total} and its gradient {float(norm)}")
             descent.step()
         means = {
             name: float(torch.stack(some).mean()) for name, some in zip(PpoLosses._fields, zip(*seen, strict=True), strict=True)
         }
         return {f"{name}_loss" if name in ("policy", "value") else name: value for name, value in means.items()}
+
+    def _slope(self, network: ActorCritic, batch: Sequences, shares: Shares) -> tuple[PpoLosses, float]:
+        """Write the gradients of a mini-batch into the network; return its losses and their weighted sum.
+
+        Each share counts by its steps that count.
+        """
+        weights, (steps, rows) = list(network.parameters()), batch.counts.shape
+        count = int(batch.counts.sum())
+
+        def slope(first: int, last: int) -> tuple[Tensor, tuple[Tensor | None, ...]]:
+            share = batch.between(first, last)
+            losses = losses_of(network, share, self.clip)
+            total = losses.policy + self.value_weight * losses.value - self.entropy * losses.entropy
+            part = int(share.counts.sum()) / count
+            terms = torch.stack([*losses, total]).detach() * part
+            return terms, torch.autograd.grad(part * total, weights, allow_unused=True)
+
+        several = [(first, last) for first, last in ranges(rows, -(-_SHARE // steps)) if batch.counts[:, first:last].any()]
+        terms, slopes = zip(*shares.each(slope, several), strict=True)
+        for weight, parts in zip(weights, zip(*slopes, strict=True), strict=True):
+            weight.grad = None if parts[0] is None else functools.reduce(torch.add, parts)
+        *losses, total = functools.reduce(torch.add, terms)
+        return PpoLosses(*losses), float(total)
 
     def _batches(self, played: Sequences, chance: torch.Generator) -> Iterator[Sequences]:
         """The mini-batches of all passes: in each pass, every sequence is in one of them."""
@@ -240,7 +273,16 @@ class Sequences(NamedTuple):
 
     def of(self, rows: Tensor) -> Sequences:
         """The sequences of some robots."""
-        return Sequences(*(part[rows] if name == "state" else part[:, rows] for name, part in self._asdict().items()))
+        return Sequences(*(part.index_select(int(name != "state"), rows) for name, part in self._asdict().items()))
+
+    def between(self, first: int, last: int) -> Sequences:
+        """The sequences of the robots ``first <= n < last``, as views."""
+        return Sequences(*(part[first:last] if name == "state" else part[:, first:last] for name, part in self._asdict().items()))
+
+    def standard(self) -> Sequences:
+        """The same with advantages of mean 0 and deviation 1 over the steps that count."""
+        some = self.advantages if self.counts.all() else self.advantages[self.counts]
+        return self._replace(advantages=(self.advantages - some.mean()) / (some.std() + 1e-8))
 
     def apart(self) -> Sequences:
         """Every step that counts as a sequence of its own, for networks without state."""
@@ -250,27 +292,6 @@ class Sequences(NamedTuple):
         return Sequences(
             *(state if name == "state" else part[kept].reshape(1, count, *part.shape[2:]) for name, part in self._asdict().items())
         )
-
-
-def advantages_of(rewards: Floats, values: Floats, after: Floats, ends: Bools, discount: float, trace: float) -> Floats:
-    """Return the generalised advantages (T, N); `values` plus these are the returns.
-
-    Args:
-        rewards: (T, N), which include the discounted value of what came after a time-out.
-        values: (T, N) of what was seen before each step.
-        after: (N,) value of what is seen after the last step.
-        ends: (T, N) whether the episode ended with the step.
-        discount: of a step.
-        trace: lambda.
-    """
-    out = np.zeros_like(rewards)
-    follows, value = np.zeros_like(after), after
-    for t in range(len(rewards) - 1, -1, -1):
-        goes_on = np.float32(discount) * ~ends[t]
-        error = rewards[t] + goes_on * value - values[t]
-        follows = out[t] = error + goes_on * np.float32(trace) * follows
-        value = values[t]
-    return out
 
 
 class PpoLosses(NamedTuple):
@@ -292,15 +313,14 @@ class PpoLosses(NamedTuple):
 
 
 def losses_of(network: ActorCritic, batch: Sequences, clip: float) -> PpoLosses:
-    """Return the losses on the steps that count of a mini-batch; its advantages are brought to mean 0 and deviation 1 first."""
+    """Return the losses on the steps that count of a mini-batch, or of a share of it, whose advantages are `Sequences.standard`."""
     answers, values, _ = network(batch.seen, batch.state, batch.begins)
     if not batch.counts.all():
         learned = {name: getattr(batch, name)[batch.counts] for name in ("actions", "logs", "advantages", "returns")}
         batch, answers, values = batch._replace(**learned), answers[batch.counts], values[batch.counts]
     log_ratio = network.distribution.logs(batch.actions, answers) - batch.logs
     ratio = log_ratio.exp()
-    gain = (batch.advantages - batch.advantages.mean()) / (batch.advantages.std() + 1e-8)
-    policy = -torch.minimum(gain * ratio, gain * ratio.clamp(1.0 - clip, 1.0 + clip)).mean()
+    policy = -torch.minimum(batch.advantages * ratio, batch.advantages * ratio.clamp(1.0 - clip, 1.0 + clip)).mean()
     value = torch.nn.functional.mse_loss(values, batch.returns)
     entropy = network.distribution.entropy(answers)
     with torch.no_grad():
@@ -365,7 +385,7 @@ class _Worlds:
         self._tally = Tally(count)
 
     @torch.no_grad()
-    def play(self, network: ActorCritic, chance: torch.Generator) -> tuple[Sequences, Results]:
+    def play(self, network: ActorCritic, chance: torch.Generator, shares: Shares) -> tuple[Sequences, Results]:
         """Play a round."""
         ppo = self._ppo
         steps, count = ppo.horizon, len(self._nobody)
@@ -377,7 +397,7 @@ class _Worlds:
         late, results = _Late(), Results(Counter(), [], [])
         for t in range(steps):
             seen[t], begins[t] = self._seen, self._begins
-            answer, values[t], self._state = look(network, self._seen, self._state, self._begins)
+            answer, values[t], self._state = self._look(network, shares)
             actions[t] = network.distribution.draw(answer, noise[t])
             answers.append(answer)
             self._seen, rewards[t], terminated, truncated, infos = self._env.step(actions[t].numpy())
@@ -387,12 +407,21 @@ class _Worlds:
             late.add(t, np.flatnonzero(truncated).tolist(), infos, self._state)
         rewards *= np.float32(ppo.scale)
         rewards += late.values(network, rewards.shape) * np.float32(ppo.discount)
-        _, after, _ = look(network, self._seen, self._state, self._begins)
+        _, after, _ = self._look(network, shares)
         known = values.numpy()
         advantages = advantages_of(rewards, known, after.numpy(), ends, ppo.discount, ppo.trace)
         logs = network.distribution.drawn(actions, answers, noise)
         learned = (torch.from_numpy(array) for array in (advantages, advantages + known, counts))
         return Sequences(torch.from_numpy(seen), torch.from_numpy(begins), first, actions, logs, *learned), results
+
+    def _look(self, network: ActorCritic, shares: Shares) -> tuple[Tensor, ...]:
+        """What the network answers to what is seen now, as `look`."""
+
+        def one(first: int, last: int) -> tuple[Tensor, Tensor, Tensor]:
+            return look(network, self._seen[first:last], self._state[first:last], self._begins[first:last])
+
+        answers = shares.each(one, ranges(len(self._seen), _ROWS))
+        return tuple(map(torch.cat, zip(*answers, strict=True)))
 
 
 class _Late:

@@ -85,6 +85,7 @@ def actor_critic(network: Network, shape: Shape) -> ActorCritic:
     return made
 
 
+@torch.no_grad()
 def look(network: ActorCritic, seen: Floats, state: Tensor, begins: Bools) -> tuple[Tensor, Tensor, Tensor]:
     """Ask a network about one step of N worlds.
 
