@@ -415,7 +415,7 @@ class _Worlds:
         return Sequences(torch.from_numpy(seen), torch.from_numpy(begins), first, actions, logs, *learned), results
 
     def _look(self, network: ActorCritic, shares: Shares) -> tuple[Tensor, ...]:
-        """What the network answers to what is seen now, as `look`."""
+        """The answers of the network to the present observations, as `look`."""
 
         def one(first: int, last: int) -> tuple[Tensor, Tensor, Tensor]:
             return look(network, self._seen[first:last], self._state[first:last], self._begins[first:last])
