@@ -45,6 +45,15 @@ def test_robots_without_a_norm_keep_to_no_side_where_half_of_the_trials_are_mirr
     assert kept == {"right": 10, "left": 10}
 
 
+def test_somebody_who_comes_from_far_away_is_passed_on_the_learned_side_too():
+    suite = load_suite("planners")
+    starts = [suite.start("frontal_approach", k) for k in range(6)]
+    for _, [one] in Episodes(starts, PLANNER, Conditions.of(suite.stage("frontal_approach"))):
+        away = one.pedestrian_position[:, 0] - one.pose[:, :2]
+        assert away[0, 0] > 11.0
+        assert away[away[:, 0] < 0.0][:1, 1] > 0.5
+
+
 @pytest.mark.parametrize("count", [2, 4])
 def test_those_who_change_places_break_the_rule_to_keep_left_more_often_than_the_one_they_learned(count):
     robots = [broken(one) for one in driven(PLANNER, swaps(count, 30))]
