@@ -6,6 +6,7 @@ import gc
 import os
 import signal
 import weakref
+from concurrent.futures.process import BrokenProcessPool
 
 import pytest
 from tests.suites import suite, write_world
@@ -56,12 +57,16 @@ def test_workers_draw_the_same_episodes_on_the_same_maps(room):
     drawn.close()
 
 
-def test_when_the_workers_die_the_episodes_are_drawn_here(room):
+@pytest.mark.parametrize("noticed", [False, True])
+def test_when_the_workers_die_the_episodes_are_drawn_here(room, noticed):
     drawn = Drawn(room, "helbing", 10**6, workers=1)
     drawn.soon([1])
     assert same(drawn[1], room.start("helbing", 1))
     for worker in drawn._pool._processes:
         os.kill(worker, signal.SIGKILL)
+    if noticed:
+        with pytest.raises(BrokenProcessPool):
+            drawn._pool.submit(os.getpid).result()
     drawn.soon([2, 3])
     assert same(drawn[2], room.start("helbing", 2)) and same(drawn[3], room.start("helbing", 3))
     drawn.close()

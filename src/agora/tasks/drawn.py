@@ -83,9 +83,12 @@ class Drawn(Sequence[Start]):
         if self._pool is None:
             context = multiprocessing.get_context("forkserver")
             self._pool = ProcessPoolExecutor(self._workers, context, _begin, (self._suite, self._stage))
-        for k in wanted:
-            self._coming[k] = self._pool.submit(_draw, k)
-            self._coming[k].add_done_callback(self._keep_map)
+        try:
+            for k in wanted:
+                self._coming[k] = self._pool.submit(_draw, k)
+                self._coming[k].add_done_callback(self._keep_map)
+        except BrokenProcessPool:
+            self._go_on_alone()
 
     def _keep_map(self, coming: Future[_Sent]) -> None:
         """Keep the map that a worker sent; later episodes on it come without."""
@@ -106,11 +109,15 @@ class Drawn(Sequence[Start]):
             start, digest, _ = coming.result()
             self._keep_map(coming)
         except BrokenProcessPool:
-            self.close()
-            self._workers = 0
+            self._go_on_alone()
             return None
         place = self._maps.get(digest)
         return None if place is None else _Reader(io.BytesIO(start), place).read()
+
+    def _go_on_alone(self) -> None:
+        """Draw every episode here from now on: the workers have died."""
+        self.close()
+        self._workers = 0
 
     def close(self) -> None:
         """Stop the workers."""
