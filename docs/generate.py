@@ -19,6 +19,7 @@ from sqlalchemy import create_engine
 
 import agora
 from agora.benchmark.published import PublishedRow, published
+from agora.benchmark.statistics import wilson
 from agora.cli.app import app
 from agora.config import key_of
 from agora.core.recording import Recording
@@ -257,16 +258,23 @@ def write_policies(place: Path) -> None:
 
 
 def policies() -> str:
-    """Every policy with a card: what it claims to be, and what its first seed reaches on the first stage of its test."""
+    """Every policy with a card: what it claims to be, and what its first seed reaches in its test.
+
+    Where a number is published of the first stage, the row is of that stage, otherwise of all stages.
+    """
     rows = []
     for name in policy_card_names():
         card = load_policy_card(name)
-        result, said = card.seeds[0].results[0], card.training
-        value, low, high = (f"{100 * number:.1f}" for number in result.success)
-        published = next((n for n in said["published"] or () if n["stage"] == result.stage), None)
+        results, said = card.seeds[0].results, card.training
+        published = next((n for n in said["published"] or () if n["stage"] == results[0].stage), None)
         stated = "" if published is None else f"{100 * published['success']:.0f} %"
-        test = f"`{said['test']}/{result.stage}`, {result.episodes} episodes"
-        rows.append([f"[`{name}`](generated/policies/{name}.md)", said["label"], test, f"{value} % [{low}, {high}]", stated])
+        shown = results[:1] if published else results
+        reached, episodes = (sum(getattr(one, count) for one in shown) for count in ("reached", "episodes"))
+        low, high = (f"{100 * end:.1f}" for end in wilson(reached, episodes))
+        where = f"{said['test']}/{shown[0].stage}" if len(shown) == 1 else said["test"]
+        success = f"{100 * reached / episodes:.1f} % [{low}, {high}]"
+        link = f"[`{name}`](generated/policies/{name}.md)"
+        rows.append([link, said["label"], f"`{where}`, {episodes} episodes", success, stated])
     return table(["policy", "label", "test", "success", "published"], rows)
 
 

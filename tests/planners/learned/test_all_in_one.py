@@ -104,6 +104,8 @@ def test_bad_input_is_refused_in_words(tmp_path):
         Ppo(observe=PlannerChoice(("teg", "rosnav_rl")))
     with pytest.raises(InputError, match="lessons must be null"):
         Ppo(observe=SEE, lessons=Lessons())
+    with pytest.raises(InputError, match="every must be 1 where actions are twists, got 3"):
+        Ppo(every=3)
     with pytest.raises(InputError, match="belong together"):
         Ppo(observe=SEE, planner="trajectory_rollout_barn")
     with pytest.raises(InputError, match="answers no settings of the planner"):

@@ -130,6 +130,8 @@ class Ppo:
         check_planner(self.observe, self.planner)
         if self.lessons and isinstance(self.observe, PlannerSettings):
             raise InputError("ppo: lessons must be null where actions are settings of a planner: no teacher has such actions")
+        if self.every > 1 and not isinstance(self.observe, PlannerSettings):
+            raise InputError(f"ppo: every must be 1 where actions are twists, got {self.every}")
         if self.batches > self.worlds:
             raise InputError(f"ppo: batches must be at most worlds = {self.worlds}, got {self.batches}")
 

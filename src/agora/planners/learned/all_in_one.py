@@ -19,7 +19,7 @@ from agora.policies.policy import Policy
 
 @dataclass(frozen=True)
 class AllInOne(SetByPolicy):
-    """Let the planner drive that a policy chooses three times a second.
+    """Let the planner drive that a policy chooses from time to time, every 0.3 s with the weights that come along.
 
     Attributes:
         file: name of a policy that comes with Agora, or path of a safetensors file, whose encoding is `PlannerChoice`.
