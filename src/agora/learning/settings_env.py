@@ -25,12 +25,19 @@ __all__ = ["SettingsEnv", "check_planner", "environment"]
 _START = np.float32(0.0)  # an action before the first: the middle of all spans
 
 
-def check_planner(observe: Any, planner: str) -> None:
-    """Check that the actions of an encoding are settings of a planner, as text; empty where they are twists or name planners.
+def check_planner(observe: Any, planner: str, every: int = 1) -> None:
+    """Check that the actions of an encoding are settings of a planner.
+
+    Args:
+        observe: the encoding.
+        planner: the planner, as text; empty where actions are twists or name planners.
+        every: control periods of an action.
 
     Raises:
         InputError: they do not belong together, or there is no such planner.
     """
+    if every > 1 and not isinstance(observe, PlannerSettings):
+        raise InputError(f"every must be 1 where actions are twists, got {every}")
     if bool(planner) != (isinstance(observe, PlannerSettings) and not isinstance(observe, PlannerChoice)):
         raise InputError("a planner whose settings are learned and the encoding rollout_settings belong together")
     if isinstance(observe, PlannerSettings):
