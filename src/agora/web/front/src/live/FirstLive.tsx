@@ -1,5 +1,5 @@
 // The first page: an episode that runs already, or one that begins.
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import { get, wordsOf, type Live } from "../api";
 import { useMe } from "../account/me";
 import { useNews } from "../news";
@@ -8,7 +8,8 @@ import { begin, FIRST } from "./begin";
 
 export function FirstLive() {
   const lives = useNews().lives, [error, setError] = useState(""), { may, owns } = useMe(), starts = may("run");
-  useEffect(() => {
+  // Of a layout effect, the way back runs as the page goes: of another one it runs after the next paint, and what begins until then would be shown instead.
+  useLayoutEffect(() => {
     const leaving = new AbortController();
     const open = async () => {
       const running = (await get<Live[]>("/api/live")).findLast(({ state, form, owner }) => state === "running" && !form.drive && (!starts || owns(owner)));
