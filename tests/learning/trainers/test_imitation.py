@@ -12,6 +12,7 @@ from agora.interfaces import Shape
 from agora.learning.rewards import Reward
 from agora.learning.trainers.imitation import Course, Lessons, _School
 from agora.learning.trainers.ppo import Ppo
+from agora.learning.trainers.shares import Shares
 from agora.policies.commands import COMMANDS, Commands
 from agora.policies.encoding import Observe
 from agora.policies.networks.judge import Judge
@@ -20,6 +21,7 @@ from agora.tasks.suite import load_suite
 from agora.testing import check_trainer
 
 SEE = Observe(beams=0, pedestrians=2)
+ONE = Shares(1)
 SMALL = {"worlds": 8, "horizon": 12, "updates": 30, "batch": 4}
 
 
@@ -28,9 +30,9 @@ def network(log_std=-0.5):
     return Mlp((24,), "tanh").learner(Shape(SEE, 3, log_std=log_std))
 
 
-def taught(lessons, network):
+def taught(lessons, network, shares=ONE):
     notes = Notes(load_suite("crowdnav_training"), "circle")
-    return list(Course(lessons, network, notes, Reward(), 0.9, 1.0).whole())
+    return list(Course(lessons, network, notes, shares, Reward(), 0.9, 1.0).whole())
 
 
 def test_a_network_comes_to_do_what_its_teacher_does():
@@ -45,7 +47,7 @@ def test_a_judge_of_commands_learns_on_several_stages_what_its_teacher_does():
     torch.manual_seed(3)
     pupil = Judge((24, 16), (24, 12)).learner(Shape(Commands(people=3), 1))
     notes, lessons = Notes(load_suite("planners_training"), "crowd"), Lessons("dwa", rounds=6, mixing=2, rate=0.003, **SMALL)
-    progress = list(Course(lessons, pupil, notes, Reward(), 0.9, 1.0, ("frontal_approach",)).whole())
+    progress = list(Course(lessons, pupil, notes, ONE, Reward(), 0.9, 1.0, ("frontal_approach",)).whole())
     errors = [one.values["action_loss"] for one in progress]
     assert errors[-1] < 0.8 * errors[0] < 0.8 * np.log(len(COMMANDS)) + 0.2
 
@@ -58,6 +60,20 @@ def test_the_network_drives_more_and_more():
 def test_lessons_are_the_same_when_they_are_given_again():
     one, other = (taught(Lessons("orca", rounds=2, mixing=1, **SMALL), network()) for _ in range(2))
     assert repr(one) == repr(other)
+
+
+def test_lessons_in_shares_are_those_of_whole_batches_whatever_the_number_of_threads(monkeypatch):
+    found = {}
+    for name, steps, threads in (("whole", 1000, 1), ("shares", 24, 1), ("threads", 24, 3)):
+        monkeypatch.setattr("agora.learning.trainers.shares._STEPS", steps)
+        pupil, shares = network(), Shares(threads)
+        rounds = taught(Lessons("orca", rounds=2, mixing=1, **SMALL | {"batch": 5}), pupil, shares)
+        shares.close()
+        found[name] = [list(one.values.values()) for one in rounds], [weight.detach().numpy() for weight in pupil.parameters()]
+    assert repr(found["shares"]) == repr(found["threads"])
+    for kind in range(2):
+        for whole, some in zip(found["whole"][kind], found["shares"][kind], strict=True):
+            assert some == pytest.approx(whole, abs=1e-4, nan_ok=True)
 
 
 def test_returns_are_discounted_rewards_that_end_with_the_episode():

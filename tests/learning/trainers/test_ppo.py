@@ -28,7 +28,6 @@ from agora.learning.cadrl_reward import CadrlReward
 from agora.learning.env import AgoraVectorEnv
 from agora.learning.rewards import Reward
 from agora.learning.sb3 import Sb3VecEnv
-from agora.learning.trainers import ppo as ppo_module
 from agora.learning.trainers.episodes import advantages_of
 from agora.learning.trainers.ppo import Ppo, Sequences, _Worlds, losses_of
 from agora.learning.trainers.shares import Shares, ranges
@@ -266,7 +265,7 @@ def test_shares_of_a_mini_batch_give_the_gradient_of_the_whole_whatever_the_numb
     batch = batch._replace(logs=batch.logs + torch.from_numpy(rng.normal(0, 0.3, (7, 5)).astype(np.float32))).standard()
     found = {}
     for name, share, threads in (("whole", 1000, 1), ("shares", 7, 1), ("threads", 7, 3)):
-        monkeypatch.setattr(ppo_module, "_SHARE", share)
+        monkeypatch.setattr("agora.learning.trainers.shares._STEPS", share)
         shares = Shares(threads)
         losses, total = Ppo(observe=BLIND, entropy=0.01)._slope(network, batch, shares)
         shares.close()

@@ -26,6 +26,7 @@ from agora.learning.env import AgoraVectorEnv
 from agora.learning.rewards import Reward
 from agora.learning.trainers.checkpoint import restore, state_of
 from agora.learning.trainers.imitation import Course, Lesson, Lessons, Round
+from agora.learning.trainers.shares import Shares
 from agora.policies.encoding import Observe
 from agora.policies.learners.actor_critic import ActorCritic, actor_critic
 from agora.policies.networks.mlp import Mlp
@@ -48,7 +49,7 @@ class Cloning:
             the teacher.
         lap: rounds between two checkpoints.
         validate: laps between two validations.
-        threads: of PyTorch.
+        threads: of the descent; no result depends on them.
     """
 
     network: Annotated[Network, Plug("networks", "mlp")] = field(default_factory=lambda: Mlp((256, 256), "tanh"))
@@ -65,10 +66,10 @@ class Cloning:
 
     def train(self, run: TrainingRun) -> Iterator[Savable]:
         """Give all rounds of lessons."""
-        torch.set_num_threads(self.threads)
+        shares = Shares(self.threads)
         torch.manual_seed(run.seed)
         network = actor_critic(self.network, self._shape(run))
-        course = self._course(network, run)
+        course = self._course(network, run, shares)
         number, steps = 0, 0
         if run.resumed:
             numbers, arrays = run.resumed
@@ -85,6 +86,7 @@ class Cloning:
             if -(-number // self.lap) % self.validate == 0 or number == self.lessons.rounds:
                 run.validate(network.policy(run.about(steps)), steps, number / self.lessons.rounds)
             run.save(steps, {"rounds": number}, state_of(network, course.descent) | course.arrays)
+        shares.close()
         course.close()
 
     def _shape(self, run: TrainingRun) -> Shape:
@@ -94,10 +96,10 @@ class Cloning:
         env.close()
         return Shape(self.observe, actions, period, body=TrainedRobot.of(robot))
 
-    def _course(self, network: ActorCritic, run: TrainingRun) -> Course | _Recorded:
+    def _course(self, network: ActorCritic, run: TrainingRun, shares: Shares) -> Course | _Recorded:
         if self.demonstrations:
-            return _Recorded(self, network, run)
-        return Course(self.lessons, network, run, Reward(), discount=0.0, scale=1.0)
+            return _Recorded(self, network, run, shares)
+        return Course(self.lessons, network, run, shares, Reward(), discount=0.0, scale=1.0)
 
 
 class _Recorded:
@@ -107,13 +109,14 @@ class _Recorded:
         cloning: the trainer.
         network: that learns.
         run: of the training, whose stage has the robot.
+        shares: threads of the descent.
 
     Raises:
         InputError: there are none, they are of another lidar, or all are shorter than ``horizon`` steps.
     """
 
-    def __init__(self, cloning: Cloning, network: ActorCritic, run: TrainingRun) -> None:
-        self._lessons, self._network, self._seed = cloning.lessons, network, run.seed
+    def __init__(self, cloning: Cloning, network: ActorCritic, run: TrainingRun, shares: Shares) -> None:
+        self._lessons, self._network, self._seed, self._shares = cloning.lessons, network, run.seed, shares
         self.descent = torch.optim.Adam(network.parameters(), lr=cloning.lessons.rate)
         folder, horizon = Path(cloning.demonstrations).expanduser(), cloning.lessons.horizon
         seen: list[Array] = []
@@ -143,7 +146,8 @@ class _Recorded:
             DivergedError: a loss is not finite.
         """
         chance = np.random.default_rng((self._seed, _RECORDED, number))
-        return Round(self._lesson.begins.numel(), self._lessons.learn(self._network, self.descent, [self._lesson], chance))
+        losses = self._lessons.learn(self._network, self.descent, [self._lesson], chance, self._shares)
+        return Round(self._lesson.begins.numel(), losses)
 
     @property
     def arrays(self) -> dict[str, Array]:

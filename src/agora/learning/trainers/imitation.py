@@ -9,7 +9,7 @@ there. The critic learns the returns of whoever drives, so that `agora.learning.
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -25,6 +25,7 @@ from agora.learning.env import AgoraVectorEnv
 from agora.learning.settings_env import SettingsEnv
 from agora.learning.stages import StagesVectorEnv, worlds_of
 from agora.learning.trainers.episodes import WITHOUT_END, shares_of
+from agora.learning.trainers.shares import Shares, ranges_of_sequences
 from agora.policies.learners.actor_critic import ActorCritic, look
 from agora.ranges import Count, Number
 from agora.registry import Named
@@ -96,7 +97,12 @@ class Lessons:
         return [parse_component("planners", self.teacher, "teacher")]
 
     def learn(
-        self, network: ActorCritic, descent: torch.optim.Adam, kept: Sequence[Lesson], chance: np.random.Generator
+        self,
+        network: ActorCritic,
+        descent: torch.optim.Adam,
+        kept: Sequence[Lesson],
+        chance: np.random.Generator,
+        shares: Shares,
     ) -> dict[str, float]:
         """Make descents on random sequences of the lessons; return the mean losses.
 
@@ -107,16 +113,24 @@ class Lessons:
         for _ in range(self.updates):
             lesson = kept[int(chance.integers(0, len(kept)))]
             rows = torch.from_numpy(chance.permutation(lesson.wanted.shape[1])[: self.batch])
-            answers, values, _ = network(lesson.seen[:, rows], lesson.state[rows], lesson.begins[:, rows])
-            action = network.distribution.error(lesson.wanted[:, rows], answers)
-            value = torch.nn.functional.mse_loss(values, lesson.returns[:, rows])
-            descent.zero_grad()
-            (action + self.value_weight * value).backward()
+            several = ranges_of_sequences(len(rows), len(lesson.wanted))
+            totals += shares.slope(list(network.parameters()), self._part(network, lesson, rows), several).numpy()
             descent.step()
-            totals += float(action.detach()), float(value.detach())
         if not np.isfinite(totals).all():
             raise DivergedError(f"lessons: the losses of action and value are {totals[0]} and {totals[1]}")
         return {"action_loss": totals[0] / self.updates, "value_loss": totals[1] / self.updates}
+
+    def _part(self, network: ActorCritic, lesson: Lesson, rows: Tensor) -> Callable[[int, int], tuple[Tensor, Tensor]]:
+        """The losses of action and value (2,), and their weighted sum, of some of the rows."""
+
+        def part(first: int, last: int) -> tuple[Tensor, Tensor]:
+            some, weight = rows[first:last], (last - first) / len(rows)
+            answers, values, _ = network(lesson.seen[:, some], lesson.state[some], lesson.begins[:, some])
+            action = weight * network.distribution.error(lesson.wanted[:, some], answers)
+            value = weight * torch.nn.functional.mse_loss(values, lesson.returns[:, some])
+            return torch.stack([action, value]), action + self.value_weight * value
+
+        return part
 
 
 class Course:
@@ -126,6 +140,7 @@ class Course:
         lessons: that are given.
         network: that learns.
         run: of the training, whose stage is played.
+        shares: threads of the descent.
         reward: that the critic learns.
         discount: of a step.
         scale: that rewards are multiplied by.
@@ -141,13 +156,14 @@ class Course:
         lessons: Lessons,
         network: ActorCritic,
         run: TrainingRun,
+        shares: Shares,
         reward: Rewarding,
         discount: float,
         scale: float,
         more_stages: Sequence[str] = (),
         processes: int = 0,
     ) -> None:
-        self._lessons, self._network, self._seed = lessons, network, run.seed
+        self._lessons, self._network, self._seed, self._shares = lessons, network, run.seed, shares
         self.descent = torch.optim.Adam(network.parameters(), lr=lessons.rate)
         [teacher] = lessons.named_parts()
         chosen: dict[str, Any] = {"observe": network.shape.observe, "reward": reward, "teacher": teacher.part}
@@ -185,7 +201,7 @@ class Course:
         share = max(0.0, 1.0 - number / lessons.mixing) if lessons.mixing else 1.0
         lesson, ends = self._school.play(lessons.horizon, chance.random(lessons.worlds) < share)
         self._kept.append(lesson)
-        losses = lessons.learn(self._network, self.descent, self._kept, chance)
+        losses = lessons.learn(self._network, self.descent, self._kept, chance, self._shares)
         return Round((number + 1) * lessons.worlds * lessons.horizon, shares_of(ends) | losses | {"teacher_drives": share})
 
     @property

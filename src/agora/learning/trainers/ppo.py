@@ -13,7 +13,6 @@ Read `Ppo.train` first. `_Worlds` plays, `losses_of` and `agora.learning.trainer
 
 from __future__ import annotations
 
-import functools
 import math
 from collections import Counter
 from collections.abc import Iterator
@@ -34,7 +33,7 @@ from agora.learning.stages import StagesVectorEnv, worlds_of
 from agora.learning.trainers.checkpoint import restore, state_of
 from agora.learning.trainers.episodes import WITHOUT_END, Results, Tally, advantages_of, seed_of_round
 from agora.learning.trainers.imitation import Course, Lessons
-from agora.learning.trainers.shares import Shares, ranges
+from agora.learning.trainers.shares import Shares, ranges, ranges_of_sequences
 from agora.policies.encoding import Observe
 from agora.policies.learners.actor_critic import ActorCritic, actor_critic, look
 from agora.policies.networks.mlp import Mlp
@@ -43,7 +42,7 @@ from agora.policies.policy import TrainedRobot
 from agora.ranges import Chance, Count, Number, Rate, Steps, Weight
 from agora.registry import Plug
 
-_SHARE, _ROWS = 2048, 256  # steps of a mini-batch, and rows of a step, that one thread computes together
+_ROWS = 256  # of a step, that one thread computes together
 
 
 @dataclass(frozen=True)
@@ -81,7 +80,7 @@ class Ppo:
         stop_at: share of successes in a validation at which the training ends early; 0 never.
         up_at: share of successes in a lap from which the curriculum goes up a stage; 0 leaves the curriculum alone.
         down_at: share of successes in a lap up to which the curriculum goes down a stage; 0 never.
-        threads: of the worlds and of the network; no result depends on them where there are no ``lessons``.
+        threads: of the worlds and of the network; no result depends on them.
         workers: processes that draw episodes ahead of time.
         processes: that play the worlds where there are ``more_stages``; with 0 this one does.
     """
@@ -135,7 +134,7 @@ class Ppo:
 
     def train(self, run: TrainingRun) -> Iterator[Savable]:
         """Train until all steps are made, or a validation reaches ``stop_at``."""
-        torch.set_num_threads(self.threads)
+        shares = Shares(self.threads)
         torch.manual_seed(run.seed)
         worlds = _Worlds(self, run)
         network = actor_critic(self.network, worlds.shape(self))
@@ -148,11 +147,10 @@ class Ppo:
             restore(arrays, network, descent)
         elif self.lessons:
             given = (self.reward, self.discount, self.scale, self.more_stages, self.processes)
-            for lesson in Course(self.lessons, network, run, *given).whole():
+            for lesson in Course(self.lessons, network, run, shares, *given).whole():
                 steps = lesson.steps
                 run.log(steps, min(1.0, steps / self.steps), **lesson.values)
                 yield network.policy(run.about(steps))
-        shares = Shares(self.threads)
         while not ended:
             worlds.begin(network, steps, stage)
             ends: Counter[str] = Counter()
@@ -222,22 +220,18 @@ class Ppo:
 
         Each share counts by its steps that count.
         """
-        weights, (steps, rows) = list(network.parameters()), batch.counts.shape
+        steps, rows = batch.counts.shape
         count = int(batch.counts.sum())
 
-        def slope(first: int, last: int) -> tuple[Tensor, tuple[Tensor | None, ...]]:
+        def part(first: int, last: int) -> tuple[Tensor, Tensor]:
             share = batch.between(first, last)
             losses = losses_of(network, share, self.clip)
             total = losses.policy + self.value_weight * losses.value - self.entropy * losses.entropy
-            part = int(share.counts.sum()) / count
-            terms = torch.stack([*losses, total]).detach() * part
-            return terms, torch.autograd.grad(part * total, weights, allow_unused=True)
+            weight = int(share.counts.sum()) / count
+            return torch.stack([*losses, total]).detach() * weight, weight * total
 
-        several = [(first, last) for first, last in ranges(rows, -(-_SHARE // steps)) if batch.counts[:, first:last].any()]
-        terms, slopes = zip(*shares.each(slope, several), strict=True)
-        for weight, parts in zip(weights, zip(*slopes, strict=True), strict=True):
-            weight.grad = None if parts[0] is None else functools.reduce(torch.add, parts)
-        *losses, total = functools.reduce(torch.add, terms)
+        several = [(first, last) for first, last in ranges_of_sequences(rows, steps) if batch.counts[:, first:last].any()]
+        *losses, total = shares.slope(list(network.parameters()), part, several)
         return PpoLosses(*losses), float(total)
 
     def _batches(self, played: Sequences, chance: torch.Generator) -> Iterator[Sequences]:

@@ -6,19 +6,22 @@ bring. Here each thread computes whole shares, and PyTorch uses one thread for e
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 import torch
+from torch import Tensor
 
 Answer = TypeVar("Answer")
 
 _MOST = 16  # shares of a batch
+_STEPS = 2048  # of a share of sequences, at least
 
 
 def ranges(count: int, least: int) -> list[tuple[int, int]]:
-    """Return the first and last number of each share of ``count`` rows.
+    """Return the first number of each share of ``count`` rows, and the number after its last.
 
     They depend on the numbers alone, so that no result depends on the number of threads.
 
@@ -29,6 +32,11 @@ def ranges(count: int, least: int) -> list[tuple[int, int]]:
     shares = max(1, min(_MOST, count // least))
     edges = [count * k // shares for k in range(shares + 1)]
     return list(zip(edges[:-1], edges[1:], strict=True))
+
+
+def ranges_of_sequences(count: int, steps: int) -> list[tuple[int, int]]:
+    """Return the shares of ``count`` sequences, each of so many steps (`ranges`)."""
+    return ranges(count, -(-_STEPS // steps))
 
 
 class Shares:
@@ -47,6 +55,29 @@ class Shares:
         if self._pool is None or len(shares) == 1:
             return [work(first, last) for first, last in shares]
         return list(self._pool.map(work, *zip(*shares, strict=True)))
+
+    def slope(
+        self, weights: Sequence[Tensor], work: Callable[[int, int], tuple[Tensor, Tensor]], shares: Sequence[tuple[int, int]]
+    ) -> Tensor:
+        """Write the gradient of a loss that is a sum over shares into the weights, and add up what each share tells.
+
+        Args:
+            weights: that the loss depends on; those that it does not depend on get no gradient.
+            work: gives of a share numbers to tell (K,) and its part of the loss, a scalar.
+            shares: of the batch.
+
+        Returns:
+            Sums of the numbers to tell (K,).
+        """
+
+        def one(first: int, last: int) -> tuple[Tensor, tuple[Tensor | None, ...]]:
+            told, loss = work(first, last)
+            return told.detach(), torch.autograd.grad(loss, weights, allow_unused=True)
+
+        told, slopes = zip(*self.each(one, shares), strict=True)
+        for weight, parts in zip(weights, zip(*slopes, strict=True), strict=True):
+            weight.grad = None if parts[0] is None else functools.reduce(torch.add, parts)
+        return torch.stack(told).sum(0)
 
     def close(self) -> None:
         """Stop the threads."""
