@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any
 
@@ -27,6 +27,7 @@ from agora.core.state import Array, Floats
 from agora.errors import DivergedError, InputError
 from agora.interfaces import Limits, Network, Savable, Shape, TrainingRun, Transition
 from agora.learning.env import AgoraVectorEnv
+from agora.learning.players import EnvironmentFacts
 from agora.learning.rewards import Reward
 from agora.learning.settings_env import SettingsEnv
 from agora.learning.stages import StagesVectorEnv, worlds_of
@@ -43,6 +44,7 @@ from agora.ranges import Chance, Count, Number, Rate
 from agora.registry import Named, Plug, name_of
 
 _IMITATION, _EXPLORATION, _SAMPLES = range(3)  # uses of random numbers
+_TOLD = 10  # points of the curve while demonstrations are learned from
 _ENDS = {"reached", "pedestrian_collision", "wall_collision", "robot_collision"}  # of episodes that are learned from
 
 
@@ -127,6 +129,7 @@ class ValueLearning:
             restore(arrays, network, descent)
             memory.restore(arrays)
         worlds = self._worlds(run)
+        robots = sum(part.robots for part in _parts(worlds))
         learned = _ENDS | {"timeout"} if worlds.num_envs > self.worlds else _ENDS
         while episode < of:
             learns = rounds > 0  # the first round imitates
@@ -137,22 +140,28 @@ class ValueLearning:
                 yield None
                 ends.append(outcome)
                 steps += len(states)
+                if not learns and len(ends) % self.round == 0:
+                    run.log(steps, len(ends) / robots / of, episode=len(ends) // robots, **_shares(ends))
                 if outcome in learned:
                     memory.add(states, self._targets(states, rewards, older) if learns else self._returns(states, rewards))
             rng = np.random.default_rng((seed, _SAMPLES, rounds))
-            batches = self.updates if learns else self.epochs * (memory.filled // self.batch)
             if not memory.filled:
                 raise DivergedError(
                     f"step {steps}: none of {len(ends)} episodes ended at the goal or in a collision: {Counter(ends)}"
                 )
-            loss = self._learn(network, descent, memory, batches, self.rate if learns else self.imitation_rate, rng)
-            if not math.isfinite(loss):
-                raise DivergedError(f"step {steps}: the loss is {loss}; the last good checkpoint stays")
             episode, rounds = episode + count, rounds + 1
-            shares = {
-                name: ends.count(name) / len(ends) for name in ("reached", "pedestrian_collision", "robot_collision", "timeout")
-            }
-            run.log(steps, episode / of, loss=loss, epsilon=self._epsilon(episode) if learns else 0.0, episode=episode, **shares)
+            batches = self.updates if learns else self.epochs * (memory.filled // self.batch)
+            last = 1 if learns else min(_TOLD, batches) or 1
+            for told in range(1, last + 1):
+                some = batches * told // last - batches * (told - 1) // last
+                loss = self._learn(network, descent, memory, some, self.rate if learns else self.imitation_rate, rng)
+                if not math.isfinite(loss):
+                    raise DivergedError(f"step {steps}: the loss is {loss}; the last good checkpoint stays")
+                if told < last:
+                    run.log(steps, episode / of, loss=loss, episode=episode)
+                    yield None
+            epsilon = self._epsilon(episode) if learns else 0.0
+            run.log(steps, episode / of, loss=loss, epsilon=epsilon, episode=episode, **_shares(ends))
             yield self._policy(network, run, steps, episode)
             if rounds == 1 or rounds % self.validate == 0 or episode >= of:
                 run.validate(self._policy(network, run, steps, episode), steps, episode / of)
@@ -185,7 +194,7 @@ class ValueLearning:
         kept: list[list[tuple[Floats, np.float32]]] = [[] for _ in range(worlds.num_envs)]
         nobody = np.zeros(worlds.num_envs, np.bool_)
         seen, _ = worlds.reset(options={"entry": first})
-        parts = worlds.parts if isinstance(worlds, StagesVectorEnv) else [worlds]
+        parts = _parts(worlds)
         limits = Limits(
             *map(np.concatenate, zip(*(vars(part.robot.limits(part.num_envs)).values() for part in parts), strict=True))
         )
@@ -267,6 +276,16 @@ class ValueLearning:
 
     def _policy(self, network: ValueLearner, run: TrainingRun, steps: int, episodes: int) -> Policy:
         return network.policy(run.about(steps) | {"episodes": str(episodes)})
+
+
+def _parts(worlds: AgoraVectorEnv | StagesVectorEnv) -> Sequence[AgoraVectorEnv | EnvironmentFacts]:
+    """The worlds of each stage."""
+    return worlds.parts if isinstance(worlds, StagesVectorEnv) else [worlds]
+
+
+def _shares(ends: Sequence[str]) -> dict[str, float]:
+    """The shares of ends of episodes, by outcome."""
+    return {name: ends.count(name) / len(ends) for name in ("reached", "pedestrian_collision", "robot_collision", "timeout")}
 
 
 class _Driven(FromLimitToLimit, JointState):
