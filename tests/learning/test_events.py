@@ -90,3 +90,8 @@ def test_a_trainer_that_yields_nothing_is_refused_before_it_trains(training, tmp
     with pytest.raises(InputError, match="trainer 'plain': its method train must be a generator, which yields after every round"):
         next(train(own, tmp_path, 3))
     assert not (tmp_path / CHECKPOINT).exists()
+
+
+def test_a_point_of_the_curve_is_told_with_whole_numbers_as_such():
+    told = Learned(141360, 0.5, 1481.4, {"episode": 3000.0, "loss": 0.016823, "timeout": 0.0})
+    assert str(told) == "141360 steps, 1481 a second, episode 3000, loss 0.0168, timeout 0"

@@ -28,7 +28,8 @@ class Learned:
 
     def __str__(self) -> str:
         """One line."""
-        return ", ".join([f"{self.steps} steps, {self.rate:.0f} a second", *(f"{k} {v:.3g}" for k, v in self.values.items())])
+        values = (f"{k} {v:.0f}" if v.is_integer() else f"{k} {v:.3g}" for k, v in self.values.items())
+        return ", ".join([f"{self.steps} steps, {self.rate:.0f} a second", *values])
 
 
 @dataclass(frozen=True)
