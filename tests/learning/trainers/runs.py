@@ -24,6 +24,9 @@ class Notes:
         success: share of successes that every validation finds.
         dies_at: steps at which `log` raises.
         resumed: numbers and arrays to go on from.
+
+    Attributes:
+        validated: points of the curve before each validation.
     """
 
     def __init__(
@@ -32,6 +35,7 @@ class Notes:
         self.suite, self.stage, self.seed, self.resumed = suite, stage, seed, resumed
         self.curve: list[tuple[int, dict[str, float]]] = []
         self.policies: list[Any] = []
+        self.validated: list[int] = []
         self.kept: Any = None
         self._success, self._dies_at = success, dies_at
 
@@ -48,6 +52,7 @@ class Notes:
 
     def validate(self, policy: Any, steps: int, share: float) -> Any:
         self.policies.append(policy)
+        self.validated.append(len(self.curve))
         return SimpleNamespace(success=(self._success, 0.0, 1.0))
 
 

@@ -33,9 +33,11 @@ def demonstration(rng: np.random.Generator, count: int, beams: int = 720) -> dic
 
 
 def test_a_network_comes_to_do_what_the_planner_does():
-    errors = [values["action_loss"] for _, values in trained(SMALL, SUITE, "plane").curve]
+    notes = trained(SMALL, SUITE, "plane")
+    errors = [values["action_loss"] for _, values in notes.curve]
     assert errors[-1] < 0.2 * errors[0]
-    assert all(values["teacher_drives"] == 1.0 for _, values in trained(SMALL, SUITE, "plane").curve)
+    assert all(values["teacher_drives"] == 1.0 for _, values in notes.curve)
+    assert notes.validated[0] == 1
 
 
 @pytest.mark.parametrize("mixing", [0, 4])

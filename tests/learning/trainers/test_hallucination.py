@@ -151,7 +151,9 @@ def test_scans_are_the_distances_to_ellipses():
 
 def test_a_policy_comes_to_do_what_the_robot_did_and_a_resumed_training_repeats_its_curve():
     more = dataclasses.replace(SMALL, rounds=30, samples=256, rate=3e-3, lap=32)
-    losses = [values["action_loss"] for _, values in trained(more, SUITE, "plane").curve if "action_loss" in values]
+    notes = trained(more, SUITE, "plane")
+    losses = [values["action_loss"] for _, values in notes.curve if "action_loss" in values]
+    assert notes.validated[:3] == [2 + 1, 2 + 2, 2 + 4]
     assert np.mean(losses[-5:]) < 0.7 * losses[0]
     check_trainer(SMALL, SUITE, "plane")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from tests.learning.trainers.runs import Notes
+from tests.learning.trainers.runs import Notes, trained
 
 from agora.errors import DivergedError
 from agora.interfaces import Shape
@@ -93,4 +93,6 @@ def test_lessons_that_come_to_numbers_that_are_not_finite_stop():
 def test_a_training_that_begins_with_lessons_keeps_the_contract():
     lessons = Lessons("go_to_goal", rounds=2, mixing=1, **SMALL)
     ppo = Ppo(observe=SEE, network=Mlp((8,)), lessons=lessons, steps=600, worlds=4, horizon=25, lap=2, validate=1)
-    check_trainer(ppo, load_suite("crowdnav_training"), "circle")
+    suite = load_suite("crowdnav_training")
+    check_trainer(ppo, suite, "circle")
+    assert trained(ppo, suite, "circle").validated[:2] == [1, 2 + 1], "after the first lesson, and after the first round"

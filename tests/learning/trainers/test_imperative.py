@@ -98,7 +98,9 @@ def test_the_straight_way_to_the_goal_is_the_cheapest_in_the_open_and_what_hits_
 
 def test_paths_become_cheaper_and_a_resumed_training_repeats_its_curve():
     more = dataclasses.replace(SMALL, rounds=60, lap=60, rate=1e-2)
-    costs = [values["path_cost"] for _, values in trained(more, SUITE, "plane").curve]
+    notes = trained(more, SUITE, "plane")
+    costs = [values["path_cost"] for _, values in notes.curve]
+    assert notes.validated == [1, 60]
     assert np.mean(costs[-5:]) < 0.6 * costs[0]
     check_trainer(SMALL, SUITE, "plane")
 

@@ -109,6 +109,7 @@ def test_a_training_of_several_stages_that_was_killed_comes_to_the_same_policy()
 def test_the_first_round_tells_how_it_stands_while_the_teacher_drives_and_while_it_is_imitated():
     notes = Notes(suite(), "two")
     next(policy for policy in SMALL.train(notes) if policy is not None)
+    assert notes.validated == [11], "the first comes soon"
     shown = [(steps, sorted(point)) for steps, point in notes.curve]
     ends = ["episode", "pedestrian_collision", "reached", "robot_collision", "timeout"]
     assert [names for _, names in shown] == [ends] * 10 + [["episode", "loss"]] * 9 + [sorted([*ends, "epsilon", "loss"])]

@@ -48,7 +48,7 @@ class Cloning:
         demonstrations: folder of ``.npz`` files (`agora.learning.demonstrations`), learned from in place of the teacher; empty for
             the teacher.
         lap: rounds between two checkpoints.
-        validate: laps between two validations.
+        validate: laps between two validations; the first comes after the first round.
         threads: of the descent; no result depends on them.
     """
 
@@ -83,6 +83,8 @@ class Cloning:
                 number, steps = number + 1, progress.steps
                 run.log(steps, number / self.lessons.rounds, **progress.values)
                 yield network.policy(run.about(steps))
+                if number == 1:
+                    run.validate(network.policy(run.about(steps)), steps, number / self.lessons.rounds)
             if -(-number // self.lap) % self.validate == 0 or number == self.lessons.rounds:
                 run.validate(network.policy(run.about(steps)), steps, number / self.lessons.rounds)
             run.save(steps, {"rounds": number}, state_of(network, course.descent) | course.arrays)

@@ -90,7 +90,7 @@ class Hallucination:
         passes: over the scenes of a round.
         updates: batches in a round of the hallucination.
         lap: rounds between two checkpoints.
-        validate: rounds of the policy between two validations.
+        validate: rounds of the policy between two validations; the first comes after its first round.
         threads: of PyTorch.
     """
 
@@ -136,7 +136,7 @@ class Hallucination:
             policy = None if dreams else school.policy.policy(run.about(steps))
             yield policy
             cloned = number - self.hallucination_rounds
-            if policy is not None and (cloned % self.validate == 0 or number == total):
+            if policy is not None and (cloned == 1 or cloned % self.validate == 0 or number == total):
                 run.validate(policy, steps, number / total)
             if number % self.lap == 0 or number == total:
                 run.save(steps, {"rounds": number}, state_of(school.both, school.descent))

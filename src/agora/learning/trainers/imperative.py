@@ -62,7 +62,7 @@ class Imperative:
         noise: standard deviation of what is added to turning rates, in the robot's largest.
         mirror: share of the samples that are seen in the mirror.
         lap: rounds between two checkpoints.
-        validate: laps between two validations.
+        validate: laps between two validations; the first comes after the first round.
         threads: of PyTorch.
     """
 
@@ -106,6 +106,8 @@ class Imperative:
                 number, steps = number + 1, steps + seen
                 run.log(steps, number / self.rounds, **values)
                 yield school.network.policy(run.about(steps))
+                if number == 1:
+                    run.validate(school.network.policy(run.about(steps)), steps, number / self.rounds)
             if -(-number // self.lap) % self.validate == 0 or number == self.rounds:
                 run.validate(school.network.policy(run.about(steps)), steps, number / self.rounds)
             run.save(steps, {"rounds": number}, state_of(school.network, school.descent))

@@ -76,7 +76,7 @@ class Ppo:
         gradient: largest norm of a gradient; longer ones are shortened.
         divergence: approximate Kullback-Leibler divergence from the policy that played, at which a round's descents end; 0 for any.
         lap: rounds between two checkpoints.
-        validate: laps between two validations; the first comes after the first round.
+        validate: laps between two validations; the first comes after the first round, and of lessons after their first.
         stop_at: share of successes in a validation at which the training ends early; 0 never.
         up_at: share of successes in a lap from which the curriculum goes up a stage; 0 leaves the curriculum alone.
         down_at: share of successes in a lap up to which the curriculum goes down a stage; 0 never.
@@ -147,10 +147,12 @@ class Ppo:
             restore(arrays, network, descent)
         elif self.lessons:
             given = (self.reward, self.discount, self.scale, self.more_stages, self.processes)
-            for lesson in Course(self.lessons, network, run, shares, *given).whole():
+            for number, lesson in enumerate(Course(self.lessons, network, run, shares, *given).whole()):
                 steps = lesson.steps
                 run.log(steps, min(1.0, steps / self.steps), **lesson.values)
                 yield network.policy(run.about(steps))
+                if number == 0:
+                    run.validate(network.policy(run.about(steps)), steps, min(1.0, steps / self.steps))
         while not ended:
             worlds.begin(network, steps, stage)
             ends: Counter[str] = Counter()

@@ -71,7 +71,7 @@ class ValueLearning:
         decay: episodes from the beginning to the end of epsilon.
         worlds: side by side, of all stages together.
         threads: of PyTorch.
-        validate: rounds between two validations.
+        validate: rounds between two validations; the first comes while the demonstrations are learned from.
     """
 
     network: Annotated[Network, Plug("networks", "sarl")] = field(default_factory=SarlNetwork)
@@ -160,6 +160,8 @@ class ValueLearning:
                 if told < last:
                     run.log(steps, episode / of, loss=loss, episode=episode)
                     yield None
+                if told == 1 < last:
+                    run.validate(self._policy(network, run, steps, episode), steps, episode / of)
             epsilon = self._epsilon(episode) if learns else 0.0
             run.log(steps, episode / of, loss=loss, epsilon=epsilon, episode=episode, **_shares(ends))
             yield self._policy(network, run, steps, episode)
