@@ -8,7 +8,7 @@ import { begin, FIRST } from "./begin";
 
 export function FirstLive() {
   const lives = useNews().lives, [error, setError] = useState(""), { may, owns } = useMe(), starts = may("run");
-  // Of a layout effect, the way back runs as the page goes: of another one it runs after the next paint, and what begins until then would be shown instead.
+  // A layout effect is undone when this page goes, another effect only after the next paint: until then the first episode would replace one that was begun meanwhile.
   useLayoutEffect(() => {
     const leaving = new AbortController();
     const open = async () => {
