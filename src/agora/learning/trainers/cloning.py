@@ -25,6 +25,7 @@ from agora.learning.demonstrations import read_samples
 from agora.learning.env import AgoraVectorEnv
 from agora.learning.rewards import Reward
 from agora.learning.trainers.checkpoint import restore, state_of
+from agora.learning.trainers.episodes import is_early
 from agora.learning.trainers.imitation import Course, Lesson, Lessons, Round
 from agora.learning.trainers.shares import Shares
 from agora.policies.encoding import Observe
@@ -48,7 +49,7 @@ class Cloning:
         demonstrations: folder of ``.npz`` files (`agora.learning.demonstrations`), learned from in place of the teacher; empty for
             the teacher.
         lap: rounds between two checkpoints.
-        validate: laps between two validations; the first comes after the first round.
+        validate: laps between two validations; also after rounds 1, 2, 4, 8 and so on.
         threads: of the descent; no result depends on them.
     """
 
@@ -83,9 +84,9 @@ class Cloning:
                 number, steps = number + 1, progress.steps
                 run.log(steps, number / self.lessons.rounds, **progress.values)
                 yield network.policy(run.about(steps))
-                if number == 1:
+                if is_early(number):
                     run.validate(network.policy(run.about(steps)), steps, number / self.lessons.rounds)
-            if -(-number // self.lap) % self.validate == 0 or number == self.lessons.rounds:
+            if not is_early(number) and (-(-number // self.lap) % self.validate == 0 or number == self.lessons.rounds):
                 run.validate(network.policy(run.about(steps)), steps, number / self.lessons.rounds)
             run.save(steps, {"rounds": number}, state_of(network, course.descent) | course.arrays)
         shares.close()

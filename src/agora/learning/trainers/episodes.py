@@ -21,6 +21,14 @@ def seed_of_round(seed: int, steps: int) -> int:
     return int(np.random.SeedSequence((seed, steps)).generate_state(1, np.uint64)[0] >> np.uint64(1))
 
 
+def is_early(number: int) -> bool:
+    """Return whether a round, from 1, is validated although it ends no lap: 1, 2, 4, 8 and so on.
+
+    The first one tells soon how a training goes, and what is kept of one that is stopped is never much older than half of it.
+    """
+    return number & (number - 1) == 0
+
+
 def shares_of(ends: Counter[str]) -> dict[str, float]:
     """Return the shares of successes, collisions, robots that left the map and time-outs among ends of episodes; NaN of none."""
     count = ends.total() or math.nan

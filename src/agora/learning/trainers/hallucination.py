@@ -24,6 +24,7 @@ from agora.errors import DivergedError, InputError
 from agora.interfaces import Network, Savable, Shape, TrainingRun
 from agora.learning.open_drives import Drives, aims_of, open_drives, scans_of, shrunk
 from agora.learning.trainers.checkpoint import restore, state_of
+from agora.learning.trainers.episodes import is_early
 from agora.learning.trainers.hallucinator import Hallucinator, Loss, loss_of
 from agora.learning.trainers.spline_band import SplineBand
 from agora.policies.encoding import to_actions
@@ -90,7 +91,7 @@ class Hallucination:
         passes: over the scenes of a round.
         updates: batches in a round of the hallucination.
         lap: rounds between two checkpoints.
-        validate: rounds of the policy between two validations; the first comes after its first round.
+        validate: rounds of the policy between two validations; also after rounds 1, 2, 4, 8 and so on.
         threads: of PyTorch.
     """
 
@@ -136,7 +137,7 @@ class Hallucination:
             policy = None if dreams else school.policy.policy(run.about(steps))
             yield policy
             cloned = number - self.hallucination_rounds
-            if policy is not None and (cloned == 1 or cloned % self.validate == 0 or number == total):
+            if policy is not None and (is_early(cloned) or cloned % self.validate == 0 or number == total):
                 run.validate(policy, steps, number / total)
             if number % self.lap == 0 or number == total:
                 run.save(steps, {"rounds": number}, state_of(school.both, school.descent))

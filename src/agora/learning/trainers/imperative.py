@@ -26,6 +26,7 @@ from agora.errors import DivergedError, InputError
 from agora.interfaces import Channel, Network, Observation, Savable, Shape, TrainingRun
 from agora.learning.env import AgoraVectorEnv
 from agora.learning.trainers.checkpoint import restore, state_of
+from agora.learning.trainers.episodes import is_early
 from agora.learning.trainers.path_cost import Fields, PathCost
 from agora.maps.grid import Map
 from agora.policies.encoding import FromLimitToLimit, to_actions
@@ -62,7 +63,7 @@ class Imperative:
         noise: standard deviation of what is added to turning rates, in the robot's largest.
         mirror: share of the samples that are seen in the mirror.
         lap: rounds between two checkpoints.
-        validate: laps between two validations; the first comes after the first round.
+        validate: laps between two validations; also after rounds 1, 2, 4, 8 and so on.
         threads: of PyTorch.
     """
 
@@ -106,9 +107,9 @@ class Imperative:
                 number, steps = number + 1, steps + seen
                 run.log(steps, number / self.rounds, **values)
                 yield school.network.policy(run.about(steps))
-                if number == 1:
+                if is_early(number):
                     run.validate(school.network.policy(run.about(steps)), steps, number / self.rounds)
-            if -(-number // self.lap) % self.validate == 0 or number == self.rounds:
+            if not is_early(number) and (-(-number // self.lap) % self.validate == 0 or number == self.rounds):
                 run.validate(school.network.policy(run.about(steps)), steps, number / self.rounds)
             run.save(steps, {"rounds": number}, state_of(school.network, school.descent))
         school.close()

@@ -31,7 +31,7 @@ from agora.learning.rewards import Reward
 from agora.learning.settings_env import check_planner
 from agora.learning.stages import StagesVectorEnv, worlds_of
 from agora.learning.trainers.checkpoint import restore, state_of
-from agora.learning.trainers.episodes import WITHOUT_END, Results, Tally, advantages_of, seed_of_round
+from agora.learning.trainers.episodes import WITHOUT_END, Results, Tally, advantages_of, is_early, seed_of_round
 from agora.learning.trainers.imitation import Course, Lessons
 from agora.learning.trainers.shares import Shares, ranges, ranges_of_sequences
 from agora.policies.encoding import Observe
@@ -76,7 +76,7 @@ class Ppo:
         gradient: largest norm of a gradient; longer ones are shortened.
         divergence: approximate Kullback-Leibler divergence from the policy that played, at which a round's descents end; 0 for any.
         lap: rounds between two checkpoints.
-        validate: laps between two validations; the first comes after the first round, and of lessons after their first.
+        validate: laps between two validations; also after the first round, and after lessons 1, 2, 4, 8 and so on.
         stop_at: share of successes in a validation at which the training ends early; 0 never.
         up_at: share of successes in a lap from which the curriculum goes up a stage; 0 leaves the curriculum alone.
         down_at: share of successes in a lap up to which the curriculum goes down a stage; 0 never.
@@ -147,11 +147,11 @@ class Ppo:
             restore(arrays, network, descent)
         elif self.lessons:
             given = (self.reward, self.discount, self.scale, self.more_stages, self.processes)
-            for number, lesson in enumerate(Course(self.lessons, network, run, shares, *given).whole()):
+            for number, lesson in enumerate(Course(self.lessons, network, run, shares, *given).whole(), 1):
                 steps = lesson.steps
                 run.log(steps, min(1.0, steps / self.steps), **lesson.values)
                 yield network.policy(run.about(steps))
-                if number == 0:
+                if is_early(number):
                     run.validate(network.policy(run.about(steps)), steps, min(1.0, steps / self.steps))
         while not ended:
             worlds.begin(network, steps, stage)
