@@ -49,7 +49,8 @@ leaderboard: $(VENV)/.runtime
 	@rm -rf $(BOARD)
 	$(BIN)/agora submit results/leaderboard/* --author Agora --replays 1 --output $(BOARD)
 
-LIBRARY = $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile $(MARKED) --ignore tests/ros
+# One process more than there are cores: some tests wait for pages and for other processes. In the order of the tree the last files are short.
+LIBRARY = $(BIN)/python -m pytest --numprocesses $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1) --maxprocesses 4 --dist loadfile --no-loadscope-reorder $(MARKED) --ignore tests/ros
 GRAPH = $(BIN)/python -m pytest $(MARKED) tests/ros
 
 test: MARKED := -m 'not slow'

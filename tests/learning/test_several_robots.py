@@ -151,7 +151,7 @@ def test_robots_of_several_models_and_learners_that_know_one_robot_are_refused()
         Sb3VecEnv(AgoraVectorEnv(several(), "walk", 1))
     network = Mlp().learner(Shape(SEE, 2))
     with pytest.raises(InputError, match="lessons: stage 'walk' must have one robot"):
-        next(Course(Lessons(teacher="go_to_goal", worlds=1), network, Notes(several(), "walk"), Reward(), 0.9, 1.0).whole())
+        Course(Lessons(teacher="go_to_goal", worlds=1), network, Notes(several(), "walk"), Shares(1), Reward(), 0.9, 1.0)
 
 
 def test_a_teacher_drives_every_robot():
