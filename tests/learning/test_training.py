@@ -18,7 +18,7 @@ from agora.errors import DivergedError, InputError, ResultsError, UnknownNameErr
 from agora.interfaces import Declaration
 from agora.learning.card import PolicyCard, Result, SeedRecord, load_policy_card, played_elsewhere, record_of
 from agora.learning.checkpoint import ALWAYS, read_checkpoint, write_checkpoint
-from agora.learning.run import CHECKPOINT, CURVE, POLICY, Run, checkpoint_kept, planner_with, play, validation_of
+from agora.learning.run import CHECKPOINT, CURVE, LATEST, POLICY, Run, checkpoint_kept, planner_with, play, validation_of
 from agora.learning.trainers.episodes import shares_of
 from agora.learning.trainers.imitation import Lessons
 from agora.learning.training import load_training, train, training_names
@@ -141,6 +141,16 @@ def test_a_run_goes_on_from_its_checkpoint_and_forgets_what_the_curve_says_of_la
     assert [(line["steps"], line["loss"], "gain" in line) for line in lines] == [(10, 1.0, False)]
     assert checkpoint_kept(tmp_path) == f"the checkpoint after 10 steps is in {tmp_path}"
     again.close()
+
+
+def test_a_resumed_run_keeps_the_latest_policy_until_the_next_validation(tmp_path, training):
+    run = Run(tmp_path, training, 1)
+    policy(0.3).save(tmp_path / LATEST)
+    run.save(10, {"rounds": 1}, {"weights": np.float32([1.5])})  # the last round: no other validation follows
+    run.close()
+    kept = (tmp_path / LATEST).read_bytes()
+    Run(tmp_path, training, 1, resume=True).close()
+    assert (tmp_path / LATEST).read_bytes() == kept
 
 
 def test_a_diverged_run_keeps_its_last_good_checkpoint(tmp_path, training):

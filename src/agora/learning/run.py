@@ -210,8 +210,7 @@ class Run:
         return self._before + time.perf_counter() - self._began
 
     def _cut_curve(self) -> None:
-        """Forget what the curve says of steps after the checkpoint, and the policy after them; they are made again."""
-        (self.folder / LATEST).unlink(missing_ok=True)
+        """Drop the points of the curve after the checkpoint; the training repeats these steps."""
         curve, steps = self.folder / CURVE, self._numbers.get("steps", 0)
         kept = [json.dumps(point) for point in read_curve(curve) if point["steps"] <= steps]
         write_whole(curve, "".join(f"{line}\n" for line in kept))
