@@ -75,7 +75,7 @@ def price(planner, seen, band):
     grid = np.zeros((70, 70), np.int32), np.zeros((70, 70, 2), np.int32)
     frame = f(seen.costmap.resolution), f(x - origin[0]), f(y - origin[1]), f(math.cos(heading)), f(math.sin(heading))
     standing = cluster(seen.costmap.cost[0], *frame, f(1.5), *grid, still)
-    lists = np.zeros((300 * n, 3), f), np.zeros(n + 1, np.int32), np.zeros((1, 3), f), np.zeros(n + 1, np.int32)
+    lists = np.zeros((300 * n, 4), f), np.zeros(n + 1, np.int32), np.zeros((1, 3), f), np.zeros(n + 1, np.int32)
     near = Near(*lists, np.zeros((1, 2), f), np.full(1, -1, np.int32))
     disc = Shape(shape().kind, *(array.astype(f) for array in shape()[1:]))
     work = SolverMemory(*(array.astype(f) for array in room(n)))
@@ -83,7 +83,7 @@ def price(planner, seen, band):
     limit = (0.4, 0.2, 0.0, 0.3, 0.5, 0.5, 0.5, 0.0, *twist.tolist(), 0.0, 0.0)
     bounds = Bounds(*(f(v) for v in limit))
     measure(relative, n, bounds, work)
-    associate(relative, n, disc, still, standing, np.zeros((0, 5), f), 0, f(0.0), f(0.75), f(2.5), work.trig, near)
+    associate(relative, n, disc, still, standing, np.zeros((0, 5), f), 0, f(0.0), f(0.75), f(2.5), (f(0.55), f(0.55)), work.trig, near)
     return sum(cost(relative, n, planner.weights, bounds, disc, near, f(8.0), work))
 
 

@@ -128,6 +128,9 @@ class Teb:
         min_obstacle_dist: wanted distance to obstacles, m.
         min_body_dist: distance that it leaves at least, m, between obstacles and the largest disc in a robot that is a point; None
             for the package's, which does not know how large a point is.
+        min_lane_dist: distance between the body and the walls of a lane that is wanted at least, m; between walls that are nearer to
+            each other than twice ``min_obstacle_dist``, half the width of the lane is wanted. None for the package's, which
+            wants ``min_obstacle_dist`` there too.
         inflation_dist: distance within which standing obstacles cost a little, m.
         dynamic_obstacle_inflation_dist: distance within which moving obstacles cost a little, m.
         include_dynamic_obstacles: whether moving discs are expected to move on; else they count as standing.
@@ -210,6 +213,7 @@ class Teb:
     free_goal_vel: bool = False
     min_obstacle_dist: Distance = 0.5
     min_body_dist: Distance | None = 0.15
+    min_lane_dist: Distance | None = 0.0
     inflation_dist: Distance = 0.6
     dynamic_obstacle_inflation_dist: Distance = 0.6
     include_dynamic_obstacles: bool = True
