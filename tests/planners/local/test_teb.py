@@ -465,6 +465,35 @@ def test_points_of_the_path_draw_the_band_round_a_bend_that_it_would_cut():
     assert off[2] < 0.15 and off[3] < 0.15
 
 
+def wanted(walls, people=(), floor=0.2):
+    """The distances that the middle pose of a straight band along x wants to walls (x, y) and to people (x, y, radius)."""
+    f, n = np.float32, 5
+    band = np.column_stack((np.linspace(-0.4, 0.4, n), np.zeros((n, 2)), np.full(n, 0.2))).astype(f)
+    still = np.array([(*point, 0.0) for point in walls] + list(people), f).reshape(-1, 3)
+    lists = np.zeros((300, 4), f), np.zeros(n + 1, np.int32), np.zeros((1, 3), f), np.zeros(n + 1, np.int32)
+    near = Near(*lists, np.zeros((1, 2), f), np.full(1, -1, np.int32))
+    disc, trig = Shape(shape().kind, *(array.astype(f) for array in shape()[1:])), np.tile(f([1.0, 0.0]), (n, 1))
+    limits = f(0.75), f(2.5), (f(0.55), f(floor))
+    associate(band, n, disc, still, len(still), np.zeros((0, 5), f), 0, f(0.0), *limits, trig, near)
+    mine = near.still[near.still_begin[2] : near.still_begin[3]]
+    return {(round(float(x), 3), round(float(y), 3)): pytest.approx(float(least), abs=1e-5) for x, y, _, least in mine}
+
+
+def test_in_a_lane_half_its_width_is_wanted_and_the_usual_distance_elsewhere():
+    side = [(0.15 * k, 0.4) for k in range(-3, 4)]
+    lane = [*side, *((x, -0.3) for x, _ in side)]
+    assert set(wanted(lane)) == set(lane)
+    assert all(distance == 0.35 for distance in wanted(lane).values())
+    assert all(distance == 0.45 for distance in wanted(lane, floor=0.45).values()), "no less than the body of the robot"
+    assert all(distance == 0.55 for distance in wanted(lane, floor=np.inf).values()), "as the package"
+    assert all(distance == 0.55 for distance in wanted(side).values()), "beside one wall"
+    assert all(distance == 0.55 for distance in wanted([*side, *((x, -0.8) for x, _ in side)]).values()), "in a wide lane"
+    assert all(distance == 0.55 for distance in wanted([(0.4, 0.1 * k) for k in range(-3, 4)]).values()), "before a wall"
+    assert all(distance == 0.55 for distance in wanted(side, [(0.0, -0.5, 0.2)]).values()), "between a wall and a person"
+    found = wanted(lane, [(0.7, 0.0, 0.2)])
+    assert found.pop((0.7, 0.0)) == 0.55 and all(distance == 0.35 for distance in found.values()), "a person in a lane"
+
+
 def test_points_of_the_path_are_of_the_nearest_pose_or_in_their_order():
     """A path that comes back by its start, and a band along it."""
     route = np.array([(0.1 * k, 0.0) for k in range(11)] + [(1.0 - 0.1 * k, 0.1) for k in range(1, 11)], np.float32)

@@ -26,6 +26,9 @@ Where it differs:
 - Inside a polygon the distance to its edge is negative; of the points of the path that no pose is left for, `teb_discs` says more.
 - A point that stands for a robot of more than 0.35 m is a disc, so that ``min_obstacle_dist`` leaves 0.15 m beside the body.
   Without it bands for a robot of 0.62 m lead through people.
+- Between walls that are nearer to each other than twice ``min_obstacle_dist``, half the width of the lane is wanted
+  (``min_lane_dist``). With the package's distance the poses of the band are pushed out of the lane, back to its mouth, and the
+  robot stays there.
 - A band has at most 100 poses (``max_samples``; 500 upstream).
 - Points of the roadmap are not random; no more than 200 paths of it are looked at; bands are told apart as `teb_homotopy` says.
 - The solver stops where less than 1e-5 of the cost is to be won.
