@@ -50,7 +50,7 @@ def reasons(planner, seconds=8.0, pose=(0.0, 0.0, 0.0), place=PLACE, crowd=None)
     ("scene", "expected"),
     [
         ({}, Reason.STANDS),
-        ({"pose": (3.3, 0.0, 0.0)}, Reason.STANDS_BY_WALL),
+        ({"pose": (3.5, 0.0, 0.0)}, Reason.STANDS_BY_WALL),
         ({"pose": (3.3, 0.0, 0.0), "crowd": people([(3.3, 1.4)], [(3.3, 1.4)])}, Reason.STANDS_BY_SOMEBODY),
         ({"crowd": people([(0.0, 2.0)], [(0.0, 2.0)])}, Reason.STANDS),
         ({"pose": (-2.0, -1.0, 0.0), "place": CELL}, Reason.NO_PATH),

@@ -76,11 +76,6 @@ def test_orca_goes_round_the_end_of_a_wall_without_touching_it():
     check_narrow_places(make("planners", "orca"), ["hairpin", "door"], robots, starts=2)
 
 
-@pytest.mark.parametrize("place", ["hairpin", "corridor"])
-def test_orca_slows_down_before_a_bend_that_a_fast_robot_with_little_acceleration_could_not_drive(place):
-    check_narrow_places(make("planners", "orca"), [place], [load_robot("rto")], starts=3)
-
-
 def through_a_lane(width, length, y, timeout=12.0):
     """The start of a jackal before a lane in the middle of a hall, with its goal behind the lane."""
     low, high, end = 3.0 - 0.5 * width, 3.0 + 0.5 * width, 4.0 + length

@@ -20,9 +20,9 @@ def places(o):
 
 
 def coming(o):
-    """Return which pedestrians (N, Q) come nearer to the robots' places, at 0.2 m/s or more."""
+    """Return which pedestrians (N, Q) walk, at 0.2 m/s or more, and come nearer to the robots' places."""
     away = o.pedestrians.position.astype(float) - o.pose[:, None, :2]
-    return -(away * o.pedestrians.velocity).sum(2) >= 0.2 * np.hypot(*np.moveaxis(away, 2, 0))
+    return (np.hypot(*np.moveaxis(o.pedestrians.velocity, 2, 0)) >= 0.2) & ((away * o.pedestrians.velocity).sum(2) < 0.0)
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])

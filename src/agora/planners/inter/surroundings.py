@@ -24,7 +24,7 @@ _BESIDE = np.float32(0.1)  # m outside a pedestrian's disc at which a return sti
 _NEAR = np.float32(1e-6)
 _LETHAL = np.uint8(LETHAL)
 WALKING = np.float32(0.2)
-"""Speed from which on a person walks, or comes nearer, m/s."""
+"""Speed from which on a person walks, m/s."""
 _ELDER = TYPES.index("elder")
 
 
@@ -34,7 +34,7 @@ class Company:
 
     Attributes:
         nearest: (N,) distance to the nearest of all.
-        ahead: (N,) distance to the nearest in the field of view who comes nearer to the robot's place, at 0.2 m/s or more.
+        ahead: (N,) distance to the nearest in the field of view who walks, at 0.2 m/s or more, and comes nearer to the robot's place.
         comer: (N,) the same whether in the field of view or not.
         elder: (N,) distance to the nearest known to be elderly.
         danger: (N,) Arena's level of danger, exp(-1 / sum (3 m / d)^2), d the distances to all.
@@ -114,8 +114,9 @@ def _room_on_ways(pose, radius, direction, window, room, first, last):
 
 @hidden
 def _comes(dx, dy, velocity):
-    """Return whether a person at (dx, dy) m from a place comes nearer to it."""
-    return -(dx * velocity[0] + dy * velocity[1]) >= WALKING * math.sqrt(dx * dx + dy * dy)
+    """Return whether a person at (dx, dy) m from a place walks, and comes nearer to it."""
+    ux, uy = velocity[0], velocity[1]
+    return ux * ux + uy * uy >= WALKING * WALKING and dx * ux + dy * uy < ZERO
 
 
 @lean_kernel

@@ -17,8 +17,8 @@ Where all look to the middle and start alike, grown discs block each other for l
 `nh_orca` touches another and 72 % arrive in time; of `orca` 293 touch and 89 % arrive.
 
 Narrow places: a robot is the disc about its outline, which is 0.96 m wide for `f1tenth` and does not fit through a door of 0.9 m.
-A car comes round late, since it is asked for velocities that it cannot turn to. A robot that moves sideways slows down before a bend
-for which its acceleration is too small at full speed: `rto` at 2.8 m/s with 2.5 m/s2.
+A car comes round late, since it is asked for velocities that it cannot turn to. A robot that needs more than a metre to stop, as
+`rto` does at 2.8 m/s with 2.5 m/s2, is asked for velocities that it cannot have yet, and may touch a wall's end.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ from agora.core.halfplanes import disc_line, nearest_velocity, segment_lines, to
 from agora.core.jit import hidden, kernel, lean_inlined
 from agora.core.path import point_ahead
 from agora.core.recording import Reason
-from agora.core.scalar import HALF, ONE, TWO, ZERO, sincos
+from agora.core.scalar import HALF, ONE, ZERO, sincos
 from agora.core.state import PADDING, Bools, Floats, frozen
 from agora.costmap.edges import most_edges, nearest_edges
 from agora.costmap.walls import nearest_walls, room, window_of
 from agora.costmap.window import Window
 from agora.errors import InputError
-from agora.interfaces import Answer, Declaration, Limits, Memory, Observation, Span, Tracks
+from agora.interfaces import Answer, Declaration, Memory, Observation, Span, Tracks
 from agora.planners.limits import own
 from agora.planners.local.orca_tracking import SIDES, track, trackable_lines, trackers
 from agora.planners.steering import CORNER, velocity_to_twist
@@ -49,7 +49,6 @@ from agora.ranges import Count, Distance, Duration, Length, Period, Positive, Si
 
 _WALLS = 96
 _ALONG = np.float32(0.9)
-_TINY = np.float32(1e-6)
 _LEAST = np.float32(0.1)  # of the tracking error, kept where there is no room for it
 _STILL, _AT_GOAL = 1e-3, 0.01  # m/s or rad/s, and m
 
@@ -67,8 +66,8 @@ _TRACKING: dict[str, Span] = {"tracking_error": Span(0.02, 0.2, log=True), "turn
 
 
 class _Parameters(NamedTuple):
-    """The parameters of the kernel: the planner's fields, the control period, s, and of the robots (N,) the preferred speeds, the
-    accelerations, infinite of those that turn to a velocity first, and the tracking errors, 0 of those that do not track.
+    """The parameters of the kernel: the planner's fields, the control period, s, and of the robots (N,) the preferred speeds and
+    the tracking errors, 0 of those that do not track.
     """
 
     neighbour_distance: np.float32
@@ -78,7 +77,6 @@ class _Parameters(NamedTuple):
     responsibility: np.float32
     lookahead: np.float32
     preferred_speed: Floats
-    acceleration: Floats
     dt: np.float32
     wall_horizon: np.float32
     radius_factor: np.float32
@@ -170,7 +168,6 @@ class OrcaPlanner:
             responsibility=np.float32(self.responsibility),
             lookahead=np.float32(self.lookahead),
             preferred_speed=frozen(speed),
-            acceleration=frozen(_acceleration(o.limits)),
             dt=np.float32(o.dt),
             wall_horizon=np.float32(self.wall_horizon),
             radius_factor=np.float32(self.radius_factor),
@@ -207,12 +204,6 @@ class OrcaPlanner:
         return Answer(twists, kept, {"reason": np.where(blocked, Reason.BLOCKED, Reason.NONE).astype(np.int8)})
 
 
-def _acceleration(limits: Limits) -> Floats:
-    """The accelerations (N,) of robots that go over to a velocity at once, m/s2; infinite of the others, which turn to it first."""
-    at_once = limits.holonomic & (limits.min_vx < 0.0)
-    return np.where(at_once, np.minimum(limits.max_ax, limits.max_ay), np.float32(np.inf)).astype(np.float32)
-
-
 def _discs(tracks: Tracks | None, rows: int) -> tuple[Floats, Floats, Floats, Bools]:
     """The arrays of the tracks, without slots where there are none."""
     if tracks is None:
@@ -243,21 +234,6 @@ def _near(keys, found, position, present, x, y, view, begin):
         keys[found] = key_of(squared, begin + q)
         found += present[q] & (squared < view * view)
     return found
-
-
-@hidden
-def _drivable(tx, ty, vx, vy, acceleration, way):
-    """Return a preferred velocity (tx, ty), slower if a robot at (vx, vy) would need more than ``way`` m to go over to its direction.
-
-    At a speed s a robot covers ``way`` in way / s, in which its velocity changes by up to acceleration way / s; a turn by an angle
-    needs a change of 2 s sin(angle / 2).
-    """
-    speed, now = math.sqrt(tx * tx + ty * ty), math.sqrt(vx * vx + vy * vy)
-    if not (speed > ZERO and now > ZERO):
-        return tx, ty
-    turn = math.sqrt(max(TWO - TWO * (tx * vx + ty * vy) / (speed * now), ZERO))
-    share = min(math.sqrt(acceleration * way / max(turn, _TINY)) / speed, ONE)
-    return share * tx, share * ty
 
 
 @hidden
@@ -363,7 +339,6 @@ def _act(p, robot, route, pedestrians, robots, window, wanted, first, last):
             tx, ty = towards(tx - x, ty - y, speed, ZERO)
         else:
             tx, ty = towards(goal[row, 0] - x, goal[row, 1] - y, speed, p.settle)
-        tx, ty = _drivable(tx, ty, vx, vy, p.acceleration[row], p.lookahead)
         none = np.int64(0)
         found = _near(keys, none, pedestrians[0][row], pedestrians[3][row], x, y, p.neighbour_distance, none)
         found = _near(keys, found, robots[0][row], robots[3][row], x, y, p.neighbour_distance, slots)
