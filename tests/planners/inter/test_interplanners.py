@@ -182,7 +182,9 @@ def test_a_retreat_goes_on_until_its_goal_is_reached_or_nobody_near_comes_nearer
     assert arrived.path_count[0] == 61
 
 
-@pytest.mark.parametrize("walk", [(6.0, 4.0, 6.0, 4.0), (6.0, 1.0, 6.0, 7.0), (3.5, 4.0, 11.0, 4.0)], ids=["stands", "crosses", "leads"])
+@pytest.mark.parametrize(
+    "walk", [(6.0, 4.0, 6.0, 4.0), (6.0, 1.0, 6.0, 7.0), (3.5, 4.0, 11.0, 4.0)], ids=["stands", "crosses", "leads"]
+)
 def test_a_person_who_does_not_come_nearer_costs_a_polite_robot_little_more_time_than_its_caution(walk):
     """In a hall, with a person who stands in the robot's way, crosses it before the robot is there, or walks ahead of it."""
     crowd = people([walk[:2]], [walk[2:]], speed=1.2)

@@ -83,7 +83,9 @@ def price(planner, seen, band):
     limit = (0.4, 0.2, 0.0, 0.3, 0.5, 0.5, 0.5, 0.0, *twist.tolist(), 0.0, 0.0)
     bounds = Bounds(*(f(v) for v in limit))
     measure(relative, n, bounds, work)
-    associate(relative, n, disc, still, standing, np.zeros((0, 5), f), 0, f(0.0), f(0.75), f(2.5), (f(0.55), f(0.55)), work.trig, near)
+    associate(
+        relative, n, disc, still, standing, np.zeros((0, 5), f), 0, f(0.0), f(0.75), f(2.5), (f(0.55), f(0.55)), work.trig, near
+    )
     return sum(cost(relative, n, planner.weights, bounds, disc, near, f(8.0), work))
 
 

@@ -6,9 +6,9 @@ a pedestrian is computed with x and y swapped, and angles of laser beams are com
 pedestrian where it ends within 0.1 m of the pedestrian's disc.
 
 Two things are added. The way back is looked at in the local costmap too, because many lidars do not see behind the robot, and none
-sees the end of the map; the temporary goal lies before what is there. And only a person who walks and comes nearer is a reason to back
-away: from people who stand or walk off the robot would flee for ever. It slows down for them, and the local planner drives
-round them. A retreat ends as soon as nobody within ``caution_detection_range`` comes nearer.
+sees the end of the map; the temporary goal lies before what is there. And the robot backs away only from a person who walks and
+comes nearer: it would flee for ever from people who stand or walk off. It slows down for them, and the local planner drives round
+them. A retreat ends as soon as nobody within ``caution_detection_range`` comes nearer.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ class Company:
 
     Attributes:
         nearest: (N,) distance to the nearest of all.
-        ahead: (N,) distance to the nearest in the field of view who walks, at 0.2 m/s or more, and comes nearer to the robot's place.
+        ahead: (N,) distance to the nearest in the field of view who walks, at 0.2 m/s or more, and comes nearer to the robot.
         comer: (N,) the same whether in the field of view or not.
         elder: (N,) distance to the nearest known to be elderly.
         danger: (N,) Arena's level of danger, exp(-1 / sum (3 m / d)^2), d the distances to all.
@@ -60,8 +60,8 @@ def company(o: Observation, fov: float = math.tau, expected: Floats | None = Non
     Args:
         o: observation with pedestrians.
         fov: field of view about a robot's heading, rad.
-        expected: (N, Q, T, 2) places where pedestrians will be, m, which count for ``nearest``, ``ahead`` and ``comer`` like those of
-            now; the robot is taken to stay where it is. None for none.
+        expected: (N, Q, T, 2) places where pedestrians will be, m, which count for ``nearest``, ``ahead`` and ``comer`` like the
+            places of now; the robot is taken to stay where it is. None for none.
     """
     seen = o.pedestrians
     assert seen is not None

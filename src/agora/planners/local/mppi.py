@@ -200,7 +200,12 @@ class Mppi:
             *(f(o.dt), f(self.spread_x), f(self.spread_y), f(self.std_theta), f(1.0 / self.temperature), f(self.gamma)),
             *(f(scale * each) for scale in scales),  # type: ignore[call-arg]
             *(f(1.0 / self.people_distance), f(self.people_distance)),
-            *(f(self.twirling_scale * each), f(self.backward_scale * each), f(self.sideways_scale * each), f(self.forward_point_distance)),
+            *(
+                f(self.twirling_scale * each),
+                f(self.backward_scale * each),
+                f(self.sideways_scale * each),
+                f(self.forward_point_distance),
+            ),
             *(f(self.min_vel_x), own(self.max_vel_x), own(self.max_vel_y), own(self.max_vel_theta)),
             *(own(self.acc_lim_x), own(self.acc_lim_y), own(self.acc_lim_theta)),
         )

@@ -131,7 +131,7 @@ class Teb:
         min_obstacle_dist: wanted distance to obstacles, m.
         min_body_dist: distance that it leaves at least, m, between obstacles and the largest disc in a robot that is a point; None
             for the package's, which does not know how large a point is.
-        min_lane_dist: distance between the body and the walls of a lane that is wanted at least, m; between walls that are nearer to
+        min_lane_dist: least distance between the body and the walls of a lane that is wanted, m. Between walls that are nearer to
             each other than twice ``min_obstacle_dist``, half the width of the lane is wanted. None for the package's, which
             wants ``min_obstacle_dist`` there too.
         inflation_dist: distance within which standing obstacles cost a little, m.

@@ -142,7 +142,7 @@ def place(mover, time):
 
 @hidden
 def _along(band, i, trig):
-    """Direction in which a band passes pose ``i``: from the pose before it to the one after it, or the heading if it turns there."""
+    """Direction in which a band passes pose ``i``: from the pose before it to the one after it, or the heading of a turn."""
     dx, dy = band[i + 1, 0] - band[i - 1, 0], band[i + 1, 1] - band[i - 1, 1]
     long = math.sqrt(dx * dx + dy * dy)
     return (dx / long, dy / long) if long > _SHORT else (trig[i, 0], trig[i, 1])

@@ -292,7 +292,7 @@ def steps(teb: Teb, o: Observation) -> tuple[Floats, Floats, Floats, Ints]:
 
 
 def _lanes(teb: Teb, inscribed: Floats, reach: Floats) -> Floats:
-    """The least distances (N,) from the shape that are wanted to the walls of a lane, m: that of the body of a robot that is a point.
+    """The least distances (N,) from the shape that are wanted to the walls of a lane, m; a robot that is a point has a body.
 
     Args:
         teb: the planner.
