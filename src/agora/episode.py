@@ -19,6 +19,7 @@ from agora.engine.observers import Observers
 from agora.engine.paths import Paths
 from agora.engine.recorder import Recorder
 from agora.engine.rules import touching
+from agora.engine.standing import Standing
 from agora.errors import InputError
 from agora.planners.lift import Unmade, declaration_of, note_contact, notes_of
 from agora.planners.memory import reset
@@ -205,6 +206,7 @@ class Episodes:
         self._failure: list[dict[int, str]] = [{} for _ in range(worlds)]
         self._shortest: list[list[Way]] = [[] for _ in range(worlds)]
         self._touching = np.zeros((worlds, self.world.layout.robots), np.bool_)
+        self._standing = Standing(self.world, conditions.periods.control)
         self._before, self._after = before, after
 
     def __iter__(self) -> Iterator[tuple[int, list[Recording]]]:
@@ -250,6 +252,7 @@ class Episodes:
         rows[w * len(start.robots) : (w + 1) * len(start.robots)] = True
         self._memory = reset(self._memory, rows)
         self._shortest[w] = [_way(start.map, robot) for robot in start.robots]
+        self._standing.begin(w, start.map, np.array([way.length == math.inf for way in self._shortest[w]], np.bool_))
 
     def _control(self) -> None:
         """Ask the planner for the twists of all rows that are under way."""
@@ -271,6 +274,7 @@ class Episodes:
             self._planning[w].append(share)
         self._memory = answer.memory
         note_contact(answer, np.repeat(self.world.status.clock.step == 0, robots) & self._touching.reshape(-1))
+        self._standing.note(answer, active)
         self.batch.command(answer.twists, active, failures)
         self._recorder.note(answer.notes, active)
         if observers.record:

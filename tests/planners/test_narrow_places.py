@@ -21,7 +21,7 @@ from agora.planners.presets import named_planner
 from agora.registry import make
 from agora.robots.model import load_robot
 from agora.testing import ContractError, check_narrow_places
-from agora.testing.narrow import PLACES
+from agora.testing.narrow import CAR, PLACES
 from agora.world.start import PedestrianStarts, RobotStart, Start
 
 
@@ -74,6 +74,31 @@ def test_a_corner_that_is_given_twice_makes_no_outline_thin():
 def test_orca_goes_round_the_end_of_a_wall_without_touching_it():
     robots = [load_robot("crowdnav"), load_robot("youbot")]
     check_narrow_places(make("planners", "orca"), ["hairpin", "door"], robots, starts=2)
+
+
+def through_a_lane(width, length, y, timeout=12.0):
+    """The start of a jackal before a lane in the middle of a hall, with its goal behind the lane."""
+    low, high, end = 3.0 - 0.5 * width, 3.0 + 0.5 * width, 4.0 + length
+    ends = [(x, *side) for x in (4.0, end) for side in ((0.0, x, low), (high, x, 6.0))]
+    place = Map.from_shapes(
+        bounds=(0.0, 0.0, 12.0, 6.0), resolution=0.05, segments=[*ends, (4.0, low, end, low), (4.0, high, end, high)], name="lane"
+    )
+    robot = RobotStart(load_robot("jackal"), np.array([1.5, y, 0.0]), np.array([[10.5, 3.0, 0.0]]))
+    return Start(f"lane/{width}/{length}/{y}", 1, place, (robot,), PedestrianStarts.none(), timeout=timeout)
+
+
+def test_teb_drives_through_lanes_that_are_narrower_than_twice_its_distance_to_walls_as_through_the_open():
+    """With ``min_obstacle_dist`` there too, the poses of its band are pushed out of the lane, and the robot stays at the mouth."""
+    starts = [through_a_lane(w, length, y) for w in (0.7, 0.8, 0.95) for length in (0.2, 2.0, 4.0) for y in (2.4, 3.0)]
+    for _, (made,) in Episodes(starts, make("planners", "teb"), Conditions()):
+        assert made.outcome.label == "reached" and made.time[-1] < 5.5
+    package = named_planner("teb:min_lane_dist=null")[1].part
+    ((_, (made,)),) = Episodes([through_a_lane(0.8, 4.0, 3.0)], package, Conditions())
+    assert made.outcome.label == "timeout" and made.pose[-1, 0] < 4.0 and made.reason[-1] == Reason.NO_HEADWAY
+
+
+def test_a_car_whose_curves_ahead_are_not_free_backs_up_under_trajectory_rollout():
+    check_narrow_places(make("planners", "trajectory_rollout"), ["door"], [CAR], starts=3)
 
 
 def through_the_door(planner, pose, crowd, robot="jackal", timeout=60.0):

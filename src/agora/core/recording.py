@@ -40,10 +40,12 @@ FAILURES = frozenset({Outcome.PLANNER_FAILED.label, Outcome.SIMULATOR_FAILED.lab
 
 
 class Reason(enum.IntEnum):
-    """The reason why a robot does not just go on along its path, as its planner says; the value is the number in memories and
-    files.
+    """The reason why a robot does not just go on along its path; the value is the number in memories and files.
 
-    What a planner notes is `agora.interfaces.NOTES`.
+    Planners note all up to ``GAVE_UP`` (`agora.interfaces.NOTES`). The others are noted by the library, with ``NO_PATH`` for a
+    robot that has no way to its goal, if a robot has not moved 0.1 m for 5 s and its planner notes nothing
+    (`agora.engine.standing`): it is told to move, and gets nowhere (``NO_HEADWAY``); or it is told to stand, with a person or
+    another robot within 1 m, with a wall within 0.3 m, or with nothing near.
     """
 
     NONE = 0
@@ -57,11 +59,20 @@ class Reason(enum.IntEnum):
     AVOIDING_GROUP = 8
     RECOVERING = 9
     GAVE_UP = 10
+    NO_HEADWAY = 11
+    STANDS_BY_SOMEBODY = 12
+    STANDS_BY_WALL = 13
+    STANDS = 14
 
     @property
     def label(self) -> str:
         """The name as it stands in tables: ``no_path``, ``blocked`` ...; empty for none."""
         return self.name.lower() if self else ""
+
+    @property
+    def observed(self) -> bool:
+        """True for reasons that the library notes about robots whose planner notes none."""
+        return self >= Reason.NO_HEADWAY
 
 
 class ContactKind(enum.IntEnum):

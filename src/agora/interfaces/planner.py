@@ -34,8 +34,9 @@ NOTES = {"reason": np.int8, "speed_limit": np.float32, "danger": np.float32}
 (blocked, started in contact, the solver did not converge, escaping ...); 0 for none. ``speed_limit`` and ``danger`` are those of a
 `Guidance`, which `agora.planners.guided.GuidedPlanner` notes.
 
-Two reasons need no planner: a robot whose planner needs a path and that has none stands, whatever its planner says, for the reason
-``NO_PATH``; and at the first call of one that touches something ``START_IN_CONTACT`` is noted, if its planner notes nothing.
+Some reasons need no planner. A robot whose planner needs a path and that has none stands, whatever its planner says, for the reason
+``NO_PATH``. If a robot touches something at the first call, ``START_IN_CONTACT`` is noted, unless its planner notes a reason. If a
+robot has not moved 0.1 m for 5 s and its planner notes nothing, `agora.engine.standing` notes what is known about it.
 """
 
 

@@ -45,12 +45,12 @@ def danger_average(recording: Recording) -> float | None:
     "reason_share",
     unit="",
     direction="neutral",
-    formula="share of time in which the planner noted a reason not to just go on along its path",
+    formula="share of time with a noted reason not to just go on along the path: the planner's, or that of standing for 5 s",
     source=_AGORA,
     values="share",
 )
 def reason_share(recording: Recording) -> float | None:
-    """The reason noted for the longest time is in the row. Planners that note none have 0, so that less is not better."""
+    """The reason noted for the longest time is in the row. Planners note many or few, so that less is not better."""
     return None if recording.reason is None else _mean(recording, recording.reason != Reason.NONE)
 
 

@@ -28,6 +28,7 @@ from agora.engine.observe import Observer
 from agora.engine.observers import Observers
 from agora.engine.paths import Paths
 from agora.engine.rules import touching
+from agora.engine.standing import Standing
 from agora.engine.wiring import Wiring
 from agora.errors import InputError
 from agora.interfaces import Answer, Memory, Observation, Setting
@@ -101,12 +102,12 @@ class Navigator:
         for provider, needs in (one for kind in self._observers.kinds for one in kind.order):
             if not needs and not isinstance(provider, _BROUGHT):
                 raise InputError(f"channel {provider.channel}: no topic brings it to a robot that is driven from outside")
+        self._watch = Standing(self._world, periods.control)
         self._place()
         self._paths = Paths(self._world, self._observers, conditions)
         self._paths.begin(0, start)
         self._aside = Aside(self._paths, self.goal, aside)
-        self._goal = np.zeros(count, np.int64)
-        self._has_goal = np.full(count, has_goals)
+        self._goal, self._has_goal = np.zeros(count, np.int64), np.full(count, has_goals)
         self._placed, self._scanned = (np.full(count, _NEVER) for _ in range(2))
         self._memory: Memory = {}
         self._before: Memory = {}
@@ -169,6 +170,7 @@ class Navigator:
 
     def _place(self) -> None:
         """Say which robots there are, of which nothing is remembered."""
+        self._watch.begin(0, self._start.map)
         for r, robot in enumerate(self._start.robots):
             self._observers.place(0, r, robot.model)
 
@@ -339,8 +341,8 @@ class Navigator:
         answer, failures = self._observers.ask(self._planner, self._seen, self._memory, going)
         share = (clock.perf_counter() - began) / int(going.sum())
         self._memory = answer.memory
-        if step == 0:
-            note_contact(answer, touching(self._world, 0))
+        note_contact(answer, touching(self._world, 0) & (step == 0))
+        self._watch.note(answer, going)
         if "path" in self.needs:
             lost = [int(r) for r in np.flatnonzero(going) if not len(self.path(int(r)))]
             standing |= {r: self.why_no_path(r) for r in lost}

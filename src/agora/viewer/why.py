@@ -28,6 +28,12 @@ _CONFINED, _CONFINED_FOR = 1.0, 8.0  # one that stayed this close to its last pl
 _LEFT = ("ahead on the left", "on the left", "behind on the left")
 _RIGHT = ("behind on the right", "on the right", "ahead on the right")
 _SIDES = ("ahead", *_LEFT, "behind", *_RIGHT)
+_OBSERVED = {
+    Reason.NO_HEADWAY: "no reason: the robot was told to move, and got nowhere",
+    Reason.STANDS_BY_SOMEBODY: "no reason: somebody was within 1 m",
+    Reason.STANDS_BY_WALL: "no reason: a wall was within 0.3 m",
+    Reason.STANDS: "no reason: nothing was near",
+}
 _ENDED_BY = {
     Outcome.PEDESTRIAN_COLLISION: ContactKind.PEDESTRIAN,
     Outcome.WALL_COLLISION: ContactKind.WALL,
@@ -211,7 +217,7 @@ def _waited(recording: Recording, k: int) -> str:
     if waited < _WAITED:
         return ""
     noted = _most_noted(np.zeros(0, np.int32) if recording.reason is None else recording.reason[:k][stood[: len(recording.reason)]])
-    return f"Before, it had stood for {waited:.0f} s of its way{f' (the planner noted: {noted})' if noted else ''}."
+    return f"Before, it had stood for {waited:.0f} s of its way{f' (the planner noted{noted})' if noted else ''}."
 
 
 def _off_path(recording: Recording, contact: Contact) -> str:
@@ -267,16 +273,20 @@ def _noted(recording: Recording, k: int, last: int | None = None) -> str:
         return ""
     first = min(k, len(recording.reason) - 1)
     noted = _most_noted(recording.reason[first : max(first, last or 0) + 1])
-    return f"The planner noted: {noted}." if noted else ""
+    return f"The planner noted{noted}." if noted else ""
 
 
 def _most_noted(reasons: Ints) -> str:
-    """The reason that was noted most often, and the share of the calls where these are few; empty where none was noted."""
+    """The words after "the planner noted": the most frequent reason, and its share of the calls if this is small; empty for none.
+
+    A reason that the library has observed is told as that.
+    """
     if not reasons.any():
         return ""
-    most = 1 + int(np.argmax(np.bincount(reasons)[1:]))
+    most = Reason(1 + int(np.argmax(np.bincount(reasons)[1:])))
     share = float((reasons == most).mean())
-    return Reason(most).label.replace("_", " ") + (f", at {max(round(100.0 * share), 1)} % of the calls" if share < 0.5 else "")
+    few = f", at {max(round(100.0 * share), 1)} % of the calls" if share < 0.5 else ""
+    return f" {_OBSERVED[most]}{few}" if most.observed else f": {most.label.replace('_', ' ')}{few}"
 
 
 def _of_timeout(recording: Recording) -> Why:

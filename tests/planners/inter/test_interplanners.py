@@ -14,6 +14,7 @@ from agora.costmap.inflation import LETHAL, NO_INFORMATION
 from agora.episode import Conditions, Episodes
 from agora.errors import InputError
 from agora.interfaces import Costmap, Prediction, PredictorDeclaration, Tracks
+from agora.maps.grid import Map
 from agora.pedestrians.waypoint import Waypoint
 from agora.planners.guided import GuidedPlanner, guided
 from agora.planners.inter.aggressive import Aggressive
@@ -35,13 +36,14 @@ POSE = np.array([[1.3, -0.7, 0.9]], np.float32)
 
 
 def scene(*places, scan=(), radius=0.3, elders=(), walk=0.5):
-    """One robot at POSE without a costmap, pedestrians who walk at (distance, bearing), a scan of walls at (bearing, range)."""
+    """One robot at POSE without a costmap, pedestrians at (distance, bearing) who walk towards it, walls at (bearing, range)."""
     there = np.array(places, float).reshape(-1, 2)
     heading = POSE[0, 2] + there[:, 1]
-    position = POSE[0, :2] + there[:, :1] * np.stack((np.cos(heading), np.sin(heading)), -1)
+    towards = -np.stack((np.cos(heading), np.sin(heading)), -1)
+    position = POSE[0, :2] - there[:, :1] * towards
     count = len(there)
     tracks = Tracks(
-        position=position[None].astype(np.float32), velocity=np.full((1, count, 2), (0.0, walk), np.float32),
+        position=position[None].astype(np.float32), velocity=(walk * towards)[None].astype(np.float32),
         radius=np.full((1, count), 0.3, np.float32), present=np.ones((1, count), bool),
         id=np.arange(count, dtype=np.int32)[None], group=np.full((1, count), -1, np.int32),
         type=np.array([[TYPES.index("elder" if k in elders else "adult") for k in range(count)]], np.int32),
@@ -77,13 +79,14 @@ def test_the_careful_ones_slow_down_to_a_share_from_a_distance_on(inter, caution
 
 
 @pytest.mark.parametrize("side", [-1, 1])
-def test_only_who_walks_in_the_field_of_view_is_backed_away_from(side):
+def test_only_a_person_in_the_field_of_view_who_comes_nearer_is_backed_away_from(side):
     ahead, _ = Polite().guide(scene((1.9, side * math.radians(89))), {})
     beside, _ = Polite().guide(scene((1.9, side * math.radians(91))), {})
     far, _ = Polite().guide(scene((2.1, 0.0)), {})
     assert (beside.path == scene().path).all() and (far.path == scene().path).all()
-    stands, _ = Polite().guide(scene((1.9, side * math.radians(89)), walk=0.15), {})
-    assert (stands.path == scene().path).all() and stands.speed[0] == 0.5
+    for walk in (0.15, 0.0, -1.2):
+        stays, _ = Polite().guide(scene((1.9, side * math.radians(89)), walk=walk), {})
+        assert (stays.path == scene().path).all() and stays.speed[0] == 0.5
     assert ahead.path[0, 0].tolist() == POSE[0, :2].tolist()
     back = POSE[0, :2] - 2.0 * np.array([math.cos(0.9), math.sin(0.9)])
     assert ahead.goal[0] == pytest.approx([*back, 0.9], abs=1e-5)
@@ -167,13 +170,37 @@ def test_the_temporary_goal_lies_before_what_the_map_has_behind_the_robot():
         assert np.hypot(*(goal[:2] - POSE[0, :2])) == pytest.approx(far, abs=0.06) and goal[2] == POSE[0, 2]
 
 
-def test_a_retreat_goes_on_until_its_goal_is_reached_even_if_the_pedestrian_has_gone():
+def test_a_retreat_goes_on_until_its_goal_is_reached_or_nobody_near_comes_nearer_any_more():
     begun, memory = Polite().guide(scene((1.5, 0.2)), {})
-    going, memory = Polite().guide(scene(), memory)
-    assert (going.path == begun.path).all()
+    for place in ((1.5, 0.2), (3.9, 0.2), (2.0, 3.0)):
+        going, memory = Polite().guide(scene(place), memory)
+        assert (going.path == begun.path).all()
+    for gone in (scene((1.5, 0.2), walk=-1.0), scene((1.5, 0.2), walk=0.0), scene((4.1, 0.2)), scene()):
+        assert Polite().guide(gone, memory)[0].path_count[0] == 61
     near = begun.goal[:, :] + np.array([[0.2, 0.1, 0.0]], np.float32)
-    arrived, _ = Polite().guide(replace(scene(), pose=near), memory)
+    arrived, _ = Polite().guide(replace(scene((3.5, 0.2)), pose=near), memory)
     assert arrived.path_count[0] == 61
+
+
+@pytest.mark.parametrize(
+    "walk", [(6.0, 4.0, 6.0, 4.0), (6.0, 1.0, 6.0, 7.0), (3.5, 4.0, 11.0, 4.0)], ids=["stands", "crosses", "leads"]
+)
+def test_a_person_who_does_not_come_nearer_costs_a_polite_robot_little_more_time_than_its_caution(walk):
+    """In a hall, with a person who stands in the robot's way, crosses it before the robot is there, or walks ahead of it."""
+    crowd = people([walk[:2]], [walk[2:]], speed=1.2)
+    robot = replace(DISC, ax=2.0, alpha=6.0, lidar=LIDAR)
+    hall = Map.from_shapes(bounds=(0.0, 0.0, 12.0, 8.0), segments=[(0.5, 0.5, 11.5, 0.5), (0.5, 7.5, 11.5, 7.5)])
+    begun = start(pose=(2.0, 4.0, 0.0), goal=(9.0, 4.0, 0.0), crowd=crowd, model=robot, place=hall, timeout=40.0)
+
+    def seconds(name):
+        ((_, (made,)),) = Episodes([begun], named_planner(name)[1].part, Conditions(crowd=Waypoint(), ends=0))
+        assert made.outcome.label == "reached"
+        return made.time[-1]
+
+    alone = seconds("dwa")
+    for inter in (Polite(), Sideways(), Meta()):
+        name = type(inter).__name__.lower()
+        assert seconds(f"dwa+{name}") < alone / min(inter.cautious_speed, 0.5) + 2.0, name
 
 
 def test_the_sideways_one_stands_for_two_and_a_half_seconds_where_it_has_arrived():

@@ -19,17 +19,24 @@ def places(o):
     return cosine * dx + sine * dy, cosine * dy - sine * dx
 
 
+def coming(o):
+    """Return which pedestrians (N, Q) walk, at 0.2 m/s or more, and come nearer to the robots' places."""
+    away = o.pedestrians.position.astype(float) - o.pose[:, None, :2]
+    return (np.hypot(*np.moveaxis(o.pedestrians.velocity, 2, 0)) >= 0.2) & ((away * o.pedestrians.velocity).sum(2) < 0.0)
+
+
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_the_nearest_of_all_ahead_and_of_the_elders_and_the_danger(seed):
     o = observation(rows=40, pedestrians=11, seed=seed)
     x, y = places(o)
     there, distance = o.pedestrians.present, np.hypot(x, y)
-    walks = np.hypot(*np.moveaxis(o.pedestrians.velocity, 2, 0)) >= 0.2
+    comes = coming(o)
     for fov in (1.3, np.pi, 2 * np.pi):
         found = company(o, fov)
         for name, who in {
             "nearest": there,
-            "ahead": there & walks & (np.abs(np.arctan2(y, x)) <= 0.5 * fov),
+            "ahead": there & comes & (np.abs(np.arctan2(y, x)) <= 0.5 * fov),
+            "comer": there & comes,
             "elder": there & (o.pedestrians.type == TYPES.index("elder")),
         }.items():
             assert getattr(found, name) == pytest.approx(np.where(who, distance, np.inf).min(1), rel=1e-5), name
@@ -38,21 +45,27 @@ def test_the_nearest_of_all_ahead_and_of_the_elders_and_the_danger(seed):
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-def test_where_somebody_will_be_counts_like_where_he_is_but_for_the_danger(seed):
+def test_the_expected_places_of_a_person_count_like_that_of_now_but_for_the_danger(seed):
+    """A person comes nearer if they do so now."""
     o, rng = observation(rows=40, pedestrians=7, seed=seed), np.random.default_rng(seed)
     ways = o.pedestrians.position[:, :, None] + rng.uniform(-3.0, 3.0, (40, 7, 5, 2)).astype(np.float32)
     moments = [o, *(replace(o, pedestrians=replace(o.pedestrians, position=ways[:, :, t])) for t in range(5))]
-    found, now = company(o, 2.1, ways), company(o, 2.1)
-    for name in ("nearest", "ahead"):
-        least = np.min([getattr(company(one, 2.1), name) for one in moments], axis=0)
-        assert getattr(found, name) == pytest.approx(least), name
-        assert (least < getattr(now, name) - 0.1).sum() > 5
+    found, now, there, comes = company(o, 2.1, ways), company(o, 2.1), o.pedestrians.present, coming(o)
+    least = {"nearest": np.full(40, np.inf), "ahead": np.full(40, np.inf), "comer": np.full(40, np.inf)}
+    for moment in moments:
+        x, y = places(moment)
+        sees = np.abs(np.arctan2(y, x)) <= 1.05
+        for name, who in {"nearest": there, "ahead": there & comes & sees, "comer": there & comes}.items():
+            least[name] = np.minimum(least[name], np.where(who, np.hypot(x, y), np.inf).min(1))
+    for name, distance in least.items():
+        assert getattr(found, name) == pytest.approx(distance, rel=1e-5), name
+        assert (distance < getattr(now, name) - 0.1).sum() > 5
     assert (found.danger == now.danger).all() and (found.elder == now.elder).all()
 
 
 def test_nobody_is_infinitely_far_and_no_danger():
     found = company(observation(rows=2, pedestrians=0))
-    assert np.isinf([found.nearest, found.ahead, found.elder]).all() and not found.danger.any()
+    assert np.isinf([found.nearest, found.ahead, found.comer, found.elder]).all() and not found.danger.any()
 
 
 @pytest.mark.parametrize("behind", [False, True])

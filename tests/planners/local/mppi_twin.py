@@ -58,6 +58,7 @@ def command(planner, noise, pose, twist, limits, dt, path, costmap, corners, dis
             at += step * np.array((v[0] * c - v[1] * s, v[0] * s + v[1] * c, v[2]))
             side[k] += at[2] - pose[2]
             total[k] += (planner.twirling_scale * abs(v[2]) + planner.backward_scale * max(-v[0], 0.0)) / steps
+            total[k] += planner.sideways_scale * abs(v[1]) / steps
             place = cell_at(at[:2], origin, cell, cost)
             if place is None:
                 hit = True

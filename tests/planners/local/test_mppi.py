@@ -14,10 +14,14 @@ from tests.planners.local.test_dwa import corners_of, row_of
 
 from agora.core.recording import Reason
 from agora.costmap.window import Window
+from agora.episode import Conditions, Episodes
 from agora.errors import InputError
 from agora.interfaces import Tracks
+from agora.maps.grid import Map
 from agora.planners.local.mppi import Mppi, _noise
+from agora.robots.model import load_robot
 from agora.testing import observation
+from agora.world.start import PedestrianStarts, RobotStart, Start
 
 WINDOW = Window(size=6.0, sources=("map",))
 TWIN = {"samples": 24, "time_steps": 8, "horizon": 1.2, "temperature": 2.0, "min_vel_x": -0.2}
@@ -72,6 +76,17 @@ def test_on_an_empty_map_it_reaches_top_speed_drives_straight_and_stops_at_the_g
     assert abs(twists[-1, 0]) < 0.05
     time = 0.05 * np.argmax(np.hypot(*(poses[:, :2] - goal[:2]).T) < 0.3)
     assert 4.7 + 0.5 / 2.5 <= time < 7.5  # at 1 m/s and 2.5 m/s2 it cannot be sooner
+
+
+@pytest.mark.parametrize("name", ["youbot", "rto"])
+def test_a_robot_that_is_as_fast_sideways_as_ahead_drives_straight_ahead_and_faces_its_way(name):
+    goal = np.array([[14.0, 4.0, 0.0]])
+    place = Map.from_shapes(bounds=(0.0, 0.0, 16.0, 8.0), resolution=0.05, segments=[(0.0, 0.0, 16.0, 0.0)], name="hall")
+    robot = RobotStart(load_robot(name), np.array([2.0, 4.0, 0.0]), goal)
+    begun = Start(f"hall/{name}", 1, place, (robot,), PedestrianStarts.none(), timeout=20.0)
+    ((_, (made,)),) = Episodes([begun], Mppi(), Conditions())
+    assert made.outcome.label == "reached" and np.abs(made.pose[:, 2]).max() < 0.35
+    assert np.hypot(*np.diff(made.pose[:, :2], axis=0).T).sum() < 12.0
 
 
 def test_who_has_the_goal_behind_turns_round():

@@ -75,7 +75,7 @@ def price(planner, seen, band):
     grid = np.zeros((70, 70), np.int32), np.zeros((70, 70, 2), np.int32)
     frame = f(seen.costmap.resolution), f(x - origin[0]), f(y - origin[1]), f(math.cos(heading)), f(math.sin(heading))
     standing = cluster(seen.costmap.cost[0], *frame, f(1.5), *grid, still)
-    lists = np.zeros((300 * n, 3), f), np.zeros(n + 1, np.int32), np.zeros((1, 3), f), np.zeros(n + 1, np.int32)
+    lists = np.zeros((300 * n, 4), f), np.zeros(n + 1, np.int32), np.zeros((1, 3), f), np.zeros(n + 1, np.int32)
     near = Near(*lists, np.zeros((1, 2), f), np.full(1, -1, np.int32))
     disc = Shape(shape().kind, *(array.astype(f) for array in shape()[1:]))
     work = SolverMemory(*(array.astype(f) for array in room(n)))
@@ -83,7 +83,9 @@ def price(planner, seen, band):
     limit = (0.4, 0.2, 0.0, 0.3, 0.5, 0.5, 0.5, 0.0, *twist.tolist(), 0.0, 0.0)
     bounds = Bounds(*(f(v) for v in limit))
     measure(relative, n, bounds, work)
-    associate(relative, n, disc, still, standing, np.zeros((0, 5), f), 0, f(0.0), f(0.75), f(2.5), work.trig, near)
+    associate(
+        relative, n, disc, still, standing, np.zeros((0, 5), f), 0, f(0.0), f(0.75), f(2.5), (f(0.55), f(0.55)), work.trig, near
+    )
     return sum(cost(relative, n, planner.weights, bounds, disc, near, f(8.0), work))
 
 
@@ -463,6 +465,35 @@ def test_points_of_the_path_draw_the_band_round_a_bend_that_it_would_cut():
         off.append(max(np.hypot(*(line - corner).T).min() for corner in bend[1:3]))
     assert off[0] == off[1] and off[0] > 0.25
     assert off[2] < 0.15 and off[3] < 0.15
+
+
+def wanted(walls, people=(), floor=0.2):
+    """The distances that the middle pose of a straight band along x wants to walls (x, y) and to people (x, y, radius)."""
+    f, n = np.float32, 5
+    band = np.column_stack((np.linspace(-0.4, 0.4, n), np.zeros((n, 2)), np.full(n, 0.2))).astype(f)
+    still = np.array([(*point, 0.0) for point in walls] + list(people), f).reshape(-1, 3)
+    lists = np.zeros((300, 4), f), np.zeros(n + 1, np.int32), np.zeros((1, 3), f), np.zeros(n + 1, np.int32)
+    near = Near(*lists, np.zeros((1, 2), f), np.full(1, -1, np.int32))
+    disc, trig = Shape(shape().kind, *(array.astype(f) for array in shape()[1:])), np.tile(f([1.0, 0.0]), (n, 1))
+    limits = f(0.75), f(2.5), (f(0.55), f(floor))
+    associate(band, n, disc, still, len(still), np.zeros((0, 5), f), 0, f(0.0), *limits, trig, near)
+    mine = near.still[near.still_begin[2] : near.still_begin[3]]
+    return {(round(float(x), 3), round(float(y), 3)): pytest.approx(float(least), abs=1e-5) for x, y, _, least in mine}
+
+
+def test_in_a_lane_half_its_width_is_wanted_and_the_usual_distance_elsewhere():
+    side = [(0.15 * k, 0.4) for k in range(-3, 4)]
+    lane = [*side, *((x, -0.3) for x, _ in side)]
+    assert set(wanted(lane)) == set(lane)
+    assert all(distance == 0.35 for distance in wanted(lane).values())
+    assert all(distance == 0.45 for distance in wanted(lane, floor=0.45).values()), "no less than the body of the robot"
+    assert all(distance == 0.55 for distance in wanted(lane, floor=np.inf).values()), "as the package"
+    assert all(distance == 0.55 for distance in wanted(side).values()), "beside one wall"
+    assert all(distance == 0.55 for distance in wanted([*side, *((x, -0.8) for x, _ in side)]).values()), "in a wide lane"
+    assert all(distance == 0.55 for distance in wanted([(0.4, 0.1 * k) for k in range(-3, 4)]).values()), "before a wall"
+    assert all(distance == 0.55 for distance in wanted(side, [(0.0, -0.5, 0.2)]).values()), "between a wall and a person"
+    found = wanted(lane, [(0.7, 0.0, 0.2)])
+    assert found.pop((0.7, 0.0)) == 0.55 and all(distance == 0.35 for distance in found.values()), "a person in a lane"
 
 
 def test_points_of_the_path_are_of_the_nearest_pose_or_in_their_order():

@@ -40,7 +40,8 @@ def near(n, discs=(), via=()):
     for moves in (False, True):
         mine = sorted(disc for disc in discs if disc[4] == moves)
         begin = [sum(disc[0] < i for disc in mine) for i in range(n + 1)]
-        lists += [np.array([disc[1:4] for disc in mine], float).reshape(-1, 3), np.array(begin, np.int32)]
+        rows = [disc[1:4] if moves else (*disc[1:4], 0.55) for disc in mine]
+        lists += [np.array(rows, float).reshape(-1, 3 if moves else 4), np.array(begin, np.int32)]
     return Near(
         *lists, np.array([(*point[1:],) for point in via] + [(0.0, 0.0)]), np.array([*(point[0] for point in via), -1], np.int32)
     )

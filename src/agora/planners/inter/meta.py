@@ -23,8 +23,8 @@ from agora.ranges import Distance
 class Meta(Retreat):
     """Aggressive by default, polite near elders, sideways near walls.
 
-    Near an elder it is polite whatever else is there. A retreat that has begun is finished, whoever began it; as in the original,
-    nobody waits at the end of one, and who is aggressive slows down at any distance.
+    Near an elder it is polite whatever else is there. A retreat that has begun goes on as a polite one does, whichever manner began
+    it. As in the original, it does not wait at the end of a retreat, and as an aggressive one it slows down at any distance.
 
     Attributes:
         polite_range: distance to an elder up to which it is polite, m.

@@ -9,8 +9,9 @@ from agora.planners.inter.retreat import Retreat
 
 @dataclass(frozen=True)
 class Polite(Retreat):
-    """Slow down near pedestrians, and back straight away from one who walks close in front.
+    """Slow down near pedestrians, and back straight away from a person close in front who comes nearer.
 
-    The temporary goal lies straight behind, with the same heading. It is dropped where it is reached, and where a return behind
-    that is no pedestrian's is nearer than the robot's diameter and 0.075 m, or something that the map has or does not know.
+    The temporary goal lies straight behind, with the same heading. It is dropped if it is reached, if nobody near comes nearer any
+    more, and if a return behind that is no pedestrian's, or something that the map has or does not know, is nearer than the
+    robot's diameter and 0.075 m.
     """

@@ -5,9 +5,10 @@ of the public code are not repeated; what is evidently meant is done: the speed 
 a pedestrian is computed with x and y swapped, and angles of laser beams are compared with headings in the map. A beam belongs to a
 pedestrian where it ends within 0.1 m of the pedestrian's disc.
 
-Two things are added: the way back is looked at in the local costmap too, because many lidars do not see behind the robot, and none
-sees the end of the map; the temporary goal lies before what is there. And people who stand are no reason to back away, or the robot
-would flee for ever from somebody who has arrived. It slows down for them, and the local planner drives round them.
+Two things are added. The way back is looked at in the local costmap too, because many lidars do not see behind the robot, and none
+sees the end of the map; the temporary goal lies before what is there. And the robot backs away only from a person who walks and
+comes nearer: it would flee for ever from people who stand or walk off. It slows down for them, and the local planner drives round
+them. A retreat ends as soon as nobody within ``caution_detection_range`` comes nearer.
 """
 
 from __future__ import annotations
@@ -51,13 +52,14 @@ class Manner(NamedTuple):
 
 @dataclass(frozen=True)
 class Retreat:
-    """Slow down near pedestrians, and back away from one who walks close in front, where no wall is behind.
+    """Slow down near pedestrians, and back away from a person close in front who comes nearer, if no wall is behind.
 
     Attributes:
         window: local costmap where the local planner reads none; else that one's counts. None for the scan alone.
-        caution_detection_range: distance to the nearest pedestrian from which on it slows down, m.
+        caution_detection_range: distance to the nearest pedestrian from which on it slows down, and within which somebody has to
+            come nearer for a retreat to go on, m.
         cautious_speed: share of the top speed that is left near pedestrians.
-        ped_minimum_distance: distance to a pedestrian ahead from which on it backs away, m.
+        ped_minimum_distance: distance to a pedestrian ahead who comes nearer from which on it backs away, m.
         temp_goal_distance: distance of the temporary goal, m.
         temp_goal_tolerance: distance at which the temporary goal is reached, m.
         fov: angle about the heading that counts as ahead, rad.
@@ -130,7 +132,7 @@ class Retreat:
         if begins.any():
             begin = np.where(begins[:, None], o.pose[:, :2], begin)
             target = np.where(begins[:, None], fresh, target)
-        away = (away & ~reached & ~blocked) | begins
+        away = (away & ~reached & ~blocked & (seen.comer <= self.caution_detection_range)) | begins
         cautious = np.where(seen.nearest <= self.caution_detection_range, np.float32(self.cautious_speed), np.float32(1.0))
         speed = np.where(stands, np.float32(0.0), np.where(manner.careful, cautious, slowed(seen.nearest, math.inf)))
         path, count = _led(o.path, o.path_count, away, begin, target)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from agora.core.jit import lean_kernel
+from agora.core.jit import hidden, lean_kernel
 from agora.core.scalar import HALF, ONE, ZERO, atan2, exp, sincos
 from agora.core.state import TYPES, Bools, Floats, frozen
 from agora.costmap.inflation import LETHAL
@@ -34,13 +34,15 @@ class Company:
 
     Attributes:
         nearest: (N,) distance to the nearest of all.
-        ahead: (N,) distance to the nearest in the field of view who walks, at 0.2 m/s or more.
+        ahead: (N,) distance to the nearest in the field of view who walks, at 0.2 m/s or more, and comes nearer to the robot.
+        comer: (N,) the same whether in the field of view or not.
         elder: (N,) distance to the nearest known to be elderly.
         danger: (N,) Arena's level of danger, exp(-1 / sum (3 m / d)^2), d the distances to all.
     """
 
     nearest: Floats
     ahead: Floats
+    comer: Floats
     elder: Floats
     danger: Floats
 
@@ -58,18 +60,18 @@ def company(o: Observation, fov: float = math.tau, expected: Floats | None = Non
     Args:
         o: observation with pedestrians.
         fov: field of view about a robot's heading, rad.
-        expected: (N, Q, T, 2) places where pedestrians will be, m, which count for ``nearest`` and ``ahead`` like those of now; the
-            robot is taken to stay where it is. None for none.
+        expected: (N, Q, T, 2) places where pedestrians will be, m, which count for ``nearest``, ``ahead`` and ``comer`` like the
+            places of now; the robot is taken to stay where it is. None for none.
     """
     seen = o.pedestrians
     assert seen is not None
     rows, slots = seen.present.shape
     kind = np.full((rows, slots), -1, np.int32) if seen.type is None else seen.type
-    out = np.empty((4, rows), np.float32)
+    out = np.empty((5, rows), np.float32)
     people = (o.pose, seen.position, seen.velocity, seen.present, kind)
     _company(*(frozen(array) for array in people), np.float32(fov), out, 0, rows)
     if expected is not None:
-        walkers = (o.pose, seen.velocity, seen.present, expected)
+        walkers = (o.pose, seen.position, seen.velocity, seen.present, expected)
         _comers(*(frozen(array) for array in walkers), np.float32(fov), out, 0, rows)
     return Company(*out)
 
@@ -110,43 +112,52 @@ def _room_on_ways(pose, radius, direction, window, room, first, last):
         room[n] = room_ahead(*seen, cosine, sine, radius[n], room[n], _LETHAL)
 
 
+@hidden
+def _comes(dx, dy, velocity):
+    """Return whether a person at (dx, dy) m from a place walks, and comes nearer to it."""
+    ux, uy = velocity[0], velocity[1]
+    return ux * ux + uy * uy >= WALKING * WALKING and dx * ux + dy * uy < ZERO
+
+
 @lean_kernel
 def _company(pose, position, velocity, present, kind, fov, out, first, last):
     for n in range(first, last):
         sine, cosine = sincos(pose[n, 2])
-        nearest, ahead, elder, near = np.float32(np.inf), np.float32(np.inf), np.float32(np.inf), ZERO
+        nearest, ahead, comer, elder = np.float32(np.inf), np.float32(np.inf), np.float32(np.inf), np.float32(np.inf)
+        near = ZERO
         for q in range(present.shape[1]):
             if present[n, q]:
                 dx, dy = position[n, q, 0] - pose[n, 0], position[n, q, 1] - pose[n, 1]
                 distance = math.sqrt(dx * dx + dy * dy)
                 nearest = min(nearest, distance)
-                ux, uy = velocity[n, q, 0], velocity[n, q, 1]
-                walks = ux * ux + uy * uy >= WALKING * WALKING
-                if walks and atan2(abs(cosine * dy - sine * dx), cosine * dx + sine * dy) <= HALF * fov:
-                    ahead = min(ahead, distance)
+                if _comes(dx, dy, velocity[n, q]):
+                    comer = min(comer, distance)
+                    seen = atan2(abs(cosine * dy - sine * dx), cosine * dx + sine * dy) <= HALF * fov
+                    ahead = min(ahead, distance) if seen else ahead
                 if kind[n, q] == _ELDER:
                     elder = min(elder, distance)
                 share = _DANGER / max(distance, _NEAR)
                 near += share * share
-        out[0, n], out[1, n], out[2, n] = nearest, ahead, elder
-        out[3, n] = exp(-ONE / near) if near > ZERO else ZERO
+        out[0, n], out[1, n], out[2, n], out[3, n] = nearest, ahead, comer, elder
+        out[4, n] = exp(-ONE / near) if near > ZERO else ZERO
 
 
 @lean_kernel
-def _comers(pose, velocity, present, expected, fov, out, first, last):
+def _comers(pose, position, velocity, present, expected, fov, out, first, last):
     for n in range(first, last):
         sine, cosine = sincos(pose[n, 2])
         for q in range(present.shape[1]):
             if not present[n, q]:
                 continue
-            ux, uy = velocity[n, q, 0], velocity[n, q, 1]
-            walks = ux * ux + uy * uy >= WALKING * WALKING
+            comes = _comes(position[n, q, 0] - pose[n, 0], position[n, q, 1] - pose[n, 1], velocity[n, q])
             for t in range(expected.shape[2]):
                 dx, dy = expected[n, q, t, 0] - pose[n, 0], expected[n, q, t, 1] - pose[n, 1]
                 distance = math.sqrt(dx * dx + dy * dy)
                 out[0, n] = min(out[0, n], distance)
-                if walks and atan2(abs(cosine * dy - sine * dx), cosine * dx + sine * dy) <= HALF * fov:
-                    out[1, n] = min(out[1, n], distance)
+                if comes:
+                    out[2, n] = min(out[2, n], distance)
+                    if atan2(abs(cosine * dy - sine * dx), cosine * dx + sine * dy) <= HALF * fov:
+                        out[1, n] = min(out[1, n], distance)
 
 
 @lean_kernel

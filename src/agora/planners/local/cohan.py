@@ -74,6 +74,7 @@ def _band() -> Teb:
     return Teb(
         max_vel_x_backwards=0.4,
         min_obstacle_dist=0.2,
+        min_lane_dist=None,
         inflation_dist=0.3,
         footprint_model="circular",
         free_goal_vel=True,

@@ -189,9 +189,13 @@ def _slowed(bounds, most):
 
 
 @spliced
-def _together(p, q, times, weights, bounds, shape, reach, points, walls, movers, scratch, room, many):
-    """Resize and optimise ``many`` bands by turns, the robot's first; ``walls`` are those of the standing discs that are walls."""
+def _together(p, q, times, weights, bounds, body, points, walls, movers, scratch, room, many):
+    """Resize and optimise ``many`` bands by turns, the robot's first; ``walls`` are those of the standing discs that are walls.
+
+    The ``body`` of the robot is its shape, the radius about it and the least distance that it wants to walls in lanes.
+    """
     crowd, nears, more = room.crowd, room.nears, ONE
+    shape, reach, lane = body
     standing, still, moving = walls[1], scratch.still, scratch.moving
     person = Shape(np.int64(ROUND), shape.x[:1], shape.y[:1])
     shapes = (shape, person, person)
@@ -208,11 +212,14 @@ def _together(p, q, times, weights, bounds, shape, reach, points, walls, movers,
             measure(band, count, limits[b], memory_of(crowd, b))
             trig = crowd.trig[b]
             if b == 0:
-                associate(band, count, shape, still, standing, moving, movers, reach, p.force, p.cutoff, trig, nears[0])
+                clear = (weights.min_obstacle_dist + weights.epsilon, lane)
+                associate(band, count, shape, still, standing, moving, movers, reach, p.force, p.cutoff, clear, trig, nears[0])
                 attach(band, count, scratch.route, points, p.via_separation, p.via_ordered, nears[0])
             else:
                 radius = q.social.agent_radius
-                associate(band, count, person, still, walls[0], moving, 0, radius, p.force, p.cutoff, trig, nears[b])
+                wanted = q.weights.min_obstacle_dist + q.weights.epsilon
+                clear = (wanted, wanted)
+                associate(band, count, person, still, walls[0], moving, 0, radius, p.force, p.cutoff, clear, trig, nears[b])
                 attach(band, count, room.ways[b - 1], room.ways.shape[1], _VIA, False, nears[b])
         optimise_all(crowd, many, everybody, limits, shapes, nears, more, q.social, near, p.inner)
         more *= p.adapt
@@ -269,8 +276,8 @@ def _row(p, q, scene, names, n, others, recall, mood, scratch, room):
     crowd.counts[0] = scratch.counts[0]
     crowd.hiding[0] = corners(scene, n, q.social.agent_radius, crowd.hidden) if q.hides and mode <= 2 else 0
     shape, times = Shape(p.shape, scene.shape_x[n], scene.shape_y[n]), (scene.dt_ref[n], scene.dt_hysteresis[n])
-    weights, reach = weights_at(scene, n), scene.shape_radius[n]
-    _together(p, q, times, weights, b, shape, reach, points, (walls, standing), movers, scratch, room, many)
+    weights, body = weights_at(scene, n), (shape, scene.shape_radius[n], scene.lane[n])
+    _together(p, q, times, weights, b, body, points, (walls, standing), movers, scratch, room, many)
     count = crowd.counts[0]
     for i in range(count):
         put(scratch.bands[0], i, crowd.bands[0, i])

@@ -101,6 +101,7 @@ class Mppi:
         contact_scale: cost of the mean speed in contact with people, s/m, where standing counts as 1 m/s.
         twirling_scale: cost of the mean turning rate, s/rad.
         backward_scale: cost of the mean speed backwards, s/m.
+        sideways_scale: cost of the mean speed sideways, s/m; without it a robot that is as fast sideways as ahead faces anywhere.
         forward_point_distance: distance of the nose before the centre, m.
         max_vel_x: largest speed ahead, m/s.
         min_vel_x: lowest speed along x, m/s; it drives back only where this is below 0.
@@ -132,6 +133,7 @@ class Mppi:
     contact_scale: NotNegative = 100.0
     twirling_scale: NotNegative = 0.1
     backward_scale: NotNegative = 1.0
+    sideways_scale: NotNegative = 2.0
     forward_point_distance: Length = 0.325
     max_vel_x: TopSpeed | None = None
     min_vel_x: Velocity = 0.0
@@ -198,7 +200,12 @@ class Mppi:
             *(f(o.dt), f(self.spread_x), f(self.spread_y), f(self.std_theta), f(1.0 / self.temperature), f(self.gamma)),
             *(f(scale * each) for scale in scales),  # type: ignore[call-arg]
             *(f(1.0 / self.people_distance), f(self.people_distance)),
-            *(f(self.twirling_scale * each), f(self.backward_scale * each), f(self.forward_point_distance)),
+            *(
+                f(self.twirling_scale * each),
+                f(self.backward_scale * each),
+                f(self.sideways_scale * each),
+                f(self.forward_point_distance),
+            ),
             *(f(self.min_vel_x), own(self.max_vel_x), own(self.max_vel_y), own(self.max_vel_theta)),
             *(own(self.acc_lim_x), own(self.acc_lim_y), own(self.acc_lim_theta)),
         )

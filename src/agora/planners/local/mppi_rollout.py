@@ -46,6 +46,7 @@ class Parameters(NamedTuple):
     margin: np.float32
     twirling_scale: np.float32
     backward_scale: np.float32
+    sideways_scale: np.float32
     forward: np.float32
     min_x: np.float32
     max_x: np.float32
@@ -184,7 +185,7 @@ def _advance(p, scene, n, t, dt, control, noise, scratch, bounds, gains):
         x[k] += dt * (a * d - b * s)
         y[k] += dt * (a * s + b * d)
         theta[k] += dt * c
-        cost[k] += p.twirling_scale * abs(c) + p.backward_scale * max(-a, ZERO)
+        cost[k] += p.twirling_scale * abs(c) + p.backward_scale * max(-a, ZERO) + p.sideways_scale * abs(b)
         cost[k] += pull_x * (a - control[0]) + pull_theta * (c - control[2])
     for k in range(vx.size):
         sine[k], cosine[k] = sincos(theta[k])

@@ -26,6 +26,9 @@ Where it differs:
 - Inside a polygon the distance to its edge is negative; of the points of the path that no pose is left for, `teb_discs` says more.
 - A point that stands for a robot of more than 0.35 m is a disc, so that ``min_obstacle_dist`` leaves 0.15 m beside the body.
   Without it bands for a robot of 0.62 m lead through people.
+- Between walls that are nearer to each other than twice ``min_obstacle_dist``, half the width of the lane is wanted
+  (``min_lane_dist``). With the package's distance the poses of the band are pushed out of the lane, back to its mouth, and the
+  robot stays there.
 - A band has at most 100 poses (``max_samples``; 500 upstream).
 - Points of the roadmap are not random; no more than 200 paths of it are looked at; bands are told apart as `teb_homotopy` says.
 - The solver stops where less than 1e-5 of the cost is to be won.
@@ -128,6 +131,9 @@ class Teb:
         min_obstacle_dist: wanted distance to obstacles, m.
         min_body_dist: distance that it leaves at least, m, between obstacles and the largest disc in a robot that is a point; None
             for the package's, which does not know how large a point is.
+        min_lane_dist: least distance between the body and the walls of a lane that is wanted, m. Between walls that are nearer to
+            each other than twice ``min_obstacle_dist``, half the width of the lane is wanted. None for the package's, which
+            wants ``min_obstacle_dist`` there too.
         inflation_dist: distance within which standing obstacles cost a little, m.
         dynamic_obstacle_inflation_dist: distance within which moving obstacles cost a little, m.
         include_dynamic_obstacles: whether moving discs are expected to move on; else they count as standing.
@@ -210,6 +216,7 @@ class Teb:
     free_goal_vel: bool = False
     min_obstacle_dist: Distance = 0.5
     min_body_dist: Distance | None = 0.15
+    min_lane_dist: Distance | None = 0.0
     inflation_dist: Distance = 0.6
     dynamic_obstacle_inflation_dist: Distance = 0.6
     include_dynamic_obstacles: bool = True

@@ -73,9 +73,10 @@ class Bounds(NamedTuple):
 
 
 class Near(NamedTuple):
-    """The things that the poses of a band heed: discs (E, 3) of x, y and radius, and points (V, 2) of the path.
+    """The things that the poses of a band heed: discs of x, y and radius, and points (V, 2) of the path.
 
-    The discs of pose i are numbers begin[i] to begin[i + 1]. Each point is of one pose; behind the last is a pose of -1.
+    Standing discs (E, 4) have the distance that is wanted to them as their last number; moving ones are (E, 3). The discs of pose i
+    are numbers begin[i] to begin[i + 1]. Each point is of one pose; behind the last is a pose of -1.
     """
 
     still: Floats
@@ -204,7 +205,7 @@ def cost(band, n, weights, bounds, shape, near, more, work):
         for k in range(near.still_begin[i], near.still_begin[i + 1]):
             disc = near.still[k]
             far, _, _, _ = shapes.gap(shape, x, y, cosine, sine, disc[0], disc[1], disc[2])
-            e, _ = edges.above(far, w.min_obstacle_dist + w.epsilon)
+            e, _ = edges.above(far, disc[3])
             f, _ = edges.above(far, w.inflation_dist)
             discs += more * w.obstacle * e * e + w.inflation * f * f
         for k in range(near.moving_begin[i], near.moving_begin[i + 1]):
@@ -385,7 +386,8 @@ def linearise(band, n, weights, bounds, shape, near, more, work):
     least = w.min_obstacle_dist + w.epsilon
     for i in range(1, n - 1):
         for k in range(near.still_begin[i], near.still_begin[i + 1]):
-            _add_disc(band, i, shape, near.still[k], more * w.obstacle, w.inflation, least, w.inflation_dist, work)
+            disc = near.still[k]
+            _add_disc(band, i, shape, disc, more * w.obstacle, w.inflation, disc[3], w.inflation_dist, work)
         for k in range(near.moving_begin[i], near.moving_begin[i + 1]):
             inflated, weight = w.dynamic_obstacle_inflation_dist, w.dynamic_obstacle_inflation
             _add_disc(band, i, shape, near.moving[k], w.dynamic_obstacle, weight, least, inflated, work)

@@ -20,7 +20,7 @@ from agora.planners.local import teb_shape as shapes
 BLOCK = 3
 MOMENT, MOMENTS = np.float32(0.4), 12
 _BLOCKED = np.uint8(254)
-_FAR = np.float32(3e38)
+_FAR, _SHORT = np.float32(3e38), np.float32(1e-3)
 
 
 @hidden
@@ -140,11 +140,23 @@ def place(mover, time):
     return x + (from_x + share * (mover[at] - from_x)), y + (from_y + share * (mover[at + 1] - from_y))
 
 
+@hidden
+def _along(band, i, trig):
+    """Direction in which a band passes pose ``i``: from the pose before it to the one after it, or the heading of a turn."""
+    dx, dy = band[i + 1, 0] - band[i - 1, 0], band[i + 1, 1] - band[i - 1, 1]
+    long = math.sqrt(dx * dx + dy * dy)
+    return (dx / long, dy / long) if long > _SHORT else (trig[i, 0], trig[i, 1])
+
+
 @lean
-def associate(band, n, shape, still, standing, moving, movers, radius, force, cutoff, trig, near):
+def associate(band, n, shape, still, standing, moving, movers, radius, force, cutoff, clear, trig, near):
     """Write the discs that each pose heeds: all within ``force`` m, the nearest on its left and on its right within ``cutoff`` m.
 
     Of those that move, all within ``cutoff`` m of where they will be when the robot is at the pose.
+
+    A lane between walls may be narrower than twice the wanted distance. No pose in it has that distance, and the solver would push
+    the poses out of the lane, back to its mouth. So half the width of the lane at a pose is wanted there: half the sum of the gaps
+    to the nearest points of walls that lie beside the way on its left and on its right, within 45 degrees of square to it.
 
     Args:
         band: (n, 4).
@@ -155,6 +167,7 @@ def associate(band, n, shape, still, standing, moving, movers, radius, force, cu
         radius: radius of the robot, added to all, m.
         force: distance within which all discs are heeded, m.
         cutoff: distance within which the nearest on either side are heeded, m.
+        clear: wanted distance to standing discs, and the least that is wanted to walls in a lane, m.
         trig: (n, 2) cosine and sine of the headings.
         near: out, an `agora.planners.local.teb_costs.Near`.
     """
@@ -163,6 +176,8 @@ def associate(band, n, shape, still, standing, moving, movers, radius, force, cu
     for i in range(1, n - 1):
         x, y = band[i, 0], band[i, 1]
         left, right, at_left, at_right = _FAR, _FAR, -1, -1
+        lane_left, lane_right, first = cutoff, cutoff, k
+        along_x, along_y = _along(band, i, trig)
         for q in range(standing):
             dx, dy, reach = still[q, 0] - x, still[q, 1] - y, still[q, 2] + radius
             squared = dx * dx + dy * dy
@@ -171,6 +186,9 @@ def associate(band, n, shape, still, standing, moving, movers, radius, force, cu
             far = math.sqrt(squared) - reach
             if shape.kind != shapes.ROUND:
                 far = shapes.gap(shape, x, y, trig[i, 0], trig[i, 1], still[q, 0], still[q, 1], reach)[0]
+            across = along_x * dy - along_y * dx
+            if still[q, 2] == ZERO and abs(across) > abs(along_x * dx + along_y * dy):
+                lane_left, lane_right = (min(lane_left, far), lane_right) if across > ZERO else (lane_left, min(lane_right, far))
             if far < force:
                 k = _note(near.still, k, still[q, 0], still[q, 1], reach)
             elif trig[i, 0] * dy - trig[i, 1] * dx > ZERO:
@@ -180,6 +198,9 @@ def associate(band, n, shape, still, standing, moving, movers, radius, force, cu
         for q in (at_left, at_right):
             if q >= 0:
                 k = _note(near.still, k, still[q, 0], still[q, 1], still[q, 2] + radius)
+        lane = min(max(HALF * (lane_left + lane_right), clear[1]), clear[0])
+        for e in range(first, k):
+            near.still[e, 3] = lane if near.still[e, 2] <= radius else clear[0]
         for q in range(movers):
             px, py = place(moving[q], time)
             dx, dy, reach = px - x, py - y, moving[q, 4] + radius

@@ -104,16 +104,17 @@ def recalled_bands(p, scene, n, recall, scratch, goal):
 
 @spliced
 def _optimise(p, times, band, count, robot, points, standing, movers, scratch):
-    """Resize and optimise a band by turns for a robot (weights, bounds, shape, radius); return its poses, and its cost in two
-    parts.
+    """Resize and optimise a band by turns for a robot (weights, bounds, shape, radius, least distance in lanes); return its poses,
+    and its cost in two parts.
     """
     more, total, discs = ONE, ZERO, ZERO
-    weights, bounds, shape, radius = robot
-    near, trig = scratch.near, scratch.work.trig
+    weights, bounds, shape, radius, lane = robot
+    near, trig, clear = scratch.near, scratch.work.trig, (weights.min_obstacle_dist + weights.epsilon, lane)
     for _ in range(p.outer):
         count = resize(band, count, times[0], times[1], p.min_samples, p.max_samples - 1)
         measure(band, count, bounds, scratch.work)
-        associate(band, count, shape, scratch.still, standing, scratch.moving, movers, radius, p.force, p.cutoff, trig, near)
+        still, moving = scratch.still, scratch.moving
+        associate(band, count, shape, still, standing, moving, movers, radius, p.force, p.cutoff, clear, trig, near)
         attach(band, count, scratch.route, points, p.via_separation, p.via_ordered, near)
         total, discs = optimise(band, count, weights, bounds, shape, near, more, p.inner, scratch.work)
         more *= p.adapt
@@ -289,7 +290,8 @@ def _row(p, scene, n, recall, scratch):
         heading = scene.pose[n, 2]
         band = scratch.bands[0]
         scratch.counts[0] = lay(scratch.route, points, heading, goal[2], b.forward, b.omega, p.min_samples, band)
-    robot = (weights_at(scene, n), b, Shape(p.shape, scene.shape_x[n], scene.shape_y[n]), scene.shape_radius[n])
+    shape = Shape(p.shape, scene.shape_x[n], scene.shape_y[n])
+    robot = (weights_at(scene, n), b, shape, scene.shape_radius[n], scene.lane[n])
     times = (scene.dt_ref[n], scene.dt_hysteresis[n])
     for c in range(kept):
         band = scratch.bands[c]

@@ -97,6 +97,7 @@ class Observed(NamedTuple):
     shape_x: Floats
     shape_y: Floats
     shape_radius: Floats
+    lane: Floats
     weights: Floats
     footprint_x: Floats
     footprint_y: Floats
@@ -290,6 +291,20 @@ def steps(teb: Teb, o: Observation) -> tuple[Floats, Floats, Floats, Ints]:
     return times, hysteresis, np.square(np.maximum(given / times, np.float32(1.0))), checked.astype(np.int32)
 
 
+def _lanes(teb: Teb, inscribed: Floats, reach: Floats) -> Floats:
+    """The least distances (N,) from the shape that are wanted to the walls of a lane, m; a robot that is a point has a body.
+
+    Args:
+        teb: the planner.
+        inscribed: (N,) radii of the largest discs in the robots, m.
+        reach: (N,) radii about their shapes, m.
+    """
+    if teb.min_lane_dist is None:
+        return np.full_like(reach, np.inf)
+    body = np.maximum(inscribed - reach, np.float32(0.0)) if teb.footprint_model == "point" else np.float32(0.0)
+    return np.full_like(reach, teb.min_lane_dist) + body
+
+
 def scene_of(teb: Teb, o: Observation, about: Discs) -> Observed:
     """The arrays that the kernel reads."""
     assert o.path is not None and o.path_count is not None and o.costmap is not None
@@ -311,6 +326,7 @@ def scene_of(teb: Teb, o: Observation, about: Discs) -> Observed:
         shape_x=frozen(np.ascontiguousarray(points[..., 0])),
         shape_y=frozen(np.ascontiguousarray(points[..., 1])),
         shape_radius=frozen(reach),
+        lane=frozen(_lanes(teb, inscribed, reach)),
         weights=frozen(weights_of(teb, o, hurry)),
         footprint_x=frozen(corners[0]),
         footprint_y=frozen(corners[1]),
@@ -375,7 +391,7 @@ def scratch_of(teb: Teb, o: Observation) -> Scratch:
                 np.empty((slots, 5 + 2 * MOMENTS), f),
             ),
             Near(
-                *(np.empty((most * near, 3), f), np.empty(most + 1, i), np.empty((most * slots, 3), f), np.empty(most + 1, i)),
+                *(np.empty((most * near, 4), f), np.empty(most + 1, i), np.empty((most * slots, 3), f), np.empty(most + 1, i)),
                 *(np.empty((most + 1, 2), f), np.empty(most + 1, i)),
             ),
             SolverMemory(

@@ -25,6 +25,7 @@ Where it differs:
 - The cost of obstacles is that under the robot's centre, and counts by how far the roll-outs go, as in
   `agora.planners.local.dwa`; the presets of the package do as upstream.
 - At the goal it asks only whether the footprint is free.
+- A car that stands is not to go on standing because no curve ahead is better: it backs up. Upstream has no cars.
 - Limits that are not given are the robot's; the package's own are the preset `trajectory_rollout_ros`. Roll-outs end where the
   fastest would leave the window.
 """

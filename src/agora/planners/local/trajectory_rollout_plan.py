@@ -40,6 +40,7 @@ _HIT, _NO_WAY = np.float32(-1.0), np.float32(-2.0)
 _FAR = np.float32(1e30)
 ASIDE = np.float32(0.1)  # of the two curves that go aside: m/s ahead and to the side
 _EPSILON = np.float32(1e-4)
+_STANDS = np.float32(1e-3)  # m/s
 _UNKNOWN = np.uint8(NO_INFORMATION)
 _ESCAPING = np.int8(Reason.ESCAPING)
 
@@ -363,6 +364,8 @@ def _drive(p, scene, n, time, recall, scratch, acceleration, low_x, high_x, max_
     if scene.turning_radius[n] == ZERO:
         only = recall.only[n]
         chosen, best = _turns(p, scene, n, time, scratch, only, acceleration, scale, rightmost, leftmost, max_theta, chosen, best)
+    elif chosen[0] < _STANDS and now[0] < _STANDS:  # to go on standing brings a car nowhere
+        best = _HIT
     if best < ZERO:
         chosen, best = _strafes(p, scene, n, time, scratch, recall.only_strafe[n], acceleration, scale)
     if best >= ZERO:

@@ -1,0 +1,92 @@
+"""The reasons of robots that stand although their planner gives none: what is known about them is noted after 5 s."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from agora.core.recording import STANDING, Reason
+from agora.core.state import Bools, Doubles, Floats
+
+if TYPE_CHECKING:
+    from agora.interfaces import Answer
+    from agora.maps.grid import Map
+    from agora.world.world import World
+
+STANDS_FOR = 5.0
+"""Time after which a robot that has not moved needs a reason, s."""
+
+MOVES = 0.1
+"""Distance from its place beyond which a robot has moved, m."""
+
+BESIDE, AT_WALL = 1.0, 0.3
+"""Gaps to somebody, and to a wall, up to which they are named, m."""
+
+
+class Standing:
+    """Watches for how long robots have stayed within 0.1 m.
+
+    Args:
+        world: the worlds.
+        period: control period, s.
+    """
+
+    def __init__(self, world: World, period: float) -> None:
+        worlds, robots = world.layout.worlds, world.layout.robots
+        self._world, self._most = world, round(STANDS_FOR / period)
+        self._place = np.full((worlds * robots, 2), np.inf)
+        self._periods = np.zeros(worlds * robots, np.int64)
+        self._lost = np.zeros(worlds * robots, np.bool_)
+        self._maps: list[Map | None] = [None] * worlds
+
+    def begin(self, world: int, place: Map, lost: Bools | None = None) -> None:
+        """Forget the robots of a world: an episode begins.
+
+        Args:
+            world: number of the world.
+            place: its map.
+            lost: (R,) robots for which there is no way to their goals; None if that is not known.
+        """
+        count = self._world.layout.robots
+        rows = slice(world * count, (world + 1) * count)
+        self._place[rows], self._periods[rows], self._maps[world] = np.inf, 0, place
+        self._lost[rows] = False if lost is None else lost
+
+    def note(self, answer: Answer, active: Bools) -> None:
+        """Note a reason for rows (N,) that are under way, have stood for 5 s, and whose planner noted none.
+
+        A robot within the tolerance of its goal may still have to turn to the goal's heading, and needs no reason.
+        """
+        robots, goals = self._world.robots, self._world.status.goals
+        here = np.stack((robots.x, robots.y), -1).reshape(-1, 2).astype(np.float64)
+        left = np.hypot((goals.x - robots.x).reshape(-1), (goals.y - robots.y).reshape(-1))
+        moved = ~active | (np.hypot(*(here - self._place).T) > MOVES) | (left <= goals.tolerance.reshape(-1))
+        self._place[moved] = here[moved]
+        self._periods = np.where(moved, 0, self._periods + 1)
+        reasons = answer.notes["reason"]
+        for row in map(int, np.flatnonzero((self._periods >= self._most) & (reasons == Reason.NONE))):
+            reasons[row] = self._reason(row, here[row], answer.twists[row])
+
+    def _reason(self, row: int, here: Doubles, twist: Floats) -> Reason:
+        """Return what is known about a robot that stands at a place (2,) and is given a twist (3,)."""
+        w, r = divmod(row, self._world.layout.robots)
+        if self._lost[row]:
+            return Reason.NO_PATH
+        if np.abs(twist).max() >= STANDING:
+            return Reason.NO_HEADWAY
+        radius, place = float(self._world.robot_traits.radius[w, r]), self._maps[w]
+        if self._nearest(w, r, here) - radius <= BESIDE:
+            return Reason.STANDS_BY_SOMEBODY
+        if place is not None and float(place.gap(here[None], radius + AT_WALL + MOVES)[0]) - radius <= AT_WALL:
+            return Reason.STANDS_BY_WALL
+        return Reason.STANDS
+
+    def _nearest(self, w: int, r: int, here: Doubles) -> float:
+        """Return the distance from a place (2,) to the nearest disc of a person or another robot, m; infinite for none."""
+        world = self._world
+        others = world.robots.active[w].copy()
+        others[r] = False
+        people = (world.pedestrians, world.traits, world.pedestrians.active[w]), (world.robots, world.robot_traits, others)
+        gaps = [np.hypot(m.x[w] - here[0], m.y[w] - here[1])[there] - t.radius[w][there] for m, t, there in people]
+        return float(np.concatenate(gaps).min(initial=np.inf))
