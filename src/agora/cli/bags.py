@@ -34,9 +34,11 @@ def bag(
 ) -> None:
     """Compute the metrics of episodes out of rosbags, ROS or no ROS, of MCAP files, or of Arena's CSV folders."""
     from agora.datasets.recorded import Unsaid, files_of, read_all
+    from agora.errors import InputError
 
     shown = numbers.measures(metric or (), every)
-    episodes = read_all(paths, Unsaid.of(robot, goal, planner, odometry))
+    unread: list[str] = []
+    episodes = read_all(paths, Unsaid.of(robot, goal, planner, odometry), unread)
     for note in dict.fromkeys(note for played in episodes for note in played.notes):
         typer.echo(note)
     for played in episodes:
@@ -64,6 +66,8 @@ def bag(
         typer.echo(f"rows    {len(rows)}")
         if rows:
             typer.echo(f"report  {report(output)}")
+    if unread:
+        raise InputError("\n".join([f"left out {len(unread)} recordings that cannot be read:", *unread]))
 
 
 def _say(played: PlayedEpisode, shown: Sequence[Metric]) -> None:

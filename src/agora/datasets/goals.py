@@ -33,7 +33,7 @@ class StampedPose(NamedTuple):
     """A pose as somebody sent it: a goal, or a localisation's estimate.
 
     Attributes:
-        number: number of its message in the bag.
+        number: number of its message in the order of time.
         topic: topic of the message.
         recorded: time of the record, s.
         stamp: stamp of the message, s.
@@ -71,7 +71,7 @@ class GoalDone(NamedTuple):
     """A message that a goal of an action is done with: its result, or its cancellation.
 
     Attributes:
-        number: number of its message in the bag.
+        number: number of its message in the order of time.
         topic: topic of the message.
         recorded: time of the record, s.
         stamp: stamp of the message, s.

@@ -51,29 +51,50 @@ class Unsaid:
         return Unsaid(load_robot(robot) if robot else None, place, planner, odometry)
 
 
-def read_all(paths: Sequence[Path], unsaid: Unsaid) -> list[PlayedEpisode]:
+def read_all(paths: Sequence[Path], unsaid: Unsaid, left_out: list[str] | None = None) -> list[PlayedEpisode]:
     """Return the episodes of files and folders, in their order, those of a folder in the order of their names.
 
     The parts of a split bag are one recording (`agora.datasets.parts`).
 
+    Args:
+        paths: bags, MCAP files, folders of them, or folders of Arena's recorder.
+        unsaid: facts that the recordings may leave unsaid.
+        left_out: takes the reason for each recording that cannot be read. None for an error at the first.
+
     Raises:
-        InputError: there is nothing to read, or something cannot be read.
+        InputError: there is nothing to read, or something cannot be read; with ``left_out``, nothing can be read.
     """
-    episodes = [played for source in sources_of(paths) for played in read_source(source, unsaid)]
+    reasons: list[str] = []
+    episodes: list[PlayedEpisode] = []
+    for source in sources_of(paths, None if left_out is None else reasons):
+        try:
+            episodes += read_source(source, unsaid)
+        except InputError as error:
+            if left_out is None:
+                raise
+            reasons.append(str(error))
+    if reasons and not episodes:
+        raise InputError("\n".join(reasons))
+    if left_out is not None:
+        left_out += reasons
     if not unsaid.planner:
         return episodes
     return [replace(p, robots=tuple(replace(r, planner=unsaid.planner) for r in p.robots)) for p in episodes]
 
 
-def sources_of(paths: Sequence[Path]) -> list[Source | Path]:
+def sources_of(paths: Sequence[Path], left_out: list[str] | None = None) -> list[Source | Path]:
     """The recordings that paths mean: bags and MCAP files, alone or in parts, and folders of Arena's recorder.
 
+    Args:
+        paths: as in `read_all`.
+        left_out: takes the reason for each file that cannot be opened. None for an error at the first.
+
     Raises:
-        InputError: a folder holds none, or a file cannot be read.
+        InputError: a folder holds none, or a file cannot be opened.
     """
     found = [file for path in paths for file in files_of(path)]
     folders = [path for path in found if path.is_dir()]
-    return [*folders, *joined(path for path in found if not path.is_dir())]
+    return [*folders, *joined((path for path in found if not path.is_dir()), left_out)]
 
 
 def files_of(path: Path) -> list[Path]:

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from agora.core.state import Array, Doubles
+from agora.datasets.bag_order import ranks
 from agora.datasets.drive import drive
 from agora.datasets.goals import Aim, End, GoalDone, GoalSpan, StampedPose, goal_of, is_goal, is_word, spans, word_of
 from agora.datasets.located import MAP, Frames, located
@@ -41,14 +42,14 @@ _OCCUPIED = 65  # per cent, as map_server draws the line
 
 @dataclass
 class _Messages:
-    """The contents of a bag, but for its maps, of which it holds the message numbers."""
+    """The contents of a bag by the place of each message in the order of time; maps by that place and by their place in the file."""
 
     odometry: dict[str, Odometry] = field(default_factory=dict)
     logs: dict[str, TransformLog] = field(default_factory=dict)
     estimates: list[StampedPose] = field(default_factory=list)
     goals: list[StampedPose] = field(default_factory=list)
     words: list[GoalDone] = field(default_factory=list)
-    maps: list[tuple[int, str]] = field(default_factory=list)
+    maps: list[tuple[int, int, str]] = field(default_factory=list)
     topics: dict[str, str] = field(default_factory=dict)
 
 
@@ -63,7 +64,7 @@ class _Robot:
         goals: goals sent to it.
         estimates: estimates of its pose.
         words: messages about the ends of its goals.
-        maps: numbers of the messages with maps.
+        maps: places of the messages with maps, in the order of time and in the file.
         notes: remarks for the user.
     """
 
@@ -73,7 +74,7 @@ class _Robot:
     goals: list[StampedPose]
     estimates: list[StampedPose]
     words: list[GoalDone]
-    maps: list[int]
+    maps: list[tuple[int, int]]
     notes: list[str]
 
 
@@ -104,7 +105,8 @@ def read_drives(bag: Source, robot: RobotModel | None = None, goal: Array | None
 
 def _read_messages(bag: Source) -> _Messages:
     read = _Messages()
-    for number, message in enumerate(bag.messages()):
+    order = ranks(bag, lambda connection: connection.type == _ODOMETRY)
+    for place, (message, number) in enumerate(zip(bag.messages(), order.tolist(), strict=False)):
         topic, kind, recorded = message.connection.topic, message.connection.type, message.nanoseconds * 1e-9
         space, _, leaf = topic.rpartition("/")
         read.topics[topic] = kind
@@ -118,7 +120,7 @@ def _read_messages(bag: Source) -> _Messages:
             for transform in message.decode().transforms:
                 log.add(number, recorded, transform, static=leaf == "tf_static")
         elif kind == _GRID and leaf == "map":
-            read.maps.append((number, topic))
+            read.maps.append((number, place, topic))
         elif kind == _ESTIMATE and leaf == "amcl_pose":
             content = message.decode()
             read.estimates.append(StampedPose.of(number, topic, recorded, content.header, content.pose.pose))
@@ -150,7 +152,7 @@ def _robots(path: Path, read: _Messages, asked: str) -> Iterator[_Robot]:
         best, why = (known[wanted], "is asked for") if asked else preferred([known[topic] for topic in topics], connected)
         others = ", ".join(topic for topic in topics if topic != best.topic)
         notes = [f"odometry is read from {best.topic}, which {why}; there is {others}, too: --odometry chooses"] * bool(others)
-        maps = [number for number, topic in read.maps if topic.strip("/") == MAP or is_its(topic)]
+        maps = sorted((number, place) for number, place, topic in read.maps if topic.strip("/") == MAP or is_its(topic))
         goals, estimates = ([one for one in sent if is_its(one.topic)] for sent in (read.goals, read.estimates))
         words = [one for one in read.words if is_its(one.topic)]
         yield _Robot(name, best, tuple(logs), goals, estimates, words, maps, notes)
@@ -220,12 +222,12 @@ def _cut(span: GoalSpan, time: Doubles, pose: Doubles, twist: Doubles) -> tuple[
     return np.concatenate(([0.0], time[within] - span.begin)), rows[:, :3], rows[:, 3:]
 
 
-def _map_before(bag: Source, numbers: Sequence[int], end: float) -> tuple[Map | None, str]:
+def _map_before(bag: Source, maps: Sequence[tuple[int, int]], end: float) -> tuple[Map | None, str]:
     """The last map before a message, else the first; and the name of its frame."""
-    if not numbers:
+    if not maps:
         return None, MAP
-    number = max((one for one in numbers if one < end), default=numbers[0])
-    message = next(itertools.islice(bag.messages(), number, None)).decode()
+    _, place = max((one for one in maps if one[0] < end), default=maps[0])
+    message = next(itertools.islice(bag.messages(), place, None)).decode()
     return _map_of(message, bag.path.stem), frame_name(message.header.frame_id) or MAP
 
 

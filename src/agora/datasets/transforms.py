@@ -71,7 +71,7 @@ class TransformLog:
         """Take a ``geometry_msgs/TransformStamped``; one that is no rigid motion is passed over, as tf2 does.
 
         Args:
-            place: number of its message in the bag.
+            place: number of its message in the order of time.
             recorded: time of the record, s.
             static: whether it holds for all time.
         """
@@ -207,6 +207,7 @@ def _between(rows: array[float], begin: float, end: float, shift: float) -> Arra
     """Rows (N, 8) of a stamp and a transform: those of the longest stretch of a clock that is said between two messages."""
     all_rows = np.frombuffer(rows).reshape(-1, 10)
     chosen = all_rows[(all_rows[:, 0] >= begin) & (all_rows[:, 0] < end)]
+    chosen = chosen[np.argsort(chosen[:, 0], kind="stable")]
     stamps = chosen[:, 2] if chosen[:, 2].any() else chosen[:, 1] + shift
     kept = max(stretches(stamps, gap=math.inf), key=len, default=np.zeros(0, int))
     return np.column_stack((stamps[kept], chosen[kept, 3:]))
