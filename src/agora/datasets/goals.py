@@ -219,12 +219,28 @@ def _end_of(k: int, chosen: Sequence[_Chosen], ends: Sequence[End]) -> End | Non
         if end.name in known:
             whose = end.name in chosen[k].names
         else:
-            by = min(end.sent + _SOON if end.sent > 0.0 else math.inf, end.time)
-            begun = [j for j, one in enumerate(chosen) if one.time <= by]
-            whose = k == (begun[-1] if begun else k)
+            begun = [j for j, one in enumerate(chosen) if one.time <= _sent_by(end)]
+            whose = bool(begun) and k == begun[-1]
         if whose:
             return end
     return None
+
+
+def _sent_by(end: End) -> float:
+    """Return the time by which the goal of an end was sent, s."""
+    return min(end.sent + _SOON if end.sent > 0.0 else math.inf, end.time)
+
+
+def without_goal(goals: Iterable[Aim], ends: Sequence[End]) -> list[End]:
+    """Return the results whose goal is not among ``goals``: it was sent before the record began, or on a topic that is not there.
+
+    Args:
+        goals: goals of a drive.
+        ends: ends of goals.
+    """
+    sent = list(goals)
+    names, first = {one.name for one in sent} - {""}, min((one.time for one in sent), default=math.inf)
+    return [end for end in ends if end.says != _CANCELLED and end.name not in names and _sent_by(end) < first]
 
 
 def arrival(pose: Array, goal: Array) -> int | None:

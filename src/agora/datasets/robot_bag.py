@@ -20,7 +20,7 @@ import numpy as np
 from agora.core.state import Array, Doubles
 from agora.datasets.bag_order import ranks
 from agora.datasets.drive import drive
-from agora.datasets.goals import Aim, End, GoalDone, GoalSpan, StampedPose, goal_of, is_goal, is_word, spans, word_of
+from agora.datasets.goals import Aim, End, GoalDone, GoalSpan, StampedPose, goal_of, is_goal, is_word, spans, without_goal, word_of
 from agora.datasets.located import MAP, Frames, located
 from agora.datasets.messages import heading_of
 from agora.datasets.odometry import Odometry, OdometryStretch, preferred, robots_of
@@ -178,6 +178,10 @@ def _episodes(bag: Source, robot: _Robot, model: RobotModel | None, given: Array
         own = [one for one in robot.words if stretch.begin <= one.number < stretch.end]
         ends = sorted(End(one.time(stretch.shift), one.says, one.name, one.sent) for one in own)
         said += robot.notes + notes + frames.notes + lost
+        said += [
+            f"a result ({end.says}) {end.time - time[0]:.1f} s after the first sample has no goal in the bag; it is left out"
+            for end in (without_goal(goals, ends) if given is None else ())
+        ]
         said += ["no map; metrics about it are missing"] * (place is None)
         said += ["no model of the robot, as --robot names one; metrics of its outline and speed are missing"] * (model is None)
         if given is not None:

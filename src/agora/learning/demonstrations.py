@@ -55,7 +55,7 @@ class _Sample(NamedTuple):
 
 
 class _Heard(NamedTuple):
-    """A message of a robot: its connection, time of record, s, and contents."""
+    """A message to a robot or from it: its connection, time of record, s, and contents; of an episode, the robot's part."""
 
     connection: Connection
     recorded: float
@@ -192,7 +192,7 @@ def read_demonstrations(path: Path) -> dict[str, dict[str, Array]]:
         kind, recorded = message.connection.type, message.nanoseconds * 1e-9
         if kind == _EPISODE:
             for robot in message.decode().robots:
-                drivers.setdefault(robot.name, _Driver()).goal = from_pose2d(robot.goals[-1])
+                heard.append((number, drivers.setdefault(robot.name, _Driver()), _Heard(message.connection, recorded, robot)))
         elif kind == _TF:
             for transform in message.decode().transforms:
                 log.add(number, recorded, transform, static=leaf == "tf_static")
@@ -227,7 +227,9 @@ def _robot(place: str) -> str:
 
 def _hear(driver: _Driver, number: int, said: _Heard) -> None:
     (topic, kind, _), recorded, content = said
-    if kind == _SCAN:
+    if kind == _EPISODE:
+        driver.goal = from_pose2d(content.goals[-1])
+    elif kind == _SCAN:
         driver.look(number, content)
     elif kind == _TWIST:
         driver.command = from_twist(content)
