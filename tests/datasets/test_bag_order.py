@@ -1,11 +1,14 @@
-"""Bags whose messages lie in the file in another order than that of time, bags beside unreadable ones, and goals without a record."""
+"""Bags whose file order is not that of time, bags beside unreadable ones, results without a goal, and corrections."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 from rosbags.rosbag1 import Writer
+from tests.datasets.test_robot_bag import write_drive
+from tests.datasets.test_rosbag import BAG
 from tests.robot_bags import bag_at
+from tests.suites import fingerprint
 from typer.testing import CliRunner
 
 from agora.benchmark.exchange import write_mcap_files
@@ -18,9 +21,6 @@ from agora.datasets.recorded import Unsaid, read_all
 from agora.datasets.rosbag import read_episode
 from agora.errors import InputError
 from agora.learning.demonstrations import read_demonstrations
-from tests.datasets.test_robot_bag import write_drive
-from tests.datasets.test_rosbag import BAG
-from tests.suites import fingerprint
 
 STEP = 0.1
 
@@ -103,7 +103,8 @@ def summary(episodes):
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("drives", [one_drive, two_drives])
 def test_the_order_in_a_file_does_not_count_in_a_bag_nor_in_its_mcap(tmp_path, drives, order):
-    right = [(Outcome.REACHED, 20.0, 22.0)] if drives is one_drive else [(Outcome.REACHED, 10.0, 10.0), (Outcome.REACHED, 20.0, 20.0)]
+    reached = Outcome.REACHED
+    right = [(reached, 20.0, 22.0)] if drives is one_drive else [(reached, 10.0, 10.0), (reached, 20.0, 20.0)]
     straight = drives(tmp_path / "straight.bag")
     mixed = rewritten(straight, tmp_path / "mixed.bag", ORDERS[order])
     assert [m.nanoseconds for m in Bag(mixed).messages()] != [m.nanoseconds for m in Bag(straight).messages()]

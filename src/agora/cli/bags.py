@@ -24,6 +24,7 @@ def bag(
     robot: Annotated[str, typer.Option(help="Model of the robot, where the recording does not say.")] = "",
     goal: Annotated[str, typer.Option(help="x,y in m on the map, instead of the recorded goals.")] = "",
     odometry: Annotated[str, typer.Option(help="Topic of the odometry that is read, where a bag has several.")] = "",
+    people: Annotated[str, typer.Option(help="Topic of the people that is read, where a bag has several.")] = "",
     planner: Annotated[
         str, typer.Option("--planner", "-p", help="Name of what drove the robot, instead of the recorded one.")
     ] = "",
@@ -38,7 +39,7 @@ def bag(
 
     shown = numbers.measures(metric or (), every)
     unread: list[str] = []
-    episodes = read_all(paths, Unsaid.of(robot, goal, planner, odometry), unread)
+    episodes = read_all(paths, Unsaid.of(robot, goal, planner, odometry, people), unread)
     for note in dict.fromkeys(note for played in episodes for note in played.notes):
         typer.echo(note)
     for played in episodes:

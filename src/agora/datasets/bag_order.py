@@ -40,9 +40,9 @@ def ranks(bag: Source, clock: Callable[[Connection], bool], topics: Collection[s
         times.append(message.nanoseconds)
         if clock(message.connection):
             ticks.setdefault(message.connection.topic, array("q")).append(message.nanoseconds)
-    order = np.arange(len(times))
+    order = np.arange(len(times), dtype=np.int32)
     if not any(_repeats(np.array(told)) for told in ticks.values()):
-        order[np.argsort(np.array(times, np.int64), kind="stable")] = np.arange(len(times))
+        order[np.argsort(np.array(times, np.int64), kind="stable")] = np.arange(len(times), dtype=np.int32)
     return order
 
 

@@ -15,12 +15,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from agora.core.state import Array
+from agora.datasets.clock import moments
 from agora.datasets.drive import TOLERANCE
 from agora.datasets.messages import seconds
 from agora.datasets.transforms import Transforms, frame_name
 
 _LEAVES = ("goal", "current_goal", "goal_pose")
-_LATE = 1.0  # s: a stamp that is farther from the record's is of another clock
 _SETTLED = 0.02  # m that a robot may still come nearer once it has arrived
 _SAME = 0.1  # m between two goals that are one
 _SOON = 1.0  # s within which an action has a goal that came on a topic
@@ -64,7 +64,7 @@ class StampedPose(NamedTuple):
         """Return the time of sending, s, on the robot's clock, which is ``shift`` ahead of the record's: its stamp, if that is of
         this clock.
         """
-        return _moment(self.stamp, self.recorded + shift)
+        return float(moments(np.array(self.stamp), np.array(self.recorded + shift)))
 
 
 class GoalDone(NamedTuple):
@@ -90,12 +90,7 @@ class GoalDone(NamedTuple):
 
     def time(self, shift: float) -> float:
         """Return the time of the message, s, on the robot's clock (`StampedPose.time`)."""
-        return _moment(self.stamp, self.recorded + shift)
-
-
-def _moment(stamp: float, recorded: float) -> float:
-    """A stamp, if it is of the clock that says ``recorded``, which counts otherwise; s."""
-    return stamp if abs(stamp - recorded) <= _LATE else recorded
+        return float(moments(np.array(self.stamp), np.array(self.recorded + shift)))
 
 
 def is_goal(topic: str, kind: str) -> bool:

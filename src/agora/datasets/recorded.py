@@ -31,15 +31,17 @@ class Unsaid:
         goal: (2,) goal, m.
         planner: label of its planner.
         odometry: the topic that is read, where a bag has several.
+        people: the topic of people that is read, where a bag has several.
     """
 
     robot: RobotModel | None = None
     goal: Array | None = None
     planner: str = ""
     odometry: str = ""
+    people: str = ""
 
     @staticmethod
-    def of(robot: str, goal: str, planner: str, odometry: str = "") -> Unsaid:
+    def of(robot: str, goal: str, planner: str, odometry: str = "", people: str = "") -> Unsaid:
         """Return the facts from the words of a command line; empty words say nothing.
 
         Raises:
@@ -48,7 +50,7 @@ class Unsaid:
         if "/" in planner:
             raise InputError(f"--planner {planner!r}: expected a name without '/'")
         place = np.array(numbers(goal, 2, "--goal", ",")) if goal else None
-        return Unsaid(load_robot(robot) if robot else None, place, planner, odometry)
+        return Unsaid(load_robot(robot) if robot else None, place, planner, odometry, people)
 
 
 def read_all(paths: Sequence[Path], unsaid: Unsaid, left_out: list[str] | None = None) -> list[PlayedEpisode]:
@@ -151,7 +153,7 @@ def _messages(source: Source, unsaid: Unsaid) -> list[PlayedEpisode]:
         _refuse_strange(source)
     if rosbag.is_episode(source):
         return rosbag.read_episodes(source)
-    return robot_bag.read_drives(source, unsaid.robot, unsaid.goal, unsaid.odometry)
+    return robot_bag.read_drives(source, unsaid.robot, unsaid.goal, unsaid.odometry, unsaid.people)
 
 
 def _refuse_strange(file: McapFile) -> None:
