@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from agora.core.state import Array, Bools, Doubles, Ints
+from agora.core.state import Array, Doubles, Ints
 from agora.draft.people import People
 from agora.draft.placement import component_of
 from agora.maps.grid import Map
@@ -59,9 +59,8 @@ def way_through(map: Map, start: ArrayLike, areas: Sequence[Area], body: float) 
         body: radius of the pedestrian, m.
     """
     place = np.asarray(start, np.float64)[:2]
-    labels = component_of(map, body)
-    home = labels == labels[_nearest_free(map, labels, place)]
-    nearest = [_nearest(map, home, area) for area in areas]
+    home = _Part.about(map, place, body)
+    nearest = [home.nearest(area) for area in areas]
     there = [(area, off) for area, off in zip(areas, nearest, strict=True) if off <= area.reach]
     lost = tuple(area for area, off in zip(areas, nearest, strict=True) if off > area.reach)
     if not there:
@@ -71,54 +70,67 @@ def way_through(map: Map, start: ArrayLike, areas: Sequence[Area], body: float) 
     points = []
     for (area, off), other in zip(there, before, strict=True):
         came: Array = place if other is None else np.array((other.x, other.y))
-        x, y = _point(map, home, area, max(area.reach - radius, off), came)
+        x, y = home.point(area, max(area.reach - radius, off), came)
         points.append((round(x, 3), round(y, 3), area.radius))
     return Way(tuple(points), round(radius, 3), lost)
 
 
-def _nearest_free(map: Map, labels: Ints, place: Doubles) -> tuple[int, int]:
-    """Return the free cell (row, column) nearest to a place."""
-    rows, columns = np.nonzero(labels)
-    if not len(rows):
-        return (0, 0)
-    best = int(np.argmin(np.hypot(*(map.centre_of(rows, columns) - place).T)))
-    return int(rows[best]), int(columns[best])
+class _Part(NamedTuple):
+    """A part of a map in which a pedestrian gets about.
 
+    Attributes:
+        map: map of the walls.
+        labels: (rows, columns) number of the part of each cell, 0 for none.
+        number: number of this part.
+    """
 
-def _cells(map: Map, home: Bools, area: Area) -> Doubles:
-    """Return the centres (N, 2) of the cells of ``home`` whose centres are in an area, m."""
-    low, high = (map.cell_of(np.array([area.x + s * area.reach, area.y + s * area.reach])) for s in (-1.0, 1.0))
-    first = [max(int(v), 0) for v in low]
-    rows, columns = np.nonzero(home[first[0] : max(int(high[0]) + 1, 0), first[1] : max(int(high[1]) + 1, 0)])
-    centres: Doubles = np.asarray(map.centre_of(rows + first[0], columns + first[1]), np.float64).reshape(-1, 2)
-    near: Doubles = centres[np.hypot(*(centres - area[:2]).T) <= area.reach]
-    return near
+    map: Map
+    labels: Ints
+    number: int
 
+    @staticmethod
+    def about(map: Map, place: Doubles, body: float) -> _Part:
+        """Return the part with the free cell nearest to a place."""
+        labels = component_of(map, body)
+        row, column = (int(v) for v in map.cell_of(place))
+        if not labels[row, column] and labels.any():
+            rows, columns = np.nonzero(labels)
+            best = int(np.argmin(np.hypot(*(map.centre_of(rows, columns) - place).T)))
+            row, column = int(rows[best]), int(columns[best])
+        return _Part(map, labels, int(labels[row, column]))
 
-def _nearest(map: Map, home: Bools, area: Area) -> float:
-    """Return the distance from the centre of an area to the nearest place of ``home``, m; 0 at the centre, infinite beyond it."""
-    if _is_in(map, home, np.array(area[:2])):
-        return 0.0
-    away = np.hypot(*(_cells(map, home, area) - area[:2]).T)
-    return float(away.min(initial=np.inf))
+    def has(self, point: Doubles) -> bool:
+        """Return whether a point (2,) is in it."""
+        if not bool(self.map.contains(point)):
+            return False
+        row, column = (int(v) for v in self.map.cell_of(point))
+        return bool(self.labels[row, column] == self.number != 0)
 
+    def cells(self, area: Area) -> Doubles:
+        """Return the centres (N, 2) of its cells whose centres are in an area, m."""
+        low, high = (self.map.cell_of(np.array([area.x + s * area.reach, area.y + s * area.reach])) for s in (-1.0, 1.0))
+        row, column = (max(int(v), 0) for v in low)
+        window = self.labels[row : max(int(high[0]) + 1, 0), column : max(int(high[1]) + 1, 0)]
+        rows, columns = np.nonzero((window == self.number) & (window != 0))
+        centres: Doubles = np.asarray(self.map.centre_of(rows + row, columns + column), np.float64).reshape(-1, 2)
+        near: Doubles = centres[np.hypot(*(centres - area[:2]).T) <= area.reach]
+        return near
 
-def _is_in(map: Map, home: Bools, point: Doubles) -> bool:
-    if not bool(map.contains(point)):
-        return False
-    row, column = (int(v) for v in map.cell_of(point))
-    return bool(home[row, column])
+    def nearest(self, area: Area) -> float:
+        """Return the distance from the centre of an area to its nearest place here, m: 0 at the centre, infinite for none."""
+        if self.has(np.array(area[:2])):
+            return 0.0
+        return float(np.hypot(*(self.cells(area) - area[:2]).T).min(initial=np.inf))
 
-
-def _point(map: Map, home: Bools, area: Area, room: float, came: Doubles) -> tuple[float, float]:
-    """Return the point within ``room`` of the centre of an area, m, that is nearest to the place from which a pedestrian comes."""
-    centre = np.array(area[:2])
-    ahead = came - centre
-    far = float(np.hypot(*ahead))
-    wanted = centre if far == 0.0 else centre + ahead * min(room / far, 1.0)
-    if _is_in(map, home, wanted):
-        return float(wanted[0]), float(wanted[1])
-    cells = _cells(map, home, area)
-    cells = cells[np.hypot(*(cells - centre).T) <= room + map.resolution]
-    best = cells[int(np.argmin(np.hypot(*(cells - came).T)))]
-    return float(best[0]), float(best[1])
+    def point(self, area: Area, room: float, came: Array) -> tuple[float, float]:
+        """Return the place within ``room`` of the centre of an area, m, that is nearest to where a pedestrian comes from."""
+        centre = np.array(area[:2])
+        ahead = came - centre
+        far = float(np.hypot(*ahead))
+        wanted = centre if far == 0.0 else centre + ahead * min(room / far, 1.0)
+        if self.has(wanted):
+            return float(wanted[0]), float(wanted[1])
+        cells = self.cells(area)
+        cells = cells[np.hypot(*(cells - centre).T) <= room + self.map.resolution]
+        best = cells[int(np.argmin(np.hypot(*(cells - came).T)))]
+        return float(best[0]), float(best[1])
