@@ -16,19 +16,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from agora.core.state import Doubles
+from agora.datasets.imported import Imported, write_imported
 from agora.datasets.waypoint_areas import Area, way_through
 from agora.documents import read_text, shown
-from agora.draft.scenario import Obstacles, Pedestrian, Robot, Scenario, write_scenario
+from agora.draft.scenario import Obstacles, Pedestrian, Robot, Scenario
 from agora.errors import InputError, nearest
 from agora.maps.grid import Map
-from agora.maps.place import Place
-from agora.maps.save import whole, write_world
 from agora.seeds import Stream
 from agora.xml_tree import Element, tree_of_xml
 
@@ -54,21 +53,6 @@ _TRIES, _GROWTH = 200, 0.5  # draws for one person before the box grows by so ma
 _MOST = 1000
 
 
-@dataclass
-class Imported:
-    """The contents of a scenario file of pedsim_ros.
-
-    Attributes:
-        map: map of its obstacles.
-        scenario: robots and people.
-        notes: differences from pedsim_ros's reading, a line each.
-    """
-
-    map: Map
-    scenario: Scenario
-    notes: list[str] = field(default_factory=list)
-
-
 def import_pedsim(source: str | Path, output: str | Path, seed: int = 0) -> Imported:
     """Write a world folder with the obstacles of a scenario file as its map, and its people and robots as ``scenarios/NAME.json``.
 
@@ -80,12 +64,7 @@ def import_pedsim(source: str | Path, output: str | Path, seed: int = 0) -> Impo
     Raises:
         InputError: the file cannot be read or holds something else, or the folder cannot be written.
     """
-    read = read_pedsim(source, seed)
-    with whole(Path(output), "--output") as folder:
-        write_world(Place(read.map), folder, ())
-        (folder / "scenarios").mkdir()
-        write_scenario(read.scenario, folder / "scenarios" / f"{Path(source).stem}.json")
-    return read
+    return write_imported(read_pedsim(source, seed), Path(output), Path(source).stem)
 
 
 def read_pedsim(path: str | Path, seed: int = 0) -> Imported:
