@@ -13,6 +13,7 @@ from agora.benchmark.exchange import write_mcap_files
 from agora.datasets.recorded import Unsaid, read_all
 from agora.errors import InputError
 from agora.metrics.registered import metrics
+from agora.share import folder
 
 STEP, START = 0.1, 10.0
 TRACKED = {
@@ -32,6 +33,9 @@ DEFINITIONS = {
     "pedsim_msgs/msg/AgentState": "Header header\nuint64 id\nuint16 type\nstring social_state\ngeometry_msgs/Pose pose\n"
     "geometry_msgs/Twist twist",
     "pedsim_msgs/msg/AgentStates": "Header header\nAgentState[] agent_states",
+    "hunav_msgs/msg/Agent": "int32 id\nuint8 type\ngeometry_msgs/Pose position\ngeometry_msgs/Twist velocity\nfloat32 radius",
+    "hunav_msgs/msg/Agents": "Header header\nAgent[] agents",
+    "agora_msgs/msg/Pedestrians": (folder("agora_msgs") / "Pedestrians.msg").read_text(encoding="utf-8"),
     "odd_msgs/msg/TrackedPersons": "Header header\nfloat64[] everybody",
 }
 for name, definition in DEFINITIONS.items():
@@ -89,6 +93,28 @@ def agents(time, frame, seen):
     return made("pedsim_msgs/msg/AgentStates", header(time, frame), each)
 
 
+def hunav(time, frame, seen):
+    """HuNavSim's, as rosbags-convert writes it; it says radii."""
+    still = of().Vector3(0.0, 0.0, 0.0)
+    each = [
+        made("hunav_msgs/msg/Agent", n, 1, pose(x, y), of().Twist(of().Vector3(vx, vy, 0.0), still), 0.3)
+        for n, x, y, vx, vy in seen
+    ]
+    return made("hunav_msgs/msg/Agents", header(time, frame), each)
+
+
+def agora(time, frame, seen):
+    """Agora's own: slots, of which the last is empty and nearer to the robot."""
+    slots = [*seen, (99, time - START, 0.0, 0.0, 0.0)]
+    columns = [np.array(column, np.float32) for column in list(zip(*slots, strict=True))[1:]]
+    whole, plain = np.zeros(len(slots), np.int32), np.zeros(len(slots), np.float32)
+    present = np.array([1] * len(seen) + [0], np.uint8)
+    return made(
+        "agora_msgs/msg/Pedestrians", header(time, frame), 0, present, np.array([one[0] for one in slots], np.int32), *columns,
+        plain, plain + np.float32(0.3), plain, whole, whole, whole, plain, plain, plain, whole,
+    )  # fmt: skip
+
+
 def drive(path, *said, every=1, at=lambda t: [(1, 5.0, 0.8, 0.0, 0.0)], frame="map", until=10.0):
     """10 m along x at 1 m/s in a map in which the odometry begins at (0, 0); ``said`` are topics and makers of messages."""
     with bag_at(path) as bag:
@@ -109,7 +135,7 @@ def read(path, **options):
     return played, {m.name: played.robots[0].measure(m) for m in metrics()}
 
 
-@pytest.mark.parametrize("make", [people, measured, tracked, legs, agents])
+@pytest.mark.parametrize("make", [people, measured, tracked, legs, agents, hunav, agora])
 def test_people_of_every_tracker_count(tmp_path, make):
     path = drive(tmp_path / "x.bag", ("/tracker", make))
     (mcap,) = write_mcap_files(tmp_path / "mcap", [path])

@@ -70,13 +70,13 @@ def read_all(paths: Sequence[Path], unsaid: Unsaid, left_out: list[str] | None =
     episodes: list[PlayedEpisode] = []
     for source in sources_of(paths, None if left_out is None else reasons):
         try:
-            episodes += read_source(source, unsaid)
+            episodes += list(read_source(source, unsaid))
         except InputError as error:
             if left_out is None:
                 raise
             reasons.append(str(error))
     if reasons and not episodes:
-        raise InputError("\n".join(reasons))
+        raise InputError("\n".join(dict.fromkeys(reasons)))
     if left_out is not None:
         left_out += reasons
     if not unsaid.planner:
