@@ -125,7 +125,7 @@ def test_a_scene_is_a_folder_with_the_published_files(crooked_zara, tmp_path, mo
     square = read_scene("square", folder=folder)
     assert square.source == "table" and scene_sources("square", folder) == ("table", "annotation")
     np.testing.assert_allclose(square.trajectories.at(0.5).velocity, [[1.0, 2.0]])
-    with pytest.raises(InputError, match=r"square/H\.txt: there is no such file"):
+    with pytest.raises(InputError, match=r"square/annotation\.vsp: its places are pixels; add H\.txt"):
         read_scene("square", "annotation", folder=folder)
     with pytest.raises(UnknownNameError, match="did you mean 'square'"):
         read_scene("squares", folder=folder)

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
+from agora.config import build
 from agora.datasets.pedsim_scenario import import_pedsim, read_pedsim
 from agora.draft.scenario import read_scenario
+from agora.episode import Conditions, Episodes
 from agora.errors import InputError
 from agora.maps.place import read_place
+from agora.planners.local.go_to_goal import GoToGoal
+from agora.tasks.suite import Suite
 
 XML = """<?xml version="1.0" encoding="UTF-8"?>
 <!-- a room of 9 x 6 m whose corner is at (-1, 2), and a pillar without length -->
@@ -94,3 +100,76 @@ def test_where_json_or_yaml_is_expected_a_scenario_of_pedsim_says_how_it_is_brou
         InputError, match="shop.xml:1: is XML; expected YAML or JSON; a scenario of pedsim_ros .* agora import pedsim FILE"
     ):
         read_scenario(file)
+
+
+def room(*inside, width=34.0, height=12.0):
+    """A closed room from (-2, 0), with a robot."""
+    x, y = width - 2.0, height
+    corners = [(-2.0, 0.0), (x, 0.0), (x, y), (-2.0, y), (-2.0, 0.0)]
+    walls = [f'<obstacle x1="{a}" y1="{b}" x2="{c}" y2="{d}"/>' for (a, b), (c, d) in itertools.pairwise(corners)]
+    robot = '<waypoint id="home" x="6" y="2" r="1"/><agent x="0" y="2" n="1" type="2"><addwaypoint id="home"/></agent>'
+    return "\n".join(["<scenario>", *walls, robot, *inside, "</scenario>"])
+
+
+def walkers(count, x, y, *names):
+    return f'<agent x="{x}" y="{y}" n="{count}" dx="1" dy="1" type="0">{"".join(f"<addwaypoint id={n!r}/>" for n in names)}</agent>'
+
+
+def read(tmp_path, *inside, **more):
+    (tmp_path / "a.xml").write_text(room(*inside, **more))
+    return read_pedsim(tmp_path / "a.xml")
+
+
+def test_people_turn_at_the_edges_of_their_waypoints(tmp_path):
+    west, east = '<waypoint id="west" x="0" y="6" r="5"/>', '<waypoint id="east" x="30" y="6" r="5"/>'
+    (tmp_path / "hall.xml").write_text(room(west, east, walkers(1, 15, 6, "east", "west")))
+    import_pedsim(tmp_path / "hall.xml", tmp_path / "hall")
+    world = {"name": "folder", "path": str(tmp_path / "hall"), "scenarios": ["hall"]}
+    stage = {
+        "name": "a", "episodes": 1, "world": world, "robots": "scenario",
+        "obstacles": "scenario", "timeout": 45.0, "crowd": {"model": "pedsim", "sees_robots": False},
+    }  # fmt: skip
+    suite = build({"name": "hall", "seed": 1, "stages": [stage]}, Suite)
+    person = suite.start("a", 0).pedestrians
+    assert person.tolerance.tolist() == [5.0]
+    [(_, [recording])] = Episodes([suite.start("a", 0)], GoToGoal(speed=0.02), Conditions.of(suite.stage("a")))
+    walk = recording.pedestrian_position[:, 0, 0]
+    assert walk.min() == pytest.approx(5.0, abs=0.6) and walk.max() == pytest.approx(25.0, abs=0.6)
+
+
+def test_smaller_and_larger_areas_of_one_person_are_left_at_their_edges(tmp_path):
+    small, large = '<waypoint id="small" x="2" y="6" r="1"/>', '<waypoint id="large" x="26" y="6" r="4"/>'
+    [person] = read(tmp_path, small, large, walkers(1, 15, 6, "large", "small")).scenario.obstacles.dynamic
+    assert person.waypoint_radius == 1.0
+    assert person.waypoints == (
+        (23.0, 6.0, 4.0),
+        (2.0, 6.0, 1.0),
+    )  # 1 m before (23, 6) is 4 m before (26, 6)
+
+
+def test_a_waypoint_on_a_wall_is_reached_where_its_area_is_free(tmp_path):
+    lift = '<waypoint id="lift" x="12" y="12" r="2"/>'
+    read_ = read(tmp_path, lift, walkers(2, 8, 3, "lift"))
+    for person in read_.scenario.obstacles.dynamic:
+        ((x, y, _),) = person.waypoints
+        assert read_.map.gap(np.array([[x, y]]))[0] > 0.3 and 0.2 <= person.waypoint_radius <= 2.0
+        assert np.hypot(x - 12, y - 12) + person.waypoint_radius <= 2.0 + 0.05
+    assert not read_.notes
+
+
+def test_a_waypoint_into_which_nobody_gets_is_left_out_and_said(tmp_path):
+    outside, inside = '<waypoint id="out" x="8" y="30" r="3"/>', '<waypoint id="in" x="20" y="6" r="1"/>'
+    read_ = read(tmp_path, outside, inside, walkers(1, 8, 3, "out", "in"))
+    assert [person.waypoints for person in read_.scenario.obstacles.dynamic] == [((20.0, 6.0, 1.0),)]
+    assert [note.partition(": ")[2] for note in read_.notes] == [
+        "there is no way from here into the waypoint at (8, 30), r = 3 m; it is left out"
+    ]
+
+
+def test_a_robots_goal_on_a_wall_is_the_nearest_free_place_of_its_area_and_one_beyond_the_walls_is_said(tmp_path):
+    goal = '<waypoint id="goal" x="10" y="0" r="1"/><agent x="5" y="3" n="1" type="2"><addwaypoint id="goal"/></agent>'
+    read_ = read(tmp_path, goal)
+    x, y = read_.scenario.robots[1].goal[:2]
+    assert read_.map.gap(np.array([[x, y]]))[0] > 0.3 and np.hypot(x - 10, y) <= 1.0
+    beyond = read(tmp_path, goal.replace('y="0"', 'y="-9"'))
+    assert beyond.notes[0].endswith("into the waypoint at (10, -9), r = 1 m; move the goal in the scenario")

@@ -186,3 +186,118 @@ def test_a_scene_is_brought_in_with_its_rate_and_scale(tmp_path, monkeypatch):
         (["barn", str(source), "--scene", "x"], "'barn' has no scenes"),
     ):
         assert message in str(CliRunner().invoke(app, ["data", "import", *arguments]).exception)
+
+
+def walkers(pedestrians, frames, step, *, seed=5):
+    """Rows of frame, pedestrian, x, y of people who come and go on lines of their own at 1 m/s, 2.5 rows per second."""
+    rng, rows = np.random.default_rng(seed), []
+    for p in range(1, pedestrians + 1):
+        begin, place, heading = int(rng.integers(frames // 2)), rng.uniform(-8, 8, 2), rng.uniform(-np.pi, np.pi)
+        for k in range(begin, begin + frames // 2):
+            x, y = place + 0.4 * (k - begin) * np.array([np.cos(heading), np.sin(heading)]) + rng.normal(0.0, 0.02, 2)
+            rows.append((k * step, p, round(x, 4), round(y, 4)))
+    return sorted(rows)
+
+
+def turned(rows):
+    return sorted((p, f, x, y) for f, p, x, y in rows)
+
+
+@pytest.mark.parametrize("step", [1, 10])
+def test_pedestrians_in_the_first_column_are_seen_and_said(tmp_path, caplog, step):
+    rows = walkers(9, 60, step)
+    right = read_scene("right", folder=table(tmp_path, "right", rows), said=SceneFile(2.5 * step)).trajectories
+    assert not told(caplog)
+    people = read_scene("mixed", folder=table(tmp_path, "mixed", turned(rows)), said=SceneFile(2.5 * step)).trajectories
+    assert people.id.tolist() == right.id.tolist() and np.array_equal(people.knot_x, right.knot_x)
+    [line] = told(caplog)
+    assert "mixed.txt: its columns are read as pedestrian, frame, x, y" in line
+
+
+def test_columns_that_the_numbers_do_not_tell_are_asked_for_and_an_option_says_them(tmp_path, caplog):
+    rows = [(p, f, 0.9 * f, 0.8 * p) for p in (1, 2) for f in range(20)]  # two abreast, nearer to each other than their steps
+    folder = table(tmp_path, "two", [(f, p, x, y) for p, f, x, y in rows])
+    assert read_scene("two", folder=folder, said=SceneFile(1.0)).trajectories.count == 2
+    [line] = told(caplog)
+    assert "two.txt: its columns are read as frame, pedestrian, x, y, but may be pedestrian, frame, x, y" in line
+    caplog.clear()
+    (folder / "two" / "scene.yaml").write_text("columns: frame pedestrian x y\n")
+    assert read_scene("two", folder=folder, said=SceneFile(1.0)).trajectories.count == 2 and not told(caplog)
+    asked = read_scene("two", folder=folder, said=SceneFile(1.0, columns="pedestrian frame x y")).trajectories
+    assert asked.count == 20
+    with pytest.raises(InputError, match=r"scene\.yaml:1: columns: expected one of frame pedestrian x y, pedestrian frame x y"):
+        (folder / "two" / "scene.yaml").write_text("columns: x y\n")
+        read_scene("two", folder=folder)
+
+
+def collection(folder):
+    """Three files of TrajNet++ in one folder: the frame numbers of each are its own."""
+    (folder / "train").mkdir()
+    for name, who, step in (("biwi_hotel", 1, 10), ("crowds_zara02", 7, 10), ("orca_five", 9, 1)):
+        lines = [{"scene": {"id": 0, "p": who, "s": 0, "e": 200, "fps": 2.5}}]
+        lines += [{"track": {"f": step * k, "p": who, "x": 0.4 * k, "y": 0.0}} for k in range(21)]
+        (folder / "train" / f"{name}.ndjson").write_text("\n".join(map(json.dumps, lines)))
+    return folder / "train"
+
+
+def test_each_of_several_files_of_trajnet_is_a_scene_and_their_folder_is_none(tmp_path, monkeypatch, caplog):
+    monkeypatch.setenv("AGORA_DATA", str(tmp_path / "home"))
+    train = collection(tmp_path)
+    world = EthUcy(scenes=("biwi_hotel", "orca_five"), folder=str(train), length=5.0)
+    assert world.files() == [train / "biwi_hotel.ndjson", train / "orca_five.ndjson"]
+    for name, who in (("biwi_hotel", 1), ("crowds_zara02", 7), ("orca_five", 9)):
+        people = read_scene(name, folder=train).trajectories
+        assert people.id.tolist() == [who] and people.mean_speed() == pytest.approx(1.0) and people.end.tolist() == [8.0]
+    with pytest.raises(
+        InputError, match=r"train: holds 3 files of TrajNet\+\+ \(biwi_hotel, crowds_zara02, orca_five\), and each is"
+    ):
+        read_scene("train", folder=tmp_path)
+    whole = CliRunner().invoke(app, ["data", "import", "eth_ucy", str(train), "--scene", "train"])
+    assert f"agora data import eth_ucy {train}/biwi_hotel.ndjson --scene biwi_hotel" in str(whole.exception)
+    one = CliRunner().invoke(app, ["data", "import", "eth_ucy", str(train / "orca_five.ndjson"), "--scene", "five"])
+    assert one.exit_code == 0, one.output
+    assert read_scene("five").trajectories.mean_speed() == pytest.approx(1.0) and not told(caplog)
+
+
+@pytest.mark.parametrize("name", ["eth", "zara01"])
+def test_a_file_of_trajnet_says_its_rate_in_a_folder_with_the_name_of_a_public_scene(tmp_path, name, monkeypatch, caplog):
+    monkeypatch.setenv("AGORA_DATA", str(tmp_path / "home"))
+    folder = trajnet(tmp_path)
+    (folder / "lcas").rename(folder / name)
+    assert scene_sources(name, folder) == ("trajnet",)
+    assert read_scene(name, folder=folder).trajectories.mean_speed() == pytest.approx(SPEED)
+    CliRunner().invoke(app, ["data", "import", "eth_ucy", str(folder / name), "--scene", "mine"])
+    assert read_scene("mine").trajectories.mean_speed() == pytest.approx(SPEED) and not told(caplog)
+    refused = CliRunner().invoke(app, ["data", "import", "eth_ucy", str(folder / name), "--scene", name])
+    assert f"--scene {name}: is a scene of the data set itself" in str(refused.exception)
+
+
+def splines(folder):
+    folder.mkdir()
+    points = "\n".join(f"{100 * k} 50 {25 * k} 0 - (x, y, frame, gaze)" for k in range(5))
+    (folder / "annotation.vsp").write_text(f"1 - the number of splines\n5 - Num of control points\n{points}\n")
+    return folder
+
+
+def test_a_scene_without_a_homography_takes_that_of_the_scene_filmed_from_the_same_place(tmp_path, monkeypatch):
+    monkeypatch.setenv("AGORA_DATA", str(tmp_path / "home"))
+    source = splines(tmp_path / "uni_examples")
+    arguments = ["data", "import", "eth_ucy", str(source), "--scene", "campus"]
+    lacks = CliRunner().invoke(app, arguments)
+    assert "add H.txt" in str(lacks.exception) and "have students003 beside it or in the data folder" in str(lacks.exception)
+    there = tmp_path / "home" / "eth_ucy" / "students003"
+    there.mkdir(parents=True)
+    np.savetxt(there / "H.txt", np.diag([0.01, 0.01, 1.0]))
+    done = CliRunner().invoke(app, arguments)
+    assert done.exit_code == 0, done.output
+    assert read_scene("campus").trajectories.mean_speed() == pytest.approx(1.0)
+
+
+def test_what_is_said_of_a_scene_that_is_brought_in_names_a_file_that_stays(tmp_path, monkeypatch, caplog):
+    monkeypatch.setenv("AGORA_DATA", str(tmp_path / "home"))
+    folder = table(tmp_path, "square", [(12 * k, 4, 2.0 * k, 1.0) for k in range(20)])
+    done = CliRunner().invoke(app, ["data", "import", "eth_ucy", str(folder / "square"), "--scene", "sq"])
+    assert done.exit_code == 0, done.output
+    lines = told(caplog)
+    assert len(lines) == 2 and all(f"{folder / 'square'}/" in line and ".part" not in line for line in lines)
+    assert not [path for path in (tmp_path / "home" / "eth_ucy").iterdir() if path.name.startswith(".")]

@@ -21,7 +21,14 @@ from agora.policies.encoding import Observe
 from agora.registry import Named
 from agora.world.records import RUNNING
 
-CALM = {"nearest": 9.0, "radius": 0.3, "elder": math.inf, "command": (0.7, 0.0, 0.4), "command_before": (0.7, 0.0, 0.4)}
+CALM = {
+    "nearest": 9.0,
+    "radius": 0.3,
+    "elder": math.inf,
+    "adult": math.inf,
+    "command": (0.7, 0.0, 0.4),
+    "command_before": (0.7, 0.0, 0.4),
+}
 CALM |= {"path_distance": 2.0, "path_approach": 0.0, "way": 0.0, "detour": math.pi / 6}
 NOTHING = ArenaReward(**{name: 0.0 for name in ("reached", "collision", "timeout", "safe", "approach", "retreat", "reverse")})
 
@@ -75,6 +82,22 @@ def worth(weight: str, transition: Transition, **more: Any) -> float:
         ("change_omega", brought(command=(1.2, 0.0, 3.4)), 9.0),
         ("heading", brought(detour=0.1), math.pi / 6 - 0.1),
         ("heading", brought(detour=1.0), math.pi / 6 - 1.0),
+        ("safe_depth", brought(nearest=0.55), 0.25),  # 0.3 + 0.5 - 0.55
+        ("safe_depth", brought(nearest=0.81), 0.0),
+        ("reverse_rate", brought(command=(-0.6, 0.0, 0.0)), 0.6),
+        ("reverse_rate", brought(command=(-0.4, 0.0, 0.0)), 0.0),
+        ("boost", brought(command=(0.6, 0.0, 0.0)), 0.6),
+        ("boost", brought(command=(-0.6, 0.0, 0.0)), 0.0),
+        ("jump_vx", brought(command=(0.2, 0.0, 3.4)), 0.5),
+        ("jump_omega", brought(command=(1.2, 0.0, -2.6)), 3.0),
+        ("elder_depth", brought(elder=0.25), 1.0),
+        ("elder_depth", brought(elder=1.3), 0.0),
+        ("adult", brought(adult=1.24), 1.0),
+        ("adult_depth", brought(adult=-0.25), 1.5),
+        ("adult_hit", brought(adult=0.04, elder=1.0), 1.0),
+        ("adult_hit", brought(adult=1.0, elder=0.04), 0.0),
+        ("adult_speed", brought(adult=1.0), 0.7),
+        ("adult_speed", brought(adult=1.3), 0.0),
         ("pedestrian", brought(clearance=0.5), 1.0),
         ("pedestrian", brought(clearance=0.52), 0.0),
         ("elder", brought(elder=1.24), 1.0),

@@ -123,10 +123,10 @@ def test_what_agora_has_not_is_told_with_its_line(tmp_path):
     text = """\
 goal_reached:
   _follow_subgoal: true
-factored_safe_distance:
-  factor: -0.2
+obs_safe_distance:
+  reward: -0.2
 ped_type_safety_distance:
-  ped_type: 0
+  ped_type: 2
 ped_type_collision:
   reward: -4
 ped_type_vel_constraint:
@@ -136,7 +136,7 @@ ped_type_vel_constraint:
     said = [note.removeprefix(f"{tmp_path}/mine.yaml:").split(": ", 2)[:2] for note in taken.notes]
     assert said == [
         ["2", "goal_reached._follow_subgoal"],
-        ["3", "factored_safe_distance"],
+        ["3", "obs_safe_distance"],
         ["6", "ped_type_safety_distance.ped_type"],
         ["7", "ped_type_collision"],
         ["10", "ped_type_vel_constraint.active_distance"],
@@ -147,6 +147,78 @@ ped_type_vel_constraint:
     taken = read_arena_reward(written(tmp_path, clash))
     assert (taken.reward.elder, taken.reward.elder_speed) == (0.0, -0.05)
     assert "mine.yaml:2: ped_type_safety_distance: not taken" in taken.notes[-1]
+
+
+ROSNAV_RL = """\
+reward:
+  reward_function_dict:
+    goal_reached: {reward: 9, _follow_subgoal: false, _following_subgoal: false, _on_safe_dist_violation: true}
+    factored_safe_distance: {factor: -0.3}
+    collision: {reward: -8, bumper_zone: 0.1}
+    approach_goal: {pos_factor: 0.2, neg_factor: 0.6, factor: 0.4, gamma: 0.98, _potential_based: true, _follow_subgoal: true}
+    reverse_drive: {reward: -0.05, threshold: -0.1}
+    factored_reverse_drive: {factor: 0.07, threshold: -0.1, _on_safe_dist_violation: true}
+    two_factor_velocity_difference: {alpha: 0.03, beta: 0.02}
+    root_velocity_difference: {k: 400}
+    abrupt_velocity_change: {vel_factors: {"0": 0.2}}
+    distance_travelled: {consumption_factor: 0.01, lin_vel_scalar: 1.0, ang_vel_scalar: 0.001}
+    no_movement: {reward: -0.02}
+    active_heading_direction: {r_angle: 0.5, iters: 40, _following_subgoal: true}
+    ped_safe_distance: {reward: -0.1, safe_dist: 0.4}
+    obs_safe_distance: {reward: -0.1}
+    ped_type_safety_distance: {type_reward_pairs: {0: -0.4, 1: -0.6}, safety_distance: 1.1}
+    ped_type_factored_safety_distance: {type_factor_pairs: {0: -0.1, 1: -0.2, 5: -0.9}, safety_distance: 1.1}
+    ped_type_collision: {type_reward_pairs: {0: -2, 1: -3}, bumper_zone: 0.05}
+    ped_type_vel_constraint: {ped_type: 0, penalty_factor: 0.05, active_distance: 1.1}
+    max_steps_exceeded: {reward: -6}
+    angular_vel_constraint: {penalty_factor: -0.04, threshold: 0.0}
+    linear_vel_boost: {reward_factor: 0.02, threshold: 0.0}
+    proxemic_intrusion: {weight: 0.1}
+    social_potential: {factor: 0.2}
+    tgrf_discomfort: {weight: 0.25}
+"""
+
+
+def test_every_unit_and_parameter_of_rosnav_rl_is_read_or_named(tmp_path):
+    taken = read_arena_reward(written(tmp_path, ROSNAV_RL), safe_distance=0.6)
+    reward, names = taken.reward, [note.split(": ")[1] for note in taken.notes]
+    assert (reward.safe_depth, reward.safe_distance) == (-0.3, 0.6)
+    assert (reward.reverse_rate, reward.reverse_speed, reward.boost, reward.boost_speed) == (-0.07, -0.1, 0.02, 0.0)
+    assert (reward.adult, reward.adult_depth, reward.adult_hit, reward.adult_speed) == (-0.4, -0.1, -2.0, -0.05)
+    assert (reward.elder, reward.elder_depth, reward.elder_hit) == (-0.6, -0.2, -3.0)
+    assert (reward.timeout, reward.approach, reward.retreat, reward.along_path) == (-6.0, 0.4, 0.4, True)
+    assert (reward.jump_vx, reward.jump_omega, reward.change_vx, reward.change_omega) == (-0.03, -0.02, 0.0, 0.0)
+    assert (reward.turning, reward.turning_rate) == (-0.04, 0.0)
+    assert {
+        "max_steps_exceeded.reward", "factored_reverse_drive.factor", "approach_goal.gamma", "linear_vel_boost.threshold",
+        "ped_type_factored_safety_distance.type_factor_pairs", "proxemic_intrusion", "social_potential", "tgrf_discomfort",
+    } <= set(names)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "transition", "value"),
+    [
+        ("factored_safe_distance: {factor: -0.5}", brought(nearest=0.4), -0.5 * (0.5 + 0.3 - 0.4)),
+        ("factored_reverse_drive: {factor: 0.05, threshold: 0.0}", brought(command=(-0.6, 0.0, 0.0)), 0.05 * -0.6),
+        ("factored_reverse_drive: {factor: -0.05, threshold: 0.0}", brought(command=(-0.6, 0.0, 0.0)), -0.05 * 0.6),
+        ("linear_vel_boost: {reward_factor: 0.01, threshold: 0.5}", brought(command=(0.8, 0.0, 0.0)), 0.008),
+        ("linear_vel_boost: {reward_factor: 0.01, threshold: 0.5}", brought(command=(0.4, 0.0, 0.0)), 0.0),
+        ("linear_vel_boost: {reward_factor: 0.01}", brought(), 0.0),
+        ("ped_type_factored_safety_distance: {type_factor_pairs: {0: -0.1}, safety_distance: 1.2}", brought(adult=0.7), -0.05),
+        ("ped_type_factored_safety_distance: {}", brought(elder=0.25), -0.5),
+        ("ped_type_collision: {type_reward_pairs: {0: -2.5, 1: -5}}", brought(adult=0.01, elder=0.01), -7.5),
+        ("max_steps_exceeded: {reward: -15}", brought(Outcome.TIMEOUT), -15.0),
+        ("two_factor_velocity_difference: {alpha: 0.3, beta: 0.0}", brought(command=(1.7, 0.0, 0.4)), -0.3),
+        ("two_factor_velocity_difference: {alpha: 0.3, beta: 0.0}", brought(command=(2.7, 0.0, 0.4)), -0.3 * 4),
+        (
+            "two_factor_velocity_difference: {alpha: 0.3, beta: 0.0}\nlinear_vel_boost: {reward_factor: 0.0, threshold: 0.0}",
+            brought(command=(2.7, 0.0, 0.4)),
+            -0.3 * 2,
+        ),
+    ],
+)
+def test_the_units_of_rosnav_rl_are_worth_what_its_code_says(tmp_path, text, transition, value):
+    assert worth(read_arena_reward(written(tmp_path, text)).reward, transition) == pytest.approx(value)
 
 
 @pytest.mark.parametrize(

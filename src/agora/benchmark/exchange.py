@@ -35,7 +35,11 @@ _AT_ONCE = 64  # episodes of a run whose recordings are in memory together
 
 
 def write_mcap_files(
-    folder: Path, sources: Sequence[Path], keys: Collection[str] = (), progress: Callable[[int, int], None] = lambda n, total: None
+    folder: Path,
+    sources: Sequence[Path],
+    keys: Collection[str] = (),
+    progress: Callable[[int, int], None] = lambda n, total: None,
+    left_out: list[str] | None = None,
 ) -> list[Path]:
     """Write an MCAP file for each episode of a run and for each bag, and return their paths. A file is there whole or not at all.
 
@@ -45,13 +49,15 @@ def write_mcap_files(
         keys: keys of episodes of the runs, ``suite/stage/episode/planner`` with or without the robot; all that were kept by
             default.
         progress: called with the number of sources or episodes that are done, and of all.
+        left_out: takes the reason for each recording that cannot be read. None for an error at the first.
 
     Raises:
-        InputError: a source cannot be read, or a recording lacks what its bag has.
+        InputError: a source cannot be read, or a recording lacks what its bag has; with ``left_out``, nothing can be read.
         UnknownNameError: no such key. ResultsError: a file is there already or cannot be written, or no recording was kept.
     """
     runs = [KeptRun.of(source, keys) for source in sources if RunFolder.is_at(source)]
-    files = sources_of([source for source in sources if not RunFolder.is_at(source)])
+    reasons: list[str] = []
+    files = sources_of([source for source in sources if not RunFolder.is_at(source)], None if left_out is None else reasons)
     if keys and not runs:
         raise InputError(f"--key {sorted(keys)[0]}: keys are of runs; expected the folder of a run among the sources")
     total = len(files) + sum(len(run.groups) for run in runs)
@@ -61,9 +67,18 @@ def write_mcap_files(
             written.append(write_new(folder / f"{file_name(played)}.mcap", _of_recordings(played)))
             progress(len(written), total)
     for number, file in enumerate(files):
-        for name, content in _of_source(file, list(read_source(file, Unsaid()))):
-            written.append(write_new(folder / f"{name}.mcap", content))
+        try:
+            for name, content in _of_source(file, list(read_source(file, Unsaid()))):
+                written.append(write_new(folder / f"{name}.mcap", content))
+        except InputError as error:
+            if left_out is None:
+                raise
+            reasons.append(str(error))
         progress(total - len(files) + number + 1, total)
+    if reasons and not written:
+        raise InputError("\n".join(reasons))
+    if left_out is not None:
+        left_out += reasons
     return written
 
 

@@ -24,6 +24,7 @@ def bag(
     robot: Annotated[str, typer.Option(help="Model of the robot, where the recording does not say.")] = "",
     goal: Annotated[str, typer.Option(help="x,y in m on the map, instead of the recorded goals.")] = "",
     odometry: Annotated[str, typer.Option(help="Topic of the odometry that is read, where a bag has several.")] = "",
+    people: Annotated[str, typer.Option(help="Topic of the people that is read, where a bag has several.")] = "",
     planner: Annotated[
         str, typer.Option("--planner", "-p", help="Name of what drove the robot, instead of the recorded one.")
     ] = "",
@@ -34,9 +35,11 @@ def bag(
 ) -> None:
     """Compute the metrics of episodes out of rosbags, ROS or no ROS, of MCAP files, or of Arena's CSV folders."""
     from agora.datasets.recorded import Unsaid, files_of, read_all
+    from agora.errors import InputError
 
     shown = numbers.measures(metric or (), every)
-    episodes = read_all(paths, Unsaid.of(robot, goal, planner, odometry))
+    unread: list[str] = []
+    episodes = read_all(paths, Unsaid.of(robot, goal, planner, odometry, people), unread)
     for note in dict.fromkeys(note for played in episodes for note in played.notes):
         typer.echo(note)
     for played in episodes:
@@ -64,6 +67,8 @@ def bag(
         typer.echo(f"rows    {len(rows)}")
         if rows:
             typer.echo(f"report  {report(output)}")
+    if unread:
+        raise InputError("\n".join([f"left out {len(unread)} recordings that cannot be read:", *unread]))
 
 
 def _say(played: PlayedEpisode, shown: Sequence[Metric]) -> None:

@@ -23,19 +23,24 @@ def data_status() -> None:
 @data.command("import")
 def data_import(
     name: Annotated[str, typer.Argument(help="Name of the data set (agora data status).")],
-    source: Annotated[Path, typer.Argument(help="Folder that holds it.")],
+    source: Annotated[Path, typer.Argument(help="Folder that holds it; of a scene, its folder or its file of TrajNet++.")],
     scene: Annotated[str, typer.Option(help="Of eth_ucy: the folder is that of one more scene, and this its name.")] = "",
     frame_rate: Annotated[float | None, typer.Option(help="Of the scene: frames per second in its numbering.")] = None,
     scale: Annotated[float | None, typer.Option(help="Of the scene: m of a unit of its places, such as a pixel.")] = None,
+    columns: Annotated[str, typer.Option(help="Of the scene: 'pedestrian frame x y' or 'frame pedestrian x y'.")] = "",
 ) -> None:
     """Check a data set, or one more scene of recorded pedestrians, and copy it to where Agora finds it."""
+    from agora.config import build
     from agora.datasets.catalogue import import_folder
     from agora.datasets.scene_import import import_scene
     from agora.datasets.scenes import SceneFile
     from agora.errors import InputError
 
-    if not scene and (frame_rate, scale) != (None, None):
-        raise InputError("--frame-rate and --scale are of one scene; name it: agora data import eth_ucy FOLDER --scene NAME")
+    if not scene and (frame_rate, scale, columns) != (None, None, ""):
+        raise InputError(
+            "--frame-rate, --scale and --columns are of one scene; name it: agora data import eth_ucy FOLDER --scene NAME"
+        )
     if scene and name != "eth_ucy":
         raise InputError(f"--scene {scene}: the data set {name!r} has no scenes of its own; expected eth_ucy")
-    typer.echo(import_scene(source, scene, SceneFile(frame_rate, scale)) if scene else import_folder(name, source))
+    said = build({"frame_rate": frame_rate, "scale": scale, "columns": columns or None}, SceneFile, "options of the scene")
+    typer.echo(import_scene(source, scene, said) if scene else import_folder(name, source))

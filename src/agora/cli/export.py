@@ -32,11 +32,15 @@ def mcap(
 ) -> None:
     """Write recorded episodes as MCAP files, which Foxglove shows and agora bag reads."""
     from agora.benchmark.exchange import write_mcap_files
+    from agora.errors import InputError
 
+    unread: list[str] = []
     with _bar("mcap") as progress:
-        written = write_mcap_files(output, sources, key or (), progress)
+        written = write_mcap_files(output, sources, key or (), progress, unread)
     for path in written:
         typer.echo(f"mcap  {path}")
+    if unread:
+        raise InputError("\n".join([f"left out {len(unread)} recordings that cannot be read:", *unread]))
 
 
 @export.command()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
+    from agora.datasets.imported import Imported
     from agora.maps.place import Place
 
 maps = typer.Typer(help="Worlds and map generators: list, look, make, check, export.", no_args_is_help=True)
@@ -195,20 +196,52 @@ def arena_training(
     typer.echo(output)
 
 
+NewWorld = Annotated[Path, typer.Option("--output", "-o", help="Folder of the world, which must not be there or be empty.")]
+
+
 @import_.command("pedsim")
 def pedsim(
     source: Annotated[Path, typer.Argument(help="A scenario file of pedsim_ros (.xml).")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the world, which must not be there or be empty.")],
+    output: NewWorld,
     seed: Annotated[int, typer.Option(help="Seed of the people's places in their boxes.", min=0)] = 0,
 ) -> None:
     """Make a world folder of a scenario of pedsim_ros: obstacles, agents and their waypoints."""
     from agora.datasets.pedsim_scenario import import_pedsim
 
-    read = import_pedsim(source, output, seed)
+    _say_imported(import_pedsim(source, output, seed), output)
+
+
+@import_.command("hunav")
+def hunav(
+    source: Annotated[Path, typer.Argument(help="An agents.yaml of HuNavSim.")],
+    output: NewWorld,
+    map: Annotated[Path | None, typer.Option(help="The map (.yaml); by default the one that the file names, near it.")] = None,
+) -> None:
+    """Make a world folder of an agents.yaml of HuNavSim: its map, and its agents with their goals and reactions to robots."""
+    from agora.datasets.hunav_agents import import_hunav
+
+    _say_imported(import_hunav(source, output, map), output)
+
+
+@import_.command("irsim")
+def irsim(
+    source: Annotated[Path, typer.Argument(help="A YAML world of ir-sim.")],
+    output: NewWorld,
+    seed: Annotated[int, typer.Option(help="Seed of random places and shapes.", min=0)] = 0,
+) -> None:
+    """Make a world folder of a YAML world of ir-sim: obstacles as the map, moving obstacles as people, and robots."""
+    from agora.datasets.irsim_world import import_irsim
+
+    _say_imported(import_irsim(source, output, seed), output)
+
+
+def _say_imported(read: Imported, output: Path) -> None:
+    """Print notes and numbers of a world that was brought in."""
     for note in read.notes:
         typer.echo(note)
     people, robots = len(read.scenario.obstacles.dynamic), len(read.scenario.robots)
-    typer.echo(f"people {people}, robots {robots}, obstacles {len(read.map.segments) + len(read.map.discs)}")
+    shapes = len(read.map.segments) + len(read.map.discs) + len(read.map.polygons)
+    typer.echo(f"people {people}, robots {robots}, obstacles {shapes}")
     typer.echo(output)
 
 

@@ -194,9 +194,9 @@ def import_folder(name: str, source: str | Path) -> Path:
                 _copy(path, part / file)
         try:
             check(name, part)
-        except InputError:
+        except InputError as error:
             shutil.rmtree(part)
-            raise
+            raise InputError(_of_source(str(error), part, found)) from error
         for file in data.files:
             (target / file).parent.mkdir(parents=True, exist_ok=True)
             os.replace(part / file, target / file)
@@ -204,6 +204,13 @@ def import_folder(name: str, source: str | Path) -> Path:
     except OSError as error:
         raise InputError(f"{target}: cannot be written: {error}") from error
     return target
+
+
+def _of_source(message: str, part: Path, found: Mapping[str, Path | None]) -> str:
+    """A message about copies in a folder that is gone, with the paths of the files themselves."""
+    for file, path in found.items():
+        message = message.replace(str(part / file), str(path))
+    return message
 
 
 def check(name: str, folder: Path) -> None:

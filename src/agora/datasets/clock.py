@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from agora.core.state import Array, Bools, Ints
+from agora.core.state import Array, Bools, Doubles, Ints
 
 GAP = 60.0
 """Time between two messages above which they are of two drives, s."""
+_LATE = 1.0  # s: a stamp that is farther from the record's time is of another clock
 _FAST, _FAR = 20.0, 1.0  # m/s and m: what is farther away than this after that is not driven
 
 
@@ -38,3 +39,13 @@ def stretches(stamps: Array, places: Array | None = None, gap: float = GAP) -> l
     odd = follows(before, after) & ~(follows(before, here) & follows(here, after))
     number = number[np.concatenate(([True], ~odd, [True]))] if len(number) > 2 else number
     return list(np.split(number, np.flatnonzero(~follows(number[:-1], number[1:])) + 1))
+
+
+def moments(stamps: Array, recorded: Array) -> Doubles:
+    """Return the times of messages: their stamps, or their record times if the stamps are of another clock.
+
+    Args:
+        stamps: (N,) s.
+        recorded: (N,) times of the record on the clock of the stamps, s.
+    """
+    return np.where(np.abs(stamps - recorded) <= _LATE, stamps, recorded)

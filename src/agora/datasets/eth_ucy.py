@@ -50,7 +50,12 @@ SOURCES: dict[str, tuple[Source, ...]] = {
 }
 """The scenes of the data set and what their pedestrians can be read from, the default first."""
 
-_SAME_CAMERA = {"students001": "students003", "uni_examples": "students003", "zara03": "zara01"}
+_SAME_CAMERA = {
+    **dict.fromkeys(("students001", "students01", "uni_examples"), ("students003", "students03")),
+    "zara03": ("zara01",),
+}
+"""Folders of scenes with the same homography, by the names of the data set and of OpenTraj."""
+_TRAJNET = ".ndjson"
 
 _ZARA01_OFFSET = np.array([1.30, 15.66])
 _MARGIN = 1.0
@@ -125,9 +130,9 @@ def scene_sources(name: str, folder: Path | None = None) -> tuple[Source, ...]:
     """Return the kinds of files from which the pedestrians of a scene can be read, the default first.
 
     A scene that is not in `SOURCES`, such as UCY's zara03 and uni_examples, is a folder of the data set with ``obsmat.txt``,
-    ``<name>.txt``, a file ``.ndjson`` of TrajNet++ (`agora.datasets.trajnet`), Stanford Drone's ``annotations.txt``
+    ``<name>.txt``, one file ``.ndjson`` of TrajNet++ (`agora.datasets.trajnet`), Stanford Drone's ``annotations.txt``
     (`agora.datasets.drone`) or ``annotation.vsp``; this needs ``H.txt``, or takes that of a scene that was filmed from the same
-    place.
+    place. A file ``<name>.ndjson`` in the folder of the data set is a scene, too.
 
     Args:
         name: name of the scene.
@@ -136,13 +141,14 @@ def scene_sources(name: str, folder: Path | None = None) -> tuple[Source, ...]:
     Raises:
         UnknownNameError: the data set has no such scene.
     """
-    if name in SOURCES:
-        return SOURCES[name]
     root = data_home() / "eth_ucy" if folder is None else folder
-    there = {place.name: _sources_in(place) for place in root.iterdir() if place.is_dir()} if root.is_dir() else {}
-    if not there.get(name):
-        raise UnknownNameError("scene of ETH/UCY", name, [*SOURCES, *(other for other, sources in there.items() if sources)])
-    return there[name]
+    found = _sources_in(root / name)
+    usual = tuple(source for source in SOURCES.get(name, ()) if source in found or not found)
+    if usual or found:
+        return usual + tuple(source for source in found if source not in usual)
+    places = [path for path in root.iterdir() if path.is_dir() or path.suffix == _TRAJNET] if root.is_dir() else []
+    known = sorted({path.stem if path.suffix == _TRAJNET else path.name for path in places})
+    raise UnknownNameError("scene of ETH/UCY", name, [*SOURCES, *(other for other in known if _sources_in(root / other))])
 
 
 def scenes_folder(name: str) -> Path:
@@ -156,26 +162,85 @@ def scenes_folder(name: str) -> Path:
 
 def _sources_in(place: Path) -> tuple[Source, ...]:
     sources: tuple[Source, ...] = ("obsmat", "table", "trajnet", "drone", "annotation")
-    return tuple(source for source in sources if _file(place, source).is_file())
+    return tuple(source for source in sources if any(path.is_file() for path in _files(place, source)))
+
+
+def _files(place: Path, source: Source) -> list[Path]:
+    """The files of a source; there may be none. A scene that is no folder is a file of TrajNet++ beside the others."""
+    if not place.is_dir():
+        return [place.with_name(f"{place.name}{_TRAJNET}")] if source == "trajnet" else []
+    if source == "trajnet":
+        return sorted(place.glob(f"*{_TRAJNET}"))
+    names = {"obsmat": "obsmat.txt", "table": f"{place.name}.txt", "annotation": "annotation.vsp", "drone": "annotations.txt"}
+    return [place / names[source]]
 
 
 def _file(place: Path, source: Source) -> Path:
-    """The file of a source; one that is not there where the scene has none."""
-    if source == "trajnet":
-        return next(iter(sorted(place.glob("*.ndjson"))), place / f"{place.name}.ndjson")
-    names = {"obsmat": "obsmat.txt", "table": f"{place.name}.txt", "annotation": "annotation.vsp", "drone": "annotations.txt"}
-    return place / names[source]
+    """The file of a source.
+
+    Raises:
+        InputError: the folder has several files of TrajNet++, each of which is a scene.
+    """
+    path, *others = _files(place, source) or [place]
+    if others:
+        names = ", ".join(one.stem for one in (path, *others))
+        raise InputError(
+            f"{place}: holds {1 + len(others)} files of TrajNet++ ({names}), and each is a scene; choose some in the world, "
+            f"folder: {place}, scenes: [{path.stem}], or bring one in: agora data import eth_ucy {path} --scene {path.stem}"
+        )
+    return path
 
 
 def _pedestrians(root: Path, name: str, source: Source, said: SceneFile) -> Trajectories:
     place = root / name
     path = _file(place, source)
     if source == "annotation":
-        own = place / "H.txt"
         rate = rate_of(place, said.over(said_of(place)))
-        homography = read_homography(own if own.is_file() else root / _SAME_CAMERA.get(name, name) / "H.txt")
-        return plausible(read_annotation(path, homography, rate), path, rate)
+        return plausible(read_annotation(path, read_homography(homography_file(place)), rate), path, rate)
     return people_of(_rows(place, path, source, said), place, said)
+
+
+def stated_rate(place: Path, source: Source, said: SceneFile) -> float | None:
+    """Return the frame rate that the file of a source says itself; None if it says none.
+
+    Raises:
+        InputError: the file is wrong.
+    """
+    return None if source == "annotation" else _rows(place, _file(place, source), source, said).rate
+
+
+def scene_path(name: str, folder: Path | None = None) -> Path:
+    """Return the folder of a scene, or the file of TrajNet++ that is one.
+
+    Args:
+        name: name of the scene.
+        folder: folder of the data set; None for the one it was imported to.
+
+    Raises:
+        InputError: the data set is not there.
+    """
+    place = (scenes_folder(name) if folder is None else folder) / name
+    return place if place.is_dir() else place.with_name(f"{name}{_TRAJNET}")
+
+
+def homography_file(place: Path) -> Path:
+    """Return the homography of a scene: its own, or that of a scene that was filmed from the same place.
+
+    That scene is looked for beside this one, and in the data folder.
+
+    Args:
+        place: folder of the scene.
+
+    Raises:
+        InputError: there is none.
+    """
+    same = _SAME_CAMERA.get(place.name, ())
+    beside = [root / other for root in (place.parent, data_home() / "eth_ucy") for other in same]
+    found = next((folder / "H.txt" for folder in (place, *beside) if (folder / "H.txt").is_file()), None)
+    if found is None:
+        other = f", or have {same[0]} beside it or in the data folder, which was filmed from the same place" if same else ""
+        raise InputError(f"{place / 'annotation.vsp'}: its places are pixels; add H.txt, which takes them to metres{other}")
+    return found
 
 
 def _rows(place: Path, path: Path, source: Source, said: SceneFile) -> Rows:
@@ -187,7 +252,7 @@ def _rows(place: Path, path: Path, source: Source, said: SceneFile) -> Rows:
     if source == "trajnet":
         return read_tracks(path)
     if source != "drone":
-        return rows_of_table(path, 8 if source == "obsmat" else 4)
+        return rows_of_table(path, 8 if source == "obsmat" else 4, said.over(said_of(place)).columns)
     if said.over(said_of(place)).scale is None:
         raise InputError(f"{path}: its places are pixels; say how many metres one is: scale: 0.04 in {place / 'scene.yaml'}")
     return read_annotations(path)

@@ -15,12 +15,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from agora.core.state import Array
+from agora.datasets.clock import moments
 from agora.datasets.drive import TOLERANCE
 from agora.datasets.messages import seconds
 from agora.datasets.transforms import Transforms, frame_name
 
 _LEAVES = ("goal", "current_goal", "goal_pose")
-_LATE = 1.0  # s: a stamp that is farther from the record's is of another clock
 _SETTLED = 0.02  # m that a robot may still come nearer once it has arrived
 _SAME = 0.1  # m between two goals that are one
 _SOON = 1.0  # s within which an action has a goal that came on a topic
@@ -33,7 +33,7 @@ class StampedPose(NamedTuple):
     """A pose as somebody sent it: a goal, or a localisation's estimate.
 
     Attributes:
-        number: number of its message in the bag.
+        number: number of its message in the order of time.
         topic: topic of the message.
         recorded: time of the record, s.
         stamp: stamp of the message, s.
@@ -64,14 +64,14 @@ class StampedPose(NamedTuple):
         """Return the time of sending, s, on the robot's clock, which is ``shift`` ahead of the record's: its stamp, if that is of
         this clock.
         """
-        return _moment(self.stamp, self.recorded + shift)
+        return float(moments(np.array(self.stamp), np.array(self.recorded + shift)))
 
 
 class GoalDone(NamedTuple):
     """A message that a goal of an action is done with: its result, or its cancellation.
 
     Attributes:
-        number: number of its message in the bag.
+        number: number of its message in the order of time.
         topic: topic of the message.
         recorded: time of the record, s.
         stamp: stamp of the message, s.
@@ -90,12 +90,7 @@ class GoalDone(NamedTuple):
 
     def time(self, shift: float) -> float:
         """Return the time of the message, s, on the robot's clock (`StampedPose.time`)."""
-        return _moment(self.stamp, self.recorded + shift)
-
-
-def _moment(stamp: float, recorded: float) -> float:
-    """A stamp, if it is of the clock that says ``recorded``, which counts otherwise; s."""
-    return stamp if abs(stamp - recorded) <= _LATE else recorded
+        return float(moments(np.array(self.stamp), np.array(self.recorded + shift)))
 
 
 def is_goal(topic: str, kind: str) -> bool:
@@ -219,12 +214,28 @@ def _end_of(k: int, chosen: Sequence[_Chosen], ends: Sequence[End]) -> End | Non
         if end.name in known:
             whose = end.name in chosen[k].names
         else:
-            by = min(end.sent + _SOON if end.sent > 0.0 else math.inf, end.time)
-            begun = [j for j, one in enumerate(chosen) if one.time <= by]
-            whose = k == (begun[-1] if begun else k)
+            begun = [j for j, one in enumerate(chosen) if one.time <= _sent_by(end)]
+            whose = bool(begun) and k == begun[-1]
         if whose:
             return end
     return None
+
+
+def _sent_by(end: End) -> float:
+    """Return the time by which the goal of an end was sent, s."""
+    return min(end.sent + _SOON if end.sent > 0.0 else math.inf, end.time)
+
+
+def without_goal(goals: Iterable[Aim], ends: Sequence[End]) -> list[End]:
+    """Return the results whose goal is not among ``goals``: it was sent before the record began, or on a topic that is not there.
+
+    Args:
+        goals: goals of a drive.
+        ends: ends of goals.
+    """
+    sent = list(goals)
+    names, first = {one.name for one in sent} - {""}, min((one.time for one in sent), default=math.inf)
+    return [end for end in ends if end.says != _CANCELLED and end.name not in names and _sent_by(end) < first]
 
 
 def arrival(pose: Array, goal: Array) -> int | None:

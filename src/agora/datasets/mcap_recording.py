@@ -177,7 +177,7 @@ def read_recording(file: McapFile) -> PlayedEpisode | None:
     """
     said: dict[str, Any] | None = None
     samples: dict[int, list[dict[str, Any]]] = {}
-    for channel, content in file.contents(_TOPICS):
+    for channel, _, content in sorted(file.contents(_TOPICS), key=lambda one: one[1]):
         found = _TOPICS.fullmatch(channel.topic)
         if found is not None and found[1] is not None:
             samples.setdefault(int(found[1]), []).append(content)

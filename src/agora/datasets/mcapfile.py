@@ -92,19 +92,19 @@ class McapFile:
             if connection is not None and (topics is None or connection.topic in topics):
                 yield Message(connection, nanoseconds, data)
 
-    def contents(self, topics: re.Pattern[str]) -> Iterator[tuple[McapChannel, dict[str, Any]]]:
-        """The messages of JSON on topics of a pattern that are objects, with their channels, in the order of writing.
+    def contents(self, topics: re.Pattern[str]) -> Iterator[tuple[McapChannel, int, dict[str, Any]]]:
+        """The messages of JSON on topics of a pattern that are objects, with their channels and times, ns, in the order of writing.
 
         Raises:
             InputError: as `messages`, or one is no JSON.
         """
-        for number, _, data in self._entries():
+        for number, nanoseconds, data in self._entries():
             channel = self.channels[number]
             if channel.encoding == JSON and topics.fullmatch(channel.topic):
                 with reading(self.path, f"an MCAP file: {channel.topic} is no JSON"):
                     content = json.loads(data)
                 if isinstance(content, dict):
-                    yield channel, content
+                    yield channel, nanoseconds, content
 
     def _entries(self) -> Iterator[tuple[int, int, bytes]]:
         """Number of the channel, time, ns, and bytes of each message."""

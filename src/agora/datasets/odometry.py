@@ -67,7 +67,7 @@ class Odometry:
         return len(self._rows) // _COLUMNS
 
     def add(self, place: int, recorded: float, message: Any) -> None:
-        """Take a message: its number in the bag, the time of its record, s, and its contents."""
+        """Take a message: its number in the order of time, the time of its record, s, and its contents."""
         at, turned, twist = message.pose.pose.position, message.pose.pose.orientation, message.twist.twist
         self._rows.extend((place, recorded, seconds(message.header.stamp), at.x, at.y, at.z))
         self._rows.extend((turned.x, turned.y, turned.z, turned.w, twist.linear.x, twist.linear.y, twist.angular.z))
@@ -75,6 +75,7 @@ class Odometry:
     def stretches(self) -> tuple[list[OdometryStretch], list[str]]:
         """Return the stretches of two samples or more, and remarks on the messages."""
         rows = np.frombuffer(self._rows).reshape(-1, _COLUMNS)
+        rows = rows[np.argsort(rows[:, 0], kind="stable")]
         finite = (np.abs(rows[:, 3:]) <= LARGEST).all(1)
         notes = [f"{np.sum(~finite)} of {len(rows)} messages of {self.topic} hold no numbers; they are left out"] * (
             not finite.all()

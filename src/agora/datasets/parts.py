@@ -10,6 +10,7 @@ from pathlib import Path
 
 from agora.datasets.bagfile import Bag, Connection, Message
 from agora.datasets.mcapfile import McapFile, opened
+from agora.errors import InputError
 
 _NAME = re.compile(r"(?P<name>.*?)(?:_?(?P<date>\d{4}(?:-\d\d){5}))?_(?P<number>\d+)\.bag(?:\.active)?")
 _PAUSE = 5.0  # s between the last message of a part and the first of the next, at most
@@ -47,7 +48,7 @@ class Parts:
         return {(n, number): one for n, file in enumerate(self.files) for number, one in file.connections.items()}
 
     def messages(self, topics: Collection[str] | None = None) -> Iterator[Message]:
-        """The messages of some topics, or of all, in the order in which they were written.
+        """The messages of some topics, or of all, in the order of the files, each in the order in which it was written.
 
         Raises:
             InputError: a file cannot be read.
@@ -60,13 +61,17 @@ Source = Bag | McapFile | Parts
 """What messages are read from."""
 
 
-def joined(paths: Iterable[Path]) -> list[Source]:
+def joined(paths: Iterable[Path], left_out: list[str] | None = None) -> list[Source]:
     """Return the recordings in files: those whose names count on and whose messages follow each other are one.
 
     Bags of Agora's recorder, which numbers its episodes, are one each.
 
+    Args:
+        paths: paths of the files.
+        left_out: takes the reason for each file that cannot be opened. None for an error at the first.
+
     Raises:
-        InputError: a file cannot be read.
+        InputError: a file cannot be opened.
     """
     alike: dict[tuple[Path, str], list[Path]] = {}
     for path in paths:
@@ -79,7 +84,15 @@ def joined(paths: Iterable[Path]) -> list[Source]:
                 recordings[-1].append(path)
             else:
                 recordings.append([path])
-    return [Parts(tuple(map(opened, files))) if len(files) > 1 else opened(files[0]) for files in recordings]
+    sources: list[Source] = []
+    for files in recordings:
+        try:
+            sources.append(Parts(tuple(map(opened, files))) if len(files) > 1 else opened(files[0]))
+        except InputError as error:
+            if left_out is None:
+                raise
+            left_out.append(str(error))
+    return sources
 
 
 def _order(path: Path) -> tuple[str, int]:
@@ -89,13 +102,15 @@ def _order(path: Path) -> tuple[str, int]:
 
 
 def _goes_on(path: Path, after: Path) -> bool:
-    """Return whether one bag is the next part of another one's recording."""
-    first, last = Bag(path), None
-    if _order(after)[1] != _order(path)[1] + 1 or any(_is_recorders(m) for m in itertools.islice(first.messages(), _FIRST)):
+    """Return whether one bag is the next part of another one's recording; a file that cannot be read is not."""
+    first = Bag(path)
+    try:
+        if _order(after)[1] != _order(path)[1] + 1 or any(_is_recorders(m) for m in itertools.islice(first.messages(), _FIRST)):
+            return False
+        last = max((message.nanoseconds for message in first.messages()), default=None)
+        begin = min((message.nanoseconds for message in Bag(after).messages()), default=None)
+    except InputError:
         return False
-    for message in first.messages():
-        last = message.nanoseconds
-    begin = next((message.nanoseconds for message in Bag(after).messages()), None)
     return last is not None and begin is not None and abs(begin - last) <= _PAUSE * 1e9
 
 

@@ -5,6 +5,9 @@ The elements are those of its scenario reader (pedsim_simulator, scenarioreader.
 (x, y, n, dx, dy, type) with ``addwaypoint`` and ``addqueue``; ``source`` is an agent whose people come again and again. Agents walk
 round their waypoints for ever. Types are 0 adult, 1 child, 2 robot, 3 elder, who walks at 0.9 m/s at most.
 
+A waypoint is an area: people turn to the next waypoint as soon as they are within ``r`` of its centre (areawaypoint.cpp,
+isWithinArea). The centre may lie in a wall. `agora.datasets.waypoint_areas` makes points and one radius of these areas.
+
 pedsim_ros draws the places of an agent's people in a box about x and y at each start, even inside walls. Here they are drawn once,
 clear of walls and of each other; a box in which they find no room grows, and the import says so.
 """
@@ -12,19 +15,19 @@ clear of walls and of each other; a box in which they find no room grows, and th
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from agora.core.state import Doubles
+from agora.datasets.imported import Imported, write_imported
+from agora.datasets.waypoint_areas import Area, way_through
 from agora.documents import read_text, shown
-from agora.draft.scenario import Obstacles, Pedestrian, Robot, Scenario, write_scenario
+from agora.draft.scenario import Obstacles, Pedestrian, Robot, Scenario
 from agora.errors import InputError, nearest
 from agora.maps.grid import Map
-from agora.maps.place import Place
-from agora.maps.save import whole, write_world
 from agora.seeds import Stream
 from agora.xml_tree import Element, tree_of_xml
 
@@ -44,24 +47,10 @@ _IN_AGENT = {"addwaypoint": ("id",), "addqueue": ("id",)}
 _MARGIN = 2.0  # m of open ground around everything
 _RESOLUTION, _LONGEST = 0.05, 4000  # m a cell, and cells along a side; of a larger place, cells are larger
 _POINT = 0.1  # m, radius of an obstacle without length
+_PERSON = 0.3  # m, radius of who walks
 _CLEAR, _APART = 0.35, 0.7  # m from a person's centre to walls, and between two
 _TRIES, _GROWTH = 200, 0.5  # draws for one person before the box grows by so many metres
 _MOST = 1000
-
-
-@dataclass
-class Imported:
-    """The contents of a scenario file of pedsim_ros.
-
-    Attributes:
-        map: map of its obstacles.
-        scenario: robots and people.
-        notes: differences from pedsim_ros's reading, a line each.
-    """
-
-    map: Map
-    scenario: Scenario
-    notes: list[str] = field(default_factory=list)
 
 
 def import_pedsim(source: str | Path, output: str | Path, seed: int = 0) -> Imported:
@@ -75,12 +64,7 @@ def import_pedsim(source: str | Path, output: str | Path, seed: int = 0) -> Impo
     Raises:
         InputError: the file cannot be read or holds something else, or the folder cannot be written.
     """
-    read = read_pedsim(source, seed)
-    with whole(Path(output), "--output") as folder:
-        write_world(Place(read.map), folder, ())
-        (folder / "scenarios").mkdir()
-        write_scenario(read.scenario, folder / "scenarios" / f"{Path(source).stem}.json")
-    return read
+    return write_imported(read_pedsim(source, seed), Path(output), Path(source).stem)
 
 
 def read_pedsim(path: str | Path, seed: int = 0) -> Imported:
@@ -137,6 +121,8 @@ class _Reader:
             if not name or name in self.points:
                 self.wrong(element, f"expected an id that no other has, got {shown(name)}")
             self.points[name] = (self.number(element, "x"), self.number(element, "y"), self.number(element, "r", 0.0))
+            if element.attributes.get("b", "0") != "0":
+                self.note(element, "b is left out: nobody appears or disappears here")
         elif element.tag == "attraction":
             self.note(element, "attractions are left out: nobody is drawn to them")
         elif element.tag in ("agent", "source"):
@@ -233,17 +219,33 @@ class _Drawn:
         people: list[Pedestrian] = []
         for group in self.read.groups:
             spots = list(self._spots(group))
+            if not spots:
+                continue
             if group.type == _ROBOT:
-                goal = group.waypoints[-1][:2]
+                goal = self._goal(group, spots[0])
                 robots += [Robot(spot, goal) for spot in spots]
                 continue
+            way = way_through(self.map, spots[0], [Area(*area) for area in group.waypoints], _PERSON)
+            self._note_lost(group, way.lost)
             fastest = _SLOW if _TYPES[group.type] == "elder" else None
             for spot in spots:
                 name = f"{_TYPES[group.type]}_{len(people) + 1}"
-                waypoints = tuple(group.waypoints)
-                people.append(Pedestrian(name, spot, waypoints, _TYPES[group.type], waypoint_mode=0, vmax=fastest))
+                person = Pedestrian(name, spot, way.points, _TYPES[group.type], waypoint_mode=0, vmax=fastest)
+                people.append(replace(person, waypoint_radius=way.radius))
         scenario = Scenario(tuple(robots), Obstacles(dynamic=tuple(people)), self.name)
         return Imported(self.map, scenario, self.notes)
+
+    def _goal(self, group: _Group, start: tuple[float, float, float]) -> tuple[float, float]:
+        """The goal of a group of robots: in its last waypoint, where they can get; the centre if they cannot."""
+        way = way_through(self.map, start, [Area(*group.waypoints[-1])], _PERSON)
+        self._note_lost(group, way.lost)
+        return (way.points[0] if way.points else group.waypoints[-1])[:2]
+
+    def _note_lost(self, group: _Group, lost: Sequence[Area]) -> None:
+        where = f"{self.read.where}:{group.line}"
+        for x, y, r in lost:
+            so = "move the goal in the scenario" if group.type == _ROBOT else "it is left out"
+            self.notes.append(f"{where}: there is no way from here into the waypoint at ({x:g}, {y:g}), r = {r:g} m; {so}")
 
     def _spots(self, group: _Group) -> Iterator[tuple[float, float, float]]:
         """The poses of a group's people, drawn in its box; they look to their first waypoint."""

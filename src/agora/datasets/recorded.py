@@ -31,15 +31,17 @@ class Unsaid:
         goal: (2,) goal, m.
         planner: label of its planner.
         odometry: the topic that is read, where a bag has several.
+        people: the topic of people that is read, where a bag has several.
     """
 
     robot: RobotModel | None = None
     goal: Array | None = None
     planner: str = ""
     odometry: str = ""
+    people: str = ""
 
     @staticmethod
-    def of(robot: str, goal: str, planner: str, odometry: str = "") -> Unsaid:
+    def of(robot: str, goal: str, planner: str, odometry: str = "", people: str = "") -> Unsaid:
         """Return the facts from the words of a command line; empty words say nothing.
 
         Raises:
@@ -48,32 +50,53 @@ class Unsaid:
         if "/" in planner:
             raise InputError(f"--planner {planner!r}: expected a name without '/'")
         place = np.array(numbers(goal, 2, "--goal", ",")) if goal else None
-        return Unsaid(load_robot(robot) if robot else None, place, planner, odometry)
+        return Unsaid(load_robot(robot) if robot else None, place, planner, odometry, people)
 
 
-def read_all(paths: Sequence[Path], unsaid: Unsaid) -> list[PlayedEpisode]:
+def read_all(paths: Sequence[Path], unsaid: Unsaid, left_out: list[str] | None = None) -> list[PlayedEpisode]:
     """Return the episodes of files and folders, in their order, those of a folder in the order of their names.
 
     The parts of a split bag are one recording (`agora.datasets.parts`).
 
+    Args:
+        paths: bags, MCAP files, folders of them, or folders of Arena's recorder.
+        unsaid: facts that the recordings may leave unsaid.
+        left_out: takes the reason for each recording that cannot be read. None for an error at the first.
+
     Raises:
-        InputError: there is nothing to read, or something cannot be read.
+        InputError: there is nothing to read, or something cannot be read; with ``left_out``, nothing can be read.
     """
-    episodes = [played for source in sources_of(paths) for played in read_source(source, unsaid)]
+    reasons: list[str] = []
+    episodes: list[PlayedEpisode] = []
+    for source in sources_of(paths, None if left_out is None else reasons):
+        try:
+            episodes += list(read_source(source, unsaid))
+        except InputError as error:
+            if left_out is None:
+                raise
+            reasons.append(str(error))
+    if reasons and not episodes:
+        raise InputError("\n".join(dict.fromkeys(reasons)))
+    if left_out is not None:
+        left_out += reasons
     if not unsaid.planner:
         return episodes
     return [replace(p, robots=tuple(replace(r, planner=unsaid.planner) for r in p.robots)) for p in episodes]
 
 
-def sources_of(paths: Sequence[Path]) -> list[Source | Path]:
+def sources_of(paths: Sequence[Path], left_out: list[str] | None = None) -> list[Source | Path]:
     """The recordings that paths mean: bags and MCAP files, alone or in parts, and folders of Arena's recorder.
 
+    Args:
+        paths: as in `read_all`.
+        left_out: takes the reason for each file that cannot be opened. None for an error at the first.
+
     Raises:
-        InputError: a folder holds none, or a file cannot be read.
+        InputError: a folder holds none, or a file cannot be opened.
     """
     found = [file for path in paths for file in files_of(path)]
     folders = [path for path in found if path.is_dir()]
-    return [*folders, *joined(path for path in found if not path.is_dir())]
+    return [*folders, *joined((path for path in found if not path.is_dir()), left_out)]
 
 
 def files_of(path: Path) -> list[Path]:
@@ -130,7 +153,7 @@ def _messages(source: Source, unsaid: Unsaid) -> list[PlayedEpisode]:
         _refuse_strange(source)
     if rosbag.is_episode(source):
         return rosbag.read_episodes(source)
-    return robot_bag.read_drives(source, unsaid.robot, unsaid.goal, unsaid.odometry)
+    return robot_bag.read_drives(source, unsaid.robot, unsaid.goal, unsaid.odometry, unsaid.people)
 
 
 def _refuse_strange(file: McapFile) -> None:

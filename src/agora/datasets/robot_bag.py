@@ -1,7 +1,7 @@
 """Bags of robots, real or not, that know nothing of Agora: odometry, and transforms, goals and a map where there are any.
 
-Each goal is an episode (`agora.datasets.goals`); a bag without goals is one. What can be computed is computed; what nobody recorded
-(pedestrians, contacts) is missing, and metrics that look at it are undefined. Positions are those that the transforms say of the
+Each goal is an episode (`agora.datasets.goals`); a bag without goals is one. Values that nobody recorded (contacts; people, unless
+a tracker published them) are missing, and metrics that read them are undefined. Positions are those that the transforms say of the
 robot in the map, so that the corrections of a localisation are followed; else the odometry's, moved into the map; else the
 odometry's own.
 """
@@ -18,14 +18,17 @@ from typing import Any
 import numpy as np
 
 from agora.core.state import Array, Doubles
+from agora.datasets.bag_order import ranks
+from agora.datasets.bag_people import PeopleTopic, PlacedPeople, chosen, people_kind, unread_people
 from agora.datasets.drive import drive
-from agora.datasets.goals import Aim, End, GoalDone, GoalSpan, StampedPose, goal_of, is_goal, is_word, spans, word_of
+from agora.datasets.goals import Aim, End, GoalDone, GoalSpan, StampedPose, goal_of, is_goal, is_word, spans, without_goal, word_of
 from agora.datasets.located import MAP, Frames, located
 from agora.datasets.messages import heading_of
 from agora.datasets.odometry import Odometry, OdometryStretch, preferred, robots_of
 from agora.datasets.parts import Source
 from agora.datasets.played import PlayedEpisode
 from agora.datasets.transforms import TransformLog, TransformTree, frame_name
+from agora.draft.people import People
 from agora.errors import InputError, nearest
 from agora.maps.frame import moved, offset_of
 from agora.maps.grid import Map
@@ -41,14 +44,16 @@ _OCCUPIED = 65  # per cent, as map_server draws the line
 
 @dataclass
 class _Messages:
-    """The contents of a bag, but for its maps, of which it holds the message numbers."""
+    """The contents of a bag, each with its place in the order of time; of maps, that place and the place in the file."""
 
     odometry: dict[str, Odometry] = field(default_factory=dict)
     logs: dict[str, TransformLog] = field(default_factory=dict)
     estimates: list[StampedPose] = field(default_factory=list)
     goals: list[StampedPose] = field(default_factory=list)
     words: list[GoalDone] = field(default_factory=list)
-    maps: list[tuple[int, str]] = field(default_factory=list)
+    maps: list[tuple[int, int, str]] = field(default_factory=list)
+    people: dict[str, PeopleTopic] = field(default_factory=dict)
+    strange: set[str] = field(default_factory=set)
     topics: dict[str, str] = field(default_factory=dict)
 
 
@@ -63,7 +68,8 @@ class _Robot:
         goals: goals sent to it.
         estimates: estimates of its pose.
         words: messages about the ends of its goals.
-        maps: numbers of the messages with maps.
+        maps: places of the messages with maps, in the order of time and in the file.
+        people: people about it; None if nobody published any.
         notes: remarks for the user.
     """
 
@@ -73,11 +79,14 @@ class _Robot:
     goals: list[StampedPose]
     estimates: list[StampedPose]
     words: list[GoalDone]
-    maps: list[int]
+    maps: list[tuple[int, int]]
+    people: PeopleTopic | None
     notes: list[str]
 
 
-def read_drives(bag: Source, robot: RobotModel | None = None, goal: Array | None = None, odometry: str = "") -> list[PlayedEpisode]:
+def read_drives(
+    bag: Source, robot: RobotModel | None = None, goal: Array | None = None, odometry: str = "", people: str = ""
+) -> list[PlayedEpisode]:
     """Return the episodes of a bag with odometry, those of each robot in the order of time.
 
     Args:
@@ -85,6 +94,7 @@ def read_drives(bag: Source, robot: RobotModel | None = None, goal: Array | None
         robot: model of its robots, where it is known.
         goal: (2,) m, instead of the goals in the bag: the whole bag is on the way to it.
         odometry: topic that is read, where the bag has several.
+        people: topic of people that is read, where the bag has several.
 
     Raises:
         InputError: the file cannot be read, or has no odometry, or none of this topic.
@@ -96,15 +106,16 @@ def read_drives(bag: Source, robot: RobotModel | None = None, goal: Array | None
             f"{bag.path}: expected at least two messages of {_ODOMETRY}, got topics of {', '.join(kinds) or 'nothing'}"
         )
     name = bag.path.name
-    always = [f"{name}: no word of pedestrians and contacts; metrics about them are missing"]
+    always = [f"{name}: no word of {'' if read.people else 'pedestrians and '}contacts; metrics about them are missing"]
     always += [f"{name}: {bag.cut}; what was written before is read"] * bool(bag.cut)
-    episodes = [played for one in _robots(bag.path, read, odometry) for played in _episodes(bag, one, robot, goal)]
+    episodes = [played for one in _robots(bag.path, read, odometry, people) for played in _episodes(bag, one, robot, goal)]
     return [replace(played, notes=(*(f"{name}: {note}" for note in played.notes), *always)) for played in episodes]
 
 
 def _read_messages(bag: Source) -> _Messages:
     read = _Messages()
-    for number, message in enumerate(bag.messages()):
+    order = ranks(bag, lambda connection: connection.type == _ODOMETRY)
+    for place, (message, number) in enumerate(zip(bag.messages(), order.tolist(), strict=False)):
         topic, kind, recorded = message.connection.topic, message.connection.type, message.nanoseconds * 1e-9
         space, _, leaf = topic.rpartition("/")
         read.topics[topic] = kind
@@ -118,18 +129,24 @@ def _read_messages(bag: Source) -> _Messages:
             for transform in message.decode().transforms:
                 log.add(number, recorded, transform, static=leaf == "tf_static")
         elif kind == _GRID and leaf == "map":
-            read.maps.append((number, topic))
+            read.maps.append((number, place, topic))
         elif kind == _ESTIMATE and leaf == "amcl_pose":
             content = message.decode()
             read.estimates.append(StampedPose.of(number, topic, recorded, content.header, content.pose.pose))
         elif is_goal(topic, kind):
             read.goals.append(goal_of(number, topic, recorded, message.decode()))
+        elif people_kind(kind) and topic not in read.strange:
+            try:
+                read.people.setdefault(topic, PeopleTopic(topic, kind)).add(number, recorded, message.decode())
+            except AttributeError:  # the type has the name of one that is read, and other fields
+                del read.people[topic]
+                read.strange.add(topic)
         elif is_word(topic, kind) and (word := word_of(number, topic, recorded, message.decode())):
             read.words.append(word)
     return read
 
 
-def _robots(path: Path, read: _Messages, asked: str) -> Iterator[_Robot]:
+def _robots(path: Path, read: _Messages, asked: str, people: str) -> Iterator[_Robot]:
     """The robots of a bag; the one whose odometry is asked for, where a topic is."""
     known, groups = read.odometry, robots_of(read.odometry, read.topics)
     wanted = next((topic for topic in known if topic.strip("/") == asked.strip("/")), "") if asked else ""
@@ -150,10 +167,13 @@ def _robots(path: Path, read: _Messages, asked: str) -> Iterator[_Robot]:
         best, why = (known[wanted], "is asked for") if asked else preferred([known[topic] for topic in topics], connected)
         others = ", ".join(topic for topic in topics if topic != best.topic)
         notes = [f"odometry is read from {best.topic}, which {why}; there is {others}, too: --odometry chooses"] * bool(others)
-        maps = [number for number, topic in read.maps if topic.strip("/") == MAP or is_its(topic)]
+        maps = sorted((number, place) for number, place, topic in read.maps if topic.strip("/") == MAP or is_its(topic))
         goals, estimates = ([one for one in sent if is_its(one.topic)] for sent in (read.goals, read.estimates))
         words = [one for one in read.words if is_its(one.topic)]
-        yield _Robot(name, best, tuple(logs), goals, estimates, words, maps, notes)
+        spaced = [one for one in read.people.values() if name == "" or "/" not in one.topic.strip("/") or is_its(one.topic)]
+        about, said = chosen(spaced or list(read.people.values()), people)
+        notes += said + ([] if about is not None else unread_people(read.topics, read.strange))
+        yield _Robot(name, best, tuple(logs), goals, estimates, words, maps, about, notes)
 
 
 def _episodes(bag: Source, robot: _Robot, model: RobotModel | None, given: Array | None) -> Iterator[PlayedEpisode]:
@@ -173,9 +193,14 @@ def _episodes(bag: Source, robot: _Robot, model: RobotModel | None, given: Array
         frames = Frames.of(robot.odometry, stretch, robot.logs, robot.estimates, target, robot.name)
         time, pose, twist, said = located(frames, stretch)
         goals, lost = _goals(robot.goals, stretch, frames)
+        crowd = None if robot.people is None else robot.people.placed(frames.tree, target, stretch)
         own = [one for one in robot.words if stretch.begin <= one.number < stretch.end]
         ends = sorted(End(one.time(stretch.shift), one.says, one.name, one.sent) for one in own)
         said += robot.notes + notes + frames.notes + lost
+        said += [
+            f"a result ({end.says}) {end.time - time[0]:.1f} s after the first sample has no goal in the bag; it is left out"
+            for end in (without_goal(goals, ends) if given is None else ())
+        ]
         said += ["no map; metrics about it are missing"] * (place is None)
         said += ["no model of the robot, as --robot names one; metrics of its outline and speed are missing"] * (model is None)
         if given is not None:
@@ -185,11 +210,24 @@ def _episodes(bag: Source, robot: _Robot, model: RobotModel | None, given: Array
         for span in found:
             cut = _cut(span, time, pose, twist)
             if len(cut[0]) > 1:
-                played = drive(model, *cut, span.goal, place)
+                seen, left = ({}, []) if crowd is None else _people(crowd, robot, cut, span.begin)
+                played = drive(model, *cut, span.goal, place, **seen)
                 began = round((span.begin - stretch.shift) * 1e9)
                 word = [f"episode {number} ends after {cut[0][-1]:.1f} s: its goal was {span.says}"] * bool(span.says)
-                yield PlayedEpisode(bag.path, "recorded", name, number, 0, (played,), notes=(*word, *said), began=began)
+                yield PlayedEpisode(bag.path, "recorded", name, number, 0, (played,), notes=(*word, *left, *said), began=began)
                 number += 1
+
+
+def _people(
+    crowd: PlacedPeople, robot: _Robot, cut: tuple[Doubles, Doubles, Doubles], begin: float
+) -> tuple[dict[str, Any], list[str]]:
+    """The fields of an episode about people, and notes; its samples begin at ``begin``, s."""
+    fields, left = crowd.sampled(cut[0] + begin, cut[1][:, :2])
+    topic = robot.people.topic if robot.people is not None else ""
+    notes = [f"people are those of {topic}; a radius of {People().radius:g} m is taken where it says none"]
+    notes += [f"{crowd.lost} places on {topic} have no transform to the map; they are left out"] * (crowd.lost > 0)
+    notes += [f"{left} persons on {topic} are left out, of those who come least near"] * (left > 0)
+    return fields, notes
 
 
 def _goals(sent: Sequence[StampedPose], stretch: OdometryStretch, frames: Frames) -> tuple[list[Aim], list[str]]:
@@ -220,12 +258,12 @@ def _cut(span: GoalSpan, time: Doubles, pose: Doubles, twist: Doubles) -> tuple[
     return np.concatenate(([0.0], time[within] - span.begin)), rows[:, :3], rows[:, 3:]
 
 
-def _map_before(bag: Source, numbers: Sequence[int], end: float) -> tuple[Map | None, str]:
+def _map_before(bag: Source, maps: Sequence[tuple[int, int]], end: float) -> tuple[Map | None, str]:
     """The last map before a message, else the first; and the name of its frame."""
-    if not numbers:
+    if not maps:
         return None, MAP
-    number = max((one for one in numbers if one < end), default=numbers[0])
-    message = next(itertools.islice(bag.messages(), number, None)).decode()
+    _, place = max((one for one in maps if one[0] < end), default=maps[0])
+    message = next(itertools.islice(bag.messages(), place, None)).decode()
     return _map_of(message, bag.path.stem), frame_name(message.header.frame_id) or MAP
 
 

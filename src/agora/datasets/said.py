@@ -11,6 +11,7 @@ import math
 from dataclasses import dataclass, field
 from typing import Any
 
+from agora.datasets.bag_order import ranks
 from agora.datasets.messages import seconds
 from agora.datasets.parts import Source
 from agora.errors import InputError
@@ -66,8 +67,11 @@ def collect(bag: Source) -> tuple[list[Said], list[str]]:
     """
     wanted = topics_of(bag)
     heard: dict[str, list[tuple[int, int, Any]]] = {name: [] for name in _TOPICS}
-    for number, message in enumerate(bag.messages(wanted)):
+    order = ranks(bag, lambda connection: wanted.get(connection.topic) == ROBOTS, wanted)
+    for message, number in zip(bag.messages(wanted), order.tolist(), strict=False):
         heard[wanted[message.connection.topic]].append((number, message.nanoseconds, message.decode()))
+    for messages in heard.values():
+        messages.sort(key=lambda one: one[0])
     if not heard[EPISODE]:
         raise InputError(f"{bag.path}: no message of {EPISODE}; expected a bag of Agora's recorder")
     runs = _runs(heard[ROBOTS])

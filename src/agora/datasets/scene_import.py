@@ -6,9 +6,9 @@ import shutil
 from pathlib import Path
 
 from agora.config import dump
-from agora.datasets.eth_ucy import read_scene
+from agora.datasets.eth_ucy import SOURCES, homography_file, read_scene, stated_rate
 from agora.datasets.scenes import FRAME_RATE, SCENE_FILE, SceneFile, said_of
-from agora.errors import AgoraError, InputError
+from agora.errors import InputError
 from agora.share import data_home
 
 _PARTS = ("obsmat.txt", "annotation.vsp", "annotations.txt", "H.txt", "groups.txt", "destinations.txt", "map.png", "map.xml")
@@ -18,9 +18,9 @@ def import_scene(source: Path, name: str, said: SceneFile) -> Path:
     """Copy one scene beside those of ETH and UCY, with a ``scene.yaml`` of its given frame rate and scale.
 
     Args:
-        source: folder of the scene, with files that `agora.datasets.eth_ucy.scene_sources` knows.
+        source: folder of the scene, with files that `agora.datasets.eth_ucy.scene_sources` knows, or a file of TrajNet++.
         name: under which it is found.
-        said: frame rate and scale of the scene; other keys of an own ``scene.yaml`` are kept.
+        said: frame rate, scale and columns of the scene; other keys of an own ``scene.yaml`` are kept.
 
     Returns:
         the folder it is in now.
@@ -28,29 +28,39 @@ def import_scene(source: Path, name: str, said: SceneFile) -> Path:
     Raises:
         InputError: there are none of its files, one is wrong, or the folder cannot be written.
     """
-    if not source.is_dir():
-        raise InputError(f"{source}: expected the folder of a scene")
+    alone = source.suffix == ".ndjson" and source.is_file()
+    if not source.is_dir() and not alone:
+        raise InputError(f"{source}: expected the folder of a scene, or a file of TrajNet++ (.ndjson)")
     if not name or Path(name).name != name:
         raise InputError(f"--scene {name!r}: expected a name without '/'")
+    if name in SOURCES:
+        raise InputError(f"--scene {name}: is a scene of the data set itself; choose another name")
+    source = source.absolute()
+    place = source.with_suffix("") if alone else source
+    scene = read_scene(place.name, folder=place.parent, said=said)
+    known = said.over(said_of(place))
+    if stated_rate(place, scene.source, said) is None:  # then the name, which may change here, is all that tells it
+        known = known.over(SceneFile(FRAME_RATE.get(place.name.lower())))
     target = data_home() / "eth_ucy" / name
-    part = target.parent / f".{name}.part" / name
-    files = [path for path in sorted(source.iterdir()) if path.name in (*_PARTS, f"{source.name}.txt") or path.suffix == ".ndjson"]
+    part = target.parent / f".{name}.part"
     try:
         part.mkdir(parents=True, exist_ok=True)
         try:
-            for path in files:
+            for path in [source] if alone else _files(source):
                 shutil.copyfile(path, part / (f"{name}.txt" if path.name == f"{source.name}.txt" else path.name))
-            known = said.over(said_of(source)).over(SceneFile(FRAME_RATE.get(source.name.lower())))
+            if scene.source == "annotation":
+                shutil.copyfile(homography_file(source), part / "H.txt")
             (part / SCENE_FILE).write_text(dump(known))
-            try:
-                read_scene(name, folder=part.parent)
-            except AgoraError as error:
-                raise InputError(str(error).replace(str(part), str(source))) from error
             target.mkdir(exist_ok=True)
             for path in part.iterdir():
                 path.replace(target / path.name)
         finally:
-            shutil.rmtree(part.parent)
+            shutil.rmtree(part)
     except OSError as error:
         raise InputError(f"{target}: cannot be written: {error}") from error
     return target
+
+
+def _files(source: Path) -> list[Path]:
+    """The files of a scene in a folder."""
+    return [path for path in sorted(source.iterdir()) if path.name in (*_PARTS, f"{source.name}.txt") or path.suffix == ".ndjson"]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import functools
 import logging
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import numpy as np
 
@@ -28,6 +29,8 @@ FrameRate = Annotated[float, Within(0.0, 10_000.0, above=True)]
 """Frames per second."""
 Scale = Annotated[float, Within(0.0, 10_000.0, above=True)]
 """m of a unit of the file, of a pixel for instance."""
+Columns = Literal["frame pedestrian x y", "pedestrian frame x y"]
+"""Order of the columns of a table."""
 
 FRAME_RATE = {name: 15.0 for name in ("eth", "seq_eth", "biwi_eth")} | {
     name: 25.0
@@ -46,6 +49,7 @@ SCENE_FILE = "scene.yaml"
 """Beside the files of a scene (`SceneFile`)."""
 
 _UNKNOWN_RATE = 25.0
+_SMOOTHER = 0.5  # share of the roughness below which one order of columns is surely right
 _LOG = logging.getLogger(__name__)
 
 
@@ -56,14 +60,16 @@ class SceneFile:
     Attributes:
         frame_rate: frames per second in the numbering of its files.
         scale: length of a unit of its places, m, for those in pixels.
+        columns: order of the columns of its table of four.
     """
 
     frame_rate: FrameRate | None = None
     scale: Scale | None = None
+    columns: Columns | None = None
 
     def over(self, other: SceneFile) -> SceneFile:
         """Return these values, and those of the other file where this one says nothing."""
-        return SceneFile(self.frame_rate or other.frame_rate, self.scale or other.scale)
+        return SceneFile(self.frame_rate or other.frame_rate, self.scale or other.scale, self.columns or other.columns)
 
 
 def said_of(place: Path) -> SceneFile:
@@ -72,7 +78,12 @@ def said_of(place: Path) -> SceneFile:
     Raises:
         InputError: the file is wrong.
     """
-    return load(place / SCENE_FILE, SceneFile) if (place / SCENE_FILE).is_file() else SceneFile()
+    return load(scene_file(place), SceneFile) if scene_file(place).is_file() else SceneFile()
+
+
+def scene_file(place: Path) -> Path:
+    """Return the path of a scene's file: in the folder of the scene, or beside a scene that is a file."""
+    return (place if place.is_dir() else place.parent) / SCENE_FILE
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,19 +109,60 @@ class Rows:
     rate: float | None = None
 
 
-def rows_of_table(path: Path, columns: int) -> Rows:
+def rows_of_table(path: Path, columns: int, order: Columns | None = None) -> Rows:
     """Read a table: frame, pedestrian, x, y (4 columns); or frame, pedestrian, x, z, y, vx, vz, vy (8 columns, OpenTraj's obsmat).
 
     The velocities of the latter say the frame rate: it is what makes ways as long as they say.
+
+    Args:
+        path: path of the file.
+        columns: number of columns.
+        order: order of four columns. None for the documented order, unless the numbers show that pedestrians come first.
 
     Raises:
         InputError: the file is wrong; names the line.
     """
     line, table = read_numbered(path, columns)
+    if columns == 4 and (order == "pedestrian frame x y" or (order is None and _pedestrians_first(path, table))):
+        table = table[:, [1, 0, 2, 3]]
     frame, who, x = table[:, 0], table[:, 1], table[:, 2]
     y = table[:, 4] if columns == 8 else table[:, 3]
     rate = _rate_of_velocities(frame, who, x, y, np.hypot(table[:, 5], table[:, 7])) if columns == 8 else None
     return Rows(path, line, frame, who, x, y, rate)
+
+
+def _pedestrians_first(path: Path, table: Doubles) -> bool:
+    """Return whether the first column holds pedestrians and the second frames; say so, or that it cannot be told.
+
+    Numbers of frames that are all several apart (0, 10, 20) tell frames. Else the smoother ways do: the places of one pedestrian in
+    one frame after the other lie on a line, those of one person after the other in one frame do not.
+    """
+    apart = [int(np.gcd.reduce(np.diff(np.unique(table[:, k])).astype(np.int64), initial=0)) for k in (0, 1)]
+    rough = [_roughness(table[:, 1 - k], table[:, k], table[:, 2:]) for k in (0, 1)]  # with frames in column k
+    sure = apart[1] > 1 >= apart[0] or (max(apart) <= 1 and rough[1] < _SMOOTHER * rough[0])
+    if sure:
+        _tell(
+            f"{path}: its columns are read as pedestrian, frame, x, y; if they are not, write columns: frame pedestrian x y "
+            f"into {SCENE_FILE}"
+        )
+    elif apart[0] <= 1 and rough[1] < rough[0]:
+        _tell(
+            f"{path}: its columns are read as frame, pedestrian, x, y, but may be pedestrian, frame, x, y; "
+            f"write columns: frame pedestrian x y, or columns: pedestrian frame x y, into {SCENE_FILE}"
+        )
+    return sure
+
+
+def _roughness(who: Doubles, frame: Doubles, places: Doubles) -> float:
+    """Return how far places are from where they would be on straight ways, plus how far they are apart, in units of the file."""
+    order = np.lexsort((frame, who))
+    who, places = who[order], places[order]
+    same = who[1:] == who[:-1]
+    step = np.diff(places, axis=0)
+    if not same.any():
+        return math.inf
+    bend = np.diff(step, axis=0)[same[1:] & same[:-1]]
+    return float(np.median(np.hypot(*step[same].T)) + (np.median(np.hypot(*bend.T)) if len(bend) else 0.0))
 
 
 def _rate_of_velocities(frame: Doubles, who: Doubles, x: Doubles, y: Doubles, speed: Doubles) -> float | None:
@@ -131,7 +183,7 @@ def people_of(rows: Rows, place: Path, said: SceneFile) -> Trajectories:
     Args:
         rows: rows of the scene.
         place: folder of the scene.
-        said: the caller's frame rate and scale; they come before those of the scene's file, its name, and the rows.
+        said: the caller's facts; they come before those of the scene's file, of the rows, and of its name.
 
     Raises:
         InputError: an id is twice in a frame (names the line), or is none; or ``scene.yaml`` is wrong.
@@ -148,12 +200,12 @@ def people_of(rows: Rows, place: Path, said: SceneFile) -> Trajectories:
 
 
 def rate_of(place: Path, known: SceneFile, read: float | None = None) -> float:
-    """The frame rate of a scene: as said, as its name tells, or as its files were read; else 25, which is told."""
-    rate = known.frame_rate or FRAME_RATE.get(place.name.lower()) or read
+    """The frame rate of a scene: as said, as its files say, or as its name tells; else 25, which is told."""
+    rate = known.frame_rate or read or FRAME_RATE.get(place.name.lower())
     if rate is None:
         _tell(
             f"{place}: nothing says how many frames a second has; {_UNKNOWN_RATE:g} are assumed, as UCY was filmed. "
-            f"Write frame_rate: N into {place / SCENE_FILE}"
+            f"Write frame_rate: N into {scene_file(place)}"
         )
     return rate or _UNKNOWN_RATE
 

@@ -1,9 +1,10 @@
 """Frames and their places in each other over time: ``/tf`` and ``/tf_static``, looked up by the rules of tf2.
 
-Between two stamps a transform is interpolated: its place on a straight line, its rotation by slerp. A static one holds for all
+Between two stamps a transform is interpolated, a correction such as AMCL's map -> odom too: its place on a straight line, its
+rotation by slerp. Only a correction that leaps (a pose estimate) is not: it holds until the leap. A static transform holds for all
 time, and the latest counts. A chain of frames is followed up and down the tree. Before its first stamp a moving transform is
-unknown. After its last one it holds, as a correction such as AMCL's does until the next; tf2 forgets it there, and `ends` asks
-for the same of the robot's own motion.
+unknown. After its last stamp a correction holds, because AMCL dates it into the future and repeats it only when it changes; tf2
+forgets it there, and `ends` asks for the same of the robot's own motion.
 
 Source: https://wiki.ros.org/tf2, T. Foote, "tf: The Transform Library", TePRA 2013
 """
@@ -22,6 +23,7 @@ from agora.datasets.clock import stretches
 from agora.datasets.messages import seconds
 
 _LEAST = 1e-6  # length of a quaternion below which it is no rotation
+_LEAP, _TURN = 1.0, math.cos(0.25)  # m, and cosine of half of 0.5 rad: between two stamps, a correction of more is a leap
 _PARALLEL = 0.9995  # cosine of half the angle between two rotations above which slerp is a straight line
 
 
@@ -71,7 +73,7 @@ class TransformLog:
         """Take a ``geometry_msgs/TransformStamped``; one that is no rigid motion is passed over, as tf2 does.
 
         Args:
-            place: number of its message in the bag.
+            place: number of its message in the order of time.
             recorded: time of the record, s.
             static: whether it holds for all time.
         """
@@ -188,13 +190,17 @@ class TransformTree:
         return Transforms(rows[:, :3], rows[:, 3:], np.ones(count, np.bool_))
 
     def _moved(self, frame: str, times: Array, hold: bool) -> Transforms:
-        """A moving frame in its parent."""
+        """A moving frame in its parent; with ``hold``, as a correction: without a ramp at a leap, and beyond its last stamp."""
         parent, rows = self._moving[frame]
         stamps, place, rotation = rows[:, 0], rows[:, 1:4], rows[:, 4:]
         before = np.clip(np.searchsorted(stamps, times, side="right") - 1, 0, max(len(stamps) - 2, 0))
         after = np.minimum(before + 1, len(stamps) - 1)
         length = stamps[after] - stamps[before]
         share = np.clip((times - stamps[before]) / np.where(length > 0.0, length, 1.0), 0.0, 1.0)[:, None]
+        if hold:
+            far = np.linalg.norm(place[after] - place[before], axis=1) > _LEAP
+            far |= np.abs(np.sum(rotation[before] * rotation[after], 1)) < _TURN
+            share[far[:, None] & (share < 1.0)] = 0.0
         there, turned = place[before] + share * (place[after] - place[before]), _slerp(rotation[before], rotation[after], share)
         known = (times >= stamps[0]) & (hold | (times <= stamps[-1]))
         if self._static.get(frame, ("",))[0] == parent:
@@ -207,6 +213,7 @@ def _between(rows: array[float], begin: float, end: float, shift: float) -> Arra
     """Rows (N, 8) of a stamp and a transform: those of the longest stretch of a clock that is said between two messages."""
     all_rows = np.frombuffer(rows).reshape(-1, 10)
     chosen = all_rows[(all_rows[:, 0] >= begin) & (all_rows[:, 0] < end)]
+    chosen = chosen[np.argsort(chosen[:, 0], kind="stable")]
     stamps = chosen[:, 2] if chosen[:, 2].any() else chosen[:, 1] + shift
     kept = max(stretches(stamps, gap=math.inf), key=len, default=np.zeros(0, int))
     return np.column_stack((stamps[kept], chosen[kept, 3:]))

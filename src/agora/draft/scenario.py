@@ -115,10 +115,11 @@ class Pedestrian:
         pos: pose at the start. A heading of 0 is none where somebody walks or talks, as editors write it: such a one looks to the
             first waypoint, or to the partner.
         waypoints: points to walk to, each x, y and a third number, which is documented as a radius but holds headings in many
-            files: it is kept and means nothing.
+            files: it is kept and means nothing; ``waypoint_radius`` counts.
         type: "adult", "child", "elder" ..., also as "human/adult".
         model: looks of the pedestrian.
         waypoint_mode: 0 in a loop, 1 in random order, 2 once and stay at the last.
+        waypoint_radius: distance from a waypoint at which it counts as reached, m.
         id: as in the message.
         yaml_file: as in the message.
         configuration: as in the message.
@@ -152,6 +153,7 @@ class Pedestrian:
     type: str = "adult"
     model: str = "actor1"
     waypoint_mode: Literal[0, 1, 2] = 1
+    waypoint_radius: Annotated[float, Within(0.0, 1000.0, above=True)] | None = None
     id: int | str | None = None
     yaml_file: str | None = None
     number_of_peds: Annotated[int, Within(0, 10_000)] | None = None

@@ -1,6 +1,7 @@
-"""The reward units of Arena 3.0 (rosnav-rl's ``reward_functions``) as named terms, and two of its presets.
+"""The reward units of Arena 3.0 and of rosnav-rl (``reward_functions``) as named terms, and two of Arena's presets.
 
-A weight is what the unit is worth: above 0 it rewards, below 0 it punishes.
+A weight is what the unit is worth: above 0 it rewards, below 0 it punishes. Equations of units that Arena 3.0 has not are those of
+rosnav-rl 745073d, rosnav_rl/reward/reward_units/reward_units.py.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ __all__ = ["BASE_SEMANTIC", "DEFAULT", "NOTHING", "WEIGHTS", "ArenaReward"]
 _TIMEOUT = int(Outcome.TIMEOUT)
 _ASKS = {
     "safe": {"nearest", "radius"},
+    "safe_depth": {"nearest", "radius"},
     "along_path": {"way"},
     "approach_path": {"path_approach"},
     "retreat_path": {"path_approach"},
@@ -30,16 +32,25 @@ _ASKS = {
     "travelled": {"command"},
     "turned": {"command"},
     "reverse": {"command"},
+    "reverse_rate": {"command"},
+    "boost": {"command"},
     "abrupt_vx": {"command", "command_before"},
     "abrupt_vy": {"command", "command_before"},
     "abrupt_omega": {"command", "command_before"},
     "smooth": {"command", "command_before"},
     "change_vx": {"command", "command_before"},
     "change_omega": {"command", "command_before"},
+    "jump_vx": {"command", "command_before"},
+    "jump_omega": {"command", "command_before"},
     "heading": {"detour"},
     "elder": {"elder"},
+    "elder_depth": {"elder"},
     "elder_hit": {"elder"},
     "elder_speed": {"elder", "command"},
+    "adult": {"adult"},
+    "adult_depth": {"adult"},
+    "adult_hit": {"adult"},
+    "adult_speed": {"adult", "command"},
     "turning": {"command"},
 }
 _MEASURES = {
@@ -49,8 +60,11 @@ _MEASURES = {
     "heading_turn",
     "pedestrian_distance",
     "elder_distance",
+    "adult_distance",
     "turning_rate",
 }
+_SPEEDS = {"reverse_speed", "boost_speed"}
+_BY_TYPE = ("elder", "adult")
 _STANDS = 0.1  # m/s
 _BUMPER = 0.05  # m
 
@@ -64,6 +78,7 @@ class ArenaReward:
         collision: for an end by contact, or outside the map (collision).
         timeout: for an end by time-out (max_steps_exceeded).
         safe: where the shortest range of the scan is no more than the robot's radius and ``safe_distance`` (safe_distance).
+        safe_depth: for every metre by which that range is below the radius and ``safe_distance`` (factored_safe_distance).
         safe_distance: beyond the radius, m.
         approach: for every metre nearer to the goal (approach_goal).
         retreat: for every metre farther away, counted as a negative number of metres (approach_goal).
@@ -76,7 +91,10 @@ class ArenaReward:
         travelled: for every m/s forwards, and for 0.001 of every rad/s (distance_travelled).
         turned: for every rad/s to the left, beside that; to the right it counts as a negative number (distance_travelled).
         reverse: where the speed forwards is below ``reverse_speed`` (reverse_drive).
-        reverse_speed: m/s, below 0.
+        reverse_rate: for every m/s backwards, where the speed forwards is below ``reverse_speed`` (factored_reverse_drive).
+        reverse_speed: m/s, at most 0.
+        boost: for every m/s forwards, where the speed forwards is above ``boost_speed`` (linear_vel_boost).
+        boost_speed: m/s.
         abrupt_vx: for a hundredth of the fourth power of the change of vx (abrupt_velocity_change).
         abrupt_vy: likewise of vy.
         abrupt_omega: likewise of omega.
@@ -84,14 +102,22 @@ class ArenaReward:
         smooth_range: m2/s2 and rad2/s2.
         change_vx: for the squared change of vx (two_factor_velocity_difference).
         change_omega: for that of omega.
+        jump_vx: for every m/s of change of vx, up or down (two_factor_velocity_difference of rosnav-rl).
+        jump_omega: for every rad/s of change of omega.
         heading: for every radian by which the turn to a free heading is below ``heading_turn`` (active_heading_direction).
         heading_turn: rad.
         pedestrian: where the clearance to a pedestrian is no more than ``pedestrian_distance`` (ped_safe_distance).
         pedestrian_distance: m.
         elder: where that to an elder is below ``elder_distance`` (ped_type_safety_distance).
+        elder_depth: for every metre by which it is below ``elder_distance`` (ped_type_factored_safety_distance).
         elder_distance: m.
         elder_hit: where it is below 0.05 m (ped_type_collision).
         elder_speed: for every m/s forwards while an elder is nearer than ``elder_distance`` (ped_type_vel_constraint).
+        adult: as ``elder``, of adults.
+        adult_depth: as ``elder_depth``, of adults.
+        adult_distance: m.
+        adult_hit: as ``elder_hit``, of adults.
+        adult_speed: as ``elder_speed``, of adults.
         turning: for every rad/s where the robot turns faster than ``turning_rate`` (angular_vel_constraint).
         turning_rate: rad/s.
         unsafe_too: whether the units of motion count also where ``safe_distance`` is breached.
@@ -102,6 +128,7 @@ class ArenaReward:
     collision: float = -20.0
     timeout: float = -10.0
     safe: float = -0.25
+    safe_depth: float = 0.0
     safe_distance: float = 0.5
     approach: float = 0.5
     retreat: float = 0.8
@@ -114,7 +141,10 @@ class ArenaReward:
     travelled: float = 0.0
     turned: float = 0.0
     reverse: float = -0.1
+    reverse_rate: float = 0.0
     reverse_speed: float = -0.5
+    boost: float = 0.0
+    boost_speed: float = 0.0
     abrupt_vx: float = 0.0
     abrupt_vy: float = 0.0
     abrupt_omega: float = 0.0
@@ -122,14 +152,22 @@ class ArenaReward:
     smooth_range: float = 500.0
     change_vx: float = 0.0
     change_omega: float = 0.0
+    jump_vx: float = 0.0
+    jump_omega: float = 0.0
     heading: float = 0.0
     heading_turn: float = math.pi / 6.0
     pedestrian: float = 0.0
     pedestrian_distance: float = 0.51
     elder: float = 0.0
+    elder_depth: float = 0.0
     elder_distance: float = 1.25
     elder_hit: float = 0.0
     elder_speed: float = 0.0
+    adult: float = 0.0
+    adult_depth: float = 0.0
+    adult_distance: float = 1.25
+    adult_hit: float = 0.0
+    adult_speed: float = 0.0
     turning: float = 0.0
     turning_rate: float = 5.0
     unsafe_too: bool = True
@@ -178,10 +216,22 @@ class ArenaReward:
             units["safe"] = _number(self._unsafe(t))
         if self.pedestrian:
             units["pedestrian"] = _number(t.clearance <= np.float32(self.pedestrian_distance))
-        if self.elder:
-            units["elder"] = _number(t.facts["elder"] < np.float32(self.elder_distance))
-        if self.elder_hit:
-            units["elder_hit"] = _number(t.facts["elder"] < np.float32(_BUMPER))
+        if self.safe_depth:
+            units["safe_depth"] = np.maximum(t.facts["radius"] + np.float32(self.safe_distance) - t.facts["nearest"], 0)
+        for kind in _BY_TYPE:
+            units |= self._near(t, kind)
+        return units
+
+    def _near(self, t: Transition, kind: str) -> dict[str, Floats]:
+        """The units of the clearance to pedestrians of a type."""
+        units: dict[str, Floats] = {}
+        near = np.float32(getattr(self, f"{kind}_distance"))
+        if getattr(self, kind):
+            units[kind] = _number(t.facts[kind] < near)
+        if getattr(self, f"{kind}_depth"):
+            units[f"{kind}_depth"] = np.maximum(near - t.facts[kind], 0)
+        if getattr(self, f"{kind}_hit"):
+            units[f"{kind}_hit"] = _number(t.facts[kind] < np.float32(_BUMPER))
         return units
 
     def _motion(self, t: Transition) -> dict[str, Floats]:
@@ -207,22 +257,27 @@ class ArenaReward:
             "travelled": vx + np.float32(0.001) * omega,
             "turned": omega,
             "reverse": _number(vx < self.reverse_speed),
+            "reverse_rate": np.where(vx < min(self.reverse_speed, 0.0), -vx, np.float32(0.0)),
+            "boost": np.where(vx > self.boost_speed, vx, np.float32(0.0)),
             "turning": np.where(np.abs(omega) > self.turning_rate, np.abs(omega), np.float32(0.0)),
         }
         if self.follow_path:
             units["follow_path"] = np.where(t.facts["path_distance"] < self.follow_distance, vx, np.float32(0.0))
-        if self.elder_speed:
-            units["elder_speed"] = np.where(t.facts["elder"] < np.float32(self.elder_distance), vx, np.float32(0.0))
+        for kind in _BY_TYPE:
+            if getattr(self, f"{kind}_speed"):
+                near = t.facts[kind] < np.float32(getattr(self, f"{kind}_distance"))
+                units[f"{kind}_speed"] = np.where(near, vx, np.float32(0.0))
         if "command_before" in t.facts:
             change = t.facts["command"] - t.facts["command_before"]
             powers, norm = change**4 / np.float32(100.0), np.sqrt((change**4).sum(1))
             units |= {"abrupt_vx": powers[:, 0], "abrupt_vy": powers[:, 1], "abrupt_omega": powers[:, 2]}
             units["smooth"] = np.where(norm < self.smooth_range, np.float32(1.0) - norm, np.float32(0.0))
             units |= {"change_vx": change[:, 0] ** 2, "change_omega": change[:, 2] ** 2}
+            units |= {"jump_vx": np.abs(change[:, 0]), "jump_omega": np.abs(change[:, 2])}
         return units
 
 
-WEIGHTS = tuple(f.name for f in fields(ArenaReward) if f.type == "float" and f.name not in {*_MEASURES, "reverse_speed"})
+WEIGHTS = tuple(f.name for f in fields(ArenaReward) if f.type == "float" and f.name not in {*_MEASURES, *_SPEEDS})
 """Names of the weights; the other fields say where a unit counts."""
 
 _ZEROS: Any = dict.fromkeys(WEIGHTS, 0.0)

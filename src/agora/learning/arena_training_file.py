@@ -48,6 +48,9 @@ _INSTEAD = {
     "rl_agent.rgbd": "observe has no camera",
     "rl_agent.action_space": "actions are continuous",
     "rl_agent.discrete_action_space": "actions are continuous",
+    "rl_agent.ppo.use_sde": "noise is drawn anew at each step",
+    "rl_agent.ppo.sde_sample_freq": "noise is drawn anew at each step",
+    "rl_agent.ppo.verbose": "curve.jsonl and TensorBoard's file are always written",
     "rl_agent.normalize": "observations lie in [-1, 1] already, and rewards are multiplied by the trainer's scale",
 }
 """Advice for what is not taken, by key or group of keys."""
@@ -96,6 +99,7 @@ class _Ppo:
     vf_coef: float = 0.5
     max_grad_norm: float = 0.5
     n_steps: int = 0
+    target_kl: float | None = None
 
     def __post_init__(self) -> None:
         if self.m_batch_size < 1 or self.batch_size < 1 or self.batch_size % self.m_batch_size:
@@ -245,7 +249,10 @@ def _worlds(config: _Config, path: str, line: int | None) -> int:
 
 
 def _trainer(config: _Config, worlds: int) -> dict[str, Any]:
-    """Parameters of the trainer `ppo` that say the same; Stable-Baselines3, which Arena uses, has no limit of divergence."""
+    """Parameters of the trainer `ppo` that say the same.
+
+    Stable-Baselines3, which Arena uses, ends the epochs of a round at 1.5 times ``target_kl`` (PPO.train); without it, never.
+    """
     ppo, schedule = config.rl_agent.ppo, config.rl_agent.lr_schedule
     rate = (schedule.settings.initial_value, schedule.settings.final_value) if schedule.enabled else (ppo.learning_rate,) * 2
     return {
@@ -263,7 +270,7 @@ def _trainer(config: _Config, worlds: int) -> dict[str, Any]:
         "entropy": ppo.ent_coef,
         "value_weight": ppo.vf_coef,
         "gradient": ppo.max_grad_norm,
-        "divergence": 0.0,
+        "divergence": 1.5 * (ppo.target_kl or 0.0),
     }
 
 

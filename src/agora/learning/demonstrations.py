@@ -24,7 +24,8 @@ from agora.benchmark.kept import recordings
 from agora.benchmark.run_folder import RunFolder
 from agora.core.recording import Recording
 from agora.core.state import Array, Floats
-from agora.datasets.bagfile import Message, stem
+from agora.datasets.bag_order import ranks
+from agora.datasets.bagfile import Connection, stem
 from agora.datasets.goals import StampedPose
 from agora.datasets.located import Frames, located
 from agora.datasets.mcapfile import opened
@@ -51,6 +52,14 @@ class _Sample(NamedTuple):
     ranges: Floats
     goal: Array | StampedPose
     command: Array
+
+
+class _Heard(NamedTuple):
+    """A message to a robot or from it: its connection, time of record, s, and contents; of an episode, the robot's part."""
+
+    connection: Connection
+    recorded: float
+    content: Any
 
 
 @dataclass
@@ -175,18 +184,23 @@ def read_demonstrations(path: Path) -> dict[str, dict[str, Array]]:
         InputError: the file cannot be read, or nobody was driven or saw anything in it; says what it lacks.
     """
     drivers: dict[str, _Driver] = {}
-    log = TransformLog()
-    for number, message in enumerate(opened(path).messages()):
+    log, bag = TransformLog(), opened(path)
+    heard: list[tuple[int, _Driver, _Heard]] = []
+    order = ranks(bag, lambda connection: connection.type == _ODOMETRY)
+    for message, number in zip(bag.messages(), order.tolist(), strict=False):
         place, _, leaf = message.connection.topic.rpartition("/")
         kind, recorded = message.connection.type, message.nanoseconds * 1e-9
         if kind == _EPISODE:
             for robot in message.decode().robots:
-                drivers.setdefault(robot.name, _Driver()).goal = from_pose2d(robot.goals[-1])
+                heard.append((number, drivers.setdefault(robot.name, _Driver()), _Heard(message.connection, recorded, robot)))
         elif kind == _TF:
             for transform in message.decode().transforms:
                 log.add(number, recorded, transform, static=leaf == "tf_static")
         elif kind in (_SCAN, _TWIST, _ODOMETRY) or (kind == _GOAL and leaf == "goal"):
-            _hear(drivers.setdefault(_robot(place), _Driver()), number, message)
+            driver = drivers.setdefault(_robot(place), _Driver())
+            heard.append((number, driver, _Heard(message.connection, recorded, message.decode())))
+    for number, driver, said in sorted(heard, key=lambda one: one[0]):
+        _hear(driver, number, said)
     for driver in drivers.values():
         driver.look(0, None)
     driven = {name: arrays for name, driver in drivers.items() if driver.samples and (arrays := driver.arrays([log]))}
@@ -211,9 +225,11 @@ def _robot(place: str) -> str:
     return place.removesuffix("/move_base_simple").rpartition("/")[2] or "robot"
 
 
-def _hear(driver: _Driver, number: int, message: Message) -> None:
-    (topic, kind, _), content, recorded = message.connection, message.decode(), message.nanoseconds * 1e-9
-    if kind == _SCAN:
+def _hear(driver: _Driver, number: int, said: _Heard) -> None:
+    (topic, kind, _), recorded, content = said
+    if kind == _EPISODE:
+        driver.goal = from_pose2d(content.goals[-1])
+    elif kind == _SCAN:
         driver.look(number, content)
     elif kind == _TWIST:
         driver.command = from_twist(content)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _FAR = np.float32(3e38)
 _NOBODY = np.float32(np.inf)
-_ELDER = TYPES.index("elder")
+_ADULT, _ELDER = TYPES.index("adult"), TYPES.index("elder")
 _PERIODS = 5
 
 
@@ -101,6 +101,15 @@ def _robots(passed: Passed, kept: None) -> Floats:
 
 
 def _elder(passed: Passed, kept: None) -> Floats:
+    return _gap_to(passed, _ELDER)
+
+
+def _adult(passed: Passed, kept: None) -> Floats:
+    return _gap_to(passed, _ADULT)
+
+
+def _gap_to(passed: Passed, kind: int) -> Floats:
+    """Smallest clearance (N,) to a pedestrian of a type, m; infinite for none."""
     world = passed.world
     people, robots = world.pedestrians, world.robots
     gap = (
@@ -108,8 +117,8 @@ def _elder(passed: Passed, kept: None) -> Floats:
         - world.traits.radius[:, None]
         - world.robot_traits.radius[..., None]
     )
-    elders = (people.active & (world.minds.type == _ELDER))[:, None]
-    nearest: Floats = np.where(elders, gap, _NOBODY).min(2, initial=_NOBODY).astype(np.float32)
+    of_type = (people.active & (world.minds.type == kind))[:, None]
+    nearest: Floats = np.where(of_type, gap, _NOBODY).min(2, initial=_NOBODY).astype(np.float32)
     return nearest.reshape(-1)
 
 
@@ -201,6 +210,7 @@ FACTS: dict[str, Fact] = {
             says="(N,) smallest clearance to another robot of the world at the end, m; infinite where there is none",
         ),
         Fact("elder", _elder, says="(N,) smallest clearance to an elder at the end, m; infinite where there is none"),
+        Fact("adult", _adult, says="(N,) smallest clearance to an adult at the end, m; infinite where there is none"),
         Fact(
             "foreseen",
             _foreseen,

@@ -172,9 +172,10 @@ def people_from(pedestrian: Pedestrian, crowd: People, stream: Stream, talk: int
         speed = crowd.draw_speed(stream) * like.speed if pedestrian.vmax is None else pedestrian.vmax
         shown["name"] = pedestrian.name if len(places) == 1 else f"{pedestrian.name}_{k}"
         waypoints = route if len(route) else place[None]
-        stays = bool((np.hypot(*(waypoints - place).T) <= crowd.tolerance).all())
-        heading = _heading(pedestrian, stays)
-        people.append(Person(place, waypoints, speed, radius, mode=pedestrian.waypoint_mode, heading=heading, **shown))
+        reach = pedestrian.waypoint_radius
+        stays = bool((np.hypot(*(waypoints - place).T) <= (crowd.tolerance if reach is None else reach)).all())
+        shown |= {"heading": _heading(pedestrian, stays), "tolerance": reach}
+        people.append(Person(place, waypoints, speed, radius, mode=pedestrian.waypoint_mode, **shown))
     return people
 
 

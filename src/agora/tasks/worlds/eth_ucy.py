@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 from scipy.ndimage import binary_dilation
 
-from agora.datasets.eth_ucy import SOURCES, read_scene, scene_sources, scenes_folder
-from agora.datasets.scenes import FrameRate, Scale, SceneFile
+from agora.datasets.eth_ucy import SOURCES, read_scene, scene_path, scene_sources
+from agora.datasets.scenes import Columns, FrameRate, Scale, SceneFile
 from agora.draft.surroundings import Surroundings
 from agora.errors import InputError, UnknownNameError
 from agora.maps.grid import Map
@@ -31,7 +31,8 @@ class EthUcy:
             of its buildings, and nothing of what is behind them. With 0 such cells are free.
         folder: folder of the scenes, "./recordings"; that of the data set where empty.
         frame_rate: frames per second in the numbering of all these scenes.
-        scale: length of a unit of their places, m. Both are what the scenes say where None (`agora.datasets.scenes.SceneFile`).
+        scale: length of a unit of their places, m.
+        columns: order of the columns of their tables. The scenes say what is None here (`agora.datasets.scenes.SceneFile`).
     """
 
     scenes: tuple[str, ...] = ()
@@ -42,6 +43,7 @@ class EthUcy:
     folder: str = ""
     frame_rate: FrameRate | None = None
     scale: Scale | None = None
+    columns: Columns | None = None
 
     def __post_init__(self) -> None:
         for name in self.scenes:
@@ -61,12 +63,12 @@ class EthUcy:
         return list(self.scenes) or sorted(SOURCES)
 
     def files(self) -> list[Path]:
-        """The folders of the scenes.
+        """The folders, or files, of the scenes.
 
         Raises:
             InputError: the data set is not there.
         """
-        return [(self._folder or scenes_folder(name)) / name for name in self.names()]
+        return [scene_path(name, self._folder) for name in self.names()]
 
     def world(self, name: str, stream: Stream) -> Surroundings:
         """Read a scene and choose a stretch.
@@ -74,7 +76,7 @@ class EthUcy:
         Raises:
             InputError: the data set is not there, has no such scene, or no stretch with so many pedestrians.
         """
-        scene = read_scene(name, folder=self._folder, said=SceneFile(self.frame_rate, self.scale))
+        scene = read_scene(name, folder=self._folder, said=SceneFile(self.frame_rate, self.scale, self.columns))
         people = scene.trajectories
         ground = _known(scene.map, people, self.known) if self.known > 0 else scene.map
         first, last = float(people.start.min()), float(people.end.max())

@@ -1,0 +1,97 @@
+"""YAML files of other programs: their plain values with the lines of their keys, and notes on keys that have no counterpart."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from agora.documents import Node, shown
+from agora.errors import InputError
+
+MOST = 10_000
+"""Largest number of objects of one entry."""
+
+
+@dataclass
+class Notes:
+    """Notes on the keys of a file, each once with the line of its first place.
+
+    Attributes:
+        where: path of the file.
+        lines: line and number of places by key and text.
+    """
+
+    where: str
+    lines: dict[tuple[str, str], tuple[int | None, int]] = field(default_factory=dict)
+
+    def add(self, line: int | None, key: str, text: str) -> None:
+        """Note a text about a key."""
+        first, count = self.lines.get((key, text), (line, 0))
+        self.lines[key, text] = first, count + 1
+
+    def left_out(self, node: Node, known: Collection[str], path: str, why: Mapping[str, str]) -> None:
+        """Note the keys of a mapping that are not known.
+
+        Args:
+            node: the mapping.
+            known: keys that are taken.
+            path: path of the mapping, without names and numbers.
+            why: reasons by path of the key.
+        """
+        for key in node.value if isinstance(node.value, dict) else ():
+            if key not in known:
+                name = f"{path}.{key}".lstrip(".")
+                self.add(node.key_lines.get(key, node.line), name, f"not taken: {why.get(name, 'there is no counterpart')}")
+
+    def texts(self) -> list[str]:
+        """The notes, a line each."""
+        return [
+            f"{self.where}:{line}: {key}: {text}" + (f" ({count} places)" if count > 1 else "")
+            for (key, text), (line, count) in self.lines.items()
+        ]
+
+
+def wrong(where: str, line: int | None, key: str, expected: str, value: Any) -> InputError:
+    """Return the error of a key that holds something else than expected."""
+    return InputError(f"{where}:{line}: {key}: expected {expected}, got {shown(value)}")
+
+
+def plain_of(node: Node) -> Any:
+    """Return the plain value of a node: scalars, lists and dicts."""
+    if isinstance(node.value, dict):
+        return {key: plain_of(value) for key, value in node.value.items()}
+    return [plain_of(value) for value in node.value] if isinstance(node.value, list) else node.value
+
+
+def numbers_of(node: Node | None, where: str, key: str, least: int, default: tuple[float, ...] | None = None) -> tuple[float, ...]:
+    """Return a list of at least ``least`` finite numbers; ``default`` without a node.
+
+    Raises:
+        InputError: it is something else.
+    """
+    if node is None and default is not None:
+        return default
+    values = [plain_of(one) for one in node.value] if node is not None and isinstance(node.value, list) else []
+    if len(values) < least or not all(is_number(value) for value in values):
+        raise wrong(where, node.line if node else None, key, f"{least} or more numbers", plain_of(node) if node else None)
+    return tuple(float(value) for value in values)
+
+
+def number_of(node: Node | None, where: str, key: str, default: float) -> float:
+    """Return a finite number; ``default`` without a node.
+
+    Raises:
+        InputError: it is something else.
+    """
+    if node is None:
+        return default
+    if not is_number(node.value):
+        raise wrong(where, node.line, key, "a number", plain_of(node))
+    return float(node.value)
+
+
+def is_number(value: Any) -> bool:
+    """Return whether a plain value is a finite number."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

@@ -1,0 +1,44 @@
+"""A world that another program's file describes, and its folder."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from agora.draft.scenario import Scenario, write_scenario
+from agora.maps.grid import Map
+from agora.maps.place import Place
+from agora.maps.save import whole, write_world
+
+
+@dataclass
+class Imported:
+    """The contents of a file.
+
+    Attributes:
+        map: map of its obstacles.
+        scenario: robots and people.
+        notes: differences from the other program's reading, a line each.
+    """
+
+    map: Map
+    scenario: Scenario
+    notes: list[str] = field(default_factory=list)
+
+
+def write_imported(read: Imported, output: Path, name: str) -> Imported:
+    """Write a world folder with the map, and robots and people as ``scenarios/NAME.json``; return what was read.
+
+    Args:
+        read: contents of the file.
+        output: folder of the world, which must not be there or be empty.
+        name: name of the scenario.
+
+    Raises:
+        InputError: the folder cannot be written.
+    """
+    with whole(output, "--output") as folder:
+        write_world(Place(read.map), folder, ())
+        (folder / "scenarios").mkdir()
+        write_scenario(read.scenario, folder / "scenarios" / f"{name}.json")
+    return read

@@ -1,0 +1,136 @@
+"""Waypoints that are areas, as pedsim_ros and HuNavSim have them, for pedestrians with points and one radius.
+
+A pedestrian heads for the centre of an area and turns to the next area at the edge of this one. Agora's pedestrians have one radius
+for all their waypoints: here, that of the smallest area. In a larger area the point lies towards the area before, so that the
+pedestrian turns at the edge too. If the centre of an area is in a wall, a free point of the area takes its place, and the radius
+shrinks by its distance from the centre.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from agora.core.state import Array, Doubles, Ints
+from agora.draft.people import People
+from agora.draft.placement import component_of
+from agora.maps.grid import Map
+
+_LEAST = 0.2  # m, smallest radius of a waypoint that people reach
+
+
+class Area(NamedTuple):
+    """A waypoint: centre and radius, m; a radius of 0 is that of the crowd."""
+
+    x: float
+    y: float
+    radius: float
+
+    @property
+    def reach(self) -> float:
+        """The distance from the centre at which it counts as reached, m."""
+        return self.radius if self.radius > 0.0 else People().tolerance
+
+
+class Way(NamedTuple):
+    """The waypoints of a pedestrian.
+
+    Attributes:
+        points: x, y and radius of each area that can be reached, m.
+        radius: radius of all points, m; None if there are no points.
+        lost: areas in which the pedestrian finds no place.
+    """
+
+    points: tuple[tuple[float, float, float], ...]
+    radius: float | None
+    lost: tuple[Area, ...]
+
+
+def way_through(map: Map, start: ArrayLike, areas: Sequence[Area], body: float) -> Way:
+    """Return the waypoints of a pedestrian that walks round areas.
+
+    Args:
+        map: map of the walls.
+        start: (2 or more,) place of the pedestrian, m.
+        areas: areas in their order.
+        body: radius of the pedestrian, m.
+    """
+    place = np.asarray(start, np.float64)[:2]
+    home = _Part.about(map, place, body)
+    nearest = [home.nearest(area) for area in areas]
+    there = [(area, off) for area, off in zip(areas, nearest, strict=True) if off <= area.reach]
+    lost = tuple(area for area, off in zip(areas, nearest, strict=True) if off > area.reach)
+    if not there:
+        return Way((), None, lost)
+    radius = max(min(area.reach - off for area, off in there), _LEAST)
+    before: list[Area | None] = [there[k - 1][0] if len(there) > 1 else None for k in range(len(there))]
+    points = []
+    for (area, off), other in zip(there, before, strict=True):
+        came: Array = place if other is None else np.array((other.x, other.y))
+        x, y = home.point(area, max(area.reach - radius, off), came)
+        points.append((round(x, 3), round(y, 3), area.radius))
+    return Way(tuple(points), round(radius, 3), lost)
+
+
+class _Part(NamedTuple):
+    """A part of a map in which a pedestrian gets about.
+
+    Attributes:
+        map: map of the walls.
+        labels: (rows, columns) number of the part of each cell, 0 for none.
+        number: number of this part.
+    """
+
+    map: Map
+    labels: Ints
+    number: int
+
+    @staticmethod
+    def about(map: Map, place: Doubles, body: float) -> _Part:
+        """Return the part with the free cell nearest to a place."""
+        labels = component_of(map, body)
+        row, column = (int(v) for v in map.cell_of(place))
+        if not labels[row, column] and labels.any():
+            rows, columns = np.nonzero(labels)
+            best = int(np.argmin(np.hypot(*(map.centre_of(rows, columns) - place).T)))
+            row, column = int(rows[best]), int(columns[best])
+        return _Part(map, labels, int(labels[row, column]))
+
+    def has(self, point: Doubles) -> bool:
+        """Return whether a point (2,) is in it."""
+        if not bool(self.map.contains(point)):
+            return False
+        row, column = (int(v) for v in self.map.cell_of(point))
+        return bool(self.labels[row, column] == self.number != 0)
+
+    def cells(self, area: Area) -> Doubles:
+        """Return the centres (N, 2) of its cells whose centres are in an area, m."""
+        low, high = (self.map.cell_of(np.array([area.x + s * area.reach, area.y + s * area.reach])) for s in (-1.0, 1.0))
+        row, column = (max(int(v), 0) for v in low)
+        window = self.labels[row : max(int(high[0]) + 1, 0), column : max(int(high[1]) + 1, 0)]
+        rows, columns = np.nonzero((window == self.number) & (window != 0))
+        centres: Doubles = np.asarray(self.map.centre_of(rows + row, columns + column), np.float64).reshape(-1, 2)
+        near: Doubles = centres[np.hypot(*(centres - area[:2]).T) <= area.reach]
+        return near
+
+    def nearest(self, area: Area) -> float:
+        """Return the distance from the centre of an area to its nearest place here, m: 0 at the centre, infinite for none."""
+        if self.has(np.array(area[:2])):
+            return 0.0
+        return float(np.hypot(*(self.cells(area) - area[:2]).T).min(initial=np.inf))
+
+    def point(self, area: Area, room: float, came: Array) -> tuple[float, float]:
+        """Return the place within ``room`` of the centre of an area, m, that is nearest to where a pedestrian comes from."""
+        centre = np.array(area[:2])
+        ahead = came - centre
+        far = float(np.hypot(*ahead))
+        wanted = centre if far == 0.0 else centre + ahead * min(room / far, 1.0)
+        if self.has(wanted):
+            return float(wanted[0]), float(wanted[1])
+        cells = self.cells(area)
+        cells = cells[np.hypot(*(cells - centre).T) <= room + self.map.resolution]
+        best = cells[int(np.argmin(np.hypot(*(cells - came).T)))]
+        return float(best[0]), float(best[1])
