@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from agora.core.state import ACKERMANN, LEGGED, robot_traits
-from agora.errors import InputError, UnknownNameError
 from agora.costmap.window import disc_inside
+from agora.errors import InputError, UnknownNameError
 from agora.robots.body import body
 from agora.robots.model import RobotModel, load_robot, radius_inside, robot_names
 
