@@ -128,6 +128,16 @@ def test_points_are_connected_to_each_other_and_to_what_is_asked():
         assert planner.path(PathRequest(m, np.append(points[0], np.nan), np.append(goal, np.nan), 0.3)) is not None
 
 
+def test_points_are_on_one_side_of_a_wall_that_leaves_too_narrow_a_gap_to_the_border():
+    """Pedestrians may squeeze through there, half off the map; robots do not."""
+    m = Map.from_shapes(segments=[[4.0, 0.6, 4.0, 5.0]], bounds=(0.0, 0.0, 9.0, 5.0), resolution=0.1)
+    assert component_of(m, 0.35).max() == 1 and component_of(m, 0.35, inside=True).max() == 2
+    points = place(stream(3), m, 0.35, 40)
+    assert (points[:, 0] > 4.0).all()  # the larger part
+    assert (place(stream(3), m, 0.35, 40, connected_to=(1.0, 1.0))[:, 0] < 4.0).all()
+    assert len(set(place(stream(3), m, 0.25, 40)[:, 0] > 4.0)) == 2  # where a smaller disc passes, they are on both
+
+
 def test_a_diagonal_chain_of_cells_separates():
     occupied = np.eye(20, 24, 2, dtype=bool)
     m = Map("diagonal", 0.1, (1.0, 0.0), occupied)

@@ -120,6 +120,30 @@ def test_a_compiled_model_whose_answer_is_not_finite_is_named_with_the_pedestria
     after(numbered(starts, [0]), 9, crowd=[Waypoint(), model])
 
 
+@pytest.mark.parametrize("output", ["velocity", "acceleration"])
+@pytest.mark.parametrize("answer", [1e7, -1e30])
+def test_an_answer_beyond_anything_a_body_can_do_is_refused_like_one_that_is_not_finite(output, answer):
+    """Such numbers were clipped to the largest speed, or to nothing if their square is infinite."""
+
+    @dataclasses.dataclass(frozen=True)
+    class Wild:
+        declares = CrowdDeclaration(output, max_speed_factor=2.0)
+
+        def compute(self, scene):
+            return np.full(scene.position.shape, answer, np.float32)
+
+    unit = "m/s" if output == "velocity" else "m/s2"
+    wanted = rf"^crowd model Wild returned \(.*\) {unit} for pedestrian 11; expected at most 1e\+06 {unit}$"
+    with pytest.raises(InputError, match=wanted):
+        after([start(crowd=people([[0.0, 1.0]], [[[9.0, 1.0]]]), pose=(-9.0, 8.0, 0.0))], 1, crowd=Wild())
+
+
+@pytest.mark.parametrize("factor", [0.0, -1.0, 1e30, np.nan, np.inf])
+def test_a_cap_of_the_speed_is_a_number_that_people_can_have(factor):
+    with pytest.raises(InputError, match="max_speed_factor is .*; expected a number above 0, at most 100"):
+        CrowdDeclaration("velocity", max_speed_factor=factor)
+
+
 def test_models_are_neighbours_of_each_other():
     pair = people([[0.0, 0.0], [0.8, 0.1]], [[[6.0, 0.0]], [[0.8, 0.1]]])
     starts = numbered([start(crowd=pair, pose=(9.0, 8.0, 0.0))], [0, 1])

@@ -199,3 +199,32 @@ def test_what_makes_no_map_is_refused_by_name(change, said):
 def test_shapes_that_make_no_map_are_refused_by_name(arguments, said):
     with pytest.raises(InputError, match=said):
         Map.from_shapes(**arguments)
+
+
+def test_the_margin_is_the_distance_to_the_border_and_negative_beyond_it(rng):
+    m = Map.open((-3.2, 1.7), (5.8, 6.7))
+    points = [(-3.2, 3.0), (-3.0, 2.0), (1.3, 4.2), (5.5, 6.6), (6.0, 3.0), (-4.0, 0.0)]
+    np.testing.assert_allclose(m.margin(points), [0.0, 0.2, 2.5, 0.1, -0.2, -1.7], atol=1e-12)
+    assert m.margin((-3.0, 2.0)) == pytest.approx(0.2)
+
+
+@pytest.mark.parametrize("radius", [0.0, 0.05, 0.29, 0.3, 0.31, 2.0])
+def test_a_disc_that_stays_on_the_map_does_not_fit_in_cells_within_its_radius_of_the_border(rng, radius):
+    m = crooked(rng, shapes=True, resolution=0.1)
+    rows, columns = np.indices(m.shape)
+    far_side = 0.1 * (1 + np.minimum(np.minimum(rows, m.shape[0] - 1 - rows), np.minimum(columns, m.shape[1] - 1 - columns)))
+    out = far_side < radius - 1e-6
+    field = m.clearance_inside(radius)
+    np.testing.assert_array_equal(field[~out], m.clearance[~out])
+    np.testing.assert_allclose(field[out], np.minimum(m.clearance, far_side)[out], rtol=1e-6)
+    assert out.any() or field is m.clearance
+    for point in m.centre_of(rows, columns)[::7, ::5].reshape(-1, 2):  # where a disc may be placed, planners may go
+        if m.margin(point) >= radius:
+            assert not out[m.cell_of(point)]
+
+
+def test_a_map_with_walls_along_its_border_has_one_field_for_all(rng):
+    cells = np.zeros((40, 60), bool)
+    cells[:3] = cells[-3:] = cells[:, :3] = cells[:, -3:] = True
+    m = Map("walled", 0.1, (1.0, 2.0), cells)
+    assert m.clearance_inside(0.3) is m.clearance is m.clearance_inside(0.17)

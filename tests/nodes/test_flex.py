@@ -195,6 +195,7 @@ def test_a_path_begins_at_the_robot_goes_around_and_ends_with_the_goals_heading(
     [
         ((3.0, 1.3, 0.0), GOAL, GetPath.BLOCKED_START, r"the start \(3\.00, 1\.30\) is 0\.00 m"),
         (BEGIN, (3.0, 1.3, 0.0), GetPath.BLOCKED_GOAL, r"the goal \(3\.00, 1\.30\) is 0\.00 m"),
+        (BEGIN, (3.0, -4.07, 0.0), GetPath.BLOCKED_GOAL, r"the goal \(3\.00, -4\.07\) is 0\.03 m from the border of the map"),
         (BEGIN, (3.0, -4.2, 0.0), GetPath.OUT_OF_MAP, "the goal .* outside the map"),
         (BEGIN, (math.nan, 0.0, 0.0), GetPath.INVALID_GOAL, "the goal has a number"),
         ((0.0, math.inf, 0.0), GOAL, GetPath.INVALID_START, "the start has a number"),

@@ -182,6 +182,7 @@ def test_a_scan_with_other_beams_or_of_nothing_is_refused_and_lost_beams_are_no_
     [
         ((2.5, 2.5, 0.0), r"its goal \(2.50, 2.50\) is 0.00 m from an obstacle, it needs 0.1"),
         ((99.0, 0.0, 0.0), r"its goal \(99.00, 0.00\) is outside the map"),
+        ((9.65, 6.0, 0.0), r"its goal \(9.65, 6.00\) is 0.05 m from the border of the map, it needs 0.1"),
         ((6.5, 2.0, 0.0), r"no path from \(0.40, -0.30\) to \(6.50, 2.00\): no way is wide enough"),
     ],
 )

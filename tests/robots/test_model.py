@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 
 from agora.core.state import ACKERMANN, LEGGED, robot_traits
+from agora.costmap.window import disc_inside
 from agora.errors import InputError, UnknownNameError
-from agora.robots.model import RobotModel, load_robot, robot_names
+from agora.robots.body import body
+from agora.robots.model import RobotModel, load_robot, radius_inside, robot_names
 
 ARENA = {  # arena-rosnav's table: radius, vx, vy, omega, beams, field of view in degrees, range
     "burger": (0.113, 0.22, 0.0, 2.84, 360, 360, 3.5),
@@ -160,3 +162,24 @@ def test_legs_step_and_wheels_do_not():
     for key in ("step", "span"):
         with pytest.raises(ValueError, match=f"{key} must be 0 for a robot that is differential, not legged"):
             replace(load_robot("jackal"), **{key: 0.1})
+
+
+@pytest.mark.parametrize("turn", [1, -1])
+@pytest.mark.parametrize(
+    ("shift", "radius"),
+    [((0.0, 0.0), 0.2), ((0.05, -0.1), 0.1), ((0.2, 0.0), 0.0), ((0.5, 0.1), 0.0), ((-0.3, 0.3), 0.0)],
+)
+def test_the_disc_inside_an_outline_is_about_the_base_and_there_is_none_if_the_base_is_outside(shift, radius, turn):
+    corners = (np.array(SQUARE) + shift)[::turn]
+    assert radius_inside(tuple(map(tuple, corners))) == pytest.approx(radius, abs=1e-12)
+    np.testing.assert_allclose(disc_inside(np.stack([corners, corners])), radius, atol=1e-12)
+
+
+@pytest.mark.parametrize("kinematics", ["differential", "holonomic", "legged", "ackermann"])
+def test_a_robot_whose_base_is_outside_its_outline_has_a_body(kinematics):
+    ahead = ((0.9, 0.2), (0.4, 0.2), (0.4, -0.2), (0.9, -0.2))
+    make = car if kinematics == "ackermann" else disc
+    robot = make(radius=0.95, footprint=ahead, kinematics=kinematics)
+    assert robot.inscribed_radius == 0.0
+    built = body(robot)
+    assert built.mass > 1.0 and all(min(part.size) > 0.0 for part in built.parts)

@@ -46,6 +46,16 @@ def test_nothing_is_wrong_where_everybody_gets_through():
         ({"start": (0.8, 3.0, 0.0)}, (0.8, 3.0), r"0.20 m from an obstacle, with a radius of 0.27 m"),
         ({"start": (9.0, 1.0, 0.0)}, (9.0, 1.0), "off the map"),
         ({"goal": (1.1, 4.0, 0.0)}, (1.1, 4.0), "goal of the robot is at .* inside an obstacle"),
+        (
+            {"start": (-4.8, 3.0, 0.0)},
+            (-4.8, 3.0),
+            "starts at .* 0.200 m from the border of the map, expected 0.280 m for a radius of 0.27 m",
+        ),
+        (
+            {"goal": (6.9, -3.6, 0.0)},
+            (6.9, -3.6),
+            "goal of the robot is at .* 0.100 m from the border of the map, expected 0.270 m for",
+        ),
         ({"radius": 0.45}, (4.0, 1.0), "where a disc of 0.45 m cannot get from its start"),
         ({"people": [person((-2.0, 2.0), (0.0, 0.0), (1.3, 2.0))]}, (1.3, 2.0), "waypoint 1 of pedestrian 0 is at .* inside"),
         ({"people": [person((-2.0, 2.0), (4.0, 0.0), radius=0.45)]}, (4.0, 0.0), "waypoint 0 of pedestrian 0 .* disc of 0.45 m"),
@@ -57,6 +67,18 @@ def test_what_is_wrong_is_said_with_its_place(change, place, words):
     (found,) = faults(task(**change))
     assert (found.x, found.y) == place
     assert re.search(words, found.text)
+
+
+def test_pedestrians_may_reach_over_the_border_of_the_map_and_robots_may_stand_beside_it():
+    coming = person((-4.98, 2.0), (6.95, -3.97), (-4.9, 4.9))
+    assert faults(task(start=(-4.717, 3.0, 0.2), goal=(6.73, -3.73, 0.0), people=[coming])) == []
+
+
+def test_a_gap_between_a_wall_and_the_border_that_is_too_narrow_is_no_way_for_robots_but_one_for_pedestrians():
+    yard = Map.from_shapes(segments=[(1.0, -3.5, 1.0, 9.0)], bounds=(-5.0, -4.0, 7.0, 5.0), resolution=0.05, name="yard")
+    (found,) = faults(task(place=yard, people=[person((-2.0, 2.0), (4.0, 4.0))]))
+    assert found.text.endswith("where a disc of 0.27 m cannot get from its start") and found.key == "goal"
+    assert faults(task(place=yard, radius=0.2, people=[person((-2.0, 2.0), (4.0, 4.0))])) == []
 
 
 def test_a_scenario_file_is_read_with_its_world(tmp_path):

@@ -51,6 +51,12 @@ def forgets_the_origin(find, request):
     return find(replace(request, map=hall()))
 
 
+def forgets_the_border(find, request):
+    m = request.map
+    wider = tuple(v - 10 * m.resolution for v in m.origin)
+    return find(replace(request, map=replace(m, occupied=np.pad(m.occupied, 10), origin=wider)))
+
+
 def leaves_the_goal_out(find, request):
     found = find(request)
     return None if found is None else found[: max(len(found) - 5, 1)]
@@ -75,6 +81,7 @@ BAD = {
     takes_rows_for_columns: "does not start at",
     forgets_the_radius: "the wall is",
     forgets_the_origin: "moved by whole cells",
+    forgets_the_border: "the border is|wider than the radius",
     leaves_the_goal_out: "does not end at",
     raises_without_a_way: "a goal in a pillar: raises AttributeError",
     writes_to_the_request: "writes to start",

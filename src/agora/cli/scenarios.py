@@ -112,9 +112,17 @@ def validate(
             continue
         picture = output / f"{Path(name).stem}.faults.png"
         _picture(task, situation, found, name, picture)
-        wrong += [f"{name}: {fault.text}" for fault in found] + [f"{name}: marked in {picture}"]
+        wrong += [f"{_where(name, fault)}: {fault.text}" for fault in found] + [f"{name}: marked in {picture}"]
     if wrong:
         raise InputError("\n".join(wrong))
+
+
+def _where(name: str, fault: Fault) -> str:
+    """The place of a fault in words: file, line and key of a robot's pose, else the name of the file or card."""
+    from agora.documents import located
+
+    kind, number = fault.of
+    return located(Path(name), "robots", number, fault.key) if _is_file(name) and kind == "robot" and fault.key else name
 
 
 @scenarios.command()

@@ -27,11 +27,12 @@ _CIRCLE = np.stack([[round(f(2.0 * math.pi * k / 16), 12) for k in range(16)] fo
 
 
 def disc_inside(corners: Array) -> Floats:
-    """Radius (N,) of the disc inside outlines (N, V, 2) about their origin, m."""
+    """Radius (N,) of the disc inside convex outlines (N, V, 2) about their origin, m; 0 if the origin is outside an outline."""
     edge = np.roll(corners, -1, axis=1) - corners
-    area = np.abs(corners[..., 0] * edge[..., 1] - corners[..., 1] * edge[..., 0])
+    area = corners[..., 0] * edge[..., 1] - corners[..., 1] * edge[..., 0]
     long = np.hypot(edge[..., 0], edge[..., 1])
-    radius: Floats = np.divide(area, long, out=np.full_like(area, np.inf), where=long > 0.0).min(axis=1)
+    radius: Floats = np.divide(np.abs(area), long, out=np.full_like(area, np.inf), where=long > 0.0).min(axis=1)
+    radius[(area > 0.0).any(axis=1) & (area < 0.0).any(axis=1)] = 0.0
     return radius
 
 

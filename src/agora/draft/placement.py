@@ -15,9 +15,12 @@ from agora.maps.distance import edges_of, gap_to_shapes, inside_all
 from agora.maps.grid import Map
 from agora.seeds import Stream
 
+_PADDING = 0.01  # m, of `agora.costmap.window.Window`
+_ROUNDED = 1e-5  # m
+
 
 @functools.lru_cache(maxsize=16)
-def component_of(map: Map, clearance: float) -> Ints:
+def component_of(map: Map, clearance: float, *, inside: bool = False) -> Ints:
     """Return the component (rows, columns) of each cell that a disc can go between: 1 the largest, 0 where it does not fit.
 
     A disc fits in a known cell whose clearance is above its radius and half a cell; it goes from cell to cell across sides, as A*
@@ -26,10 +29,14 @@ def component_of(map: Map, clearance: float) -> Ints:
     Args:
         map: the surroundings.
         clearance: radius of the disc, m.
+        inside: whether the disc stays on the map, as robots do; pedestrians may reach over its border.
     """
     from scipy.ndimage import label
 
-    free = map.clearance > np.float32(max(clearance, 0.5 * map.resolution))
+    field = map.clearance_inside(clearance) if inside else map.clearance
+    if inside and field is map.clearance:
+        return component_of(map, clearance)
+    free = field > np.float32(max(clearance, 0.5 * map.resolution))
     if map.unknown is not None:
         free &= ~map.unknown
     labels, count = label(free)
@@ -39,6 +46,20 @@ def component_of(map: Map, clearance: float) -> Ints:
     result: Ints = number[labels]
     result.flags.writeable = False
     return result
+
+
+def room_at_border(radius: float, heading: float | None = None) -> float:
+    """Return the least distance of a robot's place from the border of the map, m.
+
+    Planners do not set out while a footprint that is padded by 0.01 m along both of the robot's axes reaches over the border.
+
+    Args:
+        radius: radius of the robot, m.
+        heading: heading at a start, rad; None for a goal.
+    """
+    if heading is None:
+        return radius - _ROUNDED
+    return radius + _PADDING * (abs(math.cos(heading)) + abs(math.sin(heading))) + _ROUNDED
 
 
 @functools.lru_cache(maxsize=16)
@@ -79,7 +100,8 @@ def place(
 
     Every point is at least ``clearance`` from the border of the map and from every occupied or unknown cell (the whole square, not
     its centre), segment, polygon and disc; the clearance field at it is not below ``clearance`` either. Its cell is in one
-    component for a disc of radius ``passage``, so that a global planner finds a path between any two of the points.
+    component for a disc of radius ``passage`` that stays on the map, so that a global planner finds a path between any two of the
+    points.
 
     Args:
         stream: stream of random numbers.
@@ -107,6 +129,8 @@ def place(
     discs = np.zeros((0, 3)) if keep_out is None else np.asarray(keep_out, np.float64).reshape(-1, 3)
     areas = _areas(region)
     cells = _candidates(map, clearance, passage, areas, connected_to)
+    parts = component_of(map, passage, inside=True)
+    part = _main_part(map, parts, cells, connected_to)
     limit = attempts * count if len(cells) else 0
     points: list[Doubles] = []
     taken = _Taken(apart)
@@ -114,7 +138,8 @@ def place(
         batch = min(max(64, 2 * count), 4096)
         limit -= batch
         drawn = _draw(stream, map, cells, batch)
-        for point in drawn[have_room(map, drawn, clearance, areas, forbidden)]:
+        joined = (parts[map.cell_of(drawn)] == part) | (part == 0)
+        for point in drawn[joined & have_room(map, drawn, clearance, areas, forbidden)]:
             if len(points) == count:
                 break
             if (np.hypot(*(discs[:, :2] - point).T) >= discs[:, 2]).all() and taken.take(point):
@@ -200,6 +225,14 @@ def _candidates(map: Map, clearance: float, passage: float, areas: list[Doubles]
     return _cells(map, clearance, passage, number, boxes)
 
 
+def _main_part(map: Map, parts: Ints, cells: Array, connected_to: ArrayLike | None) -> int:
+    """Number of the component of a disc that stays on the map: that of a point, or the largest among cells; 0 if it has none."""
+    if connected_to is not None:
+        return int(parts[map.cell_of(np.asarray(connected_to, np.float64)[:2])])
+    among = parts.reshape(-1)[cells]
+    return int(np.argmax(np.bincount(among[among > 0], minlength=1)))
+
+
 @functools.lru_cache(maxsize=64)
 def _cells(map: Map, clearance: float, passage: float, number: int, boxes: tuple[tuple[float, ...], ...] = ()) -> Array:
     """Numbers of the cells of component ``number``, the largest in the boxes for 0, that may hold a point; boxes in cells."""
@@ -218,8 +251,7 @@ def _cells(map: Map, clearance: float, passage: float, number: int, boxes: tuple
 
 def have_room(map: Map, points: Doubles, clearance: float, areas: list[Doubles], forbidden: Sequence[Doubles]) -> Bools:
     """Return which points keep the clearance to everything static and forbidden, and are in an area."""
-    lower, upper = np.array(map.origin) + clearance, np.array(map.origin) + map.size - clearance
-    allowed = np.asarray(((points >= lower) & (points <= upper)).all(axis=1))
+    allowed = np.asarray(map.margin(points) >= clearance)
     if areas:
         allowed &= np.any([inside_all(area, points) for area in areas], axis=0)
     if forbidden:

@@ -10,7 +10,7 @@ import numpy as np
 
 from agora.core.state import Bools, Doubles
 from agora.draft.people import People, Person
-from agora.draft.placement import have_room, place
+from agora.draft.placement import have_room, place, room_at_border
 from agora.draft.surroundings import Surroundings
 from agora.errors import PlacementError
 from agora.maps.grid import Map
@@ -78,6 +78,16 @@ class Task:
         """Radius of the largest disc that fits the outline of every robot, m."""
         return min((model.inscribed_radius for model in self.models), default=self.radius)
 
+    def check_robot(self, robot: int, start: Doubles, goal: Doubles) -> None:
+        """Make sure that the start and the goal of a robot that the scenario names are on the map, with room, and in no obstacle.
+
+        Raises:
+            PlacementError: they are not.
+        """
+        radius = self.models[robot % len(self.models)].radius if self.models else self.radius
+        self.check_free("it", start, "robots", robot, "start", margin=room_at_border(radius, float(start[2])))
+        self.check_free("it", goal, "robots", robot, "goal", margin=room_at_border(radius))
+
     def bodies(self) -> Doubles:
         """Discs (N, 3) of the pedestrians so far, m; they are only added to."""
         new = [[*person.position, person.radius] for person in self.pedestrians[len(self._bodies) :]]
@@ -110,13 +120,22 @@ class Task:
             self.map = replace(self.map, discs=discs, polygons=self.map.polygons + polygons)
             self.things.extend(things)
 
-    def check_free(self, who: str, point: Doubles, *keys: str | int) -> None:
+    def check_free(self, who: str, point: Doubles, *keys: str | int, margin: float = 0.0) -> None:
         """Make sure that the place of somebody whom the scenario names at ``keys`` is on the map and in no obstacle.
+
+        Args:
+            who: subject of the message.
+            point: (2 or more) m.
+            keys: keys of the place in the scenario.
+            margin: least distance from the border of the map, m.
 
         Raises:
             PlacementError: it is not.
         """
         self.check_inside(who, point, *keys)
+        if (kept := float(self.map.margin(point[:2]))) < margin:
+            fault = f"{kept:.3f} m from the border of map {self.map.name!r}, expected {margin:.3f} m"
+            raise self._misplaced(who, point, fault, *keys)
         if float(self.map.gap(point[None, :2], limit=self.radius)[0]) <= 0.0:
             raise self._misplaced(who, point, f"inside an obstacle of map {self.map.name!r}", *keys)
 

@@ -14,7 +14,7 @@ import numpy as np
 from agora.core.jit import hidden, lean_kernel
 from agora.core.scalar import ZERO
 from agora.core.state import LEAVE
-from agora.engine.taken import ROOM
+from agora.engine.taken import PATIENCE, ROOM
 
 LOOK = np.float32(2.0)
 """s, for which a moving robot must stay clear of the entrance at its present velocity."""
@@ -51,18 +51,18 @@ def _come(after, traits, waypoints, w, i):
 
 
 @hidden
-def _has_left(after, waypoints, w, i):
-    """Return whether pedestrian i is at the last waypoint of a list at whose end it leaves."""
+def _has_left(after, waypoints, kept_off, w, i):
+    """Return whether pedestrian i is at the last waypoint of a list at whose end it leaves, or as near as walls let it come."""
     last = waypoints.count[w, i] - 1
     if waypoints.mode[w, i] != LEAVE or waypoints.index[w, i] < last:
         return False
     dx, dy = waypoints.list_x[w, i, last] - after.x[w, i], waypoints.list_y[w, i, last] - after.y[w, i]
     reach = max(waypoints.tolerance[w, i], _OUT)
-    return dx * dx + dy * dy <= reach * reach
+    return dx * dx + dy * dy <= reach * reach or kept_off[w, i] > PATIENCE
 
 
 @lean_kernel
-def come_and_go(dt, visits, now, after, traits, waypoints, robots, robot_traits, clock, first, last):
+def come_and_go(dt, visits, now, after, traits, waypoints, robots, robot_traits, clock, kept_off, first, last):
     """Let pedestrians of worlds ``first <= w < last`` come in and leave at the end of a physics step.
 
     Args:
@@ -71,6 +71,7 @@ def come_and_go(dt, visits, now, after, traits, waypoints, robots, robot_traits,
         now: pedestrians at the beginning of the step.
         after: pedestrians at its end.
         robots: robots at the beginning of the step.
+        kept_off: (W, P) time for which walls have kept a pedestrian off its waypoint, s (`agora.engine.taken`).
     """
     for w in range(first, last):
         if clock.done[w] or not visits[w]:
@@ -82,7 +83,7 @@ def come_and_go(dt, visits, now, after, traits, waypoints, robots, robot_traits,
         traits.count[w] = count
         for i in range(traits.count[w]):
             if after.active[w, i]:
-                if _has_left(after, waypoints, w, i):
+                if _has_left(after, waypoints, kept_off, w, i):
                     after.active[w, i], after.vx[w, i], after.vy[w, i] = False, ZERO, ZERO
             elif waypoints.enters[w, i] > ZERO:
                 after.x[w, i], after.y[w, i] = now.x[w, i], now.y[w, i]

@@ -16,7 +16,7 @@ from agora.engine.careful import HEEDLESS, MINDS, hold_back
 from agora.engine.comings import come_and_go
 from agora.engine.gait import Ahead, Gait, walk
 from agora.engine.heed import Heed
-from agora.engine.pedestrian_kernels import advance_pedestrians, choose_velocities, find_unwalkable, settle, take_forces
+from agora.engine.pedestrian_kernels import LARGEST, advance_pedestrians, choose_velocities, find_unwalkable, settle, take_forces
 from agora.engine.routes import Routing
 from agora.engine.scene import CrowdReader
 from agora.engine.sidestep import step_aside
@@ -119,7 +119,7 @@ class EngineCrowd:
         self._answers = np.zeros((max(len(models), 1), 2, worlds, slots), np.float32)
         self.fed: Fed | None = fed(worlds, slots) if is_fed else None
         self._forced: Ints = np.zeros((worlds, slots), np.int32) if self.fed is None else self.fed.how
-        self._restless = np.zeros((worlds, slots), np.float32)
+        self._restless, self._kept_off = np.zeros((2, worlds, slots), np.float32)
         self._careful, self._yields = careful and bool(models), yields
         self._visits = np.zeros(worlds, np.bool_)
         self._gait = Gait(*np.zeros((7, worlds, slots), np.float32))
@@ -154,7 +154,7 @@ class EngineCrowd:
         Raises:
             InputError: a pedestrian has the number of a model that there is not.
         """
-        for field in (self._restless, *self._gait, *(self.fed or ())):
+        for field in (self._restless, self._kept_off, *self._gait, *(self.fed or ())):
             field[world] = 0
         heading = self._world.pedestrians.heading[world]
         self._gait.facing_x[world], self._gait.facing_y[world] = np.cos(heading), np.sin(heading)
@@ -275,23 +275,28 @@ class EngineCrowd:
             yield bind(step_aside, step[0], step[2], *how, people, self._generations[there], world.traits, *seen)
         if self._careful and substep == self.substeps:
             after = self._generations[there]
-            yield bind(pass_taken, step[1], self._bits, after, world.traits, world.waypoints, *machines, world.status.clock)
+            places = (world.maps, after, world.traits, world.waypoints, *machines, world.status.clock, self._kept_off)
+            yield bind(pass_taken, step[0], step[1], self._bits, *places)
         if substep == self.substeps:
             now, after = world.generation(robots)[0], self._generations[there]
-            yield bind(come_and_go, step[0], self._visits, now, after, world.traits, world.waypoints, *machines, world.status.clock)
+            people = (now, after, world.traits, world.waypoints, *machines, world.status.clock, self._kept_off)
+            yield bind(come_and_go, step[0], self._visits, *people)
 
     def _checked(self, people: Pedestrians) -> Work:
-        """A function that raises `InputError` where a crowd model has chosen a velocity that is not finite."""
-        find = bind(find_unwalkable, people, *self._chosen)
+        """A function that raises `InputError` if an answer of a crowd model is not finite or beyond anything a body can do."""
+        find = bind(find_unwalkable, people, self.number, self._answers)
 
         def check(first: int, last: int) -> None:
             found = find(first, last)
             if found >= 0:
                 w, i = divmod(found, self._world.slots)
-                name = type(self._models[self.number[w, i]]).__name__
-                raise InputError(
-                    f"crowd model {name} returned values that are not finite, for pedestrian {self._world.traits.id[w, i]}"
-                )
+                k, whom = self.number[w, i], self._world.traits.id[w, i]
+                name, answer = type(self._models[k]).__name__, self._answers[k, :, w, i]
+                if not np.isfinite(answer).all():
+                    raise InputError(f"crowd model {name} returned values that are not finite, for pedestrian {whom}")
+                unit = "m/s2" if self._models[k].declares.output == "acceleration" else "m/s"
+                given = f"({answer[0]:.3g}, {answer[1]:.3g}) {unit}"
+                raise InputError(f"crowd model {name} returned {given} for pedestrian {whom}; expected at most {LARGEST:g} {unit}")
 
         return check
 

@@ -14,7 +14,9 @@ from agora.world.records import ADDED
 from agora.world.replayed import place_replayed
 
 _TINY = np.float32(1e-12)
-_LARGEST = np.float32(np.finfo(np.float32).max)
+LARGEST = np.float32(1e6)
+"""Largest acceleration, m/s2, or velocity, m/s, along an axis that a crowd model may answer with."""
+
 _WALKING = np.float32(0.05)  # below this speed, m/s, a pedestrian keeps its heading
 
 
@@ -68,12 +70,20 @@ def choose_velocities(dt, substep, substeps, acceleration, factor, number, now, 
 
 
 @lean_kernel
-def find_unwalkable(now, x, y, first, last):
-    """Return ``w * P + i`` of the first pedestrian whose chosen velocity (W, P) is not finite; -1 where all are."""
+def find_unwalkable(now, number, answers, first, last):
+    """Return ``w * P + i`` of the first pedestrian whose model's answer is not finite or beyond `LARGEST`; -1 if there is none.
+
+    Args:
+        now: pedestrians at the beginning of the substep.
+        number: (W, P) number of the model that moves a pedestrian.
+        answers: (K, 2, W, P) answers of the models.
+    """
+    slots = number.shape[1]
     for w in range(first, last):
-        for i in range(x.shape[1]):
-            if now.active[w, i] and not (abs(x[w, i]) <= _LARGEST and abs(y[w, i]) <= _LARGEST):
-                return w * x.shape[1] + i
+        for i in range(slots):
+            x, y = answers[number[w, i], 0, w, i], answers[number[w, i], 1, w, i]
+            if now.active[w, i] and not (abs(x) <= LARGEST and abs(y) <= LARGEST):
+                return w * slots + i
     return -1
 
 

@@ -1,7 +1,11 @@
-"""Waypoints that are taken: nobody waits for a place on which somebody else stands.
+"""Waypoints out of reach: nobody waits for a place on which somebody else stands, or from which walls keep people off.
 
 Where a body stands so near to a waypoint that nobody else comes within its tolerance, whoever is a step away from that body goes on
 to the next one.
+
+Most crowd models keep people some way off walls. They come to rest in front of a waypoint beside a wall, above all of one in a
+corner, and would wait there for ever. A pedestrian that has stood near such a waypoint for a while goes on to the next one, or
+leaves there.
 """
 
 from __future__ import annotations
@@ -10,8 +14,10 @@ import math
 
 import numpy as np
 
-from agora.core.jit import inlined, lean_inlined, lean_kernel
+from agora.core.field import distance_at
+from agora.core.jit import hidden, inlined, lean_inlined, lean_kernel
 from agora.core.scalar import TWO, ZERO
+from agora.core.state import LEAVE
 from agora.engine.pedestrian_kernels import next_waypoint
 from agora.pedestrians.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS, lanes
 
@@ -20,6 +26,9 @@ STANDS = np.float32(0.1)
 
 ROOM = np.float32(0.2)
 """m, that people leave between bodies."""
+
+PATIENCE = np.float32(4.0)
+"""s, for which a pedestrian stands near a waypoint beside a wall before it counts as reached."""
 
 _STEP = np.float32(0.5)  # m
 _NEAR = np.float32(3.0)  # m, at most, from the waypoint
@@ -62,15 +71,33 @@ def _widest(traits, robot_traits, w):
     return widest
 
 
+@hidden
+def _is_kept_off(maps, people, traits, waypoints, w, i):
+    """Return whether pedestrian i, on its way to a waypoint that is nearer to a wall than people walk, stands before it."""
+    k = waypoints.index[w, i]
+    tx, ty, room = waypoints.list_x[w, i, k], waypoints.list_y[w, i, k], traits.radius[w, i] + ROOM
+    if waypoints.x[w, i] != tx or waypoints.y[w, i] != ty or not traits.speed[w, i] > ZERO:
+        return False
+    vx, vy, dx, dy = people.vx[w, i], people.vy[w, i], tx - people.x[w, i], ty - people.y[w, i]
+    reach = waypoints.tolerance[w, i] + TWO * room
+    if vx * vx + vy * vy >= STANDS * STANDS or dx * dx + dy * dy > reach * reach:
+        return False
+    return distance_at(maps, maps.index[w], tx, ty) < room
+
+
 @lean_kernel
-def pass_taken(substep, sees, people, traits, waypoints, robots, robot_traits, clock, first, last):
-    """Make the next waypoint current where somebody stands on the current one.
+def pass_taken(
+    dt, substep, sees, maps, people, traits, waypoints, robots, robot_traits, clock, kept_off, first, last
+):  # fmt: skip
+    """Make the next waypoint current where somebody stands on the current one, or where walls keep a pedestrian off it.
 
     Args:
+        dt: physics step, s.
         substep: the last substep of the step, from 1.
         sees: bits as for crowd models (`agora.interfaces.CompiledCrowdModel`).
         people: pedestrians at the end of the step.
         robots: robots at its beginning.
+        kept_off: (W, P) time for which walls have kept a pedestrian off its waypoint, s.
     """
     for w in range(first, last):
         if clock.done[w]:
@@ -78,7 +105,14 @@ def pass_taken(substep, sees, people, traits, waypoints, robots, robot_traits, c
         widest = _widest(traits, robot_traits, w)
         for i in range(traits.count[w]):
             k = waypoints.index[w, i]
-            if waypoints.count[w, i] < 2 or not people.active[w, i]:
+            if waypoints.count[w, i] < 1 or not people.active[w, i]:
+                continue
+            kept_off[w, i] = kept_off[w, i] + dt if _is_kept_off(maps, people, traits, waypoints, w, i) else ZERO
+            if waypoints.count[w, i] < 2:
+                continue
+            if kept_off[w, i] > PATIENCE and k < waypoints.count[w, i] - (waypoints.mode[w, i] == LEAVE):
+                kept_off[w, i] = ZERO
+                next_waypoint(traits, waypoints, clock, w, i, substep)
                 continue
             dx, dy = waypoints.list_x[w, i, k] - people.x[w, i], waypoints.list_y[w, i, k] - people.y[w, i]
             far = min(TWO * (traits.radius[w, i] + ROOM + widest) + _STEP - waypoints.tolerance[w, i], _NEAR)

@@ -65,6 +65,9 @@ class CrowdScene:
     dt: float
 
 
+FASTEST = 100.0
+"""Largest ``max_speed_factor``, in preferred speeds."""
+
 Output = Literal["acceleration", "velocity"]
 LastStep = Literal["all", "robots", "nothing"]
 
@@ -75,7 +78,7 @@ class CrowdDeclaration:
 
     Attributes:
         output: kind of its answer: accelerations, m/s2, or velocities, m/s.
-        max_speed_factor: cap of the speed, in preferred speeds.
+        max_speed_factor: cap of the speed, in preferred speeds, at most 100.
         max_step: longest step that it may be called with, s. With a shorter one than the suite's crowd period it is called more
             often, and ``dt`` is that step (`agora.engine.crowd`).
         last_step: parties that its pedestrians do not step into where the suite's crowd is not ``faithful``
@@ -94,6 +97,8 @@ class CrowdDeclaration:
         for name, known in {"output": get_args(Output), "last_step": get_args(LastStep)}.items():
             if (value := vars(self)[name]) not in known:
                 raise InputError(f"{name} is {value!r}; expected one of {', '.join(map(repr, known))}")
+        if not (isinstance(self.max_speed_factor, int | float) and 0 < self.max_speed_factor <= FASTEST):
+            raise InputError(f"max_speed_factor is {self.max_speed_factor!r}; expected a number above 0, at most {FASTEST:g}")
         if not (isinstance(self.max_step, int | float) and self.max_step > 0):
             raise InputError(f"max_step is {self.max_step!r}; expected a number of seconds above 0")
 

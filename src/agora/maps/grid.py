@@ -60,6 +60,10 @@ def check_size(rows: int, columns: int, resolution: float, where: str) -> None:
 class Map:
     """Static surroundings in the map frame; arrays are read-only, grids are indexed [row, column], row grows with y.
 
+    Of the space beyond the border nothing is known. Robots keep their radius from the border: no robot starts, has its goal or is
+    led nearer to it, and costmaps are 255 beyond it. It is no obstacle, though: it ends no beam, and a robot or pedestrian that
+    crosses it touches nothing. Only the middle of a pedestrian has to be on the map (docs/decisions/2026-11-29-borders.md).
+
     Attributes:
         name: name in messages and tables.
         resolution: length of a cell, m.
@@ -237,6 +241,32 @@ class Map:
         return self.clearance <= np.float32(0.5 * self.resolution) if self.has_shapes else self.occupied
 
     @cached_property
+    def _kept_inside(self) -> dict[int, Floats]:
+        """The fields that `clearance_inside` has made so far, by the number of cells at the border in which a disc does not fit."""
+        return {}
+
+    def clearance_inside(self, radius: float) -> Floats:
+        """Return `clearance` (rows, columns) for a disc that stays on the map, m.
+
+        In the cells at the border that lie within ``radius`` of it, the space beyond the border counts as an obstacle; in all other
+        cells it does not.
+
+        Args:
+            radius: radius of the disc, m.
+        """
+        cells = min(math.ceil(radius / self.resolution - 1e-6) - 1, (min(self.shape) + 1) // 2)
+        if cells not in self._kept_inside:
+            field = self.clearance
+            for k in range(cells):
+                edge = np.float32((k + 1) * self.resolution)
+                for side in (np.s_[k], np.s_[-1 - k], np.s_[:, k], np.s_[:, -1 - k]):
+                    if (field[side] > edge).any():
+                        field = field.copy() if field is self.clearance else field
+                        np.minimum(field[side], edge, out=field[side])
+            self._kept_inside[cells] = field
+        return self._kept_inside[cells]
+
+    @cached_property
     def _known(self) -> tuple[Bools, Floats]:
         """The cells that are occupied or unknown, and the distance to them."""
         if self.unknown is None:
@@ -261,6 +291,12 @@ class Map:
         """Return whether points (..., 2) lie on the map."""
         offset = np.asarray(points, np.float64) - self.origin
         return np.asarray(((offset >= 0) & (offset < self.size)).all(-1))
+
+    def margin(self, points: ArrayLike) -> Doubles:
+        """Return the distance from points (..., 2) to the border of the map, m; negative outside."""
+        offset = np.asarray(points, np.float64) - self.origin
+        margin: Doubles = np.minimum(offset, self.size - offset).min(axis=-1)
+        return margin
 
     def cell_of(self, points: ArrayLike) -> tuple[Ints, Ints]:
         """Return row and column of the cells that hold points (..., 2); outside the map they are beyond its size or negative."""

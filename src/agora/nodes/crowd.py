@@ -12,6 +12,7 @@ from agora.core.state import Array, Bools, Doubles, Floats, Minds, Pedestrians, 
 from agora.engine.conditions import Conditions
 from agora.engine.crowd import EngineCrowd
 from agora.engine.engine import Engine
+from agora.engine.pedestrian_kernels import LARGEST
 from agora.errors import InputError
 from agora.maps.grid import Map
 from agora.simulators.native import Native
@@ -162,7 +163,7 @@ class Crowd:
             how: added to what the crowd model says, or in place of it.
 
         Raises:
-            InputError: a force that is not finite.
+            InputError: a force that is not finite, or is above `agora.engine.pedestrian_kernels.LARGEST`.
         """
         if self._crowd.fed is None:
             self._is_fed = True
@@ -171,6 +172,8 @@ class Crowd:
         assert fed is not None
         if not np.isfinite(forces).all():
             raise InputError("a force is not finite")
+        if (np.abs(forces) > LARGEST).any():
+            raise InputError(f"a force of {np.abs(forces).max():.3g} m/s2 acts on a pedestrian; expected at most {LARGEST:g} m/s2")
         fed.how[0] = 0
         fed.how[0, slots] = _HOW[how]
         fed.x[0, slots], fed.y[0, slots] = np.asarray(forces, np.float32).reshape(-1, 2).T

@@ -255,7 +255,7 @@ def path_to(
 
 def _beside(place: Map, goal: Doubles, radius: float, tolerance: float) -> Doubles | None:
     """The cell's centre nearest to a goal that has room for a robot, with the goal's heading; None if it is too far."""
-    free = place.centre_of(*np.nonzero(place.clearance > radius))
+    free = place.centre_of(*np.nonzero(place.clearance_inside(radius) > radius))
     away = np.hypot(*(free - goal[:2]).T)
     if not len(away) or away.min() > tolerance:
         return None
@@ -265,8 +265,8 @@ def _beside(place: Map, goal: Doubles, radius: float, tolerance: float) -> Doubl
 def _why(model: RobotModel, place: Map, start: Doubles, end: Doubles) -> FlexError:
     """The reason why there is no path."""
     for pose, outcome, name in ((start, GetPath.BLOCKED_START, "start"), (end, GetPath.BLOCKED_GOAL, "goal")):
-        room = float(place.clearance_at(pose[:2]))
-        if room <= model.inscribed_radius:
-            needed = f"it needs {model.inscribed_radius:.2f} m"
-            return FlexError(outcome, f"the {name} {place.place(pose)} is {room:.2f} m from an obstacle, {needed}")
+        room, margin = float(place.clearance_at(pose[:2])), float(place.margin(pose[:2]))
+        if min(room, margin) <= model.inscribed_radius:
+            near = f"{room:.2f} m from an obstacle" if room <= margin else f"{margin:.2f} m from the border of the map"
+            return FlexError(outcome, f"the {name} {place.place(pose)} is {near}, it needs {model.inscribed_radius:.2f} m")
     return FlexError(GetPath.NO_PATH_FOUND, f"no way from {place.place(start)} to {place.place(end)} is wide enough")

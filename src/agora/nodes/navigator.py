@@ -386,11 +386,10 @@ class Navigator:
         there = place.place(goal)
         if not place.contains(goal[:2]):
             return f"{self.names[robot]} has no path: its goal {there} is outside the map"
-        room = float(place.clearance_at(goal[:2]))
-        if room <= model.radius:
-            return (
-                f"{self.names[robot]} has no path: its goal {there} is {room:.2f} m from an obstacle, it needs {model.radius:.2f} m"
-            )
+        room, margin = float(place.clearance_at(goal[:2])), float(place.margin(goal[:2]))
+        if min(room, margin) <= model.radius:
+            near = f"{room:.2f} m from an obstacle" if room <= margin else f"{margin:.2f} m from the border of the map"
+            return f"{self.names[robot]} has no path: its goal {there} is {near}, it needs {model.radius:.2f} m"
         here = place.place(self._paths.pose(0, robot)[:2])
         return f"{self.names[robot]} has no path from {here} to {there}: no way is wide enough"
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from agora.core.state import Doubles
 from agora.maps.furniture import BLUE, DARK, STEEL, WHITE, Colour
-from agora.robots.model import RobotModel
+from agora.robots.model import RobotModel, radius_inside
 
 __all__ = ["body"]
 
@@ -106,6 +106,14 @@ def body(model: RobotModel) -> Body:
     return Body(parts, mass, centre, inertia, height + HOUSING / 2)
 
 
+def inner_radius(model: RobotModel) -> float:
+    """Radius of the disc inside the outline that wheels and legs are measured by, m: about the base, or if that is outside the
+    outline, about the outline's middle.
+    """
+    corners = np.array(model.footprint).reshape(-1, 2)
+    return model.inscribed_radius or radius_inside(tuple(map(tuple, corners - corners.mean(0))))
+
+
 def height_of(model: RobotModel) -> float:
     """Height of the robot, m: the model's own, or as high as wide and at most 0.3 m."""
     return model.height or min(model.radius, 0.3)
@@ -115,17 +123,17 @@ def _carriage(model: RobotModel, height: float) -> Iterator[Part]:
     """Yield the wheels or legs, and the hull above, from the ground to its height."""
     if model.kinematics == "legged":
         below, thick = 0.55 * height, 0.06 * height
-        reach = (0.85 * model.inscribed_radius - thick) / math.sqrt(2)
+        reach = (0.85 * inner_radius(model) - thick) / math.sqrt(2)
         for x, y in _corners(reach, reach):
             yield Part("cylinder", (thick, below), x, y, below / 2, colour=DARK)
     else:
-        r = min(0.28 * height, 0.3 * model.inscribed_radius)
+        r = min(0.28 * height, 0.3 * inner_radius(model))
         below = 2.1 * r
         yield from _wheels(model, r, 0.6 * r)
         yield from _hull(model, 0.5 * r, below, 0.6, DARK)
         if model.kinematics == "differential" and not _box(model):
             for x in (-0.75, 0.75):
-                yield Part("cylinder", (0.5 * r, below), x * model.inscribed_radius, 0.0, below / 2, colour=DARK)
+                yield Part("cylinder", (0.5 * r, below), x * inner_radius(model), 0.0, below / 2, colour=DARK)
     middle = below + 0.6 * (height - below)
     yield from _hull(model, below, middle, 1.0, STEEL)
     yield from _hull(model, middle, height, 0.85, BLUE)
@@ -133,7 +141,7 @@ def _carriage(model: RobotModel, height: float) -> Iterator[Part]:
 
 def _wheels(model: RobotModel, r: float, width: float) -> Iterator[Part]:
     """Wheels of radius ``r`` inside the outline: two, or four on a car, a holonomic robot or a rectangle."""
-    box, inner = _box(model), model.inscribed_radius
+    box, inner = _box(model), inner_radius(model)
     if model.kinematics == "ackermann":
         front = min(model.wheelbase or 0.0, model.radius - 2 * r)
         track = (box[3] if box else math.sqrt(max(inner**2 - r**2, 0.0))) - width / 2
@@ -180,7 +188,7 @@ def _hull(model: RobotModel, low: float, high: float, scale: float, colour: Colo
         yield Part("box", (2 * scale * length, 2 * scale * half, tall), x, y, z, heading=heading, colour=colour)
     else:
         yield from _walls(scale * np.array(model.footprint), z, tall, colour)
-        yield Part("cylinder", (0.98 * scale * model.inscribed_radius, tall), 0.0, 0.0, z, colour=colour)
+        yield Part("cylinder", (0.98 * scale * inner_radius(model), tall), 0.0, 0.0, z, colour=colour)
 
 
 def _walls(corners: Doubles, z: float, tall: float, colour: Colour) -> Iterator[Part]:
@@ -200,10 +208,10 @@ def _walls(corners: Doubles, z: float, tall: float, colour: Colour) -> Iterator[
 def _marks(model: RobotModel, height: float) -> Iterator[Part]:
     """Yield the parts that are only seen: a stripe towards the front, and the lidar."""
     box = _box(model)
-    front = 0.85 * (box[0] + box[2] if box else model.inscribed_radius)
-    size = (0.5 * front, 0.25 * model.inscribed_radius, 0.01)
+    front = 0.85 * (box[0] + box[2] if box else inner_radius(model))
+    size = (0.5 * front, 0.25 * inner_radius(model), 0.01)
     yield Part("box", size, front - size[0] / 2, 0.0, height + size[2] / 2, colour=WHITE, solid=False)
     if model.lidar:
-        radius = min(0.05, 0.25 * model.inscribed_radius)
+        radius = min(0.05, 0.25 * inner_radius(model))
         place = (model.lidar.x, model.lidar.y, height + HOUSING / 2)
         yield Part("cylinder", (radius, HOUSING), *place, colour=DARK, solid=False)

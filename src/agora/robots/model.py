@@ -29,10 +29,11 @@ _UNLIMITED = 1e6
 
 
 def radius_inside(footprint: tuple[tuple[float, float], ...]) -> float:
-    """Return the radius of the largest disc about the base inside a convex polygon, m."""
+    """Return the radius of the largest disc about the base inside a convex polygon, m; 0 if the base is outside the polygon."""
     corners = np.array(footprint)
     edges = np.roll(corners, -1, axis=0) - corners
-    return float((np.abs(edges[:, 0] * corners[:, 1] - edges[:, 1] * corners[:, 0]) / np.hypot(*edges.T)).min())
+    aside = (edges[:, 1] * corners[:, 0] - edges[:, 0] * corners[:, 1]) / np.hypot(*edges.T)
+    return float(np.abs(aside).min()) if (aside >= 0.0).all() or (aside <= 0.0).all() else 0.0
 
 
 @dataclass(frozen=True)
@@ -147,7 +148,7 @@ class RobotModel:
 
     @property
     def inscribed_radius(self) -> float:
-        """Radius of the largest disc about the base inside the footprint, m."""
+        """Radius of the largest disc about the base inside the footprint, m; 0 if the base is outside the footprint."""
         return radius_inside(self.footprint) if self.footprint else self.radius
 
     @property

@@ -9,7 +9,7 @@ import numpy as np
 
 from agora.core.state import Bools, Doubles
 from agora.draft.people import People, Person
-from agora.draft.placement import component_of, outside_of
+from agora.draft.placement import component_of, outside_of, room_at_border
 from agora.draft.surroundings import Surroundings
 from agora.draft.task import Task
 from agora.errors import InputError
@@ -30,12 +30,14 @@ class Fault(NamedTuple):
         x: its place, x, m.
         y: its place, y, m.
         of: "robot" or "pedestrian", and its number in the task; -1 for nobody.
+        key: key of a robot's pose in its entry of a scenario file, "start" or "goal"; empty for all others.
     """
 
     text: str
     x: float
     y: float
     of: tuple[str, int] = ("", -1)
+    key: str = ""
 
 
 def task_of(situation: Situation, radius: float) -> Task:
@@ -77,7 +79,7 @@ def faults(task: Task) -> list[Fault]:
     for number, (start, goals) in enumerate(task.robots):
         name = "the robot" if len(task.robots) == 1 else f"robot {number}"
         route = [("goal", goal) for goal in goals]
-        wrong = _route(task.map, name, start, route, task.radius, outside)
+        wrong = _route(task.map, name, start, route, task.radius, outside, inside=True)
         found += [fault._replace(of=("robot", number)) for fault in wrong]
     for number, person in enumerate(task.pedestrians):
         route = [(f"waypoint {k}", point) for k, point in enumerate(person.waypoints)]
@@ -86,18 +88,20 @@ def faults(task: Task) -> list[Fault]:
     return found + _overlaps(task) + _walled_talks(task)
 
 
-def _route(map: Map, who: str, start: Doubles, route: list[tuple[str, Doubles]], radius: float, outside: Bools) -> list[Fault]:
-    """Return the faults of a start and of the points that a disc is to reach from it."""
-    problem = _blocked(map, start, radius, outside)
+def _route(
+    map: Map, who: str, start: Doubles, route: list[tuple[str, Doubles]], radius: float, outside: Bools, *, inside: bool = False
+) -> list[Fault]:
+    """Return the faults of a start and of the points that a disc is to reach from it, ``inside`` the map as robots do."""
+    problem = _blocked(map, start, radius, outside) or (beside(map, start, radius, start=True) if inside else "")
     if problem:
-        return [Fault(f"{who} starts at {map.place(start)}, {problem}", float(start[0]), float(start[1]))]
-    found, home = [], part_of(map, start, radius)
+        return [Fault(f"{who} starts at {map.place(start)}, {problem}", float(start[0]), float(start[1]), key="start")]
+    found, home = [], part_of(map, start, radius, inside=inside)
     for what, point in route:
-        problem = _blocked(map, point, 0.0, outside)
-        if not problem and part_of(map, point, radius) != home:
+        problem = _blocked(map, point, 0.0, outside) or (beside(map, point, radius) if inside else "")
+        if not problem and part_of(map, point, radius, inside=inside) != home:
             problem = f"where a disc of {radius:g} m cannot get from its start"
         if problem:
-            found.append(Fault(f"{what} of {who} is at {map.place(point)}, {problem}", float(point[0]), float(point[1])))
+            found.append(Fault(f"{what} of {who} is at {map.place(point)}, {problem}", float(point[0]), float(point[1]), key=what))
     return found
 
 
@@ -108,6 +112,21 @@ def _blocked(map: Map, point: Doubles, radius: float, outside: Bools) -> str:
     if gap <= 0.0:
         return "inside an obstacle"
     return beyond(map, point, outside) or (f"{gap:.2f} m from an obstacle, with a radius of {radius:g} m" if gap < radius else "")
+
+
+def beside(map: Map, place: Doubles, radius: float, *, start: bool = False) -> str:
+    """Return that a robot's place is nearer to the border of the map than it may be, in words; empty if it is not.
+
+    Args:
+        map: map.
+        place: (3,) pose, or (2,) m.
+        radius: radius of the robot, m.
+        start: whether the robot starts there.
+    """
+    margin, least = float(map.margin(place[:2])), room_at_border(radius, float(place[2]) if start else None)
+    return (
+        "" if margin >= least else f"{margin:.3f} m from the border of the map, expected {least:.3f} m for a radius of {radius:g} m"
+    )
 
 
 def beyond(map: Map, point: Doubles, outside: Bools) -> str:
@@ -125,9 +144,16 @@ def is_walled(map: Map, point: Doubles, other: Doubles) -> bool:
     return bool((map.gap(point[:2] + along * (other[:2] - point[:2]), limit=map.resolution) <= 0.0).any())
 
 
-def part_of(map: Map, point: Doubles, radius: float) -> int:
-    """Number of the part of the map for a disc that a point belongs to, 0 for none: the nearest within two cells."""
-    labels = component_of(map, radius)
+def part_of(map: Map, point: Doubles, radius: float, *, inside: bool = False) -> int:
+    """Number of the part of the map for a disc that a point belongs to, 0 for none: the nearest within two cells.
+
+    Args:
+        map: map.
+        point: (2 or more) m.
+        radius: radius of the disc, m.
+        inside: whether the disc stays on the map, as robots do.
+    """
+    labels = component_of(map, radius, inside=inside)
     row, column = (int(v) for v in map.cell_of(point[:2]))
     rows, columns = np.mgrid[row - _NEAR : row + _NEAR + 1, column - _NEAR : column + _NEAR + 1].reshape(2, -1)
     on = (rows >= 0) & (rows < labels.shape[0]) & (columns >= 0) & (columns < labels.shape[1])

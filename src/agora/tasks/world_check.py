@@ -17,7 +17,7 @@ from agora.errors import InputError
 from agora.maps.grid import Map
 from agora.maps.place import Place, read_place
 from agora.seeds import Stream
-from agora.tasks.faults import beyond, is_walled, part_of
+from agora.tasks.faults import beside, beyond, is_walled, part_of
 from agora.tasks.obstacles.scenario import furnished, scenario_people
 
 
@@ -38,8 +38,8 @@ def check_world(folder: Path, radius: float) -> Findings:
     """Read everything in a world folder, and look whether a robot gets from place to place in it.
 
     Problems are files that cannot be read, furniture and zones outside the map, robots, goals, people and waypoints of scenarios
-    outside the map, in an obstacle, outside the walls or where the map knows nothing, goals and waypoints that cannot be reached,
-    and people who talk through a wall. People from whom walls part every robot are a remark.
+    outside the map, in an obstacle, outside the walls or where the map knows nothing, starts and goals nearer to the border of the
+    map than the robot's radius, goals and waypoints that cannot be reached, and people who talk through a wall. People from whom walls part every robot are a remark.
 
     Args:
         folder: folder of the world.
@@ -84,7 +84,7 @@ def _check_place(place: Place, folder: Path, found: Findings) -> None:
 
 
 def _check_passage(place: Place, folder: Path, radius: float, found: Findings) -> None:
-    component = component_of(place.map, radius)
+    component = component_of(place.map, radius, inside=True)
     count = int(component.max())
     if place.map.unknown is not None and place.map.unknown.all():
         grey = "all cells are unknown: no pixel is darker than occupied_thresh or lighter than free_thresh"
@@ -126,10 +126,13 @@ def _check_scenario(scenario: Scenario, file: Path, place: Place, radius: float,
     parts, outside = set(), outside_of(m, places)
     for number, robot in enumerate(scenario.robots):
         start, goal = np.array(robot.start), np.array(robot.goal)
-        wrong = {key: _why(m, pose, radius, outside) for key, pose in (("start", start), ("goal", goal))}
+        poses = {"start": start, "goal": goal}
+        wrong = {
+            key: _why(m, pose, radius, outside) or beside(m, pose, radius, start=key == "start") for key, pose in poses.items()
+        }
         found.problems += [f"{located(file, 'robots', number, key)}: is {why}" for key, why in wrong.items() if why]
         parts |= set() if wrong["start"] else {part_of(m, start, 0.0)}
-        if not any(wrong.values()) and part_of(m, start, radius) != part_of(m, goal, radius):
+        if not any(wrong.values()) and part_of(m, start, radius, inside=True) != part_of(m, goal, radius, inside=True):
             where = located(file, "robots", number, "goal")
             found.problems.append(f"{where}: a robot of radius {radius:g} m does not get there from its start")
     for number, person in people:

@@ -29,8 +29,9 @@ def check_global_planner(planner: GlobalPlanner) -> None:
     """Check a global planner against the contract of `agora.interfaces`.
 
     Its paths are finite, (K, 2) or (K, 3), begin at the start, end at the goal and keep the radius from walls, but for half a
-    cell; a goal in a wall, off the map or behind walls without a door has none, without an error; the same question gives the same
-    bits; nothing given is written to; no global generator is drawn from; on a map that is moved by whole cells the path is as long.
+    cell, and stay on the map with the whole disc, but for a cell; a goal in a wall, off the map, behind walls without a door or
+    behind a gap between a wall and the border that is too narrow has none, without an error; the same question gives the same bits;
+    nothing given is written to; no global generator is drawn from; on a map that is moved by whole cells the path is as long.
 
     Args:
         planner: planner to check.
@@ -50,7 +51,15 @@ def check_global_planner(planner: GlobalPlanner) -> None:
         if moved is None or abs(_length(moved) - _length(path)) > 0.01 * _length(path) + 0.01:
             raise check.fail(f"{where}: on the map moved by whole cells, the path is another one")
     check.finds(here, (-3.6, 7.1, 0.9), (8.4, 7.0, math.nan), "a start nearer to the wall than the radius", begins_close=True)
+    yard = _yard(1.2)
+    check.finds(yard, (-3.3, 4.0, 0.4), (8.8, 9.9, math.nan), "by a gap between a wall and the border")
+    check.finds(yard, (-3.6, 4.0, 0.4), (3.5, 3.5, math.nan), "a start nearer to the border than the radius", begins_close=True)
     check.finds_none(here)
+
+
+def _yard(gap: float) -> Map:
+    """A map without walls along its border, parted by a wall that ends ``gap`` m before it."""
+    return Map.from_shapes(segments=[[2.0, 2.3 + gap, 2.0, 12.0]], bounds=(-3.7, 2.3, 9.2, 10.4), name="yard")
 
 
 def _length(path: Floats) -> float:
@@ -94,7 +103,10 @@ class _Check:
         along = ((1.0 - share) * path[:-1] + share * path[1:]).reshape(-1, 2) if len(path) > 1 else path
         if begins_close:
             along = along[np.hypot(*(along - np.asarray(start)[:2]).T) > 2.0 * _RADIUS]
-        gap = map.clearance_at(along)
+        margin, gap = map.margin(along), map.clearance_at(along)
+        if margin.min() < _RADIUS - map.resolution:
+            point = along[np.argmin(margin)]
+            raise self.fail(f"{where}: at {point.tolist()} the border is {margin.min():.3f} m away, the radius is {_RADIUS} m")
         if gap.min() < _RADIUS - 0.5 * map.resolution:
             point = along[np.argmin(gap)]
             raise self.fail(f"{where}: at {point.tolist()} the wall is {gap.min():.3f} m away, the radius is {_RADIUS} m")
@@ -107,6 +119,7 @@ class _Check:
             ("a goal in a pillar", map, (6.3, 4.2, math.nan)),
             ("a goal off the map", map, (20.0, 4.2, math.nan)),
             ("a goal behind a wall without a door", closed, (7.0, 4.0, math.nan)),
+            ("a goal behind a gap between a wall and the border, wider than the radius", _yard(0.6), (7.0, 4.0, math.nan)),
         ):
             path = self.ask(place, (-2.9, 4.3, 0.4), goal, where)
             if path is not None:

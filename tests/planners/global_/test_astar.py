@@ -182,7 +182,7 @@ def test_the_way_around_a_wall_turns_from_tangent_to_tangent_one_way_only(start,
 
 def test_geodesic_lengths_are_at_least_straight_and_symmetric_and_straight_where_nothing_is_between(rng):
     m = cluttered(rng)
-    free = m.centre_of(*np.nonzero(m.clearance > 0.35))
+    free = m.centre_of(*np.nonzero(m.clearance_inside(0.35) > 0.35))
     straight = 0
     for _ in range(15):
         start, goal = free[rng.choice(len(free), 2)]

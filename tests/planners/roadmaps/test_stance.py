@@ -45,7 +45,7 @@ def stance(outline, radius, feet=FEET):
 
 def ground(blocked, foothold):
     rows, columns = blocked.shape
-    return Ground(blocked, foothold, np.zeros((rows + 1, columns + 1), np.int32), np.float32(CELL))
+    return Ground(blocked, foothold, np.zeros((rows + 1, columns + 1), np.int32), np.float32(CELL), np.float32(0.0))
 
 
 def cells():

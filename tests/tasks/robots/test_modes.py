@@ -2,23 +2,36 @@
 
 from __future__ import annotations
 
+import json
 import math
 
 import numpy as np
 import pytest
 
+from agora.config import build
+from agora.core.recording import Outcome
 from agora.draft.people import People
 from agora.draft.scenario import Robot, Scenario
+from agora.draft.stage import Stage
 from agora.draft.surroundings import Surroundings
 from agora.draft.task import Task
+from agora.episode import Conditions, Episodes
 from agora.errors import InputError, PlacementError
 from agora.interfaces import PathRequest
 from agora.maps.grid import Map
 from agora.planners.global_.astar import AStar
+from agora.planners.local.brne import Brne
+from agora.planners.local.dwa import Dwa
+from agora.planners.local.mpc import Mpc
+from agora.planners.local.teb import Teb
+from agora.planners.local.trajectory_rollout import TrajectoryRollout
 from agora.seeds import Stream
+from agora.tasks.faults import faults, task_of_file
 from agora.tasks.robots.explore import more_goals
+from agora.tasks.robots.guided import Guided
 from agora.tasks.robots.random import Random
 from agora.tasks.robots.scenario import Scenario as InScenario
+from agora.tasks.suite import ResetPlan, put_together
 from agora.world.trajectories import Trajectories
 
 ROOM = Map.from_shapes(
@@ -95,3 +108,49 @@ def test_robots_of_a_scenario_are_where_it_says_and_not_in_walls():
 def test_parameters_that_make_no_sense_are_refused(wrong):
     with pytest.raises(ValueError, match=f"^{next(iter(wrong))} must be"):
         Random(**wrong)
+
+
+YARD = {"name": "yard", "bounds": [0, 0, 10, 6], "resolution": 0.05}
+
+
+def in_yard(folder, start, goal, **more):
+    """The start of an episode in a yard without walls, from a scenario file, and the conditions."""
+    scenario = {"robots": [{"start": start, "goal": goal}]}
+    for name, content in (("map/shapes.yaml", YARD), ("scenarios/one.json", scenario)):
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(json.dumps(content))
+    world = {"name": "folder", "path": f"{folder}/", "scenarios": ["one"]}
+    stage = build({"name": "x", "world": world, "robots": "scenario", "robot": "jackal", "timeout": 20.0} | more, Stage)
+    return put_together(ResetPlan("yard", stage, 0, 1)), Conditions.of(stage)
+
+
+@pytest.mark.parametrize(
+    ("start", "goal", "key"),
+    [
+        ([0.02, 3], [5, 2], "start"),
+        ([0.25, 3], [5, 2], "start"),
+        ([5, 5.9], [5, 2], "start"),
+        ([5, 3], [0.02, 2], "goal"),
+        ([5, 3], [9.8, 2], "goal"),
+        ([5, 3], [5, 0.2], "goal"),
+    ],
+)
+def test_a_start_or_goal_within_the_robots_radius_of_the_border_is_refused_with_file_line_and_key(tmp_path, start, goal, key):
+    wanted = rf"one\.json:1: robots\[0\]\.{key}: it is at .*, 0\..* m from the border of map .*, expected 0.2[67]7 m"
+    with pytest.raises(PlacementError, match=wanted):
+        in_yard(tmp_path, start, goal)
+    task = task_of_file(tmp_path / "scenarios" / "one.json", 0.267)
+    assert [(fault.of, fault.key) for fault in faults(task)] == [(("robot", 0), key)]
+
+
+@pytest.mark.parametrize("planner", [Dwa(), Teb(), Mpc(), TrajectoryRollout(), Brne()], ids=lambda planner: type(planner).__name__)
+@pytest.mark.parametrize(("start", "goal"), [([0.28, 3, 0.0], [5, 2]), ([3, 0.282, 0.8], [0.27, 3])])
+def test_planners_drive_from_and_to_the_nearest_places_to_the_border_that_are_accepted(tmp_path, planner, start, goal):
+    there, conditions = in_yard(tmp_path, start, [5, 3] if isinstance(planner, Teb) else goal)  # teb keeps 0.5 m from the unknown
+    [(_, [recording])] = Episodes([there], planner, conditions)
+    assert recording.outcome is Outcome.REACHED
+
+
+def test_a_waypoint_within_the_robots_radius_of_the_border_is_refused():
+    with pytest.raises(PlacementError, match=r"waypoint 0: \(-4.80, 3.00\) has no room for a robot of radius 0.35 m"):
+        Guided(((-4.8, 3.0),)).place(task())

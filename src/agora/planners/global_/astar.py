@@ -61,7 +61,8 @@ class AStar:
         corner = np.asarray(place.origin, np.float32).astype(np.float64) + 0.5 * resolution
         ends = (np.array([request.start[:2], request.goal[:2]], np.float64) - corner) / resolution
         layer = NO_LAYER if request.cost is None else np.ascontiguousarray(request.cost, np.uint8)
-        points = self.cells(np.ascontiguousarray(place.clearance, np.float32), resolution, ends, request.radius, layer)
+        clearance = np.ascontiguousarray(place.clearance_inside(request.radius), np.float32)
+        points = self.cells(clearance, resolution, ends, request.radius, layer)
         if points is None:
             return None
         return resample(points * resolution + corner, self.spacing).astype(np.float32)
@@ -107,7 +108,7 @@ def geodesic_length(map: Map, start: ArrayLike, goal: ArrayLike, radius: float) 
 
 
 def geodesic(map: Map, start: ArrayLike, goal: ArrayLike, radius: float) -> Geodesic | None:
-    """Return a shortest collision-free path of a disc between two points; None where there is none.
+    """Return a shortest collision-free path of a disc on the map between two points; None where there is none.
 
     A straight line, where it is free. Else the shortest 8-connected paths there and back over cells with clearance above the
     radius are pulled taut between ever finer points; the shorter is taken. It is as short as any path that passes obstacles on
@@ -124,13 +125,14 @@ def geodesic(map: Map, start: ArrayLike, goal: ArrayLike, radius: float) -> Geod
     ends = (points - corner) / map.resolution
     least = max(radius, 0.5 * map.resolution)
     column, row = np.floor(ends[1] + 0.5).astype(np.int64)
-    if map.contains(points).all() and map.clearance[row, column] > least and straight(map.clearance, ends, least):
+    field = map.clearance_inside(radius)
+    if map.contains(points).all() and field[row, column] > least and straight(field, ends, least):
         return Geodesic(_length(ends) * map.resolution, points)
-    there = AStar(factor=0.0).cells(map.clearance, map.resolution, ends, radius)
+    there = AStar(factor=0.0).cells(field, map.resolution, ends, radius)
     if there is None:
         return None
-    back = AStar(factor=0.0).cells(map.clearance, map.resolution, ends[::-1], radius)
-    ways = [_taut(map.clearance, p, least) for p in (there, back) if p is not None]
+    back = AStar(factor=0.0).cells(field, map.resolution, ends[::-1], radius)
+    ways = [_taut(field, p, least) for p in (there, back) if p is not None]
     lengths = [_length(way) for way in ways]
     shorter = int(np.argmin(lengths))
     corners: Doubles = (ways[shorter][::-1] if shorter else ways[0]) * map.resolution + corner

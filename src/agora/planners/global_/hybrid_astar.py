@@ -126,7 +126,7 @@ class HybridAStar:
     def _ground(self, request: PathRequest) -> Ground:
         along, across, radius = cover(request.footprint, self.discs) if request.footprint else (np.zeros(1), 0.0, request.radius)
         return Ground(
-            clearance=np.ascontiguousarray(request.map.clearance, np.float32),
+            clearance=np.ascontiguousarray(request.map.clearance_inside(radius), np.float32),
             layer=NO_LAYER if request.cost is None else np.ascontiguousarray(request.cost, np.uint8),
             resolution=request.map.resolution,
             along=along,

@@ -90,7 +90,7 @@ class RrtStar:
 
     def _ground(self, request: PathRequest) -> Ground:
         return Ground(
-            clearance=np.ascontiguousarray(request.map.clearance, np.float32),
+            clearance=np.ascontiguousarray(request.map.clearance_inside(request.radius), np.float32),
             layer=NO_LAYER if request.cost is None else np.ascontiguousarray(request.cost, np.uint8),
             resolution=request.map.resolution,
             along=np.zeros(1),

@@ -196,7 +196,7 @@ class ThetaStar:
         corner = np.asarray(place.origin, np.float64) + 0.5 * resolution
         ends = (np.array([request.start[:2], request.goal[:2]], np.float64) - corner) / resolution
         layer = NO_LAYER if request.cost is None else np.ascontiguousarray(request.cost, np.uint8)
-        clearance = np.ascontiguousarray(place.clearance, np.float32)
+        clearance = np.ascontiguousarray(place.clearance_inside(request.radius), np.float32)
         least = max(request.radius, 0.5 * resolution)
         found = ends_of(clearance, resolution, ends, clearance > np.float32(least))
         if found is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from agora.core.state import Array, Bools, Doubles, Floats
-from agora.costmap.inflation import NO_INFORMATION, inflate
+from agora.costmap.inflation import INSCRIBED, LETHAL, NO_INFORMATION, inflate
 from agora.interfaces import PathRequest
 from agora.planners.global_.descent import descend
 from agora.planners.global_.potential import EDGE, UNREACHED, Wave, spread
@@ -40,6 +40,8 @@ def wave_path(
     """
     place, resolution = request.map, request.map.resolution
     costs = inflate(place, request.radius, inflation_radius, cost_scaling)
+    inside = place.clearance_inside(request.radius)
+    costs[(inside < place.clearance) & (costs != LETHAL)] = INSCRIBED
     if request.cost is not None:
         costs = np.maximum(costs, np.asarray(request.cost, np.uint8))
     corner = np.asarray(place.origin, np.float64) + 0.5 * resolution
@@ -50,7 +52,7 @@ def wave_path(
     escape = np.zeros((0, 2))
     free: Bools = np.isfinite(wave.prices)[costs]
     if not free[first]:
-        numbers = way_out(place.clearance, resolution, first[0] * costs.shape[1] + first[1], free)
+        numbers = way_out(inside, resolution, first[0] * costs.shape[1] + first[1], free)
         if numbers is None:
             return None
         way = centres(numbers, costs.shape[1])

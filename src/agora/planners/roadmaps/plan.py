@@ -238,8 +238,8 @@ def plan(drawing, cell, blocked, foothold, bodies, paces, start, goal, number, r
     way = np.empty((room, 3), np.float32)
     for n in range(first, last):
         counts[n], touching[n] = 0, False
-        ground = Ground(blocked[n], foothold[n], rough, cell)
         size = sizes[n]
+        ground = Ground(blocked[n], foothold[n], rough, cell, size[0] if reach[n] == ZERO else ZERO)
         stance = Stance(corners[n, :, 0], corners[n, :, 1], size[0], size[1], size[2], size[3], size[4])
         pace = Pace(paces[n, 0], paces[n, 1], paces[n, 2])
         x, y, heading = start[n, 0], start[n, 1], start[n, 2]

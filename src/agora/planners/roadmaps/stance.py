@@ -27,12 +27,14 @@ class Ground(NamedTuple):
         foothold: (rows, columns) uint8, cells that a foot may stand on.
         rough: (rows + 1, columns + 1) int32, number of cells below and left of a corner that are blocked or no foothold.
         cell: length of a cell, m.
+        margin: least distance of the robot's middle from the border of the cells, m: the robot's radius if they are a whole map.
     """
 
     blocked: Array
     foothold: Array
     rough: Array
     cell: np.float32
+    margin: np.float32
 
 
 class Stance(NamedTuple):
@@ -147,7 +149,8 @@ def holds(ground, stance, x, y, sine, cosine):
     blocked, rough, cell = ground.blocked, ground.rough, ground.cell
     rows, columns = blocked.shape
     inverse, half = ONE / cell, HALF * cell
-    if not (ZERO <= x * inverse < np.float32(columns) and ZERO <= y * inverse < np.float32(rows)):
+    right, top = np.float32(columns) * cell - ground.margin, np.float32(rows) * cell - ground.margin
+    if not (ground.margin <= x < right and ground.margin <= y < top):
         return False
     extent = stance.extent
     west, east = np.int64(np.floor((x - extent) * inverse)), np.int64(np.floor((x + extent) * inverse)) + 1

@@ -11,7 +11,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from agora.robots.body import Part, body
+from agora.robots.body import Part, body, inner_radius
 from agora.robots.model import RobotModel
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def _pushed(spec: Any, base: Any, number: int, model: RobotModel, load: float, f
     site = base.add_site(name=f"robot_{number}_push", pos=[0.0, 0.0, float(built.centre[2])])
     grip = _strongest(mass, load, friction)
     names = (f"robot_{number}_x", f"robot_{number}_y", f"robot_{number}_turn")
-    arm = model.inscribed_radius
+    arm = inner_radius(model)
     for axis, name in zip((0, 1, 5), names, strict=True):
         inertia, most = (mass, grip) if axis < 5 else (0.5 * mass * model.radius**2, grip * arm)
         motor = spec.add_actuator(name=name, target=site.name, trntype=mujoco.mjtTrn.mjTRN_SITE)
@@ -191,7 +191,7 @@ def _on_wheels(
         motor.forcelimited, motor.forcerange = 1, [-strongest, strongest]
         powered.append((name, part.x, part.y))
     # speeding up shifts weight from two drive wheels to a caster at the distance arm: a = friction (g - a height / arm)
-    lever = 0.0 if model.wheelbase else float(body(model).centre[2]) / (0.75 * model.inscribed_radius)
+    lever = 0.0 if model.wheelbase else float(body(model).centre[2]) / (0.75 * inner_radius(model))
     bears = _GRIP * friction * GRAVITY / (1.0 + friction * lever)
     turning = bears * max(side for _, _, side in powered) / (0.5 * model.radius**2)
     return Chassis(base.name, tuple(powered), r, (), tuple(steered), model.wheelbase or 0.0, bears, turning)

@@ -10,7 +10,7 @@ import numpy as np
 from agora.config import load
 from agora.core.state import Doubles
 from agora.documents import located
-from agora.draft.placement import component_of
+from agora.draft.placement import component_of, room_at_border
 from agora.draft.scenario import Pose, pose_of
 from agora.draft.task import Task
 from agora.errors import PlacementError
@@ -110,13 +110,14 @@ class Guided:
 
     def _check(self, task: Task, points: Doubles, fixed: Doubles) -> None:
         """Make sure that everything named has room for the robot and can be reached from everything else named."""
-        components = component_of(task.map, task.radius)
+        components = component_of(task.map, task.radius, inside=True)
         named: list[tuple[str, tuple[str | int, ...], Doubles]] = [("start", ("start",), pose) for pose in fixed]
         named += [(f"waypoint {k}", ("waypoints", k), pose) for k, pose in enumerate(points)]
         first = 0
-        for name, keys, (x, y, _) in named:
+        for name, keys, (x, y, heading) in named:
+            least = room_at_border(task.radius, heading if name == "start" else None)
             row, column = task.map.cell_of((x, y))
-            component = int(components[row, column]) if task.map.contains((x, y)) else 0
+            component = int(components[row, column]) if task.map.margin((x, y)) >= least else 0
             first = first or component
             if component and component == first:
                 continue

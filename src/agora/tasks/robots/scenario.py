@@ -13,22 +13,24 @@ from agora.errors import InputError
 
 @dataclass(frozen=True)
 class Scenario:
-    """Start and goal poses from the scenario file; one in a wall or off the map is an error, as are robots in each other."""
+    """Start and goal poses from the scenario file; one in a wall, or nearer to the border of the map than the robot's radius, is an
+    error, as are robots in each other.
+    """
 
     def place(self, task: Task) -> list[tuple[Doubles, Doubles]]:
         """Return start poses and goals.
 
         Raises:
             InputError: the world has no scenario.
-            PlacementError: a robot would start, or have its goal, in an obstacle or off the map; or it would start in another one.
+            PlacementError: a robot would start, or have its goal, in an obstacle or partly off the map; or it would start in
+                another one.
         """
         if task.world.scenario is None:
             raise InputError(f"robots mode 'scenario': world {task.map.name!r} has no scenario")
         placed: list[tuple[Doubles, Doubles]] = []
         for number, robot in enumerate(task.world.scenario.robots):
             start, goal = np.asarray(robot.start, float), np.asarray(robot.goal, float)
-            task.check_free("it", start, "robots", number, "start")
-            task.check_free("it", goal, "robots", number, "goal")
+            task.check_robot(number, start, goal)
             task.check_apart(f"robot {number}", start, [other for other, _ in placed], task.inscribed, "robots", number, "start")
             placed.append((start, goal[None]))
         return placed
