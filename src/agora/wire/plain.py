@@ -73,6 +73,8 @@ def from_plain(values: Any, kind: type[T], where: str) -> T:
 class _RecordBuilder(Builder):
     """Builds records that hold arrays, enumerations and other records."""
 
+    complete = True
+
     def value(self, node: Node, kind: Any, path: str) -> Any:
         if typing.get_origin(kind) is np.ndarray:
             return self.array(node, kind, path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -14,6 +15,8 @@ from agora.errors import InputError
 @dataclass(frozen=True)
 class Scenario:
     """Start and goal poses from the scenario file; one in a wall or off the map is an error, as are robots in each other."""
+
+    uses: ClassVar = frozenset({"scenario"})
 
     def place(self, task: Task) -> list[tuple[Doubles, Doubles]]:
         """Return start poses and goals.
