@@ -41,7 +41,19 @@ from agora.registry import KINDS, Named, Plug, plug_of
 from agora.registry import load as load_component
 from agora.written import dump, fields_of, names_of, plain, unread
 
-__all__ = ["build", "build_component", "dump", "load", "parse", "parse_component", "parse_components", "parse_parameters", "plain", "split"]  # noqa
+__all__ = [
+    "build",
+    "build_component",
+    "component_values",
+    "dump",
+    "load",
+    "parse",
+    "parse_component",
+    "parse_components",
+    "parse_parameters",
+    "plain",
+    "split",
+]  # noqa
 
 T = TypeVar("T")
 _MOST_PROBLEMS = 20
@@ -79,13 +91,19 @@ def parse(text: str, kind: type[T], where: str = "text", *, is_json: bool = Fals
     return cast(T, Builder(where).run(tree_of_text(text, where, is_json), kind))
 
 
-def build(values: Any, kind: type[T], where: str = "configuration") -> T:
-    """Build a ``kind`` from plain data (dicts, lists, scalars) by the same rules; ``where`` names the data in messages.
+def build(values: Any, kind: type[T], where: str = "configuration", *, complete: bool = False) -> T:
+    """Build a ``kind`` from plain data (dicts, lists, scalars) by the same rules.
+
+    Args:
+        values: the data.
+        kind: type that the data describe.
+        where: name of the data in messages.
+        complete: whether `plain` wrote the data, with every key, so that a key without effect is no mistake.
 
     Raises:
         InputError: as `load`.
     """
-    return cast(T, Builder(where).run(tree_of_plain(values, where), kind))
+    return cast(T, Builder(where, complete).run(tree_of_plain(values, where), kind))
 
 
 def build_component(kind: str, values: Mapping[str, Any], where: str = "configuration") -> Named:
@@ -114,11 +132,20 @@ def parse_component(kind: str, text: str, where: str = "configuration") -> Named
     Raises:
         InputError: no such component, a parameter that it does not have or refuses, or another form of text.
     """
+    return build_component(kind, component_values(text, where), where)
+
+
+def component_values(text: str, where: str) -> dict[str, Any]:
+    """Return the ``name`` and the parameters of a component's text, as `parse_component` takes it.
+
+    Raises:
+        InputError: it has another form.
+    """
     called = _CALLED.fullmatch(text.strip())
     name, rest = called.groups() if called else text.strip().partition(":")[::2]
     if "(" in name:
         raise InputError(f"{where}: expected name(key=value, ...), got {text.strip()!r}")
-    return build_component(kind, {"name": name.strip()} | parse_parameters(rest, where), where)
+    return {"name": name.strip()} | parse_parameters(rest, where)
 
 
 def parse_components(kind: str, text: str, where: str = "configuration") -> tuple[Named, ...]:
@@ -149,13 +176,12 @@ class Builder:
     Attributes:
         where: name of the document in messages.
         problems: problems so far, at most `_MOST_PROBLEMS`.
-        complete: whether a program wrote every key of every record, so that a key which is not read is no mistake.
+        complete: whether a program wrote every key of every record, so that a key without effect is no mistake.
     """
 
-    complete = False
-
-    def __init__(self, where: str) -> None:
+    def __init__(self, where: str, complete: bool = False) -> None:
         self.where = where
+        self.complete = complete
         self.problems: list[str] = []
 
     def run(self, node: Node, kind: Any) -> Any:
@@ -291,7 +317,7 @@ class Builder:
         if len(records) > 1:
             return self.record(node, self.member(node, records, path), path)
         for kind in fitting:
-            attempt = type(self)(self.where)
+            attempt = type(self)(self.where, self.complete)
             try:
                 value = attempt.value(node, kind, path)
             except _Wrong:

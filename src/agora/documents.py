@@ -352,7 +352,7 @@ def clipped(text: str) -> str:
 
 
 def given_at(node: Node, key: str) -> int | None:
-    """Return the line of a key, with dots between nested ones, if the tree has it; 0 if it has no lines, None if it is not there."""
+    """Return the line of a key, with dots between nested ones; 0 if the tree has no lines, None if it has no such key."""
     first, _, rest = key.partition(".")
     if not isinstance(node.value, dict) or first not in node.value:
         return None

@@ -166,7 +166,9 @@ def prepare(plan: ResetPlan) -> tuple[ResetPlan, Task, list[RobotModel]]:
     world = stage.world.part.world(names[plan.episode % len(names)], stream)
     models = _models(stage)
     if world.timeout is not None and stage.timeout != "auto":
-        raise InputError(f"timeout: has no effect in world {world.map.name!r}, which sets its own, {world.timeout:g} s; leave it out")
+        raise InputError(
+            f"timeout: has no effect in world {world.map.name!r}, which sets its own, {world.timeout:g} s; leave it out"
+        )
     ability = (min((getattr(model, name) for model in models), default=0.0) for name in ("step", "span"))
     task = Task(
         world,
@@ -366,7 +368,7 @@ def with_seed(suite: Suite, seed: int | None) -> Suite:
         other = drawn.setdefault(stage.drawn_as or stage.name, stage)
         if other.seed != stage.seed:
             raise InputError(
-                f"seed {seed}: stages {other.name!r} and {stage.name!r} of suite {suite.name!r} are drawn as one, and differ by seeds "
-                f"of their own; expected the suite's seed, {suite.seed}"
+                f"seed {seed}: stages {other.name!r} and {stage.name!r} of suite {suite.name!r} are drawn as one, and differ by "
+                f"seeds of their own; expected the suite's seed, {suite.seed}"
             )
     return replace(suite, seed=seed, stages=tuple(replace(stage, seed=None) for stage in suite.stages))

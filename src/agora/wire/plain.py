@@ -67,13 +67,11 @@ def from_plain(values: Any, kind: type[T], where: str) -> T:
     Raises:
         InputError: a key is missing or unknown, or a value, an array's type or its axes are not what the record says.
     """
-    return cast(T, _RecordBuilder(where).run(tree_of_plain(values, where), kind))
+    return cast(T, _RecordBuilder(where, complete=True).run(tree_of_plain(values, where), kind))
 
 
 class _RecordBuilder(Builder):
     """Builds records that hold arrays, enumerations and other records."""
-
-    complete = True
 
     def value(self, node: Node, kind: Any, path: str) -> Any:
         if typing.get_origin(kind) is np.ndarray:

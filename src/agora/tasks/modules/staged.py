@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import ClassVar, Any
+from typing import Any, ClassVar
 
 from agora.config import load
 from agora.errors import InputError

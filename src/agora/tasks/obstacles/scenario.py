@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 

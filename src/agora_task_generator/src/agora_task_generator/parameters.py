@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from dataclasses import replace
+from typing import Any
 
 import rosgraph
 import rospy
@@ -15,67 +15,18 @@ from agora.draft.periods import Periods
 from agora.draft.stage import CrowdSettings, NavigationSettings
 from agora.errors import InputError, UnknownNameError
 from agora.nodes.arena import crowd_model, names_plugin
-from agora.share import named_file
-from agora.tasks.robot_setup import Driver, RobotEntry, read_robot_setup
+from agora.nodes.arguments import Arguments, arguments_of
 
 _FREE_RUNNING = Periods(physics=1 / 30, control=0.1, crowd=1 / 30, sensor=0.1)
 _IN_THE_NODE = ("rviz_ui",)
 """Modules of Arena's that are always at work in this node."""
 
 
-@dataclass(frozen=True)
-class Parameters:
-    """The launch arguments that the task generator reads; their names are those of ``start_arena.launch``.
+class Parameters(Arguments):
+    """The launch arguments, of which the task generator reads those of modes, robots and crowds; their names are the launch file's.
 
     ``seed``, ``periods``, ``synchronous`` and ``suite`` count as they are at the start, the others as they are at each reset.
-
-    Attributes:
-        tm_robots: as in Arena 3.0.
-        tm_obstacles: as in Arena 3.0.
-        tm_modules: as in Arena 3.0.
-        map_file: as in Arena 3.0.
-        model: as in Arena 3.0.
-        robot_setup_file: as in Arena 3.0.
-        local_planner: local planner, or preset of one, by name, with parameters: ``dwa(vx_samples=12)``.
-        inter_planner: interplanner by name, with parameters.
-        agent_name: policy of a learned local planner.
-        global_planner: global planner by name, with parameters.
-        navigation: driver of the robots.
-        sfm: crowd model; the library's where empty, or where it is a plugin's.
-        behaviours: behaviours of the pedestrians, with commas between them: ``groups,social_states(...)``.
-        scenario_file: scenario file over that of the settings where given.
-        timeout: time limit over that of the settings where given, s.
-        episodes: number of episodes over that of the settings where given.
-        seed: seed of every random stream.
-        suite: name or path of a suite; its episodes are played instead of task modes.
-        synchronous: whether the graph runs in lock step.
-        periods: ``physics=0.05,control=0.1`` over the usual ones.
-        record_data: whether there is a recorder.
-        record_data_dir: folder of bags; the recorder reads it, too.
     """
-
-    tm_robots: str = "random"
-    tm_obstacles: str = "random"
-    tm_modules: str = ""
-    map_file: str = "hall"
-    model: str = "jackal"
-    robot_setup_file: str = ""
-    local_planner: str = "dwa"
-    inter_planner: str = ""
-    agent_name: str = ""
-    global_planner: str = "a_star"
-    navigation: Driver = "agora"
-    sfm: str = ""
-    behaviours: str = ""
-    scenario_file: str = ""
-    timeout: float | Literal["auto"] | None = None
-    episodes: int | None = None
-    seed: int = 0
-    suite: str = ""
-    synchronous: bool = False
-    periods: str = ""
-    record_data: bool = False
-    record_data_dir: str = ""
 
     @staticmethod
     def read() -> tuple[Parameters, dict[str, Any]]:
@@ -91,38 +42,12 @@ class Parameters:
 
     @staticmethod
     def of(tree: Mapping[str, Any]) -> Parameters:
-        """The parameters of plain values; a text that is empty says nothing, and roslaunch makes numbers of texts.
+        """The parameters of plain values (`agora.nodes.arguments.arguments_of`).
 
         Raises:
-            InputError: a value of another type.
+            InputError: a value of another type, or an argument that has no effect beside the others.
         """
-        values = {}
-        for field in dataclasses.fields(Parameters):
-            value = tree.get(field.name, "")
-            if value != "":
-                values[field.name] = str(value) if field.type == "str" else value
-        return build(values, Parameters, "parameters")
-
-    def robots(self) -> list[RobotEntry]:
-        """Return the robots to drive, an entry a robot, nothing left open.
-
-        Raises:
-            InputError: the robot setup file is wrong, or there is no such robot.
-        """
-        if not self.robot_setup_file:
-            given = [build({"model": self.model}, RobotEntry, "parameters")]
-        else:
-            given = read_robot_setup(named_file("robot_setup", self.robot_setup_file, ".yaml"))
-        return [
-            replace(
-                entry,
-                local_planner=entry.local_planner or self.local_planner,
-                planner="",
-                inter_planner=entry.inter_planner or self.inter_planner,
-                navigation=entry.navigation or self.navigation,
-            )
-            for entry in given
-        ]
+        return arguments_of(tree, Parameters, "parameters")
 
     def modes(self) -> dict[str, Any]:
         """Return the arguments of `agora.tasks.generator.TaskGenerator.switch`.
@@ -149,7 +74,8 @@ class Parameters:
 
     def over_settings(self) -> dict[str, Any]:
         """The settings that launch arguments decide, by Arena's names."""
-        named = {"SCENARIO_file": self.scenario_file or None, "timeout": self.timeout, "episodes": self.episodes}
+        episodes = None if self.suite else self.episodes
+        named = {"SCENARIO_file": self.scenario_file or None, "timeout": self.timeout, "episodes": episodes}
         return {name: value for name, value in named.items() if value is not None}
 
     def how_often(self) -> Periods:
