@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from agora.cli import numbers
+from agora.cli.given import refuse
 from agora.cli.options import InterPlannerName, Seed, Simulator, SuiteName
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def run(
     from agora.core.recording import Outcome
     from agora.episode import Conditions, Episodes
     from agora.errors import InputError
-    from agora.planners.presets import named_planner
+    from agora.planners.presets import named_planner, names_interplanner
     from agora.tasks.suite import with_seed
     from agora.viewer.scene import title_of
     from agora.viewer.why import why
@@ -67,6 +68,8 @@ def run(
     place = chosen.stage(stage) if stage is not None else chosen.stages[0]
     if not 0 <= episode < place.count:
         raise InputError(f"--episode: stage {place.name!r} has episodes 0 to {place.count - 1}, got {episode}")
+    if names_interplanner(planner):
+        refuse(f"with --planner {planner}, which names one", "interplanner")
     label, named = named_planner(planner, interplanner)
     start = chosen.start(place.name, episode)
     told = place

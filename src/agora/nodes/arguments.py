@@ -8,9 +8,11 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, Literal, TypeVar
 
-from agora.config import build, split
-from agora.errors import InputError
-from agora.nodes.arena import names_plugin
+from agora.config import build, parse_component, parse_components, parse_parameters, split
+from agora.draft.periods import Periods
+from agora.draft.stage import CrowdSettings, NavigationSettings
+from agora.errors import InputError, UnknownNameError
+from agora.nodes.arena import crowd_model, names_plugin
 from agora.planners.presets import names_interplanner, takes_policy, with_policy
 from agora.robots.mbf import CONTROLLERS
 from agora.share import named_file
@@ -24,6 +26,9 @@ _OF_A_STAGE = ("tm_robots", "tm_obstacles", "tm_modules", "map_file", "scenario_
 _OF_A_STAGE += ("behaviours", "timeout", "periods", "config")
 _OF_A_BENCHMARK = ("tm_robots", "tm_obstacles", "map_file", "scenario_file", "model", "robot_setup_file", "global_planner")
 _OF_A_BENCHMARK += ("timeout", "periods", "local_planner", "inter_planner", "agent_name")
+_FREE_RUNNING = Periods(physics=1 / 30, control=0.1, crowd=1 / 30, sensor=0.1)
+_IN_THE_NODE = ("rviz_ui",)
+"""Modules of Arena's that are always at work in the task generator's node."""
 
 
 @dataclass(frozen=True)
@@ -164,7 +169,8 @@ class Arguments:
             file = f"with robot_setup_file: {self.robot_setup_file}"
             found.append((("model",), file))
             own = ("local_planner", "inter_planner", "navigation")
-            found.append((tuple(name for name in own if all(getattr(entry, name) for entry in self.entries)), f"{file}, which says it"))
+            said = tuple(name for name in own if all(getattr(entry, name) for entry in self.entries))
+            found.append((said, f"{file}, which says it for every robot"))
         if not planners and not flex:
             found.append((("local_planner", "inter_planner", "global_planner"), f"with navigation: {self.navigation}"))
         if flex:
@@ -192,6 +198,52 @@ class Arguments:
             shown = "show_rviz: false" if not self.show_rviz else f"visualization: {self.visualization}"
             found.append((("rviz_file",), f"with {shown}"))
         return found
+
+    def modes(self) -> dict[str, Any]:
+        """Return the arguments of `agora.tasks.generator.TaskGenerator.switch`.
+
+        Raises:
+            InputError: a component that does not exist, or parameters that it refuses.
+        """
+        models = tuple(entry.model for entry in self.robots())
+        names = [name.strip() for name in split(self.tm_modules)]
+        return {
+            "robots": self.tm_robots,
+            "obstacles": self.tm_obstacles,
+            "modules": tuple(name for name in names if name not in _IN_THE_NODE),
+            "world": self.map_file,
+            "robot": models[0] if len(models) == 1 else models,
+            "crowd": self._crowd(),
+            "navigation": NavigationSettings(parse_component("global_planners", self.global_planner, "global_planner")),
+        }
+
+    def _crowd(self) -> CrowdSettings:
+        behaviours = parse_components("behaviours", self.behaviours, "behaviours")
+        library = bool(self.sfm) and not names_plugin(self.sfm)
+        return CrowdSettings(model=crowd_model(self.sfm) if library else None, behaviours=behaviours)
+
+    def over_settings(self) -> dict[str, Any]:
+        """The settings that launch arguments decide, by Arena's names."""
+        episodes = None if self.suite else self.episodes
+        named = {"SCENARIO_file": self.scenario_file or None, "timeout": self.timeout, "episodes": episodes}
+        return {name: value for name, value in named.items() if value is not None}
+
+    def how_often(self) -> Periods:
+        """Return the periods of episodes of task modes.
+
+        Raises:
+            InputError: periods that do not fit.
+        """
+        usual = Periods() if self.synchronous else _FREE_RUNNING
+        given = parse_parameters(self.periods, "periods")
+        known = [field.name for field in fields(Periods)]
+        for name in given:
+            if name not in known:
+                raise UnknownNameError("period", name, known)
+        try:
+            return replace(usual, **build(given, dict[str, float], "periods"))
+        except (TypeError, ValueError) as error:
+            raise InputError(f"periods: {error}") from error
 
 
 def arguments_of(given: Mapping[str, Any], kind: type[A], where: str) -> A:

@@ -33,6 +33,10 @@ from agora.world.start import PedestrianStarts, RobotStart, Start
 __all__ = ["Suite", "load_suite", "resolve", "with_seed"]
 
 
+_USUAL = ("forbidden", "*")
+"""Categories of zones that a map need not have."""
+
+
 @dataclass(frozen=True)
 class Suite:
     """A fixed list of episodes.
@@ -165,6 +169,10 @@ def prepare(plan: ResetPlan) -> tuple[ResetPlan, Task, list[RobotModel]]:
     names = stage.world.part.names()
     world = stage.world.part.world(names[plan.episode % len(names)], stream)
     models = _models(stage)
+    known = {category for zone in world.zones for category in zone.category}
+    for category in stage.forbidden:
+        if category not in {*known, *_USUAL} and (world.folder is not None or not known):
+            raise UnknownNameError(f"zone in map {world.map.name!r} with the category", category, known)
     if world.timeout is not None and stage.timeout != "auto":
         raise InputError(
             f"timeout: has no effect in world {world.map.name!r}, which sets its own, {world.timeout:g} s; leave it out"
