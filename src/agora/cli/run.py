@@ -16,6 +16,7 @@ from agora.cli.options import InterPlannerName, Seed, Simulator, SuiteName
 if TYPE_CHECKING:
     from agora.core.recording import Recording
     from agora.perception.perception import Level
+    from agora.registry import Named
 
 
 def run(
@@ -55,7 +56,6 @@ def run(
     from agora.core.recording import Outcome
     from agora.episode import Conditions, Episodes
     from agora.errors import InputError
-    from agora.planners.presets import named_planner, names_interplanner
     from agora.tasks.suite import with_seed
     from agora.viewer.scene import title_of
     from agora.viewer.why import why
@@ -68,9 +68,7 @@ def run(
     place = chosen.stage(stage) if stage is not None else chosen.stages[0]
     if not 0 <= episode < place.count:
         raise InputError(f"--episode: stage {place.name!r} has episodes 0 to {place.count - 1}, got {episode}")
-    if names_interplanner(planner):
-        refuse(f"with --planner {planner}, which names one", "interplanner")
-    label, named = named_planner(planner, interplanner)
+    label, named = _planner(planner, interplanner)
     start = chosen.start(place.name, episode)
     told = place
     if pedestrians is not None:
@@ -102,6 +100,15 @@ def run(
         play(recording, others=others)
     if any(each.failure for each in recordings):
         raise typer.Exit(1)
+
+
+def _planner(text: str, interplanner: str) -> tuple[str, Named]:
+    """Label and planner of the options."""
+    from agora.planners.presets import named_planner, names_interplanner
+
+    if names_interplanner(text):
+        refuse(f"with --planner {text}, which names one", "interplanner")
+    return named_planner(text, interplanner)
 
 
 def _level(text: str) -> Level:
