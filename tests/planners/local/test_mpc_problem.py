@@ -111,6 +111,7 @@ def test_a_damaged_file_is_said_and_made_anew(tmp_path, monkeypatch, caplog):
         file = tmp_path / "second" / name
         for damaged in (b"half a file", whole[:middle] + bytes([whole[middle] ^ 1]) + whole[middle + 1 :]):
             caplog.clear()
+            file.unlink(missing_ok=True)  # the library that is loaded stays as it is
             file.write_bytes(damaged)
             again = Problem(SMALL, 100, 1e-4)
             assert again.compiled and [record.message for record in caplog.records] == [f"{file} is damaged: it is made again"]
