@@ -15,6 +15,7 @@ from agora.cli.options import InterPlannerName, Seed, Simulator, SuiteName
 
 if TYPE_CHECKING:
     from agora.core.recording import Recording
+    from agora.draft.stage import Stage
     from agora.perception.perception import Level
     from agora.registry import Named
 
@@ -46,8 +47,6 @@ def run(
     every: numbers.All = False,
 ) -> None:
     """Run one episode, print eight numbers, and write what is asked for; exits with 1 where planner or simulator failed."""
-    from dataclasses import replace
-
     from agora.benchmark.contest import read_benchmark
     from agora.benchmark.facts import blind, unaware
     from agora.benchmark.failures import unread
@@ -70,9 +69,7 @@ def run(
         raise InputError(f"--episode: stage {place.name!r} has episodes 0 to {place.count - 1}, got {episode}")
     label, named = _planner(planner, interplanner)
     start = chosen.start(place.name, episode)
-    told = place
-    if pedestrians is not None:
-        told = replace(place, pedestrians=replace(place.perception, source=_level(pedestrians)))
+    told = place if pedestrians is None else _told(place, pedestrians, named)
     with Unanswered(label) as calls:
         _, recordings = next(iter(Episodes([start], named.part, Conditions.of(told), before=calls.before, after=calls.after)))
     recording, *others = recordings
@@ -109,6 +106,22 @@ def _planner(text: str, interplanner: str) -> tuple[str, Named]:
     if names_interplanner(text):
         refuse(f"with --planner {text}, which names one", "interplanner")
     return named_planner(text, interplanner)
+
+
+def _told(stage: Stage, level: str, planner: Named) -> Stage:
+    """The stage with another level of perception."""
+    from dataclasses import replace
+
+    from agora.engine.conditions import Conditions
+    from agora.engine.observers import wiring_of
+    from agora.planners.lift import declaration_of
+    from agora.robots.model import load_robot
+
+    told = replace(stage, pedestrians=replace(stage.perception, source=_level(level)))
+    needs, robots = declaration_of(planner.part).needs, [load_robot(name) for name in stage.models]
+    if not any(wiring_of(needs, Conditions.of(told), one.lidar, one.sensors).tells_of_people for one in robots):
+        refuse(f"on planner {planner.name!r}, which is not told of pedestrians", "pedestrians")
+    return told
 
 
 def _level(text: str) -> Level:
