@@ -6,14 +6,19 @@ import copy
 import json
 import math
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 from agora.config import build, load
 from agora.draft.stage import Stage
 from agora.errors import InputError
+from agora.maps.generators.arena import from_arena
 from agora.maps.io import read_map, read_shapes
 from agora.robots.model import RobotModel
+from agora.seeds import Stream
 from agora.share import folder
+from agora.tasks.settings import Settings
+from agora.tasks.setup import Setup
 from agora.tasks.suite import ResetPlan, Suite, put_together
 from tests.suites import write_world
 
@@ -89,6 +94,8 @@ def taken(tree: Any, read: Any, fine: set[tuple[str | int, Any]]) -> tuple[list[
     read(tree)
     wrong, tried = [], 0
     for keys in leaves(tree):
+        with suppress(InputError):  # zero may be right; if it is not, it is no other exception
+            read(put(tree, keys, 0))
         for value in ABSURD:
             if (keys[-1], value) in fine or ((keys[-1], "any") in fine):
                 continue
@@ -147,3 +154,16 @@ def test_maps(tmp_path):
     wrong, tried = taken(MAP, read("map.yaml", read_map), set())
     more, others = taken(SHAPES, read("shapes.yaml", read_shapes), set())
     assert not wrong + more and tried + others > 100
+
+
+def test_files_of_arena():
+    maps = load(folder("configs") / "map_generator" / "default.yaml", dict)
+    wrong, tried = taken(maps, lambda t: from_arena(t).part.generate(Stream("absurd", 1, "place")), {("episode_per_map", "any")})
+    modes = load(folder("configs") / "task_generator.yaml", dict)
+    endless = {(key, -1e9) for key in ("timeout", "episodes")}
+
+    def read(tree):
+        Setup(build(tree, Settings), obstacles="random").stage()
+
+    more, others = taken(modes | {"timeout": 30.0}, read, endless)
+    assert not wrong + more and tried + others > 80

@@ -3,12 +3,14 @@
 A key that the dataclass does not have, a key that is missing, another type, a number that is not finite, a duplicate key, or a
 value that ``__post_init__`` refuses with a `ValueError` are problems; all problems of a file are reported together, each as
 ``file:line: key.path: what was expected, got what``. Nothing is converted except an integer to a float, a list to a tuple.
+
+A key that is given and not read is a problem too. A dataclass whose other values decide what is read has a method ``unread``: it
+returns the keys that are not read, with dots between nested ones, and the reason in words: "with source: truth".
 """
 
 from __future__ import annotations
 
 import dataclasses
-import functools
 import json
 import math
 import re
@@ -16,20 +18,42 @@ import types
 import typing
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from io import StringIO
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, cast
 
-import numpy as np
-
 from agora.described import described, fits, looks_numeric, of_another, place_of
-from agora.documents import Node, join, quick_tree_of_json, read_text, shown, similar, tree_of_plain, tree_of_text
+from agora.documents import (
+    Node,
+    clipped,
+    given_at,
+    join,
+    quick_tree_of_json,
+    read_text,
+    shown,
+    similar,
+    tree_of_plain,
+    tree_of_text,
+)
 from agora.errors import InputError, UnknownNameError, nearest
 from agora.ranges import LARGEST, LARGEST_WHOLE, Within
-from agora.registry import KINDS, Named, Plug, name_of, plug_of
+from agora.registry import KINDS, Named, Plug, plug_of
 from agora.registry import load as load_component
+from agora.written import dump, fields_of, names_of, plain, unread
 
-__all__ = ["build", "build_component", "dump", "load", "parse", "parse_component", "parse_components", "parse_parameters", "split"]
+__all__ = [
+    "build",
+    "build_component",
+    "component_values",
+    "dump",
+    "load",
+    "parse",
+    "parse_component",
+    "parse_components",
+    "parse_parameters",
+    "plain",
+    "split",
+]  # noqa
 
 T = TypeVar("T")
 _MOST_PROBLEMS = 20
@@ -67,13 +91,19 @@ def parse(text: str, kind: type[T], where: str = "text", *, is_json: bool = Fals
     return cast(T, Builder(where).run(tree_of_text(text, where, is_json), kind))
 
 
-def build(values: Any, kind: type[T], where: str = "configuration") -> T:
-    """Build a ``kind`` from plain data (dicts, lists, scalars) by the same rules; ``where`` names the data in messages.
+def build(values: Any, kind: type[T], where: str = "configuration", *, complete: bool = False) -> T:
+    """Build a ``kind`` from plain data (dicts, lists, scalars) by the same rules.
+
+    Args:
+        values: the data.
+        kind: type that the data describe.
+        where: name of the data in messages.
+        complete: whether `plain` wrote the data, with every key, so that a key without effect is no mistake.
 
     Raises:
         InputError: as `load`.
     """
-    return cast(T, Builder(where).run(tree_of_plain(values, where), kind))
+    return cast(T, Builder(where, complete).run(tree_of_plain(values, where), kind))
 
 
 def build_component(kind: str, values: Mapping[str, Any], where: str = "configuration") -> Named:
@@ -102,11 +132,20 @@ def parse_component(kind: str, text: str, where: str = "configuration") -> Named
     Raises:
         InputError: no such component, a parameter that it does not have or refuses, or another form of text.
     """
+    return build_component(kind, component_values(text, where), where)
+
+
+def component_values(text: str, where: str) -> dict[str, Any]:
+    """Return the ``name`` and the parameters of a component's text, as `parse_component` takes it.
+
+    Raises:
+        InputError: it has another form.
+    """
     called = _CALLED.fullmatch(text.strip())
     name, rest = called.groups() if called else text.strip().partition(":")[::2]
     if "(" in name:
         raise InputError(f"{where}: expected name(key=value, ...), got {text.strip()!r}")
-    return build_component(kind, {"name": name.strip()} | parse_parameters(rest, where), where)
+    return {"name": name.strip()} | parse_parameters(rest, where)
 
 
 def parse_components(kind: str, text: str, where: str = "configuration") -> tuple[Named, ...]:
@@ -132,10 +171,17 @@ def split(text: str) -> list[str]:
 
 
 class Builder:
-    """Builds one value and collects every problem on the way; `agora.wire.plain` builds records with arrays by it."""
+    """Builds one value and collects every problem on the way; `agora.wire.plain` builds records with arrays by it.
 
-    def __init__(self, where: str) -> None:
+    Attributes:
+        where: name of the document in messages.
+        problems: problems so far, at most `_MOST_PROBLEMS`.
+        complete: whether a program wrote every key of every record, so that a key without effect is no mistake.
+    """
+
+    def __init__(self, where: str, complete: bool = False) -> None:
         self.where = where
+        self.complete = complete
         self.problems: list[str] = []
 
     def run(self, node: Node, kind: Any) -> Any:
@@ -154,7 +200,8 @@ class Builder:
     def wrong(self, line: int | None, path: str, message: str) -> _Wrong:
         """Note a problem, and return the exception to raise."""
         place = self.where if line is None else f"{self.where}:{line}"
-        self.problems.append(f"{place}: {path}: {message}" if path else f"{place}: {message}")
+        if len(self.problems) < _MOST_PROBLEMS:
+            self.problems.append(f"{place}: {clipped(path)}: {message}" if path else f"{place}: {message}")
         return _Wrong()
 
     def unexpected(self, node: Node, path: str, expected: str) -> _Wrong:
@@ -270,7 +317,7 @@ class Builder:
         if len(records) > 1:
             return self.record(node, self.member(node, records, path), path)
         for kind in fitting:
-            attempt = type(self)(self.where)
+            attempt = type(self)(self.where, self.complete)
             try:
                 value = attempt.value(node, kind, path)
             except _Wrong:
@@ -285,12 +332,12 @@ class Builder:
     def member(self, node: Node, records: list[Any], path: str) -> Any:
         """The dataclass of a union that the key ``kind`` or ``mode`` names; without it, the one that has no such field."""
         for key in ("kind", "mode"):
-            names = {name: record for record in records for name in _names_of(record, key)}
+            names = {name: record for record in records for name in names_of(record, key)}
             if names:
                 break
         else:
             raise TypeError(f"{records} have no Literal field 'kind' or 'mode' to tell them apart")
-        nameless = [record for record in records if not _names_of(record, key)]
+        nameless = [record for record in records if not names_of(record, key)]
         if key not in node.value and len(nameless) == 1:
             return nameless[0]
         if key not in node.value:
@@ -343,7 +390,7 @@ class Builder:
 
     def fields(self, kind: Any) -> tuple[dict[str, Any], list[str], dict[str, str]]:
         """Return the types by key, the required keys, and the names by key of a record's fields."""
-        return _fields(kind)
+        return fields_of(kind)
 
     def record(self, node: Node, kind: Any, path: str) -> Any:
         """A dataclass from a mapping of its fields."""
@@ -351,10 +398,9 @@ class Builder:
             raise self.unexpected(node, path, f"a mapping with the keys {', '.join(self.fields(kind)[0])}")
         hints, required, names = self.fields(kind)
         before = len(self.problems)
-        for key in node.value:
-            if key not in hints:
-                hint = place_of(key, node, hints) or nearest(key, hints)
-                self.wrong(node.key_lines.get(key, node.line), join(path, key), f"unknown key; {hint}")
+        for key in islice((key for key in node.value if key not in hints), _MOST_PROBLEMS):
+            hint = place_of(key, node, hints) or nearest(key, hints)
+            self.wrong(node.key_lines.get(key, node.line), join(path, key), f"unknown key; {hint}")
         for key in required:
             if key not in node.value:
                 self.wrong(node.line, join(path, key), f"expected {described(hints[key])}, got nothing: the key is missing")
@@ -368,80 +414,15 @@ class Builder:
         if len(self.problems) > before:
             raise _Wrong
         try:
-            return kind(**built)
+            made = kind(**built)
         except (ValueError, OverflowError, InputError) as error:
             first = str(error).split(maxsplit=1)[0].rstrip(":,;") if str(error) else ""
             line = node.value[first].line if first in node.value else node.line
             raise self.wrong(line, path, str(error)) from error
-
-
-@functools.cache
-def _fields(kind: Any) -> tuple[dict[str, Any], list[str], dict[str, str]]:
-    """Return for a dataclass' parameters the types by key, the keys of those without a default, and the names by key."""
-    hints = typing.get_type_hints(kind, include_extras=True)
-    fields = [field for field in dataclasses.fields(kind) if field.init]
-    required = [key_of(f) for f in fields if f.default is dataclasses.MISSING and f.default_factory is dataclasses.MISSING]
-    return {key_of(f): hints[f.name] for f in fields}, required, {key_of(f): f.name for f in fields}
-
-
-def key_of(field: dataclasses.Field[Any]) -> str:
-    """The key of a field in files: its name, or the ``key`` of its metadata, for keys that are no names in Python."""
-    return str(field.metadata.get("key", field.name))
-
-
-def _names_of(record: Any, key: str) -> tuple[str, ...]:
-    """The values of the Literal field ``key`` of a dataclass; empty where it has none."""
-    hint = _fields(record)[0].get(key)
-    return typing.get_args(hint) if typing.get_origin(hint) is Literal else ()
-
-
-def plain(value: Any, kind: Any = Any) -> Any:
-    """Return a dataclass (or anything made of them) as plain data: dicts in the order of the fields, lists and scalars.
-
-    Args:
-        value: to write.
-        kind: its type; a component whose type is marked by a `Plug` is written with the name under which it is registered.
-
-    Raises:
-        InputError: it holds something that a file cannot hold: a number that is not finite, an object, or a component that is not
-            registered.
-    """
-    if isinstance(value, Named):
-        return {"name": value.name, **plain(value.part)}
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        plug, hints = plug_of(kind), _fields(type(value))[0]
-        name = {} if plug is None else {"name": name_of(plug.kind, value)}
-        written = {key_of(f): f.name for f in dataclasses.fields(value) if f.init}
-        return name | {key: plain(getattr(value, field), hints[key]) for key, field in written.items()}
-    if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, np.ndarray | np.generic):
-        return plain(value.tolist())
-    if isinstance(value, list | tuple):
-        items = (*typing.get_args(kind), Any) if typing.get_origin(kind) in (list, tuple, Sequence) else (Any,)
-        return [plain(item, items[0]) for item in value]
-    if isinstance(value, Path):
-        return str(value)
-    if isinstance(value, float) and not math.isfinite(value):
-        raise InputError(f"a file cannot hold the number {value}")
-    if value is None or isinstance(value, bool | int | float | str):
-        return value
-    raise InputError(f"a file cannot hold a {type(value).__name__}")
-
-
-def dump(value: Any) -> str:
-    """Return the YAML text of a dataclass (or anything made of them) that `parse` reads back; the same value gives the same text.
-
-    Raises:
-        InputError: as `plain`.
-    """
-    from ruamel.yaml import YAML
-
-    yaml = YAML(typ="safe", pure=True)
-    yaml.default_flow_style = False
-    yaml.sort_base_mapping_type_on_output = False  # type: ignore[assignment]
-    yaml.allow_unicode = False
-    yaml.width = 120
-    out = StringIO()
-    yaml.dump(plain(value), out)
-    return out.getvalue()
+        if not self.complete:
+            for key, why in unread(made).items():
+                if (line := given_at(node, key)) is not None:
+                    self.wrong(line or None, join(path, key), f"has no effect {why}; leave it out")
+        if len(self.problems) > before:
+            raise _Wrong
+        return made

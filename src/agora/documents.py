@@ -33,6 +33,7 @@ _LARGEST_FILE = 16_000_000
 _LARGEST_TREE = 6_000_000  # letters, of which each line is known
 _MOST_VALUES = 1_000_000
 _DEEPEST = 100
+_LONGEST_NAME = 200
 
 
 @dataclass(frozen=True, eq=False)
@@ -343,6 +344,28 @@ def similar(name: str, known: Iterable[str]) -> str:
     """The end of a message: the nearest known name where one is near, else nothing."""
     hint = nearest(name, known)
     return f"; {hint}" if hint.startswith("did you mean") else ""
+
+
+def clipped(text: str) -> str:
+    """The text of a name as a message quotes it: at most 200 letters."""
+    return text if len(text) <= _LONGEST_NAME else text[: _LONGEST_NAME - 3] + "..."
+
+
+def given_at(node: Node, key: str) -> int | None:
+    """Return the line of a key, with dots between nested ones; 0 if the tree has no lines, None if it has no such key."""
+    first, _, rest = key.partition(".")
+    if not isinstance(node.value, dict) or first not in node.value:
+        return None
+    return given_at(node.value[first], rest) if rest else node.key_lines.get(first, node.line) or 0
+
+
+def leave_out(tree: dict[str, Any], key: str) -> None:
+    """Take a key, with dots between nested ones, out of plain data."""
+    first, _, rest = key.partition(".")
+    if not rest:
+        tree.pop(first, None)
+    elif isinstance(tree.get(first), dict):
+        leave_out(tree[first], rest)
 
 
 def join(path: str, key: str) -> str:

@@ -37,6 +37,9 @@ __all__ = [
     "placed",
 ]
 
+_LONGEST_NAME = 200  # letters
+_MOST_NAMES = 100
+
 
 class AgoraError(Exception):
     """Base of all errors that Agora raises on purpose."""
@@ -50,7 +53,8 @@ class UnknownNameError(InputError):
     """A name that nothing has; the message gives the nearest one."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
-        super().__init__(f"no {kind} called {name!r}; {nearest(name, known)}")
+        quoted = repr(name) if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]!r}..."
+        super().__init__(f"no {kind} called {quoted}; {nearest(name, known)}")
 
     def __reduce__(self) -> tuple[type[InputError], tuple[str]]:
         """Comes out of a worker as an `InputError` of the same words."""
@@ -113,12 +117,13 @@ def in_words(error: BaseException) -> str:
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """Return the hint of an error message: the nearest known name, or the list of them."""
+    """Return the hint of an error message: the nearest known name, or the list of them, of which a long one is cut."""
     names = sorted(known)
-    close = difflib.get_close_matches(name, names, n=1)
+    close = difflib.get_close_matches(name, names, n=1) if len(name) <= _LONGEST_NAME else []
     if close:
         return f"did you mean {close[0]!r}?"
-    return f"there are {', '.join(names)}" if names else "there are none"
+    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    return f"there are {', '.join(names[:_MOST_NAMES])}{more}" if names else "there are none"
 
 
 def placed(error: BaseException, *mine: str) -> str:

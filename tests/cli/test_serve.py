@@ -65,7 +65,10 @@ def test_bench_scores_whoever_is_at_the_other_side(home):
         (["serve", "socnavbench", "--patience", "0"], r"patience: expected a number in \(0, 1e\+06\], got 0.0"),
         (["bench", "socnavbench", "-p", "socnavbench:adress=/tmp/x"], "adress: unknown key; did you mean 'address'"),
         (["bench", "socnavbench", "-p", "socnavbench", "-p", "orca"], "--planner socnavbench goes alone"),
-        (["bench", "socnavbench", "-p", "socnavbench", "--batch", "3"], "socnavbench goes alone, without --batch: one joystick"),
+        (
+            ["bench", "socnavbench", "-p", "socnavbench", "--batch", "3"],
+            "--batch has no effect with --planner socnavbench: one joystick",
+        ),
         (["bench", "socnavbench", "-p", "socnavbench", "--workers", "2", "--record", "scan"], "without --workers, --record:"),
         (["bench", "socnavbench", "-p", "orca", "--ros-launch", "x:=1"], "--ros-launch goes with --planner ros alone"),
         (["serve", "socnavbench", "--repeats", "3"], "repeats 3: time waits for commands and repeats none"),

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import itertools
 import os
+import re
 import signal
 import subprocess
+from dataclasses import fields
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -16,7 +18,7 @@ import rospkg
 import rospy
 import tf2_ros
 import yaml
-from agora_bringup.arguments import CHOICES, NEEDS, check
+from agora_bringup.arguments import ARENAS, CHOICES, NEEDS, check
 from agora_bringup.descriptions import frames
 from agora_bringup.windows import configuration, filled
 from agora_ros.conversions import to_episode
@@ -28,6 +30,7 @@ from tests.starts import start
 
 from agora.errors import InputError
 from agora.maps.grid import Map
+from agora.nodes.arguments import Arguments
 from agora.robots.body import body
 from agora.robots.mbf import mbf_parameters
 from agora.robots.model import load_robot, robot_names
@@ -62,7 +65,7 @@ def test_the_launch_file_starts_the_whole_graph_and_every_argument_is_a_paramete
         "staged,rviz_ui",
         "orca",
     ]
-    assert value(config, "/local_planner") == "dwa" and value(config, "/use_sim_time") is True
+    assert value(config, "/local_planner") == "" and value(config, "/use_sim_time") is True  # the nodes have the defaults
 
 
 def test_no_node_has_the_name_of_a_parameter_since_its_private_parameters_would_be_inside_that():
@@ -87,10 +90,11 @@ def test_every_argument_of_arena_3_is_accepted():
 
 
 @pytest.mark.parametrize(
-    ("headless", "show_rviz", "visualization"), itertools.product("012", ("true", "false"), ("rviz", "flatland"))
+    ("headless", "show_rviz", "visualization"),
+    [("2", "", ""), *itertools.product("01", ("", "true", "false"), ("", "rviz", "flatland"))],
 )
 def test_windows_are_opened_as_headless_and_show_rviz_say(headless, show_rviz, visualization):
-    wanted = headless != "2" and show_rviz == "true" and visualization == "rviz"
+    wanted = headless != "2" and show_rviz != "false" and visualization != "flatland"
     names = started(f"headless:={headless}", f"show_rviz:={show_rviz}", f"visualization:={visualization}")
     assert names == EVERYWHERE | {"navigation_node"} | ({"rviz"} if wanted else set())
 
@@ -99,7 +103,7 @@ def test_windows_are_opened_as_headless_and_show_rviz_say(headless, show_rviz, v
     ("arguments", "more"),
     [
         (["navigation:=external"], set()),
-        (["navigation:=external", "robot_setup_file:=two"], {"navigation_node"}),
+        (["navigation:=external", "robot_setup_file:=three"], {"navigation_node"}),
         (["record_data:=true"], {"navigation_node", "recorder"}),
         (["synchronous:=true", "seed:=7"], {"navigation_node"}),
         (["complexity:=1", "time_scale:=3"], {"navigation_node"}),
@@ -177,6 +181,28 @@ def test_what_a_foreign_simulator_reads_when_it_starts_is_left_alone_where_it_ru
 
 def arguments(**changes):
     return dict(zip(CHOICES, ("native", "agora", "1", "false"), strict=True)) | changes
+
+
+def test_an_argument_without_effect_stops_roslaunch_with_a_line_that_names_it_and_the_mode(master):
+    def said(*given):
+        command = ["roslaunch", str(LAUNCH), *given, "compile:=false", "--nodes"]
+        return subprocess.run(command, env=master.env, capture_output=True, text=True, check=False).stderr
+
+    assert "agora: start_arena.launch: tm_robots: has no effect with suite: demo" in said("suite:=demo", "tm_robots:=circle")
+    assert "agora: auto_reset:=false has no effect: episodes always follow each other" in said("auto_reset:=false")
+    assert "agora:" not in said("suite:=demo", "episodes:=2", "seed:=5", "auto_reset:=true", "headless:=2")
+
+
+def test_every_argument_of_the_launch_file_is_looked_at_before_anything_is_started():
+    root = ElementTree.parse(LAUNCH).getroot()
+    declared = {arg.get("name") for arg in root.iter("arg")}
+    command = next(param.get("command") for param in root.iter("param") if param.get("name") == "launched")
+    free = {"compile", "map_save_dir"}  # they have an effect with every other argument
+    assert set(re.findall(r"'(\w+):=\$\(arg \1\)'", command)) == declared - free
+    assert {each.name for each in fields(Arguments)} | set(CHOICES) | set(ARENAS) == declared - free
+    for name in {each.name for each in fields(Arguments)} - set(CHOICES) - {"record_data", "headless"}:
+        default = next(arg.get("default") for arg in root.iter("arg") if arg.get("name") == name)
+        assert default == "", f"{name}: a default that is not empty cannot be told from a value that is given"
 
 
 def test_the_plug_ins_that_every_move_base_flex_of_ours_loads_are_looked_for():

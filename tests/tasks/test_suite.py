@@ -47,6 +47,7 @@ stages:
     world: {name: open, width: 9}
     crowd:
       model: {name: orca}
+    obstacles: {name: random, dynamic: [1, 1]}
 """
 
 

@@ -22,9 +22,13 @@ from agora.benchmark.request import Options, Request
 from agora.benchmark.run_folder import episodes_kept
 from agora.benchmark.stop_token import StopToken
 from agora.config import plain
-from agora.errors import PlacementError, StoppedError
+from agora.engine.conditions import Conditions
+from agora.engine.observers import wiring_of
+from agora.errors import InputError, PlacementError, StoppedError
 from agora.metrics.registered import metrics
+from agora.planners.lift import declaration_of
 from agora.registry import Named
+from agora.robots.model import load_robot
 from agora.tasks.suite import Suite
 
 __all__ = ["bench", "run_all"]
@@ -79,6 +83,7 @@ def _bench(request: Request, token: StopToken) -> Iterator[RunEvent]:
     suite, planners, options, executor = request.suite, request.entrants, request.options, request.options.runs
     executor.prepare()
     check(suite)
+    check_sensors(request)
     token.check()
     record, before = describe(request), describe(request.before) if request.begun else None
     episodes, again = request.episodes, request.repeats
@@ -148,6 +153,30 @@ def check(suite: Suite) -> None:
                 failed.append(error)
         if len(failed) == len(first):
             raise failed[0]
+
+
+def check_sensors(request: Request) -> None:
+    """Make sure that the robots of every stage have the sensors that planners, levels of perception and recordings need.
+
+    Raises:
+        InputError: one lacks a sensor, which would end every episode; or no planner is told of pedestrians at the given levels.
+    """
+    told_of_people = False
+    for label, planner in request.entrants.items():
+        needs, level = declaration_of(planner.part).needs, request.levels.get(label)
+        for stage in request.suite.stages:
+            told = stage.perception if level is None else replace(stage.perception, source=level)
+            conditions = replace(Conditions.of(stage), perception=told)
+            for model in map(load_robot, stage.models):
+                try:
+                    found = wiring_of(needs, conditions, model.lidar, model.sensors, request.options.record)
+                    told_of_people |= found.tells_of_people
+                    if empty := [name for name, channel in found.recorded if not channel.fields]:
+                        raise InputError(f"record: {empty[0]}: the robots have none")
+                except InputError as error:
+                    raise InputError(f"stage {stage.name!r}, planner {label!r}, robot {model.name!r}: {error}") from error
+    if request.pedestrians and not told_of_people:
+        raise InputError("pedestrians: has no effect on planners that are not told of pedestrians; leave it out")
 
 
 def jobs_for(suite: Suite, planners: Mapping[str, Named], finished: set[str], options: Options) -> list[Job]:

@@ -56,10 +56,10 @@ def write_mcap_files(
         UnknownNameError: no such key. ResultsError: a file is there already or cannot be written, or no recording was kept.
     """
     runs = [KeptRun.of(source, keys) for source in sources if RunFolder.is_at(source)]
-    reasons: list[str] = []
-    files = sources_of([source for source in sources if not RunFolder.is_at(source)], None if left_out is None else reasons)
     if keys and not runs:
         raise InputError(f"--key {sorted(keys)[0]}: keys are of runs; expected the folder of a run among the sources")
+    reasons: list[str] = []
+    files = sources_of([source for source in sources if not RunFolder.is_at(source)], None if left_out is None else reasons)
     total = len(files) + sum(len(run.groups) for run in runs)
     written: list[Path] = []
     for run in runs:

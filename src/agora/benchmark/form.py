@@ -15,7 +15,7 @@ from agora.engine.observers import recordable
 from agora.errors import InputError
 from agora.interfaces import Executor
 from agora.perception.perception import Level
-from agora.planners.presets import named_planner, runnable, swept
+from agora.planners.presets import named_planner, names_interplanner, runnable, swept
 from agora.registry import Named
 from agora.tasks.suite import Suite, with_seed
 
@@ -116,6 +116,8 @@ class RequestForm:
         texts = self.planners or (() if contestants else tuple(runnable()[0]))
         if self.interplanner and not texts:
             raise InputError("interplanner: the contest names those of its planners; name planners too")
+        if self.interplanner and all(map(names_interplanner, texts)):
+            raise InputError("interplanner: has no effect with planners that all name one; leave it out")
         planners = dict(named_planner(one, self.interplanner) for text in texts for one in swept(text))
         controls: tuple[str, ...] = ()
         if planners and self.control and not self.record and not self.add:  # sensors are recorded of runs that are learned from

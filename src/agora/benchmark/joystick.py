@@ -67,6 +67,10 @@ class Meeting:
         if self.repeats != _REPEATS and not self.asynchronous:
             raise InputError(f"repeats {self.repeats}: time waits for commands and repeats none, unless asynchronous is true")
 
+    def unread(self) -> dict[str, str]:
+        """The fields that the others leave without effect, and why."""
+        return {"address": "with recv and send, which say both sockets"} if self.recv and self.send else {}
+
     @property
     def receives(self) -> Address:
         """The address at which the simulator listens."""

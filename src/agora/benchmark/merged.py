@@ -185,7 +185,7 @@ class _Run:
         return (
             first
             | {"seed": record.seed_of(stage["name"]), "stage": _placed(decided)}
-            | self._parts(lambda: (build(dict(stage), Stage, "stage"), metrics()))
+            | self._parts(lambda: (build(dict(stage), Stage, "stage", complete=True), metrics()))
         )
 
     def planner(self, label: str, stages: Sequence[str]) -> _Facts:

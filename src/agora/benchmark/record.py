@@ -189,7 +189,7 @@ class RunRecord:
         Raises:
             InputError: it is of another version of Agora, or names what this machine does not have.
         """
-        return build(self.suite, Suite, str(where / _FILE))
+        return build(self.suite, Suite, str(where / _FILE), complete=True)
 
     def seed_of(self, stage: str) -> int | None:
         """The seed of a stage: its own, or the suite's; None where neither is said."""

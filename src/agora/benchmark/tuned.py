@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 from agora import __version__
 from agora.benchmark.objective import Objective
 from agora.benchmark.statistics import Estimate, bootstrap, paired_difference, wilson
-from agora.config import dump, key_of, plain
+from agora.config import dump, plain
 from agora.registry import Named
+from agora.written import key_of
 
 if TYPE_CHECKING:
     from agora.benchmark.tune import Tuning

@@ -14,6 +14,7 @@ from agora.cli.bags import bag
 from agora.cli.bench import bench
 from agora.cli.compiling import tell_compiling
 from agora.cli.data import data
+from agora.cli.ending import end_in_time, open_streams
 from agora.cli.export import demonstrations, export, mcap, socnavbench, socnavdata
 from agora.cli.leaderboard import leaderboard, submit
 from agora.cli.look import look
@@ -106,10 +107,17 @@ def _version(show: Annotated[bool, typer.Option("--version", help="Print the ver
 
 def main() -> None:
     """Run the command line; whoever reads its output may stop reading, which ends it without a word."""
+    open_streams()
     tell_crashes()
+    code = 1
     try:
         _run()
+        code = 0
+    except SystemExit as ended:
+        code = ended.code if isinstance(ended.code, int) else int(bool(ended.code))
+        raise
     finally:
+        end_in_time(code)
         try:
             sys.stdout.flush()
         except BrokenPipeError:  # Python would flush once more at its end, and complain

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from agora.cli.given import refuse
 from agora.cli.options import InterPlannerName, Seed, Simulator, SuiteName, VideoCount
 from agora.cli.results import finish, follow, wanted_videos
 
@@ -29,7 +30,6 @@ PlannerNames = Annotated[
 
 
 def bench(
-    context: typer.Context,
     suite: SuiteName,
     planner: PlannerNames = None,
     interplanner: InterPlannerName = "",
@@ -80,6 +80,10 @@ def bench(
     from agora.cli.outside import run_outside
 
     films = wanted_videos(video)
+    if executor:
+        refuse("with --executor, which takes its own: --executor processes:workers=4", "workers")
+    if trajectories == "none":
+        refuse("with --trajectories none, which keeps no recordings", "video", "record")
     form = _form(
         suite=suite,
         planners=tuple(planner or ()),
@@ -101,7 +105,7 @@ def bench(
         trajectories=trajectories,
         record=tuple(dict.fromkeys(record or ())),
     )
-    if (folder := run_outside(context, form, ros_launch)) is not None:
+    if (folder := run_outside(form, ros_launch)) is not None:
         finish(folder, films)
     else:
         finish(_played(form), films, partial(_again, form))

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from agora.cli.given import refuse
+
 if TYPE_CHECKING:
     from agora.benchmark.entry import Check
 
@@ -39,11 +41,13 @@ def submit(
     from agora.benchmark.submission import submit as make
 
     if not check:
+        refuse("without --check", "episodes", "seed", "workers")
         words = Words(name, author, description)
         for run in folder:
             for place in make(run, output, planner or (), words, replays=replays):
                 typer.echo(f"entry  {place}")
         return
+    refuse("with --check", "planner", "name", "author", "description", "replays", "output")
     agree = [_check(entry, episodes, seed, workers) for entry in folder]
     raise typer.Exit(0 if all(agree) else 1)
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from agora.cli.given import refuse
+
 if TYPE_CHECKING:
     from agora.datasets.imported import Imported
     from agora.maps.place import Place
@@ -57,6 +59,8 @@ def generate(
 
     wanted = _split(kinds)
     check_kinds(wanted)
+    if not wanted:
+        refuse("without --export: a map has no height", "height")
     made = _generated(generator, seed, count)
     with whole(output, "--output") as folder:
         for place in made:
@@ -271,6 +275,7 @@ def _named(text: str, seed: int) -> tuple[str, Place]:
     worlds, generators = {*world_names(), *imported_names()}, available("map_generators")
     name = text.partition(":")[0]
     if "/" in name or text in worlds or (name not in generators and Path(text).exists()):
+        refuse("on a world that is there; it is that of a generator", "seed")
         folder = world_folder(text)
         return folder.absolute().name, read_place(folder)
     if name not in generators:

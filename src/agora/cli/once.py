@@ -7,6 +7,8 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperOption
 
+from agora.cli.given import note
+
 
 class Once(TyperCommand):
     """A command whose options are given once, but for those of which there may be several."""
@@ -22,4 +24,5 @@ class Once(TyperCommand):
             if isinstance(option, TyperOption) and not option.multiple and not option.is_flag and given.count(option) > 1:
                 name = max(option.opts, key=len)
                 raise typer.BadParameter(f"{name} is given {given.count(option)} times, and takes one value", ctx=ctx)
+        note({str(option.name): max(option.opts, key=len) for option in given if isinstance(option, TyperOption)})
         return super().parse_args(ctx, args)

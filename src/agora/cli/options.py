@@ -15,7 +15,10 @@ InterPlannerName = Annotated[
     str, typer.Option("--interplanner", "-i", help="In front of planners that name none: NAME or NAME:key=value,key=value.")
 ]
 
-Seed = Annotated[int | None, typer.Option(help="Seed instead of the suite's.", min=0)]
+Seed = Annotated[
+    int | None,
+    typer.Option(help="Seed instead of the suite's and its stages'; a generated world keeps the seed of its places.", min=0),
+]
 
 Simulator = Annotated[str, typer.Option(help="What moves the robots, NAME or NAME:key=value; the stage's own by default.")]
 

@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from agora.cli import numbers
+from agora.cli.given import refuse
 from agora.cli.options import InterPlannerName, Seed, Simulator, SuiteName
 
 if TYPE_CHECKING:
     from agora.core.recording import Recording
+    from agora.draft.stage import Stage
     from agora.perception.perception import Level
+    from agora.registry import Named
 
 
 def run(
@@ -44,8 +47,6 @@ def run(
     every: numbers.All = False,
 ) -> None:
     """Run one episode, print eight numbers, and write what is asked for; exits with 1 where planner or simulator failed."""
-    from dataclasses import replace
-
     from agora.benchmark.contest import read_benchmark
     from agora.benchmark.facts import blind, unaware
     from agora.benchmark.failures import unread
@@ -54,7 +55,6 @@ def run(
     from agora.core.recording import Outcome
     from agora.episode import Conditions, Episodes
     from agora.errors import InputError
-    from agora.planners.presets import named_planner
     from agora.tasks.suite import with_seed
     from agora.viewer.scene import title_of
     from agora.viewer.why import why
@@ -67,11 +67,9 @@ def run(
     place = chosen.stage(stage) if stage is not None else chosen.stages[0]
     if not 0 <= episode < place.count:
         raise InputError(f"--episode: stage {place.name!r} has episodes 0 to {place.count - 1}, got {episode}")
-    label, named = named_planner(planner, interplanner)
+    label, named = _planner(planner, interplanner)
     start = chosen.start(place.name, episode)
-    told = place
-    if pedestrians is not None:
-        told = replace(place, pedestrians=replace(place.perception, source=_level(pedestrians)))
+    told = place if pedestrians is None else _told(place, pedestrians, named)
     with Unanswered(label) as calls:
         _, recordings = next(iter(Episodes([start], named.part, Conditions.of(told), before=calls.before, after=calls.after)))
     recording, *others = recordings
@@ -99,6 +97,31 @@ def run(
         play(recording, others=others)
     if any(each.failure for each in recordings):
         raise typer.Exit(1)
+
+
+def _planner(text: str, interplanner: str) -> tuple[str, Named]:
+    """Label and planner of the options."""
+    from agora.planners.presets import named_planner, names_interplanner
+
+    if names_interplanner(text):
+        refuse(f"with --planner {text}, which names one", "interplanner")
+    return named_planner(text, interplanner)
+
+
+def _told(stage: Stage, level: str, planner: Named) -> Stage:
+    """The stage with another level of perception."""
+    from dataclasses import replace
+
+    from agora.engine.conditions import Conditions
+    from agora.engine.observers import wiring_of
+    from agora.planners.lift import declaration_of
+    from agora.robots.model import load_robot
+
+    told = replace(stage, pedestrians=replace(stage.perception, source=_level(level)))
+    needs, robots = declaration_of(planner.part).needs, [load_robot(name) for name in stage.models]
+    if not any(wiring_of(needs, Conditions.of(told), one.lidar, one.sensors).tells_of_people for one in robots):
+        refuse(f"on planner {planner.name!r}, which is not told of pedestrians", "pedestrians")
+    return told
 
 
 def _level(text: str) -> Level:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from agora.cli.given import refuse
+
 if TYPE_CHECKING:
     from agora.draft.task import Task
     from agora.interfaces import Card, Situation
@@ -52,6 +54,7 @@ def show(
     if output is not None and (output.suffix.lower() not in _ENDINGS or not output.absolute().parent.is_dir()):
         raise InputError(f"--output {output}: expected a name that ends in {', '.join(_ENDINGS)}, in a folder that is there")
     if _is_file(which):
+        refuse("on a scenario file, in which nothing is drawn", "seed", "values")
         task, situation = _file(Path(which), robot), None
         typer.echo(f"{which}: {len(task.robots)} robots, {len(task.pedestrians)} pedestrians, map {task.map.name}")
     else:
@@ -98,6 +101,8 @@ def validate(
 
     if not output.is_dir():
         raise InputError(f"--output {output}: there is no such folder")
+    if all(map(_is_file, which)):
+        refuse("on scenario files, in which nothing is drawn", "seed", "values")
     wrong = []
     for name in which:
         situation = None

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from agora.cli.given import refuse
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -60,13 +62,20 @@ def validate(
 
     if models and (predictor or every):
         raise InputError(f"{'--predictor' if predictor else '--all'} goes without names of crowd models, got {', '.join(models)}")
+    several = every or table or len(models or ()) > 1
+    if predictor:
+        refuse("with --predictor", "every", "table", "seed", "alone", "unsteady", "behaviour", "quick", "threads")
+    elif several:
+        refuse("in the table, which draws nothing", "seed")
+    else:
+        refuse("on the experiments of one model; --table makes the table of one", "quick", "threads")
     _check_folder(output)
     if predictor:
         _validate_predictors(predictor, output)
         return
     names = sorted(available("crowd_models")) if every else models or ["anticipation"]
     crowds = {name: _crowd(_named("crowd_models", name).part, alone, unsteady, behaviour) for name in names}
-    if every or table or len(names) > 1:
+    if several:
         from agora.validation.scores import LEFT_OUT
         from agora.validation.table import write
 

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from agora.cli.given import refuse
+
 
 def web(
     folder: Annotated[Path, typer.Argument(help="Folder of the runs and of the database; made where it is not there.")] = Path(
@@ -53,6 +55,8 @@ def web(
     from agora.errors import InputError
     from agora.extras import lacking
 
+    if workers == 0:
+        refuse("with --workers 0: agora server worker has one of its own", "executor")
     if absent := lacking(["web"]):
         raise InputError(f"agora web: {absent}")
     from agora.web.serve import is_here, serve

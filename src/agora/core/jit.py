@@ -57,6 +57,7 @@ from numba.np import linalg  # noqa: E402
 from numba.np.arrayobj import get_itemsize, make_array, populate_array  # noqa: E402
 
 from agora.core.compiling import compiling  # noqa: E402 - from now on the log tells what is compiled
+from agora.core.kernel_files import verified  # noqa: E402
 
 numba.config.CACHE_DIR = str(cache_root() / _source_stamp())
 
@@ -168,7 +169,7 @@ def _know_arrays() -> None:
 
 def _compiled(function: Callable[..., Any], options: dict[str, Any], **more: Any) -> Any:
     """A function that is compiled when it is called, once for all processes that share the cache."""
-    dispatcher = numba.njit(**options, **more)(function)
+    dispatcher = verified(numba.njit(**options, **more)(function))
     if not numba.config.DISABLE_JIT:
         once, name = dispatcher.compile, f"{function.__module__}.{function.__qualname__}"
 
@@ -198,7 +199,7 @@ cache."""
 hidden: Callable[..., Any] = numba.njit(**LEAN | _PART)
 """`part` for what allocates nothing and returns no array."""
 
-spliced: Callable[..., Any] = numba.njit(**LEAN, inline="always")
+spliced: Callable[..., Any] = numba.njit(**LEAN | {"cache": False}, inline="always")
 """`lean` for a part of a kernel that has one caller: it becomes the caller's own text before anything is compiled. LLVM goes once
 more over all that a function calls for every function on the way up, so that each level costs the time of all below it."""
 

@@ -35,6 +35,7 @@ from agora.datasets.trajnet import read_tracks
 from agora.documents import read_text
 from agora.errors import InputError, UnknownNameError
 from agora.maps.grid import LARGEST, Map
+from agora.packed import image_of
 from agora.share import data_home
 from agora.world.trajectories import Trajectories
 
@@ -354,13 +355,11 @@ def map_of_image(path: Path, homography: Doubles, *, name: str, resolution: floa
     Raises:
         InputError: the image cannot be read, or its homography makes no map of it.
     """
-    from PIL import Image, UnidentifiedImageError
-
     try:
-        with Image.open(path) as image:
+        with image_of(path) as image:
             pixels = np.asarray(image.convert("L"))
-    except (OSError, UnidentifiedImageError, ValueError, SyntaxError) as error:
-        raise InputError(f"{path}: not an image that can be read ({error})") from error
+    except FileNotFoundError as error:
+        raise InputError(f"{path}: there is no such image") from error
     height, width = pixels.shape
     ends = [[0.0, 0.0], [0.0, width - 1.0], [height - 1.0, 0.0], [height - 1.0, width - 1.0]]
     corners = project(homography, np.array(ends))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -91,6 +91,13 @@ class CrowdSettings:
             raise ValueError("models cannot be given together with model, which is that of all")
         if self.model is None and not self.models:
             object.__setattr__(self, "model", Named.of("crowd_models", "anticipation"))
+        if not self.sees_robots and any(share.minds_robots != "early" for share in self.models):
+            raise ValueError("models: minds_robots has no effect with sees_robots: false, with which nobody minds a robot")
+
+    def unread(self) -> dict[str, str]:
+        """The keys that the others leave without effect, and why."""
+        found = {"yields": "with faithful: true"} if self.faithful else {}
+        return found if self.sees_robots else found | {"sidestep": "with sees_robots: false"}
 
     @property
     def parts(self) -> tuple[Named, ...]:
@@ -150,8 +157,8 @@ class Stage:
         obstacles: obstacles mode.
         crowd: crowd of simulated pedestrians.
         robot: model of the robots, one name for all or one for each.
-        timeout: time limit, s; auto for the time that the robots' ways need (`agora.tasks.budget`). A world that sets its own has
-            precedence.
+        timeout: time limit, s; auto for the time that the world sets, else for the time that the robots' ways need
+            (`agora.tasks.budget`). A number is refused in a world that sets its own.
         goal_tolerance: distance at which a goal counts as reached, m.
         heading_tolerance: deviation from the goal's heading at which it does, rad, in (0, pi]; None for any heading.
         safety: clearance beyond the radius that robots get at random places, m.
@@ -224,6 +231,16 @@ class Stage:
         if self.safety < 0:
             raise ValueError(f"safety must be at least 0, got {self.safety}")
 
+    def unread(self) -> dict[str, str]:
+        """The keys that modes and modules leave without effect, and why; modes that do not say what they use read every key."""
+        found = {key: f"with modules: {module.name}" for module in self.modules for key in getattr(module.part, "sets", ())}
+        modes = {"robots": self.robots, "obstacles": self.obstacles}
+        if self.modules or any(not hasattr(mode.part, "uses") for mode in modes.values()):
+            return found
+        used = {use for mode in modes.values() for use in mode.part.uses}
+        why = "with " + " and ".join(f"{key}: {mode.name}" for key, mode in modes.items())
+        return {key: why for key, uses in _USES.items() if not used & uses}
+
     @property
     def perception(self) -> Perception:
         """The robots' way to know of pedestrians."""
@@ -247,6 +264,17 @@ class Stage:
         """Return the stage without the parts that a `Start` has resolved: an open world, no modes and no modules."""
         robots, obstacles = Named.of("robots_modes", "random"), Named.of("obstacles_modes", "none")
         return replace(self, world=Named.of("worlds", "open"), robots=robots, obstacles=obstacles, modules=())
+
+
+_USES = {
+    "safety": {"random places"},
+    "forbidden": {"random places"},
+    "world.scenarios": {"scenario"},
+    **{f"crowd.{each.name}": {"people"} for each in fields(CrowdSettings)},
+    "crowd.sees_robots": {"people", "recordings"},
+    "crowd.sidestep": {"recordings"},
+}
+"""Keys of a stage, and what a mode must use to read them (`agora.interfaces.ObstaclesMode`)."""
 
 
 def _check_drawn_as(other: str) -> None:

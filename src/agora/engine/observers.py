@@ -40,6 +40,29 @@ def recordable(names: Collection[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
+def wiring_of(
+    needs: Collection[str | Channel],
+    conditions: Conditions,
+    lidar: Lidar | None,
+    sensors: Sequence[Named],
+    record: Collection[str] = (),
+) -> Wiring:
+    """Return the channels of a robot that carries a lidar and other sensors.
+
+    Args:
+        needs: the channels that the planner reads.
+        conditions: conditions of the episodes.
+        lidar: lidar of the robot, in place of which that of the conditions counts if they have one.
+        sensors: other sensors of the robot.
+        record: names of channels that are recorded.
+
+    Raises:
+        InputError: there is no such channel, or the robot lacks a sensor that it needs.
+    """
+    setting = Setting(conditions.lidar or lidar, {one.name: one.part for one in sensors}, conditions.perception, conditions.layers)
+    return Wiring.of([name if one is None else one for name, one in channels_of(needs).items()], setting, record)
+
+
 class Observers:
     """An `Observer` for all robots that have the same channels, as the same lidar makes them; mostly there is one for all.
 
@@ -68,7 +91,7 @@ class Observers:
         record: Collection[str] = (),
         offers: Mapping[str, Offer] | None = None,
     ) -> None:
-        self._world, self._conditions, self._needs = world, conditions, channels_of(needs)
+        self._world, self._conditions, self._needed = world, conditions, needs
         self.record = recordable(record)
         self._known: dict[tuple[Lidar | None, tuple[Named, ...]], Wiring] = {}
         kinds = [self._kind(model.lidar, model.sensors) for model in models] or [self._kind(None, ())]
@@ -80,10 +103,7 @@ class Observers:
     def _kind(self, lidar: Lidar | None, sensors: tuple[Named, ...]) -> Wiring:
         """The channels of a robot that carries this."""
         if (lidar, sensors) not in self._known:
-            chosen, own = self._conditions, {sensor.name: sensor.part for sensor in sensors}
-            setting = Setting(chosen.lidar or lidar, own, chosen.perception, chosen.layers)
-            needs = [name if one is None else one for name, one in self._needs.items()]
-            self._known[lidar, sensors] = Wiring.of(needs, setting, self.record)
+            self._known[lidar, sensors] = wiring_of(self._needed, self._conditions, lidar, sensors, self.record)
         return self._known[lidar, sensors]
 
     @property

@@ -58,6 +58,11 @@ class Wiring:
             finder.add(layered)
         return Wiring(shown, recorded, layers, layered, tuple(finder.order.items()))
 
+    @property
+    def tells_of_people(self) -> bool:
+        """True where somebody reads the channel of pedestrians, which the level of perception makes."""
+        return any(name == "pedestrians" for _, needs in [(None, self.shown), *self.order] for name, _ in needs)
+
     def below(self, provider: Provider) -> Iterator[Provider]:
         """A channel, after all that it needs."""
         needs = dict(self.order)

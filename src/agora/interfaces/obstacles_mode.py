@@ -12,6 +12,10 @@ class ObstaclesMode(Protocol):
 
     A mode whose pedestrians do what behaviours have to see to names these in a class attribute ``needs``, or returns them from a
     method ``needs(source)`` of the stage's world source; every stage with the mode has them.
+
+    A class attribute ``uses`` names what the mode works with: "random places", the "scenario" of the world, "people" that crowd
+    models move, "recordings" of people. A key of a stage that neither of its modes uses is refused. A mode without ``uses`` may use
+    everything.
     """
 
     def place(self, task: Task) -> None:

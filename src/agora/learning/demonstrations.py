@@ -36,10 +36,12 @@ from agora.documents import refuse_what_is_no_file
 from agora.episode import Conditions
 from agora.errors import InputError, ResultsError, reading
 from agora.interfaces import Observation
+from agora.packed import arrays_of
 from agora.policies.encoding import Observe
 from agora.robots.model import RobotModel
 from agora.sensors.lidar import Lidar
 
+_LARGEST = 1_000_000_000  # bytes of a demonstration
 _SCAN, _TWIST, _ODOMETRY = "sensor_msgs/LaserScan", "geometry_msgs/Twist", "nav_msgs/Odometry"
 _EPISODE, _GOAL, _TF = "agora_msgs/Episode", "geometry_msgs/PoseStamped", "tf2_msgs/TFMessage"
 
@@ -286,7 +288,7 @@ def read_samples(folder: Path, observe: Observe, robot: RobotModel) -> list[tupl
 def _sample(file: Path, observe: Observe, robot: RobotModel) -> tuple[Floats, Floats]:
     with reading(file, "a demonstration"):
         refuse_what_is_no_file(file)
-        with file.open("rb") as stream, np.load(stream, allow_pickle=False) as arrays:
+        with file.open("rb") as stream, arrays_of(stream, str(file), _LARGEST) as arrays:
             scan, twist, local_goal, command = (arrays[name] for name in ("scan", "twist", "local_goal", "command"))
     beams = 0 if robot.lidar is None else robot.lidar.beams
     if scan.shape[1:] != (beams,):

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import io
-import zipfile
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 
 from agora.documents import refuse_what_is_no_file
-from agora.errors import InputError, reading
+from agora.errors import reading
 from agora.maps.grid import Map
+from agora.packed import arrays_of
 
 _LARGEST = 500_000_000  # bytes of the arrays: cells of the largest map that can be read, and their unknowns
 
@@ -65,28 +65,17 @@ def decode_exact(stream: BinaryIO, where: str) -> Map:
     Raises:
         InputError: it is none.
     """
-    with reading(where, "a map that was kept"):
-        _check_size(stream, where)
-        stream.seek(0)
-        with np.load(stream, allow_pickle=False) as file:
-            resolution, x, y, *offset = (float(v) for v in file["frame"])
-            return Map(
-                name=str(file["name"]),
-                resolution=resolution,
-                origin=(x, y),
-                occupied=file["occupied"],
-                unknown=file["unknown"] if file["unknown"].size else None,
-                segments=file["segments"],
-                discs=file["discs"],
-                polygons=tuple(np.split(file["corners"], np.cumsum(file["polygons"])[:-1])) if len(file["polygons"]) else (),
-                offset=(offset[0], offset[1]) if offset else (0.0, 0.0),
-                ground=file.get("ground"),
-            )
-
-
-def _check_size(stream: BinaryIO, where: str) -> None:
-    """Make sure that the packed size of a file is not more than a map can have."""
-    with zipfile.ZipFile(stream) as packed:
-        size = sum(part.file_size for part in packed.infolist())
-    if size > _LARGEST:
-        raise InputError(f"{where}: unpacks to {size} bytes; a map has at most {_LARGEST}")
+    with reading(where, "a map that was kept"), arrays_of(stream, where, _LARGEST) as file:
+        resolution, x, y, *offset = (float(v) for v in file["frame"])
+        return Map(
+            name=str(file["name"]),
+            resolution=resolution,
+            origin=(x, y),
+            occupied=file["occupied"],
+            unknown=file["unknown"] if file["unknown"].size else None,
+            segments=file["segments"],
+            discs=file["discs"],
+            polygons=tuple(np.split(file["corners"], np.cumsum(file["polygons"])[:-1])) if len(file["polygons"]) else (),
+            offset=(offset[0], offset[1]) if offset else (0.0, 0.0),
+            ground=file.get("ground"),
+        )

@@ -25,6 +25,7 @@ from agora.documents import located, similar
 from agora.errors import InputError
 from agora.maps.frame import moved, offset_of
 from agora.maps.grid import LARGEST, Map, check_size
+from agora.packed import image_of
 
 __all__ = ["write_map"]
 
@@ -126,11 +127,11 @@ class ShapesFile:
 
 def _pixels(path: Path, resolution: float) -> Array:
     """The image of a map, whose pixels are as wide as ``resolution`` says, m, as (rows, columns, channels) uint8, top row first."""
-    from PIL import Image, UnidentifiedImageError
+    from PIL import Image
 
     limit, Image.MAX_IMAGE_PIXELS = Image.MAX_IMAGE_PIXELS, None  # ours is lower, and says what to do
     try:
-        with Image.open(path) as image:
+        with image_of(path) as image:
             if max(image.size) > LARGEST or min(image.size) < 2:
                 raise InputError(f"{path}: {image.size[0]} x {image.size[1]} pixels; a map has 2 to {LARGEST} a side")
             check_size(image.size[1], image.size[0], resolution, f"in the image {path}")
@@ -142,8 +143,6 @@ def _pixels(path: Path, resolution: float) -> Array:
     except FileNotFoundError as error:
         beside = [file.name for file in path.parent.iterdir()] if path.parent.is_dir() else []
         raise InputError(f"{path}: there is no such image{similar(path.name, beside)}") from error
-    except (UnidentifiedImageError, OSError, SyntaxError, ValueError, EOFError) as error:
-        raise InputError(f"{path}: not an image that can be read ({error})") from error
     finally:
         Image.MAX_IMAGE_PIXELS = limit
     return pixels.reshape(*pixels.shape[:2], -1)

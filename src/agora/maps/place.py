@@ -19,10 +19,12 @@ from agora.maps.furniture import Furniture, model_of
 from agora.maps.grid import Map
 from agora.maps.io import read_map, read_shapes, write_map, write_shapes
 from agora.maps.zones import Zone, read_zones, write_zones
+from agora.packed import arrays_of
 
 __all__ = ["Place", "read_place"]
 
 _SAME = 1e-6  # m
+_HEAD = 4096  # bytes before the heights in a file
 
 _FLATLAND = """\
 properties: {velocity_iterations: 10, position_iterations: 10}
@@ -74,7 +76,7 @@ def read_place(folder: Path) -> Place:
         raise InputError(f"{folder}: a world has map/map.yaml or map/shapes.yaml; neither is there")
     walls = read_shapes(shapes) if shapes.is_file() else read_map(files / "map.yaml")
     if (files / "ground.npz").is_file():
-        walls = replace(walls, ground=_read_ground(files / "ground.npz"))
+        walls = replace(walls, ground=_read_ground(files / "ground.npz", walls.shape))
     furniture = read_furniture(files / "furniture.json") if (files / "furniture.json").is_file() else ()
     zones = read_zones(files / "zones.yaml") if (files / "zones.yaml").is_file() else ()
     if any(walls.offset):
@@ -129,15 +131,22 @@ def write_place(place: Place, folder: Path) -> None:
         write_zones(tuple(_drawn(zone, place.map.to_file) for zone in place.zones), files / "zones.yaml")
 
 
-def _read_ground(path: Path) -> Floats:
-    """Read the heights of the ground.
+def _read_ground(path: Path, shape: tuple[int, int]) -> Floats:
+    """Read the heights of the ground, one for each cell of a map.
 
     Raises:
         InputError: the file cannot be read, or holds something else.
     """
     refuse_what_is_no_file(path)
-    with reading(path, "a file of heights with the array ground"), np.load(path, allow_pickle=False) as file:
+    most = _HEAD + shape[0] * shape[1] * np.dtype(np.float64).itemsize
+    with (
+        reading(path, "a file of heights with the array ground"),
+        path.open("rb") as stream,
+        arrays_of(stream, str(path), most) as file,
+    ):
         ground: Floats = file["ground"].astype(np.float32)
+        if ground.shape != shape:
+            raise InputError(f"{path}: ground: expected one height per cell, {shape[0]} x {shape[1]}, got the shape {ground.shape}")
         return ground
 
 

@@ -50,6 +50,11 @@ class Perception:
     view: View = field(default_factory=View)
     camera: InImages = field(default_factory=InImages)
 
+    def unread(self) -> dict[str, str]:
+        """The parameters that the level does not read, and why."""
+        read = {"view": ("view",), "tracked": ("detector", "tracker"), "camera": ("camera", "tracker")}.get(self.source, ())
+        return {name: f"with source: {self.source}" for name in ("detector", "tracker", "view", "camera") if name not in read}
+
     def files(self) -> list[Path]:
         """The files that it reads."""
         return self.camera.files() if self.source == "camera" else []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import fields
@@ -17,7 +18,7 @@ from agora.registry import Named, available, required
 from agora.registry import load as load_component
 from agora.share import folder, names_in
 
-__all__ = ["named_interplanner", "named_planner", "runnable", "swept"]
+__all__ = ["named_interplanner", "named_planner", "names_interplanner", "runnable", "swept", "takes_policy", "with_policy"]
 
 _PLUS = re.compile(r"\+(?=[A-Za-z_])")
 """Between a planner and its interplanner; the one in 1e+3 is not followed by a letter."""
@@ -59,6 +60,28 @@ def named_planner(text: str, interplanner: str = "", agent: str = "") -> tuple[s
     if absent := lacking(planner.part.declares.requires):
         raise InputError(f"planner {text!r}: {absent}")
     return label, planner
+
+
+def names_interplanner(text: str) -> bool:
+    """Return whether the text of a planner names an interplanner: ``PLANNER+INTERPLANNER``."""
+    return _PLUS.search(text) is not None
+
+
+def takes_policy(text: str) -> bool:
+    """Return whether a planner drives with a file of weights that its text does not name.
+
+    Raises:
+        InputError: there is no such planner.
+    """
+    values = _values(_PLUS.split(text, maxsplit=1)[0])
+    return "file" not in values and "file" in {field.name for field in fields(load_component("planners", values["name"]))}
+
+
+def with_policy(text: str, policy: str) -> str:
+    """Return the text of a planner of which `takes_policy` holds, with a policy: a name or a file."""
+    own, *front = _PLUS.split(text, maxsplit=1)
+    name, rest = _split(own)
+    return "+".join([f"{name}:{','.join(filter(None, (f'file={json.dumps(policy)}', rest)))}", *front])
 
 
 def swept(text: str) -> list[str]:

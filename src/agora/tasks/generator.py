@@ -19,6 +19,7 @@ from agora.interfaces import ResetPlan
 from agora.registry import Named
 from agora.seeds import Stream
 from agora.share import folder
+from agora.tasks.modules.benchmark import Benchmark
 from agora.tasks.modules.dynamic_map import DynamicMap
 from agora.tasks.modules.staged import Staged
 from agora.tasks.robots.guided import Guided
@@ -46,7 +47,7 @@ class TaskGenerator:
         crowd: crowd model, behaviours and types of pedestrians.
         periods: periods of physics, control, crowd and sensors.
         navigation: way in which robots get their paths.
-        seed: seed of every random stream; ``RANDOM.seed`` of the settings has precedence where it is not -1.
+        seed: seed of every random stream; ``RANDOM.seed`` of the settings where None, and 0 where that is -1.
         name: beginning of the episodes' names.
 
     Attributes:
@@ -69,7 +70,7 @@ class TaskGenerator:
         crowd: CrowdSettings | None = None,
         periods: Periods | None = None,
         navigation: NavigationSettings | None = None,
-        seed: int = 0,
+        seed: int | None = None,
         name: str = "task_generator",
     ) -> None:
         modes = (tm_robots, tm_obstacles, _modules(tm_modules))
@@ -77,6 +78,7 @@ class TaskGenerator:
         self.setup = Setup(_settings(settings), *modes, world, robot, *conditions)
         self.episode, self._seed, self._name, self._moves = 0, seed, name, 0
         self._stage = self.setup.stage()
+        _check_seed(seed, self.setup, self._stage)
 
     @property
     def stage(self) -> Stage:
@@ -87,7 +89,7 @@ class TaskGenerator:
     def seed(self) -> int:
         """The seed in use."""
         given = self.setup.settings.random.seed
-        return self._seed if given < 0 else given
+        return max(given, 0) if self._seed is None else self._seed
 
     @property
     def finished(self) -> bool:
@@ -153,8 +155,9 @@ class TaskGenerator:
         self._adopt(replace(self.setup, settings=self.setup.settings.with_parameters(parameters)))
 
     def _adopt(self, setup: Setup) -> None:
-        self._stage = setup.stage()
-        self.setup = setup
+        stage = setup.stage()
+        _check_seed(self._seed, setup, stage)
+        self.setup, self._stage = setup, stage
 
     def next_stage(self, by: int = 1) -> int:
         """Go to the next stage of the curriculum, or by more, or back; return the number of the stage, which stays in the list.
@@ -259,6 +262,22 @@ class TaskGenerator:
         for finish in task.later:
             finish()
         return robot_starts(task, models)
+
+
+def _check_seed(seed: int | None, setup: Setup, stage: Stage) -> None:
+    """Make sure that a given seed is that of every episode.
+
+    Raises:
+        InputError: the settings, or stages of a benchmark of Arena's, have seeds of their own.
+    """
+    if seed is None:
+        return
+    if setup.settings.random.seed >= 0:
+        raise InputError(f"seed {seed}: the settings have a seed, RANDOM.seed {setup.settings.random.seed}; leave one of them out")
+    for module in stage.modules:
+        stages = module.part.read().suite.stages if isinstance(module.part, Benchmark) else ()
+        if own := [each.name for each in stages if each.seed is not None]:
+            raise InputError(f"seed {seed}: has no effect in {', '.join(own)} of the benchmark, which have seeds of their own")
 
 
 def _settings(given: Settings | str | Path | None) -> Settings:

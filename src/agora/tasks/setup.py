@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
-from agora.config import parse_component
+from agora.config import component_values, parse_component
 from agora.draft.periods import Periods
 from agora.draft.stage import CrowdSettings, NavigationSettings, Stage
 from agora.errors import InputError
@@ -17,9 +17,7 @@ from agora.tasks.obstacles.groups import Groups
 from agora.tasks.obstacles.parametrized import Parametrized
 from agora.tasks.obstacles.random import Random
 from agora.tasks.obstacles.zones import Zones as ZonesOfPedestrians
-from agora.tasks.robots.explore import Explore
 from agora.tasks.robots.guided import Guided
-from agora.tasks.robots.random import Random as RandomRobots
 from agora.tasks.robots.zones import Zones as ZonesOfRobots
 from agora.tasks.settings import Settings
 from agora.tasks.worlds.folder import Folder
@@ -39,7 +37,8 @@ class Setup:
         obstacles: obstacles mode, a name or a component.
         modules: modules, names or components.
         world: name or path (with a slash) of a world folder, name of a world source, "dynamic_map", or a component.
-        robot: model of the robots, one name for all or one for each.
+        robot: model of the robots, one name for all or one for each; there are as many robots as models, unless ``robots`` gives
+            a ``count``.
         crowd: crowd model, behaviours and types of pedestrians.
         periods: periods of physics, control, crowd and sensors.
         navigation: way in which robots get their paths.
@@ -86,12 +85,14 @@ class Setup:
     def _robots(self) -> Named:
         settings, count = self.settings, 1 if isinstance(self.robot, str) else len(self.robot)
         made = {
-            "random": lambda: RandomRobots(count),
-            "explore": lambda: Explore(count),
-            "guided": lambda: Guided(settings.guided.waypoints, settings.guided.file, count=count),
-            "zones": lambda: ZonesOfRobots(settings.zones.scenario, count),
+            "guided": lambda: Guided(settings.guided.waypoints, settings.guided.file),
+            "zones": lambda: ZonesOfRobots(settings.zones.scenario),
         }
-        return _named("robots_modes", self.robots, made)
+        named = _named("robots_modes", self.robots, made)
+        given = component_values(self.robots, "robots_modes") if isinstance(self.robots, str) else {"count": None}
+        if "count" in given or not any(each.name == "count" for each in fields(named.part)):
+            return named
+        return Named(named.name, replace(named.part, count=count))
 
     def _obstacles(self) -> Named:
         settings, drawn = self.settings, self.settings.random

@@ -33,6 +33,10 @@ from agora.world.start import PedestrianStarts, RobotStart, Start
 __all__ = ["Suite", "load_suite", "resolve", "with_seed"]
 
 
+_USUAL = ("forbidden", "*")
+"""Categories of zones that a map need not have."""
+
+
 @dataclass(frozen=True)
 class Suite:
     """A fixed list of episodes.
@@ -165,6 +169,14 @@ def prepare(plan: ResetPlan) -> tuple[ResetPlan, Task, list[RobotModel]]:
     names = stage.world.part.names()
     world = stage.world.part.world(names[plan.episode % len(names)], stream)
     models = _models(stage)
+    known = {category for zone in world.zones for category in zone.category}
+    for category in stage.forbidden:
+        if category not in {*known, *_USUAL} and (world.folder is not None or not known):
+            raise UnknownNameError(f"zone in map {world.map.name!r} with the category", category, known)
+    if world.timeout is not None and stage.timeout != "auto":
+        raise InputError(
+            f"timeout: has no effect in world {world.map.name!r}, which sets its own, {world.timeout:g} s; leave it out"
+        )
     ability = (min((getattr(model, name) for model in models), default=0.0) for name in ("step", "span"))
     task = Task(
         world,
@@ -174,7 +186,7 @@ def prepare(plan: ResetPlan) -> tuple[ResetPlan, Task, list[RobotModel]]:
         stream,
         stage.crowd.people,
         forbidden=tuple(world.areas(stage.forbidden)),
-        timeout=world.timeout if world.timeout is not None else None if stage.timeout == "auto" else stage.timeout,
+        timeout=world.timeout if stage.timeout == "auto" else stage.timeout,
         goal_tolerance=stage.goal_tolerance,
         speed=max((m.top_speed for m in models), default=0.0),
         control=stage.periods.control,
@@ -350,5 +362,21 @@ def _suite_of(path: Path) -> Suite:
 
 
 def with_seed(suite: Suite, seed: int | None) -> Suite:
-    """The suite with another seed."""
-    return suite if seed is None else replace(suite, seed=seed)
+    """The suite with another seed, which also takes the place of the seeds that its stages have; its own seed changes nothing.
+
+    Places that a world generates by a seed of its own stay.
+
+    Raises:
+        InputError: stages would be copies of each other, because they are drawn as one stage under different seeds.
+    """
+    if seed is None or seed == suite.seed:
+        return suite
+    drawn: dict[str, Stage] = {}
+    for stage in suite.stages:
+        other = drawn.setdefault(stage.drawn_as or stage.name, stage)
+        if other.seed != stage.seed:
+            raise InputError(
+                f"seed {seed}: stages {other.name!r} and {stage.name!r} of suite {suite.name!r} are drawn as one, and differ by "
+                f"seeds of their own; expected the suite's seed, {suite.seed}"
+            )
+    return replace(suite, seed=seed, stages=tuple(replace(stage, seed=None) for stage in suite.stages))

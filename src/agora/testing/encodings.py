@@ -42,7 +42,7 @@ def written_and_read(encoding: Encoding) -> Any:
     Raises:
         InputError: a file cannot hold it.
     """
-    return build(plain(_Held(encoding)), _Held).observe
+    return build(plain(_Held(encoding)), _Held, complete=True).observe
 
 
 def check_encoding(encoding: Encoding, *, robot: RobotModel | None = None) -> None:

@@ -74,7 +74,7 @@ class _Check:
         except AgoraError:
             return
         try:
-            again = build(plain(_Held(self.predictor)), _Held).prediction
+            again = build(plain(_Held(self.predictor)), _Held, complete=True).prediction
         except AgoraError as error:
             raise self.fail(str(error)) from error
         if not registered or again != self.predictor:

@@ -30,6 +30,7 @@ from agora.maps.furniture import Furniture, model_of
 from agora.maps.io import MapFile
 from agora.maps.place import Place, write_place
 from agora.maps.zones import Zone, ZoneFile
+from agora.packed import image_of
 from agora.tasks.world_check import check_world
 from agora.viewer.scene import COLOURS, DARK
 from agora.web.scenarios import Scenarios
@@ -161,10 +162,8 @@ def _walls(folder: Path, place: Place) -> Bools:
 
 def _pixels(folder: Path) -> Array:
     """The greys of a world's image, the lowest row first."""
-    from PIL import Image
-
     file = folder / "map" / "map.yaml"
-    with Image.open(file.parent / load(file, MapFile).image) as image:
+    with image_of(file.parent / load(file, MapFile).image) as image:
         return np.asarray(image.convert("L"))[::-1]
 
 

@@ -19,6 +19,7 @@ from agora.errors import InputError, UnknownNameError
 from agora.maps.grid import Map
 from agora.maps.place import Place, changed, read_place
 from agora.maps.save import whole, write_world
+from agora.packed import image_of
 from agora.seeds import Stream
 from agora.tasks.worlds.folder import imported_names, world_folder, world_names
 from agora.viewer.replay import encode_map
@@ -275,11 +276,11 @@ def check_image(path: Path) -> None:
     from PIL import Image
 
     try:
-        with Image.open(path, formats=("PNG", "PPM", "BMP", "GIF", "JPEG")) as image:
+        with image_of(path, ("PNG", "PPM", "BMP", "GIF", "JPEG")) as image:
             width, height = image.size
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
         raise InputError(f"{path.name}: has more pixels than a map may have; a page takes {MOST_CELLS:,} cells at most") from error
-    except (OSError, SyntaxError, ValueError, EOFError) as error:
+    except (InputError, OSError) as error:
         raise InputError(f"{path.name}: not an image of a map: expected {', '.join(IMAGES)}, with what its ending says") from error
     if width * height > MOST_CELLS:
         raise InputError(f"{path.name}: {width} x {height} pixels; a page takes maps of {MOST_CELLS:,} cells at most")

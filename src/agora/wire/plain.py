@@ -67,7 +67,7 @@ def from_plain(values: Any, kind: type[T], where: str) -> T:
     Raises:
         InputError: a key is missing or unknown, or a value, an array's type or its axes are not what the record says.
     """
-    return cast(T, _RecordBuilder(where).run(tree_of_plain(values, where), kind))
+    return cast(T, _RecordBuilder(where, complete=True).run(tree_of_plain(values, where), kind))
 
 
 class _RecordBuilder(Builder):

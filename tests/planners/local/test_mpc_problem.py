@@ -100,16 +100,22 @@ def test_two_that_compile_a_problem_at_the_same_time_leave_one_whole_file(tmp_pa
     assert [file.suffix for file in tmp_path.iterdir()] == [".so"] * COMPILES
 
 
-def test_a_damaged_file_is_made_anew(tmp_path, monkeypatch):
+def test_a_damaged_file_is_said_and_made_anew(tmp_path, monkeypatch, caplog):
     monkeypatch.setattr(mpc_problem, "folder", lambda: tmp_path / "first")
-    Problem(SMALL, 100, 1e-4)
-    kept = [file.name for file in (tmp_path / "first").iterdir()]
+    before = answer(Problem(SMALL, 100, 1e-4))
+    kept = {file.name: file.read_bytes() for file in (tmp_path / "first").iterdir()}
     (tmp_path / "second").mkdir()
-    for name in kept:
-        (tmp_path / "second" / name).write_bytes(b"half a file")
     monkeypatch.setattr(mpc_problem, "folder", lambda: tmp_path / "second")
-    assert Problem(SMALL, 100, 1e-4).compiled == COMPILES
-    assert [(tmp_path / "second" / name).stat().st_size > 1000 for name in kept] == [True] * COMPILES
+    for name, whole in kept.items():
+        middle = len(whole) // 2
+        file = tmp_path / "second" / name
+        for damaged in (b"half a file", whole[:middle] + bytes([whole[middle] ^ 1]) + whole[middle + 1 :]):
+            caplog.clear()
+            file.unlink(missing_ok=True)  # the library that is loaded stays as it is
+            file.write_bytes(damaged)
+            again = Problem(SMALL, 100, 1e-4)
+            assert again.compiled and [record.message for record in caplog.records] == [f"{file} is damaged: it is made again"]
+            assert answer(again).states.tobytes() == before.states.tobytes() and file.stat().st_size > 1000
 
 
 def test_without_a_compiler_or_a_place_to_keep_it_a_problem_is_solved_all_the_same(tmp_path, monkeypatch):

@@ -57,7 +57,13 @@ class LocalCostmap:
 
     @property
     def needs(self) -> Collection[str | Channel]:
-        """The channels that fill the window, besides the map."""
+        """The channels that fill the window, besides the map.
+
+        Raises:
+            InputError: scans are among them, and the robots have no lidar.
+        """
+        if self.window.needs and self.lidar is None:
+            raise InputError("sources: the local costmap is made from the scan, and the robots have no lidar")
         people = ("pedestrians", "robots") if self.window.filling.people else ()
         return (*self.window.needs, *people, *(() if self.attributes is None else ("pedestrians", self.attributes)))
 
@@ -68,13 +74,7 @@ class LocalCostmap:
         return {"cost": Field((cells, cells), low=0.0, high=255.0, kind=np.uint8), "origin": Field((2,), "m", "map")}
 
     def bind(self, source: Source) -> Bound:
-        """Return the costmaps of a batch.
-
-        Raises:
-            InputError: they are made from scans, and the robots have no lidar.
-        """
-        if self.window.needs and self.lidar is None:
-            raise InputError("sources: the local costmap is made from the scan, and the robots have no lidar")
+        """Return the costmaps of a batch."""
         maps = Costmaps(self, source)
         measure = None if maps.seen is None else maps.measure
         return Bound(maps.reading, measure, maps.read, maps.begin, lambda: maps.shown, maps, heavy=True)

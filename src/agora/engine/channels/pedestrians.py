@@ -75,10 +75,12 @@ class KnownPedestrians:
         """Scans or images where they tell of pedestrians; a robot that says where it is is none.
 
         Raises:
-            InputError: images are needed, and the robots have no camera of their own.
+            InputError: images are needed, and the robots have no camera of their own; or scans, and the robots have no lidar.
         """
         if self.perception.source == "camera":
             return needed(self.camera)
+        if self.reads_scans and self.lidar is None:
+            raise InputError(f"pedestrians: {self.perception.source} needs a lidar, and the robots have none")
         return {"visible": ("scan",), "tracked": ("scan", "robots")}.get(self.perception.source, ())
 
     @property
@@ -90,7 +92,7 @@ class KnownPedestrians:
         """Return the perceiver of a batch's pedestrians.
 
         Raises:
-            InputError: scans are needed, and the robots have no lidar; or the detector in images has no file.
+            InputError: the detector in images has no file.
         """
         told: Perceiver | CameraTracks
         if self.camera is not None:
@@ -121,8 +123,6 @@ class Perceiver:
         self._lidar, self._level, self._when = lidar, level, np.full(rows, np.nan)
         self._map_index: Ints = np.zeros(rows, np.int32)
         self._scans: ScanTracker | None = None
-        if level in ("visible", "tracked") and lidar is None:
-            raise InputError(f"pedestrians: {level} needs a lidar, and the robots have none")
         if level == "tracked" and lidar is not None:
             robots = tracks_of(source.readings["robots"])
             self._scans = ScanTracker(lidar, perception, rows, world.maps, self._map_index, robots)

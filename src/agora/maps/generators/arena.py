@@ -12,10 +12,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
 from agora.config import build, build_component, parse_component, parse_parameters
 from agora.errors import InputError, UnknownNameError, nearest
+from agora.ranges import Within
 from agora.registry import Named, available
 
 __all__ = ["from_arena", "parse_generator"]
@@ -33,9 +34,9 @@ class MapProperties:
         resolution: length of a cell, m.
     """
 
-    width: int = 60
-    height: int = 60
-    resolution: float = 0.5
+    width: Annotated[int, Within(1, 10_000)] = 60
+    height: Annotated[int, Within(1, 10_000)] = 60
+    resolution: Annotated[float, Within(0.01, 100.0)] = 0.5
 
 
 @dataclass(frozen=True)

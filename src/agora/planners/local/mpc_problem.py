@@ -29,6 +29,7 @@ from numpy.typing import ArrayLike
 
 from agora.core import jit  # noqa: F401 - sets the folder of the kernels
 from agora.core.compiling import compiling
+from agora.core.sealed import sealed, unsealed
 from agora.core.state import Array
 from agora.planners.local.mpc_scene import AWAY
 
@@ -153,7 +154,7 @@ class Problem:
             try:
                 self._solver, self.compiled = casadi.nlpsol("mpc", "fatrop", str(path), options), True
                 break
-            except RuntimeError:  # a file that is not whole, or of another machine
+            except RuntimeError:  # a file of another machine
                 path.unlink(missing_ok=True)
 
     def solve(
@@ -307,7 +308,7 @@ def _compiled(casadi: Any, solver: Any, form: Form) -> Any:
     """Yield the library of a problem: the kept one and, should it be no good, a new one; nothing where that cannot be made."""
     said = repr((form, casadi.__version__, platform.machine(), _FLAGS)).encode() + Path(__file__).read_bytes()
     path = folder() / f"{hashlib.blake2b(said, digest_size=8).hexdigest()}.so"
-    if path.exists():
+    if unsealed(path) is not None:
         yield path
     code = casadi.CodeGenerator("nlp")
     for function in (solver.oracle(), *map(solver.get_function, solver.get_function())):
@@ -329,6 +330,7 @@ def _compile(text: str, path: Path) -> bool:
             source, library = Path(place, "nlp.c"), Path(place, "nlp.so")
             source.write_text(text)
             subprocess.run([compiler, *_FLAGS, str(source), "-o", str(library), "-lm"], check=True, capture_output=True)
+            library.write_bytes(sealed(library.read_bytes()))  # the loader reads no further than the library's own end
             os.replace(library, path)
     except (OSError, subprocess.CalledProcessError):
         return False

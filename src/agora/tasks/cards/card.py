@@ -9,7 +9,7 @@ import numpy as np
 from agora.core.state import Doubles
 from agora.draft.people import Person
 from agora.errors import InputError
-from agora.interfaces import Card, Situation
+from agora.interfaces import Card, ResetPlan, Situation
 from agora.registry import available, load
 from agora.seeds import Stream
 from agora.tasks.suite import Suite
@@ -41,7 +41,8 @@ def situation_of(suite: Suite, stage: str, episode: int) -> Situation:
     source = suite.stage(stage).world
     if source.name != "card":
         raise InputError(f"stage {stage!r} of suite {suite.name!r} plays worlds of {source.name!r}, no card")
-    return load_card(source.part.card).draw(Stream(suite.entry(stage, episode), suite.seed, "task"), source.part.values)
+    plan = ResetPlan(suite.name, suite.stage(stage), episode, suite.seed_of(stage))
+    return load_card(source.part.card).draw(Stream(plan.drawn, plan.seed, "task"), source.part.values)
 
 
 def pose(x: float, y: float, heading: float = 0.0) -> Doubles:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from pathlib import Path
+from typing import ClassVar
 
+from agora.draft.stage import Stage
 from agora.errors import InputError
 from agora.interfaces import Module, ResetPlan
 from agora.share import folder
 from agora.tasks.arena_benchmark import ArenaBenchmark, Contestant, read_arena_benchmark
 
 __all__ = ["Benchmark"]
+
+_OWN = ("name", "episodes", "world", "crowd", "modules", "seed")
+"""Keys that a stage with the module has, or has to have, for itself."""
 
 
 @dataclass(frozen=True)
@@ -24,6 +29,8 @@ class Benchmark(Module):
     Attributes:
         path: folder with ``config.yaml``, ``suites`` and ``contests``; the one that comes with Agora where empty.
     """
+
+    sets: ClassVar = tuple(each.name for each in fields(Stage) if each.name not in _OWN)
 
     path: str = ""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from agora.interfaces import Module, ResetPlan
 
@@ -16,6 +17,8 @@ class ClearForbiddenZones(Module):
     Attributes:
         category: categories of zones; those of the category "forbidden" are so without this module too. Empty for none.
     """
+
+    sets: ClassVar = ("forbidden",)
 
     category: tuple[str, ...] = ("forbidden",)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from agora.config import load
 from agora.errors import InputError
@@ -68,6 +68,8 @@ class Staged(Module):
         curriculum: a name in ``configs/training/curriculums``, with or without ``.yaml``, or a path, which has a slash.
         index: number of the stage; below the first is the first, beyond the last is the last.
     """
+
+    sets: ClassVar = ("goal_tolerance",)
 
     curriculum: str = "default"
     index: int = 0

@@ -42,6 +42,11 @@ class Groups(Random):
         if not 0 <= self.standing_waypoints <= _ALL:
             raise ValueError(f"standing_waypoints must be in [0, {_ALL}], got {self.standing_waypoints}")
 
+    def unread(self) -> dict[str, str]:
+        """The parameters that the others leave without effect, and why."""
+        standing = ("standing_size", "standing_waypoints") if self.standing_groups[1] == 0 else ()
+        return super().unread() | dict.fromkeys(standing, "with standing_groups: [0, 0]")
+
     def place(self, task: Task) -> None:
         """Put standing groups into the task, then the rest."""
         routes = [np.vstack((start[None, :2], goals[:, :2])) for start, goals in task.robots]

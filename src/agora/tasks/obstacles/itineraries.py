@@ -113,6 +113,7 @@ class Itineraries:
         keep_clear: distance between robots' starts and people at the start, and between robots' goals and places to stay, m.
     """
 
+    uses: ClassVar = frozenset({"random places", "people"})
     needs: ClassVar[tuple[str, ...]] = ("groups", "cues")
 
     people: tuple[int, int] | None = None
@@ -140,6 +141,11 @@ class Itineraries:
             raise ValueError(f"visits must be [least, most] in [0, 10], got {list(self.visits)}")
         if self.keep_clear < 0:
             raise ValueError(f"keep_clear must be at least 0, got {self.keep_clear}")
+
+    def unread(self) -> dict[str, str]:
+        """The parameters that the others leave without effect, and why."""
+        found = {} if self.people is None else {"density": f"with people: {list(self.people)}"}
+        return found if self.arrivals != 0 else found | {"until": "with arrivals: 0"}
 
     def place(self, task: Task) -> None:
         """Put people into the task.

@@ -218,6 +218,18 @@ class MotionProfiles:
         if len(self.discs) > _MOST_DISCS or not (np.abs(np.array(self.discs)) <= SIDE).all():
             raise ValueError(f"discs must be at most {_MOST_DISCS} centres [x, y] within {SIDE:g} m, got {self.discs}")
 
+    @property
+    def uses(self) -> frozenset[str]:
+        """Recordings, and what the mode beside uses."""
+        return frozenset({"recordings"}) | getattr(self.beside.part, "uses", frozenset({"random places", "scenario", "people"}))
+
+    def unread(self) -> dict[str, str]:
+        """The parameters that the others leave without effect, and why."""
+        found = {} if self.profile is None else {"difficulty": "with profile"}
+        if self.discs:
+            return found | {"shapes": "with discs"}
+        return found if self.shapes else found | {"turning": "without shapes or discs: one disc does not turn"}
+
     def place(self, task: Task) -> None:
         """Put the obstacles into the task, and those of the mode beside.
 

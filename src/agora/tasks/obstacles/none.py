@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from agora.draft.task import Task
 
@@ -10,6 +11,8 @@ from agora.draft.task import Task
 @dataclass(frozen=True)
 class Nothing:
     """The map alone."""
+
+    uses: ClassVar = frozenset[str]()
 
     def place(self, task: Task) -> None:
         """Put nothing into the task."""

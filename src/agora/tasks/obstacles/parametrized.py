@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal
+from typing import ClassVar, Literal
 
 from agora.draft.task import Task
 from agora.errors import InputError
@@ -30,6 +30,8 @@ class Parametrized:
         clearance: distance of pedestrians' starts and waypoints to walls, m.
         keep_clear: distance between robots' starts or goals and pedestrians' starts or furniture, m.
     """
+
+    uses: ClassVar = frozenset({"random places", "people"})
 
     file: str = "default"
     waypoints: Count = 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from dataclasses import dataclass, replace
 from itertools import accumulate
+from typing import ClassVar
 
 import numpy as np
 
@@ -70,6 +71,8 @@ class Random:
         group_size: least and most members of a walking group, who share their waypoints; 1, 1 for none.
     """
 
+    uses: ClassVar = frozenset({"random places", "people"})
+
     dynamic: tuple[int, int] | Amount = (0, 0)
     static: tuple[int, int] | Amount = (0, 0)
     interactive: Amount = Amount()
@@ -97,6 +100,12 @@ class Random:
         for name in ("clearance", "keep_clear"):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name} must be at least 0, got {getattr(self, name)}")
+
+    def unread(self) -> dict[str, str]:
+        """The parameters that the others leave without effect, and why."""
+        if isinstance(self.static, Amount) or self.static[1] == 0:
+            return {"static_radius": "without static discs"}
+        return {}
 
     def place(self, task: Task) -> None:
         """Put furniture, discs and pedestrians into the task.

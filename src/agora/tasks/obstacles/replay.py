@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from agora.draft.task import Task
 from agora.errors import InputError
@@ -15,6 +16,8 @@ class Replay:
     Attributes:
         random_phase: recordings that repeat start at a random moment of their period (DynaBARN), drawn per pedestrian.
     """
+
+    uses: ClassVar = frozenset({"recordings"})
 
     random_phase: bool = False
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -35,6 +35,8 @@ class Scenario:
     Pedestrians with social states use the interactive ones. A stage whose scenarios give states has the behaviour ``given_states``,
     and one whose scenarios give reactions to robots has ``social_states``.
     """
+
+    uses: ClassVar = frozenset({"scenario", "people"})
 
     def needs(self, source: Any) -> tuple[str, ...]:
         """The behaviours that the people of a world source have to have."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from agora.draft.task import Task
 from agora.ranges import Distance
@@ -19,6 +20,8 @@ class Zones:
         clearance: distance of starts and waypoints to walls, m.
         keep_clear: distance between robots' starts and pedestrians' starts, m.
     """
+
+    uses: ClassVar = frozenset({"random places", "people"})
 
     file: str = "default"
     clearance: Distance = 0.5

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -34,6 +35,8 @@ class Circle:
             it, farther away than its radius.
     """
 
+    uses: ClassVar = frozenset({"random places"})
+
     count: int = 4
     radius: tuple[float, float] = (8.0, 8.0)
     noise: Distance = 0.0
@@ -47,6 +50,10 @@ class Circle:
             raise ValueError(f"radius must be [least, most] in [0.1, 500], got {list(self.radius)}")
         if not 0.0 <= self.noise <= 500.0:
             raise ValueError(f"noise must be in [0, 500], got {self.noise}")
+
+    def unread(self) -> dict[str, str]:
+        """The parameters that the others leave without effect, and why."""
+        return dict.fromkeys(("noise", "even"), "with scattered: 1") if self.scattered == 1 else {}
 
     def place(self, task: Task) -> list[tuple[Doubles, Doubles]]:
         """Return start poses and goals.

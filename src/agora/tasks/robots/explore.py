@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -25,6 +26,8 @@ class Explore:
         count: robots.
         distance: least distance between start and goal, and between goals that follow each other, m.
     """
+
+    uses: ClassVar = frozenset({"random places"})
 
     count: int = 1
     distance: Distance = 3.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -48,6 +49,8 @@ class Guided:
         start: pose of the first robot at the start; random, connected to the waypoints, where not given, as those of the others.
         count: robots.
     """
+
+    uses: ClassVar = frozenset({"random places"})
 
     waypoints: tuple[Pose, ...] = ()
     file: str = ""

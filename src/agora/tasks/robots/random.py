@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -25,6 +26,8 @@ class Random:
         distance: least distance between start and goal, and between goals that follow each other, m.
         goals: goals one after the other; with many, a robot keeps driving until the time-out (Arena's ``explore``).
     """
+
+    uses: ClassVar = frozenset({"random places"})
 
     count: int = 1
     distance: Distance = 5.0

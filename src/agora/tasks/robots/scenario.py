@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -16,6 +17,8 @@ class Scenario:
     """Start and goal poses from the scenario file; one in a wall, or nearer to the border of the map than the robot's radius, is an
     error, as are robots in each other.
     """
+
+    uses: ClassVar = frozenset({"scenario"})
 
     def place(self, task: Task) -> list[tuple[Doubles, Doubles]]:
         """Return start poses and goals.

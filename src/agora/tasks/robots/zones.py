@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -27,6 +28,8 @@ class Zones:
         count: robots, each of a role of its own draw.
         distance: least distance between start and goal, and between goals that follow each other, m.
     """
+
+    uses: ClassVar = frozenset({"random places"})
 
     file: str = "default"
     count: int = 1

@@ -92,6 +92,10 @@ class Crossing(ABC):
             PlacementError: there is no room.
         """
 
+    def unread(self) -> dict[str, str]:
+        """The parameters that the others leave without effect, and why."""
+        return {} if self.cases else {"first_seed": "with cases: 0"}
+
     def names(self) -> list[str]:
         """Return the cases, or one name where worlds are drawn anew."""
         return [f"case_{k}" for k in range(self.cases)] or [self.called]

@@ -99,6 +99,10 @@ class CrossingGroups:
         if not 0.0 <= self.distance <= 2.0 * self.arena:
             raise ValueError(f"distance must be in [0, 2 arena], got {self.distance}")
 
+    def unread(self) -> dict[str, str]:
+        """The parameters that the others leave without effect, and why."""
+        return {"circle_noise": f"with circle_offset: {self.circle_offset:g}"} if self.circle_offset > 0 else {}
+
     def names(self) -> list[str]:
         """One world, drawn anew for every episode."""
         return ["crossing_groups"]

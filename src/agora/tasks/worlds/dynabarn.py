@@ -27,6 +27,10 @@ class DynaBarn:
     part: Literal["challenge", "demo", "all"] = "all"
     difficulty: Literal["easy", "medium", "hard", "all"] = "all"
 
+    def unread(self) -> dict[str, str]:
+        """The parameters that the others leave without effect, and why."""
+        return dict.fromkeys(("part", "difficulty"), "with worlds") if self.worlds else {}
+
     def names(self) -> list[str]:
         """The worlds' names."""
         if self.worlds:

@@ -7,9 +7,11 @@ from collections.abc import Mapping
 
 import rosgraph
 import rosservice
+import yaml
 
 from agora.doctor import UPSTREAMS, ros_package
 from agora.errors import InputError, UnknownNameError
+from agora.nodes.arguments import Arguments, arguments_of
 from agora.registry import available
 from agora.robots.mbf import CONTROLLERS
 
@@ -19,7 +21,7 @@ CHOICES = {
     "complexity": ("1", "2"),
     "synchronous": ("true", "false", "1", "0"),
 }
-"""The arguments that are looked at, in the order of the command line; simulators of the library's registry come first."""
+"""Arguments with few values; simulators of the library's registry come first."""
 NEEDS = {
     ("simulator", "flatland"): ("flatland_server", "flatland_plugins"),
     ("simulator", "gazebo"): ("gazebo_ros",),
@@ -30,28 +32,29 @@ NEEDS = {
 """Packages of others without which an argument's value cannot be."""
 RUNNING = {"flatland": "move_model", "gazebo": "/gazebo/spawn_sdf_model", "unity": "unity/spawn_model"}
 """A service of each simulator's process. Where it answers, perhaps on another machine, the packages need not be here."""
-WITHOUT_EFFECT = {
-    "map_path": "map_file takes the world's folder, agora import arena brings in Arena's worlds",
-    "world_file": "the drivers make the world of Gazebo from the map",
-    "entity_manager": "pedestrians are always the crowd node's",
-    "desired_resets": "episodes:= limits their number",
-    "auto_reset": "episodes always follow each other",
-    "reset_remove_all": "every reset begins anew",
-    "development_mode": "a Unity player is started by hand",
-    "headless_unity": "a Unity player is started by hand",
-    "benchmark_resume": "agora bench --resume goes on with a benchmark",
+ARENAS: dict[str, tuple[tuple[str, ...], str]] = {
+    "map_path": ((), "map_file takes the world's folder, agora import arena brings in Arena's worlds"),
+    "world_file": ((), "the drivers make the world of Gazebo from the map"),
+    "entity_manager": (("crowdsim", "pedsim"), "pedestrians are always the crowd node's"),
+    "desired_resets": ((), "episodes:= limits their number"),
+    "auto_reset": (("true", "1"), "episodes always follow each other"),
+    "reset_remove_all": (("true", "1"), "every reset begins anew"),
+    "development_mode": (("false", "0"), "a Unity player is started by hand"),
+    "headless_unity": (("false", "0"), "a Unity player is started by hand"),
+    "benchmark_resume": (("false", "0"), "agora bench --resume goes on with a benchmark"),
 }
-"""Arguments of Arena's that are accepted, and what to use instead."""
+"""Arguments of Arena's: the values that say what the graph does, and the reason why another value is refused."""
 
 
 def check(arguments: Mapping[str, str]) -> None:
     """Refuse arguments that cannot work.
 
     Args:
-        arguments: arguments of `CHOICES` by name, and ``local_planner``, where it is not Move Base Flex's default.
+        arguments: texts by name, those of `CHOICES` among them; an empty text says nothing.
 
     Raises:
-        InputError: a value that there is not, a package that is not installed, or values that exclude each other.
+        InputError: a value that there is not, a package that is not installed, values that exclude each other, or an argument that
+            has no effect beside the others.
     """
     if arguments["complexity"] == "3":
         raise InputError("complexity:=3, mapping while driving, is not there; 1 is exact localisation, 2 AMCL")
@@ -59,18 +62,22 @@ def check(arguments: Mapping[str, str]) -> None:
         if arguments[name].lower() not in choices:
             raise UnknownNameError(name, arguments[name], choices)
     for (name, value), packages in NEEDS.items():
-        if value == "mbf" and arguments.get("local_planner", "dwa") not in CONTROLLERS:
+        if value == "mbf" and (arguments.get("local_planner") or "dwa") not in CONTROLLERS:
             continue  # one of the library's: mbf_server answers in Move Base Flex's place
         missing = [package for package in packages if arguments[name] == value and ros_package(package) is None]
         if missing and not is_running(value):
             how = UPSTREAMS[missing[0]][1]
             there = f"; nothing on this roscore offers its service {RUNNING[value]}" if value in RUNNING else ""
             raise InputError(f"{name}:={value} needs the ROS package {missing[0]}, which is not found ({how}){there}")
+    for name, (fine, instead) in ARENAS.items():
+        if (value := arguments.get(name, "")) and value.lower() not in fine:
+            raise InputError(f"{name}:={value} has no effect: {instead}; leave it out")
     simulator, lock_step = arguments["simulator"], arguments["synchronous"].lower() in ("true", "1")
     if lock_step and arguments["complexity"] == "2":
         raise InputError("synchronous:=true: nobody waits for AMCL in lock step; leave it out, or use complexity:=1")
     if lock_step and simulator in ("gazebo", "unity"):
         raise InputError(f"synchronous:=true: {simulator} cannot be stepped; leave it out, or use simulator:=native")
+    arguments_of({name: yaml.safe_load(text) for name, text in arguments.items() if text}, Arguments, "start_arena.launch")
 
 
 def is_running(simulator: str) -> bool:
@@ -88,7 +95,7 @@ def is_running(simulator: str) -> bool:
 def main() -> int:
     """Check the values on the command line: roslaunch starts nothing where this returns anything but 0."""
     try:
-        check(dict(zip((*CHOICES, "local_planner"), sys.argv[1:], strict=True)))
+        check(dict(argument.split(":=", 1) for argument in sys.argv[1:]))
     except InputError as error:
         print(f"\nagora: {error}\n", file=sys.stderr)
         return 2

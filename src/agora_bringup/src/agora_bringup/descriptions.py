@@ -21,7 +21,6 @@ from tf2_ros import StaticTransformBroadcaster
 from agora.doctor import ros_package
 from agora.errors import InputError
 from agora.robots.urdf import urdf
-from agora_bringup.arguments import WITHOUT_EFFECT
 from agora_msgs.msg import Episode
 
 _PUBLISHER = "robot_state_publisher"
@@ -53,9 +52,6 @@ class Descriptions:
             rospy.logwarn(
                 "robot_state_publisher is not installed: this node tells the frames (apt install ros-robot-state-publisher)"
             )
-        for name, value in rospy.get_param("without_effect", {}).items():
-            if value != "":
-                rospy.logwarn(f"{name}:={value} has no effect here: {WITHOUT_EFFECT[name]}")
         self._robots: dict[str, Described] = {}
         self._episode: Episode | None = None
         self._news = threading.Event()

@@ -89,7 +89,7 @@ def first_episode() -> Episode:
         return rospy.wait_for_message("task_generator_server/episode", Episode, _PATIENCE)
     except rospy.ROSException:
         rospy.logwarn(f"no episode has begun in {_PATIENCE:g} s: RViz is set up for the parameter model")
-        return Episode(robots=[Robot(name=ros_name(str(rospy.get_param("model", "robot"))))])
+        return Episode(robots=[Robot(name=ros_name(str(rospy.get_param("model", "") or "jackal")))])
 
 
 def show() -> None:
@@ -102,7 +102,7 @@ def show() -> None:
         rospy.logerr("no window, because DISPLAY names no screen: start with headless:=2, or on a screen")
         return
     try:
-        text = configuration(str(rospy.get_param("~config", "nav"))).read_text()
+        text = configuration(str(rospy.get_param("~config", "") or "nav")).read_text()
         with tempfile.NamedTemporaryFile("w", suffix=".rviz", prefix="agora_", delete=False) as written:
             written.write(filled(text, first_episode()) if ROBOT in text else text)
     except (InputError, yaml.YAMLError) as error:

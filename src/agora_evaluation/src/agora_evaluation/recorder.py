@@ -91,7 +91,7 @@ class RecorderNode:
 
     @staticmethod
     def _folder() -> Path:
-        return data_folder(str(rospy.get_param("record_data_dir", "auto:")), shared_prefix())
+        return data_folder(str(rospy.get_param("record_data_dir", "") or "auto:"), shared_prefix())
 
     def _left_over(self) -> None:
         for path in sorted(self.folder.glob("*.bag.active")) if self.folder.is_dir() else ():

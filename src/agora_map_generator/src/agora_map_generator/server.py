@@ -57,7 +57,7 @@ class MapGeneratorNode:
         rospy.Service("map_generator/new_map", NewMap, self._on_new)
         rospy.Service("map_generator/save", SaveMap, self._on_save)
         rospy.Subscriber("task_generator_server/episode", Episode, self._on_episode, queue_size=1)
-        self._show_first(str(rospy.get_param("map_file", "hall") or "hall"))
+        self._show_first(str(rospy.get_param("map_file", "") or "map_empty"))
         rospy.Service("distance_map", GetDistanceMap, lambda _: self._answer(lambda p: to_distance_map(p.map, rospy.Time.now())))
         rospy.Service("static_map", GetMap, lambda _: self._answer(lambda p: GetMapResponse(to_grid(p.map, rospy.Time.now()))))
         rospy.Subscriber("request_new_map", String, self._on_request, queue_size=10)

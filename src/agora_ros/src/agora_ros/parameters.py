@@ -8,8 +8,9 @@ import rospy
 
 
 def own_or_graphs(name: str, default: Any) -> Any:
-    """The private parameter of a name, else the graph's, else the default."""
-    return rospy.get_param(f"~{name}", rospy.get_param(name, default))
+    """The private parameter of a name, else the graph's, else the default; an empty text says nothing, as in a launch file."""
+    found = rospy.get_param(f"~{name}", rospy.get_param(name, ""))
+    return default if found == "" else found
 
 
 def queue_size(free: int) -> int:

@@ -22,6 +22,7 @@ import rospy
 from agora_ros.calls import CallError
 from agora_ros.conversions import from_episode, from_map, from_pedestrians, from_pose2d, model_of
 from agora_ros.names import ros_name
+from agora_ros.parameters import own_or_graphs
 from std_srvs.srv import Trigger
 
 from agora.errors import AgoraError, InputError
@@ -42,7 +43,7 @@ def parameter(name: str, default: Any) -> Any:
     Raises:
         InputError: another type than the default's, or a number that is not above 0.
     """
-    value = rospy.get_param(f"~{name}", rospy.get_param(name, default))
+    value = own_or_graphs(name, default)
     if isinstance(default, bool) != isinstance(value, bool) or not isinstance(value, type(default) | int):
         raise InputError(f"parameter {name}: expected something like {default!r}, got {value!r}")
     if isinstance(default, float) and not (math.isfinite(value) and value > 0):

@@ -15,11 +15,12 @@ from agora.errors import InputError
 from agora.interfaces import ResetPlan
 from agora.maps.generators.arena import parse_generator
 from agora.planners.presets import named_planner
+from agora.robots.model import load_robot
 from agora.tasks.generator import TaskGenerator
 from agora.tasks.modules.benchmark import Benchmark
 from agora.tasks.robot_setup import RobotEntry, robot_names
 from agora.tasks.settings import Settings
-from agora.tasks.suite import load_suite, resolve
+from agora.tasks.suite import load_suite, resolve, with_seed
 from agora.world.start import Start
 from agora_msgs.msg import Episode, Robot
 from agora_task_generator.parameters import Parameters
@@ -227,14 +228,25 @@ class SuiteEntries:
     Args:
         parameters: parameters of the graph.
         name: name of the suite, or path of its file.
+        seed: seed in place of the suite's, as ``agora bench --seed`` takes it.
+        episodes: number of the episodes to play, the first ones of the suite; all where None or below 0.
 
     Raises:
-        InputError: there is no such suite, or it is wrong.
+        InputError: there is no such suite, it is wrong, or it has fewer episodes.
     """
 
-    def __init__(self, parameters: Parameters, name: str) -> None:
-        self._robots, self._suite = driven(parameters), load_suite(name)
-        self._entries, self._played = self._suite.entries(), 0
+    def __init__(self, parameters: Parameters, name: str, *, seed: int | None = None, episodes: int | None = None) -> None:
+        self._suite, self._played = with_seed(load_suite(name), seed), 0
+        entries = self._suite.entries()
+        if episodes is not None and episodes > len(entries):
+            raise InputError(f"episodes: suite {self._suite.name!r} has {len(entries)} episodes, got {episodes}")
+        self._entries = entries if episodes is None or episodes < 0 else entries[:episodes]
+        self._follow(parameters)
+
+    def _follow(self, parameters: Parameters) -> None:
+        """Take over the planners of the robots, and the models of a robot setup file, which must be those of the suite."""
+        self._robots = driven(parameters)
+        self._models = [robot.model for robot in self._robots] if parameters.robot_setup_file else []
 
     @property
     def finished(self) -> bool:
@@ -243,7 +255,7 @@ class SuiteEntries:
 
     def adopt(self, parameters: Parameters, settings: Settings) -> None:
         """Take over the planners of the robots; see `Playlist.adopt`."""
-        self._robots = driven(parameters)
+        self._follow(parameters)
 
     def next(self) -> Turn:
         """See `Playlist.next`."""
@@ -269,7 +281,25 @@ class SuiteEntries:
         count = suite.stage(stage).count
         if episode >= count:
             raise InputError(f"stage {stage!r} of suite {suite.name!r} has {count} episodes, there is no {episode}")
-        return Turn.of(ResetPlan(suite.name, suite.stage(stage), episode, suite.seed_of(stage)), self._robots)
+        turn = Turn.of(ResetPlan(suite.name, suite.stage(stage), episode, suite.seed_of(stage)), self._robots)
+        for model, robot in zip(self._models, turn.start.robots, strict=False):
+            if load_robot(model).name != robot.model.name:
+                raise InputError(
+                    f"robot_setup_file: model {model!r} has no effect: in stage {stage!r} of suite {suite.name!r} it is "
+                    f"{robot.model.name!r}"
+                )
+        return turn
+
+
+def playlist_of(parameters: Parameters, settings: Settings) -> Playlist:
+    """Return the episodes that the parameters name: those of a suite, or of task modes.
+
+    Raises:
+        InputError: something that does not exist or fit.
+    """
+    if parameters.suite:
+        return SuiteEntries(parameters, parameters.suite, seed=parameters.seed, episodes=parameters.episodes)
+    return TaskModes(parameters, settings)
 
 
 def driven(parameters: Parameters) -> list[RobotEntry]:

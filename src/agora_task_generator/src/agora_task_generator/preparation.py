@@ -21,7 +21,7 @@ from agora.share import folder
 from agora.tasks.settings import Settings
 from agora.world.start import Start
 from agora_task_generator.parameters import Parameters
-from agora_task_generator.playlist import Playlist, SuiteEntries, TaskModes
+from agora_task_generator.playlist import playlist_of
 
 
 def main() -> int:
@@ -64,10 +64,5 @@ def first_episode(parameters: Parameters, config: str) -> tuple[Start, Stage]:
         InputError: parameters that make none.
     """
     settings = load(Path(config) if config else folder("configs") / "task_generator.yaml", Settings)
-    modes: Playlist
-    if parameters.suite:
-        modes = SuiteEntries(parameters, parameters.suite)
-    else:
-        modes = TaskModes(parameters, settings.with_parameters(parameters.over_settings()))
-    turn = modes.next()
+    turn = playlist_of(parameters, settings.with_parameters(parameters.over_settings())).next()
     return turn.start, turn.stage

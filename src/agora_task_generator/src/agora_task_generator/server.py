@@ -31,7 +31,7 @@ from agora_msgs.srv import BeginEpisode, PlayEpisode, PlayEpisodeResponse, SetMa
 from agora_task_generator.announcements import Announcements
 from agora_task_generator.outcomes import Outcomes
 from agora_task_generator.parameters import Parameters
-from agora_task_generator.playlist import Playlist, SuiteEntries, TaskModes, Turn
+from agora_task_generator.playlist import Playlist, SuiteEntries, TaskModes, Turn, playlist_of
 from agora_task_generator.present import LatestMessages
 from agora_task_generator.reconfigure import Reconfigure
 from agora_task_generator.services import Service
@@ -282,7 +282,7 @@ class TaskGeneratorServer:
         self._seen = (parameters, settings)
         try:
             if self.playlist is None:
-                self.playlist = SuiteEntries(parameters, parameters.suite) if parameters.suite else TaskModes(parameters, settings)
+                self.playlist = playlist_of(parameters, settings)
                 if self._memory is not None:
                     self.playlist.recall(*self._memory)
             else:

@@ -1,0 +1,44 @@
+"""The ends of a process that runs the command line: closed streams at its beginning, and threads that go on at its end."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+
+__all__ = ["end_in_time", "open_streams"]
+
+_PATIENCE = 5.0  # s
+
+
+def open_streams() -> None:
+    """Open streams that whoever started the process has closed: nothing is read there, and all that is written is lost.
+
+    Python has none in their place, and the next file that is opened would get their number, and the output in it.
+    """
+    for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
+        if getattr(sys, name) is None:
+            opened = os.open(os.devnull, os.O_RDWR)
+            if opened != number:
+                os.dup2(opened, number)
+                os.close(opened)
+            setattr(sys, name, os.fdopen(number, mode))
+            setattr(sys, f"__{name}__", getattr(sys, name))
+
+
+def end_in_time(code: int) -> None:
+    """Have the process end soon after its main thread, with an exit code, whatever other threads do: Python would wait for them.
+
+    A planner that runs in this process may have started one.
+    """
+    threading.Thread(target=_end, args=(code,), daemon=True).start()
+
+
+def _end(code: int) -> None:
+    threading.main_thread().join()
+    threading.Event().wait(_PATIENCE)
+    running = [one.name for one in threading.enumerate() if not one.daemon and one is not threading.main_thread()]
+    print(f"threads go on that a component has started: {', '.join(running)}; the process ends without them", file=sys.stderr)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)

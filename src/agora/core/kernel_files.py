@@ -1,0 +1,51 @@
+"""The files of a compiled function: Numba's index and machine code, each with its digest, because Numba checks neither.
+
+A flipped bit of machine code would be run: it crashes the process, or changes a result.
+"""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+from numba.core.caching import IndexDataCacheFile
+
+from agora.core.sealed import sealed, unsealed
+
+__all__ = ["verified"]
+
+
+class _VerifiedFiles(IndexDataCacheFile):  # type: ignore[misc]
+    """Index and machine code as Numba keeps them; of a damaged file nothing is loaded, and the function is compiled again."""
+
+    def _load_index(self) -> dict[Any, str]:
+        data = unsealed(Path(self._index_path))
+        if data is None:
+            return {}
+        version, stamp, names = pickle.loads(data)
+        return names if (version, stamp) == (self._version, self._source_stamp) else {}
+
+    def _save_index(self, overloads: dict[Any, str]) -> None:
+        with self._open_for_write(self._index_path) as file:
+            file.write(sealed(self._dump((self._version, self._source_stamp, overloads))))
+
+    def _load_data(self, name: str) -> Any:
+        data = unsealed(Path(self._data_path(name)))
+        if data is None:
+            raise FileNotFoundError(name)  # Numba then compiles
+        return pickle.loads(data)
+
+    def _save_data(self, name: str, data: Any) -> None:
+        with self._open_for_write(self._data_path(name)) as file:
+            file.write(sealed(self._dump(data)))
+
+
+def verified(dispatcher: Any) -> Any:
+    """Have Numba's dispatcher of a function keep verified files; a plain function, with ``NUMBA_DISABLE_JIT=1``, stays as it is."""
+    cache = getattr(dispatcher, "_cache", None)
+    files = getattr(cache, "_cache_file", None)
+    if files is not None:
+        cache._cache_file = _VerifiedFiles.__new__(_VerifiedFiles)
+        vars(cache._cache_file).update(vars(files))
+    return dispatcher
