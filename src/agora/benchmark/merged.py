@@ -25,7 +25,8 @@ from agora.benchmark import store
 from agora.benchmark.account import Account, account
 from agora.benchmark.begun import difference_of
 from agora.benchmark.inputs import inputs
-from agora.benchmark.packages import OWN, packages
+from agora.benchmark.packages import OWN
+from agora.benchmark.packages import names as package_names
 from agora.benchmark.record import RunRecord
 from agora.config import build
 from agora.draft.stage import Stage
@@ -207,13 +208,13 @@ class _Run:
         """
         try:
             parts = built()
-            names = {*inputs(*parts), *packages(*parts)}
+            names = {*inputs(*parts), *package_names(*parts)}
         except AgoraError:
             names = set(self.common)
         files, versions = self.record.inputs or {}, self.record.packages or {}
         return {
             "files": {_placed(name): digest for name, digest in files.items() if name in names},
-            "packages": {name: one for name, one in versions.items() if name in names and name != OWN},
+            "packages": {name: one for name, one in versions.items() if name in names},
         }
 
 
@@ -361,7 +362,8 @@ def _machines(runs: Sequence[_Run]) -> Iterator[str]:
     """Say where runs of one version are of other commits, or of other machines."""
     made = [run.record.made_on for run in runs]
     commits = {one.commit for one in made if one is not None}
-    if len(commits) > 1 and len({run.record.version for run in runs}) == 1:
+    codes = {(run.record.packages or {}).get(OWN) for run in runs}
+    if len(commits) > 1 and len(codes) > 1 and len({run.record.version for run in runs}) == 1:
         yield f"The runs are of one version of Agora, but of other commits: {', '.join(sorted(commits))}."
     if len({one.cpu for one in made if one is not None}) > 1:
         yield "The runs are of other machines, so planning times are not comparable."
