@@ -253,7 +253,7 @@ def test_what_a_component_names_by_a_text_is_seen_too(package, monkeypatch):
         patch.setattr("agora.engine.wiring.make", lambda kind, name, **_: parts.Odour())
         assert "round-about" in names(Reads(needs="odour"))
     assert "round-about" not in names(Reads())
-    network, arrays = mlp_of([Layer(np.zeros((4, 2), np.float32), np.zeros(2, np.float32), "linear")])
+    network, arrays = mlp_of([Layer(np.zeros((4, 2), np.float32), np.zeros(2, np.float32), "none")])
     policy = Policy(parts.Encoding(), network, arrays)
     assert "round-about" in names(Reads(policy=policy))
 
