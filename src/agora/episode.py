@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from agora.core import float_mode
 from agora.core.compiling import seconds_compiling
 from agora.core.recording import Contact, Outcome, Recording
 from agora.core.state import Bools, Doubles, Floats, one_robot
@@ -193,7 +194,9 @@ class Episodes:
         self.planner, self.conditions = planner, conditions
         self._calls, self._unmade = 0, unmade
         worlds = min(worlds or len(starts), len(starts))
-        self.batch = Batch(starts, conditions, declaration_of(planner).needs, worlds, threads=threads, slots=slots, record=record)
+        needs = declaration_of(planner).needs
+        float_mode.set_usual()  # what strangers' modules changed when they were imported, before there are threads that inherit it
+        self.batch = Batch(starts, conditions, needs, worlds, threads=threads, slots=slots, record=record)
         self.engine, self.starts = self.batch.engine, starts
         self.world = self.batch.world
         longest = max(s.timeout for s in starts)
@@ -220,10 +223,12 @@ class Episodes:
                 if self.world.status.clock.done.all() and not self._pending:
                     continue
                 self.batch.look()
+                float_mode.check(WORLD)
                 self._control()
                 self._before(WORLD)
                 self.batch.advance()
                 self._after()
+                float_mode.check(WORLD)
         finally:
             self.batch.close()
 
