@@ -21,7 +21,7 @@ from agora.engine.paths import Paths
 from agora.engine.recorder import Recorder
 from agora.engine.rules import touching
 from agora.errors import InputError
-from agora.planners.lift import Unmade, declaration_of, note_contact, notes_of
+from agora.planners.lift import ASKED_AGAIN, Unmade, declaration_of, note_contact, notes_of
 from agora.planners.memory import reset
 from agora.tasks.budget import Way, shortest_way
 from agora.world.records import RUNNING
@@ -206,6 +206,7 @@ class Episodes:
         self._memory: Memory = {}
         self._planning: list[list[float]] = [[] for _ in range(worlds)]
         self._failure: list[dict[int, str]] = [{} for _ in range(worlds)]
+        self._asked_again = np.zeros((worlds, self.world.layout.robots), np.int64)
         self._shortest: list[list[Way]] = [[] for _ in range(worlds)]
         self._touching = np.zeros((worlds, self.world.layout.robots), np.bool_)
         self._before, self._after = before, after
@@ -250,7 +251,7 @@ class Episodes:
         self.batch.begin(w, index)
         self._recorder.start(w)
         self._touching[w] = touching(self.world, w)
-        self._planning[w], self._failure[w] = [], {}
+        self._planning[w], self._failure[w], self._asked_again[w] = [], {}, 0
         rows = np.zeros(self.world.layout.worlds * len(start.robots), np.bool_)
         rows[w * len(start.robots) : (w + 1) * len(start.robots)] = True
         self._memory = reset(self._memory, rows)
@@ -278,6 +279,7 @@ class Episodes:
         note_contact(answer, np.repeat(self.world.status.clock.step == 0, robots) & self._touching.reshape(-1))
         self.batch.command(answer.twists, active, failures)
         self._recorder.note(answer.notes, active)
+        self._asked_again += answer.notes.get(ASKED_AGAIN, np.zeros(len(active), np.bool_)).reshape(-1, robots)
         if observers.record:
             self._recorder.read(observers, active)
         for row, reason in failures.items():
@@ -299,6 +301,7 @@ class Episodes:
             shortest_path=self._shortest[w][r].length,
             shortest_turn=self._shortest[w][r].turn,
             planning_time=np.asarray(self._planning[w][:calls]),
+            asked_again=int(self._asked_again[w, r]),
             failure=self.world.failure(w, r, self._failure[w].get(r, "")),
             sensors=self._recorder.readings(w, r, calls),
         )

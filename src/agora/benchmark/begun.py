@@ -115,8 +115,12 @@ def write_code(folder: Path, manifest: str) -> None:
 def code_change(folder: Path, was: Mapping[str, str], now: Mapping[str, str]) -> str:
     """Say which package is not the same as when the work in a folder was begun, and which of its files; empty where all are."""
     changed = change(was, now)
-    listed = read_text(folder / _CODE) if changed and (folder / _CODE).is_file() else ""
-    return f"{changed}: {files}" if (files := changed_files(listed)) else changed
+    return f"{changed}: {files}" if changed and (files := changed_files(code_of(folder))) else changed
+
+
+def code_of(folder: Path) -> str:
+    """Return the manifest of the code that the work in a folder was begun with; empty where it has none."""
+    return read_text(folder / _CODE) if (folder / _CODE).is_file() else ""
 
 
 def difference_of(was: Any, now: Any, path: str, places: tuple[str, str] = ("there", "here")) -> str:

@@ -124,7 +124,7 @@ class RunPlan:
         return EndedEpisode(*which, robots, self.told(job).source, beside)
 
     def of(self, planner: str) -> RunPlan:
-        """Return the plan of the jobs of one planner, by its label; it names no other, so nobody who unpickles it imports others."""
+        """Return the plan of the jobs of one planner, by its label. A process that unpickles it imports no other planner."""
         return replace(self, planners={label: part for label, part in self.planners.items() if label == planner})
 
     def files(self) -> Mapping[str, str]:

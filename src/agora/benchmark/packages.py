@@ -72,10 +72,16 @@ def change(was: Mapping[str, str], now: Mapping[str, str]) -> str:
 
 
 def changed_files(listed: str) -> str:
-    """Say which files of a `manifest` are not the same any more, the first few by name; empty where all are."""
-    was = _digests(listed.splitlines())
-    places = {path.partition("/")[0] for path in was}
-    now = _digests(line.rstrip() for name in places if (place := _found(name)) is not None for line in _lines(place))
+    """Say which files of a `manifest` are not the same any more, as `different_files`; empty where all are."""
+    places = {path.partition("/")[0] for path in _digests(listed)}
+    return different_files(
+        listed, "".join(line for name in places if (place := _found(name)) is not None for line in _lines(place))
+    )
+
+
+def different_files(listed: str, later: str) -> str:
+    """Say which files are not the same in a `manifest` and in a later one, the first few by name; empty where all are."""
+    was, now = _digests(listed), _digests(later)
     words = ("changed", "gone", "new")
     different = [path for path in sorted({*was, *now}) if was.get(path) != now.get(path)]
     said = [f"{path} ({words[(path not in now) + 2 * (path not in was)]})" for path in different[:_MOST_FILES]]
@@ -179,9 +185,9 @@ def _files(folder: Path) -> list[Path]:
     return sorted(found)
 
 
-def _digests(lines: Iterable[str]) -> dict[str, str]:
-    """The digests in lines of a manifest, by path."""
-    return {path: digest for digest, _, path in (line.partition("  ") for line in lines)}
+def _digests(listed: str) -> dict[str, str]:
+    """The digests in a manifest, by path."""
+    return {path: digest for digest, _, path in (line.partition("  ") for line in listed.splitlines())}
 
 
 def _outermost(module: str, file: Path) -> Path:

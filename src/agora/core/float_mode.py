@@ -17,12 +17,14 @@ _SYSTEM = ctypes.PyDLL(None)  # which keeps Python's lock: a call takes a micros
 _SIZE = 64  # bytes, more than any environment has
 _USUAL = ctypes.c_void_p(-1)  # FE_DFL_ENV of the C libraries of Linux
 _READ = {"x86_64": struct.Struct("=H26xI"), "aarch64": struct.Struct("=I")}.get(platform.machine())
-_MASKS, _VALUES = {"x86_64": ((0x0F3F, 0xFFC0), (0x033F, 0x1F80)), "aarch64": ((0xFFFFFFFF,), (0,))}.get(platform.machine(), ((), ()))
+_MASKS, _VALUES = {"x86_64": ((0x0F3F, 0xFFC0), (0x033F, 0x1F80)), "aarch64": ((0xFFFFFFFF,), (0,))}.get(
+    platform.machine(), ((), ())
+)
 """The bits of the two control words of x86_64, or of that of aarch64, and what they are in the usual mode."""
 
 
 def is_usual() -> bool:
-    """Return whether this thread rounds to the nearest number, keeps denormal ones, and lets no exception of the processor end it."""
+    """Return whether this thread rounds to the nearest number, keeps denormal ones, and takes no signal for an inexact result."""
     if _READ is None:
         return bool(_SYSTEM.fegetround() == 0)
     environment = ctypes.create_string_buffer(_SIZE)

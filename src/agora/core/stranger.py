@@ -17,8 +17,6 @@ from typing import NoReturn, TypeVar
 
 from agora.core import float_mode
 
-from agora.core import float_mode
-
 _Item = TypeVar("_Item")
 
 
@@ -111,8 +109,8 @@ class stranger(Apart):  # noqa: N801 - used like a function
     """Call a stranger's code within this, and catch its exceptions outside: all but `Signalled` are the code's own.
 
     A signal that the code caught is raised again when the call has ended. A process that the code forked ends there: it would go on
-    as a second one of this process. The code may open fewer files than the process, so that one whose files leak fails by itself. The
-    floating-point mode that it changes is set back.
+    as a second one of this process. The code may open fewer files than the process, so that one whose files leak fails by itself.
+    The floating-point mode that it changes is set back.
 
     Raises:
         Signalled: Ctrl-C came, or another signal whose handler is `interrupt`.
