@@ -49,8 +49,9 @@ _MADE_ON = "made_on"
 
 
 def _software(made_on: Mapping[str, Any]) -> dict[str, str]:
-    """The versions on which numbers of a training depend, by name."""
-    return Machine(**{field.name: made_on[field.name] for field in fields(Machine)}).software | {"torch": made_on["torch"]}
+    """The versions on which numbers of a training depend, by name, as far as its record has them."""
+    machine = Machine(**{field.name: made_on.get(field.name, {} if field.name == "packages" else "") for field in fields(Machine)})
+    return machine.software | {"torch": made_on.get("torch", "")}
 
 
 def planner_with(text: str, file: str) -> Any:
@@ -201,7 +202,7 @@ class Run:
         record, here = self.folder / RECORD, plain(Machine.here()) | {"torch": version("torch")}
         if record.exists():
             written = load(record, dict)
-            made_on = written.pop(_MADE_ON)
+            made_on = written.pop(_MADE_ON, {})
             check_resumed(record, "training", written, described, resume)
             check_software(record, "training", _software(made_on), _software(here))
         else:
