@@ -18,7 +18,7 @@ Array array(const string &message, const string &name) {
 
 void send(int line, const string &said, const string &twists = "") {
   const string tensor = to_string(twists.size() / 12) + R"(,3],"data_offsets":[0,)" + to_string(twists.size()) + "]}}";
-  const string header = R"({"__metadata__":{"agora":"{\"version\":1,\"format\":\"agora.)" + said + tensor;
+  const string header = R"({"__metadata__":{"agora":"{\"version\":2,\"format\":\"agora.)" + said + tensor;
   const uint64_t length = header.size();
   const uint32_t size = 8 + length + twists.size();
   const string all = string((const char *)&size, 4) + string((const char *)&length, 8) + header + twists;
@@ -55,6 +55,8 @@ int main(int, char **words) {
     string asked(size, 0), twists;
     if (recv(line, asked.data(), size, MSG_WAITALL) != size) return 1;
     for (size_t row = 0; row < array(asked, "pose").rows; row++) twists += twist(asked, row);
-    send(line, R"(answer\",\"content\":{\"twists\":{\"$array\":\"twists\"}}}"},"twists":{"dtype":"F32","shape":[)", twists);
+    const size_t at = asked.rfind(R"(\"number\":)"), length = asked.find('}', at) - at;  // an answer repeats the question's number
+    send(line, R"(answer\",\"content\":{)" + asked.substr(at, length) + R"(,\"twists\":{\"$array\":\"twists\"}}}"},)"
+               R"("twists":{"dtype":"F32","shape":[)", twists);
   }
 }

@@ -9,7 +9,7 @@ import numpy as np
 
 
 def _message(name, content, twists=np.zeros((0, 3), "<f4")):  # noqa: B008 - nobody writes to it
-    about = {"__metadata__": {"agora": json.dumps({"format": f"agora.{name}", "version": 1, "content": content})}}
+    about = {"__metadata__": {"agora": json.dumps({"format": f"agora.{name}", "version": 2, "content": content})}}
     about["twists"] = {"dtype": "F32", "shape": twists.shape, "data_offsets": [0, twists.nbytes]}
     header, data = json.dumps(about).encode(), twists.tobytes()
     return (8 + len(header) + len(data)).to_bytes(4, "little") + len(header).to_bytes(8, "little") + header + data
@@ -32,9 +32,10 @@ class _Planner(socketserver.StreamRequestHandler):
         while head := self.rfile.read(12):
             size = int.from_bytes(head[4:], "little")
             of, data = json.loads(self.rfile.read(size)), self.rfile.read(int.from_bytes(head[:4], "little") - 8 - size)
+            number = json.loads(of["__metadata__"]["agora"])["content"]["number"]  # which the answer repeats
             seen = [np.frombuffer(data[slice(*a["data_offsets"])], kind[a["dtype"]]).reshape(a["shape"]) for a in map(of.get, keys)]
             twists = [_twist(*row) for row in zip(*map(np.ndarray.tolist, seen), strict=True)]
-            self.wfile.write(_message("answer", {"twists": {"$array": "twists"}}, np.array(twists, "<f4")))
+            self.wfile.write(_message("answer", {"twists": {"$array": "twists"}, "number": number}, np.array(twists, "<f4")))
 
 
 socketserver.ThreadingUnixStreamServer(sys.argv[1], _Planner).serve_forever()

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import ctypes
+import locale
 import os
+import resource
 import signal
+import struct
 import sys
 import time
+import warnings
 from dataclasses import dataclass
 from threading import Event
 from typing import ClassVar
@@ -128,6 +132,55 @@ class Naughty:
         os.chdir("/")
         return twists
 
+    def rounds_up(self, twists, guilty):
+        ctypes.CDLL(None).fesetround(0x800)
+        return twists
+
+    def flushes(self, twists, guilty):
+        """Take denormal numbers for zero, as code does that was compiled with -ffast-math."""
+        environment = ctypes.create_string_buffer(64)
+        ctypes.CDLL(None).fegetenv(environment)
+        (control,) = struct.unpack_from("=I", environment, 28)
+        struct.pack_into("=I", environment, 28, control | 0x8040)
+        ctypes.CDLL(None).fesetenv(environment)
+        return twists
+
+    def leaves_a_mess(self, twists, guilty):
+        np.hypot = lambda x, y: np.add(x, y)
+        np.seterr(all="raise")
+        sys.setrecursionlimit(140)
+        warnings.simplefilter("error")
+        resource.setrlimit(resource.RLIMIT_NOFILE, (40, 40))
+        os.environ["OMP_NUM_THREADS"] = "0"
+        os.umask(0o777)
+        os.chdir("/")
+        locale.setlocale(locale.LC_ALL, "C")
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        return twists
+
+
+@dataclass(frozen=True)
+class Witness(Naughty):
+    """Drives likewise, and fails where its process is not as a process begins."""
+
+    def act(self, observation, memory):
+        state = {
+            "hypot": type(np.hypot).__name__,
+            "errors": np.geterr()["over"],
+            "recursion": sys.getrecursionlimit(),
+            "warnings": any(kind == "error" for kind, *_ in warnings.filters),
+            "files": resource.getrlimit(resource.RLIMIT_NOFILE)[1] > 40,
+            "threads": os.environ.get("OMP_NUM_THREADS", ""),
+            "handler": signal.getsignal(signal.SIGTERM) == signal.SIG_DFL,
+            "folder": os.getcwd() != "/",
+            "mess": "mess" in sys.modules,
+        }
+        usual = {"hypot": "ufunc", "errors": "warn", "recursion": 1000, "warnings": False, "files": True, "threads": ""}
+        usual |= {"handler": True, "folder": True, "mess": False}
+        if strange := {name: value for name, value in state.items() if value != usual[name]}:
+            raise RuntimeError(f"not as a process begins: {strange}")
+        return super().act(observation, memory)
+
 
 @dataclass(frozen=True)
 class Rude:
@@ -155,6 +208,10 @@ class Rude:
 
     def hangs(self, velocity, guilty):
         Event().wait()
+
+    def rounds_up(self, velocity, guilty):
+        ctypes.CDLL(None).fesetround(0x800)
+        return velocity
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from agora.interfaces import Answer
 from agora.wire.address import Address, connect
 from agora.wire.message import decode
-from agora.wire.question import Hello, Question
+from agora.wire.question import Hello, Question, Reply
 from agora.wire.stream import frame
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
@@ -64,7 +65,7 @@ def talking(answer: Callable[[Question], Any], hello: Any = Hello()) -> Iterator
     """The address of a thread that says a hello, and answers questions.
 
     Args:
-        answer: returns a record, or bytes with their length; None closes the connection.
+        answer: returns a record, or bytes with their length; None closes the connection. An answer gets the number of its question.
         hello: the same, or a function that returns it.
     """
 
@@ -78,7 +79,9 @@ def talking(answer: Callable[[Question], Any], hello: Any = Hello()) -> Iterator
                     return
                 if len(head := file.read(4)) < 4:
                     return
-                said = answer(decode(file.read(int.from_bytes(head, "little")), Question))
+                question = decode(file.read(int.from_bytes(head, "little")), Question)
+                said = answer(question)
+                said = reply(said, question) if type(said) is Answer else said
 
     class Server(socketserver.ThreadingTCPServer):
         daemon_threads, block_on_close = True, False
@@ -94,6 +97,11 @@ def talking(answer: Callable[[Question], Any], hello: Any = Hello()) -> Iterator
         finally:
             server.shutdown()
             thread.join()
+
+
+def reply(answer: Answer, question: Question) -> Reply:
+    """The answer to a question as it is sent."""
+    return Reply(answer.twists, answer.memory, answer.notes, number=question.number)
 
 
 def framed(data: bytes) -> bytes:

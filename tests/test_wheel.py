@@ -8,6 +8,7 @@ import zipfile
 
 import pytest
 
+from agora.benchmark.packages import packages
 from tests.environments import ROOT, Environment
 
 
@@ -63,6 +64,12 @@ def test_the_wheel_lists_what_it_brings(user):
     assert where.startswith(str(environment.folder))
     said = environment.run("agora", "list", where=away)
     assert "jackal" in said and "demo" in said and "pure_pursuit" in said
+
+
+def test_the_wheel_s_code_has_the_digest_of_the_checkout_s_so_that_runs_of_both_are_one(user):
+    environment, away = user
+    code = "from agora.benchmark.packages import packages; print(packages()['agora-nav'])"
+    assert environment.run("python", "-c", code, where=away).strip() == packages()["agora-nav"]
 
 
 @pytest.mark.slow

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from agora.core import float_mode
 from agora.core.compiling import seconds_compiling
 from agora.core.recording import Contact, Outcome, Recording
 from agora.core.state import Bools, Doubles, Floats, one_robot
@@ -21,7 +22,7 @@ from agora.engine.recorder import Recorder
 from agora.engine.rules import touching
 from agora.engine.standing import Standing
 from agora.errors import InputError
-from agora.planners.lift import Unmade, declaration_of, note_contact, notes_of
+from agora.planners.lift import ASKED_AGAIN, Unmade, declaration_of, note_contact, notes_of
 from agora.planners.memory import reset
 from agora.tasks.budget import Way, shortest_way
 from agora.world.records import RUNNING
@@ -194,7 +195,9 @@ class Episodes:
         self.planner, self.conditions = planner, conditions
         self._calls, self._unmade = 0, unmade
         worlds = min(worlds or len(starts), len(starts))
-        self.batch = Batch(starts, conditions, declaration_of(planner).needs, worlds, threads=threads, slots=slots, record=record)
+        needs = declaration_of(planner).needs
+        float_mode.set_usual()  # what strangers' modules changed when they were imported, before there are threads that inherit it
+        self.batch = Batch(starts, conditions, needs, worlds, threads=threads, slots=slots, record=record)
         self.engine, self.starts = self.batch.engine, starts
         self.world = self.batch.world
         longest = max(s.timeout for s in starts)
@@ -204,6 +207,7 @@ class Episodes:
         self._memory: Memory = {}
         self._planning: list[list[float]] = [[] for _ in range(worlds)]
         self._failure: list[dict[int, str]] = [{} for _ in range(worlds)]
+        self._asked_again = np.zeros((worlds, self.world.layout.robots), np.int64)
         self._shortest: list[list[Way]] = [[] for _ in range(worlds)]
         self._touching = np.zeros((worlds, self.world.layout.robots), np.bool_)
         self._standing = Standing(self.world, conditions.periods.control)
@@ -222,10 +226,12 @@ class Episodes:
                 if self.world.status.clock.done.all() and not self._pending:
                     continue
                 self.batch.look()
+                float_mode.check(WORLD)
                 self._control()
                 self._before(WORLD)
                 self.batch.advance()
                 self._after()
+                float_mode.check(WORLD)
         finally:
             self.batch.close()
 
@@ -247,7 +253,7 @@ class Episodes:
         self.batch.begin(w, index)
         self._recorder.start(w)
         self._touching[w] = touching(self.world, w)
-        self._planning[w], self._failure[w] = [], {}
+        self._planning[w], self._failure[w], self._asked_again[w] = [], {}, 0
         rows = np.zeros(self.world.layout.worlds * len(start.robots), np.bool_)
         rows[w * len(start.robots) : (w + 1) * len(start.robots)] = True
         self._memory = reset(self._memory, rows)
@@ -277,6 +283,7 @@ class Episodes:
         self._standing.note(answer, active)
         self.batch.command(answer.twists, active, failures)
         self._recorder.note(answer.notes, active)
+        self._asked_again += answer.notes.get(ASKED_AGAIN, np.zeros(len(active), np.bool_)).reshape(-1, robots)
         if observers.record:
             self._recorder.read(observers, active)
         for row, reason in failures.items():
@@ -298,6 +305,7 @@ class Episodes:
             shortest_path=self._shortest[w][r].length,
             shortest_turn=self._shortest[w][r].turn,
             planning_time=np.asarray(self._planning[w][:calls]),
+            asked_again=int(self._asked_again[w, r]),
             failure=self.world.failure(w, r, self._failure[w].get(r, "")),
             sensors=self._recorder.readings(w, r, calls),
         )

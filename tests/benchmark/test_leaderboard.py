@@ -15,6 +15,7 @@ from agora.benchmark import store, submission, tracks
 from agora.benchmark.bench import run_all
 from agora.benchmark.entry import CHECK, ENTRY, ROWS, EntryResults, Knows, Posted, digest_of, located, read_check, read_entry
 from agora.benchmark.leaderboard import own_entries, render, write
+from agora.benchmark.record import RunRecord
 from agora.benchmark.request import Options, Request
 from agora.benchmark.submission import Words, carry, submit
 from agora.benchmark.verification import Sample, check, missed, one_cpu_only
@@ -103,6 +104,21 @@ def test_a_planner_behind_an_interplanner_is_an_entry_too(run, tmp_path):
     assert "pure_pursuit:speed=0.5+polite" in render([read_entry(place)])
 
 
+def test_a_run_of_other_code_of_agora_makes_no_entry(run, tmp_path):
+    shutil.copytree(run, other := tmp_path / "other")
+    code = RunRecord.read(run).packages["agora-nav"].rpartition(" ")[2]
+    for name, old in (("run.yaml", code), ("code.txt", "  agora/planners/lift.py\n")):
+        text = (other / name).read_text()
+        assert text.count(old) == 1
+        (other / name).write_text(text.replace(old, "00" + old))
+    with pytest.raises(InputError, match=r"agora-nav was 0\.1\.0, code 00\w+ and is .* since the run; install what it was, or run"):
+        submit(other, tmp_path / "board")
+
+
+def test_an_entry_of_other_code_of_one_version_is_checked_by_its_values(entry):
+    assert check(edit(entry, "0.1.0, code ", "0.1.0, code 00"), Sample(1, seed=1), HERE).agrees
+
+
 def test_what_a_robot_knows_is_what_its_planner_reads():
     def knows(text, *told):
         return dataclasses.astuple(Knows.of(named_planner(text)[1], told))[:2]
@@ -176,7 +192,7 @@ def test_a_replay_of_another_drive_is_found(entry, made):
     ("old", "new", "message"),
     [
         ("  agora: 0.1.0\n", "  agora: 0.0.1\n", r"pins\.agora: the entry is of Agora 0\.0\.1, this is"),
-        ("    agora-nav: 0.1.0\n", "    agora-nav: 0.1.0\n    lost: 2.0.0\n", r"pins\.packages\.lost is '2\.0\.0' there"),
+        ("  packages:\n    agora", "  packages:\n    lost: 2.0.0\n    agora", r"pins\.packages\.lost is '2\.0\.0' there"),
         ("  version: 3\n", "  version: 1\n", r"suite\.version is 1 there and 3 here"),
         ("  weights: {}\n", "  weights: {mine.bin: 00ff}\n", r"pins\.weights\.mine\.bin is '00ff' there and nothing here"),
         ("    pedestrians: none\n", "    pedestrians: tracked\n", r"pins\.knows\.pedestrians is 'tracked' there and 'none' here"),

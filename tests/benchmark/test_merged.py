@@ -53,6 +53,20 @@ def changed(run, place, old, new):
     return copy
 
 
+def test_runs_of_other_code_of_agora_are_paired_but_no_planner_is_the_same_in_both_and_a_note_names_the_files(first, tmp_path):
+    code = RunRecord.read(first).packages["agora-nav"]
+    other = changed(first, tmp_path / "autumn", code, "0.1.0, code 00")
+    listed = (other / "code.txt").read_text().splitlines()
+    at = next(k for k, line in enumerate(listed) if line.endswith("  agora/planners/local/go_to_goal.py"))
+    (other / "code.txt").write_text("".join(f"{line}\n" for line in [*listed[:at], "00" + listed[at], *listed[at + 1 :]]))
+    found = merged([first, other])
+    assert found.planners == [f"{name} ({run})" for run in ("spring", "autumn") for name in ("go_to_goal", "pure_pursuit")]
+    assert pairs(found, "go_to_goal (spring)", "pure_pursuit (autumn)") == 3
+    notes = " ".join(found.notes)
+    assert f"pure_pursuit: packages.agora-nav is '{code}' in spring and '0.1.0, code 00' in autumn." in notes
+    assert re.search(r"other code \(commits .*\): agora/planners/local/go_to_goal\.py \(changed\)\. Where it decides", notes)
+
+
 def test_planners_of_two_runs_are_paired_where_the_episodes_are_the_same(first, tmp_path):
     other = ran(tmp_path / "autumn", "pure_pursuit", "pure_pursuit:speed=0.5")
     found = merged([first, other])

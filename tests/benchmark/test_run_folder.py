@@ -66,7 +66,7 @@ def test_an_opened_folder_has_read_every_shard_once_and_knows_what_is_finished(t
     keys = [row["key"] for row in run_all(request)]
     read, real = Counter(), shard.read
     monkeypatch.setattr(shard, "read", lambda path, columns=None: (read.update([path]), real(path, columns))[1])
-    with opened(tmp_path, describe(request), episodes=3, resume=True) as folder:
+    with opened(tmp_path, describe(request), "", episodes=3, resume=True) as folder:
         assert sorted(folder.finished) == keys and folder.lost == {}
     assert len(read) == 9 and set(read.values()) == {1}
 

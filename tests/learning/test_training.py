@@ -272,6 +272,28 @@ def test_a_training_is_not_resumed_with_a_robot_file_that_was_changed(tmp_path, 
         Run(tmp_path / "run", training, 1, resume=True)
 
 
+@pytest.mark.parametrize(
+    ("old", "words"),
+    [
+        (
+            "0.1.0, code ",
+            r"package agora-nav was 0\.1\.0, code 00\w+ and is .*: agora/seeds\.py \(changed\) since the training was begun",
+        ),
+        ("torch: ", r"torch was 00\S+ and is \S+ since the training was begun; install what it was"),
+        ("numpy: ", r"numpy was 00\S+ and is \S+ since the training was begun; install what it was"),
+    ],
+)
+def test_a_training_is_not_resumed_with_other_code_or_other_versions_of_what_computes_it(tmp_path, training, old, words):
+    record = begun(tmp_path, training) / "training.yaml"
+    for file, text in ((record, old), (tmp_path / "code.txt", "")):
+        listed = file.read_text().splitlines(keepends=True)
+        at = next(k for k, line in enumerate(listed) if (text or "  agora/seeds.py") in line)
+        listed[at] = listed[at].replace(text, f"{text}00") if text else f"00{listed[at]}"
+        file.write_text("".join(listed))
+    with pytest.raises(ResultsError, match=words):
+        Run(tmp_path, training, 1, resume=True)
+
+
 def test_the_weights_of_a_teacher_are_among_the_files_of_a_training(tmp_path, training):
     taught = replace(training, trainer=Named.of("trainers", "value_learning", **TINY | {"teacher": "sarl"}))
     written = load(begun(tmp_path, taught) / "training.yaml", dict)

@@ -111,7 +111,7 @@ def test_barn_score_compares_with_the_reference_path_where_the_world_has_one():
 def test_planning_time_is_a_mean_over_calls_and_marked_as_timing():
     assert efficiency.planning_time(straight(planning_time=np.array([0.01, 0.02, 0.06]))) == pytest.approx(0.03)
     assert efficiency.planning_time(straight()) is None
-    assert {"planning_time", "planning_time_deviation", "deadline_misses"} == efficiency.TIMING
+    assert {"planning_time", "planning_time_deviation", "deadline_misses", "asked_again"} == efficiency.TIMING
 
 
 def test_planning_times_spread_and_miss_the_control_period():

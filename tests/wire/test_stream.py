@@ -13,16 +13,15 @@ from safetensors.numpy import load, save
 from agora.core.recording import Closing, Contact, ContactKind, Outcome, Recording
 from agora.engine.channels.scan import Scan
 from agora.errors import InputError
-from agora.interfaces import Answer
 from agora.maps.doors import Door, with_door
 from agora.maps.furniture import Furniture
 from agora.maps.grid import Map
 from agora.testing import observation
 from agora.testing.recordings import recording
 from agora.wire.episode import Episode
-from agora.wire.message import VERSION, decode, encode, pack, unpack
+from agora.wire.message import decode, encode, pack, unpack, version_of
 from agora.wire.plain import from_plain, to_plain
-from agora.wire.question import Hello, Question
+from agora.wire.question import Hello, Question, Reply
 from agora.wire.snapshot import Snapshot
 from agora.wire.stream import frame, read
 from agora.world.start import Habits, RobotStart, Start, Thing
@@ -106,8 +105,8 @@ def asked() -> Question:
     return Question(seen, {"steps": np.arange(3), "planner": {"place": np.ones((3, 2), np.float32)}})
 
 
-def said() -> Answer:
-    return Answer(np.ones((2, 3), np.float32), {"steps": np.arange(2)}, {"reason": np.zeros(2, np.int8)})
+def said() -> Reply:
+    return Reply(np.ones((2, 3), np.float32), {"steps": np.arange(2)}, {"reason": np.zeros(2, np.int8)}, number=7)
 
 
 @pytest.mark.parametrize(
@@ -223,11 +222,11 @@ def test_an_outcome_that_is_none_is_refused():
         (save({"a": np.zeros(2)}), "expected a message of Agora"),
         (save({"a": np.zeros(2)}, {"agora": "[" * 9000}), "expected a message of Agora"),
         (save({"a": np.zeros(2)}, {"agora": '{"format": "agora.start", "version": 1, "content": NaN}'}), "expected a message"),
-        (pack("agora.start", VERSION + 1, {}), "version 2 of agora.start; this Agora reads version 1"),
-        (pack("agora.map", VERSION, {}), "expected the format agora.start, got agora.map"),
-        (pack("agora.strat", VERSION, {}), "no format called 'agora.strat'; did you mean 'agora.start'"),
-        (pack("agora.start", VERSION, {"entry": {"$array": "b"}}), "the array 'b' is not among those of the message"),
-        (pack("agora.start", VERSION, {"entry": {"$number": "9"}}), "expected inf or -inf"),
+        (pack("agora.start", version_of("agora.start") + 1, {}), "version 2 of agora.start; this Agora reads version 1"),
+        (pack("agora.map", 1, {}), "expected the format agora.start, got agora.map"),
+        (pack("agora.strat", 1, {}), "no format called 'agora.strat'; did you mean 'agora.start'"),
+        (pack("agora.start", 1, {"entry": {"$array": "b"}}), "the array 'b' is not among those of the message"),
+        (pack("agora.start", 1, {"entry": {"$number": "9"}}), "expected inf or -inf"),
         (pack("agora.start", True, {}), "whole number as version"),
         (encode(lift())[:-3], "expected a message of Agora"),
     ],

@@ -15,10 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from agora.benchmark.inputs import difference
-from agora.benchmark.packages import change
+from agora.benchmark.packages import change, changed_files, check_imported
 from agora.config import dump
-from agora.documents import shown
+from agora.documents import read_text, shown
 from agora.errors import ResultsError
+from agora.files import write_whole
+
+_CODE = "code.txt"
+"""File in the folder of a work with the manifest of the code that decides its results (`agora.benchmark.packages.manifest`)."""
 
 
 @contextmanager
@@ -27,7 +31,9 @@ def alone(folder: Path) -> Iterator[None]:
 
     Raises:
         ResultsError: it cannot be made, or another run is at work in it.
+        InputError: Agora's own code has changed since this process was started.
     """
+    check_imported()
     try:
         folder.mkdir(parents=True, exist_ok=True)
         handle = os.open(folder, os.O_RDONLY)
@@ -78,8 +84,43 @@ def _check_files_and_packages(folder: Path, was: Mapping[str, Any], now: Mapping
     rest = f"{since}; put the file back, or choose another folder"
     if changed := difference(was.get("inputs", {}), now.get("inputs", {}), rest):
         raise ResultsError(f"{folder}: {changed}")
-    if "packages" in now and (changed := change(was["packages"], now["packages"])):
-        raise ResultsError(f"{folder}: {changed} {since}; install what it was, or choose another folder")
+    if "packages" in now and (changed := code_change(folder, was["packages"], now["packages"])):
+        raise ResultsError(f"{folder}: {changed} {since}; put the code back, or choose another folder")
+
+
+def check_software(record: Path, what: str, was: Mapping[str, str], now: Mapping[str, str]) -> None:
+    """Make sure that Python and the packages that compute numbers have the versions that a work was begun with.
+
+    Args:
+        record: file that describes the work.
+        what: name of the work in messages.
+        was: versions by name when the work was begun.
+        now: versions by name here and now.
+
+    Raises:
+        ResultsError: a version differs.
+    """
+    for name in [name for name in was if was[name] != now.get(name)]:
+        raise ResultsError(
+            f"{record.parent}: {name} was {was[name]} and is {now.get(name, 'not there')} since the {what} was begun; "
+            "install what it was, or choose another folder"
+        )
+
+
+def write_code(folder: Path, manifest: str) -> None:
+    """Keep the manifest of the code that a work in a folder is begun with. Raises: OSError: it cannot be written."""
+    write_whole(folder / _CODE, manifest)
+
+
+def code_change(folder: Path, was: Mapping[str, str], now: Mapping[str, str]) -> str:
+    """Say which package is not the same as when the work in a folder was begun, and which of its files; empty where all are."""
+    changed = change(was, now)
+    return f"{changed}: {files}" if changed and (files := changed_files(code_of(folder))) else changed
+
+
+def code_of(folder: Path) -> str:
+    """Return the manifest of the code that the work in a folder was begun with; empty where it has none."""
+    return read_text(folder / _CODE) if (folder / _CODE).is_file() else ""
 
 
 def difference_of(was: Any, now: Any, path: str, places: tuple[str, str] = ("there", "here")) -> str:

@@ -16,7 +16,7 @@ from agora.benchmark.facts import blind, unaware
 from agora.benchmark.inputs import ReadsFiles, inputs, unread
 from agora.benchmark.job import Job, RunPlan, key_of
 from agora.benchmark.open_run import OpenRun, opened
-from agora.benchmark.packages import packages
+from agora.benchmark.packages import manifest, packages
 from agora.benchmark.record import RunRecord
 from agora.benchmark.request import Options, Request
 from agora.benchmark.run_folder import episodes_kept
@@ -87,7 +87,8 @@ def _bench(request: Request, token: StopToken) -> Iterator[RunEvent]:
     token.check()
     record, before = describe(request), describe(request.before) if request.begun else None
     episodes, again = request.episodes, request.repeats
-    with opened(request.folder, record, before=before, episodes=episodes, resume=request.resume, repeats=again) as folder:
+    code = manifest(suite, planners, metrics())
+    with opened(request.folder, record, code, before=before, episodes=episodes, resume=request.resume, repeats=again) as folder:
         jobs = jobs_for(suite, planners, folder.finished, options)
         sizes = (options.worlds, options.threads, options.slots)
         plan = RunPlan(suite, planners, *sizes, options.trajectories, request.levels, folder.mark, options.record, token)
@@ -96,7 +97,7 @@ def _bench(request: Request, token: StopToken) -> Iterator[RunEvent]:
             _write_down(event, suite, folder)
             yield event
         folder.write_lost()
-        folder.check_unchanged(inputs(suite, planners))
+        folder.check_unchanged(inputs(suite, planners), packages(suite, planners, metrics()))
 
 
 def _write_down(event: RunEvent, suite: Suite, folder: OpenRun) -> None:

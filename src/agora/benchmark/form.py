@@ -85,6 +85,14 @@ class RequestForm:
         sizes = {"workers": self.workers, "threads": self.threads, "batch": self.batch}
         return Options(**sizes, trajectories=self.trajectories, record=self.record, executor=runs)
 
+    def prepare(self) -> None:
+        """Start the process that workers come from, before any planner is imported: they inherit nothing that an import changes.
+
+        Raises:
+            InputError: the executor cannot run here.
+        """
+        self._options().runs.prepare()
+
     def _simulator(self) -> Named | None:
         return parse_component("simulators", self.simulator, "simulator") if self.simulator else None
 

@@ -16,6 +16,7 @@ from agora.benchmark.packages import packages
 from agora.benchmark.rows import EndedEpisode, ShardRows
 from agora.benchmark.stop_token import StopToken
 from agora.benchmark.store import Keep
+from agora.core import float_mode
 from agora.core.recording import Recording
 from agora.core.stranger import Signalled, within
 from agora.datasets.played import PlayedRobot
@@ -122,6 +123,10 @@ class RunPlan:
         which = (self.suite.name, job.stage, episode, self.suite.seed_of(job.stage))
         return EndedEpisode(*which, robots, self.told(job).source, beside)
 
+    def of(self, planner: str) -> RunPlan:
+        """Return the plan of the jobs of one planner, by its label. A process that unpickles it imports no other planner."""
+        return replace(self, planners={label: part for label, part in self.planners.items() if label == planner})
+
     def files(self) -> Mapping[str, str]:
         """Digests of the files that enter the episodes, by name (`agora.benchmark.inputs`)."""
         return inputs(self.suite, self.planners)
@@ -182,9 +187,11 @@ def _watched(measure: Metric, watch: Watch) -> Metric:
     def function(recording: Recording) -> float | None:
         watch.before(f"metric {measure.name}")
         try:
-            return measure.function(recording)
+            value = measure.function(recording)
         finally:
             watch.after()
+        float_mode.check(f"metric {measure.name}")
+        return value
 
     return replace(measure, function=function)
 
@@ -250,6 +257,7 @@ def _compared(episodes: Episodes, conditions: Conditions, watch: Watch) -> Itera
     starts = [episodes.starts[index] for index, _ in ended]
     ends = [max(one.time[-1] for one in recordings) for _, recordings in ended]
     alone = undisturbed(starts, conditions, ends, before=lambda: watch.before(WORLD), after=watch.after)
+    float_mode.check(WORLD)
     for (index, recordings), places in zip(ended, alone, strict=True):
         yield index, [replace(one, undisturbed=places[: len(one.time)]) for one in recordings]
 

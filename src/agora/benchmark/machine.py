@@ -37,6 +37,11 @@ class Machine:
         packages = {name: version(name) for name in _PACKAGES}
         return Machine(_commit(), _cpu(), platform.platform(), platform.python_version(), packages)
 
+    @property
+    def software(self) -> dict[str, str]:
+        """The versions on which numbers depend, by name: Python's, without its last number, and those of `packages`."""
+        return {"Python": ".".join(self.python.split(".")[:2]), **self.packages}
+
 
 def _commit() -> str:
     here = Path(__file__).parent

@@ -1,21 +1,22 @@
 """Several runs as one: the rows of all of them, and in words what is the same and what is not.
 
 An episode is the same in two runs where the suite's name and version, the stage, the seed, the digests of the stage's files, the
-versions of the packages and Agora's own are. Where one of these differs, the stage of the later run gets that run's name behind
-its own, so that nothing pairs its episodes. What robots know of pedestrians belongs to the planner: episodes of two levels are
-the same.
+packages with their code, and the version of Agora are. Where one of these differs, the stage of the later run gets that run's name
+behind its own, so that nothing pairs its episodes. What robots know of pedestrians belongs to the planner: episodes of two levels
+are the same. Runs of one version of Agora and of different code, as before and after a change of a planner, are paired, and a note
+names the files that differ.
 
 In paths, files that a run keeps copies of (`ASKED`) have the places of their originals.
 
-A planner is the same in two runs where its parameters, files, packages and knowledge of pedestrians are, all stages that both have
-are the same but for the seed, and so are the rows of the episodes that both have. Then it stands there once, with the episodes of
-both. Else it has the run's name behind its own, too.
+A planner is the same in two runs where its parameters, files, packages, Agora's code and knowledge of pedestrians are, all stages
+that both have are the same but for the seed, and so are the rows of the episodes that both have. Then it stands there once, with
+the episodes of both. Else it has the run's name behind its own, too.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -23,9 +24,10 @@ from typing import Any
 
 from agora.benchmark import store
 from agora.benchmark.account import Account, account
-from agora.benchmark.begun import difference_of
+from agora.benchmark.begun import code_of, difference_of
 from agora.benchmark.inputs import inputs
-from agora.benchmark.packages import OWN, packages
+from agora.benchmark.packages import OWN, different_files
+from agora.benchmark.packages import names as package_names
 from agora.benchmark.record import RunRecord
 from agora.config import build
 from agora.draft.stage import Stage
@@ -185,7 +187,7 @@ class _Run:
         return (
             first
             | {"seed": record.seed_of(stage["name"]), "stage": _placed(decided)}
-            | self._parts(lambda: (build(dict(stage), Stage, "stage", complete=True), metrics()))
+            | self._parts(lambda: (build(dict(stage), Stage, "stage", complete=True), metrics()), leave={OWN})
         )
 
     def planner(self, label: str, stages: Sequence[str]) -> _Facts:
@@ -200,20 +202,20 @@ class _Run:
         first: dict[str, Any] = {"parameters": _placed(values), "told of pedestrians": told}
         return first | self._parts(lambda: (planner_of(values, "planner"),))
 
-    def _parts(self, built: Callable[[], tuple[Any, ...]]) -> dict[str, Any]:
-        """The digests of the files that parts read, and the versions of the packages that they are from.
+    def _parts(self, built: Callable[[], tuple[Any, ...]], leave: Collection[str] = ()) -> dict[str, Any]:
+        """The digests of the files that parts read, and the versions of the packages that they are from but for some.
 
         What cannot be built here may read any of the files, and be from any of the packages, that all runs have.
         """
         try:
             parts = built()
-            names = {*inputs(*parts), *packages(*parts)}
+            names = {*inputs(*parts), *package_names(*parts)}
         except AgoraError:
             names = set(self.common)
         files, versions = self.record.inputs or {}, self.record.packages or {}
         return {
             "files": {_placed(name): digest for name, digest in files.items() if name in names},
-            "packages": {name: one for name, one in versions.items() if name in names and name != OWN},
+            "packages": {name: one for name, one in versions.items() if name in names and name not in leave},
         }
 
 
@@ -360,9 +362,15 @@ def _control(runs: Sequence[_Run], labels: Mapping[tuple[str, str], str]) -> lis
 def _machines(runs: Sequence[_Run]) -> Iterator[str]:
     """Say where runs of one version are of other commits, or of other machines."""
     made = [run.record.made_on for run in runs]
-    commits = {one.commit for one in made if one is not None}
-    if len(commits) > 1 and len({run.record.version for run in runs}) == 1:
-        yield f"The runs are of one version of Agora, but of other commits: {', '.join(sorted(commits))}."
+    codes = [(run.record.packages or {}).get(OWN) for run in runs]
+    other = next((run for run, code in zip(runs, codes, strict=True) if code != codes[0]), None)
+    if other is not None and len({run.record.version for run in runs}) == 1:
+        files = different_files(code_of(runs[0].folder), code_of(other.folder)) or "their files are not known"
+        commits = " and ".join(dict.fromkeys(one.commit for one in made if one is not None))
+        yield (
+            f"The runs are of one version of Agora, but of other code (commits {commits}): {files}. "
+            "Where it decides episodes, these are not the same."
+        )
     if len({one.cpu for one in made if one is not None}) > 1:
         yield "The runs are of other machines, so planning times are not comparable."
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from agora.benchmark import store
-from agora.benchmark.begun import alone, check_resumed
+from agora.benchmark.begun import alone, check_resumed, check_software, code_change, write_code
 from agora.benchmark.inputs import difference
 from agora.benchmark.machine import Machine
 from agora.benchmark.record import RunRecord
@@ -60,21 +60,30 @@ class OpenRun(RunFolder):
         with _writing(self.path):
             self.write_interrupted(self.lost)
 
-    def check_unchanged(self, now: Mapping[str, str]) -> None:
-        """Make sure at the end that the files are the same as at the beginning; else ``run.yaml`` keeps the run from being resumed.
+    def check_unchanged(self, inputs: Mapping[str, str], packages: Mapping[str, str]) -> None:
+        """Make sure at the end that files and code are the same as at the beginning; else ``run.yaml`` keeps the run from being
+        resumed.
 
         Args:
-            now: digests of the files (`agora.benchmark.inputs`).
+            inputs: digests of the files (`agora.benchmark.inputs`).
+            packages: versions of the packages (`agora.benchmark.packages`).
 
         Raises:
-            ResultsError: a file was changed.
+            ResultsError: a file or a package was changed.
         """
-        was = self.record.inputs or {}
-        both = "while the run was on, so its rows may be of both; begin anew in another folder"
-        if changed := difference(was, now, both):
-            said = {name: d if now.get(name) == d else f"{d}, then {now.get(name, 'gone')}" for name, d in was.items()}
-            replace(self.record, inputs=said).write(self.path)
+        record, both = self.record, "while the run was on, so its rows may be of both; begin anew in another folder"
+        changed = difference(record.inputs or {}, inputs, both)
+        if not changed and (code := code_change(self.path, record.packages or {}, packages)):
+            changed = f"{code} {both}"
+        if changed:
+            spoilt = replace(record, inputs=_then(record.inputs or {}, inputs), packages=_then(record.packages or {}, packages))
+            spoilt.write(self.path)
             raise ResultsError(f"{self.path}: {changed}")
+
+
+def _then(was: Mapping[str, str], now: Mapping[str, str]) -> dict[str, str]:
+    """Digests or versions, both where they have changed, so that they are never those of one time."""
+    return {name: one if now.get(name) == one else f"{one}, then {now.get(name, 'gone')}" for name, one in was.items()}
 
 
 @contextmanager
@@ -88,7 +97,14 @@ def _writing(path: Path) -> Iterator[None]:
 
 @contextmanager
 def opened(
-    path: Path, record: RunRecord, *, episodes: int, resume: bool = False, repeats: bool = True, before: RunRecord | None = None
+    path: Path,
+    record: RunRecord,
+    code: str,
+    *,
+    episodes: int,
+    resume: bool = False,
+    repeats: bool = True,
+    before: RunRecord | None = None,
 ) -> Iterator[OpenRun]:
     """Open a folder for a run, and keep other processes out of it meanwhile.
 
@@ -98,6 +114,7 @@ def opened(
     Args:
         path: path of the folder, made here.
         record: record of the run: everything that decides its results.
+        code: manifest of its code (`agora.benchmark.packages.manifest`).
         episodes: number of episodes in all, for which there must be room.
         resume: whether the folder may hold the run already.
         repeats: whether an episode that is run again is the same; if not, rows that have lost something stay, and the log says so.
@@ -105,6 +122,7 @@ def opened(
 
     Raises:
         ResultsError: the folder cannot be written, has no room, or holds another run or rows of one; or another process is there.
+        InputError: Agora's own code has changed since this process was started.
     """
     keep = record.trajectories or "all"
     if not path.exists():
@@ -119,6 +137,7 @@ def opened(
                 for file in (path / part).glob(".*.part"):
                     file.unlink()
             begun.record.write(path)
+            write_code(path, code)
             read.mend(repeats)
         finished = set(read.finished())
         lost = {key: reason for key, reason in begun.interrupted().items() if key not in finished}
@@ -151,6 +170,7 @@ def _begun(path: Path, record: RunRecord, before: RunRecord, resume: bool) -> Ru
     if RunFolder.is_at(path):
         written = RunRecord.read(path)
         check_resumed(file, "run", written.decides(), before.decides(), resume, ", or add planners to it with --add")
+        check_software(file, "run", written.made_on.software if written.made_on else {}, here.software)
         if written.decides() != record.decides():
             earlier = (*(written.earlier or ()), *([written.id] if written.id else []))
             written = replace(record, made_on=written.made_on, resumed_on=written.resumed_on, earlier=earlier or None)

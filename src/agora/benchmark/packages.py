@@ -1,7 +1,7 @@
-"""The packages that components come from, so that a run of one version of a planner is not mixed with one of another.
+"""The code that makes results: Agora and the packages that components come from, so that one run is never of two versions.
 
-A version alone does not tell: a package that is installed as editable changes without it. So whatever is not Agora's own has a
-digest of its Python files beside the version.
+A version alone does not tell: a package that is installed as editable, and a checkout, change without it. So every package has a
+digest of its code files beside its version. `manifest` lists these files, so that a refusal can name the ones that changed.
 """
 
 from __future__ import annotations
@@ -9,40 +9,58 @@ from __future__ import annotations
 import dataclasses
 import functools
 import hashlib
+import os
 import sys
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import agora
 from agora import __version__
 from agora.benchmark.inputs import NamesParts
+from agora.draft.stage import Stage
+from agora.engine.wiring import Wiring
+from agora.errors import AgoraError, InputError
+from agora.planners.lift import declaration_of
+from agora.policies.policy import Policy
 from agora.registry import KINDS, Named, available
+from agora.robots.model import load_robot
 
 OWN = "agora-nav"
 """The distribution that Agora is."""
 
+_AGORA = Path(agora.__file__).resolve().parent
 _CODE = (".py", ".so")
+_NO_CODE = ("__pycache__", "node_modules", "_share")
+"""Folders of a package without its code. A wheel has the configs in ``_share``, a checkout elsewhere (`agora.benchmark.inputs`)."""
+_MOST_FILES = 5
 
 
 def packages(*parts: Any) -> dict[str, str]:
-    """Return the version of every distribution that components come from, by its name, sorted.
+    """Return the version of Agora and of every distribution that components come from, by its name, sorted.
 
-    A version reads ``1.0, code DIGEST``, where the digest is of all Python files of the component's package; of Agora itself it is
-    the version alone. A component that is of no distribution has its module's name, and a digest alone.
+    A version reads ``1.0, code DIGEST``, where the digest is of all code files of the component's package. It is the same for a
+    checkout, an editable installation and a wheel. A component that is of no distribution has its module's name, and a digest
+    alone.
 
     Args:
         parts: suites, planners and metrics, or anything made of components.
     """
-    modules: dict[str, set[str]] = defaultdict(set)
-    for part in parts:
-        for module in _modules(part):
-            top = module.partition(".")[0]
-            if top not in sys.stdlib_module_names:
-                modules[top].add(module)
-    told = [(OWN, __version__) if top == "agora" else _told(top, some) for top, some in modules.items()]
-    return dict(sorted(told))
+    return dict(sorted((name, _version(name, _lines(*places))) for name, places in _places(parts).items()))
+
+
+def names(*parts: Any) -> set[str]:
+    """Return the names of the packages that `packages` has for components."""
+    return set(_places(parts))
+
+
+def manifest(*parts: Any) -> str:
+    """Return the code files that `packages` has digests of, a line per file: digest and path, as ``b2sum -l 128`` writes them."""
+    return "".join(line for places in _places(parts).values() for line in _lines(*places))
 
 
 def change(was: Mapping[str, str], now: Mapping[str, str]) -> str:
@@ -51,6 +69,46 @@ def change(was: Mapping[str, str], now: Mapping[str, str]) -> str:
         if was.get(name) != now.get(name):
             return f"package {name} was {was.get(name, 'not there')} and is {now.get(name, 'not there')}"
     return ""
+
+
+def changed_files(listed: str) -> str:
+    """Say which files of a `manifest` are not the same any more, as `different_files`; empty where all are."""
+    places = {path.partition("/")[0] for path in _digests(listed)}
+    return different_files(
+        listed, "".join(line for name in places if (place := _found(name)) is not None for line in _lines(place))
+    )
+
+
+def different_files(listed: str, later: str) -> str:
+    """Say which files are not the same in a `manifest` and in a later one, the first few by name; empty where all are."""
+    was, now = _digests(listed), _digests(later)
+    words = ("changed", "gone", "new")
+    different = [path for path in sorted({*was, *now}) if was.get(path) != now.get(path)]
+    said = [f"{path} ({words[(path not in now) + 2 * (path not in was)]})" for path in different[:_MOST_FILES]]
+    more = len(different) - len(said)
+    return ", ".join(said) + (f" and {more} more" if more else "")
+
+
+def check_imported() -> None:
+    """Make sure that Agora's files are still the ones that this process has imported.
+
+    Raises:
+        InputError: a file was changed since, so that modules which are imported from now on are of another version.
+    """
+    if changed := changed_files("".join(_IMPORTED)):
+        raise InputError(f"Agora's own code has changed since this program was started: {changed}; start the program again")
+
+
+def _places(parts: Iterable[Any]) -> dict[str, set[Path]]:
+    """The outermost packages or modules of components, by the name of their distribution; Agora's own is always there."""
+    places: dict[str, set[Path]] = defaultdict(set, {OWN: {_AGORA}})
+    for part in parts:
+        for module in _modules(part):
+            top = module.partition(".")[0]
+            file = getattr(sys.modules.get(module), "__file__", None)
+            if top not in (*sys.stdlib_module_names, "agora"):
+                places[_distributions().get(top, top)] |= {_outermost(module, Path(file))} if file else set()
+    return places
 
 
 def _modules(value: Any) -> Iterator[str]:
@@ -63,23 +121,36 @@ def _modules(value: Any) -> Iterator[str]:
     elif isinstance(value, list | tuple):
         for item in value:
             yield from _modules(item)
+    elif isinstance(value, functools.partial):
+        yield from _modules(value.func)
     elif dataclasses.is_dataclass(value) and not isinstance(value, type):
         yield from (kind.__module__ for kind in type(value).__mro__)
-        if isinstance(value, NamesParts):
-            yield from _modules(list(value.named_parts()))
+        yield from _modules(list(_by_name(value)))
         for field in dataclasses.fields(value):
             yield from _modules(getattr(value, field.name))
     elif callable(value) and hasattr(value, "__module__"):
         yield str(value.__module__)
 
 
-def _told(top: str, modules: set[str]) -> tuple[str, str]:
-    """Name and version of a package that is not Agora's own, by the name of its top module and those of modules in it."""
-    name = _distributions().get(top, top)
+def _by_name(component: Any) -> Iterator[Any]:
+    """The components that another one names by a text: its named parts, the channels of a planner, and the parts of its policy."""
+    if isinstance(component, NamesParts):
+        yield from component.named_parts()
+    if isinstance(component, Stage):
+        yield from (load_robot(name) for name in component.models)
+    if hasattr(type(component), "declares"):
+        with suppress(AgoraError):  # no planner, a program that does not run, or weights that are still to be trained
+            yield from [provider for provider, _ in Wiring.of(declaration_of(component).needs).order]
+            yield from [policy] if isinstance(policy := getattr(component, "policy", None), Policy) else []
+
+
+def _version(name: str, lines: Iterable[str]) -> str:
+    """The version of a package with these lines of a manifest."""
+    code = f"code {hashlib.blake2b(''.join(lines).encode(), digest_size=16).hexdigest()}"
     try:
-        return name, f"{version(name)}, code {_digest(modules)}"
+        return f"{__version__ if name == OWN else version(name)}, {code}"
     except PackageNotFoundError:
-        return name, f"code {_digest(modules)}"
+        return code
 
 
 @functools.cache
@@ -90,21 +161,50 @@ def _distributions() -> dict[str, str]:
     return named | {point.module.partition(".")[0]: point.dist.name for point in points if point.dist is not None}
 
 
-def _digest(modules: set[str]) -> str:
-    """The digest of all code files of the packages that modules are in."""
-    digest = hashlib.blake2b(digest_size=16)
-    for place in sorted(
-        {_package(Path(file)) for module in modules if (file := getattr(sys.modules.get(module), "__file__", None))}
-    ):
-        for path in sorted(place.rglob("*")) if place.is_dir() else [place]:
-            if path.suffix in _CODE and path.is_file():
-                digest.update(f"{path.relative_to(place.parent)}\0{path.stat().st_size}\0".encode())
-                digest.update(path.read_bytes())
-    return digest.hexdigest()
+def _lines(*places: Path) -> Iterator[str]:
+    """The lines of a manifest for packages and modules, as their files are now."""
+    for place in sorted(places):
+        for file in [place] if place.is_file() else _files(place):
+            known = file.stat()
+            digest = _digest(file, known.st_ino, known.st_size, known.st_mtime_ns, known.st_ctime_ns)
+            yield f"{digest}  {file.relative_to(place.parent).as_posix()}\n"
 
 
-def _package(file: Path) -> Path:
-    """The folder of the outermost package that a module's file is in; the file itself where it is in none."""
-    while (file.parent / "__init__.py").is_file():
-        file = file.parent
-    return file
+@functools.cache
+def _digest(file: Path, *_: int) -> str:
+    """The digest of a file, which is read again when its number, its size or one of its times has changed."""
+    return hashlib.blake2b(file.read_bytes(), digest_size=16).hexdigest()
+
+
+def _files(folder: Path) -> list[Path]:
+    """The code files of a package, sorted."""
+    found: list[Path] = []
+    for here, folders, files in os.walk(folder):
+        folders[:] = [name for name in folders if name not in _NO_CODE and not name.startswith(".")]
+        found += [Path(here, name) for name in files if name.endswith(_CODE)]
+    return sorted(found)
+
+
+def _digests(listed: str) -> dict[str, str]:
+    """The digests in a manifest, by path."""
+    return {path: digest for digest, _, path in (line.partition("  ") for line in listed.splitlines())}
+
+
+def _outermost(module: str, file: Path) -> Path:
+    """The folder of the outermost package that a module is in; the module's file where it is in none."""
+    depth = module.count(".") + (file.name == "__init__.py")
+    return file.parents[depth - 1] if depth else file
+
+
+def _found(name: str) -> Path | None:
+    """The package or module whose folder or file has this name; None where Python finds none."""
+    if name == _AGORA.name:
+        return _AGORA
+    with suppress(ValueError):  # the program itself, which nothing imports
+        if (spec := find_spec(name.partition(".")[0])) is not None:
+            return Path(str([*(spec.submodule_search_locations or ()), spec.origin][0]))
+    return None
+
+
+_IMPORTED = tuple(_lines(_AGORA))
+"""The lines of Agora's manifest when this module was imported."""

@@ -14,7 +14,7 @@ from typing import Any
 from agora import __version__
 from agora.benchmark import store, tracks
 from agora.benchmark.account import account
-from agora.benchmark.begun import difference_of
+from agora.benchmark.begun import code_change, difference_of
 from agora.benchmark.entry import (
     ENTRY,
     LARGEST_FILE,
@@ -33,7 +33,7 @@ from agora.benchmark.entry import (
 from agora.benchmark.failures import choose
 from agora.benchmark.inputs import difference, inputs, named_file
 from agora.benchmark.kept import recordings
-from agora.benchmark.packages import change, packages
+from agora.benchmark.packages import packages
 from agora.benchmark.run_folder import RunFolder
 from agora.benchmark.statistics import Row
 from agora.config import dump, plain
@@ -90,7 +90,7 @@ def submit(
         run.record.inputs or {}, inputs(suite, every), "since the run; put the file back, or run the suite again"
     ):
         raise InputError(f"{results}: {changed}")
-    if changed := change(run.record.packages or {}, packages(suite, every, metrics())):
+    if changed := code_change(results, run.record.packages or {}, packages(suite, every, metrics())):
         raise InputError(f"{results}: {changed} since the run; install what it was, or run the suite again")
     found = account(results)
     if lost := [f"{key}: {reason}" for key, reason in found.interrupted.items()] + found.problems():

@@ -28,7 +28,7 @@ from agora.benchmark.inputs import inputs
 from agora.benchmark.job import RunPlan, key_of
 from agora.benchmark.objective import DEFAULT, Objective
 from agora.benchmark.open_run import OpenRun, opened
-from agora.benchmark.packages import packages
+from agora.benchmark.packages import manifest, packages
 from agora.benchmark.record import RunRecord
 from agora.benchmark.request import Options, Request
 from agora.benchmark.run_folder import RunFolder, episodes_kept
@@ -146,7 +146,8 @@ def _tune(
     options.runs.prepare()
     check(tuning.suite)
     check(tuning.held_out)
-    with opened(folder, tuning.describe(), episodes=tuning.trials, resume=resume) as search.folder:
+    record, code = tuning.describe(), manifest(tuning.suite, tuning.planner, metrics())
+    with opened(folder, record, code, episodes=tuning.trials, resume=resume) as search.folder:
         search.rows, trials = store.read_rows(folder / "episodes"), search.trials
         while len(trials) < tuning.trials and not (trials and minutes is not None and time.monotonic() - begun > 60.0 * minutes):
             known = len(trials)
@@ -155,6 +156,8 @@ def _tune(
             write_whole(folder / "trials.yaml", dump(trials))
             for done, trial in enumerate(trials[known:], known + 1):
                 yield Tried(trial, done, tuning.trials, best)
+        now = tuning.describe()
+        search.folder.check_unchanged(now.inputs or {}, now.packages or {})
     before, after = tuning.label, f"{tuning.label} tuned"
     planners = {before: tuning.planner, after: with_parameters(tuning.planner, best.parameters)}
     checked = folder / "held_out"

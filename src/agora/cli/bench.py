@@ -117,6 +117,7 @@ def _played(form: RequestForm) -> Path:
     from agora.benchmark.run_folder import episodes_kept
     from agora.cli.stopping import stoppable
 
+    form.prepare()
     for name, reason in form.left_out().items():
         typer.echo(f"left out: {name}: {reason}", err=True)
     request = form.request()

@@ -48,6 +48,8 @@ def tune(
     from agora.share import folder as shared
     from agora.tasks.suite import load_suite
 
+    options = Options(workers=workers)
+    options.runs.prepare()  # before the planner's code is imported: workers inherit nothing that it changes
     label, named = named_planner(planner)
     tuning = Tuning(label, named, load_suite(suite), load_suite(held_out), Objective.of(objective), trials, seed, prune)
     name = planner.partition(":")[0]
@@ -58,7 +60,7 @@ def tune(
         task = bar.add_task(label, total=trials)
 
         with stoppable(lambda: episodes_kept(folder)):
-            for event in run(tuning, folder, Options(workers=workers), resume=resume, minutes=minutes):
+            for event in run(tuning, folder, options, resume=resume, minutes=minutes):
                 match event:
                     case Tried(_, done, _, best):
                         bar.update(task, completed=done, description=f"{label}: {tuning.objective.text} {best.value:.3f}")

@@ -190,6 +190,8 @@ class Recording:
         map: static surroundings, None for an empty plane.
         planning_time: (C,) wall time of each control call, less what Numba compiled in it, s; outside the byte-identity promise.
         clipped: number of twists beyond the limits.
+        asked_again: number of calls of the planner for several robots together that failed, after which the planner was asked for
+            this robot alone; outside the byte-identity promise.
         failure: exception of the planner in words, if it failed, or what the simulator said where that failed.
         command: (T - 1, 3) the twist that the planner asked for at each call, in the robot's frame, before limits and delay. None
             where nobody recorded it.
@@ -212,6 +214,7 @@ class Recording:
     outcome: Outcome
     failure: str = ""
     clipped: int = 0
+    asked_again: int = 0
     map: Map | None = None
     goal_tolerance: float
     radius: float

@@ -15,6 +15,8 @@ from contextlib import suppress
 from types import FrameType
 from typing import NoReturn, TypeVar
 
+from agora.core import float_mode
+
 _Item = TypeVar("_Item")
 
 
@@ -108,9 +110,11 @@ class stranger(Apart):  # noqa: N801 - used like a function
 
     A signal that the code caught is raised again when the call has ended. A process that the code forked ends there: it would go on
     as a second one of this process. The code may open fewer files than the process, so that one whose files leak fails by itself.
+    The floating-point mode that it changes is set back.
 
     Raises:
         Signalled: Ctrl-C came, or another signal whose handler is `interrupt`.
+        FloatModeError: the code left another floating-point mode, and raised nothing itself.
     """
 
     def __enter__(self) -> None:
@@ -125,6 +129,10 @@ class stranger(Apart):  # noqa: N801 - used like a function
             with suppress(ValueError):  # the code has lowered the limit for good
                 resource.setrlimit(resource.RLIMIT_NOFILE, self._limit)
         super().__exit__(*raised)
+        if raised[0] is None:
+            float_mode.check("the call")
+        elif not float_mode.is_usual():
+            float_mode.set_usual()
 
 
 def within(items: Iterator[_Item]) -> Iterator[_Item]:

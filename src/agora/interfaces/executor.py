@@ -100,6 +100,10 @@ class AnyJob(Protocol):
     def name(self) -> str:
         """Its name, which no other job of the run has."""
 
+    @property
+    def planner(self) -> str:
+        """Label of its planner. Jobs of two planners run in two processes: a planner may change the state of its process."""
+
 
 class Work(Protocol):
     """The work on jobs. It can be pickled, so that it can be sent once to each worker, and is the same for all jobs."""
@@ -109,6 +113,12 @@ class Work(Protocol):
 
         Raises:
             Exception: something is wrong with the run, not with an episode; whoever asked for the run is to get it.
+        """
+
+    def of(self, planner: str) -> Work:
+        """Return the work on the jobs of one planner, by its label, for a process of its own.
+
+        It can be unpickled without importing the code of the other planners.
         """
 
     def files(self) -> Mapping[str, str]:

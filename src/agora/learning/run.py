@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from agora.benchmark.begun import check_resumed, mark_of
+from agora.benchmark.begun import check_resumed, check_software, mark_of, write_code
 from agora.benchmark.inputs import inputs
 from agora.benchmark.machine import Machine
-from agora.benchmark.packages import packages
+from agora.benchmark.packages import check_imported, manifest, packages
 from agora.benchmark.stop_token import StopToken
 from agora.config import dump, load, parse_component, plain
 from agora.core.recording import Outcome
@@ -46,6 +46,12 @@ if TYPE_CHECKING:
 CHECKPOINT, POLICY, CURVE, RECORD = "checkpoint.safetensors", "policy.safetensors", "curve.jsonl", "training.yaml"
 LATEST = "latest.safetensors"
 _MADE_ON = "made_on"
+
+
+def _software(made_on: Mapping[str, Any]) -> dict[str, str]:
+    """The versions on which numbers of a training depend, by name, as far as its record has them."""
+    machine = Machine(**{field.name: made_on.get(field.name, {} if field.name == "packages" else "") for field in fields(Machine)})
+    return machine.software | {"torch": made_on.get("torch", "")}
 
 
 def planner_with(text: str, file: str) -> Any:
@@ -186,17 +192,22 @@ class Run:
 
     def _describe(self, resume: bool) -> str:
         """Keep what decides the training, or make sure that it is what was kept; return the digest of it."""
+        check_imported()
         training = self.training
         trainer, others = training.trainer, {suite.name: suite for suite, _ in self._validation if suite is not self.suite}
         played = (self.suite, load_suite(training.test), *others.values())
         described = {"training": plain(training), "seed": self.seed, "suite": plain(self.suite)}
-        described |= {"inputs": inputs(played, trainer), "packages": packages(played, trainer, planner_with(training.planner, ""))}
-        record = self.folder / RECORD
+        parts = (played, trainer, planner_with(training.planner, ""))
+        described |= {"inputs": inputs(played, trainer), "packages": packages(*parts)}
+        record, here = self.folder / RECORD, plain(Machine.here()) | {"torch": version("torch")}
         if record.exists():
-            written = {part: value for part, value in load(record, dict).items() if part != _MADE_ON}
+            written = load(record, dict)
+            made_on = written.pop(_MADE_ON, {})
             check_resumed(record, "training", written, described, resume)
+            check_software(record, "training", _software(made_on), _software(here))
         else:
-            write_whole(record, dump(described | {_MADE_ON: plain(Machine.here()) | {"torch": version("torch")}}))
+            write_code(self.folder, manifest(*parts))
+            write_whole(record, dump(described | {_MADE_ON: here}))
         return mark_of(described)
 
     @property

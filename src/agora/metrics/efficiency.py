@@ -34,7 +34,7 @@ _BARN = "The BARN Challenge, Xiao et al. 2022, arXiv:2208.10473"
 _AGORA = "Agora (`agora.metrics.efficiency`)"
 _BARN_SPEED, _BARN_DEPARTURE = 2.0, 0.1
 
-TIMING = frozenset({"planning_time", "planning_time_deviation", "deadline_misses"})
+TIMING = frozenset({"planning_time", "planning_time_deviation", "deadline_misses", "asked_again"})
 """Metrics that depend on the machine: they are stored with the timing, outside the byte-identity promise."""
 
 
@@ -339,3 +339,16 @@ def deadline_misses(recording: Recording) -> float | None:
     """Undefined without calls or for a single sample; depends on the machine (`TIMING`)."""
     dt = intervals(recording)
     return float(np.mean(recording.planning_time > dt.max())) if len(recording.planning_time) and len(dt) else None
+
+
+@metric(
+    "asked_again",
+    unit="",
+    direction="lower",
+    formula="number of failed calls of the planner for several robots together, after which it was asked for this robot alone",
+    source=_AGORA,
+    values="count",
+)
+def asked_again(recording: Recording) -> float | None:
+    """Undefined without calls. Depends on which robots share a call, and on how fast a program outside answers (`TIMING`)."""
+    return float(recording.asked_again) if len(recording.planning_time) else None

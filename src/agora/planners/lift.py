@@ -24,6 +24,9 @@ from agora.planners.memory import each, joined, parts, put, rows_of
 Ranges = Callable[[Callable[[int, int], None]], None]
 """Calls a function for ranges of rows ``first <= n < last`` that together are all, on several threads."""
 
+ASKED_AGAIN = "asked_again"
+"""Note of `call`: (N,) whether a row was asked again by itself, because the call for all rows failed; missing if it did not."""
+
 _STARTED = "started"
 _LONGEST = 100  # characters of a value in a message
 
@@ -51,7 +54,8 @@ def call(
 ) -> tuple[Answer, dict[int, str]]:
     """Return the answer of a planner of either form, and the reasons of failed rows.
 
-    A batched call that raises, or whose arrays have the wrong shape, is repeated row by row. Rows that fail or are not active
+    A batched call for several rows that raises, or whose arrays have the wrong shape, is repeated row by row, which is noted
+    (`ASKED_AGAIN`). Rows that fail or are not active
     stand still. Whatever a planner raises is its failure, ``SystemExit`` and ``KeyboardInterrupt`` too; what ends the process is
     not caught, and Ctrl-C is the user's (`agora.core.stranger`). Rows that have no path stand too, whatever a planner that needs
     one says of them. Rows at a goal whose heading counts turn to it (`agora.planners.final_turn`), unless their planner does that
@@ -143,8 +147,10 @@ def _call(
         answer = checked(answer, len(active), declares)
     except Signalled:
         raise
-    except BaseException:  # noqa: BLE001 - a stranger's code may raise anything; the rows below find out which
-        return _batch_by_row(planner, declares, observation, memory, active)
+    except BaseException as error:  # noqa: BLE001 - a stranger's code may raise anything; the rows below find out which
+        if len(active) > 1:
+            return _batch_by_row(planner, declares, observation, memory, active)
+        return _standing(1, declares, memory), {0: failure(error, declares, observation)}
     twists = np.where(active[:, None], answer.twists, np.float32(0.0))
     failures = {int(row): f"twist {tuple(twists[row].tolist())}" for row in np.flatnonzero(~np.isfinite(twists).all(axis=1))}
     twists[list(failures)] = 0.0
@@ -288,10 +294,9 @@ def _batch_by_row(
     planner: BatchPlanner, declares: Declaration, observation: Observation, memory: Memory, active: Bools
 ) -> tuple[Answer, dict[int, str]]:
     """A batch planner called for one row at a time, as a batch of one."""
-    count = len(active)
-    twists, failures = np.zeros((count, 3), np.float32), {}
-    notes = {name: np.zeros(count, NOTES[name]) for name in declares.notes}
-    after = each(np.copy, memory)
+    count, failures = len(active), dict[int, str]()
+    standing = _standing(count, declares, memory)
+    twists, after, notes = standing.twists, standing.memory, {**standing.notes}
     for row in map(int, np.flatnonzero(active)):
         try:
             own = rows_of(memory, slice(row, row + 1))
@@ -308,7 +313,13 @@ def _batch_by_row(
             raise
         except BaseException as error:  # noqa: BLE001 - a stranger's code may raise anything; it ends this row
             failures[row] = failure(error, declares, observation)
-    return Answer(twists, after, notes), failures
+    return Answer(twists, after, notes | {ASKED_AGAIN: active.copy()}), failures
+
+
+def _standing(count: int, declares: Declaration, memory: Memory) -> Answer:
+    """The answer of a batch planner whose rows all stand, and remember what they did before."""
+    notes = {name: np.zeros(count, NOTES[name]) for name in declares.notes}
+    return Answer(np.zeros((count, 3), np.float32), each(np.copy, memory), notes)
 
 
 def _row_by_row(planner: Any, observation: Observation, memory: Memory, active: Bools) -> tuple[Answer, dict[int, str]]:

@@ -49,11 +49,15 @@ class _Errand:
     name: str
     episodes: int = 2
     mischief: str = ""
+    planner: str = "planner"
 
 
 @dataclass(frozen=True)
 class _Errands:
     """The work on an errand."""
+
+    def of(self, planner: str) -> _Errands:
+        return self
 
     def files(self) -> dict[str, str]:
         return {}

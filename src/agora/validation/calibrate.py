@@ -18,7 +18,9 @@ from typing import Any
 import numpy as np
 
 from agora import __version__
-from agora.benchmark.begun import alone, check_resumed
+from agora.benchmark.begun import alone, check_resumed, write_code
+from agora.benchmark.inputs import inputs
+from agora.benchmark.packages import manifest, packages
 from agora.benchmark.stop_token import StopToken
 from agora.benchmark.study import Study, rounded, space, with_parameters
 from agora.benchmark.tuned import changed
@@ -99,6 +101,8 @@ class Calibration:
         beside = self.beside
         return {
             "version": __version__,
+            "inputs": inputs(self.model, beside.behaviours),
+            "packages": packages(self.model, beside.behaviours),
             "model": plain(self.model),
             "space": plain(space(self.model, "crowd model")),
             "seed": self.seed,
@@ -239,6 +243,7 @@ def _calibrate(
     trials: list[CalibrationTrial] = []
     with alone(folder):
         known = _known(file, described, resume)
+        write_code(folder, manifest(calibration.model, calibration.beside.behaviours))
         for number in range(calibration.trials):
             asked = study.ask()
             parameters = rounded(asked.params)

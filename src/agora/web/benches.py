@@ -68,6 +68,7 @@ class BenchConduct(Conduct):
     def work(self) -> None:
         """Run the episodes, and write the report."""
         settings = self.settings
+        form_of(self.fields, self.folder, settings.executor).prepare()
         home = home_of(settings, self.folder)
         request = request_of(self.fields, self.folder, Own(home).suite, Policies(home), settings.executor)
         try:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import socket
 import time
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from agora.errors import AgoraError, PlannerError
 from agora.interfaces import Answer
 from agora.wire.address import Address, connect
 from agora.wire.message import decode
-from agora.wire.question import Hello, Question
+from agora.wire.question import Hello, Question, Reply
 from agora.wire.stream import frame
 
 T = TypeVar("T")
@@ -20,6 +21,8 @@ LONGEST = 1 << 26
 """Most bytes of a message of a program."""
 PATIENCE = 10.0
 """Longest time until a program has said hello, s."""
+MOST_WAITED = 10.0
+"""Longest time that questions without an answer may take in all, in deadlines of the program; it is not asked any more then."""
 _CHUNK = 1 << 20
 
 
@@ -30,20 +33,26 @@ class RefusedError(PlannerError):
 class Line:
     """Questions to the program at an address, over one connection for each process.
 
-    The connection is opened for the first question. After an error it is closed, and opened anew for the next question: what comes
-    late is never taken for another answer. A copy in another process, forked or unpickled, has a connection of its own.
+    The connection is opened for the first question. Questions are numbered, and an answer repeats its number. After an error the
+    connection is closed, and opened anew for the next question: what comes late, or twice, is never taken for another answer.
+    A copy in another process, forked or unpickled, has a connection of its own.
 
     Args:
         address: of the program.
+
+    Attributes:
+        unanswered: number of questions without an answer.
+        waited: time that they took, s.
     """
 
     def __init__(self, address: Address) -> None:
         self.address = address
         self._connection: socket.socket | None = None
-        self._process = 0
+        self._process = self._number = self.unanswered = 0
+        self.waited = 0.0
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"address": self.address, "_connection": None, "_process": 0}
+        return {"address": self.address, "_connection": None, "_process": 0, "_number": 0, "unanswered": 0, "waited": 0.0}
 
     def __del__(self) -> None:
         self.close()
@@ -67,23 +76,54 @@ class Line:
             known: hello of the program when the planner was made.
 
         Raises:
-            PlannerError: nobody listens, the program closes the connection, is too late, or does not answer with a message that is
-                an answer, or it says another hello than before.
+            PlannerError: nobody listens, the program closes the connection, is too late, does not answer with one message that is
+                the answer to this question, or says another hello than before; or it has left too many questions unanswered.
         """
+        if self.waited > MOST_WAITED * known.deadline:
+            raise PlannerError(
+                f"{self._name}: is not asked any more: {self.unanswered} questions without an answer took {self.waited:.0f} s, "
+                f"more than {MOST_WAITED:g} times its deadline of {known.deadline:g} s"
+            )
+        began = time.monotonic()
         try:
-            if (self._connection is None or self._process != os.getpid()) and self._opened() != known:
-                raise PlannerError(f"{self._name}: says another hello than before; begin the run anew")
-            data, until = frame(question), self._until(known)
-            try:
-                self._wait_until(until).sendall(data)
-                return self._message(until, Answer, "answer")
-            except TimeoutError as error:
-                raise PlannerError(f"{self._name}: no answer within its deadline of {known.deadline:g} s") from error
+            return self._asked(question, known)
         except RefusedError:
             raise
         except BaseException:
             self.close()
+            self.unanswered += 1
+            self.waited += time.monotonic() - began
             raise
+
+    def _asked(self, question: Question, known: Hello) -> Answer:
+        """The answer to a question, over a connection that is opened where there is none."""
+        if (self._connection is None or self._process != os.getpid()) and self._opened() != known:
+            raise PlannerError(f"{self._name}: says another hello than before; begin the run anew")
+        self._refuse_more()
+        self._number += 1
+        data, until = frame(replace(question, number=self._number)), self._until(known)
+        try:
+            self._wait_until(until).sendall(data)
+            reply = self._message(until, Reply, "answer")
+        except TimeoutError as error:
+            raise PlannerError(f"{self._name}: no answer within its deadline of {known.deadline:g} s") from error
+        if reply.number != self._number:
+            raise PlannerError(f"{self._name}: answers question {reply.number}, expected an answer to question {self._number}")
+        return Answer(reply.twists, reply.memory, reply.notes)
+
+    def _refuse_more(self) -> None:
+        """Make sure that nothing has come since the last answer."""
+        assert self._connection is not None
+        self._connection.settimeout(0.0)
+        try:
+            more = self._connection.recv(_CHUNK)
+        except BlockingIOError:
+            return
+        except OSError as error:
+            raise PlannerError(f"{self._name}: {error.strerror or error}; expected to ask it on") from error
+        last = f"one answer to question {self._number}" if self._number else "its hello"
+        said = f"sent {len(more)} bytes more than {last}" if more else "closed the connection"
+        raise PlannerError(f"{self._name}: {said} before it was asked again")
 
     def close(self) -> None:
         """Close the connection, if one is open."""
@@ -110,6 +150,7 @@ class Line:
     def _opened(self) -> Hello:
         """Open a connection, and return the hello that comes over it."""
         self.close()
+        self._number = 0
         try:
             self._connection, self._process = connect(self.address, PATIENCE), os.getpid()
         except (OSError, UnicodeError) as error:

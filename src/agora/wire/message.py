@@ -20,11 +20,10 @@ from safetensors.numpy import load, save
 from agora.core.recording import Recording
 from agora.documents import shown
 from agora.errors import InputError, UnknownNameError
-from agora.interfaces import Answer
 from agora.maps.grid import Map
 from agora.wire.episode import Episode
 from agora.wire.plain import from_plain, to_plain
-from agora.wire.question import Hello, Question
+from agora.wire.question import Hello, Question, Reply
 from agora.wire.snapshot import Snapshot
 from agora.world.start import Start
 
@@ -40,16 +39,22 @@ FORMATS: dict[str, type] = {
     "agora.snapshot": Snapshot,
     "agora.hello": Hello,
     "agora.question": Question,
-    "agora.answer": Answer,
+    "agora.answer": Reply,
 }
 """The record of each format."""
 
-VERSION = 1
-"""Of all formats; it grows when a field changes its meaning, is added without a default, or goes."""
+_NUMBERED = "since version 2 an answer repeats the number of its question"
+_CHANGED = dict.fromkeys(("agora.hello", "agora.question", "agora.answer"), (2, _NUMBERED))
+"""Version of the formats that are no longer of version 1, and what has changed."""
 
 _ARRAY, _NUMBER, _KEY = "$array", "$number", "agora"
 _TYPES = {np.dtype(name) for name in ("bool", "uint8", "int8", "int16", "int32", "int64", "float32", "float64")}
 _DEEPEST = 60
+
+
+def version_of(name: str) -> int:
+    """Return the version of a format; it grows when a field changes its meaning, is added without a default, or goes."""
+    return _CHANGED.get(name, (1, ""))[0]
 
 
 def encode(record: Any) -> bytes:
@@ -61,7 +66,7 @@ def encode(record: Any) -> bytes:
     name = next((name for name, kind in FORMATS.items() if kind is type(record)), None)
     if name is None:
         raise InputError(f"no format is of a {type(record).__name__}; there are those of {', '.join(FORMATS)}")
-    return pack(name, VERSION, to_plain(record))
+    return pack(name, version_of(name), to_plain(record))
 
 
 def decode(data: bytes, kind: type[T], where: str = "message") -> T:
@@ -77,8 +82,9 @@ def decode(data: bytes, kind: type[T], where: str = "message") -> T:
         raise UnknownNameError("format", name, FORMATS)
     if name != wanted:
         raise InputError(f"{where}: expected the format {wanted}, got {name}")
-    if version != VERSION:
-        raise InputError(f"{where}: version {version} of {name}; this Agora reads version {VERSION}")
+    if version != version_of(name):
+        hint = f": {_CHANGED[name][1]}" if name in _CHANGED else ""
+        raise InputError(f"{where}: version {version} of {name}; this Agora reads version {version_of(name)}{hint}")
     return from_plain(content, kind, where)
 
 

@@ -1,6 +1,7 @@
 """Messages between a planner that stands for a program in any language (`agora.planners.remote`) and that program.
 
-The program listens. Over each connection it says a `Hello`; then each `Question` is followed by an `agora.interfaces.Answer`.
+The program listens. Over each connection it says a `Hello`; then each `Question` is followed by one `Reply`, which repeats the
+number of the question.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
-from agora.interfaces import Memory, Observation
+from agora.interfaces import Answer, Memory, Observation
 from agora.ranges import Duration, Speed, Within
 
 
@@ -40,7 +41,20 @@ class Question:
     Attributes:
         observation: of the rows.
         memory: of the answer before, with zeros in the rows in which an episode begins; empty at the first call of all.
+        number: number of the question on its connection, from 1.
     """
 
     observation: Observation
     memory: Memory = field(default_factory=dict)
+    number: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Reply(Answer):
+    """The answer to a question.
+
+    Attributes:
+        number: number of the question that it answers.
+    """
+
+    number: int = field(kw_only=True)

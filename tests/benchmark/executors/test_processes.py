@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import importlib
 import os
 import re
 import signal
@@ -17,7 +19,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from numba.core import event
-from tests.naughty import Fickle, Naughty, Rude
+from tests.naughty import Fickle, Naughty, Rude, Witness
 from tests.suites import plane
 
 from agora.benchmark import store
@@ -29,6 +31,7 @@ from agora.benchmark.job import Job, RunPlan
 from agora.benchmark.kept import report
 from agora.benchmark.request import Options, Request
 from agora.benchmark.run_folder import RunFolder
+from agora.core import float_mode
 from agora.episode import WORLD
 from agora.errors import InputError, PlacementError, UnknownNameError
 from agora.registry import Named
@@ -115,6 +118,58 @@ def test_a_planner_whose_files_leak_fails_alone(tmp_path, raised):
     assert RunFolder.read(tmp_path).interrupted() == {}
 
 
+def test_what_a_planner_does_to_its_process_changes_no_row_of_another_planner(tmp_path):
+    planners = {"messy": Named("messy", Naughty("leaves_a_mess", after=0, beyond=-9.0)), "witness": Named("witness", Witness())}
+    alone = rows_of_planner("witness", Request(SUITE, {"witness": planners["witness"]}, tmp_path / "alone", Options(workers=1)))
+    both = rows_of_planner("witness", Request(SUITE, planners, tmp_path / "both", Options(workers=1, batch=3)))
+    assert both == alone and len(alone) == 6
+    assert {row["failure"] for row in alone.values()} == {""}
+    assert RunFolder.read(tmp_path / "both").interrupted() == {}
+
+
+def test_a_worker_imports_no_planner_but_that_of_its_jobs(tmp_path, monkeypatch):
+    (tmp_path / "mess.py").write_text(
+        "import numpy\n"
+        "from dataclasses import dataclass\n"
+        "from tests.naughty import Naughty\n"
+        "numpy.hypot = lambda x, y: x + y\n"
+        "@dataclass(frozen=True)\n"
+        "class Mess(Naughty):\n    pass\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    hypot = np.hypot
+    try:
+        mess = importlib.import_module("mess").Mess()
+    finally:
+        np.hypot = hypot
+    planners = {"mess": Named("mess", mess), "witness": Named("witness", Witness())}
+    rows = run_all(Request(SUITE, planners, tmp_path / "run", Options(workers=1)))
+    sys.modules.pop("mess")
+    assert [row["failure"] for row in rows] == [""] * 12
+
+
+def rows_of_planner(label, request):
+    return {row["episode"]: row for row in run_all(request) if row["planner"] == label}
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+@pytest.mark.parametrize("mischief", ["rounds_up", "flushes"])
+def test_a_planner_that_leaves_another_floating_point_mode_fails_and_the_engine_computes_on_as_before(
+    tmp_path, raised, mischief, workers
+):
+    bad = run(tmp_path, Naughty(mischief, beyond=BEYOND), workers=workers)
+    reason = "the call left another floating-point mode (rounding, or denormal numbers taken for zero)"
+    assert all(bad[k]["failure"].startswith(reason) and bad[k]["outcome"] == "planner_failed" for k in GUILTY)
+    assert bad == {k: row | ({"failure": bad[k]["failure"]} if k in GUILTY else {}) for k, row in raised.items()}
+    assert float_mode.is_usual()
+
+
+def test_a_floating_point_mode_that_a_planner_s_import_left_is_set_back_before_the_first_step(tmp_path, raised):
+    ctypes.CDLL(None).fesetround(0x800)
+    rows = run(tmp_path, Naughty("raises", beyond=BEYOND), workers=0)
+    assert rows == raised and float_mode.is_usual()
+
+
 def test_a_worker_that_somebody_kills_costs_its_episode_its_row_and_is_nobody_s_failure(tmp_path, raised):
     bad = run(tmp_path, Naughty("is_killed", beyond=BEYOND))
     assert bad == {k: row for k, row in raised.items() if k not in GUILTY}
@@ -139,6 +194,7 @@ def among(crowd):
     [
         ("raises", r"ZeroDivisionError: on purpose \\udc80 \(naughty.py, line \d+\)"),
         ("is_not_finite", "crowd model Rude returned values that are not finite"),
+        ("rounds_up", "a step of the world left another floating-point mode .*"),
         ("hangs", "a step of the world took longer than 2 s"),
     ],
 )

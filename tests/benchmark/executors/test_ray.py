@@ -72,7 +72,7 @@ def test_a_node_with_another_version_is_refused_before_anything_is_written(tmp_p
     assert not (tmp_path / "run").exists()
 
 
-@pytest.mark.parametrize("what", ["Agora", "a planner's package"])
+@pytest.mark.parametrize("what", ["Agora", "Agora's code", "a planner's package"])
 def test_a_node_with_another_version_that_comes_later_ends_the_run_which_is_resumed_elsewhere(tmp_path, monkeypatch, what):
     whole = rows_and_reasons(tmp_path / "whole", Processes(1), "")
     fake_ray.install(monkeypatch)
@@ -85,16 +85,17 @@ def test_a_node_with_another_version_that_comes_later_ends_the_run_which_is_resu
             if what == "Agora":
                 asked = replace(asked, versions={**asked.versions, "Agora": "0.0.7"})
             else:
-                asked = replace(asked, packages={**asked.packages, "round-about": "1.0"})
+                package = "agora-nav" if what == "Agora's code" else "round-about"
+                asked = replace(asked, packages={**asked.packages, package: "1.0"})
         yield from told(shared, job, carried, asked)
 
     monkeypatch.setattr(on_ray, "_run_job", second_is_older)
-    said = (
-        "the machine that began the run: Agora there is 0.0.7"
-        if what == "Agora"
-        else "package round-about was 1.0 and is not there"
-    )
-    with pytest.raises(InputError, match=said):
+    said = {
+        "Agora": "the machine that began the run: Agora there is 0.0.7",
+        "Agora's code": r"package agora-nav was 1\.0 and is 0\.1\.0, code \w+ on a worker; results would differ",
+        "a planner's package": "package round-about was 1.0 and is not there",
+    }
+    with pytest.raises(InputError, match=said[what]):
         rows_and_reasons(tmp_path / "run", Ray(workers=1), "")
     kept = {path.name for path in (tmp_path / "run/episodes").glob("*.parquet")}
     assert len(kept) == 1 < len(whole[2])

@@ -7,7 +7,9 @@ somebody outside kills the worker, the episode is given up and has no row (`agor
 A call hangs when it has taken longer than the deadline, less what its process waited for a processor meanwhile (`Waits`): a busy
 machine makes nobody hang. Time in which Numba compiles, or loads what it has compiled, does not count.
 
-A worker that a job has left with many more open files is replaced, so that whose files leak has them closed.
+A worker runs the jobs of one planner, and imports no other planner. The planner may change the state of its process (modules,
+limits, environment variables, signal handlers); the next planner has another process. A worker that a job has left with many more
+open files is replaced, so that whose files leak has them closed.
 """
 
 from __future__ import annotations
@@ -161,9 +163,11 @@ class _Worker:
     """A process, the parent's end of its pipe, and its present work.
 
     Attributes:
+        planner: label of the planner whose jobs it runs.
         ready: whether it has begun to listen.
     """
 
+    planner: str
     process: Any
     pipe: Connection
     began: Any
@@ -217,6 +221,11 @@ class _Worker:
         self.process.kill()
         self.process.join()
 
+    def followed(self, work: Work, planner: str) -> _Worker:
+        """End the worker, and return another for the jobs of a planner."""
+        self.stop()
+        return _start(work, planner)
+
 
 def start_server() -> None:
     """Start the process that workers are forked from, if it does not run yet; it imports what they need while others work.
@@ -252,7 +261,7 @@ class Processes:
     def run(self, work: Work, jobs: deque[Any]) -> Iterator[Event]:
         """Run every job; see `agora.interfaces.Executor.run`."""
         start_server()
-        pool = [_start(work) for _ in range(min(self.workers, len(jobs)))]
+        pool = [_start(work, job.planner) for job in list(jobs)[: self.workers]]
         poll = min(_POLL, 0.5 * self.deadline)
         try:
             while jobs or any(worker.job for worker in pool):
@@ -260,16 +269,15 @@ class Processes:
                     worker.tell()
                     if worker.job is not None and not worker.pipe.poll() and worker.hangs(self.deadline):
                         lost = worker.lost(f"{worker.named} took longer than {self.deadline:g} s")
-                        worker.stop()
-                        pool[k] = _start(work)
+                        pool[k] = worker.followed(work, worker.planner)
                         yield lost
                     if pool[k].job is None and jobs:
-                        if not pool[k].process.is_alive():  # it has too many open files
-                            pool[k].stop()
-                            pool[k] = _start(work)
-                        pool[k].job = jobs.popleft()
+                        job = jobs.popleft()
+                        if pool[k].planner != job.planner or not pool[k].process.is_alive():  # it has too many open files
+                            pool[k] = pool[k].followed(work, job.planner)
+                        pool[k].job = job
                         with suppress(BrokenPipeError, ConnectionResetError):  # it died: received below
-                            pool[k].pipe.send(pool[k].job)
+                            pool[k].pipe.send(job)
                 busy = {handle: k for k, one in enumerate(pool) if one.job for handle in (one.pipe, one.process.sentinel)}
                 ready = {busy[handle] for handle in wait([*busy], timeout=poll)}
                 if not ready:
@@ -278,7 +286,7 @@ class Processes:
                     event = pool[k].received()
                     if isinstance(event, EOFError):
                         lost = _report_death(pool[k])
-                        pool[k] = _start(work)
+                        pool[k] = _start(work, pool[k].planner)
                         yield lost
                         continue
                     if isinstance(event, Exception):
@@ -292,15 +300,16 @@ class Processes:
                 worker.stop()
 
 
-def _start(work: Work) -> _Worker:
+def _start(work: Work, planner: str) -> _Worker:
+    """Start a worker for the jobs of a planner."""
     context = multiprocessing.get_context("forkserver")
     mine, its = context.Pipe()
     began, calls, compiled = (context.Value(kind, 0, lock=False) for kind in ("d", "l", "l"))
     shared = (began, context.Array("c", _NAME, lock=False), calls, compiled)
-    process = context.Process(target=serve, args=(work, its, *shared), daemon=True)
+    process = context.Process(target=serve, args=(work.of(planner), its, *shared), daemon=True)
     process.start()
     its.close()
-    return _Worker(process, mine, *shared, Waits(process.pid))
+    return _Worker(planner, process, mine, *shared, Waits(process.pid))
 
 
 def _report_death(worker: _Worker) -> Lost:

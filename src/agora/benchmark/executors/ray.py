@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from agora.benchmark.executors.processes import DEADLINE, Processes
-from agora.benchmark.packages import change
+from agora.benchmark.packages import change, check_imported
 from agora.errors import InputError
 from agora.extras import missing
 from agora.interfaces import Done, Event, Lost, Progress, Waiting, Work
@@ -273,6 +273,7 @@ class _LocalWorker:
         self._work, self._deadline = work, asked.deadline
         self._jobs: deque[Any] = deque()
         self._events: Iterator[Event] | None = None
+        check_imported()
         if changed := change(asked.packages, work.packages()):
             raise InputError(f"{changed} on a worker; results would differ: install the same")
         try:

@@ -122,7 +122,7 @@ class Child(Line):
     def _opened(self) -> Hello:
         """Start the process, and return its hello."""
         self.close()
-        self._process, self._fresh = os.getpid(), True
+        self._process, self._number, self._fresh = os.getpid(), 0, True
         self._output = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the process
         self._connection, its = socket.socketpair()
         with its:

@@ -26,7 +26,7 @@ from agora.planners.lift import declaration_of, rows
 from agora.ranges import check
 from agora.registry import Named, load
 from agora.wire.message import decode
-from agora.wire.question import Hello, Question
+from agora.wire.question import Hello, Question, Reply
 from agora.wire.stream import frame
 
 REFUSAL = b"!"
@@ -127,7 +127,8 @@ def _answered(connection: socket.socket, planner: Any, data: bytes) -> None:
     """Answer one question."""
     try:
         question = decode(data, Question, "question")
-        connection.sendall(frame(planner.act(question.observation, question.memory)))
+        answer = planner.act(question.observation, question.memory)
+        connection.sendall(frame(Reply(answer.twists, answer.memory, answer.notes, number=question.number)))
     except BaseException as error:  # noqa: BLE001 - likewise
         _refuse(connection, told(error))
 

@@ -1,0 +1,58 @@
+"""The floating-point mode of a thread: how it rounds, and whether it takes denormal numbers for zero.
+
+A stranger's code can change the mode of the thread that calls it: by ``fesetround``, by a switch such as
+``torch.set_flush_denormal``, or by loading a library that was compiled with ``-ffast-math``. Every later number of the thread, the
+engine's own too, would come out otherwise.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import platform
+import struct
+
+from agora.errors import AgoraError
+
+_SYSTEM = ctypes.PyDLL(None)  # which keeps Python's lock: a call takes a microsecond
+_SIZE = 64  # bytes, more than any environment has
+_USUAL = ctypes.c_void_p(-1)  # FE_DFL_ENV of the C libraries of Linux
+_READ = {"x86_64": struct.Struct("=H26xI"), "aarch64": struct.Struct("=I")}.get(platform.machine())
+_MASKS, _VALUES = {"x86_64": ((0x0F3F, 0xFFC0), (0x033F, 0x1F80)), "aarch64": ((0xFFFFFFFF,), (0,))}.get(
+    platform.machine(), ((), ())
+)
+"""The bits of the two control words of x86_64, or of that of aarch64, and what they are in the usual mode."""
+
+
+def is_usual() -> bool:
+    """Return whether this thread rounds to the nearest number, keeps denormal ones, and takes no signal for an inexact result."""
+    if _READ is None:
+        return bool(_SYSTEM.fegetround() == 0)
+    environment = ctypes.create_string_buffer(_SIZE)
+    _SYSTEM.fegetenv(environment)
+    return tuple(word & mask for word, mask in zip(_READ.unpack_from(environment), _MASKS, strict=True)) == _VALUES
+
+
+def set_usual() -> None:
+    """Give this thread the mode in which processes start."""
+    _SYSTEM.fesetenv(_USUAL)
+
+
+class FloatModeError(AgoraError):
+    """A stranger's code has left another floating-point mode; it was set back."""
+
+
+def check(what: str) -> None:
+    """Make sure that this thread is in the usual mode, and set it back otherwise.
+
+    Args:
+        what: what has run since the last check, for the message.
+
+    Raises:
+        FloatModeError: it was not in the usual mode.
+    """
+    if not is_usual():
+        set_usual()
+        raise FloatModeError(
+            f"{what} left another floating-point mode (rounding, or denormal numbers taken for zero), "
+            "which would change every later number of its process; set it back before you return"
+        )
