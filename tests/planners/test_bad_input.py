@@ -83,3 +83,29 @@ def test_a_solver_that_does_not_converge_is_a_robot_that_stands_and_a_reason():
     (made,) = played(Teb(weight_shortest_path=3e38), {})
     assert (made.pose == made.pose[0]).all() and made.failure == ""
     assert main_reason(made) == "not_converged"
+
+
+LANE = [(1.0, 1.6, 6.0, 1.6), (1.0, 2.5, 6.0, 2.5), (1.0, 2.5, 1.0, 8.0), (1.0, 1.6, 1.0, -6.0)]
+BLOCKED = Map.from_shapes(bounds=(-7.0, -6.0, 12.0, 8.0), segments=[*CELL, *LANE])
+
+
+def stood(made):
+    """Return at which calls the robot had not moved 0.1 m for 5 s, ten calls a second."""
+    place, since, found = made.pose[0, :2], 0, []
+    for k in range(len(made.time) - 1):
+        if np.hypot(*(made.pose[k, :2] - place)) > 0.1:
+            place, since = made.pose[k, :2], k
+        found.append(k - since >= 50)
+    return np.array(found)
+
+
+@pytest.mark.parametrize("name", sorted(ready("planners")))
+def test_a_robot_that_is_shut_in_or_in_a_lane_where_somebody_stands_has_a_reason_once_it_has_stood_for_five_seconds(name):
+    somebody = people([(3.0, 2.05)], [(3.0, 2.05)], speed=0.0, radius=0.4)
+    given = {"goal": (9.0, 2.0, 0.0), "place": BLOCKED, "model": replace(DISC, ax=2.0), "crowd": somebody}
+    starts = [
+        start(pose=(-2.0, -1.2, 0.7), timeout=6.5, **given),
+        start(pose=(1.9, 2.05, 0.0), timeout=8.0, **given),
+    ]
+    for _, (made,) in Episodes(starts, make("planners", name), Conditions(crowd=Waypoint(), ends=END_WALL)):
+        assert (made.reason[stood(made)] != Reason.NONE).all()
