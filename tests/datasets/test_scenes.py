@@ -214,20 +214,33 @@ def test_pedestrians_in_the_first_column_are_seen_and_said(tmp_path, caplog, ste
     assert "mixed.txt: its columns are read as pedestrian, frame, x, y" in line
 
 
-def test_columns_that_the_numbers_do_not_tell_are_asked_for_and_an_option_says_them(tmp_path, caplog):
-    rows = [(p, f, 0.9 * f, 0.8 * p) for p in (1, 2) for f in range(20)]  # two abreast, nearer to each other than their steps
-    folder = table(tmp_path, "two", [(f, p, x, y) for p, f, x, y in rows])
-    assert read_scene("two", folder=folder, said=SceneFile(1.0)).trajectories.count == 2
-    [line] = told(caplog)
+@pytest.mark.parametrize("swap", [False, True])
+def test_columns_that_the_numbers_do_not_tell_are_asked_for_and_an_option_says_them(tmp_path, caplog, swap):
+    rows = [(f, p, 0.9 * f, 0.6 * p) for f in range(20) for p in (1, 2)]  # two abreast, nearer to each other than their steps
+    folder = table(tmp_path, "two", turned(rows) if swap else rows)
+    read_scene("two", folder=folder, said=SceneFile(1.0))
+    [line] = told(caplog)[:1]
     assert "two.txt: its columns are read as frame, pedestrian, x, y, but may be pedestrian, frame, x, y" in line
     caplog.clear()
-    (folder / "two" / "scene.yaml").write_text("columns: frame pedestrian x y\n")
-    assert read_scene("two", folder=folder, said=SceneFile(1.0)).trajectories.count == 2 and not told(caplog)
-    asked = read_scene("two", folder=folder, said=SceneFile(1.0, columns="pedestrian frame x y")).trajectories
-    assert asked.count == 20
+    (folder / "two" / "scene.yaml").write_text(f"columns: {'pedestrian frame x y' if swap else 'frame pedestrian x y'}\n")
+    people = read_scene("two", folder=folder, said=SceneFile(1.0)).trajectories
+    assert people.id.tolist() == [1, 2] and not told(caplog)
+    (folder / "two" / "scene.yaml").write_text("columns: x y\n")
     with pytest.raises(InputError, match=r"scene\.yaml:1: columns: expected one of frame pedestrian x y, pedestrian frame x y"):
-        (folder / "two" / "scene.yaml").write_text("columns: x y\n")
         read_scene("two", folder=folder)
+
+
+def test_ids_that_are_several_apart_are_no_frames(tmp_path, caplog):
+    rows = [(f, 4 * p, x, y) for f, p, x, y in walkers(6, 40, 1)]
+    right = read_scene("right", folder=table(tmp_path, "right", rows), said=SceneFile(2.5)).trajectories
+    assert right.id.tolist() == [4, 8, 12, 16, 20, 24] and not told(caplog)
+    people = read_scene("mixed", folder=table(tmp_path, "mixed", turned(rows)), said=SceneFile(2.5)).trajectories
+    assert people.id.tolist() == right.id.tolist() and len(told(caplog)) == 1
+
+
+def test_one_pedestrian_in_the_first_column_is_asked_for(tmp_path, caplog):
+    read_scene("one", folder=table(tmp_path, "one", [(5, f, 0.5 * f, 1.0) for f in range(20)]), said=SceneFile(2.5))
+    assert "may be pedestrian, frame, x, y" in told(caplog)[0]
 
 
 def collection(folder):

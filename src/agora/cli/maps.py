@@ -159,7 +159,7 @@ def arena(
 
 @import_.command("arena-reward")
 def arena_reward(
-    source: Annotated[Path, typer.Argument(help="A reward file of Arena 3.0 (reward_functions/NAME.yaml).")],
+    source: Annotated[Path, typer.Argument(help="A reward file of Arena 3.0 or rosnav-rl (reward_functions/NAME.yaml).")],
     safe_distance: Annotated[float, typer.Option(help="safety_distance of Arena's training_config.yaml, m.", min=0.0)] = 0.5,
     subgoals: Annotated[bool, typer.Option("--subgoals", help="Progress is that to sub-goals (subgoal_mode).")] = False,
 ) -> None:

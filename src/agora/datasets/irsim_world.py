@@ -99,7 +99,7 @@ class _Thing:
 
     @property
     def moves(self) -> bool:
-        """Whether it moves by itself, or as a robot."""
+        """Motion of the object: true for robots with kinematics and for obstacles with a behaviour."""
         kinematics, behavior = self.values.get("kinematics"), self.values.get("behavior")
         name = kinematics.get("name") if isinstance(kinematics, dict) else None
         there = name not in (None, "static") and self.values.get("static") is not True

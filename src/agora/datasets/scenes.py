@@ -132,29 +132,31 @@ def rows_of_table(path: Path, columns: int, order: Columns | None = None) -> Row
 
 
 def _pedestrians_first(path: Path, table: Doubles) -> bool:
-    """Return whether the first column holds pedestrians and the second frames; say so, or that it cannot be told.
+    """Return whether the first column holds pedestrians and the second frames; say so, or that the numbers do not tell.
 
-    Numbers of frames that are all several apart (0, 10, 20) tell frames. Else the smoother ways do: the places of one pedestrian in
-    one frame after the other lie on a line, those of one person after the other in one frame do not.
+    The order of the columns with the smoother ways is right: the places of one pedestrian in one frame after the other lie on a
+    line, those of one pedestrian after the other in one frame do not. If the difference is small, numbers that are all several
+    apart (0, 10, 20) tell frames.
     """
     apart = [int(np.gcd.reduce(np.diff(np.unique(table[:, k])).astype(np.int64), initial=0)) for k in (0, 1)]
-    rough = [_roughness(table[:, 1 - k], table[:, k], table[:, 2:]) for k in (0, 1)]  # with frames in column k
-    sure = apart[1] > 1 >= apart[0] or (max(apart) <= 1 and rough[1] < _SMOOTHER * rough[0])
-    if sure:
+    usual, other = (_roughness(table[:, 1 - k], table[:, k], table[:, 2:]) for k in (0, 1))  # with frames in column k
+    if other > usual / _SMOOTHER or other == math.inf or (apart[0] > 1 >= apart[1] and other > usual * _SMOOTHER):
+        return False
+    if other < usual * _SMOOTHER and usual < math.inf or (apart[1] > 1 >= apart[0] and other < usual / _SMOOTHER):
         _tell(
             f"{path}: its columns are read as pedestrian, frame, x, y; if they are not, write columns: frame pedestrian x y "
             f"into {SCENE_FILE}"
         )
-    elif apart[0] <= 1 and rough[1] < rough[0]:
-        _tell(
-            f"{path}: its columns are read as frame, pedestrian, x, y, but may be pedestrian, frame, x, y; "
-            f"write columns: frame pedestrian x y, or columns: pedestrian frame x y, into {SCENE_FILE}"
-        )
-    return sure
+        return True
+    _tell(
+        f"{path}: its columns are read as frame, pedestrian, x, y, but may be pedestrian, frame, x, y; "
+        f"write columns: frame pedestrian x y, or columns: pedestrian frame x y, into {SCENE_FILE}"
+    )
+    return False
 
 
 def _roughness(who: Doubles, frame: Doubles, places: Doubles) -> float:
-    """Return how far places are from where they would be on straight ways, plus how far they are apart, in units of the file."""
+    """Return the typical step of a way and its typical bend, added, in units of the file; infinite if there are no steps."""
     order = np.lexsort((frame, who))
     who, places = who[order], places[order]
     same = who[1:] == who[:-1]
@@ -162,7 +164,8 @@ def _roughness(who: Doubles, frame: Doubles, places: Doubles) -> float:
     if not same.any():
         return math.inf
     bend = np.diff(step, axis=0)[same[1:] & same[:-1]]
-    return float(np.median(np.hypot(*step[same].T)) + (np.median(np.hypot(*bend.T)) if len(bend) else 0.0))
+    steps, bends = (float(np.median(np.hypot(*rows.T))) if len(rows) else math.nan for rows in (step[same], bend))
+    return steps + (bends if len(bend) else steps)
 
 
 def _rate_of_velocities(frame: Doubles, who: Doubles, x: Doubles, y: Doubles, speed: Doubles) -> float | None:

@@ -29,7 +29,7 @@ class Unit:
 
     @property
     def of_later(self) -> bool:
-        """Whether it is of rosnav-rl alone, by its name or a parameter."""
+        """Mark of units that Arena 3.0 has not, or whose parameters it has not."""
         return self.later
 
     def fields(self) -> Mapping[str, Any]:
