@@ -25,8 +25,9 @@ from agora.world.tracks import Tracks
 __all__ = ["Perception", "ScanTracker"]
 
 Level = Literal["truth", "view", "visible", "tracked", "camera"]
-"""What planners are told of pedestrians: the true state of everybody but people behind walls, that of those in a cone ahead with belief about those who left it,
-that of those whom the robot's lidar reaches, or the tracks that it makes of its scans, or of its camera's images."""
+"""What planners are told of pedestrians: the true state of everybody but people behind walls, that of those in a cone ahead with
+belief about those who left it, that of those whom the robot's lidar reaches, or the tracks that it makes of its scans, or of its
+camera's images."""
 
 LEVELS: tuple[Level, ...] = ("truth", "view", "visible", "tracked", "camera")
 TRACKS: tuple[Level, ...] = ("tracked", "camera")
