@@ -549,8 +549,9 @@ def metrics() -> str:
         m = load("metrics", name)
         arrow = {"higher": "↑", "lower": "↓", "neutral": ""}[m.direction]
         meaning = f"{prose(m.formula)}. {summary(m.function)}"
-        rows.append([f"`{name}`", arrow, m.unit, meaning, prose(m.source), str(m.version), m.over])
-    return table(["name", "better", "unit", "definition and remarks", "source", "version", "compared on episodes"], rows)
+        rows.append([f"`{name}`", arrow, m.unit, meaning, m.walls, prose(m.source), str(m.version), m.over])
+    head = ["name", "better", "unit", "definition and remarks", "walls", "source", "version", "compared on episodes"]
+    return table(head, rows)
 
 
 def robots() -> str:

@@ -24,7 +24,7 @@ def test_stages_say_robots_crowds_knowledge_and_periods_once_each(told):
     assert setting(record) == {
         "robots": ["jackal", "tiago"],
         "crowds": ["orca", "anticipation"],
-        "known": ["the true state of those in view", "everybody's true state"],
+        "known": ["the true state of those in view", "the true states of pedestrians"],
         "control": ["0.1 s"],
     }
 

@@ -163,3 +163,29 @@ def test_metrics_change_nothing_in_the_recording_and_give_the_same_twice():
         assert np.array_equal(getattr(recording, name), value), name
     assert evaluate(recording) == first
     assert evaluate(dataclasses.replace(recording)) == first
+
+
+def behind_a_wall(gap: float):
+    """A drive along a wall, with people who stand and walk on its other side, so far from it."""
+    time = np.arange(0.0, 8.05, 0.1)
+    wall = Map.from_shapes(segments=[[-3.0, 0.0, 14.0, 0.0]], bounds=(-3.0, -4.0, 14.0, 9.0), resolution=0.05)
+    people = among(time, (9.0 - 1.1 * time, gap), (3.3, gap), (4.0, gap), heading=-1.57)
+    return dataclasses.replace(drive(time, time, np.full(len(time), -0.4), np.full(len(time), 0.05), **people), map=wall)
+
+
+def test_each_metric_says_whether_walls_between_robot_and_pedestrians_count():
+    near, nearer, far = (evaluate(behind_a_wall(gap)) for gap in (0.35, 0.2, 5.0))
+    changed = {n for n in METRICS if near[n] != pytest.approx(nearer[n]) or near[n] != pytest.approx(far[n])}
+    of_walls = {name for name in changed if name.startswith(("obstacle_force_on_pedestrians", "pedestrian_force_q"))}
+    assert {name for name in changed - of_walls if METRICS[name].walls != "ignored"} == set()
+    assert len(changed) > 40 and "closest_pedestrian_distance_min" in changed
+    respected = {name for name, metric in METRICS.items() if metric.walls == "respected"}
+    assert {"closest_pedestrian_distance_min.in_sight", "time_in_private_zone.in_sight"} < respected
+    assert near["closest_pedestrian_distance_min.in_sight"] == 10.0 and near["time_in_private_zone.in_sight"] == 0.0
+    assert near["closest_pedestrian_distance_min"] < 0.5 < near["time_in_private_zone.outline"]
+
+
+def test_without_walls_between_the_variants_of_people_in_sight_are_the_others():
+    open_air = crowded(people=6)
+    for name, other in (("closest_pedestrian_distance_min", ""), ("time_in_private_zone", ".outline")):
+        assert METRICS[f"{name}.in_sight"](open_air) == METRICS[name + other](open_air)

@@ -21,7 +21,7 @@ _NO_CROWD = {"replay": "replayed tracks", "none": "nobody", "motion_profiles": "
 """Obstacle modes whose people, if there are any, no crowd model moves."""
 
 _TOLD: dict[str, str] = {
-    "truth": "everybody's true state",
+    "truth": "the true states of pedestrians",
     "view": "the true state of those in view",
     "visible": "the true state of those the lidar reaches",
     "tracked": "tracks of the robot's own scans",

@@ -37,7 +37,7 @@ __all__ = ["write"]
 _LOG = logging.getLogger(__name__)
 
 PEOPLE = {
-    "truth": "everybody's true state",
+    "truth": "the true states of pedestrians",
     "view": "who is in its cone of view",
     "visible": "who is in sight",
     "tracked": "tracks of its scans",

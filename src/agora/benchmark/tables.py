@@ -200,10 +200,14 @@ def planning_lines(seconds: Mapping[str, Array]) -> list[dict[str, Any]]:
     return lines
 
 
+_WALLS = {"": "", "ignored": "; through walls", "respected": "; people behind walls do not count"}
+
+
 def described(metric: Metric) -> dict[str, Any]:
     """Return a metric's description, with its rate as a percentage."""
-    fields = ("name", "unit", "direction", "formula", "source", "version", "group")
-    return {name: getattr(metric, name) for name in fields} | ({"unit": "%"} if metric.unit == RATE else {})
+    fields = ("name", "unit", "direction", "source", "version", "group")
+    told = {name: getattr(metric, name) for name in fields} | {"formula": metric.formula + _WALLS[metric.walls]}
+    return told | ({"unit": "%"} if metric.unit == RATE else {})
 
 
 def cell(

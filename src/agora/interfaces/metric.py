@@ -16,6 +16,10 @@ Values = Literal["any", "amount", "share", "count", "indicator"]
 _ROUNDING = 1e-9  # of a share that is a mean of many
 _ANY = frozenset({"", "m"})  # units of ratios, and of distances that are negative where bodies overlap
 
+Walls = Literal["", "ignored", "respected"]
+"""Whether walls between a robot and pedestrians count: distances are measured through walls (ignored), or pedestrians behind walls
+do not count (respected); empty for metrics that measure no distance to pedestrians."""
+
 Compared = Literal["reached", "all"]
 """Over which episodes planners are compared by a metric: those that each of them reached, or all."""
 
@@ -35,6 +39,7 @@ class Metric:
         values: range of its numbers: "any", "amount" (0 or more), "share" (0 to 1), "count" (0, 1, 2, ...) or "indicator" (0 or 1).
             Empty for the range that the unit implies: an indicator for "0/1", any for "" and m, an amount for all others.
         compared: episodes over which planners are compared; None is as `over` says.
+        walls: whether walls between robot and pedestrians count.
     """
 
     name: str
@@ -46,6 +51,7 @@ class Metric:
     function: Callable[[Recording], float | None]
     values: Values | Literal[""] = ""
     compared: Compared | None = None
+    walls: Walls = ""
 
     @property
     def over(self) -> Compared:
@@ -101,6 +107,7 @@ def metric(
     version: int = 1,
     values: Values | Literal[""] = "",
     compared: Compared | None = None,
+    walls: Walls = "",
 ) -> Callable[[Callable[[Recording], float | None]], Metric]:
     """Make a `Metric` of the decorated function."""
-    return lambda function: Metric(name, unit, direction, formula, source, version, function, values, compared)
+    return lambda function: Metric(name, unit, direction, formula, source, version, function, values, compared, walls)

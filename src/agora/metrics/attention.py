@@ -15,7 +15,8 @@ import numpy as np
 from agora.core.recording import Recording
 from agora.core.state import Array, Bools, Doubles
 from agora.interfaces import metric
-from agora.metrics.quantities import duration, facing, lowest, offsets, once, pedestrians_facing
+from agora.metrics.outline import surface_distances
+from agora.metrics.quantities import anyone, duration, facing, lowest, offsets, once, pedestrians_facing
 
 if TYPE_CHECKING:
     from agora.maps.grid import Map
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 _ARENA = "Kästner et al. 2024, Arena 3.0, Table V"
 _CONE = math.radians(5.0)
 _FIELD, _SIGHT = math.radians(95.0), 10.0
+_FAR, _PRIVATE = 10.0, 0.5
 
 _BLOCKED, _STEP = 0.75, 0.5
 """A line of sight is blocked where the clearance is less than the first, in cells; the second is its least step.
@@ -125,6 +127,7 @@ def _beheld(recording: Recording) -> Bools:
     direction="lower",
     formula="time with a visible pedestrian within 5 degrees of the robot's heading",
     source=f"{_ARENA}; cone as in its code",
+    walls="respected",
 )
 def time_facing_pedestrians(recording: Recording) -> float:
     """Several pedestrians at once count once; 0 without pedestrians."""
@@ -137,6 +140,7 @@ def time_facing_pedestrians(recording: Recording) -> float:
     direction="lower",
     formula="time with the robot within 5 degrees of the heading of a pedestrian who has a free line of sight",
     source=f"{_ARENA}; cone as in its code",
+    walls="respected",
 )
 def time_seen_by_pedestrians(recording: Recording) -> float:
     """Several pedestrians at once count once; 0 without pedestrians."""
@@ -149,6 +153,7 @@ def time_seen_by_pedestrians(recording: Recording) -> float:
     direction="neutral",
     formula="time with the robot within 95 degrees of the heading, and 10 m, of a pedestrian who has a free line of sight",
     source="field of view of SRPB, Karwowski and Szynkiewicz 2023",
+    walls="respected",
 )
 def time_seen_by_pedestrians_field_of_view(recording: Recording) -> float:
     """Several pedestrians at once count once; 0 without pedestrians."""
@@ -159,3 +164,40 @@ def time_seen_by_pedestrians_field_of_view(recording: Recording) -> float:
         sample, pedestrian = np.nonzero(tried & ~seen[:, None])
         seen[sample[_march(recording, sample, pedestrian)]] = True
     return duration(recording, seen)
+
+
+@once
+def _sighted_gaps(recording: Recording) -> Doubles:
+    """(T,) gap to the nearest pedestrian within 10 m to whose centre there is a free line of sight, m; 10 without one."""
+    gap = surface_distances(recording)
+    sample, pedestrian = np.nonzero(gap < _FAR)
+    seen = _march(recording, sample, pedestrian)
+    nearest = np.full(len(gap), _FAR)
+    np.minimum.at(nearest, sample[seen], gap[sample[seen], pedestrian[seen]])
+    return nearest
+
+
+@metric(
+    "closest_pedestrian_distance_min.in_sight",
+    unit="m",
+    direction="higher",
+    formula="as ``closest_pedestrian_distance_min``, of pedestrians that no wall hides from the robot",
+    source="Agora (`agora.metrics.attention`)",
+    walls="respected",
+)
+def closest_pedestrian_distance_min_in_sight(recording: Recording) -> float | None:
+    """The line between the centres must be free. Undefined where there never was a pedestrian."""
+    return float(_sighted_gaps(recording).min()) if anyone(recording) else None
+
+
+@metric(
+    "time_in_private_zone.in_sight",
+    unit="s",
+    direction="lower",
+    formula="as ``time_in_private_zone.outline``, of pedestrians that no wall hides from the robot",
+    source="Agora (`agora.metrics.attention`)",
+    walls="respected",
+)
+def time_in_private_zone_in_sight(recording: Recording) -> float:
+    """The line between the centres must be free; 0 without pedestrians."""
+    return duration(recording, _sighted_gaps(recording) < _PRIVATE)

@@ -282,6 +282,7 @@ def _hunavsim(recording: Recording) -> tuple[int, int]:
     source=f"{_HUNAVSIM}, robot_on_person_collision",
     values="count",
     compared="all",
+    walls="ignored",
 )
 def collisions_by_robot_hunavsim(recording: Recording) -> float:
     """Its defects: counts samples and not events, and exchanges the arguments of the robot's arc tangent."""
@@ -297,6 +298,7 @@ def collisions_by_robot_hunavsim(recording: Recording) -> float:
     source=f"{_HUNAVSIM}, person_on_robot_collision",
     values="count",
     compared="all",
+    walls="ignored",
 )
 def collisions_by_person_hunavsim(recording: Recording) -> float:
     """Its defects: counts samples and not events, and exchanges the arguments of the robot's arc tangent."""

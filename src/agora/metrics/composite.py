@@ -24,6 +24,7 @@ __all__ = ["Penalty", "Snqi"]
     formula="0.4 S + 0.3 SPL + 0.3 PSC: ``success``, ``spl``, ``personal_space_compliance.robosense``",
     source="RoboSense Challenge, track 2",
     compared="all",
+    walls="ignored",
 )
 def robosense_total(recording: Recording) -> float | None:
     """The score from 0 to 1; undefined where ``spl`` is."""
@@ -38,6 +39,7 @@ def robosense_total(recording: Recording) -> float | None:
     formula="(STL + PSC) / 2: ``stl``, ``personal_space_compliance.igibson``",
     source="iGibson Social Navigation Challenge 2021",
     values="share",
+    walls="ignored",
 )
 def igibson_social(recording: Recording) -> float | None:
     """The score from 0 to 1; undefined where ``stl`` is. A failure far from everybody still scores 0.5."""
@@ -118,4 +120,5 @@ snqi = metric(
     ),
     source="robot_sf, compute_snqi with weights and baseline camera_ready_v3; of the robot's force alone",
     compared="all",
+    walls="ignored",
 )(Snqi())

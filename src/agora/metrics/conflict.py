@@ -54,6 +54,7 @@ def sight_time(recording: Recording) -> Doubles:
     formula="min over t and pedestrians of min(10, smallest tau >= 0 at which their outlines touch)",
     source=f"{_SOCNAVBENCH} (as in its text); SocNavGym",
     version=2,
+    walls="ignored",
 )
 def time_to_collision_min(recording: Recording) -> float | None:
     """Undefined where there never was a pedestrian."""
@@ -67,6 +68,7 @@ def time_to_collision_min(recording: Recording) -> float | None:
     formula="mean over time of min(10, smallest tau >= 0 at which its outline touches any pedestrian's)",
     source=f"{_SOCNAVBENCH} (as in its text)",
     version=2,
+    walls="ignored",
 )
 def time_to_collision_average(recording: Recording) -> float | None:
     """Undefined where there never was a pedestrian."""
@@ -80,6 +82,7 @@ def time_to_collision_average(recording: Recording) -> float | None:
     formula="min over t and approaching pedestrians of min(10, (D - r_robot) / closing speed along the line of sight)",
     source=f"{_SOCNAVBENCH} (as in its code, with velocities of the same moment)",
     values="any",
+    walls="ignored",
 )
 def time_to_collision_min_socnavbench(recording: Recording) -> float | None:
     """Undefined where there never was a pedestrian."""
@@ -93,6 +96,7 @@ def time_to_collision_min_socnavbench(recording: Recording) -> float | None:
     formula="mean over time of min(10, (D - r_robot) / closing speed along the line of sight for any approaching pedestrian)",
     source=f"{_SOCNAVBENCH} (as in its code, with velocities of the same moment)",
     values="any",
+    walls="ignored",
 )
 def time_to_collision_average_socnavbench(recording: Recording) -> float | None:
     """Undefined where there never was a pedestrian."""
@@ -105,6 +109,7 @@ def time_to_collision_average_socnavbench(recording: Recording) -> float | None:
     direction="higher",
     formula="min over t and approaching pedestrians of D / |dv|, dv the relative velocity",
     source="robot_sf, time_to_collision_min",
+    walls="ignored",
 )
 def time_to_collision_min_robot_sf(recording: Recording) -> float | None:
     """Defects of the original: no radii, and pedestrians who pass by count as those who collide. Undefined where nobody ever
@@ -123,6 +128,7 @@ def time_to_collision_min_robot_sf(recording: Recording) -> float | None:
     formula="min over t of (way to touching a pedestrian ahead, who goes the same way within 45 deg) / robot's speed, at most 10",
     source="Vogel 2003, Accident Analysis and Prevention 35: time between leader and follower at one place; discs are ours",
     values="any",
+    walls="ignored",
 )
 def time_headway_min(recording: Recording) -> float | None:
     """Ahead: in the strip that discs of robot and pedestrian would sweep. Undefined where the robot never followed anybody."""
@@ -164,6 +170,7 @@ def _encroach(time, place, people, present, reach, best, first, last):
     direction="higher",
     formula="min over pedestrians and places of both ways where their discs would overlap of the time between one and the other",
     source="Allen, Shin and Cooper 1978, Transportation Research Record 667; of discs here",
+    walls="ignored",
 )
 def post_encroachment_time_min(recording: Recording) -> float | None:
     """The time to the nearest sample, whoever was first. 0 where they touched; undefined where their ways never met within 10 s."""

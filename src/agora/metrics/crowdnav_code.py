@@ -51,6 +51,7 @@ def _dangerous(recording: Recording) -> Bools:
     formula="share of steps, but for the last, that have 0 <= d < 0.2 m, d the least clearance within a step of straight ways",
     source=f"{_CROWDNAV}, frequency of being in danger",
     values="share",
+    walls="ignored",
 )
 def danger_frequency_crowdnav(recording: Recording) -> float | None:
     """The share of all steps, the last too. Its clearance is that of the reward: people go on as they did. Undefined without a
@@ -65,6 +66,7 @@ def danger_frequency_crowdnav(recording: Recording) -> float | None:
     direction="higher",
     formula="mean of d over the steps of ``danger_frequency.crowdnav``",
     source=f"{_CROWDNAV}, average min separate distance in danger",
+    walls="ignored",
 )
 def danger_distance_crowdnav(recording: Recording) -> float | None:
     """Undefined where no step is one of danger."""
@@ -80,6 +82,7 @@ def danger_distance_crowdnav(recording: Recording) -> float | None:
     "0.5 (d - 0.2) dt in the steps of ``danger_frequency.crowdnav``",
     source=f"{_CROWDNAV}, total reward",
     compared="all",
+    walls="ignored",
 )
 def total_reward_crowdnav(recording: Recording) -> float:
     """0 for the last step of an episode that ends in another way; 0 without a step."""

@@ -74,6 +74,7 @@ def kinds_of(recording: Recording) -> Array:
     formula="number of times a pedestrian's centre came within 2 m of the robot's",
     source=_CANCELLI,
     values="count",
+    walls="ignored",
 )
 def encounters(recording: Recording) -> float:
     """The encounters of all kinds; those under way at the beginning count. 0 without pedestrians."""
@@ -93,6 +94,7 @@ def _count(kind: str) -> Metric:
         formula=f"number of encounters (2 m) in which both walk (0.3 m/s), their ways to the nearest {low} to {high} degrees apart",
         source="own, with kinds of Olivier et al. 2013, Gait and Posture 38",
         values="count",
+        walls="ignored",
     )
     return made(count)
 
@@ -109,6 +111,7 @@ encounters_head_on = _count("head-on")
     formula="share of encounters (2 m) without a contact with that pedestrian while it lasts",
     source=_CANCELLI,
     values="share",
+    walls="ignored",
 )
 def encounter_survival_rate(recording: Recording) -> float | None:
     """Undefined without encounters."""
@@ -130,6 +133,7 @@ def encounter_survival_rate(recording: Recording) -> float | None:
     direction="neutral",
     formula="mean over encounters (2 m) of the robot's mean speed in each",
     source=_CANCELLI,
+    walls="ignored",
 )
 def encounter_speed_average(recording: Recording) -> float | None:
     """Undefined without encounters that last."""
@@ -144,6 +148,7 @@ def encounter_speed_average(recording: Recording) -> float | None:
     direction="higher",
     formula="mean over encounters (2 m) of the mean over time of D in each",
     source=_CANCELLI,
+    walls="ignored",
 )
 def encounter_distance_average(recording: Recording) -> float | None:
     """Undefined without encounters that last."""

@@ -29,7 +29,7 @@ def _found(recording: Recording) -> Bools:
     return found
 
 
-@metric("found_human", unit="0/1", direction="higher", formula="1 where somebody is ever found", source=_HABITAT)
+@metric("found_human", unit="0/1", direction="higher", formula="1 where somebody is ever found", source=_HABITAT, walls="ignored")
 def found_human(recording: Recording) -> float:
     """Found: D from 1 to 2 m, within 60 degrees of the heading; 0 without pedestrians."""
     return float(_found(recording).any())
@@ -52,6 +52,7 @@ def _earliest(recording: Recording) -> float:
     "2 m from a pedestrian",
     source=f"{_HABITAT}; there l is an oracle's, along the floor",
     values="share",
+    walls="ignored",
 )
 def first_encounter_spl(recording: Recording) -> float | None:
     """0 where nobody was found, 1 where somebody was at once; undefined where there never was a pedestrian."""
@@ -72,6 +73,7 @@ def first_encounter_spl(recording: Recording) -> float | None:
     "pedestrian",
     source=f"{_HABITAT}, follow_human_steps_ratio_after_first_encounter",
     values="amount",
+    walls="ignored",
 )
 def follow_ratio(recording: Recording) -> float | None:
     """Undefined where there never was a pedestrian, or none within reach before the end."""
@@ -86,6 +88,7 @@ def follow_ratio(recording: Recording) -> float | None:
     formula="share of time in which the robot backs up, vx < 0, with a pedestrian within 1.5 m (D)",
     source=_HABITAT,
     values="share",
+    walls="ignored",
 )
 def backup_ratio(recording: Recording) -> float:
     """0 without pedestrians."""
@@ -99,6 +102,7 @@ def backup_ratio(recording: Recording) -> float:
     formula="share of time in which the robot stands, slower than 0.05 m/s and not backing up, with a pedestrian within 1.5 m (D)",
     source=f"{_HABITAT}; its speed limit, 1, is in a unit of its own",
     values="share",
+    walls="ignored",
 )
 def yield_ratio(recording: Recording) -> float:
     """0 without pedestrians."""

@@ -112,6 +112,7 @@ def _work(recording: Recording) -> Doubles:
     direction="lower",
     formula="mean over time of the size of the sum of the pedestrians' social forces on the robot",
     source=_HUNAVSIM,
+    walls="ignored",
 )
 def social_force_on_robot(recording: Recording) -> float:
     """People on both sides cancel out; 0 without pedestrians."""
@@ -124,6 +125,7 @@ def social_force_on_robot(recording: Recording) -> float:
     direction="lower",
     formula="mean over time of the sum of the sizes of the robot's social forces on each pedestrian",
     source=_HUNAVSIM,
+    walls="ignored",
 )
 def social_force_on_pedestrians(recording: Recording) -> float:
     """0 without pedestrians."""
@@ -161,6 +163,7 @@ def obstacle_force_on_pedestrians(recording: Recording) -> float | None:
     direction="lower",
     formula="mean over time of |sum F_pedestrian on robot| + |F_wall on robot| + sum |F_robot on pedestrian|",
     source=f"{_HUNAVSIM}; social force window planner",
+    walls="ignored",
 )
 def social_work(recording: Recording) -> float:
     """A wall that is not there pushes with 0."""
@@ -178,7 +181,9 @@ def _sum_over_samples(name: str, formula: str, of: str) -> Metric:
         }
         return float(found[of]().sum())
 
-    return metric(f"{name}.hunavsim", unit=_UNIT, direction="lower", formula=formula, source=f"{_HUNAVSIM}, its code")(total)
+    return metric(
+        f"{name}.hunavsim", unit=_UNIT, direction="lower", formula=formula, source=f"{_HUNAVSIM}, its code", walls="ignored"
+    )(total)
 
 
 _SUM = "sum over samples of the sizes of the social forces between the robot and each pedestrian"
@@ -209,6 +214,7 @@ def _quantile(percent: int) -> Metric:
         direction="lower",
         formula=f"{percent} % quantile, over samples and pedestrians, of the size of the robot's social force on a pedestrian",
         source=f"{_ROBOT_SF}, force_quantiles",
+        walls="ignored",
     )
     return made(quantile)
 
@@ -225,6 +231,7 @@ pedestrian_force_q95 = _quantile(95)
     formula="number of samples, by pedestrian, with a social force of the robot above 2 m/s2",
     source=f"{_ROBOT_SF}, force_exceed_events",
     values="count",
+    walls="ignored",
 )
 def force_exceed_events(recording: Recording) -> float:
     """Grows with the rate of the samples, as in its code; 0 without pedestrians."""
@@ -238,6 +245,7 @@ def force_exceed_events(recording: Recording) -> float:
     formula="share of samples, by pedestrian, with a social force of the robot above 2 m/s2",
     source=f"{_ROBOT_SF}, comfort_exposure",
     values="share",
+    walls="ignored",
 )
 def comfort_exposure(recording: Recording) -> float | None:
     """Undefined where there never was a pedestrian."""

@@ -134,6 +134,7 @@ def _share(zone: str) -> Metric:
         formula=f"{band_words('min D_group - r_robot', zone)}, D_group to the mean of the points 1.5 m ahead of the members",
         source=f"HuNavSim's code, group_{zone}_space_intrusions",
         values="share",
+        walls="ignored",
     )
     return made(share)
 

@@ -75,6 +75,7 @@ def _largest(exponents: Doubles) -> Doubles:
     "s = f = max(2 s |u|, 0.5 m) ahead and f/2 behind, w = 2 f/3",
     source=f"{_SRPB}; deviations of Kirby 2010, eqs. 4.5 to 4.7",
     values="amount",
+    walls="ignored",
 )
 def personal_space_intrusion(recording: Recording) -> float | None:
     """1 on top of somebody all the time; undefined where there never was a pedestrian."""
@@ -88,6 +89,7 @@ def personal_space_intrusion(recording: Recording) -> float | None:
     formula="share of the time with pedestrians in which the largest Gaussian of ``personal_space_intrusion`` is above 0.5",
     source=f"{_SRPB}; deviations of Kirby 2010",
     values="share",
+    walls="ignored",
 )
 def personal_space_intrusion_share(recording: Recording) -> float | None:
     """Undefined where there never was a pedestrian."""
@@ -101,6 +103,7 @@ def personal_space_intrusion_share(recording: Recording) -> float | None:
     formula="as ``personal_space_intrusion``, with s and w for variances, m2",
     source=f"{_SRPB}, its code",
     values="amount",
+    walls="ignored",
 )
 def personal_space_intrusion_srpb(recording: Recording) -> float | None:
     """Its defect: Kirby's deviations are taken for variances. A share of 1, where its code says percent."""
@@ -114,6 +117,7 @@ def personal_space_intrusion_srpb(recording: Recording) -> float | None:
     formula="share of pairs of sample and pedestrian whose Gaussian of ``personal_space_intrusion.srpb`` is above 0.5",
     source=f"{_SRPB}, its code",
     values="share",
+    walls="ignored",
 )
 def personal_space_intrusion_share_srpb(recording: Recording) -> float | None:
     """A share of pairs and not of time: people far away thin it out. Undefined where there never was a pedestrian."""
@@ -215,6 +219,7 @@ def _half_width(distance: Doubles) -> Doubles:
     formula="mean over the time with pedestrians of the largest max(g(at), g(cross)) g(seen) |v| exp(-0.8 D / m), g Gaussians of "
     "angles: the heading off the pedestrian and off the middle of crossing in front, the robot in a field of view of 190 degrees",
     source=f"{_SRPB}, person disturbance (thresholds of its code depend on the map's axes; corrected)",
+    walls="ignored",
 )
 def heading_disturbance(recording: Recording) -> float | None:
     """Undefined where there never was a pedestrian, or for a single sample."""
@@ -228,6 +233,7 @@ def heading_disturbance(recording: Recording) -> float | None:
     formula="share of the time with pedestrians in which the largest ``heading_disturbance`` is above 0.2 m/s",
     source=f"{_SRPB}, person disturbance (thresholds of its code depend on the map's axes; corrected)",
     values="share",
+    walls="ignored",
 )
 def heading_disturbance_share(recording: Recording) -> float | None:
     """Undefined where there never was a pedestrian."""

@@ -32,6 +32,7 @@ INTIMATE, PERSONAL, SOCIAL = 0.45, 1.2, 3.6
     formula="min over t of min(10, min over pedestrians of d)",
     source=f"{_SOCNAVBENCH} (radii and saturation as in its text)",
     version=2,
+    walls="ignored",
 )
 def closest_pedestrian_distance_min(recording: Recording) -> float | None:
     """Undefined where there never was a pedestrian."""
@@ -45,6 +46,7 @@ def closest_pedestrian_distance_min(recording: Recording) -> float | None:
     formula="mean over time of min(10, min over pedestrians of d)",
     source=f"{_SOCNAVBENCH} (radii and saturation as in its text)",
     version=2,
+    walls="ignored",
 )
 def closest_pedestrian_distance_average(recording: Recording) -> float | None:
     """Moments without pedestrians count 10 m; undefined where there never was one."""
@@ -57,6 +59,7 @@ def closest_pedestrian_distance_average(recording: Recording) -> float | None:
     direction="neutral",
     formula="max over t of min(10, min over pedestrians of d)",
     source=f"HuNavSim; radii and saturation of {_SOCNAVBENCH}",
+    walls="ignored",
 )
 def closest_pedestrian_distance_max(recording: Recording) -> float | None:
     """The largest distance to the closest pedestrian; undefined where there never was a pedestrian."""
@@ -75,6 +78,7 @@ def _from_outline(recording: Recording) -> Doubles:
     direction="higher",
     formula="min over t and pedestrians of D - r_robot",
     source=f"{_HUNAVSIM}, minimum_distance_to_people",
+    walls="ignored",
 )
 def closest_pedestrian_distance_min_hunavsim(recording: Recording) -> float | None:
     """Without the pedestrian's radius and without saturation; undefined where there never was a pedestrian."""
@@ -87,6 +91,7 @@ def closest_pedestrian_distance_min_hunavsim(recording: Recording) -> float | No
     direction="neutral",
     formula="max over t and pedestrians of D - r_robot",
     source=f"{_HUNAVSIM}, maximum_distance_to_people",
+    walls="ignored",
 )
 def closest_pedestrian_distance_max_hunavsim(recording: Recording) -> float | None:
     """The distance of the farthest pedestrian and not of the closest; undefined where there never was a pedestrian."""
@@ -99,6 +104,7 @@ def closest_pedestrian_distance_max_hunavsim(recording: Recording) -> float | No
     direction="higher",
     formula="sum over samples with pedestrians of min (D - r_robot - r_pedestrian), over the number of all samples",
     source=f"{_HUNAVSIM}, avg_distance_to_closest_person",
+    walls="ignored",
 )
 def closest_pedestrian_distance_average_hunavsim(recording: Recording) -> float | None:
     """Its defect: samples without pedestrians count 0 m. Undefined where there never was a pedestrian."""
@@ -108,7 +114,7 @@ def closest_pedestrian_distance_average_hunavsim(recording: Recording) -> float 
     return float(gap[somebody(recording)].sum()) / len(gap)
 
 
-@metric("time_in_private_zone", unit="s", direction="lower", formula="time with min D < 0.5 m", source=_ARENA)
+@metric("time_in_private_zone", unit="s", direction="lower", formula="time with min D < 0.5 m", source=_ARENA, walls="ignored")
 def time_in_private_zone(recording: Recording) -> float:
     """Several pedestrians at once count once; 0 without pedestrians. Between discs of 0.25 m it begins at the contact."""
     return duration(recording, closest_centre(recording) < _PRIVATE)
@@ -120,6 +126,7 @@ def time_in_private_zone(recording: Recording) -> float:
     direction="lower",
     formula="time with min d < 0.5 m",
     source=f"{_ARENA}, with the outlines for the centres",
+    walls="ignored",
 )
 def time_in_private_zone_outline(recording: Recording) -> float:
     """Several pedestrians at once count once; 0 without pedestrians."""
@@ -133,6 +140,7 @@ def time_in_private_zone_outline(recording: Recording) -> float:
     formula="share of time with min D >= 0.5 m",
     source="iGibson Social Navigation Challenge 2021",
     values="share",
+    walls="ignored",
 )
 def personal_space_compliance_igibson(recording: Recording) -> float:
     """1 without pedestrians."""
@@ -146,6 +154,7 @@ def personal_space_compliance_igibson(recording: Recording) -> float:
     formula="share of time with min D - r_robot >= 0.45 m",
     source="Kapoor et al. 2023, SocNavGym, arXiv:2304.14102",
     values="share",
+    walls="ignored",
 )
 def personal_space_compliance_socnavgym(recording: Recording) -> float:
     """1 without pedestrians."""
@@ -159,6 +168,7 @@ def personal_space_compliance_socnavgym(recording: Recording) -> float:
     formula="share of time with min D >= 1.0 m",
     source="RoboSense Challenge, track 2",
     values="share",
+    walls="ignored",
 )
 def personal_space_compliance_robosense(recording: Recording) -> float:
     """1 without pedestrians."""
@@ -172,6 +182,7 @@ def personal_space_compliance_robosense(recording: Recording) -> float:
     formula="share of time with min d > 0.5 m, only for a success (reached without contact)",
     source="social-jym (TommasoVandermeer/social-jym a880b9ac), space_compliance; of samples in its code, of time here",
     values="share",
+    walls="ignored",
 )
 def personal_space_compliance_social_jym(recording: Recording) -> float | None:
     """1 without pedestrians; undefined without success, so read it beside ``success``."""
@@ -185,6 +196,7 @@ def personal_space_compliance_social_jym(recording: Recording) -> float | None:
     formula="share of time with min D < 0.5 m",
     source="robot_sf, space_compliance, after Francis et al. 2023, Table 1",
     values="share",
+    walls="ignored",
 )
 def personal_space_compliance_robot_sf(recording: Recording) -> float | None:
     """Against its name the share of violations: less is better. Undefined where there never was a pedestrian."""
@@ -205,6 +217,7 @@ def _entries(recording: Recording, distance: float) -> float:
     source="SEAN 2.0; Hall 1966",
     version=2,
     values="count",
+    walls="ignored",
 )
 def intimate_violations(recording: Recording) -> float:
     """Events of each pedestrian; 0 without pedestrians."""
@@ -219,6 +232,7 @@ def intimate_violations(recording: Recording) -> float:
     source="SEAN 2.0; Hall 1966",
     version=2,
     values="count",
+    walls="ignored",
 )
 def personal_violations(recording: Recording) -> float:
     """Events of each pedestrian, on the way to an intimate violation too; 0 without pedestrians."""

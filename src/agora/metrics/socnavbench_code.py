@@ -125,6 +125,7 @@ def _kept(values: Doubles, known: Bools) -> Doubles:
     direction="higher",
     formula="min over steps of min over pedestrians of (D - r_robot) / closing speed along the line of sight, where above 0",
     source=f"{_CODE}, time_to_collision",
+    walls="ignored",
 )
 def time_to_collision_min_socnavbench_code(recording: Recording) -> float | None:
     """Its defects: the robot's velocity is a step late, the pedestrian's radius left out. Undefined where nobody approached."""
@@ -139,6 +140,7 @@ def time_to_collision_min_socnavbench_code(recording: Recording) -> float | None
     direction="higher",
     formula="mean over steps, where above 0, of min over pedestrians of (D - r_robot) / closing speed along the line of sight",
     source=f"{_CODE}, time_to_collision",
+    walls="ignored",
 )
 def time_to_collision_average_socnavbench_code(recording: Recording) -> float | None:
     """Steps that its code marks with -1, as nobody approaches, are left out; there is no saturation. Defects as of the minimum."""
@@ -158,6 +160,7 @@ def centre_distances(recording: Recording) -> Doubles:
     direction="higher",
     formula="min over samples of min over pedestrians of D",
     source=f"{_CODE}, closest_pedestrian_distance",
+    walls="ignored",
 )
 def closest_pedestrian_distance_min_socnavbench_code(recording: Recording) -> float | None:
     """Its defects: no radii; 0 m before the first pedestrian comes. Undefined where there never was one."""
@@ -170,6 +173,7 @@ def closest_pedestrian_distance_min_socnavbench_code(recording: Recording) -> fl
     direction="higher",
     formula="mean over samples of min over pedestrians of D",
     source=f"{_CODE}, closest_pedestrian_distance",
+    walls="ignored",
 )
 def closest_pedestrian_distance_average_socnavbench_code(recording: Recording) -> float | None:
     """Its defects: no radii, no saturation; 0 m before the first pedestrian comes, the last value where nobody is left."""

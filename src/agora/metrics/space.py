@@ -72,6 +72,7 @@ def _share(zone: str) -> Metric:
         formula=band_words("min d", zone),
         source="HuNavSim; Hall 1966",
         values="share",
+        walls="ignored",
     )
     return made(share)
 
@@ -94,6 +95,7 @@ def _hunavsim_share(zone: str) -> Metric:
         formula=band_words("min D - r_robot", zone),
         source=f"HuNavSim's code, {zone}_space_intrusions",
         values="share",
+        walls="ignored",
     )
     return made(share)
 
@@ -110,6 +112,7 @@ space_share_social_hunavsim = _hunavsim_share("social")
     formula="number of times d to a pedestrian fell below 0.5 m and rose again without reaching 0",
     source="robot_sf, near_misses; events here, samples there",
     values="count",
+    walls="ignored",
 )
 def near_misses(recording: Recording) -> float:
     """The events of each pedestrian; those under way at the beginning or the end count; 0 without pedestrians."""
@@ -128,6 +131,7 @@ def _near_misses(recording: Recording) -> float:
     direction="lower",
     formula="``near_misses`` / duration",
     source="Agora (`agora.metrics.space`)",
+    walls="ignored",
 )
 def near_misses_per_minute(recording: Recording) -> float | None:
     """A robot that takes its time meets more people; undefined for a single sample."""
@@ -141,6 +145,7 @@ def near_misses_per_minute(recording: Recording) -> float | None:
     direction="lower",
     formula="``near_misses`` / path length",
     source="Agora (`agora.metrics.space`)",
+    walls="ignored",
 )
 def near_misses_per_metre(recording: Recording) -> float | None:
     """Undefined where the robot travelled less than 0.05 m."""
@@ -155,6 +160,7 @@ def near_misses_per_metre(recording: Recording) -> float | None:
     formula="number of samples with 0 <= min d < 0.5 m",
     source="robot_sf, near_misses (clearance of discs)",
     values="count",
+    walls="ignored",
 )
 def near_misses_robot_sf(recording: Recording) -> float:
     """Grows with the rate of the samples, as in its code; 0 without pedestrians."""
@@ -194,6 +200,7 @@ def _violations(zone: str, closer: Closer) -> Metric:
         f"speed{stood}",
         source=_SEAN,
         values="count",
+        walls="ignored",
     )
     return made(violations)
 
@@ -212,6 +219,7 @@ personal_violations_by_both = _violations("personal", Closer.BOTH)
     direction="higher",
     formula="sum over samples with 0 <= min d < 0.2 m of 0.5 (min d - 0.2) dt",
     source="Chen et al. 2019, CrowdNav, its reward",
+    walls="ignored",
 )
 def discomfort_crowdnav(recording: Recording) -> float:
     """The reward's part, at most 0, without its discount; 0 without pedestrians."""
@@ -224,6 +232,7 @@ def discomfort_crowdnav(recording: Recording) -> float:
     direction="higher",
     formula="sum over samples with 0 <= min d < 0.25 m of 10 (min d - 0.25) dt",
     source="Liu et al. 2021, DS-RNN, its reward",
+    walls="ignored",
 )
 def discomfort_dsrnn(recording: Recording) -> float:
     """The reward's part, at most 0, without its discount; 0 without pedestrians."""
@@ -256,6 +265,7 @@ def pedestrian_speed_average(recording: Recording) -> float | None:
     direction="neutral",
     formula="mean over the time with pedestrians of the speed of the one whose centre is closest",
     source="HuNavSim",
+    walls="ignored",
 )
 def closest_pedestrian_speed_average(recording: Recording) -> float | None:
     """Undefined where there never was a pedestrian, or for a single sample."""

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from agora.core.jit import bind
 from agora.core.state import Array, Bools, Floats, Ints, Maps
+from agora.errors import InputError
 from agora.maps.grid import Map
 from agora.maps.store import build_store
 from agora.perception.detector import Detections, Detector, detect, no_robots
@@ -24,8 +25,9 @@ from agora.world.tracks import Tracks
 __all__ = ["Perception", "ScanTracker"]
 
 Level = Literal["truth", "view", "visible", "tracked", "camera"]
-"""What planners are told of pedestrians: everybody's true state, that of those in a cone ahead with belief about those who left it,
-that of those whom the robot's lidar reaches, or the tracks that it makes of its scans, or of its camera's images."""
+"""What planners are told of pedestrians: the true state of everybody but people behind walls, that of those in a cone ahead with
+belief about those who left it, that of those whom the robot's lidar reaches, or the tracks that it makes of its scans, or of its
+camera's images."""
 
 LEVELS: tuple[Level, ...] = ("truth", "view", "visible", "tracked", "camera")
 TRACKS: tuple[Level, ...] = ("tracked", "camera")
@@ -42,6 +44,8 @@ class Perception:
         tracker: tracker, for the levels ``tracked`` and ``camera``.
         view: cone, for the level ``view``.
         camera: detector in the camera's images, for the level ``camera``.
+        walls: whether walls hide pedestrians, for the level ``truth``: those that no straight line from the robot reaches, now and
+            as they walk on for two seconds (`agora.perception.sight.is_parted`).
     """
 
     source: Level
@@ -49,6 +53,11 @@ class Perception:
     tracker: Tracker = field(default_factory=Tracker)
     view: View = field(default_factory=View)
     camera: InImages = field(default_factory=InImages)
+    walls: bool = True
+
+    def __post_init__(self) -> None:
+        if not self.walls and self.source != "truth":
+            raise InputError(f"walls: false is for the level truth, not for {self.source}")
 
     def unread(self) -> dict[str, str]:
         """The parameters that the level does not read, and why."""

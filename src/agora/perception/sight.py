@@ -1,11 +1,63 @@
-"""The pedestrians in a robot's sight: true discs that at least one beam of its lidar reaches."""
+"""Sight: the pedestrians that at least one beam of a robot's lidar reaches, and those that walls part from a robot."""
 
 from __future__ import annotations
 
 import math
 
-from agora.core.jit import lean_kernel
+import numpy as np
+
+from agora.core.field import distance_at, is_clear
+from agora.core.jit import hidden, lean_kernel
 from agora.core.scalar import ZERO, sincos
+
+_LOOKS = 3
+_LOOK = np.float32(1.0)
+"""s between two of the moments, from now on, at which walls must be between."""
+
+_IN_WALL = np.float32(0.51)  # cells from the centre of an occupied cell, or from a thin wall, that count as in it
+_SHARE = np.float32(0.98)  # of the clearance at an end of a line: a body that touches a wall is not in it
+_TINY = np.float32(1e-6)
+
+
+@hidden
+def _is_walled(maps, m, x, y, to_x, to_y, near):
+    """Return whether a wall crosses a straight line, whose ends are at least ``near`` from walls, m."""
+    return not is_clear(maps, m, x, y, to_x, to_y, min(_IN_WALL * maps.resolution[m], _SHARE * near))
+
+
+@hidden
+def is_parted(maps, m, x, y, px, py, vx, vy, radius):
+    """Return whether walls part a pedestrian from a robot: they hide its disc now, and as it walks on for the next two seconds.
+
+    Args:
+        maps: `agora.core.state.Maps`.
+        m: number of the map.
+        x: x of the robot, m.
+        y: y of the robot, m.
+        px: x of the pedestrian, m.
+        py: y of the pedestrian, m.
+        vx: velocity of the pedestrian, x, m/s.
+        vy: velocity of the pedestrian, y, m/s.
+        radius: radius of the pedestrian, m.
+    """
+    own, its = distance_at(maps, m, x, y), distance_at(maps, m, px, py)
+    if min(own, its) < _TINY:  # the map cannot be right there
+        return False
+    for k in range(_LOOKS):
+        tx, ty = px + np.float32(k) * _LOOK * vx, py + np.float32(k) * _LOOK * vy
+        if k > 0 and ((tx == px and ty == py) or _is_walled(maps, m, px, py, tx, ty, its)):
+            return True
+        near = min(own, distance_at(maps, m, tx, ty))
+        if not _is_walled(maps, m, x, y, tx, ty, near):
+            return False
+        dx, dy = tx - x, ty - y
+        aside = radius / max(math.sqrt(dx * dx + dy * dy), _TINY)
+        ax, ay = -dy * aside, dx * aside
+        if not _is_walled(maps, m, x, y, tx + ax, ty + ay, min(own, distance_at(maps, m, tx + ax, ty + ay))):
+            return False
+        if not _is_walled(maps, m, x, y, tx - ax, ty - ay, min(own, distance_at(maps, m, tx - ax, ty - ay))):
+            return False
+    return True
 
 
 @lean_kernel

@@ -39,7 +39,8 @@ def check_world(folder: Path, radius: float) -> Findings:
 
     Problems are files that cannot be read, furniture and zones outside the map, robots, goals, people and waypoints of scenarios
     outside the map, in an obstacle, outside the walls or where the map knows nothing, starts and goals nearer to the border of the
-    map than the robot's radius, goals and waypoints that cannot be reached, and people who talk through a wall. People from whom walls part every robot are a remark.
+    map than the robot's radius, goals and waypoints that cannot be reached, and people who talk through a wall.
+    People from whom walls part every robot are a remark.
 
     Args:
         folder: folder of the world.

@@ -16,7 +16,7 @@ from agora.engine.channels.rows import flat, reading_of, track_fields, tracks_of
 from agora.errors import InputError
 from agora.interfaces import Bound, Channel, Field, Setting, Source
 from agora.perception.perception import TRACKS, Perception, ScanTracker
-from agora.perception.sight import see
+from agora.perception.sight import is_parted, see
 from agora.perception.tracker import empty_tracks
 from agora.perception.view import Belief, watch
 from agora.sensors.lidar import Lidar
@@ -25,14 +25,22 @@ _CLOCK = 6  # decimals of the times between scans: those of stamps and of steps 
 
 
 @lean_kernel
-def _gather(count, people, traits, minds, seen, position, velocity, radius, present, identity, group, kind, first, last):
+def _gather(
+    walls, people, traits, minds, robots, maps, seen, position, velocity, radius, present, identity, group, kind, first, last
+):  # fmt: skip
+    """Write the true states of the pedestrians that are seen, by default of those from whom no walls part a robot."""
+    count = robots.x.shape[1]
     for w in range(first, last):
+        m = maps.index[w]
         for r in range(count):
-            n = w * count + r
+            n, x, y = w * count + r, robots.x[w, r], robots.y[w, r]
             for i in range(people.x.shape[1]):
-                position[n, i, 0], position[n, i, 1] = people.x[w, i], people.y[w, i]
-                velocity[n, i, 0], velocity[n, i, 1] = people.vx[w, i], people.vy[w, i]
-                radius[n, i], present[n, i] = traits.radius[w, i], people.active[w, i] and seen[n, i]
+                px, py, vx, vy = people.x[w, i], people.y[w, i], people.vx[w, i], people.vy[w, i]
+                position[n, i, 0], position[n, i, 1], velocity[n, i, 0], velocity[n, i, 1] = px, py, vx, vy
+                there = people.active[w, i] and seen[n, i]
+                if there and walls:
+                    there = not is_parted(maps, m, x, y, px, py, vx, vy, traits.radius[w, i])
+                radius[n, i], present[n, i] = traits.radius[w, i], there
                 identity[n, i], group[n, i], kind[n, i] = traits.id[w, i], traits.group[w, i], minds.type[w, i]
 
 
@@ -140,7 +148,8 @@ class Perceiver:
                 mine = (machines, world.robot_traits, self._now, self._belief)
                 self._gather.append(bind(watch, perception.view.cone(), *about, *mine, *out))
             else:
-                self._gather.append(bind(_gather, np.int64(self._count), *about, self._seen, *out))
+                hide = np.bool_(level == "truth" and perception.walls)
+                self._gather.append(bind(_gather, hide, *about, machines, world.maps, self._seen, *out))
 
     def begin(self, world: int, robot: int, model: Any = None) -> None:
         """Begin afresh with a robot: an episode begins."""
