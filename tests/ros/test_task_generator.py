@@ -334,7 +334,7 @@ def test_a_planner_that_there_is_not_is_refused_with_the_nearest_name(tree: dict
 
 
 def test_a_planner_of_move_base_flex_or_of_somebody_else_is_not_looked_at() -> None:
-    for tree in ({"navigation": "mbf", "local_planner": "teb"}, {"navigation": "external", "local_planner": "theirs"}):
+    for tree in ({"navigation": "mbf", "local_planner": "teb"}, {"navigation": "external"}):
         (robot,) = driven(Parameters.of({"model": "burger"} | tree))
         assert not robot.planned_here
 

@@ -146,8 +146,8 @@ def launched(command: str, suite: str) -> Iterator[None]:
         suite: suite whose episodes the graph is asked to play.
 
     Raises:
-        InputError: it ends before the graph is there, or there is one already, that of a run that was killed, say; or an argument has
-            no effect on the suite's episodes.
+        InputError: it ends before the graph is there, or there is one already, that of a run that was killed, say; or an argument
+            has no effect on the suite's episodes.
     """
     if not command:
         yield
