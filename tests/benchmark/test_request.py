@@ -6,6 +6,7 @@ import dataclasses
 import pickle
 import threading
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
@@ -13,7 +14,7 @@ from tests.naughty import Naughty
 from tests.suites import plane
 
 from agora.benchmark import store
-from agora.benchmark.bench import bench, run_all
+from agora.benchmark.bench import bench, describe, run_all
 from agora.benchmark.events import Advanced, GivenUp, Kept
 from agora.benchmark.executors.in_process import InProcess
 from agora.benchmark.form import RequestForm
@@ -109,6 +110,80 @@ def test_a_form_is_plain_data_and_makes_the_request_of_its_texts(tmp_path):
     assert request.planners == dict(named_planner(text) for text in texts)
     assert request.options.batch == 3 and request.options.runs == InProcess() and request.options.record == ("scan",)
     assert list(request.levels.values()) == ["truth", "view"] * 2 and request.episodes == 4 * len(request.suite.entries())
+
+
+CHANGED: dict[str, Any] = {
+    "suite": "single_pedestrian",
+    "planners": ("orca",),
+    "interplanner": "polite",
+    "output": Path("elsewhere"),
+    "resume": True,
+    "add": True,
+    "stages": ("hall",),
+    "episodes": 2,
+    "seed": 99,
+    "simulator": "mujoco",
+    "pedestrians": ("truth",),
+    "counterfactual": True,
+    "control": False,
+    "executor": "in_process",
+    "workers": 3,
+    "threads": 2,
+    "batch": 5,
+    "trajectories": "none",
+    "record": ("scan",),
+}
+
+
+@pytest.mark.parametrize("field", CHANGED)
+def test_every_field_of_a_form_changes_the_request_or_its_record(field, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert set(CHANGED) == {each.name for each in dataclasses.fields(RequestForm)}
+    form = RequestForm("demo", ("dwa",))
+
+    def asked(form: RequestForm) -> tuple[Any, ...]:
+        request = form.request()
+        return describe(request), request.options, request.folder, request.resume
+
+    if field == "add":  # to a run that is there
+        with pytest.raises(ResultsError, match="demo"):
+            dataclasses.replace(form, add=True).request()
+    else:
+        assert asked(dataclasses.replace(form, **{field: CHANGED[field]})) != asked(form)
+
+
+def test_an_interplanner_that_no_planner_takes_is_refused():
+    with pytest.raises(InputError, match="interplanner: has no effect with planners that all name one"):
+        RequestForm("demo", ("dwa+polite", "teb+meta"), interplanner="bypass").request()
+    assert "teb+bypass" not in RequestForm("demo", ("dwa+polite", "teb"), interplanner="meta", control=False).request().planners
+
+
+@pytest.mark.parametrize(
+    ("planner", "more", "message"),
+    [
+        (
+            "dwa",
+            {"pedestrians": ("camera",)},
+            "stage 'hall', planner 'dwa@camera', robot 'jackal': .* the robots have none",
+        ),
+        ("pure_pursuit", {"pedestrians": ("tracked",)}, "pedestrians: has no effect on planners that are not told of pedestrians"),
+    ],
+)
+def test_a_sensor_that_is_missing_is_said_before_a_run_begins(planner, more, message, tmp_path):
+    request = RequestForm("demo", (planner,), output=tmp_path / "run", control=False, **more).request()
+    with pytest.raises(InputError, match=message):
+        next(bench(request))
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_robot_without_a_lidar_is_refused_by_the_planners_and_levels_that_need_one(tmp_path):
+    suite = plane()
+    blind = dataclasses.replace(suite.stages[0], robot="crowdnav")
+    for planner, more in (("orca", {"pedestrians": ("tracked",)}), ("circle", {"options": Options(record=("scan",))})):
+        planners = CIRCLE if planner == "circle" else dict([named_planner(planner)])
+        request = Request(dataclasses.replace(suite, stages=(blind,)), planners, tmp_path / "run", **more)
+        with pytest.raises(InputError, match="(robot 'crowdnav'|record: scan): .*robots have none"):
+            next(bench(request))
 
 
 def test_a_form_without_planners_takes_all_and_the_blind_control_only_where_nobody_is_blind(tmp_path):

@@ -11,7 +11,7 @@ from contextlib import suppress
 
 import pytest
 import rospy
-from agora_evaluation.bench import Graph
+from agora_evaluation.bench import Graph, check_launch
 from std_msgs.msg import String
 from tests.played import recordings, small_suite
 from tests.ros.bags import write_bag
@@ -21,7 +21,7 @@ from agora.benchmark import tracks
 from agora.benchmark.run_folder import RunFolder
 from agora.cli.stopping import stoppable
 from agora.config import dump
-from agora.errors import StoppedError
+from agora.errors import InputError, StoppedError
 from agora_msgs.msg import EpisodeStatus
 from agora_msgs.srv import BeginEpisode, BeginEpisodeResponse, PlayEpisode, PlayEpisodeResponse
 
@@ -67,6 +67,26 @@ def test_a_suite_is_played_through_the_graph_and_resumed(graph, tmp_path):
     for episode in range(2):
         for robot, ours in enumerate(recordings(suite, "helbing", episode, "go_to_goal")):
             assert fingerprint(kept[f"small/helbing/{episode}/ros/{robot}"]) == fingerprint(heard(ours))
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("agora_bringup start_arena.launch model:=burger", "--ros-launch: model: has no effect with suite: demo"),
+        (
+            "agora_bringup start_arena.launch episodes:=2",
+            "--ros-launch: episodes:=2 has no effect: agora bench asks for the episodes",
+        ),
+        (
+            "agora_bringup start_arena.launch tm_robots:=circle headless:=2",
+            "--ros-launch: tm_robots: has no effect with suite: demo",
+        ),
+    ],
+)
+def test_a_launch_whose_arguments_have_no_effect_on_the_suite_is_refused_before_it_is_started(command, message):
+    with pytest.raises(InputError, match=message):
+        check_launch(command, "demo")
+    check_launch("agora_bringup start_arena.launch record_data:=true local_planner:=orca headless:=2 record_data_dir:=bags", "demo")
 
 
 def test_without_a_graph_or_without_ros_one_line_says_what_to_do(graph, tmp_path):

@@ -90,5 +90,5 @@ def test_every_mode_is_switched_to_and_played_to_its_end(graph: Any, wait_until:
     wait_until(lambda: rospy.get_param(graph.name("curr_stage")) == 1, "the next stage")
     staged, _ = from_episode(play.played(tm_modules="staged,dynamic_map", tm_obstacles="random"))
     assert (staged.crowd_size, staged.goal_tolerance) == (15, 0.75)
-    contest = play.played(tm_modules="benchmark")
+    contest = play.played(tm_modules="benchmark", tm_obstacles="random")
     assert contest.entry.startswith("basic/") and contest.robots[0].interplanner == "bypass"

@@ -13,7 +13,7 @@ import pytest
 import rospy
 from agora_ros.conversions import from_episode, from_pose, to_pose
 from agora_task_generator.parameters import Parameters
-from agora_task_generator.playlist import driven
+from agora_task_generator.playlist import driven, playlist_of
 from dynamic_reconfigure.client import Client
 from geometry_msgs.msg import PointStamped, PoseStamped, PoseWithCovarianceStamped
 from std_msgs.msg import Bool, Int16, String
@@ -25,7 +25,8 @@ from agora.config import dump, load
 from agora.errors import InputError
 from agora.share import folder
 from agora.tasks.generator import TaskGenerator
-from agora.tasks.suite import Suite, load_suite
+from agora.tasks.settings import Settings
+from agora.tasks.suite import Suite, load_suite, with_seed
 from agora.testing.guard import identical
 from agora.world.start import PedestrianStarts, Start
 from agora_msgs.msg import Episode, EpisodeStatus, Pedestrians, RobotStatus
@@ -94,7 +95,8 @@ def start(graph: Any, launch_node: Any) -> Any:
     """Starts the node with parameters of the graph."""
 
     def go(private: dict[str, Any] | None = None, **params: Any) -> Any:
-        for name, value in params.items():
+        usual = {} if "suite" in params or "tm_modules" in params else {"map_file": "hall"}
+        for name, value in (usual | params).items():
             graph.param(name, value)
         return launch_node("agora_task_generator", "task_generator_server", **(CALM | (private or {})))
 
@@ -332,9 +334,38 @@ def test_a_planner_that_there_is_not_is_refused_with_the_nearest_name(tree: dict
 
 
 def test_a_planner_of_move_base_flex_or_of_somebody_else_is_not_looked_at() -> None:
-    for tree in ({"navigation": "mbf", "local_planner": "teb"}, {"navigation": "external", "local_planner": "theirs"}):
+    for tree in ({"navigation": "mbf", "local_planner": "teb"}, {"navigation": "external"}):
         (robot,) = driven(Parameters.of({"model": "burger"} | tree))
         assert not robot.planned_here
+
+
+def test_a_suite_takes_a_seed_a_number_of_episodes_and_robots_of_its_own_models(tmp_path: Path) -> None:
+    suite = load_suite("single_pedestrian")
+    parameters = Parameters.of({"suite": "single_pedestrian", "seed": 7, "episodes": 2})
+    played = playlist_of(parameters, Settings())
+    turns = [played.next(), played.next()]
+    assert played.finished and [turn.start.entry for turn in turns] == [suite.entry(*entry) for entry in suite.entries()[:2]]
+    assert identical(turns[0].start, with_seed(suite, 7).start(*suite.entries()[0])) and turns[0].start.seed == 7
+    whole = playlist_of(Parameters.of({"suite": "single_pedestrian"}), Settings())
+    assert whole.next().start.seed == suite.seed and not whole.finished
+    with pytest.raises(InputError, match="episodes: suite 'single_pedestrian' has [0-9]+ episodes, got 100000"):
+        playlist_of(Parameters.of({"suite": "single_pedestrian", "episodes": 100000}), Settings())
+    setup = tmp_path / "setup.yaml"
+    setup.write_text("robots:\n- {model: go1, local_planner: dwa}\n")
+    other = playlist_of(Parameters.of({"suite": "single_pedestrian", "robot_setup_file": str(setup)}), Settings())
+    with pytest.raises(InputError, match="robot_setup_file: model 'go1' has no effect: in stage"):
+        other.next()
+
+
+def test_a_parameter_without_effect_is_refused_when_it_is_given_and_not_when_modes_are_switched() -> None:
+    launched = {"tm_robots": "scenario", "scenario_file": "delivery", "map_file": "hospital"}
+    Parameters.of(launched)
+    switched = launched | {"tm_robots": "random"}
+    with pytest.raises(InputError, match="parameters: scenario_file: has no effect with tm_robots: random"):
+        Parameters.of(switched)
+    assert Parameters.of(switched, launched).tm_robots == "random", "it was given for the mode before"
+    with pytest.raises(InputError, match="parameters: scenario_file: has no effect"):
+        Parameters.of(switched | {"scenario_file": "waiting_hall"}, switched)
 
 
 def test_rviz_moves_robots_and_goals(graph: Any, parts: Parts, start: Any, wait_until: Any) -> None:
@@ -422,7 +453,7 @@ def test_robots_that_explore_are_put_elsewhere_at_a_timeout(parts: Parts, start:
 def test_a_curriculum_goes_up_and_down(graph: Any, parts: Parts, start: Any, wait_until: Any) -> None:
     stages = graph.folder / "stages.yaml"
     stages.write_text("".join(f"- {{dynamic: {n}, goal_radius: 0.5, map_generator: {{}}}}\n" for n in (1, 2)))
-    start({"STAGED_curriculum": str(stages)}, tm_modules="staged, rviz_ui")
+    start({"STAGED_curriculum": str(stages)}, tm_modules="staged, rviz_ui", map_file="hall")
     assert len(crowd_of(parts.begun(wait_until, 1)).id) == 1
     stage = lambda: (rospy.get_param(graph.name("curr_stage")), rospy.get_param(graph.name("last_stage_reached")))  # noqa: E731
     assert stage() == (0, False)
@@ -466,7 +497,7 @@ def test_the_suites_that_come_with_agora_are_played_in_their_order(graph: Any, p
 
 
 def test_contestants_of_a_benchmark_take_turns(graph: Any, parts: Parts, start: Any, wait_until: Any) -> None:
-    start(tm_modules="benchmark", tm_robots="random")
+    start(tm_modules="benchmark")
     parts.begun(wait_until, 1)
     from agora.tasks.modules.benchmark import Benchmark
 

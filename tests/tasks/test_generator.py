@@ -100,8 +100,10 @@ def test_components_are_taken_as_they_are():
 
 def test_arenas_settings_are_read_unchanged_and_followed(tmp_path):
     (tmp_path / "task_generator.yaml").write_text(ARENA)
-    made = TaskGenerator(tmp_path / "task_generator.yaml", seed=3)
+    made = TaskGenerator(tmp_path / "task_generator.yaml")
     assert made.seed == 7
+    with pytest.raises(InputError, match="seed 3: the settings have a seed, RANDOM.seed 7; leave one of them out"):
+        TaskGenerator(tmp_path / "task_generator.yaml", seed=3)
     assert made.stage.timeout == "auto"
     assert made.stage.goal_tolerance == 1.0
     assert made.stage.heading_tolerance == pytest.approx(math.radians(30.0))

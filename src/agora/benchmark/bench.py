@@ -168,14 +168,16 @@ def check_sensors(request: Request) -> None:
         for stage in request.suite.stages:
             told = stage.perception if level is None else replace(stage.perception, source=level)
             conditions = replace(Conditions.of(stage), perception=told)
+            measured: set[str] = set()
             for model in map(load_robot, stage.models):
                 try:
                     found = wiring_of(needs, conditions, model.lidar, model.sensors, request.options.record)
                     told_of_people |= found.tells_of_people
-                    if empty := [name for name, channel in found.recorded if not channel.fields]:
-                        raise InputError(f"record: {empty[0]}: the robots have none")
                 except InputError as error:
                     raise InputError(f"stage {stage.name!r}, planner {label!r}, robot {model.name!r}: {error}") from error
+                measured |= {name for name, one in found.recorded if any(0 not in field.shape for field in one.fields.values())}
+            if empty := [name for name in request.options.record if name not in measured]:
+                raise InputError(f"stage {stage.name!r}: record: {empty[0]}: the robots have none")
     if request.pedestrians and not told_of_people:
         raise InputError("pedestrians: has no effect on planners that are not told of pedestrians; leave it out")
 

@@ -43,9 +43,9 @@ class _VerifiedFiles(IndexDataCacheFile):  # type: ignore[misc]
 
 def verified(dispatcher: Any) -> Any:
     """Have Numba's dispatcher of a function keep verified files; a plain function, with ``NUMBA_DISABLE_JIT=1``, stays as it is."""
-    cache = getattr(dispatcher, "_cache", None)
-    files = getattr(cache, "_cache_file", None)
-    if files is not None:
-        cache._cache_file = _VerifiedFiles.__new__(_VerifiedFiles)
-        vars(cache._cache_file).update(vars(files))
+    cache: Any = getattr(dispatcher, "_cache", None)
+    if hasattr(cache, "_cache_file"):
+        files = _VerifiedFiles.__new__(_VerifiedFiles)
+        files.__dict__.update(cache._cache_file.__dict__)
+        cache._cache_file = files
     return dispatcher

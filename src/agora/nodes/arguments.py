@@ -246,21 +246,26 @@ class Arguments:
             raise InputError(f"periods: {error}") from error
 
 
-def arguments_of(given: Mapping[str, Any], kind: type[A], where: str) -> A:
+def arguments_of(given: Mapping[str, Any], kind: type[A], where: str, before: Mapping[str, Any] | None = None) -> A:
     """Return the arguments of plain values; an empty text says nothing, and roslaunch makes numbers of texts.
 
     Args:
         given: values by name; names that `Arguments` does not have are left out.
         kind: `Arguments`, or a class of the same fields.
         where: name of the values in messages.
+        before: values that were taken before: of these, one may have lost its effect when modes were switched.
 
     Raises:
         InputError: a value of another type, or an argument that has no effect beside the others.
     """
     makes = {"str": str, "bool": lambda value: bool(value) if value in (0, 1) else value}
     how = {field.name: makes.get(str(field.type), lambda value: value) for field in fields(Arguments)}
-    values = {name: value for name, value in given.items() if name in how and value not in ("", None)}
-    return build({name: how[name](value) for name, value in values.items()}, kind, where)
+    values = {name: how[name](value) for name, value in given.items() if name in how and value not in ("", None)}
+    made = build(values, kind, where, complete=True)
+    news = [name for name in values if (before or {}).get(name) != given[name]]
+    if wrong := [f"{where}: {name}: has no effect {why}; leave it out" for name, why in made.unread().items() if name in news]:
+        raise InputError("\n".join(wrong))
+    return made
 
 
 def _name(text: str) -> str:

@@ -201,16 +201,20 @@ def stage_of(path: Path, number: int, entry: StageEntry, base: Settings | None =
     """
     if base is None:
         base = replace(load(folder("configs") / "task_generator.yaml", Settings), timeout=_TIMEOUT)
-    tree: Mapping[str, Any] = entry.config if entry.timeout is None else entry.config | {"timeout": entry.timeout}
     where = f"{located(path, 'stages', number)}"
+    if entry.timeout is not None and "timeout" in entry.config:
+        raise InputError(f"{where}: timeout: has no effect in config beside that of the stage; leave it out")
+    tree: Mapping[str, Any] = entry.config if entry.timeout is None else entry.config | {"timeout": entry.timeout}
     try:
         settings = base.overridden(tree, f"{where}.config")
+        if entry.seed is not None and settings.random.seed >= 0:
+            raise InputError(f"{where}: RANDOM.seed: has no effect in config beside the seed of the stage; leave it out")
         setup = Setup(settings, entry.tm_robots, entry.tm_obstacles, (), entry.map, entry.robot, _CROWD)
         return replace(
             setup.stage(),
             name=entry.name,
             episodes=max(1, round(entry.episodes * scale)),
-            seed=entry.seed if settings.random.seed < 0 or entry.seed is not None else settings.random.seed,
+            seed=entry.seed if settings.random.seed < 0 else settings.random.seed,
         )
     except ValueError as error:
         raise InputError(f"{where}: {error}") from error

@@ -77,11 +77,11 @@ class ZonesSettings:
     """For the modes ``zones``.
 
     Attributes:
-        file: not used: the zones of a world are those of its ``map/zones.yaml``.
+        file: key of Arena's with this value: the zones of a world are those of its ``map/zones.yaml``.
         scenario: name of a file in the world's folder ``zones``, with or without ``.yaml``.
     """
 
-    file: str = "zones.yaml"
+    file: Literal["zones.yaml"] = "zones.yaml"
     scenario: str = "default.yaml"
 
 
@@ -115,10 +115,10 @@ class Settings:
         guided: settings of the robots mode ``guided``; upper case in the file.
         dynamicmap: keys of Arena's ``map_generator.yaml`` for the module ``dynamic_map``, over those of
             ``configs/map_generator/default.yaml``; Arena leaves it empty, and so can you.
-        autoreset: key of Arena's; not used.
-        auto_reset: key of Arena's; not used.
-        timeout_wait_for_service: key of Arena's; not used.
-        max_reset_fail_times: key of Arena's; not used.
+        autoreset: key of Arena's with this value: episodes always follow each other.
+        auto_reset: the same.
+        timeout_wait_for_service: key of Arena's with this value: the node's ``patience`` says how long it waits.
+        max_reset_fail_times: failures of an episode in ROS after which it is given up.
     """
 
     timeout: float | Literal["auto"] = "auto"
@@ -138,6 +138,9 @@ class Settings:
     max_reset_fail_times: Number = 10
 
     def __post_init__(self) -> None:
+        for name, value in {"autoreset": True, "auto_reset": True, "timeout_wait_for_service": 60.0}.items():
+            if getattr(self, name) != value:
+                raise ValueError(f"{name} has no effect: expected Arena's {str(value).lower()}, or leave it out")
         if self.timeout != "auto" and (self.timeout == 0 or self.timeout > 36_000):
             raise ValueError(f"timeout must be above 0 and at most 36000 s, auto, or negative for none, got {self.timeout}")
         if not 0 < self.goal_radius <= WIDEST_GOAL:

@@ -118,6 +118,18 @@ _ALGORITHMS: dict[str, tuple[str, Translation, dict[str, float]]] = {
 }
 """By algorithm and map type: the generator here, its parameters, and Arena's defaults."""
 
+_IN_ARENA: dict[str, tuple[Any, ...]] = {
+    "seed": (None,),
+    "row_chance": (0.5, 0.7),
+    "hor_dist_table_min": (20, 12),
+    "hor_dist_table_max": (22, 13),
+    "vert_dist_table_max": (12, 21),
+    "hor_dist_shelfs_min": (20, 34),
+    "hor_dist_shelfs_max": (22, 38),
+    "vert_dist_shelfs_max": (12, 24),
+}
+"""Parameters without a counterpart, and the values of Arena's own code and files, which say nothing."""
+
 _WITHOUT: dict[str, dict[str, Any]] = {
     "rosmap_canteen": {"counter": False},
     "rosmap_warehouse": {"pallets": 0},
@@ -170,7 +182,10 @@ def from_arena(values: Mapping[str, Any], where: str = "map_generator") -> Named
     for key, value in (defaults | given).items():
         if key not in translation:
             raise InputError(f"{where}: algorithm_config.{key}: unknown key of {name!r}; {nearest(key, translation)}")
-        if (target := translation[key]) is not None:
+        if (target := translation[key]) is None:
+            if value not in _IN_ARENA[key]:
+                raise InputError(f"{where}: algorithm_config.{key}: has no effect with generator {generator!r}; leave it out")
+        else:
             convert = target[1]
             if convert is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
                 raise InputError(f"{where}: algorithm_config.{key}: expected a number, got {value!r}")

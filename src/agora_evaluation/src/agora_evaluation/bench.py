@@ -21,6 +21,7 @@ from pathlib import Path
 
 import rosgraph
 import rospy
+import yaml
 from std_msgs.msg import String
 
 from agora.benchmark.bench import bench
@@ -32,6 +33,7 @@ from agora.cli.stopping import raise_caught, stoppable
 from agora.core.recording import Recording
 from agora.datasets.rosbag import read_episode
 from agora.errors import AgoraError, InputError, StoppedError
+from agora.nodes.arguments import Arguments, arguments_of
 from agora.tasks.suite import load_suite
 from agora_msgs.msg import EpisodeStatus
 from agora_msgs.srv import PlayEpisode
@@ -121,16 +123,36 @@ def _number_of(bag: str) -> int:
     return numbers[-1] if numbers else -1
 
 
-@contextmanager
-def launched(command: str) -> Iterator[None]:
-    """A roslaunch with these arguments, taken down at the end; nothing where there are none.
+def check_launch(command: str, suite: str) -> None:
+    """Make sure that the arguments of a roslaunch have an effect on the episodes of a suite.
 
     Raises:
-        InputError: it ends before the graph is there, or there is one already, that of a run that was killed, say.
+        InputError: one has none: the suite decides it.
+    """
+    given = dict(word.split(":=", 1) for word in shlex.split(command) if ":=" in word)
+    for name in ("episodes", "seed", "suite"):
+        if given.get(name):
+            raise InputError(f"--ros-launch: {name}:={given[name]} has no effect: agora bench asks for the episodes; leave it out")
+    values = {name: yaml.safe_load(text) for name, text in given.items() if text}
+    arguments_of(values | {"suite": suite, "record_data": True}, Arguments, "--ros-launch")
+
+
+@contextmanager
+def launched(command: str, suite: str) -> Iterator[None]:
+    """A roslaunch with these arguments, taken down at the end; nothing where there are none.
+
+    Args:
+        command: arguments of roslaunch.
+        suite: suite whose episodes the graph is asked to play.
+
+    Raises:
+        InputError: it ends before the graph is there, or there is one already, that of a run that was killed, say; or an argument
+            has no effect on the suite's episodes.
     """
     if not command:
         yield
         return
+    check_launch(command, suite)
     if _offered(PLAY):
         raise InputError(f"a graph runs already at {os.environ.get('ROS_MASTER_URI')}: leave --ros-launch out to use it, or end it")
     process = subprocess.Popen(["roslaunch", *shlex.split(command)], start_new_session=True, stdout=sys.stderr)
@@ -167,7 +189,7 @@ def main() -> int:
     given = parser.parse_args(rospy.myargv()[1:])
     try:
         suite = load_suite(given.suite)
-        with launched(given.launch):
+        with launched(given.launch, given.suite):
             if not rosgraph.is_master_online():
                 raise InputError(f"no roscore at {os.environ.get('ROS_MASTER_URI')}: start the graph first, or give --ros-launch")
             rospy.init_node("bench", anonymous=True)

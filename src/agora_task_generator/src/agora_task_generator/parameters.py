@@ -18,22 +18,25 @@ class Parameters(Arguments):
     """
 
     @staticmethod
-    def read() -> tuple[Parameters, dict[str, Any]]:
-        """The parameters of the graph's namespace, and the node's private ones.
+    def read(before: Mapping[str, Any] | None = None) -> tuple[Parameters, dict[str, Any], dict[str, Any]]:
+        """The parameters of the graph's namespace, the node's private ones, and all of them as they are on the server.
+
+        Args:
+            before: as they were on the server before; of these, one may have lost its effect when modes were switched.
 
         Raises:
-            InputError: a value of another type.
+            InputError: a value of another type, or a parameter that has no effect beside the others.
         """
         # not rospy.get_param: of the root it answers with no more than the parameters that rospy itself has cached
         tree = rosgraph.Master(rospy.get_name()).getParam(rospy.get_namespace())
         private = tree.get(rospy.get_name().rpartition("/")[2], {})
-        return Parameters.of(tree), private if isinstance(private, dict) else {}
+        return Parameters.of(tree, before), private if isinstance(private, dict) else {}, tree
 
     @staticmethod
-    def of(tree: Mapping[str, Any]) -> Parameters:
+    def of(tree: Mapping[str, Any], before: Mapping[str, Any] | None = None) -> Parameters:
         """The parameters of plain values (`agora.nodes.arguments.arguments_of`).
 
         Raises:
-            InputError: a value of another type, or an argument that has no effect beside the others.
+            InputError: as `read`.
         """
-        return arguments_of(tree, Parameters, "parameters")
+        return arguments_of(tree, Parameters, "parameters", before)

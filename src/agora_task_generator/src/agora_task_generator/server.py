@@ -70,6 +70,7 @@ class TaskGeneratorServer:
         self._status: EpisodeStatus | None = None
         self._goals: tuple[int, ...] = ()
         self._seen: Any = None
+        self._tree: dict[str, Any] = {}
         self._renamed: dict[str, str] = {}
         self._waits = False
         self._asked: list[Any] = []
@@ -169,7 +170,7 @@ class TaskGeneratorServer:
         """The settings; waits for a file and parameters that are right."""
         while not rospy.is_shutdown():
             try:
-                parameters, _ = Parameters.read()
+                parameters, _, self._tree = Parameters.read()
                 return Reconfigure(rospy.get_param("~config", ""), parameters.over_settings())
             except (InputError, OSError) as error:
                 rospy.logerr_throttle_identical(30, f"{error}; correct it, I look again")
@@ -206,7 +207,7 @@ class TaskGeneratorServer:
     def _play(self, suite: str, stage: str, episode: int, answer: PlayEpisodeResponse) -> None:
         self._manual = True
         try:
-            parameters, _ = Parameters.read()
+            parameters, _, _ = Parameters.read(self._tree)
             turn = SuiteEntries(parameters, suite).entry(stage, episode)
         except InputError as error:
             answer.message = str(error)
@@ -271,7 +272,7 @@ class TaskGeneratorServer:
     def _adopt(self) -> bool:
         """Follow parameters and settings; whether anything has changed, or is to be tried for the first time."""
         try:
-            parameters, private = Parameters.read()
+            parameters, private, tree = Parameters.read(self._tree)
         except InputError as error:
             rospy.logerr_throttle_identical(30, str(error))
             return False
@@ -279,7 +280,7 @@ class TaskGeneratorServer:
         settings = self._reconfigure.settings
         if self._seen == (parameters, settings):
             return False
-        self._seen = (parameters, settings)
+        self._seen, self._tree = (parameters, settings), tree
         try:
             if self.playlist is None:
                 self.playlist = playlist_of(parameters, settings)
