@@ -74,7 +74,7 @@ def fingerprint(recording: Recording) -> bytes:
     """Everything in a recording but wall times, as a digest."""
     digest = hashlib.blake2b()
     for field in dataclasses.fields(recording):
-        if field.name not in ("planning_time", "map"):
+        if field.name not in ("planning_time", "asked_again", "map"):
             value = getattr(recording, field.name)
             digest.update(repr((field.name, value.shape, value.tobytes()) if isinstance(value, np.ndarray) else value).encode())
     return digest.digest()

@@ -251,11 +251,24 @@ def test_what_a_component_names_by_a_text_is_seen_too(package, monkeypatch):
     parts = importlib.import_module("roundabout.parts")
     with monkeypatch.context() as patch:
         patch.setattr("agora.engine.wiring.make", lambda kind, name, **_: parts.Odour())
-        assert "round-about" in names(Reads(needs="odour"))
-    assert "round-about" not in names(Reads())
+        assert "round-about" in packages(Reads(needs="odour"))
+    assert "round-about" not in packages(Reads())
     network, arrays = mlp_of([Layer(np.zeros((4, 2), np.float32), np.zeros(2, np.float32), "none")])
     policy = Policy(parts.Encoding(), network, arrays)
-    assert "round-about" in names(Reads(policy=policy))
+    assert "round-about" in packages(Reads(policy=policy))
+
+
+def test_to_name_the_packages_of_a_planner_that_is_a_program_asks_no_program():
+    asked = []
+
+    class Program(Reads):
+        @property
+        def declares(self):
+            asked.append(self)
+            raise InputError("nobody listens")
+
+    assert names(Program()) == {"agora-nav", "tests"} and not asked
+    assert packages(Program()).keys() == {"agora-nav", "tests"} and asked
 
 
 def test_a_module_in_a_folder_that_is_no_package_is_there_with_its_whole_folder(package):

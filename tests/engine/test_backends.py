@@ -54,7 +54,9 @@ def alone(simulator, planner=None, *, record=(), **given: Any) -> Recording:
 def plainly(value: Any) -> Any:
     """A recording as what can be compared, without times that were taken."""
     fields = {
-        field.name: getattr(value, field.name) for field in dataclasses.fields(value) if field.name not in ("planning_time", "map")
+        field.name: getattr(value, field.name)
+        for field in dataclasses.fields(value)
+        if field.name not in ("planning_time", "asked_again", "map")
     }
     return {name: one.tobytes() if isinstance(one, np.ndarray) else repr(one) for name, one in fields.items()}
 

@@ -362,10 +362,10 @@ def _control(runs: Sequence[_Run], labels: Mapping[tuple[str, str], str]) -> lis
 def _machines(runs: Sequence[_Run]) -> Iterator[str]:
     """Say where runs of one version are of other commits, or of other machines."""
     made = [run.record.made_on for run in runs]
-    codes = [(run.record.packages or {}).get(OWN) for run in runs]
-    other = next((run for run, code in zip(runs, codes, strict=True) if code != codes[0]), None)
+    known = [(run, run.record.packages[OWN]) for run in runs if run.record.packages and OWN in run.record.packages]
+    other = next((run for run, code in known if code != known[0][1]), None)
     if other is not None and len({run.record.version for run in runs}) == 1:
-        files = different_files(code_of(runs[0].folder), code_of(other.folder)) or "their files are not known"
+        files = different_files(code_of(known[0][0].folder), code_of(other.folder)) or "their files are not known"
         commits = " and ".join(dict.fromkeys(one.commit for one in made if one is not None))
         yield (
             f"The runs are of one version of Agora, but of other code (commits {commits}): {files}. "

@@ -54,8 +54,8 @@ def packages(*parts: Any) -> dict[str, str]:
 
 
 def names(*parts: Any) -> set[str]:
-    """Return the names of the packages that `packages` has for components."""
-    return set(_places(parts))
+    """Return the names of the packages that `packages` has for components; no planner is asked what it declares."""
+    return set(_places(parts, ask=False))
 
 
 def manifest(*parts: Any) -> str:
@@ -99,11 +99,14 @@ def check_imported() -> None:
         raise InputError(f"Agora's own code has changed since this program was started: {changed}; start the program again")
 
 
-def _places(parts: Iterable[Any]) -> dict[str, set[Path]]:
-    """The outermost packages or modules of components, by the name of their distribution; Agora's own is always there."""
+def _places(parts: Iterable[Any], ask: bool = True) -> dict[str, set[Path]]:
+    """The outermost packages or modules of components, by the name of their distribution; Agora's own is always there.
+
+    With ``ask``, planners are asked what they declare, for which a program must run and weights are read.
+    """
     places: dict[str, set[Path]] = defaultdict(set, {OWN: {_AGORA}})
     for part in parts:
-        for module in _modules(part):
+        for module in _modules(part, ask):
             top = module.partition(".")[0]
             file = getattr(sys.modules.get(module), "__file__", None)
             if top not in (*sys.stdlib_module_names, "agora"):
@@ -111,34 +114,34 @@ def _places(parts: Iterable[Any]) -> dict[str, set[Path]]:
     return places
 
 
-def _modules(value: Any) -> Iterator[str]:
+def _modules(value: Any, ask: bool) -> Iterator[str]:
     """Names of the modules that define the components in a value."""
     if isinstance(value, Named):
-        yield from _modules(value.part)
+        yield from _modules(value.part, ask)
     elif isinstance(value, Mapping):
         for item in value.values():
-            yield from _modules(item)
+            yield from _modules(item, ask)
     elif isinstance(value, list | tuple):
         for item in value:
-            yield from _modules(item)
+            yield from _modules(item, ask)
     elif isinstance(value, functools.partial):
-        yield from _modules(value.func)
+        yield from _modules(value.func, ask)
     elif dataclasses.is_dataclass(value) and not isinstance(value, type):
         yield from (kind.__module__ for kind in type(value).__mro__)
-        yield from _modules(list(_by_name(value)))
+        yield from _modules(list(_by_name(value, ask)), ask)
         for field in dataclasses.fields(value):
-            yield from _modules(getattr(value, field.name))
+            yield from _modules(getattr(value, field.name), ask)
     elif callable(value) and hasattr(value, "__module__"):
         yield str(value.__module__)
 
 
-def _by_name(component: Any) -> Iterator[Any]:
+def _by_name(component: Any, ask: bool) -> Iterator[Any]:
     """The components that another one names by a text: its named parts, the channels of a planner, and the parts of its policy."""
     if isinstance(component, NamesParts):
         yield from component.named_parts()
     if isinstance(component, Stage):
         yield from (load_robot(name) for name in component.models)
-    if hasattr(type(component), "declares"):
+    if ask and hasattr(type(component), "declares"):
         with suppress(AgoraError):  # no planner, a program that does not run, or weights that are still to be trained
             yield from [provider for provider, _ in Wiring.of(declaration_of(component).needs).order]
             yield from [policy] if isinstance(policy := getattr(component, "policy", None), Policy) else []
