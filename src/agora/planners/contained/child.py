@@ -10,6 +10,8 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeVar
 
@@ -17,6 +19,8 @@ from agora.core.compiling import compiling
 from agora.core.jit import cache_root
 from agora.errors import PlannerError
 from agora.interfaces import Answer
+from agora.planners.contained import bubble
+from agora.planners.contained.files import readable
 from agora.planners.contained.program import REFUSAL
 from agora.wire.address import Address
 from agora.wire.line import Line, RefusedError
@@ -36,28 +40,61 @@ FIRST = 20.0
 
 _ONE = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 _KEPT = ("LANG", "LC_ALL", "TZ")
+_BY_SIGNAL = 128
+"""Added to the number of the signal that ended a command, in the exit code of bubblewrap."""
 
 
-def started(module: str, words: Sequence[str], output: IO[bytes], *handles: int) -> subprocess.Popen[bytes]:
-    """Start a module of Agora's that confines itself, without the environment of this process.
+@dataclass(frozen=True)
+class Confined:
+    """A process that confines itself.
+
+    Attributes:
+        pid: its number.
+        first: process that was started for it: itself, or bubblewrap, which ends with it and with which it ends.
+    """
+
+    pid: int
+    first: subprocess.Popen[bytes]
+
+    def kill(self) -> None:
+        """End it."""
+        self.first.kill()
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait until it has ended, and return its exit code, below 0 for a signal.
+
+        Raises:
+            subprocess.TimeoutExpired: it has not ended after ``timeout``, s.
+        """
+        code = self.first.wait(timeout)
+        return _BY_SIGNAL - code if self.pid != self.first.pid and code > _BY_SIGNAL else code
+
+
+def started(module: str, words: Sequence[str], output: IO[bytes], file: Path, handle: int) -> Confined:
+    """Start a module of Agora's that confines itself, without the environment of this process, and in namespaces if that works here.
 
     Args:
         module: name of the module.
         words: its arguments.
         output: file of its errors; whatever else it prints is gone.
-        handles: handles that it inherits.
+        file: file of the planner.
+        handle: handle that it inherits.
     """
     environment = {name: value for name, value in os.environ.items() if name in _KEPT or name.startswith("NUMBA_")}
     environment |= {"PATH": os.defpath, "NUMBA_CACHE_DIR": str(cache_root()), **dict.fromkeys(_ONE, "1")}
-    return subprocess.Popen(
-        [sys.executable, "-I", "-m", module, *words],
-        cwd="/",
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=output,
-        pass_fds=handles,
-    )
+    start = partial(subprocess.Popen, cwd="/", env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=output)
+    command = [sys.executable, "-I", "-m", module, *words]
+    if not bubble.works():
+        alone = start(command, pass_fds=(handle,))
+        return Confined(alone.pid, alone)
+    mine, its = os.pipe()
+    with os.fdopen(mine, "rb") as told:
+        try:
+            outer = start([*bubble.words(readable([file]), told=its), *command], pass_fds=(handle, its))
+        finally:
+            os.close(its)
+        said = told.read()  # bubblewrap closes it before the command starts
+    return Confined(json.loads(said)["child-pid"] if said else outer.pid, outer)
 
 
 class Child(Line):
@@ -72,7 +109,7 @@ class Child(Line):
     def __init__(self, planner: Contained) -> None:
         super().__init__(Address(path=str(Path(planner.file).absolute())))
         self._words = [self.address.path, json.dumps(planner.values), str(planner.deadline), str(planner.memory)]
-        self._child: subprocess.Popen[bytes] | None = None
+        self._child: Confined | None = None
         self._output: IO[bytes] | None = None
         self._fresh, self._patience = True, Patience(0, 0.0)
 
@@ -127,7 +164,7 @@ class Child(Line):
         self._connection, its = socket.socketpair()
         with its:
             words = [str(its.fileno()), *self._words]
-            self._child = started("agora.planners.contained.program", words, self._output, its.fileno())
+            self._child = started("agora.planners.contained.program", words, self._output, Path(self.address.path), its.fileno())
         try:
             return self._message(self._begin(PATIENCE), Hello, "hello")
         except TimeoutError as error:

@@ -11,14 +11,13 @@ import importlib.util
 import json
 import math
 import os
-import socket
 import sys
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import IO, Any
 
 from agora.config import build_component, plain
-from agora.core.jit import cache_root, only_read_cache
+from agora.core.jit import only_read_cache
 from agora.errors import AgoraError, InputError, placed
 from agora.interfaces import Channel, Declaration
 from agora.planners.contained.confine import confine, die_with_parent
@@ -40,7 +39,7 @@ def begin(file: Path, memory: float) -> None:
     """Confine this process, which may read a file of a planner and compiled functions, and has so much memory, GiB."""
     die_with_parent()
     only_read_cache()
-    confine([file, cache_root()], memory)
+    confine([file], memory)
 
 
 def planner_class(file: Path) -> type:
@@ -123,35 +122,40 @@ def _need(channel: str | Channel) -> str | dict[str, Any]:
     return needed
 
 
-def _answered(connection: socket.socket, planner: Any, data: bytes) -> None:
+def _answered(target: IO[bytes], planner: Any, data: bytes) -> None:
     """Answer one question."""
     try:
         question = decode(data, Question, "question")
-        connection.sendall(frame(planner.act(question.observation, question.memory)))
+        _send(target, frame(planner.act(question.observation, question.memory)))
     except BaseException as error:  # noqa: BLE001 - likewise
-        _refuse(connection, told(error))
+        _refuse(target, told(error))
 
 
-def _refuse(connection: socket.socket, reason: str) -> None:
+def _refuse(target: IO[bytes], reason: str) -> None:
     data = REFUSAL + reason.encode("utf-8", "replace")[:2000]
-    connection.sendall(len(data).to_bytes(4, "little") + data)
+    _send(target, len(data).to_bytes(4, "little") + data)
+
+
+def _send(target: IO[bytes], data: bytes) -> None:
+    target.write(data)
+    target.flush()
 
 
 def main() -> None:
-    """Run the planner of a file until the socket closes."""
-    connection, file = socket.socket(fileno=int(sys.argv[1])), Path(sys.argv[2])
+    """Run the planner of a file until the socket closes. The socket is read and written as a file: no call of sockets is allowed."""
+    connection, file = int(sys.argv[1]), Path(sys.argv[2])
     begin(file, float(sys.argv[5]))
-    try:
-        planner = made(file, json.loads(sys.argv[3]))
-        said = frame(hello_of(declaration_of(planner), float(sys.argv[4])))
-    except BaseException as error:  # noqa: BLE001 - likewise
-        _refuse(connection, told(error))
-        return
-    connection.sendall(said)
-    batch = rows(planner)
-    with connection.makefile("rb") as source:
+    with open(connection, "wb", closefd=False) as target, open(connection, "rb", closefd=False) as source:
+        try:
+            planner = made(file, json.loads(sys.argv[3]))
+            said = frame(hello_of(declaration_of(planner), float(sys.argv[4])))
+        except BaseException as error:  # noqa: BLE001 - likewise
+            _refuse(target, told(error))
+            return
+        _send(target, said)
+        batch = rows(planner)
         while len(head := source.read(4)) == 4:
-            _answered(connection, batch, source.read(int.from_bytes(head, "little")))
+            _answered(target, batch, source.read(int.from_bytes(head, "little")))
 
 
 if __name__ == "__main__":
