@@ -223,7 +223,7 @@ def _card_of(file: Path) -> PlannerCard:
     """Say what is in a file, or what is wrong with it; it is read in a process of its own."""
     mine, its = os.pipe()
     with tempfile.TemporaryFile() as output, os.fdopen(mine, "rb") as read:
-        child = started("agora.web.planner_card", [str(its), str(file)], output, file, its)
+        child = started("agora.web.planner_card", [str(its), str(file)], output, its, files=[file])
         os.close(its)
         late = threading.Timer(PATIENCE, child.kill)
         late.start()

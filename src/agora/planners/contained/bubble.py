@@ -1,7 +1,7 @@
 """Namespaces about a confined process, made by bubblewrap: in them there is no other process, no network and no other file.
 
-bubblewrap (`bwrap`, a package of every distribution) is used if it is installed and works, as root and as any other user. It does not
-work in a container without privileges, nor if the system forbids user namespaces.
+bubblewrap (`bwrap`, a package of every distribution) is used if it is installed and works, as root and as any other user. It does
+not work in a container without privileges, nor if the system forbids user namespaces.
 """
 
 from __future__ import annotations

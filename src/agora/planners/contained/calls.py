@@ -1,9 +1,9 @@
 """The system calls that a confined process may make: a filter in the kernel (seccomp, Linux), which refuses all others for good.
 
-The filter allows calls by name, and checks their arguments where one call does harmless and harmful things: `fcntl` copies a handle,
-and it also makes the kernel signal another process. A call that is not listed fails with "Operation not permitted". The list has no
-socket, no signal, no process, no thread, no namespace and no call that changes a file. libseccomp knows the numbers of the calls and
-builds the filter; it is part of every Debian and Ubuntu (`libseccomp2`).
+The filter allows calls by name, and checks the arguments of a call that does both harmless and harmful things: `fcntl` copies a
+handle, and it also has the kernel signal another process. Every call that is not listed fails with "Operation not permitted". The
+list has no call that opens a socket, signals, starts a process or thread, enters a namespace or changes a file. libseccomp knows
+the numbers of the calls and builds the filter; Debian and Ubuntu install it (`libseccomp2`).
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ ALLOWED = {
         *("readlink", "readlinkat", "dup", "dup2", "dup3", "fcntl", "ioctl", "poll", "ppoll", "select", "pselect6"),
     ),
     "write to the handles that it was given": ("write", "writev", "pwrite64"),
+    "answer over its connection": ("sendto", "recvfrom"),
     "manage its memory": ("mmap", "munmap", "mremap", "mprotect", "madvise", "brk"),
     "wait, and know the time": (
         *("futex", "nanosleep", "clock_nanosleep", "clock_gettime", "clock_getres", "gettimeofday", "time", "times"),
@@ -62,6 +63,8 @@ CHECKED: dict[str, tuple[tuple[Test, ...], ...]] = {
         ((1, _WHOLE, 4), (2, _OTHER_FLAGS, 0)),
     ),
     "ioctl": _one_of(1, 0x5401, 0x5413, 0x5450, 0x5451),  # is it a terminal, and of which size; is it inherited
+    "sendto": (((3, _WHOLE, 0), (4, _WHOLE, 0)),),  # to the other end alone, and not out of band
+    "recvfrom": _one_of(3, 0),
     "prctl": _one_of(0, 15, 16, 0x53564D41),  # names of the thread and of memory
     "prlimit64": _one_of(0, 0),  # its own
     "sched_getaffinity": _one_of(0, 0),

@@ -8,7 +8,7 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
@@ -40,12 +40,14 @@ FIRST = 20.0
 
 _ONE = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 _KEPT = ("LANG", "LC_ALL", "TZ")
+_MOST_WORDS = 2000
+"""Most bytes of the reason for which a planner has no answer."""
 _BY_SIGNAL = 128
 """Added to the number of the signal that ended a command, in the exit code of bubblewrap."""
 
 
 @dataclass(frozen=True)
-class Confined:
+class Process:
     """A process that confines itself.
 
     Attributes:
@@ -70,31 +72,31 @@ class Confined:
         return _BY_SIGNAL - code if self.pid != self.first.pid and code > _BY_SIGNAL else code
 
 
-def started(module: str, words: Sequence[str], output: IO[bytes], file: Path, handle: int) -> Confined:
-    """Start a module of Agora's that confines itself, without the environment of this process, and in namespaces if that works here.
+def started(module: str, words: Sequence[str], output: IO[bytes], *handles: int, files: Iterable[Path] = ()) -> Process:
+    """Start a module of Agora's that confines itself, without the environment of this process, in namespaces if that works here.
 
     Args:
         module: name of the module.
         words: its arguments.
         output: file of its errors; whatever else it prints is gone.
-        file: file of the planner.
-        handle: handle that it inherits.
+        handles: handles that it inherits.
+        files: files and folders that it reads besides Python, its packages and what comes with Agora.
     """
     environment = {name: value for name, value in os.environ.items() if name in _KEPT or name.startswith("NUMBA_")}
     environment |= {"PATH": os.defpath, "NUMBA_CACHE_DIR": str(cache_root()), **dict.fromkeys(_ONE, "1")}
     start = partial(subprocess.Popen, cwd="/", env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=output)
     command = [sys.executable, "-I", "-m", module, *words]
     if not bubble.works():
-        alone = start(command, pass_fds=(handle,))
-        return Confined(alone.pid, alone)
+        alone = start(command, pass_fds=handles)
+        return Process(alone.pid, alone)
     mine, its = os.pipe()
     with os.fdopen(mine, "rb") as told:
         try:
-            outer = start([*bubble.words(readable([file]), told=its), *command], pass_fds=(handle, its))
+            outer = start([*bubble.words(readable(files), told=its), *command], pass_fds=(*handles, its))
         finally:
             os.close(its)
         said = told.read()  # bubblewrap closes it before the command starts
-    return Confined(json.loads(said)["child-pid"] if said else outer.pid, outer)
+    return Process(json.loads(said)["child-pid"] if said else outer.pid, outer)
 
 
 class Child(Line):
@@ -109,7 +111,7 @@ class Child(Line):
     def __init__(self, planner: Contained) -> None:
         super().__init__(Address(path=str(Path(planner.file).absolute())))
         self._words = [self.address.path, json.dumps(planner.values), str(planner.deadline), str(planner.memory)]
-        self._child: Confined | None = None
+        self._child: Process | None = None
         self._output: IO[bytes] | None = None
         self._fresh, self._patience = True, Patience(0, 0.0)
 
@@ -164,7 +166,9 @@ class Child(Line):
         self._connection, its = socket.socketpair()
         with its:
             words = [str(its.fileno()), *self._words]
-            self._child = started("agora.planners.contained.program", words, self._output, Path(self.address.path), its.fileno())
+            self._child = started(
+                "agora.planners.contained.program", words, self._output, its.fileno(), files=[Path(self.address.path)]
+            )
         try:
             return self._message(self._begin(PATIENCE), Hello, "hello")
         except TimeoutError as error:
@@ -178,7 +182,7 @@ class Child(Line):
 
     def _read(self, data: bytes, kind: type[T], what: str) -> T:
         if data[:1] == REFUSAL:
-            raise RefusedError(data[1:].decode("utf-8", "replace"))
+            raise RefusedError(_shown(data[1:]))
         return super()._read(data, kind, what)
 
     def _end(self) -> str:
@@ -199,6 +203,11 @@ def ended(code: int, output: IO[bytes]) -> str:
         output: file of its errors.
     """
     output.seek(max(0, output.seek(0, os.SEEK_END) - 4000))
-    lines = output.read().decode("utf-8", "replace").strip().splitlines()
+    lines = output.read().strip().splitlines()
     how = f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
-    return f"its process {how}{f': {lines[-1][:300]}' if lines else ''}"
+    return f"its process {how}{f': {_shown(lines[-1][:300])}' if lines else ''}"
+
+
+def _shown(said: bytes) -> str:
+    """Return a stranger's words for a message: neither long, nor with characters that steer a terminal."""
+    return "".join(one if one.isprintable() else " " for one in said[:_MOST_WORDS].decode("utf-8", "replace"))

@@ -11,13 +11,14 @@ import importlib.util
 import json
 import math
 import os
+import socket
 import sys
 from pathlib import Path
 from types import ModuleType
-from typing import IO, Any
+from typing import Any
 
 from agora.config import build_component, plain
-from agora.core.jit import only_read_cache
+from agora.core.jit import cache_root, only_read_cache
 from agora.errors import AgoraError, InputError, placed
 from agora.interfaces import Channel, Declaration
 from agora.planners.contained.confine import confine, die_with_parent
@@ -32,14 +33,17 @@ REFUSAL = b"!"
 """Before the text of a reason."""
 MAY = "a planner of a file starts no process or thread, opens no connection, writes no file and reads none but Python's and Agora's"
 """The reason why the system refuses a confined process something."""
-_REFUSED = ("Permission denied", "Operation not permitted", "can't start new thread")
+_REFUSED = (
+    *("Permission denied", "Operation not permitted", "No such file or directory", "Read-only file system"),
+    "can't start new thread",
+)
 
 
 def begin(file: Path, memory: float) -> None:
     """Confine this process, which may read a file of a planner and compiled functions, and has so much memory, GiB."""
     die_with_parent()
     only_read_cache()
-    confine([file], memory)
+    confine([file, cache_root()], memory)
 
 
 def planner_class(file: Path) -> type:
@@ -122,40 +126,35 @@ def _need(channel: str | Channel) -> str | dict[str, Any]:
     return needed
 
 
-def _answered(target: IO[bytes], planner: Any, data: bytes) -> None:
+def _answered(connection: socket.socket, planner: Any, data: bytes) -> None:
     """Answer one question."""
     try:
         question = decode(data, Question, "question")
-        _send(target, frame(planner.act(question.observation, question.memory)))
+        connection.sendall(frame(planner.act(question.observation, question.memory)))
     except BaseException as error:  # noqa: BLE001 - likewise
-        _refuse(target, told(error))
+        _refuse(connection, told(error))
 
 
-def _refuse(target: IO[bytes], reason: str) -> None:
+def _refuse(connection: socket.socket, reason: str) -> None:
     data = REFUSAL + reason.encode("utf-8", "replace")[:2000]
-    _send(target, len(data).to_bytes(4, "little") + data)
-
-
-def _send(target: IO[bytes], data: bytes) -> None:
-    target.write(data)
-    target.flush()
+    connection.sendall(len(data).to_bytes(4, "little") + data)
 
 
 def main() -> None:
-    """Run the planner of a file until the socket closes. The socket is read and written as a file: no call of sockets is allowed."""
-    connection, file = int(sys.argv[1]), Path(sys.argv[2])
+    """Run the planner of a file until the socket closes."""
+    connection, file = socket.socket(fileno=int(sys.argv[1])), Path(sys.argv[2])
     begin(file, float(sys.argv[5]))
-    with open(connection, "wb", closefd=False) as target, open(connection, "rb", closefd=False) as source:
-        try:
-            planner = made(file, json.loads(sys.argv[3]))
-            said = frame(hello_of(declaration_of(planner), float(sys.argv[4])))
-        except BaseException as error:  # noqa: BLE001 - likewise
-            _refuse(target, told(error))
-            return
-        _send(target, said)
-        batch = rows(planner)
+    try:
+        planner = made(file, json.loads(sys.argv[3]))
+        said = frame(hello_of(declaration_of(planner), float(sys.argv[4])))
+    except BaseException as error:  # noqa: BLE001 - likewise
+        _refuse(connection, told(error))
+        return
+    connection.sendall(said)
+    batch = rows(planner)
+    with connection.makefile("rb") as source:
         while len(head := source.read(4)) == 4:
-            _answered(target, batch, source.read(int.from_bytes(head, "little")))
+            _answered(connection, batch, source.read(int.from_bytes(head, "little")))
 
 
 if __name__ == "__main__":
