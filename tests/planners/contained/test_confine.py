@@ -55,8 +55,8 @@ def test_landlock_restricts_all_that_its_version_can_by_itself(tmp_path):
     assert after == before or known < max(names.values())
 
 
-@pytest.mark.parametrize("works", [bubble.works()])
-def test_bubblewrap_shows_no_other_process_network_or_file_by_itself(works):
+@pytest.mark.skipif(not bubble.works(), reason="bubblewrap is not installed, or does not work here")
+def test_bubblewrap_shows_no_other_process_network_or_file_by_itself():
     code = (
         "import errno, json, os, socket, sys\nsaid = {}\n"
         "def of(name, call, *given):\n"
@@ -73,11 +73,9 @@ def test_bubblewrap_shows_no_other_process_network_or_file_by_itself(works):
         before = they.state()
         given = [str(they.given[name]) for name in ("pid", "port", "stream", "file")]
         given[2] = given[2][1:]
-        words = [*(bubble.words(readable()) if works else ["env"]), sys.executable, "-I", "-c", code, *given]
-        if works:
-            said = subprocess.run(words, check=True, capture_output=True)
-            assert json.loads(said.stdout) == expected
-        assert they.state() == before
+        words = [*bubble.words(readable()), sys.executable, "-I", "-c", code, *given]
+        said = subprocess.run(words, check=True, capture_output=True)
+        assert json.loads(said.stdout) == expected and they.state() == before
 
 
 def test_a_system_that_cannot_confine_is_told_what_it_lacks(monkeypatch):
