@@ -1,6 +1,6 @@
 """A planner that tries to get out: every try aims at a process, a file or a socket that the test made, whose places are `TARGETS`.
 
-A try that the system refuses raises; one that returns got through. `test_attacks` writes a copy of this file with the targets of a
+A try that the system refuses raises; one that returns got through. A test writes a copy of this file with the targets of a
 test. Tries of `CALLS` are bare calls of the system: any answer but a refusal, such as "bad address", says that the call was let in.
 """
 
@@ -119,9 +119,9 @@ CALLS = {
     "truncate": (AT, 0),
     "ftruncate": (2, 1 << 40),
     "fallocate": (2, 0, 0, 1 << 40),
-    "chmod": (AT, 0),
+    "chmod": (AT, 0o666),
     "fchmod": (2, 0),
-    "fchmodat": (HERE, AT, 0),
+    "fchmodat": (HERE, AT, 0o666),
     "chown": (AT, 1, 1),
     "fchownat": (HERE, AT, 1, 1, 0),
     "utimensat": (HERE, AT, None, 0),

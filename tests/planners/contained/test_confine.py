@@ -1,81 +1,115 @@
-"""Each layer of the confinement holds alone what it is there for, and a system without them is told what it lacks."""
+"""A planner of a file gets nowhere, whatever it tries, and harms nobody: with the namespaces of bubblewrap and without."""
 
 from __future__ import annotations
 
 import json
+import socket
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 
+import numpy as np
 import pytest
-from tests.planners.contained.raider import CALLS
-from tests.planners.contained.victims import victims
+from tests.planners.contained.raider import TRIES
+from tests.planners.contained.victims import WALLS, victims, walled
 
+from agora.errors import InputError, PlannerError
 from agora.planners.contained import bubble, confine, landlock
-from agora.planners.contained.files import readable
+from agora.planners.contained.confine import lack
+from agora.planners.contained.planner import Contained
+from agora.testing import observation
+from agora.testing.planners import needed
 
-pytestmark = pytest.mark.skipif(bool(confine.lack()), reason=confine.lack())
-
-ALONE = """
-import ctypes, json, runpy, sys
-from agora.planners.contained import landlock
-from agora.planners.contained.calls import refuse_other_calls
-from agora.planners.contained.files import DEVICES, readable
-raider = runpy.run_path(sys.argv[2])
-ctypes.CDLL(None).prctl(38, 1, 0, 0, 0)
-{layer}
-print(json.dumps(dict((name, raider["tried"](name)) for name in sys.argv[3:])))
-"""
+pytestmark = pytest.mark.skipif(bool(lack()), reason=lack())
 
 
-def alone(folder, they, layer, names, *before):
-    """Make tries in a process with one layer only."""
-    command = [*before, sys.executable, "-c", ALONE.format(layer=layer), "0", str(they.raider(folder)), *names]
-    said = subprocess.run(command, check=True, capture_output=True, cwd="/")
-    return json.loads(said.stdout)
+def answer(planner, number):
+    """Ask a planner of a file to try what has a number."""
+    seen = needed(observation(rows=1, seed=3), ())
+    return planner.act(replace(seen, goal=np.full((1, 3), number, np.float32)), {})
 
 
-def test_the_filter_refuses_all_other_calls_by_itself(tmp_path):
-    with victims() as they:
+@pytest.fixture(scope="module", params=WALLS)
+def raid(request, tmp_path_factory):
+    """A raider that makes the try of a number, and its victims."""
+    with victims() as they, walled(request.param):
+        folder = tmp_path_factory.mktemp("raid")
+        planner = Contained(str(they.raider(folder)), deadline=10.0)
+        own = (folder / "raider.py").read_text()
+
+        def tried(number):
+            before = they.state()
+            try:
+                answer(planner, number)
+            finally:
+                assert they.state() == before
+                assert (folder / "raider.py").read_text() == own and len(list(folder.iterdir())) == 1
+
+        yield tried
+        planner._child.close()
+
+
+@pytest.mark.parametrize("name", TRIES)
+def test_a_try_is_refused_and_harms_nobody(raid, name):
+    with pytest.raises(PlannerError, match="-> refused"):
+        raid(list(TRIES).index(name))
+
+
+@pytest.mark.parametrize("table", ["int80", "x32"])
+def test_calls_of_other_tables_of_the_machine_end_the_process(raid, table):
+    with pytest.raises(PlannerError, match=r"was ended by signal (31|11)|another machine"):
+        raid({"x32": -2, "int80": -1}[table])
+
+
+@pytest.mark.parametrize("walls", WALLS)
+def test_all_tries_are_refused_while_a_file_is_only_read_for_its_declaration(tmp_path, walls):
+    with victims() as they, walled(walls):
         before = they.state()
-        came = alone(tmp_path, they, "refuse_other_calls()", CALLS)
-        assert {name: said for name, said in came.items() if said != "refused"} == {} and they.state() == before
+        with pytest.raises(InputError, match=f"{len(TRIES)} tries, not refused: {{}}"):
+            _ = Contained(str(they.raider(tmp_path, **{"at once": True}))).declares
+        assert they.state() == before
 
 
-def test_landlock_restricts_all_that_its_version_can_by_itself(tmp_path):
-    names = {"read a file": 1, "write a file": 1, "empty a file that it reads": 3, "connect to a port": 4}
-    names |= {"kill": 6, "have a handle signal another process": 6, "connect to a name": 6, "send to a name": 6}
-    layer = "landlock.restrict(readable([__import__('pathlib').Path(sys.argv[2])]), DEVICES)"
-    with victims() as they:
+GETS_THROUGH = (
+    *("kill", "tkill", "tgkill", "rt_sigqueueinfo", "pidfd_open", "prlimit64", "setpriority", "sched_setscheduler"),
+    *("socket", "socketpair", "sendmsg", "recvfrom", "setsockopt", "shmctl", "msgctl", "memfd_create", "truncate", "utimensat"),
+    *("pipe2", "inotify_init1", "mkdirat", "umask", "own a handle", "own a handle of a thread", "choose the signal of a handle"),
+    *("have a handle signal", "own a handle by fiosetown", "own a handle by siocspgrp", "send to a name", "send to a path"),
+    *("connect to a name", "connect to a port", "read a file", "write a file", "empty a file that it reads", "list its own folder"),
+    *(
+        "start a program",
+        "start a thread",
+        "open very many handles",
+        "write into /tmp",
+        "read /proc/PID/status",
+        "read /etc/passwd",
+    ),
+    *("say more than its output holds", "find a secret in its environment", "chmod"),
+)
+"""Tries that are safe without confinement, too."""
+
+
+def test_the_same_tries_get_through_where_nothing_confines_them(tmp_path):
+    """Otherwise the tests above would prove nothing."""
+    code = "import runpy, sys, json\nraider = runpy.run_path(sys.argv[2])\n"
+    code += "print(json.dumps({name: raider['tried'](name) for name in sys.argv[3:]}))"
+    one, other = socket.socketpair()
+    with victims() as they, one as line, other:
         before = they.state()
-        came = alone(tmp_path, they, layer, names)
+        words = [str(line.fileno()), str(they.raider(tmp_path, signal=23)), *GETS_THROUGH]
+        with (tmp_path / "errors").open("wb") as errors:
+            said = subprocess.run(
+                [sys.executable, "-c", code, *words],
+                check=True,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                env={"WORD": "secret"},
+                pass_fds=[line.fileno()],
+            )
         after = they.state()
-    known = landlock.version()
-    assert came == {name: "refused" if since <= known else "got through" for name, since in names.items()}
-    assert after == before or known < max(names.values())
-
-
-@pytest.mark.skipif(not bubble.works(), reason="bubblewrap is not installed, or does not work here")
-def test_bubblewrap_shows_no_other_process_network_or_file_by_itself():
-    code = (
-        "import errno, json, os, socket, sys\nsaid = {}\n"
-        "def of(name, call, *given):\n"
-        "    try: said[name] = repr(call(*given))\n"
-        "    except OSError as error: said[name] = errno.errorcode[error.errno]\n"
-        "pid, port, name, file = int(sys.argv[1]), int(sys.argv[2]), chr(0) + sys.argv[3], sys.argv[4]\n"
-        "of('signal', os.kill, pid, 9)\nof('number', os.getpid)\nof('port', socket.create_connection, ('127.0.0.1', port))\n"
-        "of('name', socket.socket(socket.AF_UNIX).connect, name)\nof('file', open, file)\nof('names', os.stat, '/etc/passwd')\n"
-        "of('write', open, os.__file__, 'a')\nof('new', os.mkdir, '/new')\nprint(json.dumps(said))"
-    )
-    expected = {"signal": "ESRCH", "number": "1", "port": "ECONNREFUSED", "name": "ECONNREFUSED", "file": "ENOENT"}
-    expected |= {"names": "ENOENT", "write": "EROFS", "new": "EROFS"}
-    with victims() as they:
-        before = they.state()
-        given = [str(they.given[name]) for name in ("pid", "port", "stream", "file")]
-        given[2] = given[2][1:]
-        words = [*bubble.words(readable()), sys.executable, "-I", "-c", code, *given]
-        said = subprocess.run(words, check=True, capture_output=True)
-        assert json.loads(said.stdout) == expected and they.state() == before
+    assert {name: came for name, came in json.loads(said.stdout).items() if came != "got through"} == {}
+    assert {name for name in before if before[name] != after[name]} >= {"process", "limits", "turn", "names", "files", "came"}
 
 
 def test_a_system_that_cannot_confine_is_told_what_it_lacks(monkeypatch):
@@ -104,11 +138,3 @@ def test_a_process_with_several_threads_is_not_confined():
     finally:
         held.set()
         other.join()
-
-
-def test_bubblewrap_is_left_out_if_it_does_not_work_here(monkeypatch, tmp_path):
-    (tmp_path / "bwrap").write_text("#!/bin/sh\nexit 1\n")
-    (tmp_path / "bwrap").chmod(0o700)
-    for path in (str(tmp_path), ""):
-        monkeypatch.setenv("PATH", path)
-        assert not bubble.works.__wrapped__()

@@ -99,14 +99,14 @@ TRIES = [
     ("return (float('nan'), 0.0, 0.0), None", "expected three finite numbers"),
     ("return (1.0, 2.0), None", "expected three finite numbers"),
     ("return (0.0, 0.0, 0.0), 'memory'", "memory is of type str"),
-    ("open('/tmp/much', 'wb')", "(Permission|No such file).*a planner of a file starts no process.*writes no file"),
+    ("open('/tmp/much', 'wb')", "(Permission|No such file|Read-only).*a planner of a file starts no process.*writes no file"),
     ("open('/etc/passwd').read()", "(Permission|No such file).*reads none but Python's"),
     ("os.fork()", "not permitted.*starts no process"),
     ("threading.Thread(target=print).start()", "can't start new thread.*; a planner of a file"),
     ("socket.create_connection(('127.0.0.1', 1))", "not permitted.*opens no connection"),
     ("sys.stderr.write('x' * (1 << 24)); sys.stderr.flush()", "File too large"),
 ]
-"""What a planner does, and what is said of it; `test_attacks` has what is refused."""
+"""What a planner does, and what is said of it; `test_confine` has what is refused."""
 
 
 @pytest.fixture(scope="module")

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import ctypes
+import json
 import os
 import resource
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -83,6 +85,26 @@ class Victims:
         file = folder / "raider.py"
         file.write_text(RAIDER.read_text().replace("TARGETS: dict = {}", f"TARGETS: dict = {self.given | more!r}"))
         return file
+
+
+_ALONE = """
+import ctypes, json, runpy, sys
+from agora.planners.contained import landlock
+from agora.planners.contained.calls import refuse_other_calls
+from agora.planners.contained.files import DEVICES, readable
+raider = runpy.run_path(sys.argv[2])
+ctypes.CDLL(None).prctl(38, 1, 0, 0, 0)
+{layer}
+print(json.dumps(dict((name, raider["tried"](name)) for name in sys.argv[3:])))
+"""
+
+
+def alone(folder: Path, they: Victims, layer: str, names: Iterable[str]) -> dict[str, str]:
+    """Return what comes of tries in a process that one layer confines, whose code is given."""
+    command = [sys.executable, "-c", _ALONE.format(layer=layer), "0", str(they.raider(folder, signal=23)), *names]
+    said = subprocess.run(command, check=True, capture_output=True, cwd="/")
+    came: dict[str, str] = json.loads(said.stdout)
+    return came
 
 
 def _facts(path: Path) -> tuple[float, ...]:
