@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from agora.planners.contained.files import readable
 
 _NAMESPACES = (
-    *("bwrap", "--unshare-all", "--die-with-parent", "--as-pid-1", "--new-session", "--cap-drop", "ALL"),
+    *("--unshare-all", "--die-with-parent", "--as-pid-1", "--new-session", "--cap-drop", "ALL"),
     *("--dev", "/dev", "--proc", "/proc"),
 )
 _PATIENCE = 10.0
@@ -49,4 +49,4 @@ def words(paths: Iterable[str], *, told: int | None = None) -> list[str]:
     """
     seen = (word for path in paths for word in ("--ro-bind-try", path, path))
     telling = () if told is None else ("--info-fd", str(told))
-    return [*_NAMESPACES, *seen, "--remount-ro", "/", *telling, "--"]
+    return [shutil.which("bwrap") or "bwrap", *_NAMESPACES, *seen, "--remount-ro", "/", *telling, "--"]

@@ -8,10 +8,9 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeVar
 
@@ -82,21 +81,35 @@ def started(module: str, words: Sequence[str], output: IO[bytes], *handles: int,
         handles: handles that it inherits.
         files: files and folders that it reads besides Python, its packages and what comes with Agora.
     """
-    environment = {name: value for name, value in os.environ.items() if name in _KEPT or name.startswith("NUMBA_")}
-    environment |= {"PATH": os.defpath, "NUMBA_CACHE_DIR": str(cache_root()), **dict.fromkeys(_ONE, "1")}
-    start = partial(subprocess.Popen, cwd="/", env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=output)
     command = [sys.executable, "-I", "-m", module, *words]
     if not bubble.works():
-        alone = start(command, pass_fds=handles)
+        alone = _begun(command, output, handles)
         return Process(alone.pid, alone)
     mine, its = os.pipe()
-    with os.fdopen(mine, "rb") as told:
+    with os.fdopen(mine, "rb", buffering=0) as told:
         try:
-            outer = start([*bubble.words(readable(files), told=its), *command], pass_fds=(*handles, its))
+            outer = _begun([*bubble.words(readable(files), told=its), *command], output, (*handles, its))
         finally:
             os.close(its)
-        said = told.read()  # bubblewrap closes it before the command starts
+        said = b""
+        while not said.rstrip().endswith(b"}") and (part := told.read(4096)):
+            said += part
     return Process(json.loads(said)["child-pid"] if said else outer.pid, outer)
+
+
+def _begun(command: Sequence[str], output: IO[bytes], handles: Collection[int]) -> subprocess.Popen[bytes]:
+    """Start a command without the environment of this process."""
+    environment = {name: value for name, value in os.environ.items() if name in _KEPT or name.startswith("NUMBA_")}
+    environment |= {"PATH": os.defpath, "NUMBA_CACHE_DIR": str(cache_root()), **dict.fromkeys(_ONE, "1")}
+    return subprocess.Popen(
+        command,
+        cwd="/",
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=output,
+        pass_fds=handles,
+    )
 
 
 class Child(Line):
