@@ -19,6 +19,7 @@ import subprocess
 import sys
 import threading
 from dataclasses import dataclass
+from pathlib import Path
 
 from agora.interfaces import Declaration
 from agora.planners.contained.calls import library
@@ -225,6 +226,9 @@ TRIES |= {
     "adopt processes": lambda: call("prctl", 36, 1, 0, 0, 0),
     "raise its limit": lambda: resource.setrlimit(resource.RLIMIT_AS, (-1, -1)),
     "connect to a port": lambda: socket.create_connection(("127.0.0.1", TARGETS["port"]), 1.0).close(),
+    "read a file": lambda: Path(FILE).read_text(),
+    "write a file": lambda: Path(FILE).write_text(""),
+    "append to itself": lambda: open(__file__, "a").close(),
     "empty a file that it reads": lambda: os.close(os.open(__file__, os.O_RDONLY | os.O_TRUNC)),
     "empty a file that it neither reads nor writes": lambda: os.close(os.open(__file__, os.O_ACCMODE | os.O_TRUNC)),
     "make a file without a name": lambda: os.close(os.open(os.path.dirname(__file__), os.O_TMPFILE | os.O_RDWR, 0o600)),
@@ -297,24 +301,6 @@ def send_to_a_path():
 def connect_to_a_name():
     with socket.socket(socket.AF_UNIX) as one:
         one.connect(TARGETS["stream"])
-
-
-@a_try
-def read_a_file():
-    with open(FILE) as other:
-        other.read()
-
-
-@a_try
-def write_a_file():
-    with open(FILE, "w"):
-        pass
-
-
-@a_try
-def append_to_itself():
-    with open(__file__, "a") as own:
-        own.write("# more\n")
 
 
 def writes(path):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import fcntl
 import functools
 import os
 from typing import TypeAlias
@@ -58,18 +59,18 @@ def _one_of(number: int, *values: int) -> tuple[tuple[Test, ...], ...]:
 CHECKED: dict[str, tuple[tuple[Test, ...], ...]] = {
     "openat": _opened(2),
     "open": _opened(1),
-    "fcntl": (  # copy a handle, read and set its flags; but no owner, no signal, no lease, no lock
-        *_one_of(1, 0, 1, 2, 3, 1030),
-        ((1, _WHOLE, 4), (2, _OTHER_FLAGS, 0)),
+    "fcntl": (  # copies of a handle and its flags; no owner, signal, lease or lock
+        *_one_of(1, fcntl.F_DUPFD, fcntl.F_DUPFD_CLOEXEC, fcntl.F_GETFD, fcntl.F_SETFD, fcntl.F_GETFL),
+        ((1, _WHOLE, fcntl.F_SETFL), (2, _OTHER_FLAGS, 0)),
     ),
-    "ioctl": _one_of(1, 0x5401, 0x5413, 0x5450, 0x5451),  # is it a terminal, and of which size; is it inherited
-    "sendto": (((3, _WHOLE, 0), (4, _WHOLE, 0)),),  # to the other end alone, and not out of band
+    "ioctl": _one_of(1, 0x5401, 0x5413, 0x5450, 0x5451),  # TCGETS, TIOCGWINSZ, FIONCLEX, FIOCLEX
+    "sendto": (((3, _WHOLE, 0), (4, _WHOLE, 0)),),  # no address, so to the other end only; no flag, so not out of band
     "recvfrom": _one_of(3, 0),
-    "prctl": _one_of(0, 15, 16, 0x53564D41),  # names of the thread and of memory
-    "prlimit64": _one_of(0, 0),  # its own
+    "prctl": _one_of(0, 15, 16, 0x53564D41),  # PR_SET_NAME, PR_GET_NAME, PR_SET_VMA
+    "prlimit64": _one_of(0, 0),  # its own limits
     "sched_getaffinity": _one_of(0, 0),
 }
-"""By call: the tests of its arguments; all of one group must hold."""
+"""By call: groups of tests of its arguments. The call is allowed if all tests of a group hold."""
 
 _ALLOW, _KILL, _ERROR = 0x7FFF0000, 0x80000000, 0x00050000
 _OF_OTHER_MACHINES, _ALL_THREADS = 2, 4  # attributes of a filter
@@ -112,8 +113,6 @@ def refuse_other_calls() -> None:
         for tests in CHECKED.get(name, ((),)):
             given = (_Comparison * len(tests))(*(_Comparison(which, _MASKED, mask, value) for which, mask, value in tests))
             failed |= seccomp.seccomp_rule_add_array(rules, ctypes.c_uint32(_ALLOW), number, len(tests), given)
-    clone3 = seccomp.seccomp_syscall_resolve_name(b"clone3")
-    failed |= seccomp.seccomp_rule_add_array(rules, ctypes.c_uint32(_ERROR | errno.ENOSYS), clone3, 0, None)  # it then calls clone
     failed |= seccomp.seccomp_load(rules)
     seccomp.seccomp_release(rules)
     if failed:

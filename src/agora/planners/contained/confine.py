@@ -50,7 +50,8 @@ def lack() -> str:
     if sys.platform != "linux":
         return "code of users runs on Linux alone, which can confine it"
     if landlock.version() < 1:
-        return "this kernel has no Landlock, which confines the code of users (Linux 5.13 or later, not switched off)"
+        where = "Linux 5.13 or later, not switched off nor kept back by a container"
+        return f"this kernel has no Landlock, which confines the code of users ({where})"
     if library() is None:
         return "libseccomp is not installed, which confines the code of users (on Debian and Ubuntu: apt install libseccomp2)"
     return ""
