@@ -1,17 +1,13 @@
-"""The confinement of a process that runs a stranger's code (Linux), in layers, each of which has a module of its own.
+"""The confinement of a process that runs a stranger's code (Linux), in four layers:
 
-=============== ============================================================ ==========================================
-layer           takes away                                                   module
-=============== ============================================================ ==========================================
-bubblewrap      other processes, the network and other files, out of sight   `agora.planners.contained.bubble`
-limits          memory, time, output, handles, and all capabilities          this one
-Landlock        other files, and signals and sockets where the kernel can    `agora.planners.contained.landlock`
-seccomp         every call of the system that a planner does not need        `agora.planners.contained.calls`
-=============== ============================================================ ==========================================
+- bubblewrap, if it works here, hides other processes, the network and other files (`agora.planners.contained.bubble`).
+- Limits bound memory, time, output and handles, and all capabilities are given up (this module).
+- Landlock refuses other files, and signals and sockets if the kernel's version can (`agora.planners.contained.landlock`).
+- seccomp refuses every system call that a planner does not need (`agora.planners.contained.calls`).
 
-bubblewrap is used if it works here. The other three are needed: together they hold without it. A confined process reads Python, its
-packages and what comes with Agora (`agora.planners.contained.files`). It writes no file, starts no process and no thread, opens no
-connection and signals nobody. Without bubblewrap, the names and sizes of files whose path it guesses are not hidden from it.
+The last three are required and hold without bubblewrap. A confined process reads Python, its packages and the files that come with
+Agora (`agora.planners.contained.files`). It writes no file, starts no process or thread, opens no connection and sends no signal.
+Without bubblewrap it can test whether a path that it guesses exists, and how large the file is.
 """
 
 from __future__ import annotations
