@@ -10,7 +10,7 @@ RUN make web && python3 -m venv /tools && /tools/bin/pip wheel --quiet --no-deps
 FROM debian:bookworm
 ARG EXTRAS=web
 RUN apt-get update --quiet=2 \
-    && apt-get install --yes --quiet=2 --no-install-recommends ca-certificates python3-venv > /dev/null \
+    && apt-get install --yes --quiet=2 --no-install-recommends ca-certificates libseccomp2 python3-venv > /dev/null \
     && rm -rf /var/lib/apt/lists/*
 COPY requirements.lock /opt/
 COPY --from=built /wheels /opt/wheels

@@ -128,6 +128,16 @@ def test_processes_that_need_the_same_kernel_compile_it_once(tmp_path):
     assert sorted(one.communicate()[0] for one in some) == ["0\n", "1\n"]
 
 
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="needs a folder in which nobody can make another")
+def test_a_process_that_cannot_write_into_the_cache_compiles_for_itself_and_keeps_nothing(tmp_path):
+    (tmp_path / "own_kernel.py").write_text(
+        "from agora.core.jit import device\n@device\ndef twice(x):\n    return 2.0 * x\nprint(twice(1.5))\n"
+    )
+    env = os.environ | {"NUMBA_CACHE_DIR": "/proc/no_such_folder"}
+    said = subprocess.run([sys.executable, "own_kernel.py"], cwd=tmp_path, env=env, check=True, capture_output=True, text=True)
+    assert said.stdout == "3.0\n" and [path.name for path in tmp_path.iterdir()] == ["own_kernel.py"]
+
+
 @pytest.mark.skipif("NUMBA_CPU_NAME" in os.environ or "NUMBA_CPU_FEATURES" in os.environ, reason="the user has chosen")
 def test_kernels_are_compiled_alike_on_every_processor_that_has_avx2():
     here, wanted = get_host_cpu_features(), _FEATURES.replace("+", "").split(",")

@@ -6,6 +6,7 @@ import json
 import socket
 import threading
 from contextlib import contextmanager
+from dataclasses import replace
 
 import pytest
 import uvicorn
@@ -72,3 +73,16 @@ def test_a_client_that_never_reads_takes_little_memory_holds_up_nobody_and_is_cu
             while json.loads(reader.recv())["run"]["title"] != "the last":
                 pass
     assert peak < 100_000
+
+
+@pytest.mark.parametrize(
+    ("lacking", "words"), [("", "runs confined by bubblewrap, Landlock 7, seccomp."), ("no Landlock", "no Landlock")]
+)
+def test_a_server_that_may_run_code_names_the_layers_that_confine_it_or_what_is_missing(settings, monkeypatch, lacking, words):
+    monkeypatch.setattr(uvicorn.Server, "run", lambda self, sockets: [one.close() for one in sockets])
+    monkeypatch.setattr(serve.catalogue, "read_all", lambda: None)
+    monkeypatch.setattr(serve, "lack", lambda: lacking)
+    monkeypatch.setattr(serve, "layers", lambda: "bubblewrap, Landlock 7, seccomp")
+    said: list[str] = []
+    serve.serve(replace(settings, allow_code=True), "127.0.0.1", 0, 0, opens=False, say=said.append)
+    assert said[0].endswith(words)

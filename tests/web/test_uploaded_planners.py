@@ -16,7 +16,9 @@ from agora.web.app import create_app
 from agora.web.database import opened
 from agora.web.queue import RunQueue
 from agora.web.settings import Limits, read_limits
+from tests.planners.contained.raider import TRIES
 from tests.planners.contained.test_planner import PLANNER, told
+from tests.planners.contained.victims import WALLS, victims, walled
 from tests.web.test_worker import worked_on
 
 needs_landlock = pytest.mark.skipif(bool(lack()), reason=lack())
@@ -95,6 +97,16 @@ def test_a_file_that_is_no_planner_is_refused_in_words_and_nothing_is_kept(clien
     answer = keep(client, code)
     assert answer.status_code == 422 and words in answer.json()["error"], answer.text
     assert not allowed.planners.exists()
+
+
+@needs_landlock
+@pytest.mark.parametrize("walls", WALLS)
+def test_a_file_that_is_only_read_for_its_card_gets_nowhere_and_harms_nobody(client, tmp_path, walls):
+    with victims() as they, walled(walls):
+        before = they.state()
+        answer = keep(client, they.raider(tmp_path, **{"at once": True}).read_text())
+        assert f"{len(TRIES)} tries, not refused: {{}}" in answer.json()["error"]
+        assert they.state() == before
 
 
 @needs_landlock

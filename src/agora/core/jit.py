@@ -135,6 +135,17 @@ def only_read_cache() -> None:
     Cache.save_overload = lambda self, signature, data: None
 
 
+def _can_keep() -> bool:
+    """Return whether this process may write to the cache."""
+    with suppress(OSError):
+        cache_root().mkdir(parents=True, exist_ok=True)
+    return os.access(cache_root(), os.W_OK)
+
+
+if not _can_keep():
+    only_read_cache()
+
+
 @contextmanager
 def _alone(name: str) -> Iterator[None]:
     """Let no other process compile the function of a name meanwhile: it waits, and finds the code in the cache.

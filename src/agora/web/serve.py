@@ -12,7 +12,7 @@ from pathlib import Path
 import uvicorn
 
 from agora.errors import InputError
-from agora.planners.contained.confine import lack
+from agora.planners.contained.confine import lack, layers
 from agora.web import catalogue
 from agora.web.accounts.people import ADMINISTER
 from agora.web.accounts.users import Users
@@ -75,7 +75,7 @@ def serve(settings: Settings, host: str, port: int, workers: int, *, opens: bool
             _welcome(Users(engine, settings.limits.quotas), address, settings, say)
         threading.Thread(target=catalogue.read_all, daemon=True, name="catalogue").start()
         if settings.code:
-            say(lack() or "People who may run things can bring planners as code here, which runs confined.")
+            say(lack() or f"People who may run things can bring planners as code here, which runs confined by {layers()}.")
         say(f"Agora is at {address} ; runs are kept in {settings.runs}; Ctrl-C ends it")
         if opens:
             threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()

@@ -9,9 +9,11 @@ from __future__ import annotations
 import json
 import os
 import re
+import subprocess
 import tempfile
 import threading
 from collections.abc import Collection
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -34,6 +36,8 @@ PATIENCE = 60.0
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 _MOST_CARD = 1 << 18
+_AFTER = 2.0
+"""Longest time from a card to the end of its process, s."""
 
 
 @dataclass(frozen=True)
@@ -219,7 +223,7 @@ def _card_of(file: Path) -> PlannerCard:
     """Say what is in a file, or what is wrong with it; it is read in a process of its own."""
     mine, its = os.pipe()
     with tempfile.TemporaryFile() as output, os.fdopen(mine, "rb") as read:
-        child = started("agora.web.planner_card", [str(its), str(file)], output, its)
+        child = started("agora.web.planner_card", [str(its), str(file)], output, its, files=[file])
         os.close(its)
         late = threading.Timer(PATIENCE, child.kill)
         late.start()
@@ -228,6 +232,8 @@ def _card_of(file: Path) -> PlannerCard:
         finally:
             in_time = late.is_alive()
             late.cancel()
+            with suppress(subprocess.TimeoutExpired):
+                child.wait(_AFTER)
             child.kill()
             code = child.wait()
         if not in_time:

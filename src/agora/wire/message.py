@@ -47,6 +47,9 @@ _NUMBERED = "since version 2 an answer repeats the number of its question"
 _CHANGED = dict.fromkeys(("agora.hello", "agora.question", "agora.answer"), (2, _NUMBERED))
 """Version of the formats that are no longer of version 1, and what has changed."""
 
+LONGEST_HEADER = 1 << 20
+"""Most bytes of the header of a message from a stranger's program: what JSON says takes many times its length in memory."""
+_OF_STRANGERS = (Hello, Answer)
 _ARRAY, _NUMBER, _KEY = "$array", "$number", "agora"
 _TYPES = {np.dtype(name) for name in ("bool", "uint8", "int8", "int16", "int32", "int64", "float32", "float64")}
 _DEEPEST = 60
@@ -76,6 +79,8 @@ def decode(data: bytes, kind: type[T], where: str = "message") -> T:
         InputError: the bytes are no message, of another format or of a version that this Agora does not read, or something in it is
             not what the format says.
     """
+    if kind in _OF_STRANGERS and (length := int.from_bytes(data[:8], "little")) > LONGEST_HEADER:
+        raise InputError(f"{where}: its header has {length} bytes, expected at most {LONGEST_HEADER}")
     name, version, content = unpack(data, where)
     wanted = next(known for known, record in FORMATS.items() if record is kind)
     if name not in FORMATS:

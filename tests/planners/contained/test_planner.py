@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import resource
 import select
 import signal
-import socket
 import textwrap
 import threading
 from dataclasses import replace
@@ -14,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.planners.contained.victims import WALLS, walled
 
 from agora.benchmark.bench import run_all
 from agora.benchmark.form import RequestForm
@@ -30,7 +29,7 @@ pytestmark = pytest.mark.skipif(bool(confine.lack()), reason=confine.lack())
 
 PLANNER = """
 from dataclasses import dataclass
-import ctypes, mmap, os, resource, signal, socket, subprocess, sys, threading, time
+import ctypes, os, socket, sys, threading, time
 import numpy as np
 from agora.interfaces import Declaration
 from agora.planners.local.pure_pursuit import PurePursuit
@@ -86,7 +85,7 @@ def test_a_planner_with_rasters_and_kernels_answers_as_it_does_in_this_process(t
     assert failures == {} and np.array_equal(expected.twists, answer.twists)
 
 
-ATTACKS = [
+TRIES = [
     ("observation.no_such", "has no attribute 'no_such'"),
     ("sys.exit(3)", "SystemExit"),
     ("os._exit(3)", r"os._exit\(3\)"),
@@ -95,73 +94,41 @@ ATTACKS = [
     ("os.close(3); [os.close(n) for n in range(4, 64)]", "Bad file|closed its socket|ended"),
     ("raise RecursionError('x' * 10**7)", "RecursionError: xxx"),
     ("bytearray(8 << 30)", "MemoryError"),
-    ("mmap.mmap(-1, 8 << 30)", "Cannot allocate memory"),
     ("while True: pass", "no answer within its deadline of 1 s"),
     ("time.sleep(100)", "no answer within its deadline of 1 s"),
     ("return (float('nan'), 0.0, 0.0), None", "expected three finite numbers"),
     ("return (1.0, 2.0), None", "expected three finite numbers"),
     ("return (0.0, 0.0, 0.0), 'memory'", "memory is of type str"),
-    ("open({outside!r}, 'w')", "Permission.*a planner of a file starts no process"),
-    ("open({outside!r}).read()", "Permission"),
-    ("os.remove({outside!r})", "Permission"),
-    ("os.truncate({outside!r}, 0)", "not permitted"),
-    ("os.chmod({outside!r}, 0)", "not permitted"),
-    ("os.utime({outside!r}, (0, 0))", "not permitted"),
-    ("os.symlink('x', {outside!r} + '2')", "Permission"),
-    ("os.listdir(os.path.dirname({outside!r}))", "Permission"),
-    ("open('/dev/shm/much', 'wb')", "Permission"),
-    ("open('/tmp/much', 'wb')", "Permission"),
-    ("os.memfd_create('much')", "not permitted"),
-    ("open('/etc/passwd').read()", "Permission"),
-    ("open('/proc/{pid}/environ').read()", "Permission"),
-    ("os.kill({pid}, 9)", "not permitted"),
-    ("signal.pthread_kill(threading.get_ident(), 9)", "not permitted"),
-    ("resource.prlimit({pid}, resource.RLIMIT_CPU, (1, 1))", "not permitted"),
-    ("resource.setrlimit(resource.RLIMIT_AS, (-1, -1))", "not allowed to raise|not permitted"),
-    ("os.sched_setaffinity({pid}, [0])", "not permitted"),
+    ("open('/tmp/much', 'wb')", "(Permission|No such file|Read-only).*a planner of a file starts no process.*writes no file"),
+    ("open('/etc/passwd').read()", "(Permission|No such file).*reads none but Python's"),
     ("os.fork()", "not permitted.*starts no process"),
-    ("subprocess.run(['/bin/true'])", "not permitted"),
     ("threading.Thread(target=print).start()", "can't start new thread.*; a planner of a file"),
-    ("os.setsid()", "not permitted"),
-    ("assert ctypes.CDLL(None).prctl(1, 0, 0, 0, 0) == 0, 'it stays bound'", "it stays bound"),
-    ("socket.create_connection(('127.0.0.1', {port}))", "not permitted"),
-    ("socket.socket(socket.AF_INET, socket.SOCK_DGRAM)", "not permitted"),
-    ("socket.socket(socket.AF_UNIX)", "not permitted"),
-    ("raise RuntimeError(os.environ.get('AGORA_WEB_DATABASE', 'no such secret'))", "no such secret"),
+    ("socket.create_connection(('127.0.0.1', 1))", "not permitted.*opens no connection"),
     ("sys.stderr.write('x' * (1 << 24)); sys.stderr.flush()", "File too large"),
 ]
+"""What a planner does, and what is said of it; `test_confine` has what is refused."""
 
 
 @pytest.fixture(scope="module")
-def raid(tmp_path_factory):
-    """Calls one planner that tries the attack of a number, which stands as its goal, and one more that drives as usual."""
-    folder = tmp_path_factory.mktemp("raided")
-    (folder / "outside").write_text("kept")
-    with socket.create_server(("127.0.0.1", 0)) as server, pytest.MonkeyPatch.context() as patch:
-        patch.setenv("AGORA_WEB_DATABASE", "secret")
-        given = {"outside": str(folder / "outside"), "pid": os.getpid(), "port": server.getsockname()[1]}
-        tries = [f"if observation.goal[0] == {n}:\n    {body.format(**given)}" for n, (body, _) in enumerate(ATTACKS)]
-        planner = Contained(str(written(folder, "\n".join(tries))), deadline=1.0)
-        seen = needed(observation(rows=1, seed=3), ("path",))
+def tried(tmp_path_factory):
+    """Calls one planner that does what has a number, which stands as its goal, and one more that drives as usual."""
+    folder = tmp_path_factory.mktemp("tried")
+    tries = [f"if observation.goal[0] == {n}:\n    {body}" for n, (body, _) in enumerate(TRIES)]
+    planner = Contained(str(written(folder, "\n".join(tries))), deadline=1.0)
+    seen = needed(observation(rows=1, seed=3), ("path",))
 
-        kept = os.listdir(folder)
+    def asked(number):
+        planner.act(replace(seen, goal=np.full((1, 3), len(TRIES), np.float32)), {})
+        return checked(planner.act(replace(seen, goal=np.full((1, 3), number, np.float32)), {}), 1, planner.declares)
 
-        def asked(number):
-            planner.act(replace(seen, goal=np.full((1, 3), len(ATTACKS), np.float32)), {})
-            stand = os.stat(given["outside"]), os.sched_getaffinity(0), resource.getrlimit(resource.RLIMIT_CPU)
-            try:
-                return checked(planner.act(replace(seen, goal=np.full((1, 3), number, np.float32)), {}), 1, planner.declares)
-            finally:
-                now = os.stat(given["outside"]), os.sched_getaffinity(0), resource.getrlimit(resource.RLIMIT_CPU)
-                assert now == stand and os.listdir(folder) == kept
-
-        yield asked
+    yield asked
+    planner._child.close()
 
 
-@pytest.mark.parametrize("number", range(len(ATTACKS)), ids=[body for body, _ in ATTACKS])
-def test_whatever_it_does_is_its_own_failure_in_words(raid, number):
-    with pytest.raises(PlannerError, match=ATTACKS[number][1]):
-        raid(number)
+@pytest.mark.parametrize("number", range(len(TRIES)), ids=[body for body, _ in TRIES])
+def test_whatever_it_does_is_its_own_failure_in_words(tried, number):
+    with pytest.raises(PlannerError, match=TRIES[number][1]):
+        tried(number)
 
 
 def drive(planner):
@@ -179,7 +146,14 @@ def seconds_of(process):
     return int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[11]) / os.sysconf("SC_CLK_TCK")
 
 
-def test_its_process_ends_with_whoever_asks_even_where_it_hangs(tmp_path):
+@pytest.mark.parametrize("walls", WALLS)
+def test_its_process_ends_with_whoever_asks_even_where_it_hangs(tmp_path, walls):
+    with walled(walls):
+        check_that_it_ends(tmp_path)
+
+
+def check_that_it_ends(tmp_path):
+    """End a process that asks a planner which hangs."""
     planner = Contained(str(written(tmp_path, "while calls > 0: pass")), deadline=15.0)
     mine, its = os.pipe()
     asking = os.fork()
@@ -226,6 +200,17 @@ def test_a_file_that_is_no_planner_is_refused_in_words(tmp_path, text, words):
     (tmp_path / "mine.py").write_text(text)
     with pytest.raises(InputError, match=words):
         named_planner(f'contained:file="{tmp_path}/mine.py"')
+
+
+@pytest.mark.parametrize("text", ["while True: pass", "declares = property(lambda self: [0 for _ in iter(int, 1)])"])
+@pytest.mark.parametrize("walls", WALLS)
+def test_a_file_that_hangs_when_it_is_imported_or_declares_is_ended(tmp_path, monkeypatch, walls, text):
+    monkeypatch.setattr("agora.planners.contained.child.PATIENCE", 1.0)
+    (tmp_path / "mine.py").write_text(
+        PLANNER.format(body="pass").replace("declares = Declaration", f"{text}\n    unused = Declaration")
+    )
+    with walled(walls), pytest.raises(InputError, match="it is not imported within 1 s"):
+        _ = Contained(str(tmp_path / "mine.py")).declares
 
 
 def test_wrong_parameters_and_files_are_refused(tmp_path):

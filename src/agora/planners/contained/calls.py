@@ -1,95 +1,119 @@
-"""The system calls that a confined process may not make: a filter of the kernel's (seccomp, Linux), which refuses them for good.
+"""The system calls that a confined process may make: a filter in the kernel (seccomp, Linux), which refuses all others for good.
 
-Landlock (`agora.planners.contained.confine`) says which files a process opens. This filter keeps it from starting processes and
-threads, from sockets, from signals and limits of other processes, and from changing files that it cannot open.
+The filter allows calls by name, and checks the arguments of a call that does both harmless and harmful things: `fcntl` copies a
+handle, and it also has the kernel signal another process. Every call that is not listed fails with "Operation not permitted". The
+list has no call that opens a socket, signals, starts a process or thread, enters a namespace or changes a file. libseccomp knows
+the numbers of the calls and builds the filter; Debian and Ubuntu install it (`libseccomp2`).
 """
 
 from __future__ import annotations
 
 import ctypes
-import platform
-import struct
+import errno
+import fcntl
+import functools
+import os
+from typing import TypeAlias
 
-_MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
-"""By the machine's name: the column of its numbers below, and its name for the kernel."""
+Test: TypeAlias = tuple[int, int, int]
+"""An argument of a call, a mask, and the value that the argument has under the mask."""
 
-_NONE = -1
-_REFUSED = {
-    "start a process or a thread": ((57, _NONE), (58, _NONE), (56, 220), (59, 221), (322, 281)),
-    "open a socket, or a name on one": ((41, 198), (42, 203), (49, 200)),
-    "signal or look into a process": (
-        *((62, 129), (200, 130), (234, 131), (129, 138), (297, 240), (424, 424), (434, 434), (438, 438)),
-        *((101, 117), (310, 270), (311, 271), (312, 272), (440, 440), (279, 239), (256, 238)),
+ALLOWED = {
+    "read files and list folders": (
+        *("openat", "open", "close", "read", "readv", "pread64", "preadv", "lseek", "getdents64", "getcwd", "fadvise64"),
+        *("fstat", "stat", "lstat", "newfstatat", "statx", "fstatfs", "statfs", "access", "faccessat", "faccessat2"),
+        *("readlink", "readlinkat", "dup", "dup2", "dup3", "fcntl", "ioctl", "poll", "ppoll", "select", "pselect6"),
     ),
-    "set the turn or the limits of a process": ((203, 122), (142, 118), (144, 119), (314, 274), (141, 140), (251, 30), (160, 164)),
-    "outlive the process that started it": ((109, 154), (112, 157), (157, 167)),
-    "change a file that is not opened": (
-        *((76, 45), (77, 46), (90, _NONE), (91, 52), (268, 53), (452, 452), (92, _NONE), (93, 55), (94, _NONE), (260, 54)),
-        *((132, _NONE), (235, _NONE), (261, _NONE), (280, 88), (188, 5), (189, 6), (190, 7), (197, 14), (198, 15), (199, 16)),
-        *((463, 463), (466, 466), (469, 469), (303, 264), (304, 265), (179, 60), (443, 443)),
+    "write to the handles that it was given": ("write", "writev", "pwrite64"),
+    "answer over its connection": ("sendto", "recvfrom"),
+    "manage its memory": ("mmap", "munmap", "mremap", "mprotect", "madvise", "brk"),
+    "wait, and know the time": (
+        *("futex", "nanosleep", "clock_nanosleep", "clock_gettime", "clock_getres", "gettimeofday", "time", "times"),
+        *("restart_syscall", "sched_yield"),
     ),
-    "hold memory that no limit counts": ((319, 279), (29, 194), (68, 186), (64, 190), (240, 180), (447, 447)),
-    "mount, or enter a namespace": (
-        *((165, 40), (166, 39), (272, 97), (308, 268), (155, 41), (161, 51)),
-        *((428, 428), (429, 429), (430, 430), (431, 431), (432, 432), (433, 433), (442, 442)),
+    "handle its own signals": ("rt_sigaction", "rt_sigprocmask", "rt_sigreturn", "sigaltstack", "setitimer", "getitimer"),
+    "know itself and the machine": (
+        *("getpid", "gettid", "getppid", "getuid", "geteuid", "getgid", "getegid", "getrusage", "prlimit64", "getrlimit"),
+        *("sched_getaffinity", "getcpu", "sysinfo", "uname", "getrandom", "prctl"),
     ),
-    "watch files": ((253, _NONE), (294, 26), (300, 262)),
-    "keys, and other doors to the kernel": (
-        *((321, 280), (298, 241), (323, 282), (425, 425), (250, 219), (248, 217), (249, 218), (103, 116)),
-        *((175, 105), (313, 273), (176, 106), (246, 104), (320, 294), (169, 142), (167, 224), (168, 225), (163, 89)),
-        *((164, 170), (227, 112), (305, 266), (159, 171), (170, 161), (171, 162)),
-    ),
+    "end": ("exit", "exit_group"),
 }
-"""The calls by their numbers on x86_64 and on aarch64, in the order of Linux's tables."""
-_ABSENT = (435, 435)
-"""``clone3``, which is said not to be there: the C library then calls ``clone``."""
-_LIMITS = (302, 261)
-"""``prlimit64``, which is allowed of the process itself."""
+"""The calls, by what they are for. Those in `CHECKED` are allowed with some arguments alone."""
 
-_OTHER_TABLE = 0x40000000
-"""From this number on, calls of x86_64 are those of another table (x32)."""
-_LOAD, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06
-_NUMBER, _MACHINE, _FIRST = 0, 4, 16
-"""Places of the call's number, its machine and its first argument."""
+_WHOLE = 2**64 - 1
+_MODE, _TO_WRITE, _TO_BOTH = os.O_ACCMODE, os.O_WRONLY, os.O_RDWR
+_OTHER_FLAGS = _WHOLE ^ (os.O_ACCMODE | os.O_NONBLOCK | os.O_APPEND | 0o100000 | 0o400000)
+"""The flags of a handle that may not be set, `O_ASYNC` among them; the two numbers are `O_LARGEFILE` of the two machines."""
+
+
+def _opened(flags: int) -> tuple[tuple[Test, ...], ...]:
+    """The ways to open a file, whose flags are the argument of a number: none empties a file that is opened to be read."""
+    return ((flags, _MODE | os.O_TRUNC, 0),), ((flags, _MODE, _TO_WRITE),), ((flags, _MODE, _TO_BOTH),)
+
+
+def _one_of(number: int, *values: int) -> tuple[tuple[Test, ...], ...]:
+    """An argument that is one of some values."""
+    return tuple(((number, _WHOLE, value),) for value in values)
+
+
+CHECKED: dict[str, tuple[tuple[Test, ...], ...]] = {
+    "openat": _opened(2),
+    "open": _opened(1),
+    "fcntl": (  # copies of a handle and its flags; no owner, signal, lease or lock
+        *_one_of(1, fcntl.F_DUPFD, fcntl.F_DUPFD_CLOEXEC, fcntl.F_GETFD, fcntl.F_SETFD, fcntl.F_GETFL),
+        ((1, _WHOLE, fcntl.F_SETFL), (2, _OTHER_FLAGS, 0)),
+    ),
+    "ioctl": _one_of(1, 0x5401, 0x5413, 0x5450, 0x5451),  # TCGETS, TIOCGWINSZ, FIONCLEX, FIOCLEX
+    "sendto": (((3, _WHOLE, 0), (4, _WHOLE, 0)),),  # no address, so to the other end only; no flag, so not out of band
+    "recvfrom": _one_of(3, 0),
+    "prctl": _one_of(0, 15, 16, 0x53564D41),  # PR_SET_NAME, PR_GET_NAME, PR_SET_VMA
+    "prlimit64": _one_of(0, 0),  # its own limits
+    "sched_getaffinity": _one_of(0, 0),
+}
+"""By call: groups of tests of its arguments. The call is allowed if all tests of a group hold."""
+
 _ALLOW, _KILL, _ERROR = 0x7FFF0000, 0x80000000, 0x00050000
-_NOT_PERMITTED, _NO_SUCH_CALL = 1, 38
-_SET_SECCOMP, _FILTER = 22, 2
+_OF_OTHER_MACHINES, _ALL_THREADS = 2, 4  # attributes of a filter
+_MASKED = 7
 
 
-def has_table() -> bool:
-    """Return whether the numbers of this machine's system calls are known here."""
-    return platform.machine() in _MACHINES
+class _Comparison(ctypes.Structure):
+    """``struct scmp_arg_cmp`` of libseccomp."""
+
+    _fields_ = (("number", ctypes.c_uint), ("how", ctypes.c_int), ("mask", ctypes.c_uint64), ("value", ctypes.c_uint64))
 
 
-def refuse_calls(system: ctypes.CDLL) -> None:
-    """Have the kernel refuse this process the calls of the table for good; it must have given up new privileges.
+@functools.cache
+def library() -> ctypes.CDLL | None:
+    """Return libseccomp, or None if it is not installed."""
+    try:
+        found = ctypes.CDLL("libseccomp.so.2")
+    except OSError:
+        return None
+    found.seccomp_init.restype = ctypes.c_void_p
+    return found
+
+
+def refuse_other_calls() -> None:
+    """Have the kernel refuse this process, all its threads, every call but those of the table.
 
     Raises:
-        OSError: the kernel has no such filters.
+        OSError: libseccomp is not installed, or the kernel has no such filters.
     """
-    steps = _program(*_MACHINES[platform.machine()])
-    code = ctypes.create_string_buffer(b"".join(struct.pack("=HBBI", *step) for step in steps))
-    program = struct.pack("HxxxxxxP", len(steps), ctypes.addressof(code))
-    if system.prctl(_SET_SECCOMP, _FILTER, program, 0, 0):
-        raise OSError(ctypes.get_errno(), "the kernel takes no filter of system calls")
-
-
-def _program(column: int, machine: int) -> list[tuple[int, int, int, int]]:
-    """The steps of the filter: code, steps to leap where a comparison holds and where it does not, and a number."""
-    numbers = [call[column] for calls in _REFUSED.values() for call in calls if call[column] != _NONE]
-    tests = [(_AT_LEAST, _OTHER_TABLE), *((_EQUAL, number) for number in numbers)]
-    left = len(tests) + 6  # steps from the first test to the refusal
-    return [
-        (_LOAD, 0, 0, _MACHINE),
-        (_EQUAL, 1, 0, machine),
-        (_RETURN, 0, 0, _KILL),
-        (_LOAD, 0, 0, _NUMBER),
-        *((code, left - k - 1, 0, number) for k, (code, number) in enumerate(tests)),
-        (_EQUAL, 0, 1, _ABSENT[column]),
-        (_RETURN, 0, 0, _ERROR | _NO_SUCH_CALL),
-        (_EQUAL, 0, 2, _LIMITS[column]),
-        (_LOAD, 0, 0, _FIRST),
-        (_EQUAL, 0, 1, 0),
-        (_RETURN, 0, 0, _ALLOW),
-        (_RETURN, 0, 0, _ERROR | _NOT_PERMITTED),
-    ]
+    seccomp = library()
+    if seccomp is None:
+        raise OSError("libseccomp is not installed")
+    rules = ctypes.c_void_p(seccomp.seccomp_init(ctypes.c_uint32(_ERROR | errno.EPERM)))
+    failed = seccomp.seccomp_attr_set(rules, _OF_OTHER_MACHINES, ctypes.c_uint32(_KILL))
+    failed |= seccomp.seccomp_attr_set(rules, _ALL_THREADS, ctypes.c_uint32(1))
+    for name in (name for names in ALLOWED.values() for name in names):
+        number = seccomp.seccomp_syscall_resolve_name(name.encode())
+        if number < 0:
+            continue  # this machine has no such call
+        for tests in CHECKED.get(name, ((),)):
+            given = (_Comparison * len(tests))(*(_Comparison(which, _MASKED, mask, value) for which, mask, value in tests))
+            failed |= seccomp.seccomp_rule_add_array(rules, ctypes.c_uint32(_ALLOW), number, len(tests), given)
+    failed |= seccomp.seccomp_load(rules)
+    seccomp.seccomp_release(rules)
+    if failed:
+        raise OSError("the kernel takes no filter of system calls")

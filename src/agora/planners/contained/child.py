@@ -8,8 +8,9 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeVar
 
@@ -17,6 +18,8 @@ from agora.core.compiling import compiling
 from agora.core.jit import cache_root
 from agora.errors import PlannerError
 from agora.interfaces import Answer
+from agora.planners.contained import bubble
+from agora.planners.contained.files import readable
 from agora.planners.contained.program import REFUSAL
 from agora.wire.address import Address
 from agora.wire.line import Line, RefusedError
@@ -36,21 +39,70 @@ FIRST = 20.0
 
 _ONE = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 _KEPT = ("LANG", "LC_ALL", "TZ")
+_MOST_WORDS = 2000
+"""Most bytes of the reason for which a planner has no answer."""
+_BY_SIGNAL = 128
+"""Added to the number of the signal that ended a command, in the exit code of bubblewrap."""
 
 
-def started(module: str, words: Sequence[str], output: IO[bytes], *handles: int) -> subprocess.Popen[bytes]:
-    """Start a module of Agora's that confines itself, without the environment of this process.
+@dataclass(frozen=True)
+class Process:
+    """A process that confines itself.
+
+    Attributes:
+        pid: its number.
+        first: process that was started for it: itself, or bubblewrap, which ends with it and with which it ends.
+    """
+
+    pid: int
+    first: subprocess.Popen[bytes]
+
+    def kill(self) -> None:
+        """End it."""
+        self.first.kill()
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait until it has ended, and return its exit code, below 0 for a signal.
+
+        Raises:
+            subprocess.TimeoutExpired: it has not ended after ``timeout``, s.
+        """
+        code = self.first.wait(timeout)
+        return _BY_SIGNAL - code if self.pid != self.first.pid and code > _BY_SIGNAL else code
+
+
+def started(module: str, words: Sequence[str], output: IO[bytes], *handles: int, files: Iterable[Path] = ()) -> Process:
+    """Start a module of Agora's that confines itself, without the environment of this process, in namespaces if that works here.
 
     Args:
         module: name of the module.
         words: its arguments.
         output: file of its errors; whatever else it prints is gone.
         handles: handles that it inherits.
+        files: files and folders that it reads besides Python, its packages and what comes with Agora.
     """
+    command = [sys.executable, "-I", "-m", module, *words]
+    if not bubble.works():
+        alone = _begun(command, output, handles)
+        return Process(alone.pid, alone)
+    mine, its = os.pipe()
+    with os.fdopen(mine, "rb", buffering=0) as told:
+        try:
+            outer = _begun([*bubble.words(readable(files), told=its), *command], output, (*handles, its))
+        finally:
+            os.close(its)
+        said = b""
+        while not said.rstrip().endswith(b"}") and (part := told.read(4096)):
+            said += part
+    return Process(json.loads(said)["child-pid"] if said else outer.pid, outer)
+
+
+def _begun(command: Sequence[str], output: IO[bytes], handles: Collection[int]) -> subprocess.Popen[bytes]:
+    """Start a command without the environment of this process."""
     environment = {name: value for name, value in os.environ.items() if name in _KEPT or name.startswith("NUMBA_")}
     environment |= {"PATH": os.defpath, "NUMBA_CACHE_DIR": str(cache_root()), **dict.fromkeys(_ONE, "1")}
     return subprocess.Popen(
-        [sys.executable, "-I", "-m", module, *words],
+        command,
         cwd="/",
         env=environment,
         stdin=subprocess.DEVNULL,
@@ -72,7 +124,7 @@ class Child(Line):
     def __init__(self, planner: Contained) -> None:
         super().__init__(Address(path=str(Path(planner.file).absolute())))
         self._words = [self.address.path, json.dumps(planner.values), str(planner.deadline), str(planner.memory)]
-        self._child: subprocess.Popen[bytes] | None = None
+        self._child: Process | None = None
         self._output: IO[bytes] | None = None
         self._fresh, self._patience = True, Patience(0, 0.0)
 
@@ -127,7 +179,9 @@ class Child(Line):
         self._connection, its = socket.socketpair()
         with its:
             words = [str(its.fileno()), *self._words]
-            self._child = started("agora.planners.contained.program", words, self._output, its.fileno())
+            self._child = started(
+                "agora.planners.contained.program", words, self._output, its.fileno(), files=[Path(self.address.path)]
+            )
         try:
             return self._message(self._begin(PATIENCE), Hello, "hello")
         except TimeoutError as error:
@@ -141,7 +195,7 @@ class Child(Line):
 
     def _read(self, data: bytes, kind: type[T], what: str) -> T:
         if data[:1] == REFUSAL:
-            raise RefusedError(data[1:].decode("utf-8", "replace"))
+            raise RefusedError(_shown(data[1:]))
         return super()._read(data, kind, what)
 
     def _end(self) -> str:
@@ -162,6 +216,11 @@ def ended(code: int, output: IO[bytes]) -> str:
         output: file of its errors.
     """
     output.seek(max(0, output.seek(0, os.SEEK_END) - 4000))
-    lines = output.read().decode("utf-8", "replace").strip().splitlines()
+    lines = output.read().strip().splitlines()
     how = f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
-    return f"its process {how}{f': {lines[-1][:300]}' if lines else ''}"
+    return f"its process {how}{f': {_shown(lines[-1][:300])}' if lines else ''}"
+
+
+def _shown(said: bytes) -> str:
+    """Return a stranger's words for a message: neither long, nor with characters that steer a terminal."""
+    return "".join(one if one.isprintable() else " " for one in said[:_MOST_WORDS].decode("utf-8", "replace"))

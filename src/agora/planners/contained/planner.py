@@ -25,7 +25,7 @@ class Contained:
     """Drive as the planner class in a file of Python does, which runs in a process of its own with limits.
 
     The process starts no other process and no thread, opens no connection, writes no file, and reads no file but Python's and
-    Agora's (`agora.planners.contained.confine`). It runs on Linux with Landlock alone.
+    Agora's (`agora.planners.contained.confine`). It needs Linux with Landlock and libseccomp.
 
     Attributes:
         file: path of the file; it has one dataclass with ``declares``, and ``plan`` or ``act``.

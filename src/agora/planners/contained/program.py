@@ -33,7 +33,10 @@ REFUSAL = b"!"
 """Before the text of a reason."""
 MAY = "a planner of a file starts no process or thread, opens no connection, writes no file and reads none but Python's and Agora's"
 """The reason why the system refuses a confined process something."""
-_REFUSED = ("Permission denied", "Operation not permitted", "can't start new thread")
+_REFUSED = (
+    *("Permission denied", "Operation not permitted", "No such file or directory", "Read-only file system"),
+    "can't start new thread",
+)
 
 
 def begin(file: Path, memory: float) -> None:

@@ -1,0 +1,64 @@
+"""The files that a confined process may open: Landlock (Linux), which also keeps it from signals and from the network.
+
+Each version of Landlock restricts more. The first (Linux 5.13) restricts files; later ones add truncation (3), TCP (4), commands to
+devices (5), and signals and abstract Unix sockets (6, Linux 6.12). All that the kernel knows is used.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import struct
+from collections.abc import Iterable
+from contextlib import suppress
+
+_CREATE, _ADD, _RESTRICT = 444, 445, 446
+_READ, _READ_FILE, _READ_AND_WRITE_FILE = 0b1101, 0b0101, 0b0111
+"""Rights: execute, read files and list folders; the same of a file; and to write it."""
+_RIGHTS = {1: 13, 2: 14, 3: 15, 5: 16}
+"""Number of rights to files, by the version that has as many."""
+_BIND_AND_CONNECT, _SIGNALS_AND_ABSTRACT_SOCKETS = 0b11, 0b11
+_WITH_NETWORK, _WITH_SCOPES = 4, 6
+"""Versions that first restrict the network and signals."""
+
+
+def version() -> int:
+    """Return the version of the kernel's Landlock; 0 or less if it has none."""
+    return int(ctypes.CDLL(None).syscall(_CREATE, None, ctypes.c_size_t(0), ctypes.c_uint(1)))
+
+
+def restrict(readable: Iterable[str], writable: Iterable[str]) -> None:
+    """Restrict this thread to some files, for good. It must have given up new privileges.
+
+    Args:
+        readable: files and folders that it may read; missing ones are left out.
+        writable: files that it may write, too.
+
+    Raises:
+        OSError: the kernel cannot.
+    """
+    known = version()
+    files = (1 << max(count for since, count in _RIGHTS.items() if since <= max(known, 1))) - 1
+    network = _BIND_AND_CONNECT if known >= _WITH_NETWORK else 0
+    scopes = _SIGNALS_AND_ABSTRACT_SOCKETS if known >= _WITH_SCOPES else 0
+    size = 8 * (1 + (known >= _WITH_NETWORK) + (known >= _WITH_SCOPES))
+    system = ctypes.CDLL(None, use_errno=True)
+    rules = system.syscall(_CREATE, struct.pack("QQQ", files, network, scopes), ctypes.c_size_t(size), ctypes.c_uint(0))
+    for path in readable:
+        _allow(system, rules, path, _READ, _READ_FILE)
+    for path in writable:
+        _allow(system, rules, path, 0, _READ_AND_WRITE_FILE)
+    if rules < 0 or system.syscall(_RESTRICT, rules, ctypes.c_uint(0)):
+        raise OSError(ctypes.get_errno(), "the files of the process cannot be restricted")
+    os.close(rules)
+
+
+def _allow(system: ctypes.CDLL, rules: int, path: str, of_folder: int, of_file: int) -> None:
+    """Allow rights beneath a path, if there is one."""
+    with suppress(OSError):
+        handle = os.open(path, os.O_PATH)
+        try:
+            rights = of_folder if os.path.isdir(path) else of_file
+            system.syscall(_ADD, rules, ctypes.c_int(1), struct.pack("=Qi", rights, handle), ctypes.c_uint(0))
+        finally:
+            os.close(handle)
