@@ -127,6 +127,12 @@ def load(kind: str, name: str) -> Any:
         raise InputError(f"{KINDS[kind]} {name!r}, {point.value}, cannot be imported: {placed(error, __file__)}") from error
 
 
+def is_own(kind: str, name: str) -> bool:
+    """Return whether the component ``name`` of a kind is Agora's own; it is not imported."""
+    point = available(kind).get(name)
+    return point is not None and point.module.partition(".")[0] == "agora"
+
+
 def summary(kind: str, name: str) -> str:
     """Return what the component ``name`` of a kind says that it is: its formula, its title, or its docstring's first paragraph.
 

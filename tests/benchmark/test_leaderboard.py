@@ -9,66 +9,24 @@ import shutil
 from pathlib import Path
 
 import pytest
+from tests.benchmark.entries import HERE, change, edit
 from typer.testing import CliRunner
 
 from agora.benchmark import store, submission, tracks
 from agora.benchmark.bench import run_all
-from agora.benchmark.entry import CHECK, ENTRY, ROWS, EntryResults, Knows, Posted, digest_of, located, read_check, read_entry
+from agora.benchmark.entry import CHECK, ENTRY, ROWS, Knows, digest_of, located
 from agora.benchmark.leaderboard import own_entries, render, write
-from agora.benchmark.request import Options, Request
+from agora.benchmark.posted import Posted, read_check, read_entry
+from agora.benchmark.request import Request
 from agora.benchmark.submission import Words, carry, submit
 from agora.benchmark.verification import Sample, check, missed, one_cpu_only
 from agora.cli.app import app
-from agora.config import dump, load
+from agora.config import load
 from agora.errors import InputError, ResultsError
 from agora.planners.presets import named_planner
 from agora.tasks import suite as suites
-from agora.tasks.suite import load_suite
 
-HERE = Options(workers=0)
 NAME = "<script>alert('x')</script> & <img src=x>"
-
-
-@pytest.fixture(scope="module")
-def run(tmp_path_factory):
-    """A finished run of two planners on a suite that comes with Agora, cut to two stages of two episodes."""
-    patch = pytest.MonkeyPatch()
-    whole = load_suite("single_pedestrian")
-    cut = dataclasses.replace(whole, stages=tuple(dataclasses.replace(stage, episodes=2) for stage in whole.stages[:2]))
-    for module in ("submission", "verification", "leaderboard"):
-        patch.setattr(f"agora.benchmark.{module}.load_suite", lambda name: cut if name == cut.name else load_suite(name))
-    folder = tmp_path_factory.mktemp("leaderboard") / "run"
-    run_all(Request(cut, dict(named_planner(text) for text in ("go_to_goal", "pure_pursuit:speed=0.5")), folder, HERE))
-    yield folder
-    patch.undo()
-
-
-@pytest.fixture(scope="module")
-def made(run):
-    return submit(run, run.parent / "board", words=Words(author="A. Author", description="Two lines.\nThe second."))
-
-
-@pytest.fixture
-def entry(made, tmp_path):
-    """A copy of the entry of go_to_goal."""
-    return shutil.copytree(made[0], tmp_path / "board" / made[0].name)
-
-
-def edit(folder: Path, old: str, new: str) -> Path:
-    text = (folder / ENTRY).read_text()
-    assert text.count(old) == 1, old
-    (folder / ENTRY).write_text(text.replace(old, new))
-    return folder
-
-
-def change(folder: Path, key: str, **columns: object) -> Path:
-    """Change a row, and all that says what the rows are, as somebody would who wants to be better."""
-    posted = read_entry(folder)
-    rows = [{**row, **columns} if row["key"] == key else row for row in posted.rows]
-    store.write_rows(folder / ROWS, rows)
-    entry = dataclasses.replace(posted.entry, files={**posted.entry.files, ROWS: digest_of(folder / ROWS)})
-    (folder / ENTRY).write_text(dump(dataclasses.replace(entry, results=EntryResults.of(rows))))
-    return folder
 
 
 def test_an_entry_of_each_planner_has_its_rows_and_no_other(run, made):

@@ -81,6 +81,7 @@ class RunPlan:
         pedestrians: level of perception of planners by label; the stage's own where a label is missing.
         run: mark of the run's shards (`agora.benchmark.record.RunRecord.id`).
         record: names of channels whose readings the recordings keep.
+        own: whether rows have Agora's own metrics alone, so that no metric of another package is imported.
         token: asks the process of the benchmark to stop.
     """
 
@@ -93,6 +94,7 @@ class RunPlan:
     pedestrians: dict[str, Level] = field(default_factory=dict)
     run: str = ""
     record: tuple[str, ...] = ()
+    own: bool = False
     token: StopToken = field(default_factory=StopToken, compare=False, repr=False)
 
     def told(self, job: Job) -> Perception:
@@ -112,7 +114,7 @@ class RunPlan:
 
     def shard(self, watch: Watch = _UNWATCHED) -> ShardRows:
         """A shard of the run, without rows yet, whose metrics are computed under a watch."""
-        return ShardRows([_watched(one, watch) for one in metrics()], self.trajectories, self.run)
+        return ShardRows([_watched(one, watch) for one in metrics(own=self.own)], self.trajectories, self.run)
 
     def ended(
         self, job: Job, episode: int, start: Start, recordings: Sequence[Recording], beside: Mapping[str, str] = _NOTHING
@@ -222,7 +224,7 @@ def _play(
             unmade=job.unmade,
         )
         rows = plan.shard(watch)
-        ended = episodes if not plan.suite.stage(job.stage).counterfactual else _compared(episodes, conditions, watch)
+        ended = episodes if not plan.suite.stage(job.stage).counterfactual else compared(episodes, conditions, watch)
         for index, recordings in ended:
             rows.add(plan.ended(job, job.episodes[index], starts[job.episodes[index]], recordings))
             yield _Ended(len(rows.episodes))
@@ -244,7 +246,7 @@ def _play(
             yield _Ended(number + event.count) if isinstance(event, _Ended) else event
 
 
-def _compared(episodes: Episodes, conditions: Conditions, watch: Watch) -> Iterator[tuple[int, list[Recording]]]:
+def compared(episodes: Episodes, conditions: Conditions, watch: Watch = _UNWATCHED) -> Iterator[tuple[int, list[Recording]]]:
     """Episodes that ended, with where their pedestrians would have been without robots."""
     ended = list(episodes)
     starts = [episodes.starts[index] for index, _ in ended]

@@ -63,18 +63,32 @@ def of_plan(rows: Sequence[Row], suite: EntrySuite, label: str) -> Iterator[str]
 
 
 def of_columns(rows: Sequence[Row]) -> Iterator[str]:
-    """Yield which columns there should not be, or should be and are not, with the metrics that are installed."""
+    """Yield which columns there should not be, or should be and are not: Agora's own metrics, which everybody has."""
     there = {column for row in rows for column in row}
-    wanted = {*store.IDENTITY, *BESIDE, *(metric.name for metric in metrics() if metric.name not in TIMING)}
+    wanted = {*store.IDENTITY, *BESIDE, *(metric.name for metric in metrics(own=True) if metric.name not in TIMING)}
     if lost := sorted(wanted - there - {"reason"}):
         yield f"{len(lost)} columns are missing, {', '.join(lost[:3])}{' ...' if len(lost) > 3 else ''}"
     if more := sorted(there - wanted):
-        yield f"column {more[0]!r} is of no metric that is installed here"
+        yield f"column {more[0]!r} is of no metric of Agora's own"
+
+
+def of_timing(timing: Sequence[Row], rows: Sequence[Row]) -> Iterator[str]:
+    """Yield the problems of the planning times of rows: other rows, other columns, or values that cannot be."""
+    if sorted(row["key"] for row in timing) != sorted(row["key"] for row in rows):
+        yield "its rows are not those of the entry"
+    if strange := sorted({column for row in timing for column in row} - {*store.IDENTITY, *TIMING}):
+        yield f"column {strange[0]!r} is no planning time"
+    for metric in (metric for metric in metrics(own=True) if metric.name in TIMING):
+        for row in timing:
+            value = row.get(metric.name)
+            if value is not None and not (_is_number(value) and metric.takes(value)):
+                yield f"{metric.name} of {row['key']!r} is {value!r}, but {_words(metric)}"
+                break
 
 
 def of_values(rows: Sequence[Row]) -> Iterator[str]:
     """Yield which values cannot be, alone or beside others of their row."""
-    measured = [metric for metric in metrics() if metric.name not in TIMING]
+    measured = [metric for metric in metrics(own=True) if metric.name not in TIMING]
     texts = [
         metric.name for metric in measured if not all(row.get(metric.name) is None or _is_number(row[metric.name]) for row in rows)
     ]

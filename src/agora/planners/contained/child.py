@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import socket
 import subprocess
@@ -10,8 +9,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, TypeVar
+from typing import IO, Any, TypeVar
 
 from agora.core.compiling import compiling
 from agora.core.jit import cache_root
@@ -22,9 +20,6 @@ from agora.wire.address import Address
 from agora.wire.line import Line, RefusedError
 from agora.wire.question import Hello, Question
 from agora.wire.waits import Patience
-
-if TYPE_CHECKING:
-    from agora.planners.contained.planner import Contained
 
 T = TypeVar("T")
 
@@ -61,24 +56,29 @@ def started(module: str, words: Sequence[str], output: IO[bytes], *handles: int)
 
 
 class Child(Line):
-    """Questions to the planner of a file, in a process of its own for each process that asks.
+    """Questions to a planner that is confined to a process of its own, one for each process that asks.
 
     Time in which the confined process waits for a processor does not count.
 
     Args:
-        planner: the planner that asks.
+        name: name of the planner in messages.
+        module: name of the module that the process runs, with the number of its socket as the first argument.
+        words: the other arguments.
+        first: longest time of the first answer of a process, which compiles, s.
+        imported: longest time until it has imported its planner, s.
     """
 
-    def __init__(self, planner: Contained) -> None:
-        super().__init__(Address(path=str(Path(planner.file).absolute())))
-        self._words = [self.address.path, json.dumps(planner.values), str(planner.deadline), str(planner.memory)]
+    def __init__(self, name: str, module: str, words: Sequence[str], first: float = FIRST, imported: float = PATIENCE) -> None:
+        super().__init__(Address(path=name))
+        self._module, self._words, self._first, self._imported = module, list(words), first, imported
         self._child: subprocess.Popen[bytes] | None = None
         self._output: IO[bytes] | None = None
         self._fresh, self._patience = True, Patience(0, 0.0)
 
     def __getstate__(self) -> dict[str, Any]:
-        fresh = {"_words": self._words, "_child": None, "_output": None, "_fresh": True, "_patience": Patience(0, 0.0)}
-        return {**super().__getstate__(), **fresh}
+        own = {name: getattr(self, name) for name in ("_module", "_words", "_first", "_imported")}
+        fresh = {"_child": None, "_output": None, "_fresh": True, "_patience": Patience(0, 0.0)}
+        return {**super().__getstate__(), **own, **fresh}
 
     def ask(self, question: Question, known: Hello) -> Answer:
         """Return the answer to a question; the time in which a process starts and makes its first counts as time of compiling.
@@ -105,10 +105,10 @@ class Child(Line):
 
     @property
     def _name(self) -> str:
-        return f"planner {Path(self.address.path).name}"
+        return f"planner {self.address.path}"
 
     def _until(self, known: Hello) -> float:
-        return self._begin(max(FIRST, known.deadline) if self._fresh else known.deadline)
+        return self._begin(max(self._first, known.deadline) if self._fresh else known.deadline)
 
     def _begin(self, most: float) -> float:
         """Begin to wait for an answer that may take so long, s, and return the moment until which it is waited for at first."""
@@ -127,11 +127,11 @@ class Child(Line):
         self._connection, its = socket.socketpair()
         with its:
             words = [str(its.fileno()), *self._words]
-            self._child = started("agora.planners.contained.program", words, self._output, its.fileno())
+            self._child = started(self._module, words, self._output, its.fileno())
         try:
-            return self._message(self._begin(PATIENCE), Hello, "hello")
+            return self._message(self._begin(self._imported), Hello, "hello")
         except TimeoutError as error:
-            raise PlannerError(f"{self._name}: it is not imported within {PATIENCE:g} s") from error
+            raise PlannerError(f"{self._name}: it is not imported within {self._imported:g} s") from error
 
     def _bytes(self, count: int, until: float, what: str) -> bytes:
         try:
