@@ -27,12 +27,11 @@ class Cheat:
     declares: ClassVar[Declaration] = Declaration()
 
     def act(self, observation, memory):
-        if self.trick:
-            getattr(self, self.trick)()
+        share = (getattr(self, self.trick)() if self.trick else None) or 1.0
         away = observation.goal[:, :2] - observation.pose[:, :2]
         turn = np.arctan2(away[:, 1], away[:, 0]) - observation.pose[:, 2]
         turn = np.arctan2(np.sin(turn), np.cos(turn))
-        twists = np.stack([np.where(np.abs(turn) < 0.5, 0.8, 0.0), 0.0 * turn, np.clip(turn, -1.0, 1.0)], 1)
+        twists = np.stack([np.where(np.abs(turn) < 0.5, 0.8 * share, 0.0), 0.0 * turn, np.clip(turn, -1.0, 1.0)], 1)
         return Answer(twists.astype(np.float32), {})
 
     def teleports(self):
@@ -58,6 +57,12 @@ class Cheat:
         """Teleport, and record commands that would drive there."""
         self.teleports()
         _found("_recorder")._commands[...] = 1.0
+
+    def looks(self):
+        """Drive by what the world says of pedestrians, which it does not need otherwise; return a share of the speed."""
+        world = _found("world")
+        people, _ = world.generation(world.now)
+        return 0.5 + 0.1 * float(np.tanh(people.x[0, 0]))
 
     def patches_metrics(self):
         """Have every metric say what is best."""

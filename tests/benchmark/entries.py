@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from agora.benchmark import store
-from agora.benchmark.entry import DRIVES, ENTRY, ROWS, TIMING, EntryResults, digest_of
-from agora.benchmark.posted import read_entry
+from agora.benchmark.entry import DRIVES, ENTRY, ROWS, EntryResults, digest_of
+from agora.benchmark.posted import read_claims, read_entry
 from agora.benchmark.redrive import Drive, write_drives
 from agora.benchmark.request import Options
 from agora.config import dump
@@ -27,9 +27,8 @@ def edit(folder: Path, old: str, new: str) -> Path:
 
 def rewrite(folder: Path, name: str, rows: Sequence[Mapping[str, Any]]) -> Path:
     """Write the rows of a file anew, and all that says what they are."""
-    posted = read_entry(folder)
     store.write_rows(folder / name, rows)
-    return _sign(folder, name, EntryResults.of(rows) if name == ROWS else posted.entry.results)
+    return sign(folder, name, EntryResults.of(rows) if name == ROWS else None)
 
 
 def change(folder: Path, key: str, name: str = ROWS, **columns: object) -> Path:
@@ -41,19 +40,13 @@ def change(folder: Path, key: str, name: str = ROWS, **columns: object) -> Path:
 
 def drive(folder: Path, drives: Mapping[str, Drive]) -> Path:
     """Write other commands."""
-    results = read_entry(folder).entry.results
     write_drives(folder / DRIVES, drives)
-    return _sign(folder, DRIVES, results)
+    return sign(folder, DRIVES)
 
 
-def _sign(folder: Path, name: str, results: EntryResults) -> Path:
+def sign(folder: Path, name: str, results: EntryResults | None = None) -> Path:
     """Say in ``entry.yaml`` what a file is now."""
-    from agora.benchmark.posted import read_claims
-
     claims = read_claims(folder)
     files = {**claims.files, name: digest_of(folder / name)}
-    (folder / ENTRY).write_text(dump(dataclasses.replace(claims, files=files, results=results)))
+    (folder / ENTRY).write_text(dump(dataclasses.replace(claims, files=files, results=results or claims.results)))
     return folder
-
-
-__all__ = ["DRIVES", "HERE", "ROWS", "TIMING", "change", "drive", "edit", "rewrite"]

@@ -127,7 +127,7 @@ def test_a_replay_of_another_drive_is_found(entry, made):
     files = load(entry / ENTRY, dict)["files"]
     edit(entry, files["replays.parquet"], digest_of(kept))
     result = check(entry, Sample(1, seed=0), HERE)
-    assert {one.column for one in result.differences} == {"replays.parquet"}
+    assert {one.file for one in result.differences} == {"replays.parquet"}
 
 
 @pytest.mark.parametrize(
@@ -268,15 +268,15 @@ def test_the_command_exits_with_1_where_an_entry_differs_and_names_the_value(ent
     ask = ["submit", "--check", str(entry), "--episodes", "4", "--workers", "0"]
     answer = CliRunner().invoke(app, ask)
     assert answer.exit_code == 0
-    assert "every value the same" in answer.output
+    assert "give every value again" in answer.output
     change(entry, read_entry(entry).rows[2]["key"], jerk_max=999.25)
     answer = CliRunner().invoke(app, ask)
     assert answer.exit_code == 1
-    assert "jerk_max: 999.25 in the entry" in answer.output
+    assert "jerk_max is 999.25 there" in answer.output
     change(entry, read_entry(entry).rows[2]["key"], jerk_max=-0.25)
     answer = CliRunner().invoke(app, ask)
     assert answer.exit_code == 1
-    assert "BREAKS THE RULES, so nothing was run" in answer.output
+    assert "BREAKS THE RULES, so nothing was driven again" in answer.output
     assert "is -0.25, but cannot be below 0" in answer.output
 
 

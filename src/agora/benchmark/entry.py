@@ -228,13 +228,13 @@ class Entry:
 
 @dataclass(frozen=True)
 class Difference:
-    """A value of an entry that did not come out again.
+    """A value in a file that did not come out again.
 
     Attributes:
-        file: file of the entry.
+        file: name of the file.
         key: key of the row.
         column: column of the value.
-        entry: the value in the entry, in words.
+        entry: the value in the file, in words.
         here: the value here, in words.
     """
 
@@ -245,7 +245,19 @@ class Difference:
     here: str
 
     def __str__(self) -> str:
-        return f"{self.file}: {self.key}: {self.column} is {self.entry} in the entry and {self.here} here"
+        return f"{self.file}: {self.key}: {self.column} is {self.entry} there and {self.here} here"
+
+
+def differences(file: str, theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> Iterable[Difference]:
+    """Yield the differences between a row of a file and the same row here, to the bit; first those that say most."""
+    for column in dict.fromkeys(["outcome", "duration", *theirs, *ours]):
+        value, here = theirs.get(column), ours.get(column)
+        if column not in theirs and here is not None:
+            yield Difference(file, theirs["key"], column, "no such column", repr(here))
+        elif column not in ours and value is not None:
+            yield Difference(file, theirs["key"], column, repr(value), "no such column")
+        elif repr(value) != repr(here):  # which tells 0.0 from -0.0
+            yield Difference(file, theirs["key"], column, repr(value), repr(here))
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ from agora.benchmark.redrive import Drive, read_drives
 from agora.benchmark.statistics import Row
 from agora.config import load
 from agora.core.recording import Recording
-from agora.errors import InputError, reading
+from agora.errors import InputError, ResultsError, reading
 from agora.perception.perception import LEVELS
 from agora.registry import Named
 
@@ -69,8 +69,9 @@ class Posted:
         """
         return read_shard(self.folder / TIMING)
 
+    @cached_property
     def drives(self) -> dict[str, Drive]:
-        """Return the recorded commands by the keys of the rows.
+        """The recorded commands by the keys of the rows.
 
         Raises:
             InputError: the file is damaged, or there are not those of the rows.
@@ -88,7 +89,7 @@ class Posted:
         found = list(rules.of_plan(self.rows, self.entry.suite, self.entry.planner.label))
         found += rules.of_columns(self.rows) if self.entry.pins.agora == __version__ else ()
         found += rules.of_values(self.rows)
-        found += (f"{TIMING}: {wrong}" for wrong in rules.of_timing(self.timing, self.rows))
+        found += [] if found else [f"{TIMING}: {wrong}" for wrong in rules.of_timing(self.timing, self.rows)]
         if not found and EntryResults.of(self.rows) != self.entry.results:
             found.append("results are not those of the rows")
         return found
@@ -192,8 +193,10 @@ def read_replays(posted: Posted) -> dict[str, Recording]:
     path = posted.folder / REPLAYS
     if REPLAYS not in posted.entry.files:
         return {}
-    with reading(path, "recordings"):
+    try:
         kept = tracks.read_recordings(path)
+    except ResultsError as error:
+        raise InputError(str(error)) from error
     if strange := set(kept) - {row["key"] for row in posted.rows}:
         raise InputError(f"{path}: holds a recording of {min(strange)!r}, of which there is no row")
     return kept

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from agora.benchmark import shard, store
+from agora.benchmark import shard, store, tracks
 from agora.benchmark.job import Job, RunPlan, compared, key_of
 from agora.core.recording import Recording
 from agora.core.state import Array, Floats
@@ -124,6 +124,12 @@ def redrive(plan: RunPlan, job: Job, drives: Mapping[str, Drive]) -> Iterator[tu
         told = plan.ended(job, numbers[index], starts[numbers[index]], recordings)
         for robot, recording in enumerate(recordings):
             yield _as_kept(told.row(robot, measures)), recording
+
+
+def same(one: Recording, other: Recording) -> bool:
+    """Return whether two recordings are the same to the bit, but for the map, readings of sensors and the words of a failure."""
+    ours, theirs = (tracks.encode_recordings({"": replace(each, map=None, sensors={}, failure="")}) for each in (one, other))
+    return ours == theirs and bool(one.failure) == bool(other.failure)
 
 
 def _as_kept(row: Mapping[str, Any]) -> dict[str, Any]:

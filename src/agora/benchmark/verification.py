@@ -22,16 +22,28 @@ from agora.benchmark import rules, store, tracks
 from agora.benchmark.apart import PlannerApart, addresses
 from agora.benchmark.begun import difference_of
 from agora.benchmark.conductor import conduct
-from agora.benchmark.entry import CHECK, DRIVES, ENTRY, REPLAYS, ROWS, Check, Difference, Entry, EntrySuite, Pins, digest_of
+from agora.benchmark.entry import (
+    CHECK,
+    DRIVES,
+    ENTRY,
+    REPLAYS,
+    ROWS,
+    Check,
+    Difference,
+    Entry,
+    EntrySuite,
+    Pins,
+    differences,
+    digest_of,
+)
 from agora.benchmark.events import Advanced, GivenUp
 from agora.benchmark.job import Job, RunPlan, key_of
 from agora.benchmark.machine import Machine
 from agora.benchmark.packages import OWN
 from agora.benchmark.posted import Posted, read_claims, read_entry, read_replays
-from agora.benchmark.redrive import Drive, redrive
+from agora.benchmark.redrive import Drive, redrive, same
 from agora.benchmark.request import Options
 from agora.config import dump, plain
-from agora.core.recording import Recording
 from agora.errors import InputError, ResultsError
 from agora.files import write_whole
 from agora.seeds import Stream
@@ -86,20 +98,20 @@ def check(
     if not connect and (places := addresses(posted.entry.planner.configuration)):
         raise InputError(f"{folder / ENTRY}: planner: it is a program at {places[0]}; --connect connects to it, if you trust it")
     _check_pins(posted, suite)
-    drives, problems = posted.drives(), posted.problems()
+    problems = posted.problems()
     problems += [] if problems else rules.of_starts(posted.rows, suite.start)
     seed = secrets.randbelow(2**31) if sample.seed is None else sample.seed
     order = Stream(suite.name, seed, "leaderboard").permutation(len(posted.entry.suite.episodes))
     drawn = [posted.entry.suite.episodes[k] for k in order[: sample.episodes]]
     total, found = len(order) + len(drawn), list[Difference]()
-    for count, some in () if problems else _driven(posted, suite, drives, options):
+    for count, some in () if problems else _driven(posted, suite, options):
         found += some
         progress(count, total)
         if len(found) >= _MOST_DIFFERENCES:
             break
     again = [] if problems or found else drawn
     if again:
-        found += _planned(posted, suite, again, drives, options, lambda done, _: progress(len(order) + done, total))
+        found += _planned(posted, suite, again, options, lambda done, _: progress(len(order) + done, total))
     result = Check(
         entry=digest_of(folder / ENTRY),
         when=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
@@ -139,7 +151,12 @@ def _suite_of(entry: Entry, place: Path) -> Suite:
     suite = with_seed(load_suite(_name_of(entry.suite.name, place)), entry.suite.seed)
     if (here := EntrySuite.of(suite)) != entry.suite:
         raise InputError(f"{place}: {difference_of(plain(entry.suite), plain(here), 'suite')}")
-    return suite
+    return without_effects(suite)
+
+
+def without_effects(suite: Suite) -> Suite:
+    """A suite whose episodes are not run once more without robots: an entry does not say what robots did to people."""
+    return replace(suite, stages=tuple(replace(stage, counterfactual=False) for stage in suite.stages))
 
 
 def _check_pins(posted: Posted, suite: Suite) -> None:
@@ -163,29 +180,24 @@ def _name_of(name: str, place: Path) -> str:
     return name
 
 
-def _driven(posted: Posted, suite: Suite, drives: Mapping[str, Drive], options: Options) -> Iterator[tuple[int, list[Difference]]]:
+def _driven(posted: Posted, suite: Suite, options: Options) -> Iterator[tuple[int, list[Difference]]]:
     """Drive the recorded commands of all episodes, and yield how many are done, and the differences of the last ones."""
     rows, replays, done = {row["key"]: row for row in posted.rows}, read_replays(posted), 0
     plan, label = _plan_of(posted, suite, options), posted.entry.planner.label
     for stage, planned in posted.entry.suite.stages.items():
         for first in range(0, planned.episodes, options.batch):
             some, found = tuple(range(first, min(first + options.batch, planned.episodes))), list[Difference]()
-            for row, recording in redrive(plan, Job(stage, label, some), drives):
+            for row, recording in redrive(plan, Job(stage, label, some), posted.drives):
                 key = row["key"]
                 theirs, told = rows[key], Drive.of(recording)
                 found += _first(theirs, {**row, "failure": theirs["failure"] if row["failure"] else ""})
-                if part := drives[key].differs(told):
-                    counts = (f"of {len(drive.commands)} calls" for drive in (drives[key], told))
+                if part := posted.drives[key].differs(told):
+                    counts = (f"of {len(drive.commands)} calls" for drive in (posted.drives[key], told))
                     found.append(Difference(DRIVES, key, part, *counts))
-                if key in replays and _bytes(replays[key], theirs) != _bytes(recording, theirs):
+                if key in replays and not same(replays[key], recording):
                     found.append(Difference(REPLAYS, key, "the recording", "another one", "the one of its commands"))
             done += len(some)
             yield done, found
-
-
-def _bytes(recording: Recording, row: Mapping[str, Any]) -> bytes:
-    """A recording as bytes, without its map, and with the failure in the words of its row."""
-    return tracks.encode_recordings({str(row["key"]): replace(recording, map=None, failure=row["failure"])})
 
 
 def _plan_of(posted: Posted, suite: Suite, options: Options) -> RunPlan:
@@ -199,7 +211,6 @@ def _planned(
     posted: Posted,
     suite: Suite,
     episodes: Sequence[tuple[str, int]],
-    drives: Mapping[str, Drive],
     options: Options,
     progress: Callable[[int, int], None],
 ) -> list[Difference]:
@@ -216,7 +227,7 @@ def _planned(
         ours = rows[key]
         words = {"failure": row["failure"]} if apart and row["failure"] and ours["failure"] else {}  # a process has other words
         found += _first(row, {**ours, **words})
-        if part := drives[key].differs(told[key]):
+        if part := posted.drives[key].differs(told[key]):
             found.append(Difference(DRIVES, key, part, "other than the planner gives", "another"))
     return found
 
@@ -254,16 +265,4 @@ def _run(
 
 def _first(theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> Iterable[Difference]:
     """The first differences between a row of an entry and the same row here."""
-    return islice(differences(theirs, ours, ROWS), _MOST_OF_A_ROW)
-
-
-def differences(theirs: Mapping[str, Any], ours: Mapping[str, Any], file: str) -> Iterable[Difference]:
-    """Yield the differences between a row of a file and the same row here, to the bit; first those that say most."""
-    for column in dict.fromkeys(["outcome", "duration", *theirs, *ours]):
-        value, here = theirs.get(column), ours.get(column)
-        if column not in theirs and here is not None:
-            yield Difference(file, theirs["key"], column, "no such column", repr(here))
-        elif column not in ours and value is not None:
-            yield Difference(file, theirs["key"], column, repr(value), "no such column")
-        elif repr(value) != repr(here):  # which tells 0.0 from -0.0
-            yield Difference(file, theirs["key"], column, repr(value), repr(here))
+    return islice(differences(ROWS, theirs, ours), _MOST_OF_A_ROW)

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import sys
-from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from agora.cli.differing import LINES, lines
+
 if TYPE_CHECKING:
     from agora.benchmark.entry import Check
-
-_LINES = 10
-"""Most problems of an entry that are printed."""
 
 
 def submit(
@@ -87,7 +85,6 @@ def _check(folder: Path, episodes: int, seed: int | None, workers: int, connect:
 
 def _say(folder: Path, check: Check) -> None:
     """Print the result of a check."""
-    from agora.benchmark.entry import CHECK
     from agora.benchmark.verification import missed
 
     drawn = f"{check.episodes} of {check.of} episodes, drawn with seed {check.seed}"
@@ -99,9 +96,7 @@ def _say(folder: Path, check: Check) -> None:
         typer.echo(f"{folder}: DIFFERS: the planner does not give this again on {drawn}", err=True)
     else:
         typer.echo(f"{folder}: DIFFERS: the recorded commands do not give this, so the planner was not run", err=True)
-    rows = [list(some) for _, some in groupby(check.differences, key=lambda one: (one.file, one.key))]
-    said = [*check.problems, *(f"{some[0]}{f', and {len(some) - 1} columns or more' if some[1:] else ''}" for some in rows)]
-    for line in (*said[:_LINES], *([f"and {len(said) - _LINES} more, in {CHECK}"] if said[_LINES:] else [])):
+    for line in (*check.problems[:LINES], *lines(check.differences)):
         typer.echo(f"  {line}", err=True)
     if check.agrees and check.episodes < check.of:
         tenth = max(2, round(check.of / 10))
