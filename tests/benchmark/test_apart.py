@@ -14,6 +14,7 @@ from agora.metrics.registered import metrics
 from agora.planners.contained.confine import lack
 from agora.planners.guided import GuidedPlanner
 from agora.planners.presets import named_planner
+from agora.registry import load, own_alone
 
 STRANGER = """
 from dataclasses import dataclass
@@ -69,14 +70,24 @@ def test_a_planner_of_another_package_is_asked_in_its_own_process_whatever_names
 
 def test_a_sensor_of_another_package_is_refused_for_it_would_run_beside_the_world(stranger):
     planner = runnable_planner({"name": "warm", "reads": True}, "planner")
-    with pytest.raises(InputError, match="planner warm: it reads 'thermometer', which is no channel of Agora's own"):
-        planner.part.declares  # noqa: B018 - it asks the process
+    refused = "channel 'thermometer' is of the package warm, whose code is not let into this process"
+    with own_alone(), pytest.raises(InputError, match=refused):
+        assert planner.part.declares
     assert "warm" not in sys.modules
 
 
 def test_parameters_that_it_does_not_have_are_said_by_its_process(stranger):
     with pytest.raises(InputError, match="speed: unknown key; there are reads, weights"):
-        runnable_planner({"name": "warm", "speed": 1.0}, "planner").part.declares  # noqa: B018
+        assert runnable_planner({"name": "warm", "speed": 1.0}, "planner").part.declares
+
+
+def test_no_component_of_another_package_is_imported_while_agora_is_alone(stranger):
+    with own_alone():
+        assert load("planners", "orca")
+        with own_alone(False), pytest.raises(InputError, match="planner 'warm' is of the package warm"):
+            load("planners", "warm")
+    assert load("planners", "warm").__name__ == "Warm"
+    sys.modules.pop("warm")
 
 
 def test_metrics_of_other_packages_are_not_imported_for_an_entry(stranger):

@@ -81,22 +81,8 @@ class PlannerApart(Confined):
         Raises:
             InputError: it cannot be imported, or does not take its parameters.
         """
-        assert self.hello
+        assert self.hello  # the claims come behind it
         return self._child.claims
-
-    @cached_property
-    def hello(self) -> Hello:
-        """The first message of the planner's process.
-
-        Raises:
-            InputError: as `claims`; or it reads a channel of another package, whose code would run in this process.
-        """
-        said = super().hello
-        for needed in said.needs:
-            name = needed if isinstance(needed, str) else str(needed.get("name"))
-            if not is_own("channels", name):
-                raise InputError(f"planner {self.configuration['name']}: it reads {name!r}, which is no channel of Agora's own")
-        return said
 
     @cached_property
     def _child(self) -> _Child:

@@ -25,7 +25,7 @@ from agora.errors import AgoraError, InputError, StoppedError, in_words
 from agora.interfaces import Done, Event, Finished, Metric, Progress, Watch
 from agora.metrics.registered import metrics
 from agora.perception.perception import Level, Perception
-from agora.registry import Named
+from agora.registry import Named, own_alone
 from agora.tasks.suite import Suite
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class RunPlan:
         pedestrians: level of perception of planners by label; the stage's own where a label is missing.
         run: mark of the run's shards (`agora.benchmark.record.RunRecord.id`).
         record: names of channels whose readings the recordings keep.
-        own: whether rows have Agora's own metrics alone, so that no metric of another package is imported.
+        own: whether rows have Agora's own metrics alone, and no other package is imported where the worlds are.
         token: asks the process of the benchmark to stop.
     """
 
@@ -144,7 +144,11 @@ class RunPlan:
 
         An episode that cannot be put together, or in which something but the planner raises, is given up; the others are run.
         """
-        watch = self._stoppable(watch)
+        with own_alone(self.own):
+            yield from self._events(job, self._stoppable(watch))
+
+    def _events(self, job: Job, watch: Watch) -> Iterator[Event]:
+        """Run a job; see `__call__`."""
         stage, planner, all_starts = self.suite.stage(job.stage), self.planners[job.planner].part, self.starts(job)
         starts = {k: start for k, start in all_starts.items() if not isinstance(start, str)}
         given_up = {k: why for k, why in all_starts.items() if isinstance(why, str)}

@@ -46,6 +46,7 @@ from agora.benchmark.request import Options
 from agora.config import dump, plain
 from agora.errors import InputError, ResultsError
 from agora.files import write_whole
+from agora.registry import own_alone
 from agora.seeds import Stream
 from agora.tasks.suite import Suite, load_suite, with_seed
 
@@ -92,7 +93,17 @@ def check(
             Nothing is written.
         ResultsError: ``check.yaml`` cannot be written.
     """
-    sample, options = sample or Sample(), replace(options or Options(), trajectories="all")
+    with own_alone():
+        result = _check(folder, sample or Sample(), replace(options or Options(), trajectories="all"), progress, connect)
+    try:
+        write_whole(folder / CHECK, dump(result))
+    except OSError as error:
+        raise ResultsError(f"{folder / CHECK}: cannot be written: {error.strerror or error}") from error
+    return result
+
+
+def _check(folder: Path, sample: Sample, options: Options, progress: Callable[[int, int], None], connect: bool) -> Check:
+    """Return the result of the check of an entry."""
     suite = _suite_of(read_claims(folder), folder / ENTRY)
     posted = read_entry(folder)
     if not connect and (places := addresses(posted.entry.planner.configuration)):
@@ -112,7 +123,7 @@ def check(
     again = [] if problems or found else drawn
     if again:
         found += _planned(posted, suite, again, options, lambda done, _: progress(len(order) + done, total))
-    result = Check(
+    return Check(
         entry=digest_of(folder / ENTRY),
         when=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         agora=__version__,
@@ -124,11 +135,6 @@ def check(
         problems=tuple(problems[:_MOST_DIFFERENCES]),
         differences=tuple(found[:_MOST_DIFFERENCES]),
     )
-    try:
-        write_whole(folder / CHECK, dump(result))
-    except OSError as error:
-        raise ResultsError(f"{folder / CHECK}: cannot be written: {error.strerror or error}") from error
-    return result
 
 
 def missed(altered: int, episodes: int, of: int) -> float:
