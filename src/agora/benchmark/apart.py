@@ -36,7 +36,7 @@ _MOST = 1 << 20  # bytes of claims
 
 @dataclass(frozen=True)
 class Claims:
-    """What a planner's code says of itself.
+    """The claims of a planner's code about itself.
 
     Attributes:
         label: kind that it claims to be.
@@ -76,7 +76,7 @@ class PlannerApart(Confined):
 
     @property
     def claims(self) -> Claims:
-        """What the planner's code says of itself.
+        """The claims of the planner's code about itself.
 
         Raises:
             InputError: it cannot be imported, or does not take its parameters.

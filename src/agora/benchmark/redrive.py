@@ -31,7 +31,7 @@ _KEY, _COMMAND, _PATHS = "key", "command", "paths"
 
 @dataclass(frozen=True, eq=False)
 class Drive:
-    """What the planner of one robot did in an episode.
+    """The part of one robot's planner in an episode.
 
     Attributes:
         commands: (C, 3) twist at each call, vx, vy, omega in the robot's frame, m/s and rad/s, before limits and delay. A planner

@@ -14,7 +14,7 @@ from agora.wire.question import Hello, Question
 
 
 class Confined:
-    """What all planners have in common that are asked in a process of their own (`agora.planners.contained.child.Child`)."""
+    """The common part of planners that are asked in a process of their own (`agora.planners.contained.child.Child`)."""
 
     @cached_property
     def _child(self) -> Child:
