@@ -10,6 +10,8 @@ import functools
 import inspect
 import types
 import typing
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
@@ -84,6 +86,20 @@ def plug_of(kind: Any) -> Plug | None:
     return next((part for part in getattr(kind, "__metadata__", ()) if isinstance(part, Plug)), None)
 
 
+_ALONE: list[bool] = []
+"""Not empty while no component of another package is imported."""
+
+
+@contextmanager
+def own_alone(alone: bool = True) -> Iterator[None]:
+    """Within this, `load` refuses to import a component of another package, unless ``alone`` is False."""
+    _ALONE.extend([True] * alone)
+    try:
+        yield
+    finally:
+        del _ALONE[len(_ALONE) - alone :]
+
+
 @functools.cache
 def _points() -> Any:
     """The entry points of all packages; to read them takes 20 ms, so it is done once."""
@@ -113,18 +129,28 @@ def load(kind: str, name: str) -> Any:
 
     Raises:
         UnknownNameError: no such component; the message names the nearest.
-        InputError: its module cannot be imported, or holds nothing of that name; the message says in which file and line.
+        InputError: its module cannot be imported, or holds nothing of that name; the message says in which file and line. Or it is
+            of another package, within `own_alone`.
     """
     points = available(kind)
     if name not in points:
         raise UnknownNameError(KINDS[kind], name, points)
     point = points[name]
+    if _ALONE and not is_own(kind, name):
+        package = point.module.partition(".")[0]
+        raise InputError(f"{KINDS[kind]} {name!r} is of the package {package}, whose code is not let into this process")
     try:
         return point.load()
     except AgoraError:
         raise
     except (Exception, SystemExit) as error:
         raise InputError(f"{KINDS[kind]} {name!r}, {point.value}, cannot be imported: {placed(error, __file__)}") from error
+
+
+def is_own(kind: str, name: str) -> bool:
+    """Return whether the component ``name`` of a kind is Agora's own; it is not imported."""
+    point = available(kind).get(name)
+    return point is not None and point.module.partition(".")[0] == "agora"
 
 
 def summary(kind: str, name: str) -> str:

@@ -9,67 +9,25 @@ import shutil
 from pathlib import Path
 
 import pytest
+from tests.benchmark.entries import HERE, change, edit
 from typer.testing import CliRunner
 
 from agora.benchmark import store, submission, tracks
 from agora.benchmark.bench import run_all
-from agora.benchmark.entry import CHECK, ENTRY, ROWS, EntryResults, Knows, Posted, digest_of, located, read_check, read_entry
+from agora.benchmark.entry import CHECK, ENTRY, ROWS, Knows, digest_of, located
 from agora.benchmark.leaderboard import own_entries, render, write
+from agora.benchmark.posted import Posted, read_check, read_entry
 from agora.benchmark.record import RunRecord
-from agora.benchmark.request import Options, Request
+from agora.benchmark.request import Request
 from agora.benchmark.submission import Words, carry, submit
 from agora.benchmark.verification import Sample, check, missed, one_cpu_only
 from agora.cli.app import app
-from agora.config import dump, load
+from agora.config import load
 from agora.errors import InputError, ResultsError
 from agora.planners.presets import named_planner
 from agora.tasks import suite as suites
-from agora.tasks.suite import load_suite
 
-HERE = Options(workers=0)
 NAME = "<script>alert('x')</script> & <img src=x>"
-
-
-@pytest.fixture(scope="module")
-def run(tmp_path_factory):
-    """A finished run of two planners on a suite that comes with Agora, cut to two stages of two episodes."""
-    patch = pytest.MonkeyPatch()
-    whole = load_suite("single_pedestrian")
-    cut = dataclasses.replace(whole, stages=tuple(dataclasses.replace(stage, episodes=2) for stage in whole.stages[:2]))
-    for module in ("submission", "verification", "leaderboard"):
-        patch.setattr(f"agora.benchmark.{module}.load_suite", lambda name: cut if name == cut.name else load_suite(name))
-    folder = tmp_path_factory.mktemp("leaderboard") / "run"
-    run_all(Request(cut, dict(named_planner(text) for text in ("go_to_goal", "pure_pursuit:speed=0.5")), folder, HERE))
-    yield folder
-    patch.undo()
-
-
-@pytest.fixture(scope="module")
-def made(run):
-    return submit(run, run.parent / "board", words=Words(author="A. Author", description="Two lines.\nThe second."))
-
-
-@pytest.fixture
-def entry(made, tmp_path):
-    """A copy of the entry of go_to_goal."""
-    return shutil.copytree(made[0], tmp_path / "board" / made[0].name)
-
-
-def edit(folder: Path, old: str, new: str) -> Path:
-    text = (folder / ENTRY).read_text()
-    assert text.count(old) == 1, old
-    (folder / ENTRY).write_text(text.replace(old, new))
-    return folder
-
-
-def change(folder: Path, key: str, **columns: object) -> Path:
-    """Change a row, and all that says what the rows are, as somebody would who wants to be better."""
-    posted = read_entry(folder)
-    rows = [{**row, **columns} if row["key"] == key else row for row in posted.rows]
-    store.write_rows(folder / ROWS, rows)
-    entry = dataclasses.replace(posted.entry, files={**posted.entry.files, ROWS: digest_of(folder / ROWS)})
-    (folder / ENTRY).write_text(dump(dataclasses.replace(entry, results=EntryResults.of(rows))))
-    return folder
 
 
 def test_an_entry_of_each_planner_has_its_rows_and_no_other(run, made):
@@ -185,7 +143,7 @@ def test_a_replay_of_another_drive_is_found(entry, made):
     files = load(entry / ENTRY, dict)["files"]
     edit(entry, files["replays.parquet"], digest_of(kept))
     result = check(entry, Sample(1, seed=0), HERE)
-    assert {one.column for one in result.differences} == {"replays.parquet"}
+    assert {one.file for one in result.differences} == {"replays.parquet"}
 
 
 @pytest.mark.parametrize(
@@ -326,15 +284,15 @@ def test_the_command_exits_with_1_where_an_entry_differs_and_names_the_value(ent
     ask = ["submit", "--check", str(entry), "--episodes", "4", "--workers", "0"]
     answer = CliRunner().invoke(app, ask)
     assert answer.exit_code == 0
-    assert "every value the same" in answer.output
+    assert "give every value again" in answer.output
     change(entry, read_entry(entry).rows[2]["key"], jerk_max=999.25)
     answer = CliRunner().invoke(app, ask)
     assert answer.exit_code == 1
-    assert "jerk_max: 999.25 in the entry" in answer.output
+    assert "jerk_max is 999.25 there" in answer.output
     change(entry, read_entry(entry).rows[2]["key"], jerk_max=-0.25)
     answer = CliRunner().invoke(app, ask)
     assert answer.exit_code == 1
-    assert "BREAKS THE RULES, so nothing was run" in answer.output
+    assert "BREAKS THE RULES, so nothing was driven again" in answer.output
     assert "is -0.25, but cannot be below 0" in answer.output
 
 

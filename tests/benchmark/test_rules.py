@@ -11,8 +11,9 @@ import pytest
 
 from agora.benchmark import rules, shard, store, tracks, verification
 from agora.benchmark.bench import run_all
-from agora.benchmark.entry import ENTRY, REPLAYS, ROWS, TIMING, EntryResults, EntrySuite, digest_of, read_entry
+from agora.benchmark.entry import DRIVES, ENTRY, REPLAYS, ROWS, TIMING, EntryResults, EntrySuite, digest_of
 from agora.benchmark.leaderboard import render
+from agora.benchmark.posted import read_entry
 from agora.benchmark.request import Options, Request
 from agora.benchmark.submission import submit
 from agora.benchmark.verification import Sample, check
@@ -47,8 +48,9 @@ def entry(made, tmp_path):
 
 @pytest.fixture
 def never_run(monkeypatch):
-    """Nothing may be run again."""
-    monkeypatch.setattr(verification, "_run", lambda *given: pytest.fail("episodes were run"))
+    """Nothing may be driven again."""
+    for name in ("redrive", "conduct"):
+        monkeypatch.setattr(verification, name, lambda *given: pytest.fail("episodes were driven"))
 
 
 def forge(folder, rows):
@@ -57,7 +59,7 @@ def forge(folder, rows):
     store.write_rows(folder / ROWS, rows)
     store.write_rows(folder / TIMING, [{name: row[name] for name in store.IDENTITY} | {"planning_time": 0.001} for row in rows])
     (folder / REPLAYS).unlink(missing_ok=True)
-    here = {name: digest_of(folder / name) for name in (ROWS, TIMING)}
+    here = {name: digest_of(folder / name) for name in (ROWS, DRIVES, TIMING)}
     present = {column for row in rows for column in row}
     metrics = {name: version for name, version in posted.entry.pins.metrics.items() if name in present}
     pins = dataclasses.replace(posted.entry.pins, metrics=metrics)
@@ -102,7 +104,7 @@ def test_columns_that_were_deleted_are_missed(entry, never_run):
 
 def test_a_column_of_nobody_is_refused(entry, never_run):
     forge(entry, [{**row, "brilliance": 1.0} for row in read_entry(entry).rows])
-    assert check(entry, Sample(1), HERE).problems == ("column 'brilliance' is of no metric that is installed here",)
+    assert check(entry, Sample(1), HERE).problems == ("column 'brilliance' is of no metric of Agora's own",)
 
 
 def copied(rows, row, robots):
@@ -130,7 +132,7 @@ def test_a_row_copied_as_other_robots_is_found_in_one_episode_and_in_all(entry, 
         ({"outcome": "timeout"}, "reached is not outcome reached"),
         ({"outcome": "triumph"}, "outcome is none of reached, pedestrian_collision"),
         ({"reached": 0.5}, "reached of .* is 0.5, but must be 0 or 1"),
-        ({"collisions": 1.0}, "collisions is not the sum of its parts"),
+        ({"collisions": 1.0}, "collisions is not the sum of collisions_pedestrian, collisions_wall"),
         ({"collisions": 0.5}, "collisions of .* is 0.5, but must be 0, 1, 2 or more"),
         ({"spl": 1.0, "path_efficiency": 0.9}, "spl is not path_efficiency of a success"),
         ({"personal_space_compliance.robosense": 1.5}, "must be from 0 to 1"),
@@ -143,6 +145,9 @@ def test_a_row_copied_as_other_robots_is_found_in_one_episode_and_in_all(entry, 
         ({"seed": 99}, "is no row of this suite, seed and planner"),
         ({"stalled_time": 1e4}, "stalled_time is above duration"),
         ({"model": "tank"}, "model is 'tank', the robot is a jackal"),
+        ({"velocity_max": 1e6}, "velocity_max is 1000000.0 m/s, but a jackal drives at most 2 m/s"),
+        ({"path_length": 99.0, "velocity_average": None}, "path_length is 99.0 m in .* s, but a jackal drives at most 2 m/s"),
+        ({"path_length": 0.1, "path_length.taga": 0.1, "velocity_average": None}, "reached, but path_length is 0.1 m and the goal"),
         ({"final_goal_distance": 3.0}, "reached, but final_goal_distance is 3.0 m and the tolerance"),
     ],
 )  # fmt: skip
@@ -188,7 +193,7 @@ def test_a_million_rows_are_refused_before_they_are_read(entry, monkeypatch):
     count = 1_000_000
     table = pa.table({"key": pa.array(["a"] * count), "episode": pa.array(range(count), pa.int64())})
     shard.write(entry / ROWS, shard.encode(table))
-    many = dataclasses.replace(posted.entry, files={ROWS: digest_of(entry / ROWS)})
+    many = dataclasses.replace(posted.entry, files=posted.entry.files | {ROWS: digest_of(entry / ROWS)})
     (entry / ENTRY).write_text(dump(many))
     monkeypatch.setattr(shard, "read", lambda *given: pytest.fail("the rows were read"))
     with pytest.raises(InputError, match=r"rows\.parquet: holds 1000000 rows, expected at most 6"):
@@ -216,7 +221,7 @@ def test_more_recordings_than_an_entry_may_keep_are_refused(entry):
         read_entry(entry)
 
 
-def test_a_value_that_keeps_all_rules_is_found_by_running_again(entry):
+def test_a_value_that_keeps_all_rules_is_found_by_driving_again(entry):
     good, _ = reached(entry)
     rows = [{**row, "jerk_max": row["jerk_max"] * 2.0} if row["key"] == good["key"] else row for row in read_entry(entry).rows]
     forge(entry, rows)

@@ -91,7 +91,7 @@ def _bench(request: Request, token: StopToken) -> Iterator[RunEvent]:
     with opened(request.folder, record, code, before=before, episodes=episodes, resume=request.resume, repeats=again) as folder:
         jobs = jobs_for(suite, planners, folder.finished, options)
         sizes = (options.worlds, options.threads, options.slots)
-        plan = RunPlan(suite, planners, *sizes, options.trajectories, request.levels, folder.mark, options.record, token)
+        plan = RunPlan(suite, planners, *sizes, options.trajectories, request.levels, folder.mark, options.record, token=token)
         done = episodes - sum(len(job.episodes) for job in jobs)
         for event in conduct(plan, jobs, folder.path, executor, before=done):
             _write_down(event, suite, folder)

@@ -1,9 +1,9 @@
 """An entry of the leaderboard: a folder with one planner's rows of one suite, and all that somebody else needs to make them again.
 
-``entry.yaml`` says whose rows they are and pins what decides them; ``rows.parquet`` holds them, ``timing.parquet`` the planning
-times, which are measured and not compared, ``replays.parquet`` a few recordings, and ``weights/`` the files that the planner's
-configuration names by a path. ``check.yaml`` says what came out when somebody ran some of its episodes again
-(`agora.benchmark.verification`).
+``entry.yaml`` says whose rows they are and pins what decides them. ``rows.parquet`` holds them, and ``commands.parquet`` the
+commands that gave them (`agora.benchmark.redrive`). ``timing.parquet`` holds the planning times, which are measured and not
+compared, ``replays.parquet`` a few recordings, and ``weights/`` the files that the planner's configuration names by a path.
+``check.yaml`` says what came out when somebody checked it (`agora.benchmark.verification`).
 """
 
 from __future__ import annotations
@@ -12,35 +12,31 @@ import hashlib
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
 from agora import __version__
-from agora.benchmark import rules, shard, store, tracks
+from agora.benchmark.apart import Claims
 from agora.benchmark.inputs import inputs
 from agora.benchmark.machine import Machine
 from agora.benchmark.packages import packages
 from agora.benchmark.statistics import Row
-from agora.config import load
-from agora.core.recording import Recording
 from agora.engine.channels.costmap import LocalCostmap
 from agora.engine.channels.path import GlobalPath
 from agora.engine.channels.pedestrians import KnownPedestrians
 from agora.engine.wiring import Wiring
-from agora.errors import InputError, reading
 from agora.interfaces import Label
 from agora.metrics.registered import HEADLINE, metrics
 from agora.perception.perception import LEVELS, Level
-from agora.planners.presets import planner_of
 from agora.ranges import Number
 from agora.registry import Named
 from agora.tasks.suite import Suite
 
-ENTRY, CHECK, ROWS, TIMING, REPLAYS, WEIGHTS = (
+ENTRY, CHECK, ROWS, DRIVES, TIMING, REPLAYS, WEIGHTS = (
     "entry.yaml",
     "check.yaml",
     "rows.parquet",
+    "commands.parquet",
     "timing.parquet",
     "replays.parquet",
     "weights",
@@ -51,8 +47,6 @@ LARGEST_FILE = 64 * 2**20
 MOST_REPLAYS = 8
 """Most recordings of an entry."""
 
-_MOST_ROWS, _MOST_ROBOTS, _MOST_COLUMNS = 50_000, 100, 1000  # rows of an entry, of an episode; columns of a file
-_MOST_VALUES, _MOST_BYTES = 20_000_000, 2**29  # of a file, decoded
 _LONGEST = {"name": 80, "author": 200, "description": 2000}
 
 
@@ -155,16 +149,16 @@ class Pins:
         Raises:
             InputError: a file of the suite or the planner cannot be read.
         """
-        present = set(columns)
-        measured = [metric for metric in metrics() if metric.name in present]
+        present, claims = set(columns), Claims.of(planner)
+        measured = [metric for metric in metrics(own=True) if metric.name in present]
         return Pins(
             __version__,
-            packages(suite, planner, measured),
-            planner.part.declares.label,
+            dict(sorted((packages(suite, measured) | claims.packages).items())),
+            claims.label,
             Knows.of(planner, told),
             {metric.name: metric.version for metric in measured if metric.version != 1},
             inputs(suite),
-            {_portable(name, folder): digest for name, digest in inputs(planner).items()},
+            {_portable(name, folder): digest for name, digest in claims.files.items()},
         )
 
 
@@ -217,7 +211,7 @@ class Entry:
     files: dict[str, str]
     author: str = ""
     description: str = ""
-    format: Literal[1] = 1
+    format: Literal[2] = 2
 
     def __post_init__(self) -> None:
         for key, most in _LONGEST.items():
@@ -234,19 +228,36 @@ class Entry:
 
 @dataclass(frozen=True)
 class Difference:
-    """A value that differs when its episode is run again.
+    """A value in a file that did not come out again.
 
     Attributes:
+        file: name of the file.
         key: key of the row.
         column: column of the value.
-        entry: the value in the entry, in words.
+        entry: the value in the file, in words.
         here: the value here, in words.
     """
 
+    file: str
     key: str
     column: str
     entry: str
     here: str
+
+    def __str__(self) -> str:
+        return f"{self.file}: {self.key}: {self.column} is {self.entry} there and {self.here} here"
+
+
+def differences(file: str, theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> Iterable[Difference]:
+    """Yield the differences between a row of a file and the same row here, to the bit; first those that say most."""
+    for column in dict.fromkeys(["outcome", "duration", *theirs, *ours]):
+        value, here = theirs.get(column), ours.get(column)
+        if column not in theirs and here is not None:
+            yield Difference(file, theirs["key"], column, "no such column", repr(here))
+        elif column not in ours and value is not None:
+            yield Difference(file, theirs["key"], column, repr(value), "no such column")
+        elif repr(value) != repr(here):  # which tells 0.0 from -0.0
+            yield Difference(file, theirs["key"], column, repr(value), repr(here))
 
 
 @dataclass(frozen=True)
@@ -259,10 +270,10 @@ class Check:
         agora: version of Agora that checked.
         machine: machine that checked.
         seed: seed of the draw of episodes.
-        episodes: number of episodes that were run again; 0 where there is a problem.
+        driven: number of rows whose recorded commands were driven again; 0 where there is a problem.
+        episodes: number of episodes that the planner drove again; 0 where there was a problem or a difference before.
         of: number of episodes in the entry.
-        replays: number of recordings that were compared.
-        problems: rules that the rows break, so that nothing was run.
+        problems: rules that the entry breaks, so that nothing was driven.
         differences: values that differed.
     """
 
@@ -271,9 +282,9 @@ class Check:
     agora: str
     machine: Machine
     seed: int
+    driven: Number
     episodes: Number
     of: Number
-    replays: Number
     problems: tuple[str, ...] = ()
     differences: tuple[Difference, ...] = ()
 
@@ -281,143 +292,6 @@ class Check:
     def agrees(self) -> bool:
         """True where all values came out the same."""
         return not self.problems and not self.differences
-
-
-@dataclass(frozen=True)
-class Posted:
-    """An entry with its folder, the contents of its ``entry.yaml``, and all its rows in the order of the suite."""
-
-    folder: Path
-    entry: Entry
-    rows: Sequence[Row]
-
-    @cached_property
-    def planner(self) -> Named:
-        """The planner, built.
-
-        Raises:
-            InputError: it is not installed here, or does not have such parameters.
-        """
-        place = f"{self.folder / ENTRY}: planner.configuration"
-        try:
-            return planner_of(located(self.entry.planner.configuration, self.folder), place)
-        except InputError as error:
-            needs = ", ".join(f"{name} {version}" for name, version in self.entry.pins.packages.items())
-            raise InputError(f"{error}\n{self.folder}: the entry was made with {needs}") from error
-
-    def problems(self) -> list[str]:
-        """Return the problems of the rows (`agora.benchmark.rules`): rows of another suite, impossible values, a wrong summary."""
-        found = list(rules.of_plan(self.rows, self.entry.suite, self.entry.planner.label))
-        found += rules.of_columns(self.rows) if self.entry.pins.agora == __version__ else ()
-        found += rules.of_values(self.rows)
-        if not found and EntryResults.of(self.rows) != self.entry.results:
-            found.append("results are not those of the rows")
-        return found
-
-
-def read_claims(folder: Path) -> Entry:
-    """Read the claims of an entry, without its rows.
-
-    Raises:
-        InputError: the file is missing or damaged.
-    """
-    if not (folder / ENTRY).is_file():
-        raise InputError(f"{folder}: no {ENTRY}; expected the folder of an entry (agora submit makes one)")
-    return load(folder / ENTRY, Entry)
-
-
-def read_entry(folder: Path) -> Posted:
-    """Read an entry.
-
-    Raises:
-        InputError: a file is missing, damaged, or not the one that ``entry.yaml`` names.
-    """
-    entry = read_claims(folder)
-    for name, digest in entry.files.items():
-        path = folder / name
-        if not path.resolve().is_relative_to(folder.resolve()) or not path.is_file():
-            raise InputError(f"{folder / ENTRY}: files.{name}: there is no such file in the entry")
-        if path.stat().st_size > LARGEST_FILE:
-            raise InputError(f"{path}: expected a file of at most {LARGEST_FILE // 2**20} MiB")
-        if digest_of(path) != digest:
-            raise InputError(f"{path}: was changed since the entry was made: its digest is not that of files.{name} in {ENTRY}")
-    if ROWS not in entry.files:
-        raise InputError(f"{folder / ENTRY}: files: expected {ROWS} among them")
-    episodes = sum(stage.episodes for stage in entry.suite.stages.values())
-    if not entry.results.rows <= min(_MOST_ROWS, _MOST_ROBOTS * episodes):
-        raise InputError(f"{folder / ENTRY}: results.rows is {entry.results.rows}, too many for {episodes} episodes")
-    for name in {ROWS, TIMING} & entry.files.keys():
-        _refuse_large(folder / name, entry.results.rows, _MOST_VALUES)
-    if REPLAYS in entry.files:
-        _refuse_large(folder / REPLAYS, MOST_REPLAYS, _MOST_VALUES)
-    places = {name: number for number, name in enumerate(entry.suite.stages)}
-    rows = sorted(read_shard(folder / ROWS), key=lambda row: (places.get(row["stage"], 0), row["episode"], row["robot"]))
-    for row in rows:
-        if not isinstance(row.get("outcome"), str) or row.get("pedestrians") not in LEVELS:
-            raise InputError(f"{folder / ROWS}: row {row['key']!r} has no outcome, or a level of perception that nobody knows")
-    return Posted(folder, entry, rows)
-
-
-def _refuse_large(path: Path, rows: int, values: int) -> None:
-    """Make sure, before it is read, that a shard holds as much as it may at most.
-
-    Raises:
-        InputError: it holds more.
-    """
-    with reading(path, "rows of an entry"):
-        found = shard.extent(path)
-    for what, count, most in (
-        ("rows", found.rows, rows),
-        ("columns", found.columns, _MOST_COLUMNS),
-        ("values", found.values, values),
-        ("bytes", found.size, _MOST_BYTES),
-    ):
-        if count > most:
-            raise InputError(f"{path}: holds {count} {what}, expected at most {most}")
-
-
-def read_check(posted: Posted) -> Check | None:
-    """Return the result of the check of the entry as it is now; None where it was not checked.
-
-    Raises:
-        InputError: ``check.yaml`` is wrong.
-    """
-    path = posted.folder / CHECK
-    check = load(path, Check) if path.is_file() else None
-    return check if check is not None and check.entry == digest_of(posted.folder / ENTRY) else None
-
-
-def read_shard(path: Path) -> list[dict[str, Any]]:
-    """Return the rows of one file of an entry.
-
-    Raises:
-        InputError: it is damaged, or holds other things than rows.
-    """
-    with reading(path, "rows of an entry"):
-        read = next(iter(store.shards(path)))
-    if read.problem:
-        raise InputError(f"{path}: {read.problem}")
-    for row in read.rows:
-        if not all(isinstance(row.get(name), int if name in ("episode", "seed", "robot") else str) for name in store.IDENTITY):
-            raise InputError(f"{path}: a row lacks one of {', '.join(store.IDENTITY)}")
-    store.check_unique(read.rows, path)
-    return read.rows
-
-
-def read_replays(posted: Posted) -> dict[str, Recording]:
-    """The recordings of an entry by the keys of its rows, without maps.
-
-    Raises:
-        InputError: the file is damaged, or has a recording without a row.
-    """
-    path = posted.folder / REPLAYS
-    if REPLAYS not in posted.entry.files:
-        return {}
-    with reading(path, "recordings"):
-        kept = tracks.read_recordings(path)
-    if strange := set(kept) - {row["key"] for row in posted.rows}:
-        raise InputError(f"{path}: holds a recording of {min(strange)!r}, of which there is no row")
-    return kept
 
 
 def digest_of(path: Path) -> str:

@@ -26,7 +26,7 @@ from agora.errors import AgoraError, InputError, StoppedError, in_words
 from agora.interfaces import Done, Event, Finished, Metric, Progress, Watch
 from agora.metrics.registered import metrics
 from agora.perception.perception import Level, Perception
-from agora.registry import Named
+from agora.registry import Named, own_alone
 from agora.tasks.suite import Suite
 
 if TYPE_CHECKING:
@@ -82,6 +82,7 @@ class RunPlan:
         pedestrians: level of perception of planners by label; the stage's own where a label is missing.
         run: mark of the run's shards (`agora.benchmark.record.RunRecord.id`).
         record: names of channels whose readings the recordings keep.
+        own: whether rows have Agora's own metrics alone, and no other package is imported where the worlds are.
         token: asks the process of the benchmark to stop.
     """
 
@@ -94,6 +95,7 @@ class RunPlan:
     pedestrians: dict[str, Level] = field(default_factory=dict)
     run: str = ""
     record: tuple[str, ...] = ()
+    own: bool = False
     token: StopToken = field(default_factory=StopToken, compare=False, repr=False)
 
     def told(self, job: Job) -> Perception:
@@ -113,7 +115,7 @@ class RunPlan:
 
     def shard(self, watch: Watch = _UNWATCHED) -> ShardRows:
         """A shard of the run, without rows yet, whose metrics are computed under a watch."""
-        return ShardRows([_watched(one, watch) for one in metrics()], self.trajectories, self.run)
+        return ShardRows([_watched(one, watch) for one in metrics(own=self.own)], self.trajectories, self.run)
 
     def ended(
         self, job: Job, episode: int, start: Start, recordings: Sequence[Recording], beside: Mapping[str, str] = _NOTHING
@@ -147,7 +149,11 @@ class RunPlan:
 
         An episode that cannot be put together, or in which something but the planner raises, is given up; the others are run.
         """
-        watch = self._stoppable(watch)
+        with own_alone(self.own):
+            yield from self._events(job, self._stoppable(watch))
+
+    def _events(self, job: Job, watch: Watch) -> Iterator[Event]:
+        """Run a job; see `__call__`."""
         stage, planner, all_starts = self.suite.stage(job.stage), self.planners[job.planner].part, self.starts(job)
         starts = {k: start for k, start in all_starts.items() if not isinstance(start, str)}
         given_up = {k: why for k, why in all_starts.items() if isinstance(why, str)}
@@ -229,7 +235,7 @@ def _play(
             unmade=job.unmade,
         )
         rows = plan.shard(watch)
-        ended = episodes if not plan.suite.stage(job.stage).counterfactual else _compared(episodes, conditions, watch)
+        ended = episodes if not plan.suite.stage(job.stage).counterfactual else compared(episodes, conditions, watch)
         for index, recordings in ended:
             rows.add(plan.ended(job, job.episodes[index], starts[job.episodes[index]], recordings))
             yield _Ended(len(rows.episodes))
@@ -251,7 +257,7 @@ def _play(
             yield _Ended(number + event.count) if isinstance(event, _Ended) else event
 
 
-def _compared(episodes: Episodes, conditions: Conditions, watch: Watch) -> Iterator[tuple[int, list[Recording]]]:
+def compared(episodes: Episodes, conditions: Conditions, watch: Watch = _UNWATCHED) -> Iterator[tuple[int, list[Recording]]]:
     """Episodes that ended, with where their pedestrians would have been without robots."""
     ended = list(episodes)
     starts = [episodes.starts[index] for index, _ in ended]

@@ -18,8 +18,9 @@ import numpy as np
 
 from agora import __version__
 from agora.benchmark import tables
-from agora.benchmark.entry import CHECK, ENTRY, TIMING, Check, Posted, read_check, read_entry, read_replays, read_shard
+from agora.benchmark.entry import CHECK, ENTRY, Check
 from agora.benchmark.headline import headline
+from agora.benchmark.posted import Posted, read_check, read_entry, read_replays
 from agora.benchmark.report import ARROWS, rank_lines
 from agora.benchmark.statistics import Row
 from agora.config import dump
@@ -174,11 +175,8 @@ def _named(members: Sequence[Posted], numbers: Iterable[int]) -> list[_Shown]:
         check = read_check(one)
         wrong = "; ".join(one.problems())
         if not wrong and check is not None and not check.agrees:
-            first = check.differences[0] if check.differences else None
-            where = f", {first.column} of {first.key} first" if first else ""
-            wrong = (
-                f"did not come out again when it was checked on {check.when}: {'; '.join(check.problems) or 'values differ'}{where}"
-            )
+            wrong = f"did not come out again when it was checked on {check.when}: "
+            wrong += "; ".join(check.problems) or f"{len(check.differences)} values differ, first {check.differences[0]}"
         shown.append(_Shown(name, one, check, number, wrong))
     return shown
 
@@ -247,12 +245,7 @@ def _ranks(shown: Sequence[_Shown], rows: Sequence[Row]) -> dict[str, dict[int, 
 
 def _calls(one: _Shown) -> Mapping[str, Array]:
     """Mean planning times, s, by the keys of rows on the page."""
-    path = one.posted.folder / TIMING
-    if TIMING not in one.posted.entry.files:
-        return {}
-    times = {one.key(row): row.get("planning_time") for row in read_shard(path)}
-    if not all(value is None or isinstance(value, float) for value in times.values()):
-        raise InputError(f"{path}: column 'planning_time' does not hold numbers")
+    times = {one.key(row): row.get("planning_time") for row in one.posted.timing}
     return {key: np.array([value]) for key, value in times.items() if value is not None}
 
 
@@ -305,10 +298,9 @@ def _checked(check: Check | None) -> str:
     """A check in words."""
     if check is None:
         return "none of this entry as it is"
-    replays = f" and {check.replays} replays" if check.replays else ""
     return (
-        f"{check.episodes} of {check.of} episodes{replays} were run again on {check.when} with Agora {check.agora}, commit "
-        f"{check.machine.commit}, on {check.machine.cpu}"
+        f"the recorded commands of {check.driven} rows were driven again, and {check.episodes} of {check.of} episodes by the "
+        f"planner, on {check.when} with Agora {check.agora}, commit {check.machine.commit}, on {check.machine.cpu}"
     )
 
 

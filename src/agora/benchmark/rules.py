@@ -36,6 +36,7 @@ _PARTS_OF_THE_TIME = (
     "time_in_private_zone",
     "time_seen_by_pedestrians",
 )
+_FASTER = 1.5  # times its top speed: a robot that a simulator moves may overshoot
 _REACHED = 1e-4  # m, by which a place in single precision may be off
 
 
@@ -63,18 +64,32 @@ def of_plan(rows: Sequence[Row], suite: EntrySuite, label: str) -> Iterator[str]
 
 
 def of_columns(rows: Sequence[Row]) -> Iterator[str]:
-    """Yield which columns there should not be, or should be and are not, with the metrics that are installed."""
+    """Yield which columns there should not be, or should be and are not: Agora's own metrics, which everybody has."""
     there = {column for row in rows for column in row}
-    wanted = {*store.IDENTITY, *BESIDE, *(metric.name for metric in metrics() if metric.name not in TIMING)}
+    wanted = {*store.IDENTITY, *BESIDE, *(metric.name for metric in metrics(own=True) if metric.name not in TIMING)}
     if lost := sorted(wanted - there - {"reason"}):
         yield f"{len(lost)} columns are missing, {', '.join(lost[:3])}{' ...' if len(lost) > 3 else ''}"
     if more := sorted(there - wanted):
-        yield f"column {more[0]!r} is of no metric that is installed here"
+        yield f"column {more[0]!r} is of no metric of Agora's own"
+
+
+def of_timing(timing: Sequence[Row], rows: Sequence[Row]) -> Iterator[str]:
+    """Yield the problems of the planning times of rows: other rows, other columns, or values that cannot be."""
+    if sorted(row["key"] for row in timing) != sorted(row["key"] for row in rows):
+        yield "its rows are not those of the entry"
+    if strange := sorted({column for row in timing for column in row} - {*store.IDENTITY, *TIMING}):
+        yield f"column {strange[0]!r} is no planning time"
+    for metric in (metric for metric in metrics(own=True) if metric.name in TIMING):
+        for row in timing:
+            value = row.get(metric.name)
+            if value is not None and not (_is_number(value) and metric.takes(value)):
+                yield f"{metric.name} of {row['key']!r} is {value!r}, but {_words(metric)}"
+                break
 
 
 def of_values(rows: Sequence[Row]) -> Iterator[str]:
     """Yield which values cannot be, alone or beside others of their row."""
-    measured = [metric for metric in metrics() if metric.name not in TIMING]
+    measured = [metric for metric in metrics(own=True) if metric.name not in TIMING]
     texts = [
         metric.name for metric in measured if not all(row.get(metric.name) is None or _is_number(row[metric.name]) for row in rows)
     ]
@@ -125,9 +140,16 @@ def _beside(row: Row, begun: Start, robot: RobotStart) -> str:
         return f"duration is {row['duration']!r} s, but the time limit is {begun.timeout:g} s"
     if _reached(row) and row["final_goal_distance"] > begun.goal_tolerance + _REACHED:
         return f"reached, but final_goal_distance is {row['final_goal_distance']!r} m and the tolerance {begun.goal_tolerance:g} m"
+    fastest, at_most = _FASTER * robot.model.top_speed, f"a {robot.model.name} drives at most {robot.model.top_speed:.6g} m/s"
+    if row["path_length"] > fastest * row["duration"] + _REACHED:
+        return f"path_length is {row['path_length']!r} m in {row['duration']!r} s, but {at_most}"
+    if row.get("velocity_max") is not None and row["velocity_max"] > fastest + _REACHED:
+        return f"velocity_max is {row['velocity_max']!r} m/s, but {at_most}"
     if len(robot.goals) > 1:
         return ""
     away = math.dist(robot.pose[:2], robot.goals[-1][:2])
+    if _reached(row) and row["path_length"] < away - begun.goal_tolerance - _REACHED:
+        return f"reached, but path_length is {row['path_length']!r} m and the goal {away:.6g} m from the start"
     for metric, ratio in (("path_length", "path_length_ratio"), ("final_goal_distance", "goal_traversal_ratio")):
         if row.get(ratio) is not None and not _equal(row[metric], row[ratio] * away, 1e-4):
             return f"{ratio} is {row[ratio]!r}, but {metric} is {row[metric]!r} m and the goal {away:.6g} m from the start"
@@ -205,7 +227,12 @@ _AMONG = (
     _ends("out_of_map", "out_of_map"),
     _ends("failure_wall_collision", "wall_collision"),
     *(_touches(outcome, party) for outcome, party in _PARTIES.items()),
-    _is("collisions", lambda row: sum(row[party] for party in _PARTIES.values()), "the sum of its parts", *_PARTIES.values()),
+    _is(
+        "collisions",
+        lambda row: sum(row[party] for party in _PARTIES.values()),
+        f"the sum of {', '.join(_PARTIES.values())}",
+        *_PARTIES.values(),
+    ),
     _is("success", lambda row: _reached(row) and row["collisions"] == 0.0, "reached without contact", "collisions"),
     _is("success_k2", lambda row: _reached(row) and row["collisions"] < 2.0, "reached with fewer than 2 contacts", "collisions"),
     _is("success_k3", lambda row: _reached(row) and row["collisions"] < 3.0, "reached with fewer than 3 contacts", "collisions"),

@@ -16,6 +16,7 @@ from agora.benchmark import store, tracks
 from agora.benchmark.account import account
 from agora.benchmark.begun import code_change, difference_of
 from agora.benchmark.entry import (
+    DRIVES,
     ENTRY,
     LARGEST_FILE,
     REPLAYS,
@@ -34,6 +35,7 @@ from agora.benchmark.failures import choose
 from agora.benchmark.inputs import difference, inputs, named_file
 from agora.benchmark.kept import recordings
 from agora.benchmark.packages import packages
+from agora.benchmark.redrive import Drive, write_drives
 from agora.benchmark.run_folder import RunFolder
 from agora.benchmark.statistics import Row
 from agora.config import dump, plain
@@ -67,7 +69,8 @@ def submit(
 ) -> list[Path]:
     """Make an entry of each planner of a run, ``folder/SUITE/NAME``, and return their folders.
 
-    Of a run with ``--counterfactual`` it holds what the run without would have: not what robots did to people.
+    Of a run with ``--counterfactual`` it holds what the run without would have: not what robots did to people. Metrics of other
+    packages are left out, too.
 
     Args:
         results: folder of the run.
@@ -101,8 +104,10 @@ def submit(
             raise ResultsError(f"{place}: is there already; move it away, or choose another name")
     stages = list(run.record.planned or {})
     effects = {metric.name for metric in metrics() if metric.group == "effect"}
+    others = {metric.name for metric in metrics()} - {metric.name for metric in metrics(own=True)}
     for label, place in places.items():
-        mine = [{k: None if k in effects else v for k, v in row.items()} for row in found.rows if row["planner"] == label]
+        every_row = [row for row in found.rows if row["planner"] == label]
+        mine = [{k: None if k in effects else v for k, v in row.items() if k not in others} for row in every_row]
         rows = sorted(mine, key=lambda r: (stages.index(str(r["stage"])), r["episode"]))
         named = Words(words.name or label, words.author, words.description)
         _write(_Made(run, suite, label, configurations[label], rows), place, named, replays)
@@ -179,10 +184,15 @@ def _fill(made: _Made, folder: Path, words: Words, replays: int) -> None:
     """Put the files of an entry into its folder, ``entry.yaml`` last."""
     store.write_rows(folder / ROWS, made.rows)
     store.write_rows(folder / TIMING, _timing(made))
-    played = recordings(made.run.path, choose(made.rows, replays))
-    kept = {key: replace(recording, undisturbed=None) for key, recording in played.items()}
-    if kept:
-        tracks.write_recordings(folder / REPLAYS, kept)
+    recorded = recordings(made.run.path, [row["key"] for row in made.rows])
+    if lost := [row["key"] for row in made.rows if row["key"] not in recorded]:
+        raise InputError(
+            f"{made.run.path}: no recording of {lost[0]!r} was kept; an entry has the commands of all (--trajectories all)"
+        )
+    write_drives(folder / DRIVES, {row["key"]: Drive.of(recorded[row["key"]]) for row in made.rows})
+    played = {key: recorded[key] for key in choose(made.rows, replays)}
+    if played:
+        tracks.write_recordings(folder / REPLAYS, {k: replace(one, undisturbed=None, sensors={}) for k, one in played.items()})
     configuration = carry(made.configuration, folder)
     planner = planner_of(located(configuration, folder), "planner")
     told = [row["pedestrians"] for row in made.rows]

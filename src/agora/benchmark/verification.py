@@ -1,49 +1,58 @@
-"""Checks entries of the leaderboard: runs some of their episodes again, here, and compares every value exactly."""
+"""Checks entries of the leaderboard: drives all recorded commands again, and has the planner drive some episodes again, here.
+
+Every value is compared exactly. The commands are driven by the engine alone, so they show a row that was edited, and a planner that
+changed the world while it drove. The planner shows commands that it never gave. No package but Agora is imported in the process of
+the world: a planner of another one is asked in a process of its own (`agora.benchmark.apart`).
+"""
 
 from __future__ import annotations
 
 import math
 import secrets
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from agora import __version__
 from agora.benchmark import rules, store, tracks
+from agora.benchmark.apart import PlannerApart, addresses
 from agora.benchmark.begun import difference_of
 from agora.benchmark.conductor import conduct
 from agora.benchmark.entry import (
     CHECK,
+    DRIVES,
     ENTRY,
     REPLAYS,
+    ROWS,
     Check,
     Difference,
     Entry,
     EntrySuite,
     Pins,
-    Posted,
+    differences,
     digest_of,
-    read_claims,
-    read_entry,
-    read_replays,
 )
 from agora.benchmark.events import Advanced, GivenUp
 from agora.benchmark.job import Job, RunPlan, key_of
 from agora.benchmark.machine import Machine
 from agora.benchmark.packages import OWN
+from agora.benchmark.posted import Posted, read_claims, read_entry, read_replays
+from agora.benchmark.redrive import Drive, redrive, same
 from agora.benchmark.request import Options
 from agora.config import dump, plain
 from agora.errors import InputError, ResultsError
 from agora.files import write_whole
+from agora.registry import own_alone
 from agora.seeds import Stream
 from agora.tasks.suite import Suite, load_suite, with_seed
 
 __all__ = ["Sample", "check"]
 
-_MOST_DIFFERENCES = 100
+_MOST_DIFFERENCES, _MOST_OF_A_ROW = 100, 10
 
 
 @dataclass(frozen=True)
@@ -64,54 +73,68 @@ def check(
     sample: Sample | None = None,
     options: Options | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
+    *,
+    connect: bool = False,
 ) -> Check:
-    """Check an entry's rows by rules; if they keep them, run a sample of the episodes again, and those of the replays.
+    """Check an entry: its rows by rules, then its recorded commands, then the planner on a sample of the episodes.
+
+    What fails ends the check: the planner drives only if all commands give their rows.
 
     Args:
         folder: folder of the entry; ``check.yaml`` is written there.
         sample: draw of the episodes.
         options: options of the run.
         progress: called with the number of finished episodes and of all.
+        connect: whether a planner may connect to an address that the entry names.
 
     Raises:
         InputError: the entry is damaged, or cannot be run here as it was made: another version of Agora, of the suite or of a
-            package, other files, or a planner that is not installed. Nothing is written.
+            package, other files, or a planner that is not installed, that cannot be confined, or that connects to an address.
+            Nothing is written.
         ResultsError: ``check.yaml`` cannot be written.
     """
-    sample, options = sample or Sample(), replace(options or Options(), trajectories="all")
+    with own_alone():
+        result = _check(folder, sample or Sample(), replace(options or Options(), trajectories="all"), progress, connect)
+    try:
+        write_whole(folder / CHECK, dump(result))
+    except OSError as error:
+        raise ResultsError(f"{folder / CHECK}: cannot be written: {error.strerror or error}") from error
+    return result
+
+
+def _check(folder: Path, sample: Sample, options: Options, progress: Callable[[int, int], None], connect: bool) -> Check:
+    """Return the result of the check of an entry."""
     suite = _suite_of(read_claims(folder), folder / ENTRY)
     posted = read_entry(folder)
+    if not connect and (places := addresses(posted.entry.planner.configuration)):
+        raise InputError(f"{folder / ENTRY}: planner: it is a program at {places[0]}; --connect connects to it, if you trust it")
     _check_pins(posted, suite)
     problems = posted.problems()
     problems += [] if problems else rules.of_starts(posted.rows, suite.start)
     seed = secrets.randbelow(2**31) if sample.seed is None else sample.seed
     order = Stream(suite.name, seed, "leaderboard").permutation(len(posted.entry.suite.episodes))
     drawn = [posted.entry.suite.episodes[k] for k in order[: sample.episodes]]
-    theirs = {key: tracks.encode_recordings({key: recording}) for key, recording in read_replays(posted).items()}
-    played = [(row["stage"], row["episode"]) for row in posted.rows if row["key"] in theirs]
-    again = [] if problems else list(dict.fromkeys([*drawn, *(one for one in played if one in set(posted.entry.suite.episodes))]))
-    found = list[Difference]()
+    total, found = len(order) + len(drawn), list[Difference]()
+    for count, some in () if problems else _driven(posted, suite, options):
+        found += some
+        progress(count, total)
+        if len(found) >= _MOST_DIFFERENCES:
+            break
+    again = [] if problems or found else drawn
     if again:
-        rows, recordings = _run(posted, suite, again, options, progress)
-        found = [one for episode in again for one in _compared(posted, suite, episode, rows)]
-        found += [Difference(key, REPLAYS, "another recording", "") for key, data in theirs.items() if recordings.get(key) != data]
-    result = Check(
+        found += _planned(posted, suite, again, options, lambda done, _: progress(len(order) + done, total))
+    return Check(
         entry=digest_of(folder / ENTRY),
         when=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         agora=__version__,
         machine=Machine.here(),
         seed=seed,
-        episodes=len(drawn) if again else 0,
+        driven=0 if problems else len(posted.rows),
+        episodes=len(again),
         of=len(order),
-        replays=len(theirs) if again else 0,
         problems=tuple(problems[:_MOST_DIFFERENCES]),
         differences=tuple(found[:_MOST_DIFFERENCES]),
     )
-    try:
-        write_whole(folder / CHECK, dump(result))
-    except OSError as error:
-        raise ResultsError(f"{folder / CHECK}: cannot be written: {error.strerror or error}") from error
-    return result
 
 
 def missed(altered: int, episodes: int, of: int) -> float:
@@ -134,7 +157,12 @@ def _suite_of(entry: Entry, place: Path) -> Suite:
     suite = with_seed(load_suite(_name_of(entry.suite.name, place)), entry.suite.seed)
     if (here := EntrySuite.of(suite)) != entry.suite:
         raise InputError(f"{place}: {difference_of(plain(entry.suite), plain(here), 'suite')}")
-    return suite
+    return without_effects(suite)
+
+
+def without_effects(suite: Suite) -> Suite:
+    """A suite whose episodes are not run once more without robots: an entry does not say what robots did to people."""
+    return replace(suite, stages=tuple(replace(stage, counterfactual=False) for stage in suite.stages))
 
 
 def _check_pins(posted: Posted, suite: Suite) -> None:
@@ -165,19 +193,72 @@ def _name_of(name: str, place: Path) -> str:
     return name
 
 
-def _run(
-    posted: Posted, suite: Suite, episodes: Sequence[tuple[str, int]], options: Options, progress: Callable[[int, int], None]
-) -> tuple[dict[str, dict[str, Any]], dict[str, bytes]]:
-    """Rows by key of episodes that are run again, and their recordings as bytes.
+def _driven(posted: Posted, suite: Suite, options: Options) -> Iterator[tuple[int, list[Difference]]]:
+    """Drive the recorded commands of all episodes, and yield how many are done, and the differences of the last ones."""
+    rows, replays, done = {row["key"]: row for row in posted.rows}, read_replays(posted), 0
+    plan, label = _plan_of(posted, suite, options), posted.entry.planner.label
+    for stage, planned in posted.entry.suite.stages.items():
+        for first in range(0, planned.episodes, options.batch):
+            some, found = tuple(range(first, min(first + options.batch, planned.episodes))), list[Difference]()
+            for row, recording in redrive(plan, Job(stage, label, some), posted.drives):
+                key = row["key"]
+                theirs, told = rows[key], Drive.of(recording)
+                found += _first(theirs, {**row, "failure": theirs["failure"] if row["failure"] else ""})
+                if part := posted.drives[key].differs(told):
+                    counts = (f"of {len(drive.commands)} calls" for drive in (posted.drives[key], told))
+                    found.append(Difference(DRIVES, key, part, *counts))
+                if key in replays and not same(replays[key], recording):
+                    found.append(Difference(REPLAYS, key, "the recording", "another one", "the one of its commands"))
+            done += len(some)
+            yield done, found
+
+
+def _plan_of(posted: Posted, suite: Suite, options: Options) -> RunPlan:
+    """The plan of an entry's run, whose rows have Agora's own metrics."""
+    label, level = posted.entry.planner.label, posted.entry.planner.pedestrians
+    sizes = (options.worlds, options.threads, options.slots)
+    return RunPlan(suite, {label: posted.planner}, *sizes, "all", {label: level} if level else {}, own=True)
+
+
+def _planned(
+    posted: Posted,
+    suite: Suite,
+    episodes: Sequence[tuple[str, int]],
+    options: Options,
+    progress: Callable[[int, int], None],
+) -> list[Difference]:
+    """Have the planner drive episodes, and return the differences of their rows and commands.
 
     Raises:
         ResultsError: an episode could not be run.
     """
-    label, level = posted.entry.planner.label, posted.entry.planner.pedestrians
-    jobs = [Job(stage, label, tuple(k for s, k in episodes if s == stage)) for stage in posted.entry.suite.stages]
-    plan = RunPlan(
-        suite, {label: posted.planner}, options.worlds, options.threads, options.slots, "all", {label: level} if level else {}
-    )
+    plan, label, found = _plan_of(posted, suite, options), posted.entry.planner.label, list[Difference]()
+    rows, told = _run(plan, label, episodes, options, progress, posted.folder)
+    apart = isinstance(plan.planners[label].part, PlannerApart)
+    for row in (row for row in posted.rows if (row["stage"], row["episode"]) in set(episodes)):
+        key = row["key"]
+        ours = rows[key]
+        words = {"failure": row["failure"]} if apart and row["failure"] and ours["failure"] else {}  # a process has other words
+        found += _first(row, {**ours, **words})
+        if part := posted.drives[key].differs(told[key]):
+            found.append(Difference(DRIVES, key, part, "other than the planner gives", "another"))
+    return found
+
+
+def _run(
+    plan: RunPlan,
+    label: str,
+    episodes: Sequence[tuple[str, int]],
+    options: Options,
+    progress: Callable[[int, int], None],
+    place: Path,
+) -> tuple[dict[str, dict[str, Any]], dict[str, Drive]]:
+    """Rows and commands by key of episodes that the planner drives again.
+
+    Raises:
+        ResultsError: an episode could not be run.
+    """
+    jobs = [Job(stage.name, label, tuple(k for s, k in episodes if s == stage.name)) for stage in plan.suite.stages]
     options.runs.prepare()
     with TemporaryDirectory() as scratch:
         work, folder = [job for job in jobs if job.episodes], Path(scratch)
@@ -187,34 +268,14 @@ def _run(
                 case Advanced(done, _):
                     progress(done, len(episodes))
                 case GivenUp(stage, planner, episode, reason):
-                    lost.append(f"{key_of(suite, stage, episode, planner, 0)}: {reason}")
+                    lost.append(f"{key_of(plan.suite, stage, episode, planner, 0)}: {reason}")
         if lost:
-            raise ResultsError(f"{posted.folder}: an episode could not be run: {'; '.join(lost)}")
+            raise ResultsError(f"{place}: an episode could not be run: {'; '.join(lost)}")
         rows = {row["key"]: row for row in store.read_rows(folder / "episodes")}
-        kept = {
-            k: one
-            for path in sorted((folder / "trajectories").glob("*.parquet"))
-            for k, one in tracks.read_recordings(path).items()
-        }
-    return rows, {key: tracks.encode_recordings({key: recording}) for key, recording in kept.items()}
+        paths = sorted((folder / "trajectories").glob("*.parquet"))
+        return rows, {key: Drive.of(one) for path in paths for key, one in tracks.read_recordings(path).items()}
 
 
-def _compared(
-    posted: Posted, suite: Suite, episode: tuple[str, int], rows: Mapping[str, Mapping[str, Any]]
-) -> Iterable[Difference]:
-    """Yield the differences between the rows of an episode in the entry and here."""
-    theirs = {row["key"]: row for row in posted.rows if (row["stage"], row["episode"]) == episode}
-    start = key_of(suite, *episode, posted.entry.planner.label, 0).removesuffix("0")
-    ours = {key: row for key, row in rows.items() if key.startswith(start)}
-    for key in dict.fromkeys([*theirs, *ours]):
-        if key not in theirs or key not in ours:
-            yield Difference(key, "key", "a row" if key in theirs else "no row", "a row" if key in ours else "no row")
-            continue
-        for column in dict.fromkeys([*theirs[key], *ours[key]]):
-            value, here = theirs[key].get(column), ours[key].get(column)
-            if column not in theirs[key] and here is not None:
-                yield Difference(key, column, "no such column", repr(here))
-            elif column not in ours[key] and value is not None:
-                yield Difference(key, column, repr(value), "no such column")
-            elif repr(value) != repr(here):  # which tells 0.0 from -0.0
-                yield Difference(key, column, repr(value), repr(here))
+def _first(theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> Iterable[Difference]:
+    """The first differences between a row of an entry and the same row here."""
+    return islice(differences(ROWS, theirs, ours), _MOST_OF_A_ROW)

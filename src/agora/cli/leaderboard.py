@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from agora.cli.differing import LINES, lines
 from agora.cli.given import refuse
 
 if TYPE_CHECKING:
@@ -32,8 +33,9 @@ def submit(
         int | None, typer.Option(help="With --check: of the draw; by default one that nobody can foresee.", min=0)
     ] = None,
     workers: Annotated[int, typer.Option(help="With --check: worker processes; 0 runs in this one.", min=0)] = 2,
+    connect: Annotated[bool, typer.Option("--connect", help="With --check: connect to the address that an entry names.")] = False,
 ) -> None:
-    """Make entries of the leaderboard from a finished run, or check entries by running some of their episodes again.
+    """Make entries of the leaderboard from a finished run, or check entries: drive their commands, and some episodes, again.
 
     A check exits with 1 where something did not come out again, and with 2 where the entry cannot be run here as it was made.
     """
@@ -41,22 +43,22 @@ def submit(
     from agora.benchmark.submission import submit as make
 
     if not check:
-        refuse("without --check", "episodes", "seed", "workers")
+        refuse("without --check", "episodes", "seed", "workers", "connect")
         words = Words(name, author, description)
         for run in folder:
             for place in make(run, output, planner or (), words, replays=replays):
                 typer.echo(f"entry  {place}")
         return
     refuse("with --check", "planner", "name", "author", "description", "replays", "output")
-    agree = [_check(entry, episodes, seed, workers) for entry in folder]
+    agree = [_check(entry, episodes, seed, workers, connect) for entry in folder]
     raise typer.Exit(0 if all(agree) else 1)
 
 
-def _check(folder: Path, episodes: int, seed: int | None, workers: int) -> bool:
+def _check(folder: Path, episodes: int, seed: int | None, workers: int, connect: bool) -> bool:
     """Check one entry, print the result, and return whether all agrees."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-    from agora.benchmark.entry import read_entry
+    from agora.benchmark.posted import read_entry
     from agora.benchmark.request import Options
     from agora.benchmark.verification import Sample, one_cpu_only
     from agora.benchmark.verification import check as verify
@@ -70,6 +72,7 @@ def _check(folder: Path, episodes: int, seed: int | None, workers: int) -> bool:
             Sample(episodes, seed),
             Options(workers=workers),
             lambda done, total: bar.update(task, completed=done, total=total),
+            connect=connect,
         )
     _say(folder, result)
     entry = read_entry(folder).entry
@@ -88,22 +91,21 @@ def _say(folder: Path, check: Check) -> None:
     from agora.benchmark.verification import missed
 
     drawn = f"{check.episodes} of {check.of} episodes, drawn with seed {check.seed}"
-    replays = f", and {check.replays} replays" if check.replays else ""
     if check.agrees:
-        typer.echo(f"{folder}: agrees: {drawn}{replays}, came out again, every value the same")
+        typer.echo(f"{folder}: agrees: the commands of all {check.driven} rows, and the planner on {drawn}, give every value again")
     elif check.problems:
-        typer.echo(f"{folder}: BREAKS THE RULES, so nothing was run", err=True)
+        typer.echo(f"{folder}: BREAKS THE RULES, so nothing was driven again", err=True)
+    elif check.episodes:
+        typer.echo(f"{folder}: DIFFERS: the planner does not give this again on {drawn}", err=True)
     else:
-        typer.echo(f"{folder}: DIFFERS: {drawn}{replays}", err=True)
-    for problem in check.problems:
-        typer.echo(f"  {problem}", err=True)
-    for one in check.differences:
-        typer.echo(f"  {one.key}  {one.column}: {one.entry} in the entry, {one.here or 'none like it'} here", err=True)
+        typer.echo(f"{folder}: DIFFERS: the recorded commands do not give this, so the planner was not run", err=True)
+    for line in (*check.problems[:LINES], *lines(check.differences)):
+        typer.echo(f"  {line}", err=True)
     if check.agrees and check.episodes < check.of:
         tenth = max(2, round(check.of / 10))
         chances = ", ".join(f"{k} with {missed(k, check.episodes, check.of):.0%}" for k in (1, tenth))
         typer.echo(
-            f"  such a sample misses altered episodes that are in no replay: {chances}; --episodes {check.of} runs all again"
+            f"  such a sample misses episodes that the planner did not drive so: {chances}; --episodes {check.of} runs all again"
         )
 
 

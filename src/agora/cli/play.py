@@ -1,7 +1,8 @@
-"""``agora play``: recorded episodes of a run, as a page, as videos, or in a window."""
+"""``agora play``: recorded episodes of a run, as a page, as videos, or in a window; and the check of what was recorded."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -11,12 +12,49 @@ import typer
 def play(
     run: Annotated[Path, typer.Argument(help="Folder of a run.", metavar="RUN")],
     keys: Annotated[
-        list[str], typer.Argument(help="Episodes, SUITE/STAGE/EPISODE/PLANNER, as the report names them.", metavar="KEY...")
-    ],
+        list[str] | None,
+        typer.Argument(
+            help="Episodes, SUITE/STAGE/EPISODE/PLANNER, as the report names them; with --check all by default.", metavar="KEY..."
+        ),
+    ] = None,
     video: Annotated[bool, typer.Option("--videos", "--video", help="Write a video of each (.mp4).")] = False,
     live: Annotated[bool, typer.Option("--live", help="Show them in a window, one after the other.")] = False,
+    check: Annotated[
+        bool, typer.Option("--check", help="Drive the recorded commands again instead, and compare every row and recording.")
+    ] = False,
 ) -> None:
-    """Say how recorded episodes of a run ended, and play them: a page that opens in a browser, videos, or a window."""
+    """Say how recorded episodes of a run ended, and play them: a page that opens in a browser, videos, or a window.
+
+    A check ends with exit code 1 if a row or a recording does not come out again.
+    """
+    if check and (video or live):
+        raise typer.BadParameter("--check shows nothing: leave --video and --live out")
+    if check:
+        raise typer.Exit(0 if _agrees(run, keys or ()) else 1)
+    if not keys:
+        raise typer.BadParameter("name an episode, SUITE/STAGE/EPISODE/PLANNER, or ask for --check")
+    _play(run, keys, video=video, live=live)
+
+
+def _agrees(run: Path, keys: Sequence[str]) -> bool:
+    """Check episodes of a run, print the result, and return whether all agrees."""
+    from agora.benchmark.run_check import check_run
+    from agora.cli.differing import lines
+
+    driven = list(check_run(run, keys))
+    found = [one for some in driven for one in some.differences]
+    rows, unrecorded = sum(some.rows for some in driven), sum(some.unrecorded for some in driven)
+    for line in lines(found):
+        typer.echo(f"  {line}", err=True)
+    said = "do not give all of them again" if found else "give every value again"
+    typer.echo(f"{run}: {'DIFFERS' if found else 'agrees'}: the commands of {rows} rows {said}", err=bool(found))
+    if unrecorded:
+        typer.echo(f"  {unrecorded} rows were not checked: no recording was kept", err=bool(found))
+    return not found
+
+
+def _play(run: Path, keys: Sequence[str], *, video: bool, live: bool) -> None:
+    """Play recorded episodes of a run."""
     from agora.benchmark.exchange import KeptRun
     from agora.benchmark.failures import titles
     from agora.benchmark.kept import recordings

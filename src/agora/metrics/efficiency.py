@@ -333,7 +333,7 @@ def planning_time_deviation(recording: Recording) -> float | None:
     direction="lower",
     formula="share of calls of the planner with a wall time above the longest time between two samples, the control period",
     source=_AGORA,
-    values="count",
+    values="share",
 )
 def deadline_misses(recording: Recording) -> float | None:
     """Undefined without calls or for a single sample; depends on the machine (`TIMING`)."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agora.core.recording import Recording
 from agora.interfaces import Metric
-from agora.registry import available, load
+from agora.registry import available, is_own, load
 
 __all__ = ["measure", "metrics"]
 
@@ -21,9 +21,9 @@ FEW = ("success", *HEADLINE, "path_length", "planning_time")
 """Metrics that tell one episode in short."""
 
 
-def metrics() -> list[Metric]:
-    """Return every registered metric, by name."""
-    return [load("metrics", name) for name in available("metrics")]
+def metrics(*, own: bool = False) -> list[Metric]:
+    """Return every registered metric, by name; with ``own`` Agora's alone, so that no other package is imported."""
+    return [load("metrics", name) for name in available("metrics") if not own or is_own("metrics", name)]
 
 
 def measure(recording: Recording, *names: str) -> dict[str, float | None]:

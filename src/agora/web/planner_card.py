@@ -42,7 +42,7 @@ def _card(file: Path) -> dict[str, Any]:
 def main() -> None:
     """Read a file and say what it is."""
     file = Path(sys.argv[2])
-    begin(file, MEMORY)
+    begin([file], MEMORY)
     try:
         card = json.dumps(_card(file))
     except BaseException as error:  # noqa: BLE001 - a stranger's code may raise anything

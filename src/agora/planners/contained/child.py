@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import socket
 import subprocess
@@ -12,7 +11,7 @@ from collections.abc import Collection, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, TypeVar
+from typing import IO, Any, TypeVar
 
 from agora.core.compiling import compiling
 from agora.core.jit import cache_root
@@ -25,9 +24,6 @@ from agora.wire.address import Address
 from agora.wire.line import Line, RefusedError
 from agora.wire.question import Hello, Question
 from agora.wire.waits import Patience
-
-if TYPE_CHECKING:
-    from agora.planners.contained.planner import Contained
 
 T = TypeVar("T")
 
@@ -113,24 +109,40 @@ def _begun(command: Sequence[str], output: IO[bytes], handles: Collection[int]) 
 
 
 class Child(Line):
-    """Questions to the planner of a file, in a process of its own for each process that asks.
+    """Questions to a planner that is confined to a process of its own, one for each process that asks.
 
     Time in which the confined process waits for a processor does not count.
 
     Args:
-        planner: the planner that asks.
+        name: name of the planner in messages.
+        module: name of the module that the process runs, with the number of its socket as the first argument.
+        words: the other arguments.
+        files: files and folders that the process reads besides Python, its packages and what comes with Agora.
+        first: longest time of the first answer of a process, which compiles, s.
+        imported: longest time until it has imported its planner, s.
     """
 
-    def __init__(self, planner: Contained) -> None:
-        super().__init__(Address(path=str(Path(planner.file).absolute())))
-        self._words = [self.address.path, json.dumps(planner.values), str(planner.deadline), str(planner.memory)]
+    def __init__(
+        self,
+        name: str,
+        module: str,
+        words: Sequence[str],
+        *,
+        files: Iterable[Path] = (),
+        first: float = FIRST,
+        imported: float = PATIENCE,
+    ) -> None:
+        super().__init__(Address(path=name))
+        self._module, self._words, self._files = module, list(words), tuple(files)
+        self._first, self._imported = first, imported
         self._child: Process | None = None
         self._output: IO[bytes] | None = None
         self._fresh, self._patience = True, Patience(0, 0.0)
 
     def __getstate__(self) -> dict[str, Any]:
-        fresh = {"_words": self._words, "_child": None, "_output": None, "_fresh": True, "_patience": Patience(0, 0.0)}
-        return {**super().__getstate__(), **fresh}
+        own = {name: getattr(self, name) for name in ("_module", "_words", "_files", "_first", "_imported")}
+        fresh = {"_child": None, "_output": None, "_fresh": True, "_patience": Patience(0, 0.0)}
+        return {**super().__getstate__(), **own, **fresh}
 
     def ask(self, question: Question, known: Hello) -> Answer:
         """Return the answer to a question; the time in which a process starts and makes its first counts as time of compiling.
@@ -157,10 +169,10 @@ class Child(Line):
 
     @property
     def _name(self) -> str:
-        return f"planner {Path(self.address.path).name}"
+        return f"planner {self.address.path}"
 
     def _until(self, known: Hello) -> float:
-        return self._begin(max(FIRST, known.deadline) if self._fresh else known.deadline)
+        return self._begin(max(self._first, known.deadline) if self._fresh else known.deadline)
 
     def _begin(self, most: float) -> float:
         """Begin to wait for an answer that may take so long, s, and return the moment until which it is waited for at first."""
@@ -179,13 +191,11 @@ class Child(Line):
         self._connection, its = socket.socketpair()
         with its:
             words = [str(its.fileno()), *self._words]
-            self._child = started(
-                "agora.planners.contained.program", words, self._output, its.fileno(), files=[Path(self.address.path)]
-            )
+            self._child = started(self._module, words, self._output, its.fileno(), files=self._files)
         try:
-            return self._message(self._begin(PATIENCE), Hello, "hello")
+            return self._message(self._begin(self._imported), Hello, "hello")
         except TimeoutError as error:
-            raise PlannerError(f"{self._name}: it is not imported within {PATIENCE:g} s") from error
+            raise PlannerError(f"{self._name}: it is not imported within {self._imported:g} s") from error
 
     def _bytes(self, count: int, until: float, what: str) -> bytes:
         try:

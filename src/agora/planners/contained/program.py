@@ -13,6 +13,7 @@ import math
 import os
 import socket
 import sys
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -39,11 +40,11 @@ _REFUSED = (
 )
 
 
-def begin(file: Path, memory: float) -> None:
-    """Confine this process, which may read a file of a planner and compiled functions, and has so much memory, GiB."""
+def begin(files: Iterable[Path], memory: float) -> None:
+    """Confine this process, which may read a planner's files and compiled functions, and has so much memory, GiB."""
     die_with_parent()
     only_read_cache()
-    confine([file, cache_root()], memory)
+    confine([*files, cache_root()], memory)
 
 
 def planner_class(file: Path) -> type:
@@ -141,13 +142,18 @@ def _refuse(connection: socket.socket, reason: str) -> None:
     connection.sendall(len(data).to_bytes(4, "little") + data)
 
 
-def main() -> None:
-    """Run the planner of a file until the socket closes."""
-    connection, file = socket.socket(fileno=int(sys.argv[1])), Path(sys.argv[2])
-    begin(file, float(sys.argv[5]))
+def answer_all(connection: socket.socket, make: Callable[[], Any], deadline: float, more: Callable[[Any], bytes]) -> None:
+    """Make a planner, say its hello, and answer questions until the socket closes.
+
+    Args:
+        connection: the socket.
+        make: makes the planner.
+        deadline: longest time of an answer, s.
+        more: returns what is said of the planner behind its hello.
+    """
     try:
-        planner = made(file, json.loads(sys.argv[3]))
-        said = frame(hello_of(declaration_of(planner), float(sys.argv[4])))
+        planner = make()
+        said = frame(hello_of(declaration_of(planner), deadline)) + more(planner)
     except BaseException as error:  # noqa: BLE001 - likewise
         _refuse(connection, told(error))
         return
@@ -156,6 +162,13 @@ def main() -> None:
     with connection.makefile("rb") as source:
         while len(head := source.read(4)) == 4:
             _answered(connection, batch, source.read(int.from_bytes(head, "little")))
+
+
+def main() -> None:
+    """Run the planner of a file until the socket closes."""
+    connection, file = socket.socket(fileno=int(sys.argv[1])), Path(sys.argv[2])
+    begin([file], float(sys.argv[5]))
+    answer_all(connection, lambda: made(file, json.loads(sys.argv[3])), float(sys.argv[4]), lambda planner: b"")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,109 @@
+"""Checks a run: drives the recorded commands of its episodes again, and compares every row and recording exactly.
+
+No planner is asked, or even imported. What is found: a planner that changed the world while it drove, and a row or a recording that
+was edited or has rotted.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from agora import __version__
+from agora.benchmark import tracks
+from agora.benchmark.entry import Difference, differences
+from agora.benchmark.exchange import KeptRun
+from agora.benchmark.inputs import difference, inputs
+from agora.benchmark.job import Job, RunPlan
+from agora.benchmark.redrive import Drive, redrive, same
+from agora.benchmark.run_folder import RunFolder
+from agora.errors import InputError
+from agora.registry import Named
+from agora.tasks.suite import Suite
+
+_AT_ONCE = 64  # episodes
+
+
+@dataclass(frozen=True)
+class Driven:
+    """Some episodes whose commands were driven again.
+
+    Attributes:
+        rows: number of their rows.
+        unrecorded: number of rows of which no commands were kept; they are not among those.
+        differences: values that differ.
+    """
+
+    rows: int
+    unrecorded: int
+    differences: tuple[Difference, ...]
+
+
+def check_run(folder: Path, keys: Collection[str] = ()) -> Iterator[Driven]:
+    """Drive the commands of episodes of a run again, and yield what came out, some episodes at a time.
+
+    Args:
+        folder: folder of the run.
+        keys: keys of the episodes, with their planners; all where empty.
+
+    Raises:
+        ResultsError: the folder holds no run, or a recording cannot be read. UnknownNameError: there is no episode of a key.
+        InputError: the run was not played by Agora's own benchmark, is of another version, or a file of the suite has changed.
+    """
+    kept = KeptRun.of(folder, keys)
+    suite = _suite_of(kept.run)
+    places = {part: _places(kept.run, part) for part in ("episodes", "trajectories")}
+    groups: dict[tuple[str, str], list[list[dict[str, Any]]]] = defaultdict(list)
+    for group in kept.groups:
+        groups[group[0]["planner"], group[0]["stage"]].append(group)
+    for (planner, stage), some in groups.items():
+        for first in range(0, len(some), _AT_ONCE):
+            rows = {row["key"]: row for group in some[first : first + _AT_ONCE] for row in group}
+            yield _driven(kept.run, suite, Job(stage, planner, ()), rows, places)
+
+
+def _suite_of(run: RunFolder) -> Suite:
+    """The suite of a run that can be driven again here."""
+    record = run.record
+    if not record.planned or record.version is None:
+        raise InputError(f"{run.path}: was not played by Agora's own benchmark, so nobody can drive its commands again")
+    if record.version != __version__:
+        raise InputError(f"{run.path}: the run is of Agora {record.version}, this is {__version__}")
+    suite = run.suite()
+    now = inputs(suite)
+    if changed := difference({name: (record.inputs or {}).get(name, "") for name in now}, now, "since the run; put the file back"):
+        raise InputError(f"{run.path}: {changed}")
+    return suite
+
+
+def _places(run: RunFolder, part: str) -> dict[str, Path]:
+    """The shards of a part by the keys in them."""
+    return {row["key"]: shard.path for shard in run.shards(part, ["key"]) for row in shard.rows}
+
+
+def _driven(
+    run: RunFolder, suite: Suite, job: Job, rows: Mapping[str, Mapping[str, Any]], places: Mapping[str, Mapping[str, Path]]
+) -> Driven:
+    """Drive the episodes of some rows again."""
+    files = {path for key in rows if (path := places["trajectories"].get(key)) is not None}
+    recordings = {key: one for path in files for key, one in tracks.read_recordings(path).items() if key in rows}
+    lost = {rows[key]["episode"] for key in rows if key not in recordings}
+    whole = tuple(sorted({row["episode"] for row in rows.values()} - lost))
+    level = (run.record.pedestrians or {}).get(job.planner)
+    nobody = Named("nobody", None)
+    plan = RunPlan(suite, {job.planner: nobody}, pedestrians={job.planner: level} if level else {})
+    found, count = list[Difference](), 0
+    if whole:
+        again = redrive(plan, Job(job.stage, job.planner, whole), {key: Drive.of(one) for key, one in recordings.items()})
+        for row, recording in again:
+            count += 1
+            key = row["key"]
+            files_of = {part: f"{part}/{some[key].name}" for part, some in places.items() if key in some}
+            failure = {"failure": rows[key]["failure"]} if row["failure"] and rows[key]["failure"] else {}  # nobody says it again
+            found += differences(files_of["episodes"], rows[key], {**row, **failure})
+            if not same(recordings[key], recording):
+                found.append(Difference(files_of["trajectories"], key, "the recording", "another one", "the one of its commands"))
+    return Driven(count, len(rows) - count, tuple(found))

@@ -1,0 +1,22 @@
+"""Values that did not come out again, as commands print them: one line for each row of a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from agora.benchmark.entry import Difference
+
+LINES = 10
+"""Most lines that are printed."""
+
+
+def lines(differences: Iterable[Difference]) -> Iterator[str]:
+    """Yield a line for each row with its first value that differs, and at last how many more rows there are."""
+    rows = [list(some) for _, some in groupby(differences, key=lambda one: (one.file, one.key))]
+    for some in rows[:LINES]:
+        yield f"{some[0]}{f', and at least {len(some) - 1} columns more' if some[1:] else ''}"
+    if rows[LINES:]:
+        yield f"and {len(rows) - LINES} rows more"

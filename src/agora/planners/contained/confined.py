@@ -1,0 +1,65 @@
+"""A planner that is confined to a process of its own: it gets observations over a socket, and has nothing of the world."""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+from typing import Any
+
+from agora.config import build_component
+from agora.errors import InputError, PlannerError
+from agora.interfaces import Answer, Channel, Declaration, Memory, Observation
+from agora.planners.contained.child import Child
+from agora.wire.question import Hello, Question
+
+
+class Confined:
+    """The common part of planners that are asked in a process of their own (`agora.planners.contained.child.Child`)."""
+
+    @cached_property
+    def _child(self) -> Child:
+        raise NotImplementedError
+
+    @cached_property
+    def hello(self) -> Hello:
+        """The first message of the planner's process.
+
+        Raises:
+            InputError: the planner cannot be imported, or does not take its parameters.
+        """
+        try:
+            return self._child.hello()
+        except PlannerError as error:
+            raise InputError(str(error)) from error
+
+    @cached_property
+    def declares(self) -> Declaration:
+        """Declaration of the planner, as its process says it.
+
+        Raises:
+            InputError: as `hello`.
+        """
+        hello = self.hello
+        return Declaration(
+            needs=tuple(_channel(one) for one in hello.needs),
+            notes=hello.notes,
+            turns_at_goal=hello.turns_at_goal,
+            top_speed=math.inf if hello.top_speed is None else hello.top_speed,
+            period=hello.period,
+        )
+
+    def act(self, observation: Observation, memory: Memory) -> Answer:
+        """Return the answer of the planner's process.
+
+        Raises:
+            PlannerError: there is none.
+        """
+        return self._child.ask(Question(observation, memory), self.hello)
+
+
+def _channel(needed: str | dict[str, Any]) -> str | Channel:
+    if isinstance(needed, str):
+        return needed
+    part = build_component("channels", needed, "needs").part
+    channel: Channel = getattr(part, "window", part)  # of rasters, planners hold the window alone
+    return channel
