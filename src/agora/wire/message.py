@@ -49,7 +49,7 @@ _CHANGED = dict.fromkeys(("agora.hello", "agora.question", "agora.answer"), (2, 
 
 LONGEST_HEADER = 1 << 20
 """Most bytes of the header of a message from a stranger's program: what JSON says takes many times its length in memory."""
-_OF_STRANGERS = (Hello, Answer)
+_OF_STRANGERS = (Hello, Reply)
 _ARRAY, _NUMBER, _KEY = "$array", "$number", "agora"
 _TYPES = {np.dtype(name) for name in ("bool", "uint8", "int8", "int16", "int32", "int64", "float32", "float64")}
 _DEEPEST = 60
