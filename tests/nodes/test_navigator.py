@@ -54,7 +54,7 @@ def played(begun, conditions, planner, control=2):
             nav.see_scan(r, ranges, time)
             number = int(world.layout.robots and len(begun.robots[r].goals) - 1 - world.status.goals.left[0, r])
             numbers.add(number)
-            nav.follow(r, number)
+            nav.follow(r, number, begun.robots[r].goals[number])
         decision = nav.decide(time, step, batch.active)
         batch.world.command(decision.twists, batch.active, decision.failures)
         batch.advance()
