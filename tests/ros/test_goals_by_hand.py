@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import math
-from pathlib import Path
 from typing import Any
 
 import actionlib
@@ -38,7 +37,6 @@ MODES: dict[str, dict[str, Any]] = {
     "explore": {"tm_robots": "explore"},
     "scenario": {"tm_robots": "scenario", "tm_obstacles": "scenario"},
     "staged": {"tm_modules": "staged,dynamic_map", "map_file": "dynamic_map", "tm_obstacles": "random"},
-    "circle": {"tm_robots": "circle"},
     "zones": {"tm_robots": "zones", "map_file": "hospital"},
 }
 PLAIN = {"tm_robots": "random", "tm_obstacles": "none", "tm_modules": "", "map_file": "hall", "model": "burger"}
@@ -95,7 +93,8 @@ class Play:
     def place(self, robot: int, away: tuple[float, float] = (1.3, 2.5)) -> list[float]:
         """A pose for a robot that a straight way leads to, and that is none of its goals."""
         episode = wait_until(
-            lambda: self.episode if self.robots is not None and len(self.robots.name) == len(self.episode.robots) else None, "robots"
+            lambda: self.episode if self.robots is not None and len(self.robots.name) == len(self.episode.robots) else None,
+            "robots",
         )
         field, here = from_episode(episode)[0].map, np.array([self.robots.x[robot], self.robots.y[robot]])
         for turn in np.arange(0.1, math.tau, 0.2):
@@ -263,5 +262,3 @@ def test_goals_of_the_action_are_goals_of_the_episode(play: Play) -> None:
     state(actionlib.GoalStatus.ABORTED, "the goal to be given up for the clicked one")
     assert "another goal took its place" in client.get_goal_status_text()
     play.is_well()
-
-

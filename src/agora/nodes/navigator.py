@@ -254,13 +254,7 @@ class Navigator:
         return place if self._has_goal[robot] else None
 
     def follow(self, robot: int, number: int, goal: ArrayLike) -> None:
-        """Send a robot to its goal (3,) in the episode, which may be one that was set by hand.
-
-        Args:
-            robot: number of the robot.
-            number: number of the goal; only a goal with a higher number than the last one is new.
-            goal: x, y, heading, m and rad, exact.
-        """
+        """Send a robot to its goal (3,) in the episode, exact; only a goal with a higher number than the last one is new."""
         if number > self._goal[robot]:
             self._goal[robot], self._has_goal[robot], pose = number, True, np.asarray(goal, np.float64)
             self._world.set_goal(0, robot, pose.astype(np.float32))

@@ -25,7 +25,7 @@ from agora.errors import InputError
 from agora.nodes.navigator import Navigator
 from agora_navigation.episode_goal import EpisodeGoals
 from agora_navigation.localisation import Localisation
-from agora_navigation.messages import to_grid, to_path
+from agora_navigation.messages import on_map, to_grid, to_path
 from agora_navigation.move_base import MoveBase
 
 _STAND = (0.0, 0.0, 0.0)
@@ -211,7 +211,7 @@ class Port:
             if led.danger > nav.danger_threshold:
                 self._danger.publish("SIGNAL")
         if self._local.get_num_connections():
-            self._local.publish(to_grid(*nav.local_costmap(n), stamp))
+            self._local.publish(to_grid(*on_map(*nav.local_costmap(n), nav.map), stamp))
         if self._global.get_num_connections() and not 0.0 <= now - self._grid_at < _GLOBAL_EVERY:
             self._grid_at = now
             self._global.publish(to_grid(*nav.global_costmap(n), stamp))
