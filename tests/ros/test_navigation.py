@@ -16,6 +16,7 @@ from agora_ros.conversions import (
     to_episode,
     to_pedestrians,
     to_pose,
+    to_pose2d,
     to_robots,
     to_twist,
 )  # fmt: skip
@@ -253,6 +254,7 @@ def test_in_lock_step_a_plan_is_the_librarys_for_the_moment_that_it_is_asked_abo
     graph.param("synchronous", True)
     graph.launch("agora_navigation", "navigation", "navigation_node", answer_in=0.4)
     begun = yard(crowd=[(3.1, -2.4)])
+    targets = [to_pose2d(begun.robots[0].goals[0])]
     names, planners = ["one"], [Robot(name="one", planner="dwa", interplanner="polite")]
     assert graph.call("navigation/begin", BeginEpisode, to_episode(begun, STAGE, planners, 1)).success
     scans = graph.publisher("one/scan", LaserScan)
@@ -264,7 +266,9 @@ def test_in_lock_step_a_plan_is_the_librarys_for_the_moment_that_it_is_asked_abo
     def ask(step, people_):
         robots = to_robots(world.robots, world.robot_traits.radius[0], names, step)
         robots.header.stamp = stamp_of(step, world.dt, 7.0)
-        return graph.call("navigation/plan", Plan, robots=robots, pedestrians=people_, goals=[0], active=bytes([1]))
+        return graph.call(
+            "navigation/plan", Plan, robots=robots, pedestrians=people_, goals=[0], targets=targets, active=bytes([1])
+        )
 
     for step in range(0, 12, 2):
         batch.look()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -34,8 +35,14 @@ class RobotMarkers(rospy.SubscribeListener):  # type: ignore[misc]
 
     def __init__(self) -> None:
         self._models: dict[str, RobotModel] = {}
-        self._letters, self._said, self._poses = _LETTERS, 0.0, None
+        self._letters, self._said, self._poses, self._ends = _LETTERS, 0.0, None, threading.Lock()
         self._publisher = rospy.Publisher("robot_markers", MarkerArray, queue_size=1, subscriber_listener=self)
+        rospy.on_shutdown(self._close)
+
+    def _close(self) -> None:
+        """Publish nothing more: topics are closed next."""
+        with self._ends:
+            self._said = math.inf
 
     def begin(self, episode: Episode) -> None:
         """Show the robots of an episode."""
@@ -61,15 +68,18 @@ class RobotMarkers(rospy.SubscribeListener):  # type: ignore[misc]
             self._poses = None
 
     def _show(self, robots: Any) -> None:
-        if time.monotonic() - self._said < _EVERY:
-            return
-        self._said, models = time.monotonic(), self._models
-        drawn = []
+        with self._ends:
+            if time.monotonic() - self._said >= _EVERY:
+                self._said = time.monotonic()
+                self._publisher.publish(MarkerArray(self._drawn(robots)))
+
+    def _drawn(self, robots: Any) -> list[Marker]:
+        models, drawn = self._models, list[Marker]()
         for r, name in enumerate(robots.name):
             if name in models and robots.active[r]:
                 number = list(models).index(name)
                 drawn += markers(name, number, models[name], (robots.x[r], robots.y[r]), self._letters)
-        self._publisher.publish(MarkerArray(drawn))
+        return drawn
 
 
 def markers(name: str, number: int, model: RobotModel, place: Sequence[float], letters: float) -> list[Marker]:
