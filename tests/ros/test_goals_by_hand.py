@@ -7,29 +7,34 @@ from __future__ import annotations
 
 import json
 import math
+import signal
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import actionlib
 import numpy as np
 import pytest
 import rospy
+from actionlib_msgs.msg import GoalStatus
 from agora_ros.conversions import from_episode, from_pose, to_pose
-from geometry_msgs.msg import PoseStamped
+from geometry_msgs.msg import PointStamped, Pose2D, PoseStamped, PoseWithCovarianceStamped
 from move_base_msgs.msg import MoveBaseAction, MoveBaseGoal
 from nav_msgs.msg import Path as PathMessage
 from std_srvs.srv import Empty
 from tests.ros.conftest import Graph, wait_until
 
 from agora.core.recording import Outcome
-from agora_msgs.msg import Episode, EpisodeStatus, Robots
+from agora_msgs.msg import Episode, EpisodeStatus, Pedestrians, Robots
 from agora_msgs.srv import SetGoal
 
 NODES = {
     "agora_simulators": "simulator",
     "agora_pedsim": "pedsim_simulator",
-    "agora_navigation": "navigation",
     "agora_map_generator": "map_generator",
 }
+EXAMPLE = Path(__file__).parents[2] / "examples" / "ros_planner.py"
 STARTS = [[1.2, 5.0, 0.0], [5.6, 7.8, 1.0], [10.2, 5.2, -2.0]]
 GOALS = [[13.8, 4.6, 0.0], [9.0, 1.4, 0.5], [2.2, 8.2, 0.0]]
 MODES: dict[str, dict[str, Any]] = {
@@ -45,9 +50,17 @@ PLAIN = {"tm_robots": "random", "tm_obstacles": "none", "tm_modules": "", "map_f
 class Play:
     """The graph, what was heard of it, and the clicks into it."""
 
-    def __init__(self, graph: Graph, synchronous: bool) -> None:
+    def __init__(
+        self, graph: Graph, synchronous: bool, drivers: tuple[str, ...] = ("navigation",), navigation: str = "agora"
+    ) -> None:
         self.graph = graph
-        fixed = {"local_planner": "pure_pursuit", "seed": 6, "synchronous": synchronous, "time_scale": 4.0}
+        fixed = {
+            "local_planner": "pure_pursuit",
+            "seed": 6,
+            "synchronous": synchronous,
+            "time_scale": 4.0,
+            "navigation": navigation,
+        }
         for name, value in {**PLAIN, **fixed}.items():
             graph.param(name, value)
         for count in (1, 3):
@@ -61,7 +74,7 @@ class Play:
         graph.ends.append(rospy.Subscriber(graph.name("simulator/robots"), Robots, self._see, queue_size=1))
         self.nodes = [
             graph.launch(package, node, f"{node}_node" if node in ("simulator", "navigation") else node)
-            for package, node in NODES.items()
+            for package, node in (*NODES.items(), *(("agora_navigation", driver) for driver in drivers))
         ]
         self.server = graph.launch("agora_task_generator", "task_generator_server", patience=300.0)
         self.nodes.append(self.server)
@@ -73,11 +86,11 @@ class Play:
     def logs(self) -> str:
         return "\n".join(f"{node.name}: {node.log[-1500:]}" for node in self.nodes)
 
-    def switched(self, mode: str, count: int) -> Any:
+    def switched(self, mode: str, count: int, **more: Any) -> Any:
         """The first episode of a mode."""
         setup = str(self.graph.folder / "three.yaml") if count == 3 else ""
         scenario = str(self.graph.folder / f"{count}.json")
-        for name, value in {**PLAIN, **MODES.get(mode, {"tm_robots": mode})}.items():
+        for name, value in {**PLAIN, **MODES.get(mode, {"tm_robots": mode}), **more}.items():
             self.graph.param(name, value)
         self.graph.param("robot_setup_file", setup)
         self.graph.param("scenario_file", scenario if mode == "scenario" else "")
@@ -176,14 +189,36 @@ def test_each_of_three_robots_has_a_goal_of_its_own_and_the_episode_ends_when_al
     play.is_well()
 
 
-def test_a_click_in_guided_adds_a_waypoint_and_the_robot_drives_there(play: Play) -> None:
-    play.switched("guided", 1)
+def test_a_click_in_guided_adds_a_waypoint_to_which_the_robot_drives_and_pedestrians_stay_where_they_are(play: Play) -> None:
+    play.graph.param("task_generator_server/RANDOM_dynamic_min", 3)
+    first = play.switched("guided", 1, tm_obstacles="random")
+    crowd = play.graph.hear("pedsim_simulator/pedestrians", Pedestrians)
+    crowd.wait_for(lambda m: m.step > 20, f"pedestrians that walk\n{play.logs()}")
     pose = play.place(0)
     play.click(pose)
     goes = lambda: any(math.dist((g.x, g.y), pose[:2]) < 1e-3 for g in play.episode.robots[0].goals[:2])  # noqa: E731
     wait_until(goes, f"the waypoint\n{play.logs()}")
+    begun, seen = from_episode(play.episode)[0].pedestrians, list(crowd.messages)
+    walked = [dict(zip(m.id, zip(m.x, m.y, strict=True), strict=True)) for m in seen]
+    for number, place in zip(begun.id, begun.position, strict=True):
+        assert min(math.dist(m[number], place) for m in walked if number in m) < 0.3
+    assert not np.allclose(begun.position, from_episode(first)[0].pedestrians.position, atol=0.05)
     there = lambda: math.dist((play.robots.x[0], play.robots.y[0]), pose[:2]) < 1.0  # noqa: E731
     wait_until(there, f"the robot at the waypoint\n{play.logs()}")
+    play.is_well()
+
+
+def test_2d_pose_estimate_moves_the_robot_which_drives_on_from_there_and_publish_point_begins_the_next_episode(play: Play) -> None:
+    episode = play.switched("scenario", 1)
+    pose, estimate = (8.0, 1.6, 0.0), PoseWithCovarianceStamped()
+    estimate.header.frame_id, estimate.pose.pose = "map", to_pose(pose)
+    path = play.graph.hear("burger/global_plan", PathMessage)
+    play.graph.publisher("initialpose", PoseWithCovarianceStamped).publish(estimate)
+    begins = lambda m: m.poses and np.allclose(from_pose(m.poses[0].pose)[:2], pose[:2], atol=0.5)  # noqa: E731
+    ends = lambda m: np.allclose(from_pose(m.poses[-1].pose)[:2], GOALS[0][:2], atol=0.1)  # noqa: E731
+    path.wait_for(lambda m: begins(m) and ends(m), f"a path from there to the goal of before\n{play.logs()}")
+    play.graph.publisher("clicked_point", PointStamped).publish(PointStamped())
+    wait_until(lambda: play.episode.number > episode.number, "the next episode")
     play.is_well()
 
 
@@ -196,15 +231,9 @@ def test_a_goal_where_no_robot_can_be_is_refused_and_the_robot_keeps_the_one_it_
     play.click((math.nan, 1.0, 0.0))
     play.server.said("three finite numbers")
     assert all(robot.by_hand == 0 for robot in play.statuses[-1].robots)
-    answer = play.graph.call("simulator/set_goal", SetGoal, "burgr", to_pose2d_(1.0, 1.0))
+    answer = play.graph.call("simulator/set_goal", SetGoal, "burgr", Pose2D(1.0, 1.0, 0.0))
     assert not answer.success and "did you mean 'burger'" in answer.message
     play.is_well()
-
-
-def to_pose2d_(x: float, y: float) -> Any:
-    from geometry_msgs.msg import Pose2D
-
-    return Pose2D(x, y, 0.0)
 
 
 def test_a_goal_in_the_robots_frame_is_one_on_the_map_and_one_in_a_frame_that_nobody_knows_is_refused(play: Play) -> None:
@@ -232,33 +261,69 @@ def test_a_robot_that_has_ended_is_under_way_again_for_a_whole_time_limit(play: 
     play.is_well()
 
 
-def test_goals_of_the_action_are_goals_of_the_episode(play: Play) -> None:
-    if rospy.get_param(play.graph.name("synchronous")):
-        pytest.skip("in lock step there is no action")
-    episode = play.switched("scenario", 3)
-    name = episode.robots[0].name
-    client = actionlib.SimpleActionClient(play.graph.name(f"{name}/move_base"), MoveBaseAction)
-    wait_until(lambda: client.wait_for_server(rospy.Duration(0.1)), "the action")
+class Action:
+    """A client of the action ``move_base`` of a robot."""
 
-    def send(pose: Any) -> None:
+    def __init__(self, play: Play, robot: str) -> None:
+        self.play, self.client = play, actionlib.SimpleActionClient(play.graph.name(f"{robot}/move_base"), MoveBaseAction)
+        wait_until(lambda: self.client.wait_for_server(rospy.Duration(0.1)), f"the action\n{play.logs()}")
+
+    def send(self, pose: Any) -> None:
         goal = MoveBaseGoal()
         goal.target_pose.header.frame_id, goal.target_pose.pose = "map", to_pose(pose)
-        client.send_goal(goal)
+        self.client.send_goal(goal)
 
-    def state(wanted: int, what: str) -> None:
-        wait_until(lambda: client.get_state() == wanted, f"{what}\n{play.logs()}")
+    def ends(self, state: int, words: str = "") -> None:
+        wait_until(lambda: self.client.get_state() == state, f"the action to end as {state}\n{self.play.logs()}")
+        assert words in self.client.get_goal_status_text()
 
-    send((-0.25, 4.0, 0.0))
-    state(actionlib.GoalStatus.ABORTED, "a goal in the wall to be refused")
-    assert "from an obstacle" in client.get_goal_status_text()
+
+@pytest.mark.parametrize("play", [False], indirect=True, ids=["free"])
+def test_goals_of_the_action_are_goals_of_the_episode(play: Play) -> None:
+    episode = play.switched("scenario", 3)
+    name = episode.robots[0].name
+    action = Action(play, name)
+    action.send((-0.25, 4.0, 0.0))
+    action.ends(GoalStatus.ABORTED, "from an obstacle")
     pose = play.place(0)
-    send(pose)
+    action.send(pose)
     play.status(lambda s: s.number == episode.number and near(s.robots[0].target, pose), "the goal in the status")
-    state(actionlib.GoalStatus.SUCCEEDED, "the goal")
+    action.ends(GoalStatus.SUCCEEDED)
     play.status(lambda s: s.number == episode.number and s.robots[0].outcome == Outcome.REACHED, "the robot's end")
-    send(play.place(0, (2.5,)))
+    action.send(play.place(0, (2.5,)))
     play.status(lambda s: s.robots[0].by_hand == 2, "another goal")
     play.click(play.place(0), play.graph.publisher(f"{name}/move_base_simple/goal", PoseStamped))
-    state(actionlib.GoalStatus.ABORTED, "the goal to be given up for the clicked one")
-    assert "another goal took its place" in client.get_goal_status_text()
+    action.ends(GoalStatus.ABORTED, "another goal took its place")
+    play.is_well()
+
+
+def test_the_client_of_move_base_flex_drives_to_goals_that_were_set_by_hand(graph: Any) -> None:
+    play = Play(graph, False, ("mbf_server", "mbf_client"), "mbf")
+    play.switched("scenario", 1)
+    action = Action(play, "burger")
+    pose = play.place(0)
+    play.click(pose)
+    play.status(reached_at(pose), "the robot at the clicked goal", 120)
+    play.switched("scenario", 1)
+    action.send((-0.25, 4.0, 0.0))
+    action.ends(GoalStatus.ABORTED, "from an obstacle")
+    pose = play.place(0)
+    action.send(pose)
+    play.status(reached_at(pose), "the robot at the goal of the action", 120)
+    play.is_well()
+
+
+def reached_at(pose: Any) -> Any:
+    return lambda s: s.robots and near(s.robots[0].target, pose) and s.robots[0].outcome == Outcome.REACHED
+
+
+def test_a_planner_of_ones_own_is_told_of_goals_that_were_set_by_hand(graph: Any) -> None:
+    play = Play(graph, False, (), "external")
+    play.switched("scenario", 1)
+    env = graph.master.env | {"ROS_NAMESPACE": graph.namespace}
+    with subprocess.Popen([sys.executable, str(EXAMPLE), "_robot:=burger"], env=env) as planner:
+        pose = play.place(0)
+        play.click(pose)
+        play.status(reached_at(pose), "the robot at the clicked goal", 120)
+        planner.send_signal(signal.SIGINT)
     play.is_well()

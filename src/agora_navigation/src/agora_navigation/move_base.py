@@ -69,7 +69,9 @@ class MoveBase:
         """A goal (3,) that has come since the last call, and whether the one before was cancelled."""
         goal, cancelled = None, False
         if self._server.is_new_goal_available():
-            goal = self._checked(self._server.accept_new_goal().target_pose)
+            goal, stamp = self._checked(self._server.accept_new_goal().target_pose), self._server.current_goal.get_goal_id().stamp
+            if self._spoken and 0.0 < self._spoken[-1].header.stamp.to_sec() < stamp.to_sec():
+                self._spoken.clear()  # it was said before
             self._pursued = goal
             if goal is None:
                 self._server.set_aborted(MoveBaseResult(), "nobody transforms the goal's frame to map, or its pose is not finite")
