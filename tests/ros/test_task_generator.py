@@ -420,9 +420,11 @@ def test_robots_that_explore_are_put_elsewhere_at_a_timeout(parts: Parts, start:
     assert identical(crowd_of(second).position, crowd_of(first).position) and identical(start_of(second).map, start_of(first).map)
     assert second.robots[0].pose != first.robots[0].pose
     node.said("episode 1: time is over, 60.0 s, 3 goals reached, 1 contact")
-    parts.say(done=True, robots=[RobotStatus(name="jackal", ended=True, outcome=101, end_time=7.6, goal=1, contacts=1)])
+    spawned, hit = RobotStatus(name="spawned", goal=2, outcome=-1), {"ended": True, "outcome": 101, "end_time": 7.6, "contacts": 1}
+    parts.say(robots=[RobotStatus(name="jackal"), spawned])
+    parts.say(done=True, robots=[RobotStatus(name="jackal", goal=2, by_hand=1, **hit), spawned])
     assert not identical(crowd_of(parts.begun(wait_until, 3)).position, crowd_of(first).position)
-    node.said("episode 2: pedestrian collision, 7.6 s, 1 goal reached, 1 contact")
+    node.said("episode 2: jackal pedestrian collision, 7.6 s, 1 goal reached, goal set by hand, 1 contact; spawned under way")
     assert [episode.number for episode in parts.episodes] == [1, 2, 3]
 
 
