@@ -67,7 +67,8 @@ class Play:
             robots = [{"start": start, "goal": goal} for start, goal in zip(STARTS[:count], GOALS, strict=False)]
             empty = {"static": [], "interactive": [], "dynamic": []}
             (graph.folder / f"{count}.json").write_text(json.dumps({"robots": robots, "obstacles": empty}))
-        (graph.folder / "three.yaml").write_text("robots:\n- {model: burger, amount: 3}\n")
+        others = "- {model: rto, local_planner: go_to_goal}" if navigation == "agora" else "- {model: rto}"
+        (graph.folder / "three.yaml").write_text(f"robots:\n- {{model: burger, amount: 2}}\n{others}\n")
         self.episodes = graph.hear("task_generator_server/episode", Episode)
         self.statuses = graph.hear("simulator/status", EpisodeStatus)
         self.robots: Any = None
