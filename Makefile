@@ -117,13 +117,16 @@ graph-kernels:
 test-kernels: $(VENV)/.check
 	@$(BIN)/python -m tests.kernels
 
+# A message that has another one in it since the last build needs a new run of CMake.
+BUILD = (. $(BIN)/activate && ROS_LANG_DISABLE=genlisp catkin_make $(1) --source src --build $(SPACE)/build \
+	-DCATKIN_DEVEL_PREFIX=$(SPACE)/devel -DCMAKE_INSTALL_PREFIX=$(SPACE)/install -DPYTHON_EXECUTABLE=$(abspath $(BIN))/python install \
+	> $(SPACE)/log 2>&1)
+
 workspace: $(VENV)/.ros
 	@$(BIN)/python -c 'import rospy' || { echo "$(VENV) cannot see ROS: run make ros, which makes it anew"; exit 1; }
 	@src/interop/step_back
 	@mkdir -p $(SPACE)
-	@. $(BIN)/activate && ROS_LANG_DISABLE=genlisp catkin_make --source src --build $(SPACE)/build -DCATKIN_DEVEL_PREFIX=$(SPACE)/devel \
-	  -DCMAKE_INSTALL_PREFIX=$(SPACE)/install -DPYTHON_EXECUTABLE=$(abspath $(BIN))/python install > $(SPACE)/log 2>&1 || \
-	  { cat $(SPACE)/log; exit 1; }
+	@$(call BUILD,) || { grep -q "Please rerun cmake" $(SPACE)/log && $(call BUILD,--force-cmake); } || { cat $(SPACE)/log; exit 1; }
 	@echo "The ROS workspace is built:  . build/ros/devel/setup.bash"
 
 FRONT := src/agora/web/front

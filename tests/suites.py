@@ -61,13 +61,9 @@ def planners(*texts: str) -> dict[str, Named]:
     return dict(named_planner(text) for text in texts)
 
 
-COMMANDED = ("feasible_action_rate",)
-"""Metrics of commands, which a bag does not hold."""
-
-
 def heard(recording: Recording) -> Recording:
-    """Return the part of a recording that a bag can hold: no commands and no planned paths."""
-    return dataclasses.replace(recording, command=None, planned_path=None)
+    """Return the part of a recording that a bag gives: no planned paths."""
+    return dataclasses.replace(recording, planned_path=None)
 
 
 def fingerprint(recording: Recording) -> bytes:
@@ -83,8 +79,6 @@ def fingerprint(recording: Recording) -> bytes:
 def results(folder: Path, scratch: Path, of: Callable[[Recording], Recording] = lambda recording: recording) -> tuple[bytes, bytes]:
     """Rows and recordings of a run, each as the bytes of one shard; `of` gives the part of a recording that counts."""
     rows = sorted(store.read_rows(folder / "episodes"), key=lambda row: row["key"])
-    if of is heard:
-        rows = [{**row, **dict.fromkeys(COMMANDED)} for row in rows]
     store.write_rows(scratch / "rows.parquet", rows)
     kept = {}
     for path in sorted((folder / "trajectories").glob("*.parquet")):

@@ -9,7 +9,7 @@ import pytest
 from rosbags.rosbag1 import Reader
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 from tests.played import small_suite
-from tests.suites import COMMANDED, fingerprint, heard, planners
+from tests.suites import fingerprint, heard, planners
 
 from agora.benchmark.bag_files import write_bags
 from agora.benchmark.bench import run_all
@@ -67,9 +67,9 @@ def test_the_episodes_of_the_bags_are_those_of_the_run_to_the_bit(run, bags):
             assert fingerprint(dataclasses.replace(theirs, **same)) == fingerprint(dataclasses.replace(ours, **same))
 
 
-def test_metrics_of_a_bag_are_those_of_the_row_but_for_the_command_and_the_measured_time(run, bags):
+def test_metrics_of_a_bag_are_those_of_the_row_but_for_the_measured_time(run, bags):
     rows = {row["key"]: row for row in run[1]}
-    compared = [metric for metric in metrics() if metric.group not in ("blame",) and metric.name not in COMMANDED]
+    compared = [metric for metric in metrics() if metric.group not in ("blame",)]
     for played in read_all(bags[:2], Unsaid()):
         for number, robot in enumerate(played.robots):
             row = rows[f"{played.entry}/{robot.planner}/{number}"]

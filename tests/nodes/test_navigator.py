@@ -54,7 +54,7 @@ def played(begun, conditions, planner, control=2):
             nav.see_scan(r, ranges, time)
             number = int(world.layout.robots and len(begun.robots[r].goals) - 1 - world.status.goals.left[0, r])
             numbers.add(number)
-            nav.follow(r, number)
+            nav.follow(r, number, begun.robots[r].goals[number])
         decision = nav.decide(time, step, batch.active)
         batch.world.command(decision.twists, batch.active, decision.failures)
         batch.advance()
@@ -95,6 +95,20 @@ def ready(nav, time=1.0, pose=(0.4, -0.3, 0.7)):
     nav.see_robot(0, pose, (0.0, 0.0, 0.0), time)
     nav.see_scan(0, np.full(nav.beams(0), 4.0), time)
     return nav.decide(time, round(10 * time), np.ones(1, bool))
+
+
+def test_in_an_episode_a_robot_follows_the_pose_that_comes_with_a_number_whatever_the_episode_lists():
+    begun = two_robots(goals=1)
+    nav = Navigator(begun, Conditions(crowd=Helbing()), named_planner("pure_pursuit")[1].part)
+    for number, goal in ((1, (4.5, -2.0, 0.3)), (7, (-5.0, 3.0, 1.0))):
+        nav.follow(0, number, goal)
+        assert nav.goal(0) == pytest.approx(goal) and nav.path(0)[-1] == pytest.approx(goal[:2], abs=0.1)
+    nav.follow(0, 7, (0.0, 0.0, 0.0))
+    nav.follow(0, 3, (1.0, 0.0, 0.0))  # late
+    assert nav.goal(0) == pytest.approx((-5.0, 3.0, 1.0))
+    nav.drop_goal(0)
+    nav.follow(0, 8, (4.5, -2.0, 0.3))
+    assert nav.goal(0) == pytest.approx((4.5, -2.0, 0.3)) and nav.goal(1) == pytest.approx(begun.robots[1].goals[0])
 
 
 def test_a_robot_on_a_map_stands_until_it_has_a_goal_and_then_goes_there():

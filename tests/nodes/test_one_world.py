@@ -239,6 +239,39 @@ def test_a_robot_that_came_later_touches_one_that_was_there_and_all_goes_on_as_i
     assert native.standing()[0].outcome == Outcome.REACHED
 
 
+def test_a_goal_that_is_set_by_hand_is_exact_has_a_number_of_its_own_and_is_the_last_of_the_episode():
+    native = alone(goal=[(0.5, 0.0, 0.1), (1.0, 0.2, 0.0), (9.0, 0.0, 0.0)], pose=(0.0, 0.0, 0.0), timeout=8.0)
+    drive(native, 1.0, 0.5, 0.0, 0.0)
+    assert (native.standing()[0].goal, native.standing()[0].target) == (1, (1.0, 0.2, 0.0))
+    place = (0.1 + 0.2, -1.0 / 3.0, 0.7)  # which float32 does not hold
+    assert native.set_goal("it", np.array(place)) == 2
+    standing = native.standing()[0]
+    assert (standing.goal, standing.target, standing.by_hand) == (2, place, 1)
+    drive(native, 7.9, 0.0, 0.0, 0.0)
+    assert not native.done, "the time limit begins anew"
+    native.move("it", np.array([0.3, -0.3, 0.0]))
+    drive(native, 0.1)
+    assert native.done and native.standing()[0].outcome == Outcome.REACHED and native.standing()[0].goal == 2
+
+
+@pytest.mark.parametrize(
+    ("goal", "words"),
+    [
+        ((60.0, 1.0, 0.0), "goal of it: .* is outside the map"),
+        ((3.0, 1.0, 0.4), "from an obstacle, the robot needs"),
+        ((3.0, np.nan, 0.0), "expected three finite numbers"),
+        ((3.0, np.inf, 0.0), "expected three finite numbers"),
+    ],
+)
+def test_a_goal_at_which_the_robot_cannot_be_is_refused_and_changes_nothing(goal, words):
+    native = alone(goal=(9.0, 0.0, 0.0), pose=(0.0, 0.0, 0.0))
+    native.spawn(Entity("a shelf", "obstacle", np.array([3.0, 1.0, 0.3]), furniture="shelf"))
+    before = native.standing()[0]
+    with pytest.raises(InputError, match=words):
+        native.set_goal("it", np.array(goal))
+    assert native.standing()[0] == before and before.by_hand == 0
+
+
 def test_furniture_and_maps_can_come_and_go_while_a_robot_drives():
     native = alone(goal=(9.0, 0.0, 0.0), pose=(0.0, 0.0, 0.0))
     free = native.readings()[0].ranges.min()

@@ -56,7 +56,7 @@ def said_by_the_graph(suite: Suite, stage: str, episode: int, planner: str, numb
             return
         written.add(step)
         recorder.sample()
-        write("simulator/robots", to_robots(world.robots, radius, names, step))
+        write("simulator/robots", to_robots(world.robots, radius, names, step, world.commands[0]))
         write("pedsim_simulator/pedestrians", to_pedestrians(world.pedestrians, world.traits, world.minds, step))
         for r, name in enumerate(names):
             for c in recorder.contacts(0, r):
@@ -87,7 +87,7 @@ def said_by_the_graph(suite: Suite, stage: str, episode: int, planner: str, numb
         msg.RobotStatus(
             name, bool(status.ends.outcome[0, r] != RUNNING), int(goals[r]), int(status.ends.outcome[0, r]),
             float(status.ends.step[0, r]) * dt, int(status.orders.clipped[0, r]), len(recorder.contacts(0, r)), failures.get(r, ""),
-            Pose2D(float(status.goals.x[0, r]), float(status.goals.y[0, r]), float(status.goals.heading[0, r])),
+            Pose2D(float(status.goals.x[0, r]), float(status.goals.y[0, r]), float(status.goals.heading[0, r])), 0,
         )
         for r, name in enumerate(names)
     ]  # fmt: skip

@@ -33,7 +33,7 @@ class StandIn:
             rospy.Service("simulator/pause", Trigger, lambda _: self.stop())
             rospy.Service("simulator/resume", Trigger, lambda _: self.go())
             rospy.Service("simulator/move", Move, lambda _: (True, ""))
-            rospy.Service("simulator/set_goal", SetGoal, lambda _: (True, ""))
+            rospy.Service("simulator/set_goal", SetGoal, lambda _: (True, "", 1))
 
     def begin(self, request: Any) -> BeginEpisodeResponse:
         threading.Event().wait(self.slow)

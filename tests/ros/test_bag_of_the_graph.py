@@ -92,7 +92,27 @@ def test_bags_of_a_suite_in_lock_step_give_the_rows_of_agora_bench(played, tmp_p
     assert len(scans) > 10 and label in report(tmp_path / "there").read_text()
 
 
-def test_a_goal_that_is_set_in_mid_episode_is_the_one_of_the_recording(played):
+def test_a_row_of_the_graph_has_the_filled_columns_of_a_row_of_this_process(played, tmp_path):
+    graph, suite, file = played
+    graph.param("local_planner", "dwa"), graph.param("inter_planner", "polite")
+    command = [*BENCH, str(file), "--planner", "ros", "--output", str(tmp_path / "there")]
+    env = graph.master.env | {"ROS_NAMESPACE": graph.namespace}
+    there = subprocess.run(command, env=env, capture_output=True, text=True, timeout=200)
+    assert there.returncode == 0, there.stderr
+    run_all(Request(suite, planners("dwa+polite"), tmp_path / "here", Options(workers=0)))
+    for part in ("episodes", "timing"):
+        assert filled(tmp_path / "there" / part) == filled(tmp_path / "here" / part)
+    values = [{row["feasible_action_rate"] for row in store.read_rows(tmp_path / run / "episodes")} for run in ("here", "there")]
+    assert values[0] == values[1] and None not in values[0]
+
+
+def filled(folder: Path) -> dict[str, set[str]]:
+    """The columns of each row that have a value, by the episode and the robot."""
+    rows = store.read_rows(folder)
+    return {f"{row['episode']}/{row['robot']}": {name for name, one in row.items() if one is not None} for row in rows}
+
+
+def test_a_goal_that_is_set_in_mid_episode_is_the_one_of_the_recording_and_no_row_of_the_suite(played):
     graph, _, file = played
     graph.param("local_planner", "go_to_goal"), graph.param("inter_planner", "")
     closed = graph.hear("recorder/bag", String)
@@ -100,7 +120,9 @@ def test_a_goal_that_is_set_in_mid_episode_is_the_one_of_the_recording(played):
     answer = graph.call("task_generator_server/play", PlayEpisode, str(file), "helbing", 2, seconds=60)
     assert set_goal("burger", Pose2D(1.25, 6.5, 0.75)).success
     bag = closed.wait_for(lambda m: f"_2_{answer.number}.bag" in m.data, "its bag", 60).data
-    jackal, burger = read_episode(Path(bag)).robots
+    episode = read_episode(Path(bag))
+    jackal, burger = episode.robots
+    assert episode.by_hand == ("burger",) and "the goal of burger was set by hand" in episode.notes[-1]
     assert burger.recording.goal == pytest.approx([1.25, 6.5, 0.75]) and jackal.recording.goal[0] != 1.25
 
 

@@ -324,14 +324,21 @@ def test_episodes_follow_each_other_and_robots_start_where_they_are_told(graph: 
     for number, pose in enumerate([(-0.5, 0.3, 0.4), (1.0, -0.7, 2.1), (0.2, 0.1, -1.2)], 1):
         heading = np.array([np.cos(pose[2]), np.sin(pose[2])])
         goal = (*(np.array(pose[:2]) + 0.5 * heading), 0.0)
-        message, _, _ = simulator.episode(number, pose, goal)
+        by_hand = number == 3  # another goal than the episode's
+        message, _, _ = simulator.episode(number, pose, (-1.0, -0.5, 0.0) if by_hand else goal)
         simulator.begin(message)
+        if by_hand:
+            refused = graph.call("simulator/set_goal", srv.SetGoal, "bot", Pose2D(50.0, 0.0, 0.0))
+            assert not refused.success and "is outside the map" in refused.message
+            assert graph.call("simulator/set_goal", srv.SetGoal, "bot", Pose2D(*goal)).goal == 1
         since = status.wait_for(lambda m, number=number: m.number == number, f"episode {number}").header.stamp
         simulator.go(0.2)
         first = robots.wait_for(lambda m, since=since: m.header.stamp >= since, f"a robot in episode {number}")
         assert np.hypot(first.x[0] - pose[0], first.y[0] - pose[1]) < 0.05
         ended = status.wait_for(lambda m, number=number: m.number == number and m.done, f"the end of episode {number}")
-        assert Outcome(ended.robots[0].outcome) == Outcome.REACHED
+        robot = ended.robots[0]
+        assert Outcome(robot.outcome) == Outcome.REACHED and robot.by_hand == by_hand
+        assert (robot.target.x, robot.target.y) == pytest.approx(goal[:2])
 
 
 @pytest.mark.parametrize(

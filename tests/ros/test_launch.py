@@ -20,7 +20,7 @@ import tf2_ros
 import yaml
 from agora_bringup.arguments import ARENAS, CHOICES, NEEDS, check
 from agora_bringup.descriptions import frames
-from agora_bringup.windows import configuration, filled
+from agora_bringup.windows import colour_of, configuration, filled
 from agora_ros.conversions import to_episode
 from agora_task_generator.preparation import main
 from rosgraph_msgs.msg import Clock
@@ -326,7 +326,7 @@ def test_the_robots_of_an_episode_are_described_and_their_frames_told(graph, lau
     say = graph.publisher("task_generator_server/episode", Episode, latch=True)
     say.publish(episode(f1="f1tenth", burger="burger"))
     wait_until(lambda: rospy.has_param(graph.name("burger/robot_description")), "the description of burger")
-    assert rospy.get_param(graph.name("f1/robot_description")) == urdf(load_robot("f1tenth"))
+    assert rospy.get_param(graph.name("f1/robot_description")) == urdf(load_robot("f1tenth"), colour_of(0))
     for parent, child in (("f1/base_link", "f1/laser"), ("burger/base_footprint", "burger/base_scan")):
         wait_until(lambda p=parent, c=child: tick() or buffer.can_transform(p, c, rospy.Time(0)), f"the frame {child}\n{node.log}")
     found = buffer.lookup_transform("f1/base_link", "f1/laser", rospy.Time(0)).transform.translation

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import math
+import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import rospy
 from agora_ros.conversions import from_episode
-from std_msgs.msg import Bool
+from std_msgs.msg import Bool, String
 from std_srvs.srv import Empty
+from tests.ros import test_goals_by_hand
 
 from agora.draft.scenario import read_scenario
+from agora.registry import available
 from agora.share import folder
 from agora.world.start import PedestrianStarts
-from agora_msgs.msg import Episode, EpisodeStatus
+from agora_msgs.msg import Episode, EpisodeStatus, Map
 
 NODES = {
     "agora_simulators": "simulator",
@@ -82,6 +87,12 @@ def test_every_mode_is_switched_to_and_played_to_its_end(graph: Any, wait_until:
     path = play.played(tm_robots="scenario", tm_obstacles="scenario", scenario_file=str(file))
     assert path.robots[0].pose == pose and crowd(path).id.tolist() == crowd(scenario).id.tolist()
 
+    circle = play.played(tm_robots="circle", map_file="map_empty", tm_obstacles="motion_profiles")
+    across = [math.dist((r.pose.x, r.pose.y), (r.goals[0].x, r.goals[0].y)) for r in circle.robots]
+    assert np.allclose(across, across[0], atol=0.5)
+    itineraries = play.played(tm_obstacles="itineraries", behaviours="cues,given_states,restless")
+    assert len(crowd(itineraries).id) > 0
+
     forbidden = play.played(tm_modules="clear_forbidden_zones", tm_obstacles="random")
     assert not any(x > 28.4 and y < 7.4 for x, y in crowd(forbidden).position)
     staged, _ = from_episode(play.played(tm_modules="staged,dynamic_map", tm_obstacles="random"))
@@ -90,5 +101,20 @@ def test_every_mode_is_switched_to_and_played_to_its_end(graph: Any, wait_until:
     wait_until(lambda: rospy.get_param(graph.name("curr_stage")) == 1, "the next stage")
     staged, _ = from_episode(play.played(tm_modules="staged,dynamic_map", tm_obstacles="random"))
     assert (staged.crowd_size, staged.goal_tolerance) == (15, 0.75)
+    generated, _ = from_episode(play.played(tm_modules="dynamic_map", map_file="dynamic_map"))
+    asks, maps = graph.publisher("request_new_map", String, listeners=2), graph.hear("map_generator/exact", Map)
+    for generator, name in (("", "barn-"), ("canteen(width=20, obstacle_num=6)", "canteen-")):
+        asks.publish(generator)
+        play.count += 1
+        another, _ = from_episode(play.numbered(play.count))
+        assert another.map.name.startswith(name) and another.map.name != generated.map.name
+        maps.wait_for(lambda m, name=another.map.name: m.name == name, "the map of the map generator")
     contest = play.played(tm_modules="benchmark", tm_obstacles="random")
     assert contest.entry.startswith("basic/") and contest.robots[0].interplanner == "bypass"
+
+
+def test_every_mode_module_and_behaviour_is_played_here_or_with_goals_set_by_hand() -> None:
+    words = set().union(*(re.findall(r"\w+", path.read_text()) for path in (Path(__file__), Path(test_goals_by_hand.__file__))))
+    refused = {"replay"}  # in every world that map_file can name
+    for kind in ("robots_modes", "obstacles_modes", "modules", "behaviours"):
+        assert set(available(kind)) - refused <= words

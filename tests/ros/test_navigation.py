@@ -9,6 +9,7 @@ import actionlib
 import numpy as np
 import pytest
 import rospy
+from actionlib_msgs.msg import GoalStatus
 from agora_ros.conversions import (
     from_pose,
     from_twist,
@@ -16,6 +17,7 @@ from agora_ros.conversions import (
     to_episode,
     to_pedestrians,
     to_pose,
+    to_pose2d,
     to_robots,
     to_twist,
 )  # fmt: skip
@@ -34,8 +36,8 @@ from agora.maps.grid import Map
 from agora.nodes.navigator import Navigator
 from agora.planners.presets import named_planner
 from agora.robots.model import load_robot
-from agora_msgs.msg import Notes, Pedestrians, Robot
-from agora_msgs.srv import BeginEpisode, Plan
+from agora_msgs.msg import EpisodeStatus, Notes, Pedestrians, Robot, RobotStatus
+from agora_msgs.srv import BeginEpisode, Plan, SetGoal
 from starts import people, start
 
 PLACE = Map.from_shapes(
@@ -125,22 +127,32 @@ def test_a_robot_is_driven_by_what_the_library_says_of_its_odometry(graph, node)
     assert world.twist[0] > 0.1
 
 
-def test_the_goal_of_an_episode_before_that_a_latched_topic_repeats_is_not_taken_and_a_new_one_is(graph, node, wait_until):
-    graph.publisher("/clock", Clock, latch=True).publish(Clock(rospy.Time.from_sec(20.0)))
-    topic, goal = graph.publisher("my_robot/move_base_simple/goal", PoseStamped, latch=True, listeners=0), PoseStamped()
-    goal.header.frame_id, goal.header.stamp, goal.pose = "map", rospy.Time.from_sec(3.0), to_pose((-5.0, 2.0, 0.0))
-    topic.publish(goal)
+def test_a_robot_of_an_episode_goes_where_the_status_says_whatever_a_topic_says_and_whoever_else_is_in_it(graph, node):
     world = World(graph, yard())
-    world.time = 20.0
-    wait_until(topic.get_num_connections, "the node to hear of the goal before")
+    topic = graph.publisher("my_robot/move_base_simple/goal", PoseStamped, latch=True, listeners=0)
+    topic.publish(stamped((-5.0, 2.0, 0.0)))  # the task generator's business
     paths = graph.hear("my_robot/global_plan", Path)
     graph.heard_from("navigation_node", "my_robot/global_plan")
-    world.go_on(6)
-    ends = [from_pose(path.poses[-1].pose)[:2] for path in paths.wait(3)]
-    assert {(round(x, 1), round(y, 1)) for x, y in ends} == {(3.0, 1.5)}
-    goal.header.stamp = rospy.Time.from_sec(world.time)
-    topic.publish(goal)
-    world.drive_until(lambda: from_pose(paths[-1].poses[-1].pose)[0] < -4.9)
+    status = graph.publisher("simulator/status", EpisodeStatus)
+    world.go_on(4)
+    assert {tuple(np.round(from_pose(path.poses[-1].pose)[:2], 1)) for path in paths.wait(2)} == {(3.0, 1.5)}
+
+    def says(number, goal):
+        robot = RobotStatus(name="my robot", goal=number, target=to_pose2d(goal), by_hand=1)
+        status.publish(EpisodeStatus(number=3, robots=[RobotStatus(name="spawned later"), robot]))
+
+    says(2, (-4.0, 3.0, 0.5))
+    world.drive_until(lambda: from_pose(paths[-1].poses[-1].pose)[0] < -3.9)
+    says(1, (5.0, 6.0, 0.0))  # late
+    world.go_on(4)
+    assert from_pose(paths[-1].poses[-1].pose)[:2] == pytest.approx((-4.0, 3.0), abs=0.1) and node.running
+
+
+def stamped(pose, frame="map"):
+    """A ``geometry_msgs/PoseStamped``."""
+    message = PoseStamped(pose=to_pose(pose))
+    message.header.frame_id = frame
+    return message
 
 
 def test_a_robot_whose_odometry_stops_stands_and_it_is_said_once(graph, node, wait_until):
@@ -167,31 +179,57 @@ def test_when_the_clock_jumps_back_the_robot_goes_on_and_it_is_said_once(graph, 
     assert node.said(words).count(words) == 1
 
 
-def test_a_goal_of_the_action_is_reached_and_one_in_a_wall_is_refused(graph, node, wait_until):
+def test_a_goal_of_the_action_is_set_in_the_episode_and_ends_as_the_status_says(graph, node, wait_until):
+    asked, refusal = [], []
+
+    def set_goal(request):
+        if refusal:
+            return False, refusal[0], 0
+        asked.append(request)
+        return True, "", len(asked)
+
+    graph.serve("simulator/set_goal", SetGoal, set_goal)
     world = World(graph, yard())
+    status = graph.publisher("simulator/status", EpisodeStatus)
     client = actionlib.SimpleActionClient(graph.name("my_robot/move_base"), MoveBaseAction)
     world.go_on(2)
-    assert client.wait_for_server(rospy.Duration(0)) or wait_until(
-        lambda: client.wait_for_server(rospy.Duration(0.1)), "the action"
-    )
+    wait_until(lambda: client.wait_for_server(rospy.Duration(0.1)), "the action")
     heard = []
 
-    def goal(x, y):
-        sent = MoveBaseGoal()
-        sent.target_pose.header.frame_id, sent.target_pose.pose = "map", to_pose((x, y, 0.0))
-        client.send_goal(sent, feedback_cb=heard.append)
+    def send(x, y, frame="map"):
+        client.send_goal(MoveBaseGoal(stamped((x, y, 0.0), frame)), feedback_cb=heard.append)
 
-    goal(1.0, 0.4)
-    world.drive_until(lambda: client.get_state() == actionlib.GoalStatus.SUCCEEDED)
+    def says(number, ended=False, outcome=-1):
+        robot = RobotStatus(name="my robot", goal=number, by_hand=number, ended=ended, outcome=outcome)
+        status.publish(EpisodeStatus(number=3, robots=[robot]))
+
+    send(1.0, 0.4)
+    world.drive_until(lambda: client.get_state() == GoalStatus.SUCCEEDED)
+    assert (asked[0].robot, asked[0].goal.x, asked[0].goal.y) == ("my robot", 1.0, 0.4)
     assert np.hypot(*(world.pose[:2] - (1.0, 0.4))) < 0.35
     assert len(heard) > 3 and from_pose(heard[-1].base_position.pose)[0] > from_pose(heard[0].base_position.pose)[0]
-    goal(3.0, 4.3)
-    world.drive_until(lambda: client.get_state() == actionlib.GoalStatus.ABORTED)
-    assert "is 0.00 m from an obstacle" in client.get_goal_status_text()
-    goal(-5.0, 1.0)
+    refusal.append("it is 0.00 m from an obstacle")
+    send(3.0, 4.3)
+    world.drive_until(lambda: client.get_state() == GoalStatus.ABORTED)
+    assert client.get_goal_status_text() == refusal.pop()
+    send(3.0, 4.3, "nowhere")
+    world.drive_until(lambda: client.get_goal_status_text().startswith("nobody transforms the goal's frame to map"))
+    for ends, words in (
+        ((2, True, 101), "the robot's episode has ended: pedestrian collision"), ((4, False, -1), "another goal took its place")
+    ):  # fmt: skip
+        send(-5.0, 1.0)
+        number = ends[0] if ends[1] else ends[0] - 1
+        world.drive_until(lambda number=number: len(asked) == number and client.get_state() == GoalStatus.ACTIVE)
+        says(number - 1, True, 0)  # older than the goal
+        says(*ends)
+        world.drive_until(lambda: client.get_state() == GoalStatus.ABORTED)
+        assert client.get_goal_status_text() == words
+        says(4)
+    asked.append(None)
+    send(-5.0, 1.0)
     world.drive_until(lambda: world.twist[2] != 0.0)
     client.cancel_goal()
-    wait_until(lambda: client.get_state() == actionlib.GoalStatus.PREEMPTED, "a cancelled goal")
+    wait_until(lambda: client.get_state() == GoalStatus.PREEMPTED, "a cancelled goal")
     world.twists.wait_for(lambda m: m is world.twists[-1] and m.linear.x == 0.0, "a twist of zero")
 
 
@@ -253,6 +291,7 @@ def test_in_lock_step_a_plan_is_the_librarys_for_the_moment_that_it_is_asked_abo
     graph.param("synchronous", True)
     graph.launch("agora_navigation", "navigation", "navigation_node", answer_in=0.4)
     begun = yard(crowd=[(3.1, -2.4)])
+    targets = [to_pose2d(begun.robots[0].goals[0])]
     names, planners = ["one"], [Robot(name="one", planner="dwa", interplanner="polite")]
     assert graph.call("navigation/begin", BeginEpisode, to_episode(begun, STAGE, planners, 1)).success
     scans = graph.publisher("one/scan", LaserScan)
@@ -264,7 +303,9 @@ def test_in_lock_step_a_plan_is_the_librarys_for_the_moment_that_it_is_asked_abo
     def ask(step, people_):
         robots = to_robots(world.robots, world.robot_traits.radius[0], names, step)
         robots.header.stamp = stamp_of(step, world.dt, 7.0)
-        return graph.call("navigation/plan", Plan, robots=robots, pedestrians=people_, goals=[0], active=bytes([1]))
+        return graph.call(
+            "navigation/plan", Plan, robots=robots, pedestrians=people_, goals=[0], targets=targets, active=bytes([1])
+        )
 
     for step in range(0, 12, 2):
         batch.look()

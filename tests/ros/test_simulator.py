@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import rospy
 from agora_ros.conversions import to_episode
-from geometry_msgs.msg import PoseWithCovarianceStamped, Twist
+from geometry_msgs.msg import Pose2D, PoseWithCovarianceStamped, Twist
 from nav_msgs.msg import Odometry
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import LaserScan
@@ -19,6 +19,7 @@ from tests.starts import people, start
 from tf2_msgs.msg import TFMessage
 
 from agora.config import build
+from agora.core.recording import Outcome
 from agora.draft.stage import Stage
 from agora.robots.model import load_robot
 from agora.world.start import RobotStart
@@ -172,6 +173,25 @@ def test_entities_come_and_go_one_by_one(graph: Any) -> None:
     robots.wait_for(lambda m: m.name == ["second"], "one robot")
     clash = graph.call("simulator/begin", srv.BeginEpisode, episode("a b", "a_b"))
     assert not clash.success and "share topics" in clash.message
+
+
+def test_once_every_robot_has_ended_time_stands_until_one_gets_a_goal_which_its_topics_and_status_say(graph: Any) -> None:
+    launch(graph, time_scale=5.0)
+    status, robots = graph.hear("simulator/status", msg.EpisodeStatus), graph.hear("simulator/robots", msg.Robots)
+    begin(graph, episode("jackal", timeout=1.0))
+    commands = graph.publisher("jackal/cmd_vel", Twist)
+    resume(graph)
+    commands.publish(forward(0.4))
+    ended = status.wait_for(lambda m: m.done, "the time-out")
+    assert ended.robots[0].outcome == Outcome.TIMEOUT
+    told = [tuple(round(v, 3) for v in (m.command_vx[0], m.command_vy[0], m.command_omega[0])) for m in robots.messages]
+    assert told[0] == (0.0, 0.0, 0.0) and (0.4, 0.0, 0.0) in told
+    stands = robots.wait_for(lambda m: m.step == ended.step, "the last step")
+    place = Pose2D(float(stands.x[0]) + 0.1, float(stands.y[0]), 0.0)
+    answer = graph.call("simulator/set_goal", srv.SetGoal, "jackal", place)
+    assert answer.success and answer.goal == 1
+    again = status.wait_for(lambda m: m.done and m.step > ended.step, "its end at the goal")
+    assert (again.robots[0].outcome, again.robots[0].by_hand, again.robots[0].target) == (Outcome.REACHED, 1, place)
 
 
 class Parts:

@@ -48,7 +48,7 @@ class Parts:
     """All the parts of a graph, in this process: what they were told, and a simulator whose status the test says."""
 
     def __init__(self, graph: Any) -> None:
-        self.graph, self.told, self.episodes = graph, [], []
+        self.graph, self.told, self.episodes, self.goals = graph, [], [], {}
         self.status = rospy.Publisher(graph.name("simulator/status"), EpisodeStatus, queue_size=100, latch=True)
         graph.ends.append(self.status)
         self.resets = graph.hear("scenario_reset", Int16)
@@ -61,11 +61,17 @@ class Parts:
         graph.serve("simulator/set_goal", SetGoal, self.take("simulator/set_goal"))
 
     def take(self, name: str) -> Any:
-        def answer(request: Any) -> tuple[bool, str]:
+        def answer(request: Any) -> tuple[Any, ...]:
             self.told.append((name, request, rospy.get_param(self.graph.name("resetting"), False)))
             if name == "simulator/begin":
                 self.episodes.append(request.episode)
+                self.goals = {robot.name: RobotStatus(name=robot.name) for robot in request.episode.robots}
                 self.say(running=True)
+            if name == "simulator/set_goal":
+                robot = self.goals[request.robot]
+                robot.goal, robot.by_hand, robot.target = robot.goal + 1, robot.by_hand + 1, request.goal
+                self.say(running=True)
+                return True, "", robot.goal
             return True, ""
 
         return answer
@@ -73,7 +79,7 @@ class Parts:
     def say(self, **fields: Any) -> None:
         """A status of the episode that was begun last."""
         now = self.episodes[-1]
-        robots = fields.pop("robots", [RobotStatus(name=robot.name) for robot in now.robots])
+        robots = fields.pop("robots", list(self.goals.values()))
         self.status.publish(EpisodeStatus(number=now.number, entry=now.entry, seed=now.seed, robots=robots, **fields))
 
     def names(self) -> list[str]:
@@ -384,7 +390,7 @@ def test_rviz_moves_robots_and_goals(graph: Any, parts: Parts, start: Any, wait_
     pose.header.frame_id = "odom"
     tool = graph.publisher("goalpose", PoseStamped)
     tool.publish(pose)
-    wait_until(lambda: "a pose in frame 'odom' is ignored" in node.log, "a word about the frame")
+    wait_until(lambda: "nobody transforms frame 'odom' to map" in node.log, "a word about the frame")
     pose.header.frame_id = "map"
     tool.publish(pose)
     told = goals["burger_1"].wait(2)[-1]
@@ -393,6 +399,7 @@ def test_rviz_moves_robots_and_goals(graph: Any, parts: Parts, start: Any, wait_
     wait_until(lambda: parts.names().count("simulator/set_goal") == 3, "a goal for each robot")
     assert {request.robot for _, request, _ in parts.told if hasattr(request, "robot")} == {"burger_0", "burger_1", "jackal"}
     assert np.allclose([set_goals[0].goal.x, set_goals[0].goal.y, set_goals[0].goal.theta], [1.5, -0.5, 2.5])
+    assert all(heard[-1].pose == told.pose for heard in goals.values() if heard.wait(2))
     graph.publisher("jackal/move_base_simple/goal", PoseStamped, listeners=2).publish(pose)
     wait_until(lambda: parts.names().count("simulator/set_goal") == 4, "the goal of one robot")
     estimate = PoseWithCovarianceStamped()
@@ -444,9 +451,11 @@ def test_robots_that_explore_are_put_elsewhere_at_a_timeout(parts: Parts, start:
     assert identical(crowd_of(second).position, crowd_of(first).position) and identical(start_of(second).map, start_of(first).map)
     assert second.robots[0].pose != first.robots[0].pose
     node.said("episode 1: time is over, 60.0 s, 3 goals reached, 1 contact")
-    parts.say(done=True, robots=[RobotStatus(name="jackal", ended=True, outcome=101, end_time=7.6, goal=1, contacts=1)])
+    spawned, hit = RobotStatus(name="spawned", goal=2, outcome=-1), {"ended": True, "outcome": 101, "end_time": 7.6, "contacts": 1}
+    parts.say(robots=[RobotStatus(name="jackal"), spawned])
+    parts.say(done=True, robots=[RobotStatus(name="jackal", goal=2, by_hand=1, **hit), spawned])
     assert not identical(crowd_of(parts.begun(wait_until, 3)).position, crowd_of(first).position)
-    node.said("episode 2: pedestrian collision, 7.6 s, 1 goal reached, 1 contact")
+    node.said("episode 2: jackal pedestrian collision, 7.6 s, 1 goal reached, goal set by hand, 1 contact; spawned under way")
     assert [episode.number for episode in parts.episodes] == [1, 2, 3]
 
 

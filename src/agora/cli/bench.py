@@ -68,7 +68,11 @@ def bench(
         bool, typer.Option("--no-control", help="Without pure_pursuit, the blind control beside planners that see people.")
     ] = False,
     ros_launch: Annotated[
-        str, typer.Option(help="With --planner ros: arguments of a roslaunch to start for it; the running graph by default.")
+        str,
+        typer.Option(
+            help="With --planner ros: arguments of a roslaunch to start and end, such as 'agora_bringup start_arena.launch "
+            "headless:=2 record_data:=true navigation:=external'; the running graph by default."
+        ),
     ] = "",
 ) -> None:
     """Run a suite under one or more planners and write a report; ends with exit code 1 where a planner or the simulator failed.

@@ -175,12 +175,14 @@ class _Said:
         last = [min(t, len(one.time) - 1) for one in self.recordings]
         pose = np.array([one.pose[k] for one, k in zip(self.recordings, last, strict=True)], np.float32)
         twist = np.array([one.twist[k] for one, k in zip(self.recordings, last, strict=True)], np.float32)
+        told = np.array([_told(one, t) for one in self.recordings], np.float32)
         cos, sin = np.cos(pose[:, 2]), np.sin(pose[:, 2])
         return _new("agora_msgs/Robots", header=_header(stamp), step=step, name=self.names,
             active=np.array([t < len(one.time) for one in self.recordings], np.uint8),
             x=pose[:, 0], y=pose[:, 1], heading=pose[:, 2], vx=twist[:, 0], vy=twist[:, 1], omega=twist[:, 2],
             world_vx=cos * twist[:, 0] - sin * twist[:, 1], world_vy=sin * twist[:, 0] + cos * twist[:, 1],
             steering=np.zeros(len(pose), np.float32), radius=np.array([one.radius for one in self.recordings], np.float32),
+            command_vx=told[:, 0], command_vy=told[:, 1], command_omega=told[:, 2],
         )  # fmt: skip
 
     def _robot(self, r: int, t: int, stamp: float) -> Iterator[Written]:
@@ -210,6 +212,8 @@ class _Said:
             nothing = math.nan if issubclass(kind, np.floating) else 0
             numbers = [nothing if one is None else one[t] for one in noted]
             columns[field] = np.array(numbers, np.float32 if issubclass(kind, np.floating) else np.int8)
+        times = [self.recordings[r].planning_time for r in robots]
+        columns["planning_time"] = np.array([one[t] if t < len(one) else math.nan for one in times], np.float32)
         return _new("agora_msgs/Notes", header=_header(stamp), name=[self.names[r] for r in robots], **columns)
 
     def contacts(self) -> Iterator[Written]:
@@ -228,13 +232,19 @@ class _Said:
         robots = [
             _new("agora_msgs/RobotStatus", name=name, ended=True, goal=len(begun.goals) - 1, outcome=int(one.outcome),
                  end_time=float(one.time[-1]), clipped=int(one.clipped), contacts=len(one.contacts), failure=one.failure,
-                 target=_pose2d(one.goal))
+                 target=_pose2d(one.goal), by_hand=0)
             for name, one, begun in zip(self.names, self.recordings, self.start.robots, strict=True)
         ]  # fmt: skip
         told = _new("agora_msgs/EpisodeStatus", header=_header(stamp), number=1, entry=self.start.entry, seed=self.start.seed,
             step=self.final, running=False, done=True, interrupted=False, reason="", robots=robots,
         )  # fmt: skip
         yield _written("/simulator/status", told, stamp, latched=True)
+
+
+def _told(recording: Recording, t: int) -> Array:
+    """The twist (3,) that a robot was told to drive on the way to a sample; zeros at the first, and if nobody recorded it."""
+    commands = recording.command
+    return np.zeros(3) if commands is None or not 0 < t <= len(commands) else np.asarray(commands[t - 1])
 
 
 def _new(kind: str, /, **fields: Any) -> Any:

@@ -52,6 +52,7 @@ class PlayedEpisode:
         conditions: conditions of the episode; None where nobody recorded them.
         notes: missing and made-up values, in words for people.
         began: time of the source's record at the beginning, ns.
+        by_hand: names of the robots whose goal somebody set by hand, for whom it is no episode of the suite.
     """
 
     source: Path
@@ -64,6 +65,7 @@ class PlayedEpisode:
     conditions: Stage | None = None
     notes: tuple[str, ...] = field(default=())
     began: int = 0
+    by_hand: tuple[str, ...] = ()
 
     @property
     def entry(self) -> str:

@@ -23,7 +23,7 @@ from agora.datasets.mcapfile import opened
 from agora.datasets.messages import from_episode, from_pose2d
 from agora.datasets.parts import Source
 from agora.datasets.played import PlayedEpisode, PlayedRobot
-from agora.datasets.said import EPISODE, ROBOTS, SAME, Said, collect, time_of, topics_of
+from agora.datasets.said import EPISODE, ROBOTS, SAME, Said, collect, goals_by_hand, time_of, topics_of
 from agora.draft.stage import LONGEST
 from agora.errors import InputError
 from agora.interfaces import NOTES
@@ -75,7 +75,7 @@ def _played(bag: Source, said: Said, notes: list[str]) -> PlayedEpisode:
         episode = int(number)
     except (InputError, ValueError) as error:
         raise InputError(f"{path}: its episode cannot be read: {error}") from error
-    most = _last_step(path, start, stage.periods.physics)
+    most = _last_step(path, start, stage.periods.physics, said.set_at)
     late = [k for k in said.robots if k > most]
     for known in (said.robots, said.pedestrians):
         for k in [k for k in known if k > most]:
@@ -93,19 +93,28 @@ def _played(bag: Source, said: Said, notes: list[str]) -> PlayedEpisode:
     notes = [f"{path.name}: {note}" for note in notes]
     notes += [f"{path.name}: {lost} of {len(due)} samples were not recorded; metrics are of the others"] * (lost > 0)
     notes += [f"{path.name}: {len(late)} samples are of after the time limit; they are left out"] * bool(late)
+    by_hand = tuple(s.name for s in said.status.robots if goals_by_hand(s)) if said.status else ()
+    notes += [f"{path.name}: the goal of {', '.join(by_hand)} was set by hand; the row is of that goal"] * bool(by_hand)
     notes += [f"{path.name}: {bag.cut}; what was written before is read"] * bool(bag.cut)
-    return PlayedEpisode(path, suite, stage_name, episode, start.seed, robots, interrupted, stage, tuple(notes), said.began)
+    return PlayedEpisode(
+        path, suite, stage_name, episode, start.seed, robots, interrupted, stage, tuple(notes), said.began, by_hand
+    )
 
 
-def _last_step(path: Path, start: Start, dt: float) -> int:
+def _last_step(path: Path, start: Start, dt: float, set_at: list[int]) -> int:
     """The last step that an episode can have: that of its time limit, and a little for a graph that stops late.
+
+    The time limit begins anew with each goal that is set by hand, ``set_at`` a step.
 
     Raises:
         InputError: it has none.
     """
     if not 0.0 < start.timeout <= LONGEST:
         raise InputError(f"{path}: expected a time limit of its episode in (0, {LONGEST:g}] s, got {start.timeout:g}")
-    return math.ceil((start.timeout + _LATE) / dt)
+    last = limit = math.ceil((start.timeout + _LATE) / dt)
+    for step in set_at:
+        last = max(last, step + limit) if step <= last else last
+    return last
 
 
 def _interrupted(said: Said, bag: Source) -> str:
@@ -143,7 +152,10 @@ def _robot(
     samples = np.array([_row(said.robots[k], r) for k in kept])
     model = start.robots[r].model
     people = _pedestrians(said, kept, start.crowd_size, behaving)
-    way = shortest_way(start.map, start.robots[r].pose, start.robots[r].goals[0], model)
+    by_hand = status is not None and goals_by_hand(status) > 0
+    first = from_pose2d(status.target) if by_hand and status is not None else start.robots[r].goals[0]
+    way = shortest_way(start.map, start.robots[r].pose, first, model)
+    noted = _noted(said, message.name, kept[:-1])
     recording = Recording(
         time=np.minimum(np.array(kept, np.int64), end) * dt,
         pose=samples[:, :3],
@@ -164,9 +176,10 @@ def _robot(
         clipped=0 if status is None else int(status.clipped),
         failure="" if status is None else status.failure,
         **people,
-        **_noted(said, message.name, kept[:-1]),
+        command=_commands(said, r, kept),
+        **noted,
     )
-    missing = {"planning_time"} | ({"outcome", "failure", "clipped"} if interrupted and not ended else set())
+    missing = ({"planning_time"} - noted.keys()) | ({"outcome", "failure", "clipped"} if interrupted and not ended else set())
     return PlayedRobot(planner_label(message), model.name, recording, frozenset(missing))
 
 
@@ -271,11 +284,25 @@ def _noted(said: Said, name: str, kept: list[int]) -> dict[str, Any]:
     last = [bisect.bisect_right(own, time_of(said.robots[k]) + SAME, key=time_of) - 1 for k in kept]
     chosen = [(own[max(i, 0)], list(own[max(i, 0)].name).index(name)) for i in last]
     columns = {field: np.array([getattr(m, field)[r] for m, r in chosen]) for field in NOTES}
-    return {
-        field: np.asarray(column, np.float64 if issubclass(NOTES[field], np.floating) else np.int32)
-        for field, column in columns.items()
-        if np.isfinite(column).all()
-    }
+    kinds: dict[str, type] = {name: np.float64 if issubclass(NOTES[name], np.floating) else np.int32 for name in NOTES}
+    if all(hasattr(m, "planning_time") for m, _ in chosen):  # which bags of earlier versions do not have
+        columns["planning_time"] = np.array([m.planning_time[r] for m, r in chosen], np.float64)
+        kinds["planning_time"] = np.float64
+    return {name: np.asarray(column, kinds[name]) for name, column in columns.items() if np.isfinite(column).all()}
+
+
+def _commands(said: Said, r: int, kept: list[int]) -> Array | None:
+    """Return the twists (T - 1, 3) that a robot was told to drive at its samples: the message of the next step has them.
+
+    None if one was not recorded, or the bag is of an earlier version.
+    """
+    known = sorted(said.robots)
+    after = [bisect.bisect_right(known, k) for k in kept[:-1]]
+    told = [said.robots[known[i]] for i in after if i < len(known)]
+    if len(told) < len(after) or not all(hasattr(m, "command_vx") for m in told):
+        return None
+    twists = [[m.command_vx[r], m.command_vy[r], m.command_omega[r]] for m in told]
+    return np.array(twists, np.float32).astype(np.float64).reshape(len(told), 3)
 
 
 def _pedestrians(said: Said, kept: list[int], count: int, behaving: bool) -> dict[str, Any]:

@@ -27,7 +27,11 @@ SAME = 1e-6
 
 @dataclass
 class Said:
-    """The messages of an episode: ``robots`` and ``pedestrians`` by physics step; ``began`` is the record's time, ns."""
+    """The messages of an episode.
+
+    ``robots`` and ``pedestrians`` are by physics step; ``began`` is the record's time, ns; ``set_at`` are the steps at which goals
+    were set by hand.
+    """
 
     episode: Any = None
     status: Any = None
@@ -36,6 +40,7 @@ class Said:
     contacts: list[Any] = field(default_factory=list)
     notes: list[Any] = field(default_factory=list)
     began: int = 0
+    set_at: list[int] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -107,7 +112,11 @@ def _said(heard: dict[str, list[tuple[int, int, Any]]], run: _Run, episode: Any,
         if content.step == 0:
             said.pedestrians.clear()
         said.pedestrians[content.step] = content
-    said.status = next((m for m in reversed(within[_STATUS]) if m.number == episode.number), None)
+    statuses = [m for m in within[_STATUS] if m.number == episode.number]
+    said.status = statuses[-1] if statuses else None
+    for before, after in itertools.pairwise([None, *statuses]):
+        if sum(map(goals_by_hand, after.robots)) > sum(map(goals_by_hand, before.robots if before else ())):
+            said.set_at.append(after.step)
     return said
 
 
@@ -116,6 +125,11 @@ def _left_out(episodes: list[tuple[int, int, Any]], read: list[int]) -> list[str
     known = {content.number for number, _, content in episodes if number in read}
     lost = {content.number: content.entry for _, _, content in episodes if content.number not in known}
     return [f"the beginning of {entry} is not in the bag; it is left out" for entry in lost.values()]
+
+
+def goals_by_hand(robot: Any) -> int:
+    """The number of a robot's goals that were set by hand, by its ``RobotStatus``; bags of earlier versions do not say it."""
+    return int(getattr(robot, "by_hand", 0))
 
 
 def time_of(message: Any) -> float:

@@ -103,13 +103,14 @@ class RobotStanding:
 
     Attributes:
         ended: whether it is over.
-        goal: number of the goal that the robot is on its way to.
+        goal: number of the robot's present goal; every new goal has a higher one.
         outcome: `agora.core.recording.Outcome` once it has ended, -1 before.
         end_time: time of the end, s since the episode began.
         clipped: number of commands beyond the limits.
         contacts: number of contacts so far.
         failure: message of the planner, if it failed, or of the simulator.
-        target: pose of that goal: x, y, heading, m and rad.
+        target: pose of that goal, exact: x, y, heading, m and rad.
+        by_hand: number of the robot's goals so far that `Driver.set_goal` set.
     """
 
     ended: bool = False
@@ -120,6 +121,7 @@ class RobotStanding:
     contacts: int = 0
     failure: str = ""
     target: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    by_hand: int = 0
 
 
 class Driver(Protocol):
@@ -158,6 +160,10 @@ class Driver(Protocol):
         """The robots of the world, (1, R)."""
 
     @property
+    def commands(self) -> Floats:
+        """The twists (R, 3) of the last `command`, before limits and delay; zeros before the first."""
+
+    @property
     def done(self) -> bool:
         """True where every robot has ended."""
 
@@ -194,11 +200,14 @@ class Driver(Protocol):
             UnknownNameError: there is none.
         """
 
-    def set_goal(self, name: str, goal: Doubles) -> None:
-        """Give a robot another goal (3,), the last one of its episode; one that has ended is under way again.
+    def set_goal(self, name: str, goal: Doubles) -> int:
+        """Give a robot another goal (3,), the last one of its episode, and return the goal's number.
+
+        A robot that has ended is under way again. The episode has its whole time limit again.
 
         Raises:
-            UnknownNameError: there is none.
+            UnknownNameError: there is no such robot.
+            InputError: the robot cannot be at the goal: it is not finite, outside the map, or too near an obstacle.
         """
 
     def set_pedestrians(self, people: PeopleAtStep) -> None:

@@ -255,13 +255,12 @@ class Navigator:
         place = np.array([goals.x[0, robot], goals.y[0, robot], goals.heading[0, robot]], np.float64)
         return place if self._has_goal[robot] else None
 
-    def follow(self, robot: int, number: int) -> None:
-        """Send a robot to goal ``number`` of the episode, if it is not on its way there."""
-        if number != self._goal[robot]:
-            self._goal[robot] = number
-            goal = self._start.robots[robot].goals[number]
-            self._world.set_goal(0, robot, goal)
-            self._paths.plan(0, robot, self._paths.pose(0, robot), goal)
+    def follow(self, robot: int, number: int, goal: ArrayLike) -> None:
+        """Send a robot to its goal (3,) in the episode, exact; only a goal with a higher number than the last one is new."""
+        if number > self._goal[robot]:
+            self._goal[robot], self._has_goal[robot], pose = number, True, np.asarray(goal, np.float64)
+            self._world.set_goal(0, robot, pose.astype(np.float32))
+            self._paths.plan(0, robot, self._paths.pose(0, robot), pose)
 
     def replan(self, robot: int) -> None:
         """Make a robot's path anew from where it is."""

@@ -43,8 +43,15 @@ class _Robot:
 
     name: str
     start: RobotStart
+    target: Doubles
+    goal: int = 0
+    by_hand: int = 0
     contacts: int = 0
     failure: str = ""
+
+    def send(self, target: Doubles) -> None:
+        """Take note of another goal (3,)."""
+        self.goal, self.target = self.goal + 1, target
 
 
 class OneWorld:
@@ -94,6 +101,12 @@ class OneWorld:
         return self._world.robots
 
     @property
+    def commands(self) -> Floats:
+        """The twists (R, 3) of the last `command`, before limits and delay."""
+        commands: Floats = self._world.commands[0]
+        return commands
+
+    @property
     def done(self) -> bool:
         """True where every robot has ended."""
         return bool(self._world.status.clock.done[0])
@@ -103,11 +116,10 @@ class OneWorld:
         self._adopt(start, Conditions.of(stage), names, since)
 
     def _adopt(self, start: Start, conditions: Conditions, names: Sequence[str], since: float) -> None:
-        self._fleet = [_Robot(name, robot) for name, robot in zip(names, start.robots, strict=True)]
+        self._fleet = [_Robot(name, robot, robot.goals[0]) for name, robot in zip(names, start.robots, strict=True)]
         self._start, self._place, self._began = start, start.map, since
         self._conditions, self._obstacles = conditions, dict[str, Furniture]()
         self._contacts: list[tuple[int, Contact]] = []
-        self._goals = [0] * len(self._fleet)
         self._make(start.crowd_size)
         world = self._world
         self._keep(PeopleAtStep(0, world.pedestrians, world.traits, world.minds))
@@ -120,6 +132,7 @@ class OneWorld:
         discs = np.vstack([self._place.discs, *(piece.discs() for piece in pieces)])
         place = replace(self._place, discs=discs, polygons=self._place.polygons + polygons) if pieces else self._place
         start = replace(self._start, map=place, robots=tuple(robot.start for robot in self._fleet))
+        self._surroundings = place
         given, conditions = start.robots, self._conditions
         self._world = World.of([start], dt=conditions.periods.physics, slots=state.padded(pedestrians))
         self._engine = self._backend(conditions)
@@ -148,7 +161,6 @@ class OneWorld:
         outcomes = world.status.ends.outcome
         world.status.clock.done[0] = bool(outcomes.size) and bool((outcomes != RUNNING).all())
         self._engine.adopt(0)
-        self._goals = [self._goals[r] for r in kept] + [0] * (len(self._fleet) - len(kept))
         self._see()
 
     def set_map(self, place: Map) -> None:
@@ -168,7 +180,7 @@ class OneWorld:
             return
         if entity.model is None:
             raise InputError(f"robot {entity.name!r} has no model")
-        self._fleet.append(_Robot(entity.name, RobotStart(entity.model, entity.pose, entity.pose[None])))
+        self._fleet.append(_Robot(entity.name, RobotStart(entity.model, entity.pose, entity.pose[None]), entity.pose))
         self._remake(old)
         self._world.status.goals.tolerance[0, -1] = 0.0  # within which no goal is ever reached
         self._engine.adopt(0)
@@ -203,18 +215,33 @@ class OneWorld:
             raise UnknownNameError("robot or obstacle", name, [*self.names, *self._obstacles])
         return self.names.index(name)
 
-    def set_goal(self, name: str, goal: Doubles) -> None:
-        """Give a robot another goal, the last one of its episode; one that has ended is under way again, for a whole time limit."""
-        r, world = self._number(name), self._world
-        status = world.status
-        world.set_goal(0, r, np.asarray(goal, np.float32))
+    def set_goal(self, name: str, goal: Doubles) -> int:
+        """Give a robot another goal, the last one of its episode; see `agora.nodes.driver.Driver`."""
+        r, world, target = self._number(name), self._world, np.array(goal, np.float64)
+        self._check_goal(name, self.models[r], target)
+        status, robot = world.status, self._fleet[r]
+        world.set_goal(0, r, target.astype(np.float32))
         status.goals.left[0, r], status.goals.tolerance[0, r] = 0, self._start.goal_tolerance
-        self._goals[r] += 1
+        status.clock.time_limit[0] = status.clock.step[0] + round(self._start.timeout / world.dt)
+        robot.send(target)
+        robot.by_hand += 1
         if status.ends.outcome[0, r] != RUNNING:
             status.ends.outcome[0, r], status.clock.done[0], world.robots.active[0, r] = RUNNING, False, True
-            status.clock.time_limit[0] = status.clock.step[0] + round(self._start.timeout / world.dt)
-            self._fleet[r].failure = ""
+            robot.failure = ""
         self._engine.adopt(0)
+        return robot.goal
+
+    def _check_goal(self, name: str, model: RobotModel, goal: Doubles) -> None:
+        """Refuse a goal (3,) at which the robot cannot be."""
+        place, text = self._surroundings, f"goal of {name}"
+        if goal.shape != (3,) or not np.isfinite(goal).all():
+            raise InputError(f"{text}: expected three finite numbers, got {goal.tolist()}")
+        if not place.contains(goal[:2]):
+            raise InputError(f"{text}: {place.place(goal)} is outside the map")
+        room = float(place.clearance_at(goal[:2]))
+        if room <= model.inscribed_radius:
+            needed = f"the robot needs {model.inscribed_radius:.2f} m"
+            raise InputError(f"{text}: {place.place(goal)} is {room:.2f} m from an obstacle, {needed}")
 
     def set_pedestrians(self, people: PeopleAtStep) -> None:
         """Take pedestrians from outside."""
@@ -263,8 +290,9 @@ class OneWorld:
     def _send_on(self) -> None:
         """Set the next goal of robots that arrived."""
         for r in map(int, np.flatnonzero(self._world.status.goals.arrived[0] & ~self._world.status.clock.done[0])):
-            self._goals[r] += 1
-            self._world.next_goal(0, r, self._fleet[r].start.goals[self._goals[r]])
+            robot = self._fleet[r]
+            robot.send(robot.start.goals[robot.goal + 1])
+            self._world.next_goal(0, r, robot.target.astype(np.float32))
             self._engine.adopt(0)
 
     def _move_pedestrians(self) -> None:
@@ -326,13 +354,14 @@ class OneWorld:
         return [
             RobotStanding(
                 ended=bool(status.ends.outcome[0, r] != RUNNING),
-                goal=self._goals[r],
+                goal=robot.goal,
                 outcome=int(status.ends.outcome[0, r]),
                 end_time=float(status.ends.step[0, r]) * self.dt,
                 clipped=int(status.orders.clipped[0, r]),
                 contacts=robot.contacts,
                 failure=self._world.failure(0, r, robot.failure),
-                target=(float(status.goals.x[0, r]), float(status.goals.y[0, r]), float(status.goals.heading[0, r])),
+                target=(float(robot.target[0]), float(robot.target[1]), float(robot.target[2])),
+                by_hand=robot.by_hand,
             )
             for r, robot in enumerate(self._fleet)
         ]

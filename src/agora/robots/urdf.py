@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from xml.etree import ElementTree as Xml
 
+from agora.maps.furniture import BLUE, Colour
 from agora.robots.body import Body, Part, body
 from agora.robots.model import RobotModel
 
@@ -20,8 +21,13 @@ OPTICAL = "camera_optical"
 _STRAIGHT = (0.0, 0.0, 0.0)
 
 
-def urdf(model: RobotModel) -> str:
-    """Return the URDF of a robot; it names no file."""
+def urdf(model: RobotModel, paint: Colour = BLUE) -> str:
+    """Return the URDF of a robot; it names no file.
+
+    Args:
+        model: model of the robot.
+        paint: colour of the hull: red, green, blue in [0, 1].
+    """
     built = body(model)
     root = Xml.Element("robot", name=model.name)
     base = model.base_frame
@@ -35,7 +41,7 @@ def urdf(model: RobotModel) -> str:
             _geometry(Xml.SubElement(holder, "geometry"), part)
             if tag == "visual":
                 material = Xml.SubElement(holder, "material", name=f"colour_{k}")
-                Xml.SubElement(material, "color", rgba=_numbers(*part.colour, 1.0))
+                Xml.SubElement(material, "color", rgba=_numbers(*(paint if part.colour == BLUE else part.colour), 1.0))
     _fixed(root, base, "body")
     if base != "base_link":
         Xml.SubElement(root, "link", name="base_link")

@@ -21,6 +21,8 @@ from tf2_ros import StaticTransformBroadcaster
 from agora.doctor import ros_package
 from agora.errors import InputError
 from agora.robots.urdf import urdf
+from agora_bringup.robot_markers import RobotMarkers
+from agora_bringup.windows import colour_of
 from agora_msgs.msg import Episode
 
 _PUBLISHER = "robot_state_publisher"
@@ -54,7 +56,7 @@ class Descriptions:
             )
         self._robots: dict[str, Described] = {}
         self._episode: Episode | None = None
-        self._news = threading.Event()
+        self._news, self._markers = threading.Event(), RobotMarkers()
         self._static = StaticTransformBroadcaster()
         rospy.Subscriber("task_generator_server/episode", Episode, self._on_episode, queue_size=1)
 
@@ -69,15 +71,16 @@ class Descriptions:
 
     def _on_episode(self, episode: Episode) -> None:
         self._episode = episode
+        self._markers.begin(episode)
         self._news.set()
 
     def _follow(self, models: dict[str, str]) -> None:
         """Describe the robots that are new or another model; forget those that are gone."""
         for name in set(self._robots) - set(models):
             self._forget(name)
-        for name, model in models.items():
+        for number, (name, model) in enumerate(models.items()):
             try:
-                text = urdf(model_of(model))
+                text = urdf(model_of(model), colour_of(number))
             except InputError as error:
                 rospy.logerr(f"robot {name} is not described: {error}")
                 continue

@@ -1,7 +1,8 @@
 """RViz with a configuration for the robots that there are.
 
 A configuration is an RViz file. Its display groups named ``ROBOT`` are written once for each robot of the episode, and ``ROBOT`` in
-their values, and anywhere else in the file, becomes a robot's name: in a group that of its robot, elsewhere the first one's; a
+their values, and anywhere else in the file, becomes a robot's name: in a group that of its robot, elsewhere the first one's.
+``COLOUR`` becomes the colour of that robot, as RViz writes it; a
 display of images shows the first robot that has a camera, and is left out where none has. Topics are relative to the namespace
 that this node is in. The view from above takes in the whole map. Where that leaves names too small to read, they are not shown
 until their box is ticked. Once the file is written this process becomes RViz.
@@ -24,9 +25,12 @@ from agora_ros.conversions import from_episode, model_of
 from agora_ros.names import ros_name
 
 from agora.errors import InputError, UnknownNameError
+from agora.maps.grid import Map
 from agora_msgs.msg import Episode, Robot
 
-ROBOT = "ROBOT"
+ROBOT, COLOUR = "ROBOT", "COLOUR"
+PALETTE = ("#0072B2", "#009E73", "#8C510A", "#B5006B", "#56B4E9", "#5B7F00")
+"""Colours of the robots in turn, which differ from those of pedestrians and of scans."""
 _WINDOW = (980, 780)  # pixels for the map, in the window of nav.rviz
 _LEGIBLE = 35.0  # pixels per metre from which names of pedestrians are shown: letters are 10 pixels high then
 _PATIENCE = (
@@ -51,35 +55,58 @@ def configuration(name: str) -> Path:
     return known[name.removesuffix(".rviz")]
 
 
+def colour_of(number: int) -> tuple[float, float, float]:
+    """Return the colour of a robot: red, green and blue in [0, 1]."""
+    code = PALETTE[number % len(PALETTE)]
+    red, green, blue = (int(code[k : k + 2], 16) / 255 for k in (1, 3, 5))
+    return red, green, blue
+
+
+def view_scale(place: Map) -> float:
+    """Return the pixels per metre at which the whole map is in the window."""
+    width, height = place.size
+    return float(min(_WINDOW[0] / width, _WINDOW[1] / height))
+
+
 def filled(text: str, episode: Episode) -> str:
     """An RViz file for the robots of an episode, its view from above all of the map."""
-    robots = [robot.name for robot in episode.robots]
+    robots = [_words(robot.name, number) for number, robot in enumerate(episode.robots)]
     tree = yaml.safe_load(text)
     displays = []
     for display in tree["Visualization Manager"]["Displays"]:
         each = robots if display.get("Name") == ROBOT else robots[:1]
         if display["Class"] == "rviz/Image":
-            each = [robot.name for robot in episode.robots if robot.model and model_of(robot.model).camera is not None][:1]
-        displays += [_renamed(display, robot) for robot in each]
+            sees = [robot.model and model_of(robot.model).camera is not None for robot in episode.robots]
+            each = [words for words, one in zip(robots, sees, strict=True) if one][:1]
+        displays += [_renamed(display, words) for words in each]
     tree["Visualization Manager"]["Displays"] = displays
     view = tree["Visualization Manager"]["Views"]["Current"]
     if view["Class"] == "rviz/TopDownOrtho" and episode.resolved:
         place = from_episode(episode)[0].map
         width, height = place.size
         view["X"], view["Y"] = place.origin[0] + width / 2, place.origin[1] + height / 2
-        view["Scale"] = min(_WINDOW[0] / width, _WINDOW[1] / height)
+        view["Scale"] = view_scale(place)
         for display in displays:
             if "names" in (shown := display.get("Namespaces") or {}):
                 shown["names"] = shown["names"] and view["Scale"] >= _LEGIBLE
     return str(yaml.safe_dump(_renamed(tree, robots[0]), sort_keys=False))
 
 
-def _renamed(value: Any, robot: str) -> Any:
+def _words(robot: str, number: int) -> dict[str, str]:
+    """Return the replacements in the displays of a robot."""
+    return {ROBOT: robot, COLOUR: "; ".join(str(round(255 * share)) for share in colour_of(number))}
+
+
+def _renamed(value: Any, words: dict[str, str]) -> Any:
     if isinstance(value, dict):
-        return {key: _renamed(item, robot) for key, item in value.items()}
+        return {key: _renamed(item, words) for key, item in value.items()}
     if isinstance(value, list):
-        return [_renamed(item, robot) for item in value]
-    return value.replace(ROBOT, robot) if isinstance(value, str) else copy.copy(value)
+        return [_renamed(item, words) for item in value]
+    if not isinstance(value, str):
+        return copy.copy(value)
+    for word, meant in words.items():
+        value = value.replace(word, meant)
+    return value
 
 
 def first_episode() -> Episode:

@@ -83,6 +83,8 @@ class Graph:
             raise InputError(f"{path}: holds {played.entry}; expected {stage}/{episode}: is another client at work on this graph?")
         if played.interrupted:
             raise EpisodeLostError(played.interrupted)
+        if played.by_hand:
+            raise EpisodeLostError(f"somebody set the goal of {', '.join(played.by_hand)} by hand: it is no episode of the suite")
         return [robot.recording for robot in played.robots]
 
     def _closed(self, number: int, before: str) -> Path:

@@ -28,9 +28,10 @@ from agora.errors import InputError
 from agora.nodes.decision import Led
 from agora.nodes.relay import Relay
 from agora_msgs.msg import Notes
+from agora_navigation.episode_goal import EpisodeGoals
 from agora_navigation.localisation import Localisation
 from agora_navigation.messages import to_path
-from agora_navigation.move_base import MoveBase
+from agora_navigation.move_base import MoveBase, is_same
 
 _LAST_WORD = 0.5  # s of the wall's clock for the controller's answer when the node ends
 _HINTS = {
@@ -151,7 +152,7 @@ class MbfRobot:
         rospy.Subscriber(f"{robot}/odom", Odometry, self._store("_odometry"), queue_size=1, tcp_nodelay=True)
         if relay.navigator.beams(0):
             rospy.Subscriber(f"{robot}/scan", LaserScan, self._store("_scan"), queue_size=1, tcp_nodelay=True)
-        self._move_base = MoveBase(robot, self._make_plan, lambda: None)
+        self._move_base, self._episode = MoveBase(robot, self._make_plan, lambda: None, localisation.in_map), EpisodeGoals()
         rospy.on_shutdown(self.close)
 
     def _store(self, name: str) -> Any:
@@ -162,10 +163,21 @@ class MbfRobot:
         if not self._get_path.wait_for_server(rospy.Duration(self._settings.answer_in)):
             rospy.logwarn(f"{self._robot}: waiting for Move Base Flex at {rospy.resolve_name(self._settings.server)}")
         while not rospy.is_shutdown():
-            goal, _ = self._move_base.poll()
+            goal, _ = self._poll()
             while goal is not None:
                 goal = self._pursue(goal)
             rospy.rostime.wallsleep(0.05)
+
+    def _poll(self) -> tuple[Array | None, bool]:
+        """A goal (3,) that has come, and whether the one before was cancelled; in an episode the simulator may refuse a goal."""
+        goal, cancelled = self._move_base.poll()
+        if goal is not None and self._move_base.busy:
+            answer = self._episode.set(self._name, goal)
+            if answer.asked and not answer.number:
+                rospy.logwarn(f"{self._robot}: a goal of the action is refused: {answer.reason}")
+                self._move_base.abort(answer.reason)
+                return None, cancelled
+        return goal, cancelled
 
     def _pursue(self, goal: Array) -> Array | None:
         """Go to a goal; the next one, if that came in between."""
@@ -174,10 +186,10 @@ class MbfRobot:
         asked_at, unplanned, undriven = -np.inf, 0, 0
         try:
             while not rospy.is_shutdown():
-                other, cancelled = self._move_base.poll()
+                other, cancelled = self._poll()
                 if cancelled:
                     self._halt()
-                if cancelled or other is not None:
+                if cancelled or not (other is None or is_same(other, goal)):
                     return other
                 now, fresh = rospy.get_time(), False
                 if not self._see(now):

@@ -148,7 +148,7 @@ class MbfServer:
                 place, [self._model], planner, self._conditions, names=[self._robot], room=self._room, patience=self._patience
             )
             navigator.prepare()
-            port = Port(self._robot, 0, navigator, self._changed, free=True, takes_goals=False)
+            port = Port(self._robot, 0, navigator, self._changed, self._localisation, takes_goals=False)
             self._controllers[name] = Controller(navigator, Execution(navigator, self._terms), port)
         if first:
             self._action = Action(f"{self._server}/exe_path", ExePathAction)
@@ -203,7 +203,7 @@ class MbfServer:
         else:
             return
         drive.planned = stamp
-        port.take_odometry(self._localisation.pose)
+        port.take_odometry()
         port.take_scan()
         if self._people is not None and nav.reads_pedestrians:
             try:

@@ -52,6 +52,22 @@ def to_grid(cost: Array, origin: Array, resolution: float, stamp: Any, frame: st
     return message
 
 
+def on_map(cost: Array, origin: Array, resolution: float, place: Map) -> tuple[Array, Array, float]:
+    """Return the part of a costmap whose cells' centres lie on the map; all of it if none does.
+
+    Nobody knows what is outside, and RViz paints it grey.
+    """
+    keep = []
+    for axis, count in enumerate(cost.shape[::-1]):
+        centres = origin[axis] + (np.arange(count) + 0.5) * resolution - place.origin[axis]
+        inside = np.flatnonzero((centres >= 0.0) & (centres < place.size[axis]))
+        if not len(inside):
+            return cost, origin, resolution
+        keep.append(slice(int(inside[0]), int(inside[-1]) + 1))
+    columns, rows = keep
+    return cost[rows, columns], np.asarray(origin) + resolution * np.array([columns.start, rows.start]), resolution
+
+
 def _shares() -> Array:
     """Return costmap_2d's published value of every cost."""
     shares = 1 + 97 * (np.arange(256) - 1) // 251

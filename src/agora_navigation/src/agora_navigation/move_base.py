@@ -18,6 +18,8 @@ from std_srvs.srv import Empty, EmptyResponse
 from agora.core.state import Array
 from agora_navigation.actions import survive_jumps
 
+_SAME = 1e-3  # m, rad between two goals that are one
+
 
 class MoveBase:
     """Takes goals and reports their ends; the owner calls `poll` often, and nothing here calls back by itself.
@@ -26,13 +28,21 @@ class MoveBase:
         robot: name of the robot, with which its topics begin.
         make_plan: answers ``nav_msgs/GetPlan``.
         clear: clears the costmaps.
-        since: a goal on the topic with an earlier stamp than this, s, is of an episode before: a latched topic repeats its last
-            goal to everybody who comes anew.
+        in_map: moves a pose (3,) of a frame into the map; None if no transform is known.
+        topic: whether goals come by ``<robot>/move_base_simple/goal`` too.
     """
 
-    def __init__(self, robot: str, make_plan: Callable[[Any], Any], clear: Callable[[], None], since: float = 0.0) -> None:
-        self._robot, self._since = robot, since
+    def __init__(
+        self,
+        robot: str,
+        make_plan: Callable[[Any], Any],
+        clear: Callable[[], None],
+        in_map: Callable[[Array, str], Array | None],
+        topic: bool = True,
+    ) -> None:
+        self._robot, self._in_map = robot, in_map
         self._spoken: deque[Any] = deque(maxlen=1)
+        self._pursued: Array | None = None
         self._server = SimpleActionServer(f"{robot}/move_base", MoveBaseAction, auto_start=False)
         self._server.start()
         survive_jumps(self._server.action_server)
@@ -41,8 +51,11 @@ class MoveBase:
             clear()
             return EmptyResponse()
 
-        self._ends = [
-            rospy.Subscriber(f"{robot}/move_base_simple/goal", PoseStamped, self._spoken.append, queue_size=1),
+        self._topics = [
+            rospy.Subscriber(name, PoseStamped, self._spoken.append, queue_size=1)
+            for name in ([f"{robot}/move_base_simple/goal"] if topic else [])
+        ]
+        self._services = [
             rospy.Service(f"{robot}/move_base/make_plan", GetPlan, make_plan),
             rospy.Service(f"{robot}/move_base/clear_costmaps", Empty, cleared),
         ]
@@ -56,30 +69,30 @@ class MoveBase:
         """A goal (3,) that has come since the last call, and whether the one before was cancelled."""
         goal, cancelled = None, False
         if self._server.is_new_goal_available():
-            goal = self._checked(self._server.accept_new_goal().target_pose)
+            goal, stamp = self._checked(self._server.accept_new_goal().target_pose), self._server.current_goal.get_goal_id().stamp
+            if self._spoken and 0.0 < self._spoken[-1].header.stamp.to_sec() < stamp.to_sec():
+                self._spoken.clear()  # it was said before
+            self._pursued = goal
             if goal is None:
-                self._server.set_aborted(MoveBaseResult(), "the goal's frame is not map, or its pose is not finite")
+                self._server.set_aborted(MoveBaseResult(), "nobody transforms the goal's frame to map, or its pose is not finite")
         elif self._server.is_active() and self._server.is_preempt_requested():
             self._server.set_preempted(MoveBaseResult(), "cancelled")
             cancelled = True
         if self._spoken:
-            message = self._spoken.pop()
-            repeated = 0.0 < message.header.stamp.to_sec() < self._since
-            spoken = None if repeated else self._checked(message)
-            if spoken is not None:
+            spoken = self._checked(self._spoken.pop())
+            if spoken is not None and not (self.busy and is_same(spoken, self._pursued)):
                 self.abort("a goal on move_base_simple/goal took its place")
                 goal = spoken
         return goal, cancelled
 
     def _checked(self, target: Any) -> Array | None:
         """The pose (3,) of a goal; None, and a line, for one that cannot be."""
-        pose = from_pose(target.pose)
-        if target.header.frame_id.lstrip("/") in ("map", "") and all(map(math.isfinite, pose)):
-            return pose
-        rospy.logwarn(
-            f"{self._robot}: a goal in frame {target.header.frame_id!r} at {pose} is ignored: give finite poses in frame map"
-        )
-        return None
+        given, frame = from_pose(target.pose), target.header.frame_id
+        pose = self._in_map(given, frame) if all(map(math.isfinite, given)) else None
+        if pose is None:
+            why = "give finite poses in a frame that tf connects to map"
+            rospy.logwarn(f"{self._robot}: a goal in frame {frame!r} at {given} is ignored: {why}")
+        return pose
 
     def feedback(self, pose: Array, stamp: Any) -> None:
         """Say where the robot is."""
@@ -102,7 +115,15 @@ class MoveBase:
     def close(self) -> None:
         """Take everything away again."""
         self.abort("the navigation ends")
-        self._ends[0].unregister()
-        for service in self._ends[1:]:
+        for topic in self._topics:
+            topic.unregister()
+        for service in self._services:
             service.shutdown("the navigation ends")
         self._server.action_server.stop()
+
+
+def is_same(goal: Array, other: Array | None) -> bool:
+    """Return whether two goals (3,) are one: the task generator announces each goal of the episode, wherever it comes from."""
+    return (
+        other is not None and math.dist(goal[:2], other[:2]) < _SAME and abs(math.remainder(goal[2] - other[2], math.tau)) < _SAME
+    )

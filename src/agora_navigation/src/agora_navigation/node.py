@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import rospy
-from agora_ros.conversions import add_notes, from_episode, from_pedestrians, from_robots, to_twist
+from agora_ros.conversions import add_notes, from_episode, from_pedestrians, from_pose2d, from_robots, to_twist
 from agora_ros.names import ros_name
 from agora_ros.parameters import own_or_graphs, queue_size
 from nav_msgs.msg import OccupancyGrid
@@ -30,6 +30,7 @@ from agora.robots.model import load_robot
 from agora.world.start import Start
 from agora_msgs.msg import EpisodeStatus, Notes, Pedestrians, Robots
 from agora_msgs.srv import BeginEpisode, BeginEpisodeResponse, Plan, PlanResponse
+from agora_navigation.episode_goal import EpisodeGoals
 from agora_navigation.localisation import Localisation
 from agora_navigation.messages import from_grid
 from agora_navigation.port import Port
@@ -37,7 +38,6 @@ from agora_navigation.port import Port
 _SAME = 1e-6  # s between two stamps that are one
 _EARLY = 0.95  # of a control period after which odometry counts as due: stamps of real robots are not even
 _LATE = 0.015  # s of the wall's clock that messages of one moment may be apart
-_LAG = 0.5  # s that the clock of who tells goals may be behind this node's
 _WAKE = 0.05  # s between two looks at goals and at what is overdue
 
 
@@ -110,6 +110,7 @@ class NavigationNode:
         self._global = Named.of("global_planners", str(own_or_graphs("global_planner", "a_star"))).part
         exact = not self._model and int(get("complexity", 1)) == 1
         self._localisation = None if self._lock_step else Localisation(trusting=exact)
+        self._episode_goals = EpisodeGoals()
         moment = (  # which in lock step comes with the call
             ("simulator/robots", Robots, "_robots"),
             ("pedsim_simulator/pedestrians", Pedestrians, "_people"),
@@ -157,6 +158,8 @@ class NavigationNode:
     def _close(self) -> None:
         with self._changed:
             played, self._played = self._played, None
+            if played is not None:
+                self._follow_status(played)  # whoever waits for a goal of an episode that has just ended
             for crew in played.crews if played else ():
                 for port in crew.ports:
                     port.close()
@@ -185,10 +188,9 @@ class NavigationNode:
             navigator.prepare()
         driven = [label if r.navigation in ("", "agora") else "" for (label, _), r in zip(chosen, episode.robots, strict=True)]
         self._close()
-        now = rospy.get_time()
         with self._changed:
             crews = [
-                Crew(nav, [self._port(names[k], k, nav, now - _LAG) for k, own in enumerate(driven) if own == label])
+                Crew(nav, [self._port(names[k], k, nav, self._episode_goals) for k, own in enumerate(driven) if own == label])
                 for label, nav in made.items()
             ]
             active = np.ones(len(names), np.bool_)
@@ -207,8 +209,8 @@ class NavigationNode:
         gc.collect()
         gc.freeze()
 
-    def _port(self, name: str, number: int, navigator: Navigator, since: float = 0.0) -> Port:
-        return Port(name, number, navigator, self._changed, free=not self._lock_step, since=since)
+    def _port(self, name: str, number: int, navigator: Navigator, episode: EpisodeGoals | None = None) -> Port:
+        return Port(name, number, navigator, self._changed, self._localisation, episode=episode)
 
     def _adopt_map(self) -> None:
         """Drive the robot on a map, without an episode."""
@@ -232,17 +234,17 @@ class NavigationNode:
         rospy.loginfo(f"{model.name} is driven by {label} on a map of {size}; it takes goals from {goal}")
 
     def _follow_status(self, played: Assignment) -> None:
-        """Take from the simulator the present goal of each robot, and the robots that have ended."""
+        """Take from the simulator the present goal of each robot, and the robots that have ended; others may have come since."""
         status, self._status = self._status, None
         if status is None or status.number != played.number:
             return
-        for robot in status.robots:
-            number = played.names.index(robot.name)
-            played.active[number] = not robot.ended
-            for crew in played.crews:
-                for port in crew.ports:
-                    if port.number == number and not port.own_goal and not robot.ended:
-                        crew.navigator.follow(number, robot.goal)
+        robots = {robot.name: robot for robot in status.robots if robot.name in played.names}
+        for name, robot in robots.items():
+            played.active[played.names.index(name)] = not robot.ended
+        for crew in played.crews:
+            for port in crew.ports:
+                if port.name in robots:
+                    port.follow(robots[port.name])
 
     def _serve_crew(self, played: Assignment, crew: Crew) -> None:
         """Plan for a crew when its odometry has moved on by a control period; let it stand where that does not come."""
@@ -274,13 +276,12 @@ class NavigationNode:
             played.began = stamp
         crew.planned = stamp
         self._see(played, nav, self._robots, self._people)
-        assert self._localisation is not None
         for port in crew.ports:
-            port.take_odometry(self._localisation.pose)
+            port.take_odometry()
             port.take_scan()
         own = np.zeros(len(played.names), np.bool_)
         own[[port.number for port in crew.ports]] = True
-        decision = nav.decide(stamp, round((stamp - played.began) / played.dt), own & (played.active | self._own_goals(crew)))
+        decision = nav.decide(stamp, round((stamp - played.began) / played.dt), own & played.active)
         for note in decision.notes:
             rospy.logwarn(note)
         now = rospy.Time.from_sec(stamp)
@@ -290,11 +291,6 @@ class NavigationNode:
             port.show(now)
             port.report(now)
 
-    def _own_goals(self, crew: Crew) -> Bools:
-        goals = np.zeros(len(crew.navigator.names), np.bool_)
-        goals[[port.number for port in crew.ports if port.own_goal]] = True
-        return goals
-
     def _drive(self, played: Assignment, port: Port, decision: Decision) -> None:
         """Publish a robot's twist, and log the reason that keeps it from moving."""
         n = port.number
@@ -303,7 +299,7 @@ class NavigationNode:
             port.say("drive", f"{port.name}: its planner failed: {reason}" if n in decision.failures else reason)
         else:
             port.well("drive")
-        if port.navigator.goal(n) is not None and (played.active[n] or port.own_goal):
+        if port.navigator.goal(n) is not None and played.active[n]:
             port.drive(decision.twists[n])
         else:
             port.stand()
@@ -316,7 +312,8 @@ class NavigationNode:
         message.header.stamp = stamp
         for crew, decision in decided:
             numbers = [port.number for port in crew.ports]
-            add_notes(message, [port.name for port in crew.ports], {name: a[numbers] for name, a in decision.noted.items()})
+            noted = {name: a[numbers] for name, a in decision.noted.items()}
+            add_notes(message, [port.name for port in crew.ports], noted, decision.planning_time)
         self._notes.publish(message)
 
     def _see(self, played: Assignment, nav: Navigator, robots: Any, people: Any) -> None:
@@ -360,7 +357,7 @@ class NavigationNode:
         for port in crew.ports:
             port.take_scan()
         for robot in range(len(played.names)):
-            nav.follow(robot, request.goals[robot])
+            nav.follow(robot, request.goals[robot], from_pose2d(request.targets[robot]))
         decision = nav.decide(time, step, active)
         for port in crew.ports:
             n = port.number

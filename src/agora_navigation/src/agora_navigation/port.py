@@ -1,14 +1,17 @@
-"""The port of one robot: its topics, stored until the node works on them."""
+"""The port of one robot: its topics, stored until the node works on them.
+
+In an episode the simulator owns the robot's goal: its status brings every goal (`Port.follow`), and a goal of the action
+``move_base`` is set there. On a map, without an episode, the port's own goals count.
+"""
 
 from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable
 from typing import Any
 
 import rospy
-from agora_ros.conversions import from_pose, from_twist, to_twist
+from agora_ros.conversions import from_pose, from_pose2d, from_twist, to_twist
 from agora_ros.names import ros_name
 from geometry_msgs.msg import Twist
 from nav_msgs.msg import OccupancyGrid, Odometry, Path
@@ -16,10 +19,13 @@ from nav_msgs.srv import GetPlanResponse
 from sensor_msgs.msg import LaserScan
 from std_msgs.msg import String
 
+from agora.core.recording import Outcome
 from agora.core.state import Array
 from agora.errors import InputError
 from agora.nodes.navigator import Navigator
-from agora_navigation.messages import to_grid, to_path
+from agora_navigation.episode_goal import EpisodeGoals
+from agora_navigation.localisation import Localisation
+from agora_navigation.messages import on_map, to_grid, to_path
 from agora_navigation.move_base import MoveBase
 
 _STAND = (0.0, 0.0, 0.0)
@@ -34,9 +40,9 @@ class Port:
         number: number of the robot in the navigator.
         navigator: navigator that drives it.
         changed: notified when something has come; it also guards what is stored.
-        free: whether it runs on odometry, which in lock step it does not.
+        localisation: places odometry and goals in the map; None in lock step, which needs neither.
         takes_goals: whether it takes goals of its own, where it runs freely.
-        since: stamp of the oldest goal on the topic that it takes, s.
+        episode: sets goals in the episode; None on a map, where the port's own goals count.
     """
 
     def __init__(
@@ -45,14 +51,14 @@ class Port:
         number: int,
         navigator: Navigator,
         changed: threading.Condition,
-        free: bool,
+        localisation: Localisation | None,
         takes_goals: bool = True,
-        since: float = 0.0,
+        episode: EpisodeGoals | None = None,
     ) -> None:
         self.name, self.number, self.navigator = name, number, navigator
         self.odometry: Any = None
         self.scan: Any = None
-        self.own_goal = False
+        self._localisation, self._episode, self._number = localisation, episode, 0
         self._taken = -float("inf")
         self._changed, self._said, self._driven, self._grid_at = changed, {}, False, -_GLOBAL_EVERY
         base = ros_name(name)
@@ -66,10 +72,10 @@ class Port:
         )
         self._danger = self._offer(f"{base}/Danger", String)
         self.move_base: MoveBase | None = None
-        if free:
+        if localisation is not None:
             self._listen(f"{base}/odom", Odometry, "odometry")
-        if free and takes_goals:
-            self.move_base = MoveBase(base, self._make_plan, self._clear, since)
+            if takes_goals:
+                self.move_base = MoveBase(base, self._make_plan, self._clear, localisation.in_map, topic=episode is None)
 
     def _listen(self, topic: str, kind: Any, field: str) -> None:
         def store(message: Any) -> None:
@@ -118,10 +124,10 @@ class Port:
         )
         return scanned and self.odometry is not None and self.odometry.header.stamp.to_sec() >= stamp - 1e-6
 
-    def take_odometry(self, pose_in_map: Callable[[Any], Array | None]) -> None:
+    def take_odometry(self) -> None:
         """Hand the last odometry on."""
         odometry, self.odometry = self.odometry, None
-        pose = None if odometry is None else pose_in_map(odometry)
+        pose = None if odometry is None or self._localisation is None else self._localisation.pose(odometry)
         if pose is None:
             return
         try:
@@ -134,15 +140,41 @@ class Port:
         if self.move_base is None:
             return
         goal, cancelled = self.move_base.poll()
-        if goal is not None:
-            known = self.navigator.goal(self.number)
-            self.own_goal = self.move_base.busy or self.own_goal or known is None or abs(goal - known).max() > 1e-3
-            if known is None or abs(goal - known).max() > 1e-3:
-                self.navigator.set_goal(self.number, goal)
+        if goal is not None and self._episode is not None:
+            self._set_in_episode(self._episode, goal)
+        elif goal is not None:
+            self.navigator.set_goal(self.number, goal)
         elif cancelled:
-            self.own_goal = False
-            self.navigator.drop_goal(self.number)
-            self.stand()
+            self._leave()
+
+    def _set_in_episode(self, episode: EpisodeGoals, goal: Array) -> None:
+        """Make a goal (3,) of the action the robot's goal in the episode, or refuse it."""
+        assert self.move_base is not None
+        answer = episode.set(self.name, goal)
+        if answer.number:
+            self._number = answer.number
+            self.navigator.follow(self.number, answer.number, goal)
+        else:
+            rospy.logwarn(f"{self.name}: a goal of the action is refused: {answer.reason}")
+            self.move_base.abort(answer.reason)
+
+    def follow(self, robot: Any) -> None:
+        """Follow the robot's ``agora_msgs/RobotStatus``: its present goal, and the end of its episode."""
+        if not robot.ended:
+            self.navigator.follow(self.number, robot.goal, from_pose2d(robot.target))
+        if self.move_base is None or not self.move_base.busy or robot.goal < self._number:
+            return  # nobody waits, or the status is older than the goal of the action
+        if robot.goal > self._number:
+            self.move_base.abort("another goal took its place")
+        elif robot.ended and robot.outcome == Outcome.REACHED:
+            self.move_base.succeed()
+        elif robot.ended:
+            self.move_base.abort(f"the robot's episode has ended: {Outcome(robot.outcome).label.replace('_', ' ')}")
+
+    def _leave(self) -> None:
+        """Drop the goal: the robot stands."""
+        self.navigator.drop_goal(self.number)
+        self.stand()
 
     def report(self, stamp: Any) -> None:
         """Tell the action how far the robot is."""
@@ -152,14 +184,10 @@ class Port:
         self.move_base.feedback((robots.x[0, n], robots.y[0, n], robots.heading[0, n]), stamp)
         if self.navigator.arrived(n):
             self.move_base.succeed()
-            self.own_goal = False
-            self.navigator.drop_goal(n)
-            self.stand()
+            self._leave()
         elif "path" in self.navigator.needs and not len(self.navigator.path(n)):
             self.move_base.abort(self.navigator.why_no_path(n))
-            self.own_goal = False
-            self.navigator.drop_goal(n)
-            self.stand()
+            self._leave()
 
     def drive(self, twist: Any) -> None:
         """Publish a twist."""
@@ -183,7 +211,7 @@ class Port:
             if led.danger > nav.danger_threshold:
                 self._danger.publish("SIGNAL")
         if self._local.get_num_connections():
-            self._local.publish(to_grid(*nav.local_costmap(n), stamp))
+            self._local.publish(to_grid(*on_map(*nav.local_costmap(n), nav.map), stamp))
         if self._global.get_num_connections() and not 0.0 <= now - self._grid_at < _GLOBAL_EVERY:
             self._grid_at = now
             self._global.publish(to_grid(*nav.global_costmap(n), stamp))

@@ -42,6 +42,8 @@ __all__ = [
 ]  # fmt: skip
 
 
+COMMAND = ("command_vx", "command_vy", "command_omega")
+"""Fields of ``agora_msgs/Robots`` with the twists that robots were told to drive."""
 FREE, OCCUPIED, UNKNOWN = 0, 1, 2
 """Values of ``agora_msgs/Map.cells``."""
 
@@ -148,10 +150,19 @@ def _numbers(record: type, names: Iterable[str], message: Any) -> dict[str, Any]
     return {name: np.asarray(getattr(message, name), arrays[name].kind) for name in names}
 
 
-def to_robots(robots: state.Robots, radius: Floats, names: list[str], step: int) -> msg.Robots:
-    """The message of one generation of the first world's robots; ``radius`` (R,) m."""
-    now = RobotsNow.of(robots)
+def to_robots(robots: state.Robots, radius: Floats, names: list[str], step: int, commands: Floats | None = None) -> msg.Robots:
+    """The message of one generation of the first world's robots.
+
+    Args:
+        robots: state of the robots.
+        radius: (R,) m.
+        names: names of the robots.
+        step: physics steps since the episode began.
+        commands: (R, 3) twists that they were told to drive, in their frames; zeros by default.
+    """
+    now, told = RobotsNow.of(robots), np.zeros((len(names), 3), np.float32) if commands is None else commands
     numbers = {field: getattr(now, field).tolist() for field in ROBOTS}
+    numbers |= dict(zip(COMMAND, told.T.tolist(), strict=True))
     return msg.Robots(step=step, name=names, active=now.active.astype(np.uint8).tobytes(), radius=radius.tolist(), **numbers)
 
 
@@ -161,9 +172,13 @@ def from_robots(message: Any, robots: state.Robots) -> None:
     RobotsNow(active=active, **_numbers(RobotsNow, ROBOTS, message)).put(robots)
 
 
-def add_notes(message: msg.Notes, names: list[str], noted: Mapping[str, ArrayLike]) -> None:
-    """Append what was noted of robots (`agora.interfaces.NOTES`); what nobody noted is 0, or NaN."""
+def add_notes(message: msg.Notes, names: list[str], noted: Mapping[str, ArrayLike], planning_time: float = math.nan) -> None:
+    """Append notes on robots (`agora.interfaces.NOTES`), and the wall time of the planner's call per robot, s.
+
+    A note that is missing is 0, or NaN.
+    """
     message.name.extend(names)
+    message.planning_time.extend([planning_time] * len(names))
     for name, kind in NOTES.items():
         nothing = np.full(len(names), np.nan if issubclass(kind, np.floating) else 0)
         getattr(message, name).extend(np.asarray(noted.get(name, nothing)).tolist())

@@ -82,7 +82,7 @@ class Display:
         self._shown, robots, touching = driver.step, driver.robots, driver.touching()
         self.clock.tell(stamp, ticks=ticks)
         radius = np.array([model.radius for model in driver.models], np.float32)
-        self.robots = _headed(to_robots(robots, radius, list(driver.names), driver.step), stamp)
+        self.robots = _headed(to_robots(robots, radius, list(driver.names), driver.step, driver.commands), stamp)
         self._robots.publish(self.robots)
         frames = []
         for r, name in enumerate(driver.names):
@@ -111,7 +111,9 @@ class Display:
             return
         self._status = now
         robots = [
-            RobotStatus(name, s.ended, s.goal, s.outcome, s.end_time, s.clipped, s.contacts, s.failure, Pose2D(*s.target))
+            RobotStatus(
+                name, s.ended, s.goal, s.outcome, s.end_time, s.clipped, s.contacts, s.failure, Pose2D(*s.target), s.by_hand
+            )
             for name, s in zip(driver.names, standing, strict=True)
         ]
         message = EpisodeStatus(

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import rospy
 from agora_ros.calls import Call, CallError
-from agora_ros.conversions import from_twist
+from agora_ros.conversions import from_twist, to_pose2d
 
 from agora.core.state import Floats
 from agora.nodes.driver import Driver
@@ -68,8 +68,8 @@ class LockStep:
         active = [not robot.ended for robot in standing]
         asks = any(on and self._driven.get(name) for on, name in zip(active, driver.names, strict=False))
         if asks:
-            goals = [robot.goal for robot in standing]
-            self._plan.send(PlanRequest(robots, self._people, goals, bytes(active)))
+            goals, targets = [robot.goal for robot in standing], [to_pose2d(robot.target) for robot in standing]
+            self._plan.send(PlanRequest(robots, self._people, goals, targets, bytes(active)))
         if self._has_crowd:
             self._crowd.send(StepCrowdRequest(robots))
         if self._has_crowd:

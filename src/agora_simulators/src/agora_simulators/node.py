@@ -99,19 +99,19 @@ class SimulatorNode:
         rospy.Service("simulator/step", srv.Step, lambda request: self._ask(lambda: self._step(request.steps)))
         rospy.Service("simulator/info", srv.GetSimulator, lambda _: self._ask(self._info))
 
-    def _serve(self, name: str, kind: Any, handler: Callable[[Any], None]) -> None:
-        """Offer a service whose response is whether it worked, and the error."""
+    def _serve(self, name: str, kind: Any, handler: Callable[[Any], dict[str, Any] | None]) -> None:
+        """Offer a service whose response is whether it worked, and the error, or else the fields that the handler returns."""
 
         def answer(request: Any) -> Any:
             self._beginning += name == "begin"
             try:
-                self._ask(lambda: handler(request))
+                fields = self._ask(lambda: handler(request)) or {}
             except (AgoraError, ValueError) as error:
                 rospy.logerr(f"simulator/{name}: {error}")
                 return kind._response_class(success=False, message=str(error))
             finally:
                 self._beginning -= name == "begin"
-            return kind._response_class(success=True, message="")
+            return kind._response_class(success=True, message="", **fields)
 
         rospy.Service(f"simulator/{name}", kind, answer)
 
@@ -292,9 +292,14 @@ class SimulatorNode:
             self._driver.delete(name)
         self._adopt_robots()
 
-    def _set_goal(self, request: Any) -> None:
-        self._driver.set_goal(request.robot, from_pose2d(request.goal))
+    def _set_goal(self, request: Any) -> dict[str, Any]:
+        """Give a robot a goal; where time stood because every robot had ended, it passes again."""
+        stood = self._driver.done and not self._interrupted
+        number = self._driver.set_goal(request.robot, from_pose2d(request.goal))
         self._display.tell_status(self._episode, self._interrupted)
+        if stood:
+            self._resume()
+        return {"goal": number}
 
     def _pause(self) -> None:
         self._paused = True

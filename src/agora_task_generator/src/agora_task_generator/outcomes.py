@@ -25,8 +25,8 @@ class Outcomes:
         """
         ends = [_end(robot, endless) for robot in status.robots]
         self._count.update(ends)
-        names = [f"{robot.name} " if len(ends) > 1 else "" for robot in status.robots]
-        goals = [_reached(robot, begun) if endless else None for robot, begun in zip(status.robots, episode.robots, strict=True)]
+        names, begun = [f"{robot.name} " if len(ends) > 1 else "" for robot in status.robots], {r.name: r for r in episode.robots}
+        goals = [_reached(robot, begun[robot.name]) if endless and robot.name in begun else None for robot in status.robots]
         parts = zip(names, ends, status.robots, goals, strict=True)
         return f"episode {status.number}: " + "; ".join(f"{name}{end}, {_more(robot, count)}" for name, end, robot, count in parts)
 
@@ -45,15 +45,21 @@ def _end(robot: RobotStatus, endless: bool) -> str:
 
 
 def _reached(robot: RobotStatus, begun: Robot) -> int:
-    """Return the number of goals that a robot has reached; the place where it stands while it waits for a waypoint is none."""
-    return sum(before != goal for before, goal in pairwise([begun.pose, *begun.goals[: robot.goal]]))
+    """Return the number of goals that a robot has reached; the place where it stands while it waits for a waypoint is none.
+
+    Of the goals that were set by hand only the last one is known to be reached.
+    """
+    listed = begun.goals[: robot.goal - robot.by_hand]
+    by_hand = bool(robot.by_hand and robot.ended and robot.outcome == Outcome.REACHED)
+    return sum(before != goal for before, goal in pairwise([begun.pose, *listed])) + by_hand
 
 
 def _more(robot: RobotStatus, count: int | None) -> str:
     """Return the time, the contacts, the reached goals where there is no last one, and the failure of a robot, in words."""
     goals = "" if count is None else f", {_counted(count, 'goal')} reached"
     failure = f": {robot.failure}" if robot.failure else ""
-    return f"{robot.end_time:.1f} s{goals}, {_counted(robot.contacts, 'contact')}{failure}"
+    by_hand = ", goal set by hand" if robot.by_hand else ""
+    return f"{robot.end_time:.1f} s{goals}{by_hand}, {_counted(robot.contacts, 'contact')}{failure}"
 
 
 def _counted(count: int, what: str) -> str:

@@ -68,7 +68,7 @@ class TaskGeneratorServer:
         patience = float(rospy.get_param("~patience", 120.0))
         self._parts = set(rospy.get_param("~parts", PARTS))
         self._status: EpisodeStatus | None = None
-        self._goals: tuple[int, ...] = ()
+        self._goals: dict[str, int] = {}
         self._seen: Any = None
         self._tree: dict[str, Any] = {}
         self._renamed: dict[str, str] = {}
@@ -261,13 +261,12 @@ class TaskGeneratorServer:
         return "the simulator was started anew" if idle else ""
 
     def _follow_goals(self, status: EpisodeStatus) -> None:
-        """Say the goals that robots have gone on to."""
-        goals = tuple(robot.goal for robot in status.robots)
-        for k, (now, before) in enumerate(zip(goals, self._goals, strict=False)):
-            robot = self.episode.robots[k]
-            if now != before and now < len(robot.goals):
-                self.say.goal(robot.name, robot.goals[now], first=k == 0)
-        self._goals = goals or self._goals
+        """Say the goals that robots have gone on to, those of the episode and those that were set by hand."""
+        first = self.episode.robots[0].name
+        for robot in status.robots:
+            if robot.goal > self._goals.get(robot.name, robot.goal):
+                self._goals[robot.name] = robot.goal
+                self.say.goal(robot.name, robot.target, first=robot.name == first)
 
     def _adopt(self) -> bool:
         """Follow parameters and settings; whether anything has changed, or is to be tried for the first time."""
@@ -415,7 +414,7 @@ class TaskGeneratorServer:
         self.say.begin()
         if "map_generator" in self._parts:
             self._set_map.ask(to_map(self.place))
-        self._status, self._goals = None, (0,) * len(episode.robots)
+        self._status, self._goals = None, {robot.name: 0 for robot in episode.robots}
         for _, begin in self._told():
             begin.ask(episode)
         self.say.end(episode, self.place)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import rospy
-from agora_ros.calls import CallError
+from agora_ros.calls import CallError, RefusedError
 from agora_ros.conversions import from_pose, to_pose2d
+from agora_ros.frames import MAP, Frames
 from geometry_msgs.msg import PointStamped, PoseStamped, PoseWithCovarianceStamped
 from std_msgs.msg import Bool, String
 
@@ -20,6 +22,8 @@ from agora_task_generator.services import Service
 
 if TYPE_CHECKING:
     from agora_task_generator.server import TaskGeneratorServer
+
+_CONNECT = 2.0  # s of the wall's clock for the first transforms to come
 
 
 class Tools:
@@ -35,6 +39,7 @@ class Tools:
         self._server = server
         self._move, self._goal = Service("simulator/move", Move, patience), Service("simulator/set_goal", SetGoal, patience)
         self._robots: dict[str, Any] = {}
+        self._frames: Frames | None = None
         self._listen("initialpose", PoseWithCovarianceStamped, lambda m: self._on_pose(m, m.pose.pose, self._estimate))
         for topic in ("goalpose", "move_base_simple/goal"):
             self._listen(topic, PoseStamped, lambda m: self._on_pose(m, m.pose, self._everybody_to))
@@ -60,11 +65,22 @@ class Tools:
             self._on_pose(message, message.pose, lambda pose: self._go([robot], pose))
 
     def _on_pose(self, message: Any, pose: Any, use: Callable[[Array], None]) -> None:
-        frame = message.header.frame_id.strip("/")
-        if frame not in ("", "map"):
-            rospy.logwarn(f"a pose in frame {frame!r} is ignored: set RViz's fixed frame to map")
-            return
-        self._server.later(lambda: self._try(lambda: use(from_pose(pose))))
+        self._server.later(lambda: self._try(lambda: use(self._in_map(from_pose(pose), message.header.frame_id))))
+
+    def _in_map(self, pose: Array, frame: str) -> Array:
+        """Return a pose (3,) of a frame as one of the map; tf is listened to once a pose of another frame has come.
+
+        Raises:
+            InputError: nobody connects the frame to the map.
+        """
+        if frame.strip("/") in (MAP, ""):
+            return pose
+        self._frames, end = self._frames or Frames(), time.monotonic() + _CONNECT
+        while (moved := self._frames.in_map(pose, frame)) is None and time.monotonic() < end and not rospy.is_shutdown():
+            rospy.rostime.wallsleep(0.02)
+        if moved is None:
+            raise InputError(f"nobody transforms frame {frame!r} to map: set RViz's fixed frame to map")
+        return moved
 
     def _try(self, use: Callable[[], None]) -> None:
         if self._server.episode is None:
@@ -110,10 +126,12 @@ class Tools:
             raise
 
     def _go(self, robots: list[str], pose: Array) -> None:
-        goal = to_pose2d(pose)
+        """Give robots another goal; the status says it, which the server announces. A robot that cannot be there keeps its goal."""
         for name in robots:
-            self._goal.ask(name, goal)
-            self._server.say.goal(name, goal, first=name == self._server.episode.robots[0].name)
+            try:
+                self._goal.ask(name, to_pose2d(pose))
+            except RefusedError as error:
+                rospy.logwarn(f"a goal is ignored: {error}")
 
     def _new_map(self, algorithm: str) -> None:
         """Begin an episode on a new map, by another generator where one is named."""

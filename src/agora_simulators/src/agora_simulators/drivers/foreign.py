@@ -74,7 +74,7 @@ class Foreign(Models):
         self._watched: list[Watched] = []
         self._calls: list[Call] = []
         self._scans: list[tuple[int, float, Floats]] = []
-        self._told, self._maps = "", 0
+        self._told, self._maps, self._commanded = "", 0, np.zeros((0, 3), np.float32)
         self._referee, self._lost, self._alive = Referee(), "", time.monotonic()
         for service in self.services:
             try:
@@ -142,6 +142,11 @@ class Foreign(Models):
         return self._referee.robots
 
     @property
+    def commands(self) -> Floats:
+        """The twists (R, 3) of the last `command`, before limits and delay."""
+        return self._commanded
+
+    @property
     def done(self) -> bool:
         """True where every robot has ended."""
         return self._referee.done
@@ -168,7 +173,7 @@ class Foreign(Models):
         ]:
             self._forget_robots()
         self.names, self.models = tuple(names), models
-        self.dt, self.step = stage.periods.physics, 0
+        self.dt, self.step, self._commanded = stage.periods.physics, 0, np.zeros((len(names), 3), np.float32)
         self._referee.begin(start, stage, names, since)
         self._furniture = start.furniture + tuple(thing.furniture for thing in start.things)
         self.set_map(start.map)
@@ -309,9 +314,9 @@ class Foreign(Models):
         self._take_away(spelled)
         self._referee.delete(name)
 
-    def set_goal(self, name: str, goal: Array) -> None:
+    def set_goal(self, name: str, goal: Array) -> int:
         """Give a robot another goal."""
-        self._referee.set_goal(name, goal)
+        return self._referee.set_goal(name, goal)
 
     def set_pedestrians(self, people: PeopleAtStep) -> None:
         """Take pedestrians from outside and show them."""
@@ -331,7 +336,7 @@ class Foreign(Models):
 
     def command(self, twists: Floats, failures: Mapping[int, str]) -> None:
         """Send the robots their twists, within their limits; robots whose planner failed and those that have ended stand."""
-        judge = self._referee
+        judge, self._commanded = self._referee, twists
         for number, reason in failures.items():
             judge.fail(number, reason)
         for number, (robot, standing) in enumerate(zip(self._watched, judge.standing(), strict=True)):

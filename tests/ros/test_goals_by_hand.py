@@ -1,0 +1,330 @@
+"""A goal that is set by hand in the graph that really plays: the status, the navigation and the announcements say the same goal.
+
+One graph in lock step and one that runs freely, switched between the task modes; `test_rviz` has the mouse in front of it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import actionlib
+import numpy as np
+import pytest
+import rospy
+from actionlib_msgs.msg import GoalStatus
+from agora_ros.conversions import from_episode, from_pose, to_pose
+from geometry_msgs.msg import PointStamped, Pose2D, PoseStamped, PoseWithCovarianceStamped
+from move_base_msgs.msg import MoveBaseAction, MoveBaseGoal
+from nav_msgs.msg import Path as PathMessage
+from std_srvs.srv import Empty
+from tests.ros.conftest import Graph, wait_until
+
+from agora.core.recording import Outcome
+from agora_msgs.msg import Episode, EpisodeStatus, Pedestrians, Robots
+from agora_msgs.srv import SetGoal
+
+NODES = {
+    "agora_simulators": "simulator",
+    "agora_pedsim": "pedsim_simulator",
+    "agora_map_generator": "map_generator",
+}
+EXAMPLE = Path(__file__).parents[2] / "examples" / "ros_planner.py"
+STARTS = [[1.2, 5.0, 0.0], [5.6, 7.8, 1.0], [10.2, 5.2, -2.0]]
+GOALS = [[13.8, 4.6, 0.0], [9.0, 1.4, 0.5], [2.2, 8.2, 0.0]]
+MODES: dict[str, dict[str, Any]] = {
+    "random": {},
+    "explore": {"tm_robots": "explore"},
+    "scenario": {"tm_robots": "scenario", "tm_obstacles": "scenario"},
+    "staged": {"tm_modules": "staged,dynamic_map", "map_file": "dynamic_map", "tm_obstacles": "random"},
+    "zones": {"tm_robots": "zones", "map_file": "hospital"},
+}
+PLAIN = {"tm_robots": "random", "tm_obstacles": "none", "tm_modules": "", "map_file": "hall", "model": "burger"}
+
+
+class Play:
+    """The graph, what was heard of it, and the clicks into it."""
+
+    def __init__(
+        self, graph: Graph, synchronous: bool, drivers: tuple[str, ...] = ("navigation",), navigation: str = "agora"
+    ) -> None:
+        self.graph = graph
+        fixed = {
+            "local_planner": "pure_pursuit",
+            "seed": 6,
+            "synchronous": synchronous,
+            "time_scale": 4.0,
+            "navigation": navigation,
+        }
+        for name, value in {**PLAIN, **fixed}.items():
+            graph.param(name, value)
+        for count in (1, 3):
+            robots = [{"start": start, "goal": goal} for start, goal in zip(STARTS[:count], GOALS, strict=False)]
+            empty = {"static": [], "interactive": [], "dynamic": []}
+            (graph.folder / f"{count}.json").write_text(json.dumps({"robots": robots, "obstacles": empty}))
+        others = "- {model: rto, local_planner: go_to_goal}" if navigation == "agora" else "- {model: rto}"
+        (graph.folder / "three.yaml").write_text(f"robots:\n- {{model: burger, amount: 2}}\n{others}\n")
+        self.episodes = graph.hear("task_generator_server/episode", Episode)
+        self.statuses = graph.hear("simulator/status", EpisodeStatus)
+        self.robots: Any = None
+        graph.ends.append(rospy.Subscriber(graph.name("simulator/robots"), Robots, self._see, queue_size=1))
+        self.nodes = [
+            graph.launch(package, node, f"{node}_node" if node in ("simulator", "navigation") else node)
+            for package, node in (*NODES.items(), *(("agora_navigation", driver) for driver in drivers))
+        ]
+        self.server = graph.launch("agora_task_generator", "task_generator_server", patience=300.0)
+        self.nodes.append(self.server)
+        self.tool = graph.publisher("move_base_simple/goal", PoseStamped)  # as RViz does
+
+    def _see(self, message: Any) -> None:
+        self.robots = message
+
+    def logs(self) -> str:
+        return "\n".join(f"{node.name}: {node.log[-1500:]}" for node in self.nodes)
+
+    def switched(self, mode: str, count: int, **more: Any) -> Any:
+        """The first episode of a mode."""
+        setup = str(self.graph.folder / "three.yaml") if count == 3 else ""
+        scenario = str(self.graph.folder / f"{count}.json")
+        for name, value in {**PLAIN, **MODES.get(mode, {"tm_robots": mode}), **more}.items():
+            self.graph.param(name, value)
+        self.graph.param("robot_setup_file", setup)
+        self.graph.param("scenario_file", scenario if mode == "scenario" else "")
+        before = self.episodes[-1].number if len(self.episodes) else 0
+        self.graph.call("reset_task", Empty, seconds=120.0)
+        return wait_until(lambda: self.episode if self.episode.number > before else None, f"another episode\n{self.logs()}", 120)
+
+    @property
+    def episode(self) -> Any:
+        """The episode under way."""
+        return self.episodes[-1] if len(self.episodes) else Episode()
+
+    def place(self, robot: int, away: tuple[float, float] = (1.3, 2.5)) -> list[float]:
+        """A pose for a robot that a straight way leads to, and that is none of its goals."""
+        episode = wait_until(
+            lambda: self.episode if self.robots is not None and len(self.robots.name) == len(self.episode.robots) else None,
+            "robots",
+        )
+        field, here = from_episode(episode)[0].map, np.array([self.robots.x[robot], self.robots.y[robot]])
+        for turn in np.arange(0.1, math.tau, 0.2):
+            ray = np.array([math.cos(turn), math.sin(turn)])
+            for far in away:
+                line = here + np.linspace(0.0, far, 20)[:, None] * ray
+                if field.contains(line).all() and (field.clearance_at(line) > 0.35).all():
+                    return [*line[-1].tolist(), float(turn)]
+        raise AssertionError("no place to go to")
+
+    def click(self, pose: Any, topic: Any = None, frame: str = "map") -> None:
+        message = PoseStamped(pose=to_pose(pose))
+        message.header.frame_id = frame
+        (topic or self.tool).publish(message)
+
+    def status(self, told: Any, what: str, seconds: float = 90.0) -> Any:
+        """The first status of the present episode or a later one that is so."""
+        since = self.episode.number
+        there = lambda: [s for s in list(self.statuses.messages) if s.number >= since and told(s)]  # noqa: E731
+        return wait_until(there, f"{what}\n{self.logs()}", seconds)[0]
+
+    def ended(self, number: int) -> Any:
+        return self.status(lambda s: s.number == number and s.done, f"the end of episode {number}", 120)
+
+    def is_well(self) -> None:
+        """No node has died, or said anything that is no sentence."""
+        assert all(node.running and "Traceback" not in node.log for node in self.nodes), self.logs()
+
+
+def near(target: Any, pose: Any) -> bool:
+    return bool(np.allclose([target.x, target.y, target.theta], pose, atol=1e-4))
+
+
+@pytest.fixture(scope="module", params=[True, False], ids=["lock step", "free"])
+def play(master: Any, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    graph = Graph(master, f"/by_hand_{int(request.param)}", tmp_path_factory.mktemp("by_hand"))
+    yield Play(graph, request.param)
+    graph.close()
+
+
+@pytest.mark.parametrize("count", [1, 3], ids=["one robot", "three robots"])
+@pytest.mark.parametrize("mode", MODES)
+def test_every_robot_goes_where_somebody_clicked_and_everybody_says_that_goal(play: Play, mode: str, count: int) -> None:
+    episode = play.switched(mode, count)
+    names = [robot.name for robot in episode.robots]
+    paths = {name: play.graph.hear(f"{name}/global_plan", PathMessage) for name in names}
+    announced = {name: play.graph.hear(f"{name}/move_base_simple/goal", PoseStamped) for name in names}
+    for name in names:
+        play.graph.heard_from("navigation_node", f"{name}/global_plan")
+    pose = play.place(0)
+    play.click(pose)
+    clicked = play.status(lambda s: all(r.by_hand and near(r.target, pose) for r in s.robots), "the goal of every robot")
+    assert len(clicked.robots) == count and all(robot.goal > 0 for robot in clicked.robots)
+    ends = lambda name: [m for m in list(paths[name].messages) if m.poses and near_end(m, pose)]  # noqa: E731
+    for name in names:
+        wait_until(lambda name=name: ends(name), f"a path of {name} to {pose}\n{play.logs()}")
+        announced[name].wait_for(lambda m: np.allclose(from_pose(m.pose), pose, atol=1e-4), f"the goal of {name}, announced")
+    first = play.status(
+        lambda s: s.number == clicked.number and s.robots[0].ended, "the first robot to end", 120
+    ).robots[0]  # fmt: skip
+    assert first.outcome == Outcome.REACHED and near(first.target, pose)
+    if count == 1:
+        play.server.said(f"episode {clicked.number}: reached", "goal set by hand")
+    play.is_well()
+
+
+def near_end(message: Any, pose: Any) -> bool:
+    return bool(np.allclose(from_pose(message.poses[-1].pose)[:2], pose[:2], atol=0.1))
+
+
+def test_each_of_three_robots_has_a_goal_of_its_own_and_the_episode_ends_when_all_are_there(play: Play) -> None:
+    episode = play.switched("scenario", 3)
+    poses = {}
+    for r, robot in enumerate(episode.robots):
+        poses[robot.name] = play.place(r)
+        play.click(poses[robot.name], play.graph.publisher(f"{robot.name}/move_base_simple/goal", PoseStamped))
+    end = play.ended(episode.number)
+    assert all(r.by_hand == 1 and r.outcome == Outcome.REACHED and near(r.target, poses[r.name]) for r in end.robots)
+    play.is_well()
+
+
+def test_a_click_in_guided_adds_a_waypoint_to_which_the_robot_drives_and_pedestrians_stay_where_they_are(play: Play) -> None:
+    play.graph.param("task_generator_server/RANDOM_dynamic_min", 3)
+    first = play.switched("guided", 1, tm_obstacles="random")
+    crowd = play.graph.hear("pedsim_simulator/pedestrians", Pedestrians)
+    crowd.wait_for(lambda m: m.step > 20, f"pedestrians that walk\n{play.logs()}")
+    pose = play.place(0)
+    play.click(pose)
+    goes = lambda: any(math.dist((g.x, g.y), pose[:2]) < 1e-3 for g in play.episode.robots[0].goals[:2])  # noqa: E731
+    wait_until(goes, f"the waypoint\n{play.logs()}")
+    begun, seen = from_episode(play.episode)[0].pedestrians, list(crowd.messages)
+    walked = [dict(zip(m.id, zip(m.x, m.y, strict=True), strict=True)) for m in seen]
+    for number, place in zip(begun.id, begun.position, strict=True):
+        assert min(math.dist(m[number], place) for m in walked if number in m) < 0.3
+    assert not np.allclose(begun.position, from_episode(first)[0].pedestrians.position, atol=0.05)
+    there = lambda: math.dist((play.robots.x[0], play.robots.y[0]), pose[:2]) < 1.0  # noqa: E731
+    wait_until(there, f"the robot at the waypoint\n{play.logs()}")
+    play.is_well()
+
+
+def test_2d_pose_estimate_moves_the_robot_which_drives_on_from_there_and_publish_point_begins_the_next_episode(play: Play) -> None:
+    episode = play.switched("scenario", 1)
+    pose, estimate = (8.0, 1.6, 0.0), PoseWithCovarianceStamped()
+    estimate.header.frame_id, estimate.pose.pose = "map", to_pose(pose)
+    path = play.graph.hear("burger/global_plan", PathMessage)
+    play.graph.publisher("initialpose", PoseWithCovarianceStamped).publish(estimate)
+    begins = lambda m: m.poses and np.allclose(from_pose(m.poses[0].pose)[:2], pose[:2], atol=0.5)  # noqa: E731
+    ends = lambda m: np.allclose(from_pose(m.poses[-1].pose)[:2], GOALS[0][:2], atol=0.1)  # noqa: E731
+    path.wait_for(lambda m: begins(m) and ends(m), f"a path from there to the goal of before\n{play.logs()}")
+    play.graph.publisher("clicked_point", PointStamped).publish(PointStamped())
+    wait_until(lambda: play.episode.number > episode.number, "the next episode")
+    play.is_well()
+
+
+def test_a_goal_where_no_robot_can_be_is_refused_and_the_robot_keeps_the_one_it_has(play: Play) -> None:
+    play.switched("scenario", 1)
+    refused = [((-90.0, 3.0, 0.0), "is outside the map"), ((-0.25, 4.0, 0.0), "from an obstacle, the robot needs")]
+    for pose, words in refused:
+        play.click(pose)
+        play.server.said("a goal is ignored", words)
+    play.click((math.nan, 1.0, 0.0))
+    play.server.said("three finite numbers")
+    assert all(robot.by_hand == 0 for robot in play.statuses[-1].robots)
+    answer = play.graph.call("simulator/set_goal", SetGoal, "burgr", Pose2D(1.0, 1.0, 0.0))
+    assert not answer.success and "did you mean 'burger'" in answer.message
+    play.is_well()
+
+
+def test_a_goal_in_the_robots_frame_is_one_on_the_map_and_one_in_a_frame_that_nobody_knows_is_refused(play: Play) -> None:
+    play.switched("scenario", 1)
+    play.click((1.0, 0.0, 0.0), frame="nowhere")
+    play.server.said("nobody transforms frame 'nowhere' to map")
+    play.click((0.5, 0.25, 0.0), frame="burger/odom")  # the same as the map's
+    play.status(lambda s: s.robots[0].by_hand, "a goal in the frame of odometry")
+    assert not near(play.statuses[-1].robots[0].target, GOALS[0])
+    play.is_well()
+
+
+def test_a_robot_that_has_ended_is_under_way_again_for_a_whole_time_limit(play: Play) -> None:
+    episode = play.switched("scenario", 3)
+    names = [robot.name for robot in episode.robots]
+    first = play.graph.publisher(f"{names[0]}/move_base_simple/goal", PoseStamped)
+    play.click(play.place(0), first)
+    play.status(lambda s: s.number == episode.number and s.robots[0].ended, "the first robot at its goal")
+    pose = play.place(0, (2.0,))
+    play.click(pose, first)
+    again = play.status(lambda s: s.number == episode.number and s.robots[0].by_hand == 2, "its second goal")
+    assert not again.robots[0].ended and near(again.robots[0].target, pose)
+    end = play.status(lambda s: s.number == episode.number and s.robots[0].by_hand == 2 and s.robots[0].ended, "its end", 120)
+    assert end.robots[0].outcome == Outcome.REACHED
+    play.is_well()
+
+
+class Action:
+    """A client of the action ``move_base`` of a robot."""
+
+    def __init__(self, play: Play, robot: str) -> None:
+        self.play, self.client = play, actionlib.SimpleActionClient(play.graph.name(f"{robot}/move_base"), MoveBaseAction)
+        wait_until(lambda: self.client.wait_for_server(rospy.Duration(0.1)), f"the action\n{play.logs()}")
+
+    def send(self, pose: Any) -> None:
+        goal = MoveBaseGoal()
+        goal.target_pose.header.frame_id, goal.target_pose.pose = "map", to_pose(pose)
+        self.client.send_goal(goal)
+
+    def ends(self, state: int, words: str = "") -> None:
+        wait_until(lambda: self.client.get_state() == state, f"the action to end as {state}\n{self.play.logs()}")
+        assert words in self.client.get_goal_status_text()
+
+
+@pytest.mark.parametrize("play", [False], indirect=True, ids=["free"])
+def test_goals_of_the_action_are_goals_of_the_episode(play: Play) -> None:
+    episode = play.switched("scenario", 3)
+    name = episode.robots[0].name
+    action = Action(play, name)
+    action.send((-0.25, 4.0, 0.0))
+    action.ends(GoalStatus.ABORTED, "from an obstacle")
+    pose = play.place(0)
+    action.send(pose)
+    play.status(lambda s: s.number == episode.number and near(s.robots[0].target, pose), "the goal in the status")
+    action.ends(GoalStatus.SUCCEEDED)
+    play.status(lambda s: s.number == episode.number and s.robots[0].outcome == Outcome.REACHED, "the robot's end")
+    action.send(play.place(0, (2.5,)))
+    play.status(lambda s: s.robots[0].by_hand == 2, "another goal")
+    play.click(play.place(0), play.graph.publisher(f"{name}/move_base_simple/goal", PoseStamped))
+    action.ends(GoalStatus.ABORTED, "another goal took its place")
+    play.is_well()
+
+
+def test_the_client_of_move_base_flex_drives_to_goals_that_were_set_by_hand(graph: Any) -> None:
+    play = Play(graph, False, ("mbf_server", "mbf_client"), "mbf")
+    play.switched("scenario", 1)
+    action = Action(play, "burger")
+    pose = play.place(0)
+    play.click(pose)
+    play.status(reached_at(pose), "the robot at the clicked goal", 120)
+    play.switched("scenario", 1)
+    action.send((-0.25, 4.0, 0.0))
+    action.ends(GoalStatus.ABORTED, "from an obstacle")
+    pose = play.place(0)
+    action.send(pose)
+    play.status(reached_at(pose), "the robot at the goal of the action", 120)
+    play.is_well()
+
+
+def reached_at(pose: Any) -> Any:
+    return lambda s: s.robots and near(s.robots[0].target, pose) and s.robots[0].outcome == Outcome.REACHED
+
+
+def test_a_planner_of_ones_own_is_told_of_goals_that_were_set_by_hand(graph: Any) -> None:
+    play = Play(graph, False, (), "external")
+    play.switched("scenario", 1)
+    env = graph.master.env | {"ROS_NAMESPACE": graph.namespace}
+    with subprocess.Popen([sys.executable, str(EXAMPLE), "_robot:=burger"], env=env) as planner:
+        pose = play.place(0)
+        play.click(pose)
+        play.status(reached_at(pose), "the robot at the clicked goal", 120)
+        planner.send_signal(signal.SIGINT)
+    play.is_well()
