@@ -318,6 +318,7 @@ OF_NO_MODULE = {
     "far_places": "every file with places",
     "front_door": "what `import agora` offers",
     "plugin": "the pages for authors of components",
+    "ros_pages": "the pages and launch files of the ROS graph",
     "wheel": "the package",
     "benchmark.barn_table": "a script of the folder benchmarks",
     "benchmark.executors.ray_cluster": "a real cluster, slow",

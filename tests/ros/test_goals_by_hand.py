@@ -55,7 +55,7 @@ class Play:
     ) -> None:
         self.graph = graph
         fixed = {
-            "local_planner": "pure_pursuit",
+            "local_planner": "dwa",
             "seed": 6,
             "synchronous": synchronous,
             "time_scale": 4.0,
@@ -67,7 +67,7 @@ class Play:
             robots = [{"start": start, "goal": goal} for start, goal in zip(STARTS[:count], GOALS, strict=False)]
             empty = {"static": [], "interactive": [], "dynamic": []}
             (graph.folder / f"{count}.json").write_text(json.dumps({"robots": robots, "obstacles": empty}))
-        others = "- {model: rto, local_planner: go_to_goal}" if navigation == "agora" else "- {model: rto}"
+        others = "- {model: rto, local_planner: pure_pursuit}" if navigation == "agora" else "- {model: rto}"
         (graph.folder / "three.yaml").write_text(f"robots:\n- {{model: burger, amount: 2}}\n{others}\n")
         self.episodes = graph.hear("task_generator_server/episode", Episode)
         self.statuses = graph.hear("simulator/status", EpisodeStatus)
@@ -166,11 +166,10 @@ def test_every_robot_goes_where_somebody_clicked_and_everybody_says_that_goal(pl
     for name in names:
         wait_until(lambda name=name: ends(name), f"a path of {name} to {pose}\n{play.logs()}")
         announced[name].wait_for(lambda m: np.allclose(from_pose(m.pose), pose, atol=1e-4), f"the goal of {name}, announced")
-    first = play.status(
-        lambda s: s.number == clicked.number and s.robots[0].ended, "the first robot to end", 120
-    ).robots[0]  # fmt: skip
-    assert first.outcome == Outcome.REACHED and near(first.target, pose)
-    if count == 1:
+    if count == 1:  # several robots on their way to one place may touch
+        there = lambda s: s.number == clicked.number and s.robots[0].ended  # noqa: E731
+        robot = play.status(there, "the robot to end", 120).robots[0]
+        assert robot.outcome == Outcome.REACHED and near(robot.target, pose)
         play.server.said(f"episode {clicked.number}: reached", "goal set by hand")
     play.is_well()
 
