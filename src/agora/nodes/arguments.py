@@ -14,11 +14,12 @@ from agora.draft.stage import CrowdSettings, NavigationSettings
 from agora.errors import InputError, UnknownNameError
 from agora.nodes.arena import crowd_model, names_plugin
 from agora.planners.presets import names_interplanner, takes_policy, with_policy
+from agora.registry import available
 from agora.robots.mbf import CONTROLLERS
 from agora.share import named_file
 from agora.tasks.robot_setup import Driver, RobotEntry, read_robot_setup
 
-__all__ = ["Arguments", "arguments_of"]
+__all__ = ["Arguments", "arguments_of", "without_effect"]
 
 A = TypeVar("A", bound="Arguments")
 
@@ -156,7 +157,7 @@ class Arguments:
             found.append((_OF_A_BENCHMARK, "with tm_modules: benchmark, whose suite and contest decide it"))
         if "dynamic_map" in modules and self.map_file != "dynamic_map":
             found.append((("map_file",), "with tm_modules: dynamic_map, which makes the maps"))
-        if "scenario" not in modes:
+        if "scenario" not in modes and modes <= {*available("robots_modes"), *available("obstacles_modes")}:
             found.append((("scenario_file",), f"with tm_robots: {self.tm_robots} and tm_obstacles: {self.tm_obstacles}"))
         return found
 
@@ -258,14 +259,33 @@ def arguments_of(given: Mapping[str, Any], kind: type[A], where: str, before: Ma
     Raises:
         InputError: a value of another type, or an argument that has no effect beside the others.
     """
+    made, wrong = _taken(given, kind, where, before or {})
+    if wrong:
+        raise InputError("\n".join(wrong))
+    return made
+
+
+def without_effect(given: Mapping[str, Any], where: str) -> list[str]:
+    """Return a line for each argument that has no effect beside the others; none if a value is wrong, which its node reports.
+
+    Args:
+        given: values by name, as in `arguments_of`.
+        where: name of the values in messages.
+    """
+    try:
+        return _taken(given, Arguments, where, {})[1]
+    except InputError:
+        return []
+
+
+def _taken(given: Mapping[str, Any], kind: type[A], where: str, before: Mapping[str, Any]) -> tuple[A, list[str]]:
+    """The arguments, and a line for each one without effect that was not there before."""
     makes = {"str": str, "bool": lambda value: bool(value) if value in (0, 1) else value}
     how = {field.name: makes.get(str(field.type), lambda value: value) for field in fields(Arguments)}
     values = {name: how[name](value) for name, value in given.items() if name in how and value not in ("", None)}
     made = build(values, kind, where, complete=True)
-    news = [name for name in values if (before or {}).get(name) != given[name]]
-    if wrong := [f"{where}: {name}: has no effect {why}; leave it out" for name, why in made.unread().items() if name in news]:
-        raise InputError("\n".join(wrong))
-    return made
+    news = [name for name in values if before.get(name) != given[name]]
+    return made, [f"{where}: {name}: has no effect {why}; leave it out" for name, why in made.unread().items() if name in news]
 
 
 def _name(text: str) -> str:

@@ -11,7 +11,7 @@ import yaml
 
 from agora.doctor import UPSTREAMS, ros_package
 from agora.errors import InputError, UnknownNameError
-from agora.nodes.arguments import Arguments, arguments_of
+from agora.nodes.arguments import without_effect
 from agora.registry import available
 from agora.robots.mbf import CONTROLLERS
 
@@ -77,7 +77,12 @@ def check(arguments: Mapping[str, str]) -> None:
         raise InputError("synchronous:=true: nobody waits for AMCL in lock step; leave it out, or use complexity:=1")
     if lock_step and simulator in ("gazebo", "unity"):
         raise InputError(f"synchronous:=true: {simulator} cannot be stepped; leave it out, or use simulator:=native")
-    arguments_of({name: yaml.safe_load(text) for name, text in arguments.items() if text}, Arguments, "start_arena.launch")
+    try:
+        given = {name: yaml.safe_load(text) for name, text in arguments.items() if text}
+    except yaml.YAMLError:
+        return  # the node that reads the text says what is wrong
+    if wrong := without_effect(given, "start_arena.launch"):
+        raise InputError("\n".join(wrong))
 
 
 def is_running(simulator: str) -> bool:
