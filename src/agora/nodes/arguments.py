@@ -149,7 +149,8 @@ class Arguments:
 
     def _of_episodes(self) -> list[tuple[tuple[str, ...], str]]:
         """Names of arguments without effect on the episodes that are played, and why."""
-        modules, modes, found = self.module_names, {_name(self.tm_robots), _name(self.tm_obstacles)}, []
+        modules, modes = self.module_names, {_name(self.tm_robots), _name(self.tm_obstacles)}
+        found: list[tuple[tuple[str, ...], str]] = []
         if self.suite:
             sfm = () if names_plugin(self.sfm) else ("sfm",)
             found.append(((*_OF_A_STAGE, *sfm), f"with suite: {self.suite}, whose stages decide it"))
@@ -163,7 +164,8 @@ class Arguments:
 
     def _of_robots(self) -> list[tuple[tuple[str, ...], str]]:
         """Names of arguments without effect on the robots and their planners, and why."""
-        found, robots = [], self.robots()
+        found: list[tuple[tuple[str, ...], str]] = []
+        robots = self.robots()
         planners = [robot.local_planner for robot in robots if robot.planned_here]
         flex = self.navigation == "mbf" and self.local_planner in CONTROLLERS
         if self.robot_setup_file:
@@ -186,7 +188,7 @@ class Arguments:
 
     def _of_the_graph(self) -> list[tuple[tuple[str, ...], str]]:
         """Names of arguments without effect on the simulator, the bags and the windows, and why."""
-        found = []
+        found: list[tuple[tuple[str, ...], str]] = []
         if self.simulator != "unity":
             found.append((("unity_player", "unity_ip", "unity_port"), f"with simulator: {self.simulator}"))
         if self.synchronous:
@@ -280,12 +282,18 @@ def without_effect(given: Mapping[str, Any], where: str) -> list[str]:
 
 def _taken(given: Mapping[str, Any], kind: type[A], where: str, before: Mapping[str, Any]) -> tuple[A, list[str]]:
     """The arguments, and a line for each one without effect that was not there before."""
-    makes = {"str": str, "bool": lambda value: bool(value) if value in (0, 1) else value}
-    how = {field.name: makes.get(str(field.type), lambda value: value) for field in fields(Arguments)}
-    values = {name: how[name](value) for name, value in given.items() if name in how and value not in ("", None)}
+    types = {field.name: str(field.type) for field in fields(Arguments)}
+    values = {name: _value(value, types[name]) for name, value in given.items() if name in types and value not in ("", None)}
     made = build(values, kind, where, complete=True)
     news = [name for name in values if before.get(name) != given[name]]
     return made, [f"{where}: {name}: has no effect {why}; leave it out" for name, why in made.unread().items() if name in news]
+
+
+def _value(value: Any, kind: str) -> Any:
+    """A value of the parameter server as its field has it."""
+    if kind == "str":
+        return str(value)
+    return bool(value) if kind == "bool" and value in (0, 1) else value
 
 
 def _name(text: str) -> str:

@@ -22,6 +22,14 @@ CHOICES = {
     "synchronous": ("true", "false", "1", "0"),
 }
 """Arguments with few values; simulators of the library's registry come first."""
+WORDS = {
+    "headless": ("0", "1", "2"),
+    "show_rviz": ("true", "false", "1", "0"),
+    "visualization": ("rviz", "flatland", "none"),
+    "record_data": ("true", "false", "1", "0"),
+    "mbf_people": ("cloud", "grid", "none"),
+}
+"""Arguments that roslaunch itself reads, or that may be empty."""
 NEEDS = {
     ("simulator", "flatland"): ("flatland_server", "flatland_plugins"),
     ("simulator", "gazebo"): ("gazebo_ros",),
@@ -61,6 +69,9 @@ def check(arguments: Mapping[str, str]) -> None:
     for name, choices in (CHOICES | {"simulator": (*available("simulators"), *CHOICES["simulator"])}).items():
         if arguments[name].lower() not in choices:
             raise UnknownNameError(name, arguments[name], choices)
+    for name, choices in WORDS.items():
+        if (given := arguments.get(name, "")) and given.lower() not in choices:
+            raise UnknownNameError(name, given, choices)
     for (name, value), packages in NEEDS.items():
         if value == "mbf" and (arguments.get("local_planner") or "dwa") not in CONTROLLERS:
             continue  # one of the library's: mbf_server answers in Move Base Flex's place
