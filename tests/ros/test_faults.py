@@ -126,7 +126,6 @@ WRONG = {
     "time_scale": ("fast", 4.0, "parameter time_scale: expected something like 1.0, got 'fast'"),
     "periods": ("phys=0.1", "", "no period called 'phys'; did you mean 'physics'?"),
     "timeout": ("soon", 4, "timeout: expected a number or one of auto or nothing, got 'soon'"),
-    "robot_setup_file": ("tree", "", "did you mean 'three'"),
     "model": ("burgr", "burger", "did you mean 'burger'"),
     "local_planner": ("dva", "dwa", "no planner called 'dva'; did you mean 'dwa'?"),
     "inter_planner": ("polit", "polite", "did you mean 'polite'?"),

@@ -190,6 +190,7 @@ def test_an_argument_without_effect_stops_roslaunch_with_a_line_that_names_it_an
 
     assert "agora: start_arena.launch: tm_robots: has no effect with suite: demo" in said("suite:=demo", "tm_robots:=circle")
     assert "agora: auto_reset:=false has no effect: episodes always follow each other" in said("auto_reset:=false")
+    assert "agora: no visualization called 'rvis'; did you mean 'rviz'?" in said("visualization:=rvis")
     assert "agora:" not in said("suite:=demo", "episodes:=2", "seed:=5", "auto_reset:=true", "headless:=2")
 
 

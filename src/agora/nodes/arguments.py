@@ -14,17 +14,18 @@ from agora.draft.stage import CrowdSettings, NavigationSettings
 from agora.errors import InputError, UnknownNameError
 from agora.nodes.arena import crowd_model, names_plugin
 from agora.planners.presets import names_interplanner, takes_policy, with_policy
+from agora.registry import available
 from agora.robots.mbf import CONTROLLERS
 from agora.share import named_file
 from agora.tasks.robot_setup import Driver, RobotEntry, read_robot_setup
 
-__all__ = ["Arguments", "arguments_of"]
+__all__ = ["Arguments", "arguments_of", "without_effect"]
 
 A = TypeVar("A", bound="Arguments")
 
-_OF_A_STAGE = ("tm_robots", "tm_obstacles", "tm_modules", "map_file", "scenario_file", "model", "global_planner")
+_OF_A_STAGE: tuple[str, ...] = ("tm_robots", "tm_obstacles", "tm_modules", "map_file", "scenario_file", "model", "global_planner")
 _OF_A_STAGE += ("behaviours", "timeout", "periods", "config")
-_OF_A_BENCHMARK = ("tm_robots", "tm_obstacles", "map_file", "scenario_file", "model", "robot_setup_file", "global_planner")
+_OF_A_BENCHMARK: tuple[str, ...] = ("tm_robots", "tm_obstacles", "map_file", "scenario_file", "model", "robot_setup_file", "global_planner")
 _OF_A_BENCHMARK += ("timeout", "periods", "local_planner", "inter_planner", "agent_name")
 _FREE_RUNNING = Periods(physics=1 / 30, control=0.1, crowd=1 / 30, sensor=0.1)
 _IN_THE_NODE = ("rviz_ui",)
@@ -148,7 +149,8 @@ class Arguments:
 
     def _of_episodes(self) -> list[tuple[tuple[str, ...], str]]:
         """Names of arguments without effect on the episodes that are played, and why."""
-        modules, modes, found = self.module_names, {_name(self.tm_robots), _name(self.tm_obstacles)}, []
+        modules, modes = self.module_names, {_name(self.tm_robots), _name(self.tm_obstacles)}
+        found: list[tuple[tuple[str, ...], str]] = []
         if self.suite:
             sfm = () if names_plugin(self.sfm) else ("sfm",)
             found.append(((*_OF_A_STAGE, *sfm), f"with suite: {self.suite}, whose stages decide it"))
@@ -156,13 +158,14 @@ class Arguments:
             found.append((_OF_A_BENCHMARK, "with tm_modules: benchmark, whose suite and contest decide it"))
         if "dynamic_map" in modules and self.map_file != "dynamic_map":
             found.append((("map_file",), "with tm_modules: dynamic_map, which makes the maps"))
-        if "scenario" not in modes:
+        if "scenario" not in modes and modes <= {*available("robots_modes"), *available("obstacles_modes")}:
             found.append((("scenario_file",), f"with tm_robots: {self.tm_robots} and tm_obstacles: {self.tm_obstacles}"))
         return found
 
     def _of_robots(self) -> list[tuple[tuple[str, ...], str]]:
         """Names of arguments without effect on the robots and their planners, and why."""
-        found, robots = [], self.robots()
+        found: list[tuple[tuple[str, ...], str]] = []
+        robots = self.robots()
         planners = [robot.local_planner for robot in robots if robot.planned_here]
         flex = self.navigation == "mbf" and self.local_planner in CONTROLLERS
         if self.robot_setup_file:
@@ -185,7 +188,7 @@ class Arguments:
 
     def _of_the_graph(self) -> list[tuple[tuple[str, ...], str]]:
         """Names of arguments without effect on the simulator, the bags and the windows, and why."""
-        found = []
+        found: list[tuple[tuple[str, ...], str]] = []
         if self.simulator != "unity":
             found.append((("unity_player", "unity_ip", "unity_port"), f"with simulator: {self.simulator}"))
         if self.synchronous:
@@ -258,14 +261,39 @@ def arguments_of(given: Mapping[str, Any], kind: type[A], where: str, before: Ma
     Raises:
         InputError: a value of another type, or an argument that has no effect beside the others.
     """
-    makes = {"str": str, "bool": lambda value: bool(value) if value in (0, 1) else value}
-    how = {field.name: makes.get(str(field.type), lambda value: value) for field in fields(Arguments)}
-    values = {name: how[name](value) for name, value in given.items() if name in how and value not in ("", None)}
-    made = build(values, kind, where, complete=True)
-    news = [name for name in values if (before or {}).get(name) != given[name]]
-    if wrong := [f"{where}: {name}: has no effect {why}; leave it out" for name, why in made.unread().items() if name in news]:
+    made, wrong = _taken(given, kind, where, before or {})
+    if wrong:
         raise InputError("\n".join(wrong))
     return made
+
+
+def without_effect(given: Mapping[str, Any], where: str) -> list[str]:
+    """Return a line for each argument that has no effect beside the others; none if a value is wrong, which its node reports.
+
+    Args:
+        given: values by name, as in `arguments_of`.
+        where: name of the values in messages.
+    """
+    try:
+        return _taken(given, Arguments, where, {})[1]
+    except InputError:
+        return []
+
+
+def _taken(given: Mapping[str, Any], kind: type[A], where: str, before: Mapping[str, Any]) -> tuple[A, list[str]]:
+    """The arguments, and a line for each one without effect that was not there before."""
+    types = {field.name: str(field.type) for field in fields(Arguments)}
+    values = {name: _value(value, types[name]) for name, value in given.items() if name in types and value not in ("", None)}
+    made = build(values, kind, where, complete=True)
+    news = [name for name in values if before.get(name) != given[name]]
+    return made, [f"{where}: {name}: has no effect {why}; leave it out" for name, why in made.unread().items() if name in news]
+
+
+def _value(value: Any, kind: str) -> Any:
+    """A value of the parameter server as its field has it."""
+    if kind == "str":
+        return str(value)
+    return bool(value) if kind == "bool" and value in (0, 1) else value
 
 
 def _name(text: str) -> str:

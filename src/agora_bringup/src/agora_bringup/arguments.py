@@ -11,7 +11,7 @@ import yaml
 
 from agora.doctor import UPSTREAMS, ros_package
 from agora.errors import InputError, UnknownNameError
-from agora.nodes.arguments import Arguments, arguments_of
+from agora.nodes.arguments import without_effect
 from agora.registry import available
 from agora.robots.mbf import CONTROLLERS
 
@@ -22,6 +22,14 @@ CHOICES = {
     "synchronous": ("true", "false", "1", "0"),
 }
 """Arguments with few values; simulators of the library's registry come first."""
+WORDS = {
+    "headless": ("0", "1", "2"),
+    "show_rviz": ("true", "false", "1", "0"),
+    "visualization": ("rviz", "flatland", "none"),
+    "record_data": ("true", "false", "1", "0"),
+    "mbf_people": ("cloud", "grid", "none"),
+}
+"""Arguments that roslaunch itself reads, or that may be empty."""
 NEEDS = {
     ("simulator", "flatland"): ("flatland_server", "flatland_plugins"),
     ("simulator", "gazebo"): ("gazebo_ros",),
@@ -61,6 +69,9 @@ def check(arguments: Mapping[str, str]) -> None:
     for name, choices in (CHOICES | {"simulator": (*available("simulators"), *CHOICES["simulator"])}).items():
         if arguments[name].lower() not in choices:
             raise UnknownNameError(name, arguments[name], choices)
+    for name, choices in WORDS.items():
+        if (given := arguments.get(name, "")) and given.lower() not in choices:
+            raise UnknownNameError(name, given, choices)
     for (name, value), packages in NEEDS.items():
         if value == "mbf" and (arguments.get("local_planner") or "dwa") not in CONTROLLERS:
             continue  # one of the library's: mbf_server answers in Move Base Flex's place
@@ -77,7 +88,12 @@ def check(arguments: Mapping[str, str]) -> None:
         raise InputError("synchronous:=true: nobody waits for AMCL in lock step; leave it out, or use complexity:=1")
     if lock_step and simulator in ("gazebo", "unity"):
         raise InputError(f"synchronous:=true: {simulator} cannot be stepped; leave it out, or use simulator:=native")
-    arguments_of({name: yaml.safe_load(text) for name, text in arguments.items() if text}, Arguments, "start_arena.launch")
+    try:
+        given = {name: yaml.safe_load(text) for name, text in arguments.items() if text}
+    except yaml.YAMLError:
+        return  # the node that reads the text says what is wrong
+    if wrong := without_effect(given, "start_arena.launch"):
+        raise InputError("\n".join(wrong))
 
 
 def is_running(simulator: str) -> bool:
