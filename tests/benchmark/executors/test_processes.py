@@ -150,7 +150,7 @@ def test_a_worker_imports_no_planner_but_that_of_its_jobs(tmp_path, monkeypatch)
     assert [row["failure"] for row in rows] == [""] * 12
 
 
-@pytest.mark.parametrize("words", [["bench", "demo", "--planner", "dwa"], ["bench", "demo"], ["tune", "dwa"]])
+@pytest.mark.parametrize("words", ["bench demo --planner dwa", "bench demo", "tune dwa --suite a --held-out b"])
 def test_the_process_that_workers_come_from_is_started_before_a_planner_is_imported(monkeypatch, words):
     order = []
 
@@ -162,7 +162,7 @@ def test_the_process_that_workers_come_from_is_started_before_a_planner_is_impor
     for name in ("form.named_planner", "form.runnable"):
         monkeypatch.setattr(f"agora.benchmark.{name}", imported)
     monkeypatch.setattr("agora.planners.presets.named_planner", imported)
-    CliRunner().invoke(app, words)
+    CliRunner().invoke(app, words.split())
     assert order == ["workers", "planner"]
 
 
