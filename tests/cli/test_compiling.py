@@ -73,6 +73,9 @@ def test_what_is_compiled_already_is_silent(telling, capsys):
 class Work:
     """A job that compiles in the worker."""
 
+    def of(self, planner):
+        return self
+
     def files(self):
         return {}
 
@@ -85,7 +88,7 @@ class Work:
 
 
 class Job:
-    name = "compile"
+    name, planner = "compile", "planner"
 
 
 def test_what_a_worker_compiles_is_told_here(telling, capsys):

@@ -87,6 +87,9 @@ def test_a_bad_executor_fails_for_its_own_reason(executor, reason):
 class Falls:
     """Work that takes its worker along."""
 
+    def of(self, planner):
+        return self
+
     def __call__(self, job, watch):
         os.kill(os.getpid(), signal.SIGKILL)
         yield Done(job.name, {})
@@ -95,6 +98,7 @@ class Falls:
 @dataclass(frozen=True)
 class Errand:
     name: str
+    planner: str = "planner"
 
 
 def test_a_worker_that_is_gone_is_told_and_another_goes_on():

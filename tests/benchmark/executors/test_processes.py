@@ -21,6 +21,7 @@ import pytest
 from numba.core import event
 from tests.naughty import Fickle, Naughty, Rude, Witness
 from tests.suites import plane
+from typer.testing import CliRunner
 
 from agora.benchmark import store
 from agora.benchmark.account import account
@@ -31,6 +32,7 @@ from agora.benchmark.job import Job, RunPlan
 from agora.benchmark.kept import report
 from agora.benchmark.request import Options, Request
 from agora.benchmark.run_folder import RunFolder
+from agora.cli.app import app
 from agora.core import float_mode
 from agora.episode import WORLD
 from agora.errors import InputError, PlacementError, UnknownNameError
@@ -146,6 +148,22 @@ def test_a_worker_imports_no_planner_but_that_of_its_jobs(tmp_path, monkeypatch)
     rows = run_all(Request(SUITE, planners, tmp_path / "run", Options(workers=1)))
     sys.modules.pop("mess")
     assert [row["failure"] for row in rows] == [""] * 12
+
+
+@pytest.mark.parametrize("words", ["bench demo --planner dwa", "bench demo", "tune dwa --suite a --held-out b"])
+def test_the_process_that_workers_come_from_is_started_before_a_planner_is_imported(monkeypatch, words):
+    order = []
+
+    def imported(*_):
+        order.append("planner")
+        raise InputError("enough")
+
+    monkeypatch.setattr(Processes, "prepare", lambda self: order.append("workers"))
+    for name in ("form.named_planner", "form.runnable"):
+        monkeypatch.setattr(f"agora.benchmark.{name}", imported)
+    monkeypatch.setattr("agora.planners.presets.named_planner", imported)
+    CliRunner().invoke(app, words.split())
+    assert order == ["workers", "planner"]
 
 
 def rows_of_planner(label, request):

@@ -51,6 +51,7 @@ def test_a_planner_that_takes_its_process_along_costs_what_it_costs_in_processes
 @dataclass(frozen=True)
 class Errand:
     name: str
+    planner: str = "planner"
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,9 @@ class Waits:
     """Tells who watches over it, in the place of a number of episodes, and waits for a file."""
 
     file: Path
+
+    def of(self, planner):
+        return self
 
     def files(self):
         return {}
