@@ -41,7 +41,7 @@ def walled(segments=(), discs=(), cells=False):
 
 @pytest.mark.parametrize("cells", [False, True])
 @pytest.mark.parametrize("velocity", [(0.0, 0.0), (1.3, 0.0), (-0.9, 0.4), (0.2, -1.2)])
-@pytest.mark.parametrize("place", [(0.5, 0.41), (4.3, 0.6), (-5.0, 3.0)])
+@pytest.mark.parametrize("place", [(0.5, 0.41), (9.3, 0.3), (4.3, 0.32), (-5.0, 3.0)])
 def test_nobody_behind_a_full_wall_is_known_standing_walking_along_or_up_to_it(place, velocity, cells):
     there = walled(FULL, cells=cells)
     assert not known(there, place, velocity)
