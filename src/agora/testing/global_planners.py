@@ -34,7 +34,7 @@ _MOVES = {
 """Motions of the whole map that leave its distance field the same."""
 
 
-def check_global_planner(planner: GlobalPlanner, *, drawn: bool = False) -> None:
+def check_global_planner(planner: GlobalPlanner, *, oriented: bool = False) -> None:
     """Check a global planner against the contract of `agora.interfaces`.
 
     Its paths are finite, (K, 2) or (K, 3), begin at the start, end at the goal and keep the radius from walls, but for half a
@@ -45,14 +45,15 @@ def check_global_planner(planner: GlobalPlanner, *, drawn: bool = False) -> None
 
     Args:
         planner: planner to check.
-        drawn: whether the planner draws places at random: on a map that is turned or mirrored it draws others.
+        oriented: whether the path may be another one on a map that is turned or mirrored: of planners that draw places at random,
+            or that keep one pose in each cell, as hybrid A* does.
 
     Raises:
         ContractError: it breaks a clause.
     """
     check = _Check(planner, type(planner).__name__)
     here = hall()
-    moves = {words: move for words, move in _MOVES.items() if not (drawn and (move.turn or move.mirror))}
+    moves = {words: move for words, move in _MOVES.items() if not (oriented and (move.turn or move.mirror))}
     halls = {words: hall(move) for words, move in moves.items()}
     for start, goal in _ENDS:
         where = f"{start} to {goal}"
