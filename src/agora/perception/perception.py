@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 
 from agora.core.jit import bind
 from agora.core.state import Array, Bools, Floats, Ints, Maps
-from agora.errors import InputError
 from agora.maps.grid import Map
 from agora.maps.store import build_store
 from agora.perception.detector import Detections, Detector, detect, no_robots
@@ -54,10 +53,6 @@ class Perception:
     view: View = field(default_factory=View)
     camera: InImages = field(default_factory=InImages)
     walls: bool = True
-
-    def __post_init__(self) -> None:
-        if not self.walls and self.source != "truth":
-            raise InputError(f"walls: false is for the level truth, not for {self.source}")
 
     def files(self) -> list[Path]:
         """The files that it reads."""
