@@ -341,6 +341,7 @@ OF_NO_MODULE = {
     "planners.local.crowdnav_circle": "the published rates of a planner",
     "planners.narrow_places": "every planner that reads walls",
     "planners.notes": "from the call to the file",
+    "planners.people_behind_walls": "every planner that reads pedestrians",
     "planners.requires": "from the declaration to the command line",
     "planners.top_speed": "every planner and robot",
     "policies.networks.onnx_ga3c": "an exported network",

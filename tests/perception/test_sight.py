@@ -11,10 +11,10 @@ from tests.starts import people, start
 
 from agora.engine.observe import Observer
 from agora.engine.wiring import Wiring
-from agora.errors import InputError
 from agora.interfaces import Setting
 from agora.maps.grid import Map
 from agora.perception.perception import Perception
+from agora.tasks.suite import load_suite
 from agora.testing.scenes import Move
 from agora.world.world import World
 
@@ -41,7 +41,7 @@ def walled(segments=(), discs=(), cells=False):
 
 @pytest.mark.parametrize("cells", [False, True])
 @pytest.mark.parametrize("velocity", [(0.0, 0.0), (1.3, 0.0), (-0.9, 0.4), (0.2, -1.2)])
-@pytest.mark.parametrize("place", [(0.5, 0.41), (4.3, 0.6), (-5.0, 3.0)])
+@pytest.mark.parametrize("place", [(0.5, 0.41), (9.3, 0.3), (4.3, 0.32), (-5.0, 3.0)])
 def test_nobody_behind_a_full_wall_is_known_standing_walking_along_or_up_to_it(place, velocity, cells):
     there = walled(FULL, cells=cells)
     assert not known(there, place, velocity)
@@ -87,6 +87,7 @@ def test_a_pedestrian_whom_the_map_has_in_an_obstacle_is_known():
     assert known(walled([*FULL, [-1.0, 2.04, 2.0, 2.04]], cells=True), (0.5, 2.05))
 
 
-def test_other_levels_refuse_the_choice():
-    with pytest.raises(InputError, match="walls: false is for the level truth, not for tracked"):
-        Perception("tracked", walls=False)
+def test_a_run_that_asks_for_another_level_leaves_the_choice_to_the_stage():
+    stage = load_suite("density").stages[0]
+    assert stage.perception == Perception("truth", walls=False)
+    assert replace(stage.perception, source="tracked").source == "tracked"

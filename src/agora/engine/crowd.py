@@ -279,8 +279,8 @@ class EngineCrowd:
             yield bind(pass_taken, step[0], step[1], self._bits, *places)
         if substep == self.substeps:
             now, after = world.generation(robots)[0], self._generations[there]
-            people = (now, after, world.traits, world.waypoints, *machines, world.status.clock, self._kept_off)
-            yield bind(come_and_go, step[0], self._visits, *people)
+            visitors = (now, after, world.traits, world.waypoints, *machines, world.status.clock, self._kept_off)
+            yield bind(come_and_go, step[0], self._visits, *visitors)
 
     def _checked(self, people: Pedestrians) -> Work:
         """A function that raises `InputError` if an answer of a crowd model is not finite or beyond anything a body can do."""

@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 
 from agora.core.jit import bind
 from agora.core.state import Array, Bools, Floats, Ints, Maps
-from agora.errors import InputError
 from agora.maps.grid import Map
 from agora.maps.store import build_store
 from agora.perception.detector import Detections, Detector, detect, no_robots
@@ -55,14 +54,13 @@ class Perception:
     camera: InImages = field(default_factory=InImages)
     walls: bool = True
 
-    def __post_init__(self) -> None:
-        if not self.walls and self.source != "truth":
-            raise InputError(f"walls: false is for the level truth, not for {self.source}")
-
     def unread(self) -> dict[str, str]:
         """The parameters that the level does not read, and why."""
-        read = {"view": ("view",), "tracked": ("detector", "tracker"), "camera": ("camera", "tracker")}.get(self.source, ())
-        return {name: f"with source: {self.source}" for name in ("detector", "tracker", "view", "camera") if name not in read}
+        levels = {"truth": ("walls",), "view": ("view",), "tracked": ("detector", "tracker"), "camera": ("camera", "tracker")}
+        read = levels.get(self.source, ())
+        return {
+            name: f"with source: {self.source}" for name in ("detector", "tracker", "view", "camera", "walls") if name not in read
+        }
 
     def files(self) -> list[Path]:
         """The files that it reads."""

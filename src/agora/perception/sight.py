@@ -21,7 +21,7 @@ _TINY = np.float32(1e-6)
 
 @hidden
 def _is_walled(maps, m, x, y, to_x, to_y, near):
-    """Return whether a wall crosses a straight line, whose ends are at least ``near`` from walls, m."""
+    """Return whether a wall crosses a straight line, or is at its end; robot and pedestrian are at least ``near`` from walls, m."""
     return not is_clear(maps, m, x, y, to_x, to_y, min(_IN_WALL * maps.resolution[m], _SHARE * near))
 
 
@@ -43,19 +43,17 @@ def is_parted(maps, m, x, y, px, py, vx, vy, radius):
     own, its = distance_at(maps, m, x, y), distance_at(maps, m, px, py)
     if min(own, its) < _TINY:  # the map cannot be right there
         return False
+    near = min(own, its)
     for k in range(_LOOKS):
         tx, ty = px + np.float32(k) * _LOOK * vx, py + np.float32(k) * _LOOK * vy
-        if k > 0 and ((tx == px and ty == py) or _is_walled(maps, m, px, py, tx, ty, its)):
+        if k > 0 and ((tx == px and ty == py) or _is_walled(maps, m, px, py, tx, ty, near)):
             return True
-        near = min(own, distance_at(maps, m, tx, ty))
         if not _is_walled(maps, m, x, y, tx, ty, near):
             return False
         dx, dy = tx - x, ty - y
         aside = radius / max(math.sqrt(dx * dx + dy * dy), _TINY)
         ax, ay = -dy * aside, dx * aside
-        if not _is_walled(maps, m, x, y, tx + ax, ty + ay, min(own, distance_at(maps, m, tx + ax, ty + ay))):
-            return False
-        if not _is_walled(maps, m, x, y, tx - ax, ty - ay, min(own, distance_at(maps, m, tx - ax, ty - ay))):
+        if not (_is_walled(maps, m, x, y, tx + ax, ty + ay, near) and _is_walled(maps, m, x, y, tx - ax, ty - ay, near)):
             return False
     return True
 

@@ -25,31 +25,47 @@ _ENDS = (
 )
 
 
-def check_global_planner(planner: GlobalPlanner) -> None:
+_MOVES = {
+    "moved by whole cells": Move(32.0, -16.0),
+    "moved by a kilometre and 24 m": Move(1024.0, -1024.0),
+    "turned by a quarter": Move(turn=0.5 * math.pi),
+    "mirrored": Move(mirror=True),
+}
+"""Motions of the whole map that leave its distance field the same."""
+
+
+def check_global_planner(planner: GlobalPlanner, *, oriented: bool = False) -> None:
     """Check a global planner against the contract of `agora.interfaces`.
 
     Its paths are finite, (K, 2) or (K, 3), begin at the start, end at the goal and keep the radius from walls, but for half a
     cell, and stay on the map with the whole disc, but for a cell; a goal in a wall, off the map, behind walls without a door or
     behind a gap between a wall and the border that is too narrow has none, without an error; the same question gives the same bits;
-    nothing given is written to; no global generator is drawn from; on a map that is moved by whole cells the path is as long.
+    nothing given is written to; no global generator is drawn from; on a map that is moved by whole cells, turned by a quarter or
+    mirrored the path is as long.
 
     Args:
         planner: planner to check.
+        oriented: whether the path may be another one on a map that is turned or mirrored: of planners that draw places at random,
+            or that keep one pose in each cell, as hybrid A* does.
 
     Raises:
         ContractError: it breaks a clause.
     """
     check = _Check(planner, type(planner).__name__)
-    here, moved_hall, shift = hall(), hall(Move(32.0, -16.0)), np.array((32.0, -16.0, 0.0))
+    here = hall()
+    moves = {words: move for words, move in _MOVES.items() if not (oriented and (move.turn or move.mirror))}
+    halls = {words: hall(move) for words, move in moves.items()}
     for start, goal in _ENDS:
         where = f"{start} to {goal}"
         path = check.finds(here, start, goal, where)
         again = check.finds(here, start, goal, where)
         if not np.array_equal(path, again):
             raise check.fail(f"{where}: not deterministic: another path for the same question")
-        moved = check.ask(moved_hall, start + shift, goal + shift, f"{where}, moved")
-        if moved is None or abs(_length(moved) - _length(path)) > 0.01 * _length(path) + 0.01:
-            raise check.fail(f"{where}: on the map moved by whole cells, the path is another one")
+        for words, move in moves.items():
+            ends = (move.poses(np.array(pose)) for pose in (start, goal))
+            moved = check.ask(halls[words], *ends, f"{where}, {words}")
+            if moved is None or abs(_length(moved) - _length(path)) > 0.01 * _length(path) + 0.01:
+                raise check.fail(f"{where}: on the map {words}, the path is another one")
     check.finds(here, (-3.6, 7.1, 0.9), (8.4, 7.0, math.nan), "a start nearer to the wall than the radius", begins_close=True)
     yard = _yard(1.2)
     check.finds(yard, (-3.3, 4.0, 0.4), (8.8, 9.9, math.nan), "by a gap between a wall and the border")

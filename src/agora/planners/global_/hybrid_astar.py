@@ -20,6 +20,8 @@ What differs from the paper:
 - Where the goal's heading is free, the last curve is an arc and a straight line; where the start's is unknown, all 72 are tried.
 - It leads backwards only where no way leads forwards, unless told otherwise. Planners that follow a path see its points, not its
   headings, and go past the place where it turns back: pure pursuit never reverses, and TEB does, but comes later than without.
+- A cell keeps the first pose that reaches it, so that on a map that is turned or mirrored the path can be a few percent longer or
+  shorter.
 """
 
 from __future__ import annotations
