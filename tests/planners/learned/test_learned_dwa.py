@@ -54,3 +54,27 @@ def test_it_gets_through_people_whom_a_robot_that_looks_at_nothing_meets():
     suite = dataclasses.replace(suite, stages=few)
     ours, blind = (sum(play(suite, one.name, planner).reached for one in few) for planner in (LearnedDwa(), PurePursuit()))
     assert ours > blind + 4
+
+
+def on_the_spot(twists):
+    """Which robots turn on the spot, to the left 1 and to the right -1; 0 for the others."""
+    stays = np.abs(twists[:, :2]).max(axis=1) < 1e-3
+    return np.where(stays & (np.abs(twists[:, 2]) > 1e-3), np.sign(twists[:, 2]), 0.0)
+
+
+def test_a_robot_that_has_turned_on_the_spot_to_both_sides_turns_on_to_the_last_until_it_has_left_its_place():
+    planner = LearnedDwa()
+    seen = observation(rows=40, pedestrians=6, seed=4, beams=96)
+    first = planner.act(seen, {})
+    wanted = on_the_spot(first.twists)
+    assert (first.memory["turned"] == wanted).all() and not first.memory["alone"].any() and (wanted != 0).sum() > 8
+    other = {**first.memory, "turned": np.where(wanted == 0, 1, -wanted).astype(np.int8)}
+    second = planner.act(seen, other)
+    assert (on_the_spot(second.twists) == wanted).all(), "it may turn back once"
+    assert (second.memory["alone"] == (wanted != 0)).all()
+    forced = {**other, "alone": wanted != 0}
+    third = planner.act(seen, forced)
+    assert (on_the_spot(third.twists) * wanted <= 0).all() and (third.twists[wanted == 0] == first.twists[wanted == 0]).all()
+    away = dataclasses.replace(seen, pose=seen.pose + np.array([0.15, 0.15, 0.0], np.float32))
+    there = planner.act(away, forced)
+    assert not there.memory["alone"].any() and there.memory["place"] == pytest.approx(away.pose[:, :2])
