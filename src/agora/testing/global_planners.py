@@ -62,8 +62,8 @@ def check_global_planner(planner: GlobalPlanner, *, oriented: bool = False) -> N
         if not np.array_equal(path, again):
             raise check.fail(f"{where}: not deterministic: another path for the same question")
         for words, move in moves.items():
-            ends = (move.poses(np.array(pose)) for pose in (start, goal))
-            moved = check.ask(halls[words], *ends, f"{where}, {words}")
+            begin, end = (move.poses(np.array(pose)) for pose in (start, goal))
+            moved = check.ask(halls[words], begin, end, f"{where}, {words}")
             if moved is None or abs(_length(moved) - _length(path)) > 0.01 * _length(path) + 0.01:
                 raise check.fail(f"{where}: on the map {words}, the path is another one")
     check.finds(here, (-3.6, 7.1, 0.9), (8.4, 7.0, math.nan), "a start nearer to the wall than the radius", begins_close=True)
