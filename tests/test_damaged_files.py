@@ -23,6 +23,8 @@ from agora.benchmark.request import Options, Request
 from agora.config import load
 from agora.datasets import barn, dynabarn, socnavbench
 from agora.datasets.eth_ucy import map_of_image, read_homography, read_scene
+from agora.datasets.hunav_agents import read_hunav
+from agora.datasets.irsim_world import read_irsim
 from agora.datasets.mcap_recording import entries_of
 from agora.datasets.mcapfile import McapMessage, encode_mcap
 from agora.datasets.played import PlayedEpisode, PlayedRobot
@@ -77,6 +79,14 @@ def copy(source: Path, read: Callable[[Path], object]) -> Format:
     return Format(lambda place: shutil.copy(source, place), lambda place: read(place / source.name))
 
 
+def make_map(place: Path) -> Path:
+    """A free map of 9 x 8 m."""
+    Image.new("L", (90, 80), 254).save(place / "hall.pgm")
+    numbers = "resolution: 0.1\norigin: [-0.5, 0.0, 0.0]\nnegate: 0\noccupied_thresh: 0.65\nfree_thresh: 0.196\n"
+    (place / "hall.yaml").write_text(f"image: hall.pgm\n{numbers}")
+    return place / "hall.yaml"
+
+
 def make_picture(place: Path) -> None:
     Image.fromarray(np.eye(20, 30, dtype=np.uint8) * 255).save(place / "map.png")
     (place / "H.txt").write_text("0.1 0.01 -3\n0 0.2 1\n0.001 0.0 1\n")
@@ -129,6 +139,21 @@ FORMATS = {
         "model.yaml",
         "name: crate\nboxes: [{x: 0, y: 0.1, z: 0, length: 0.5, width: 0.4, height: 1.0}]\n",
         lambda path: load(path, ModelFile),
+    ),
+    "irsim": text(
+        "yard.yaml",
+        "world: {height: 9, width: 14, offset: [-3, 1.5]}\n"
+        "robot:\n  - {kinematics: {name: diff}, state: [-2, 3, 1], goal: [9, 8]}\n"
+        "obstacle:\n  - {number: 2, state: [[1, 2, 0], [8, 4, 0]], shape: [{name: circle, radius: 0.4}, {name: rectangle}]}\n"
+        "  - {kinematics: {name: omni}, behavior: {name: rvo, loop: true}, distribution: {name: circle, radius: 3}, number: 2}\n",
+        read_irsim,
+    ),
+    "hunav": text(
+        "agents.yaml",
+        "hunav_loader:\n  ros__parameters:\n    map: hall\n    agents: [anna]\n    anna:\n      behavior: {type: 5}\n"
+        "      max_vel: 1.5\n"
+        "      init_pose: {x: 1.5, y: 2.0, h: 0.4}\n      goal_radius: 0.6\n      goals: [g0]\n      g0: {x: 6.0, y: 2.0}\n",
+        lambda path: read_hunav(path, make_map(path.parent)),
     ),
     "contest": Format(
         lambda place: shutil.copytree(SHARE / "benchmark" / "arena", place / "arena"), lambda place: read_contest(place / "arena")

@@ -21,7 +21,7 @@ from agora.datasets.waypoint_areas import Area, way_through
 from agora.documents import Node, read_text, tree_of_text
 from agora.draft.people import People
 from agora.draft.scenario import Obstacles, Pedestrian, Scenario, heading_of
-from agora.errors import InputError, nearest
+from agora.errors import InputError, nearest, reading
 from agora.maps.grid import Map
 from agora.maps.io import read_map
 
@@ -65,6 +65,11 @@ def read_hunav(path: str | Path, place: Path | None = None) -> Imported:
     Raises:
         InputError: a file cannot be read or holds something else; names line and key.
     """
+    with reading(path, "an agents.yaml of HuNavSim"):
+        return _read(path, place)
+
+
+def _read(path: str | Path, place: Path | None) -> Imported:
     where, notes = str(path), Notes(str(path))
     root = _parameters(tree_of_text(read_text(path), where, is_json=False), where)
     names = root.value.get("agents")

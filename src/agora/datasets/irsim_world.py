@@ -22,7 +22,7 @@ from agora.datasets.imported import Imported, write_imported
 from agora.datasets.irsim_shapes import Shapes, ground_of
 from agora.documents import Node, read_text, tree_of_text
 from agora.draft.scenario import Obstacles, Pedestrian, Robot, Scenario, heading_of
-from agora.errors import InputError, nearest
+from agora.errors import InputError, nearest, reading
 from agora.seeds import Stream
 
 _TAKEN = ("number", "distribution", "state", "goal", "shape", "kinematics", "behavior", "vel_max", "static", "name")
@@ -84,7 +84,8 @@ def read_irsim(path: str | Path, seed: int = 0) -> Imported:
     root = tree_of_text(read_text(path), where, is_json=False)
     if not isinstance(root.value, dict) or not isinstance(root.value.get("world", Node(None, None)).value, dict):
         raise InputError(f"{where}:{root.line or 1}: expected the key world with width and height, as in YAML worlds of ir-sim")
-    return _World(root, where, Path(path).stem, seed).imported()
+    with reading(path, "a YAML world of ir-sim"):
+        return _World(root, where, Path(path).stem, seed).imported()
 
 
 @dataclass(frozen=True)
@@ -176,8 +177,9 @@ class _World:
 
     def _places(self, role: str, node: Node, entry: dict[str, Any], count: int) -> Iterator[tuple[Any, Any]]:
         """State and goals of each object of an entry."""
-        distribution = entry.get("distribution", {"name": "manual"})
-        kind = distribution.get("name") if isinstance(distribution, dict) else distribution
+        given = entry.get("distribution", "manual")
+        distribution = given if isinstance(given, dict) else {"name": given}
+        kind = distribution.get("name")
         line = node.key_lines.get("distribution", node.line)
         if kind == "manual":
             for k in range(count):
