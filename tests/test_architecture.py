@@ -348,6 +348,7 @@ OF_NO_MODULE = {
     "predictors.every_predictor": "each of them",
     "robots.description": "URDF and SDF of every robot",
     "tasks.arena_paper": "a suite",
+    "tasks.effect": "every key of a suite",
     "tasks.legged": "a suite",
     "tasks.modules.modules": "each of them",
     "tasks.obstacles.modes": "each of them",
