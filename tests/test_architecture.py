@@ -346,6 +346,7 @@ OF_NO_MODULE = {
     "predictors.every_predictor": "each of them",
     "robots.description": "URDF and SDF of every robot",
     "tasks.arena_paper": "a suite",
+    "tasks.effect": "what each key of a stage does",
     "tasks.legged": "a suite",
     "tasks.modules.modules": "each of them",
     "tasks.obstacles.modes": "each of them",

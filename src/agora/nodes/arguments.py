@@ -25,7 +25,15 @@ A = TypeVar("A", bound="Arguments")
 
 _OF_A_STAGE: tuple[str, ...] = ("tm_robots", "tm_obstacles", "tm_modules", "map_file", "scenario_file", "model", "global_planner")
 _OF_A_STAGE += ("behaviours", "timeout", "periods", "config")
-_OF_A_BENCHMARK: tuple[str, ...] = ("tm_robots", "tm_obstacles", "map_file", "scenario_file", "model", "robot_setup_file", "global_planner")
+_OF_A_BENCHMARK: tuple[str, ...] = (
+    "tm_robots",
+    "tm_obstacles",
+    "map_file",
+    "scenario_file",
+    "model",
+    "robot_setup_file",
+    "global_planner",
+)
 _OF_A_BENCHMARK += ("timeout", "periods", "local_planner", "inter_planner", "agent_name")
 _FREE_RUNNING = Periods(physics=1 / 30, control=0.1, crowd=1 / 30, sensor=0.1)
 _IN_THE_NODE = ("rviz_ui",)
