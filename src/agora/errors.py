@@ -7,6 +7,7 @@ AgoraError
 │   └── PlacementError       nothing could be placed with the clearance asked for
 ├── PlannerError             a planner raised, or returned a twist that is not finite
 │   └── RefusedError         a planner that is a program says why it has no answer (`agora.wire.line`)
+├── FloatModeError           code of a user left another floating-point mode (`agora.core.float_mode`)
 ├── ResultsError             the results folder cannot be written, or holds another run
 ├── DivergedError            a training came to numbers that are not finite
 ├── StoppedError             a run was stopped: says which part is kept and how to go on

@@ -249,7 +249,10 @@ def test_robots_differ_by_what_is_read_of_them_alone():
     assert Wiring.of(("path", "robots"), Setting(LIDAR)) == Wiring.of(("path", "robots"), Setting(None))
     assert Wiring.of(("scan",), Setting(LIDAR)) != Wiring.of(("scan",), Setting(None))
     tracked = Perception("tracked")
-    assert Wiring.of(("forecast",), Setting(LIDAR, perception=tracked)) != Wiring.of(("forecast",), Setting(perception=tracked))
+    other = replace(LIDAR, x=LIDAR.x + 0.1)
+    assert Wiring.of(("forecast",), Setting(LIDAR, perception=tracked)) != Wiring.of(
+        ("forecast",), Setting(other, perception=tracked)
+    )
 
 
 @pytest.mark.parametrize("channel", [Scan(), KnownPedestrians()], ids=lambda one: one.channel)
