@@ -73,7 +73,9 @@ class LearnedDwa(PolicyPlanner):
         left = fresh | ((off * off).sum(1) > F(self.oscillation_reset_dist) ** 2)
         place = np.where(left[:, None], observation.pose[:, :2], place)
         turned, alone = np.where(left, np.int8(0), turned), alone & ~left
-        answer = super().act(replace(observation, limits=limits), {**memory, "turned": turned, "alone": alone} if memory else memory)
+        answer = super().act(
+            replace(observation, limits=limits), {**memory, "turned": turned, "alone": alone} if memory else memory
+        )
         moves = np.abs(answer.twists) > _STILL
         side = np.where(moves[:, 2] & ~moves[:, :2].any(1), np.sign(answer.twists[:, 2]), 0.0).astype(np.int8)
         alone = alone | (side * turned < 0)
