@@ -19,6 +19,7 @@ from tests.played import small_suite
 
 from agora.engine.recorder import Recorder
 from agora.engine.rules import touching
+from agora.engine.standing import Standing
 from agora.episode import Batch, Conditions
 from agora.planners.lift import note_contact
 from agora.planners.presets import named_planner
@@ -39,6 +40,8 @@ def said_by_the_graph(suite: Suite, stage: str, episode: int, planner: str, numb
     batch.begin(0, 0)
     recorder = Recorder(batch.world, 10_000)
     recorder.start(0)
+    standing = Standing(batch.world, conditions.periods.control)
+    standing.begin(0, start.map)
     status, goals, failures = batch.world.status, np.zeros(len(names), int), {}
     said: set = set()
     written: set[int] = set()
@@ -77,6 +80,7 @@ def said_by_the_graph(suite: Suite, stage: str, episode: int, planner: str, numb
         memory = answer.memory
         if status.clock.step[0] == 0:
             note_contact(answer, touching(batch.world, 0))
+        standing.note(answer, active)
         notes = msg.Notes()
         add_notes(notes, names, answer.notes)
         write("navigation/notes", notes)

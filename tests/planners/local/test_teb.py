@@ -482,7 +482,7 @@ def wanted(walls, people=(), floor=0.2):
 
 
 def test_in_a_lane_half_its_width_is_wanted_and_the_usual_distance_elsewhere():
-    side = [(0.15 * k, 0.4) for k in range(-3, 4)]
+    side = [(round(0.15 * k, 2), 0.4) for k in range(-3, 4)]
     lane = [*side, *((x, -0.3) for x, _ in side)]
     assert set(wanted(lane)) == set(lane)
     assert all(distance == 0.35 for distance in wanted(lane).values())

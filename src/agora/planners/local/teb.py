@@ -33,10 +33,10 @@ Where it differs:
 - Points of the roadmap are not random; no more than 200 paths of it are looked at; bands are told apart as `teb_homotopy` says.
 - The solver stops where less than 1e-5 of the cost is to be won.
 
-Narrow places: the default knows a robot as a point, so that the bands of long ones come too near to walls to turn there. `agvota`
-and a loaded pallet truck mostly do not turn round in a lane of 2.0 m; with a polygon, 0.2 m for ``min_obstacle_dist`` and 0.3 m for
-``inflation_dist`` they do in 9 and 7 of 9 starts. With the package's times `jackal` touches the jamb of a door of 0.9 m in 3 of 12
-starts at its 2 m/s.
+Narrow places: the default knows a robot as a point, so that the bands of long ones come too near to walls to turn there. A loaded
+pallet truck mostly does not turn round in a lane of 2.0 m; with a polygon, 0.2 m for ``min_obstacle_dist`` and 0.3 m for
+``inflation_dist`` it does in 7 of 9 starts. With the package's times `jackal` touches the jamb of a door of 0.9 m in one of 12
+starts at its 2 m/s, and does not come through in another.
 
 Not here: slowing down near obstacles, arcs' exact lengths, several bands of one class, dropping bands at random, durations as
 costs, obstacles other than points and discs, a weight of its own for points of the path in the choice between bands.
