@@ -97,7 +97,7 @@ def started(module: str, words: Sequence[str], output: IO[bytes], *handles: int,
 def _begun(command: Sequence[str], output: IO[bytes], handles: Collection[int]) -> subprocess.Popen[bytes]:
     """Start a command without the environment of this process."""
     environment = {name: value for name, value in os.environ.items() if name in _KEPT or name.startswith("NUMBA_")}
-    environment |= {"PATH": os.defpath, "NUMBA_CACHE_DIR": str(cache_root()), **dict.fromkeys(_ONE, "1")}
+    environment |= {"PATH": os.defpath, "HOME": "/", "NUMBA_CACHE_DIR": str(cache_root()), **dict.fromkeys(_ONE, "1")}
     return subprocess.Popen(
         command,
         cwd="/",
