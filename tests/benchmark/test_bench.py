@@ -238,7 +238,7 @@ def test_a_disk_that_fills_up_later_ends_the_run_with_its_name_and_the_run_can_g
 
     def full(handle):
         count[0] += 1
-        if count[0] > 4:
+        if count[0] > 5:
             raise OSError(28, "No space left on device")
         fsync(handle)
 
@@ -284,7 +284,7 @@ def test_the_recordings_that_are_asked_for_are_kept(tmp_path, keep):
     assert 0 < len(failed) < 6
     kept = [key for shard in (tmp_path / "trajectories").glob("*") for key in tracks.read_recordings(shard)]
     assert sorted(kept) == {"all": [row["key"] for row in rows], "none": [], "failed": failed}[keep]
-    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*PARTS, "run.yaml"])
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*PARTS, "code.txt", "run.yaml"])
 
 
 def test_every_planner_runs_at_every_level_of_perception_with_the_same_episodes(reference, tmp_path):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from agora.core.state import Array, Bools, Doubles, Floats
+from agora.engine.channels.costmap import LocalCostmap
 from agora.engine.channels.path import HeldPaths
 from agora.engine.observe import Observer
 from agora.engine.wiring import Wiring
@@ -60,7 +61,11 @@ def wiring_of(
         InputError: there is no such channel, or the robot lacks a sensor that it needs.
     """
     setting = Setting(conditions.lidar or lidar, {one.name: one.part for one in sensors}, conditions.perception, conditions.layers)
-    return Wiring.of([name if one is None else one for name, one in channels_of(needs).items()], setting, record)
+    wiring = Wiring.of([name if one is None else one for name, one in channels_of(needs).items()], setting, record)
+    for provider, _ in wiring.order:
+        if isinstance(provider, LocalCostmap):
+            provider.check_lidar()
+    return wiring
 
 
 class Observers:

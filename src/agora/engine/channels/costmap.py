@@ -57,13 +57,7 @@ class LocalCostmap:
 
     @property
     def needs(self) -> Collection[str | Channel]:
-        """The channels that fill the window, besides the map.
-
-        Raises:
-            InputError: scans are among them, and the robots have no lidar.
-        """
-        if self.window.needs and self.lidar is None:
-            raise InputError("sources: the local costmap is made from the scan, and the robots have no lidar")
+        """The channels that fill the window, besides the map."""
         people = ("pedestrians", "robots") if self.window.filling.people else ()
         return (*self.window.needs, *people, *(() if self.attributes is None else ("pedestrians", self.attributes)))
 
@@ -73,8 +67,22 @@ class LocalCostmap:
         cells = self.window.cells
         return {"cost": Field((cells, cells), low=0.0, high=255.0, kind=np.uint8), "origin": Field((2,), "m", "map")}
 
+    def check_lidar(self) -> None:
+        """Make sure that the robots have the lidar that the window is filled by.
+
+        Raises:
+            InputError: they have none.
+        """
+        if self.window.needs and self.lidar is None:
+            raise InputError("sources: the local costmap is made from the scan, and the robots have no lidar")
+
     def bind(self, source: Source) -> Bound:
-        """Return the costmaps of a batch."""
+        """Return the costmaps of a batch.
+
+        Raises:
+            InputError: the robots lack the lidar that the window is filled by.
+        """
+        self.check_lidar()
         maps = Costmaps(self, source)
         measure = None if maps.seen is None else maps.measure
         return Bound(maps.reading, measure, maps.read, maps.begin, lambda: maps.shown, maps, heavy=True)
