@@ -32,11 +32,14 @@ def own(tmp_path):
     robot.write_text((folder("configs") / "robots" / "jackal.yaml").read_text())
     place = write_world(tmp_path / "room")
     scenario = tmp_path / "there.json"
-    scenario.write_text(json.dumps({"map": "room", "robots": [{"start": [-1.0, 4.0, 0.3], "goal": [6.0, 9.5, 0.0]}]}))
+    person = {"name": "a", "pos": [4.0, 4.0, 0.0], "waypoints": [[4.0, 4.0, 0.0]]}
+    robot_and_person = {"robots": [{"start": [-1.0, 4.0, 0.3], "goal": [6.0, 9.5, 0.0]}], "obstacles": {"dynamic": [person]}}
+    scenario.write_text(json.dumps({"map": "room", **robot_and_person}))
     small = plane(
         episodes=3,
         world={"name": "folder", "path": str(place), "scenarios": [str(scenario)]},
         robots="scenario",
+        obstacles="scenario",
         robot=str(robot),
         crowd={"model": "deep_social_force"},
     )
