@@ -173,7 +173,8 @@ def test_recordings_drawn_waypoints_a_late_car_and_a_timeout_apart_are_the_episo
         pose=(0.1, 0.0, 0.3), goal=[(1.2, 0.3, 0.0), (4.0, 3.0, 0.0)], crowd=crowd, model=car, timeout=2.13,
         replay=replay, replay_phase=np.array([0.0, 0.05]), entry="test/recorded/7",
     )  # fmt: skip
-    of = build({"name": "x", "world": {"name": "open"}, "crowd": {"model": "waypoint"}, "ends": ["wall"]}, Stage)
+    conditions = {"name": "x", "world": {"name": "open"}, "crowd": {"model": "waypoint"}, "ends": ["wall"]}
+    of = build(conditions, Stage, complete=True)
     assert assert_same(begun, of, planners("pure_pursuit")["pure_pursuit"].part) == {Outcome.TIMEOUT}
 
 
