@@ -87,20 +87,17 @@ class PlannerApart(Confined):
     @cached_property
     def _child(self) -> _Child:
         words = [json.dumps(self.configuration), str(self.deadline), str(self.memory), json.dumps(sys.path)]
-        return _Child(
-            self.configuration["name"],
-            "agora.benchmark.apart_program",
-            words,
-            files=readable(self.configuration),
-            first=FIRST,
-            imported=_IMPORTED,
-        )
+        return _Child(self.configuration["name"], "agora.benchmark.apart_program", words, readable(self.configuration))
 
 
 class _Child(Child):
     """Asks a planner whose process says its claims behind the hello."""
 
     claims: Claims
+
+    @property
+    def _patiences(self) -> tuple[float, float]:
+        return _IMPORTED, FIRST
 
     def _opened(self) -> Hello:
         said = super()._opened()

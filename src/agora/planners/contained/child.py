@@ -119,29 +119,17 @@ class Child(Line):
         module: name of the module that the process runs, with the number of its socket as the first argument.
         words: the other arguments.
         files: files and folders that the process reads besides Python, its packages and what comes with Agora.
-        first: longest time of the first answer of a process, which compiles, s.
-        imported: longest time until it has imported its planner, s.
     """
 
-    def __init__(
-        self,
-        name: str,
-        module: str,
-        words: Sequence[str],
-        *,
-        files: Iterable[Path] = (),
-        first: float = FIRST,
-        imported: float = PATIENCE,
-    ) -> None:
+    def __init__(self, name: str, module: str, words: Sequence[str], files: Iterable[Path] = ()) -> None:
         super().__init__(Address(path=name))
         self._module, self._words, self._files = module, list(words), tuple(files)
-        self._first, self._imported = first, imported
         self._child: Process | None = None
         self._output: IO[bytes] | None = None
         self._fresh, self._patience = True, Patience(0, 0.0)
 
     def __getstate__(self) -> dict[str, Any]:
-        own = {name: getattr(self, name) for name in ("_module", "_words", "_files", "_first", "_imported")}
+        own = {name: getattr(self, name) for name in ("_module", "_words", "_files")}
         fresh = {"_child": None, "_output": None, "_fresh": True, "_patience": Patience(0, 0.0)}
         return {**super().__getstate__(), **own, **fresh}
 
@@ -169,11 +157,16 @@ class Child(Line):
             self._output.close()
 
     @property
+    def _patiences(self) -> tuple[float, float]:
+        """Longest times until the process has imported its planner, and of its first answer, which compiles, s."""
+        return PATIENCE, FIRST
+
+    @property
     def _name(self) -> str:
         return f"planner {self.address.path}"
 
     def _until(self, known: Hello) -> float:
-        return self._begin(max(self._first, known.deadline) if self._fresh else known.deadline)
+        return self._begin(max(self._patiences[1], known.deadline) if self._fresh else known.deadline)
 
     def _begin(self, most: float) -> float:
         """Begin to wait for an answer that may take so long, s, and return the moment until which it is waited for at first."""
@@ -194,9 +187,9 @@ class Child(Line):
             words = [str(its.fileno()), *self._words]
             self._child = started(self._module, words, self._output, its.fileno(), files=self._files)
         try:
-            return self._message(self._begin(self._imported), Hello, "hello")
+            return self._message(self._begin(self._patiences[0]), Hello, "hello")
         except TimeoutError as error:
-            raise PlannerError(f"{self._name}: it is not imported within {self._imported:g} s") from error
+            raise PlannerError(f"{self._name}: it is not imported within {self._patiences[0]:g} s") from error
 
     def _bytes(self, count: int, until: float, what: str) -> bytes:
         try:

@@ -46,4 +46,4 @@ class Contained(Confined):
     def _child(self) -> Child:
         file = Path(self.file).absolute()
         words = [str(file), json.dumps(self.values), str(self.deadline), str(self.memory)]
-        return Child(file.name, "agora.planners.contained.program", words, files=[file])
+        return Child(file.name, "agora.planners.contained.program", words, [file])
