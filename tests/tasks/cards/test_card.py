@@ -112,7 +112,7 @@ def test_a_suite_plays_three_cards_as_they_ask():
     stages = load_suite("single_pedestrian").stages
     assert len(stages) == 3
     for stage in stages:
-        assert stage == load_card(stage.name).stage(episodes=stage.episodes)
+        assert stage == replace(load_card(stage.name).stage(episodes=stage.episodes), pedestrians=stage.pedestrians)
 
 
 def test_a_suite_plays_the_25_cards_with_people_half_of_whom_mind_the_robot_early():
@@ -120,7 +120,7 @@ def test_a_suite_plays_the_25_cards_with_people_half_of_whom_mind_the_robot_earl
     assert len(stages) == 25
     for stage in stages:
         asked = load_card(stage.name).stage(episodes=stage.episodes)
-        assert stage == replace(asked, crowd=stage.crowd, counterfactual=True)
+        assert stage == replace(asked, crowd=stage.crowd, pedestrians=stage.pedestrians, counterfactual=True)
         if not asked.crowd.sees_robots:
             assert stage.crowd == asked.crowd
             continue
