@@ -58,8 +58,8 @@ class Play:
             "local_planner": "dwa",
             "seed": 6,
             "synchronous": synchronous,
-            "time_scale": 2.0,
             "navigation": navigation,
+            **({} if synchronous else {"time_scale": 2.0}),
         }
         for name, value in {**PLAIN, **fixed}.items():
             graph.param(name, value)
