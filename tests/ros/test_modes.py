@@ -109,7 +109,7 @@ def test_every_mode_is_switched_to_and_played_to_its_end(graph: Any, wait_until:
         another, _ = from_episode(play.numbered(play.count))
         assert another.map.name.startswith(name) and another.map.name != generated.map.name
         maps.wait_for(lambda m, name=another.map.name: m.name == name, "the map of the map generator")
-    contest = play.played(tm_modules="benchmark", tm_obstacles="random")
+    contest = play.played(tm_modules="benchmark", map_file="dynamic_map")
     assert contest.entry.startswith("basic/") and contest.robots[0].interplanner == "bypass"
 
 

@@ -162,7 +162,7 @@ def test_one_that_was_killed_repeats_what_had_not_ended_and_goes_on_counting(
     parts.say(done=True)
     second = parts.begun(wait_until, 2)
     node.kill()
-    node = start()
+    node = start(suite=suite)
     assert parts.begun(wait_until, 3) == second
     node.said("started again: episode 2 is repeated")
     parts.say(done=True)
@@ -207,7 +207,7 @@ def test_a_new_map_that_is_asked_for_is_that_of_the_episodes_from_now_on(
     parts.say(done=True)
     assert identical(start_of(parts.begun(wait_until, 4)).map, third)
     node.kill()
-    node = start()
+    node = start(map_file="dynamic_map")
     assert identical(start_of(parts.begun(wait_until, 5)).map, third)
     ask.publish("cantine")
     wait_until(lambda: "did you mean 'canteen'?" in node.log, "the nearest name")
