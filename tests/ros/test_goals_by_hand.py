@@ -55,7 +55,7 @@ class Play:
     ) -> None:
         self.graph = graph
         fixed = {
-            "local_planner": "dwa",
+            **({} if navigation == "external" else {"local_planner": "dwa"}),
             "seed": 6,
             "synchronous": synchronous,
             "navigation": navigation,
@@ -147,6 +147,34 @@ def play(master: Any, request: pytest.FixtureRequest, tmp_path_factory: pytest.T
     graph = Graph(master, f"/by_hand_{int(request.param)}", tmp_path_factory.mktemp("by_hand"))
     yield Play(graph, request.param)
     graph.close()
+
+
+def test_the_client_of_move_base_flex_drives_to_goals_that_were_set_by_hand(graph: Any) -> None:
+    play = Play(graph, False, ("mbf_server", "mbf_client"), "mbf")
+    play.switched("scenario", 1)
+    action = Action(play, "burger")
+    pose = play.place(0)
+    play.click(pose)
+    play.status(reached_at(pose), "the robot at the clicked goal", 120)
+    play.switched("scenario", 1)
+    action.send((-0.25, 4.0, 0.0))
+    action.ends(GoalStatus.ABORTED, "from an obstacle")
+    pose = play.place(0)
+    action.send(pose)
+    play.status(reached_at(pose), "the robot at the goal of the action", 120)
+    play.is_well()
+
+
+def test_a_planner_of_ones_own_is_told_of_goals_that_were_set_by_hand(graph: Any) -> None:
+    play = Play(graph, False, (), "external")
+    play.switched("scenario", 1)
+    env = graph.master.env | {"ROS_NAMESPACE": graph.namespace}
+    with subprocess.Popen([sys.executable, str(EXAMPLE), "_robot:=burger"], env=env) as planner:
+        pose = play.place(0)
+        play.click(pose)
+        play.status(reached_at(pose), "the robot at the clicked goal", 120)
+        planner.send_signal(signal.SIGINT)
+    play.is_well()
 
 
 @pytest.mark.parametrize("count", [1, 3], ids=["one robot", "three robots"])
@@ -287,33 +315,5 @@ def test_goals_of_the_action_are_goals_of_the_episode(play: Play) -> None:
     play.is_well()
 
 
-def test_the_client_of_move_base_flex_drives_to_goals_that_were_set_by_hand(graph: Any) -> None:
-    play = Play(graph, False, ("mbf_server", "mbf_client"), "mbf")
-    play.switched("scenario", 1)
-    action = Action(play, "burger")
-    pose = play.place(0)
-    play.click(pose)
-    play.status(reached_at(pose), "the robot at the clicked goal", 120)
-    play.switched("scenario", 1)
-    action.send((-0.25, 4.0, 0.0))
-    action.ends(GoalStatus.ABORTED, "from an obstacle")
-    pose = play.place(0)
-    action.send(pose)
-    play.status(reached_at(pose), "the robot at the goal of the action", 120)
-    play.is_well()
-
-
 def reached_at(pose: Any) -> Any:
     return lambda s: s.robots and near(s.robots[0].target, pose) and s.robots[0].outcome == Outcome.REACHED
-
-
-def test_a_planner_of_ones_own_is_told_of_goals_that_were_set_by_hand(graph: Any) -> None:
-    play = Play(graph, False, (), "external")
-    play.switched("scenario", 1)
-    env = graph.master.env | {"ROS_NAMESPACE": graph.namespace}
-    with subprocess.Popen([sys.executable, str(EXAMPLE), "_robot:=burger"], env=env) as planner:
-        pose = play.place(0)
-        play.click(pose)
-        play.status(reached_at(pose), "the robot at the clicked goal", 120)
-        planner.send_signal(signal.SIGINT)
-    play.is_well()

@@ -170,7 +170,7 @@ def test_one_that_was_killed_repeats_what_had_not_ended_and_goes_on_counting(
     assert third.number == 3
     node.kill()
     parts.say(done=True)
-    node = start()
+    node = start(suite=suite)
     fourth = parts.begun(wait_until, 5)
     assert fourth.number == 4 and node.said("started again: episode 3 had ended, the next follows")
     entries = [episode.entry for episode in parts.episodes]
