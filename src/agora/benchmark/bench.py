@@ -166,7 +166,10 @@ def check_sensors(request: Request) -> None:
         return  # whoever drives from outside sees by its own means
     told_of_people = False
     for label, planner in request.entrants.items():
-        needs, level = declaration_of(planner.part).needs, request.levels.get(label)
+        try:
+            needs, level = declaration_of(planner.part).needs, request.levels.get(label)
+        except InputError:
+            continue  # each of its episodes is given up, with this reason
         for stage in request.suite.stages:
             told = stage.perception if level is None else replace(stage.perception, source=level)
             conditions = replace(Conditions.of(stage), perception=told)
