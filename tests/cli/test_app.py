@@ -158,7 +158,7 @@ def test_the_command_that_a_failure_names_runs_that_episode_again(agora, small, 
     blind = Naughty("raises", after=2, beyond=-99.0)
     for place in ("agora.planners.presets.named_planner", "agora.benchmark.form.named_planner"):
         monkeypatch.setattr(place, lambda text, inter="": (text.replace("/", "|"), Named(text, blind)))
-    how = ("--workers", "0", "--no-control", "--pedestrians", "view", "--seed", "5", "--simulator", "native")
+    how = ("--workers", "0", "--no-control", "--seed", "5", "--simulator", "native")
     code, said, _ = agora("bench", small, "-p", "mine:file=a/b", "-o", "out", *how)
     assert code == 1
     again = next(line for line in said.splitlines() if "that episode again: " in line).partition(": ")[2]
