@@ -70,8 +70,7 @@ def bench(
     ros_launch: Annotated[
         str,
         typer.Option(
-            help="With --planner ros: a roslaunch to start and end, such as 'agora_bringup start_arena.launch'; "
-            "the running graph by default."
+            help="With --planner ros: roslaunch arguments, e.g. 'agora_bringup start_arena.launch'; a running graph else."
         ),
     ] = "",
 ) -> None:
