@@ -69,9 +69,7 @@ def bench(
     ] = False,
     ros_launch: Annotated[
         str,
-        typer.Option(
-            help="With --planner ros: roslaunch arguments, e.g. 'agora_bringup start_arena.launch'; a running graph else."
-        ),
+        typer.Option(help="With --planner ros: a roslaunch to start, e.g. 'agora_bringup start_arena.launch'."),
     ] = "",
 ) -> None:
     """Run a suite under one or more planners and write a report; ends with exit code 1 where a planner or the simulator failed.
