@@ -21,7 +21,6 @@ import agora
 from agora.benchmark.published import PublishedRow, published
 from agora.benchmark.statistics import wilson
 from agora.cli.app import app
-from agora.config import key_of
 from agora.core.recording import Recording
 from agora.datasets.catalogue import CATALOGUE
 from agora.documented import introduction, meanings
@@ -102,6 +101,7 @@ from agora.wire.question import Hello, Question
 from agora.wire.snapshot import PedestriansNow, RobotsNow, Snapshot
 from agora.world.start import PedestrianStarts, RobotStart, Start
 from agora.world.trajectories import Trajectories
+from agora.written import key_of
 
 COMPONENTS = {
     "planners": ("planners", "global_planners"),
