@@ -4,8 +4,8 @@ A key that the dataclass does not have, a key that is missing, another type, a n
 value that ``__post_init__`` refuses with a `ValueError` are problems; all problems of a file are reported together, each as
 ``file:line: key.path: what was expected, got what``. Nothing is converted except an integer to a float, a list to a tuple.
 
-A key that is given and not read is a problem too. A dataclass whose other values decide what is read has a method ``unread``: it
-returns the keys that are not read, with dots between nested ones, and the reason in words: "with source: truth".
+A key that is given and not read is a problem too. If the values of a dataclass decide which of its keys are read, it has a method
+``unread``, which returns the keys that are not read, with dots between nested ones, and the reason: "with source: truth".
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a forger does with an entry: changes of its files, and of all that says what is in them."""
+"""Forgeries of an entry: changes of its files, and of everything that describes them."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def drive(folder: Path, drives: Mapping[str, Drive]) -> Path:
 
 
 def sign(folder: Path, name: str, results: EntryResults | None = None) -> Path:
-    """Say in ``entry.yaml`` what a file is now."""
+    """Update the digest of a file in ``entry.yaml``."""
     claims = read_claims(folder)
     files = {**claims.files, name: digest_of(folder / name)}
     (folder / ENTRY).write_text(dump(dataclasses.replace(claims, files=files, results=results or claims.results)))

@@ -145,7 +145,7 @@ def test_people_of_every_tracker_count(tmp_path, make):
         assert values["closest_pedestrian_distance_min"] == pytest.approx(0.8 - recording.radius - 0.3, abs=1e-6)
         assert recording.pedestrian_position.shape == (101, 1, 2) and recording.pedestrian_present.all()
         assert any("people are those of /tracker" in note for note in played.notes)
-        assert not any("no word of pedestrians" in note for note in played.notes)
+        assert not any("pedestrians and contacts were not recorded" in note for note in played.notes)
 
 
 def test_people_in_a_sensors_frame_walk_in_the_map_between_their_messages(tmp_path):

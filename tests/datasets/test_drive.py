@@ -491,7 +491,7 @@ def test_the_command_line_says_each_episode_and_each_note_once(written, tmp_path
             straight(bag, begin, 3.0, start=(3.0 * n, 0.0), seconds=5.0)
     answer = CliRunner().invoke(app, ["bag", str(tmp_path / "x.bag"), "--odometry", "/odom"], catch_exceptions=False)
     assert "recorded/x/0/unknown/0: reached, 3.0 s" in answer.output and "recorded/x/1/unknown/0: reached, 3.0 s" in answer.output
-    assert answer.output.count("no word of pedestrians and contacts") == 1
+    assert answer.output.count("pedestrians and contacts were not recorded") == 1
     assert answer.output.count("no model of the robot, as --robot names one") == 1 and "path_length" not in answer.output
     one = CliRunner().invoke(app, ["bag", str(tmp_path / "x.bag"), "--metric", "path_length"], catch_exceptions=False)
     assert one.output.count("path_length") == 2 and "--all" not in one.output

@@ -99,7 +99,7 @@ def test_what_can_be_computed_of_half_a_circle_is_and_the_rest_is_missing(tmp_pa
     assert value["time_to_goal"] == pytest.approx(np.pi * RADIUS / SPEED) and value["path_length_ratio"] is not None
     assert value["clearing_distance_min"] is not None
     assert value["collisions"] is value["closest_pedestrian_distance_min"] is value["planning_time"] is None
-    assert any("no word of pedestrians" in note for note in played.notes)
+    assert any("pedestrians and contacts were not recorded" in note for note in played.notes)
 
 
 def test_without_goal_and_map_the_outcome_is_unknown_and_results_are_written_all_the_same(tmp_path):

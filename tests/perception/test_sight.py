@@ -1,4 +1,4 @@
-"""The level ``truth``: everybody is known but people behind walls; whoever will come out soon is known."""
+"""The level ``truth``: a planner knows all people except those behind walls, and people who will come out soon."""
 
 from __future__ import annotations
 

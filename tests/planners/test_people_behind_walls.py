@@ -1,4 +1,4 @@
-"""Somebody who stands or walks behind a full wall changes nothing in a robot's drive, whichever planner drives."""
+"""A person who stands or walks behind a full wall changes nothing in a robot's drive, whatever the planner."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ class Claims:
 
     @staticmethod
     def of(planner: Named) -> Claims:
-        """Return the claims of a planner: of one in a process of its own those that come from there."""
+        """Return the claims of a planner; a planner in a process of its own makes them there."""
         if isinstance(planner.part, PlannerApart):
             return planner.part.claims
         return Claims(planner.part.declares.label, packages(planner), inputs(planner))

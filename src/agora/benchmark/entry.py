@@ -249,7 +249,7 @@ class Difference:
 
 
 def differences(file: str, theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> Iterable[Difference]:
-    """Yield the differences between a row of a file and the same row here, to the bit; first those that say most."""
+    """Yield the differences between a row of a file and the same row here, to the bit; the most important come first."""
     for column in dict.fromkeys(["outcome", "duration", *theirs, *ours]):
         value, here = theirs.get(column), ours.get(column)
         if column not in theirs and here is not None:

@@ -12,7 +12,7 @@ _PATIENCE = 5.0  # s
 
 
 def open_streams() -> None:
-    """Open streams that whoever started the process has closed: nothing is read there, and all that is written is lost.
+    """Open the standard streams that the parent process has closed: reads find nothing, and writes are lost.
 
     Python has none in their place, and the next file that is opened would get their number, and the output in it.
     """

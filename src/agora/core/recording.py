@@ -44,8 +44,8 @@ class Reason(enum.IntEnum):
 
     Planners note all up to ``GAVE_UP`` (`agora.interfaces.NOTES`). The others are noted by the library, with ``NO_PATH`` for a
     robot that has no way to its goal, if a robot has not moved 0.1 m for 5 s and its planner notes nothing
-    (`agora.engine.standing`): it is told to move, and gets nowhere (``NO_HEADWAY``); or it is told to stand, with a person or
-    another robot within 1 m, with a wall within 0.3 m, or with nothing near.
+    (`agora.engine.standing`): its command is to move, and it gets nowhere (``NO_HEADWAY``); or its command is to stand, with a
+    person or another robot within 1 m, with a wall within 0.3 m, or with nothing near.
     """
 
     NONE = 0

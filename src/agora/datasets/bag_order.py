@@ -4,8 +4,8 @@ A file may hold its messages in another order: scripts merge two bags one after 
 `ranks` gives each message its place in the order of its record time, so that readers need no payload to sort.
 
 A simulation that is reset, or a wall clock that is set back, repeats record times. Then the order of the file is the order in which
-the messages were published, and `ranks` keeps it. Such a bag is told from a merged one by its clock topics (odometry): their record
-times overlap themselves.
+the messages were published, and `ranks` keeps it. The clock topics (odometry) distinguish such a bag from a merged one: their
+record times overlap themselves.
 """
 
 from __future__ import annotations

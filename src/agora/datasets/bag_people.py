@@ -196,7 +196,7 @@ class PlacedPeople:
 
         Args:
             moments: (T,) times of the samples, s.
-            robot: (T, 2) places of the robot, m; if there are too many persons, those that come nearest are kept.
+            robot: (T, 2) places of the robot, m; if there are too many people, the nearest are kept.
         """
         late, early = moments[0] - _LONGEST_GAP, moments[-1] + _LONGEST_GAP
         near = (self.time >= late) & (self.time <= early)

@@ -52,7 +52,7 @@ class PlayedEpisode:
         conditions: conditions of the episode; None where nobody recorded them.
         notes: missing and made-up values, in words for people.
         began: time of the source's record at the beginning, ns.
-        by_hand: names of the robots whose goal somebody set by hand, for whom it is no episode of the suite.
+        by_hand: names of the robots with a goal that somebody set by hand; their drives are not episodes of the suite.
     """
 
     source: Path

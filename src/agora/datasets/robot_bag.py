@@ -1,9 +1,9 @@
 """Bags of robots, real or not, that know nothing of Agora: odometry, and transforms, goals and a map where there are any.
 
 Each goal is an episode (`agora.datasets.goals`); a bag without goals is one. Values that nobody recorded (contacts; people, unless
-a tracker published them) are missing, and metrics that read them are undefined. Positions are those that the transforms say of the
-robot in the map, so that the corrections of a localisation are followed; else the odometry's, moved into the map; else the
-odometry's own.
+a tracker published them) are missing, and metrics that read them are undefined. Positions come from the transforms of the robot in
+the map, so that the corrections of a localisation are followed; without these, from the odometry, moved into the map; otherwise from
+the odometry alone.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def read_drives(
             f"{bag.path}: expected at least two messages of {_ODOMETRY}, got topics of {', '.join(kinds) or 'nothing'}"
         )
     name = bag.path.name
-    always = [f"{name}: no word of {'' if read.people else 'pedestrians and '}contacts; metrics about them are missing"]
+    always = [f"{name}: {'' if read.people else 'pedestrians and '}contacts were not recorded; metrics about them are missing"]
     always += [f"{name}: {bag.cut}; what was written before is read"] * bool(bag.cut)
     episodes = [played for one in _robots(bag.path, read, odometry, people) for played in _episodes(bag, one, robot, goal)]
     return [replace(played, notes=(*(f"{name}: {note}" for note in played.notes), *always)) for played in episodes]
@@ -226,7 +226,7 @@ def _people(
     topic = robot.people.topic if robot.people is not None else ""
     notes = [f"people are those of {topic}; a radius of {People().radius:g} m is taken where it says none"]
     notes += [f"{crowd.lost} places on {topic} have no transform to the map; they are left out"] * (crowd.lost > 0)
-    notes += [f"{left} persons on {topic} are left out, of those who come least near"] * (left > 0)
+    notes += [f"{left} people on {topic} are left out, the farthest from the robot"] * (left > 0)
     return fields, notes
 
 

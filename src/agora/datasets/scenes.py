@@ -203,7 +203,7 @@ def people_of(rows: Rows, place: Path, said: SceneFile) -> Trajectories:
 
 
 def rate_of(place: Path, known: SceneFile, read: float | None = None) -> float:
-    """The frame rate of a scene: as said, as its files say, or as its name tells; else 25, which is told."""
+    """The frame rate of a scene: as given, from its files, or by its name; otherwise 25, with a note."""
     rate = known.frame_rate or read or FRAME_RATE.get(place.name.lower())
     if rate is None:
         _tell(

@@ -290,13 +290,15 @@ class EngineCrowd:
             found = find(first, last)
             if found >= 0:
                 w, i = divmod(found, self._world.slots)
-                k, whom = self.number[w, i], self._world.traits.id[w, i]
+                k, identity = self.number[w, i], self._world.traits.id[w, i]
                 name, answer = type(self._models[k]).__name__, self._answers[k, :, w, i]
                 if not np.isfinite(answer).all():
-                    raise InputError(f"crowd model {name} returned values that are not finite, for pedestrian {whom}")
+                    raise InputError(f"crowd model {name} returned values that are not finite, for pedestrian {identity}")
                 unit = "m/s2" if self._models[k].declares.output == "acceleration" else "m/s"
                 given = f"({answer[0]:.3g}, {answer[1]:.3g}) {unit}"
-                raise InputError(f"crowd model {name} returned {given} for pedestrian {whom}; expected at most {LARGEST:g} {unit}")
+                raise InputError(
+                    f"crowd model {name} returned {given} for pedestrian {identity}; expected at most {LARGEST:g} {unit}"
+                )
 
         return check
 

@@ -1,6 +1,6 @@
 """The reward units of Arena 3.0 and of rosnav-rl (``reward_functions``) as named terms, and two of Arena's presets.
 
-A weight is what the unit is worth: above 0 it rewards, below 0 it punishes. Equations of units that Arena 3.0 has not are those of
+A weight is what the unit is worth: above 0 it rewards, below 0 it punishes. Equations of units that Arena 3.0 lacks are from
 rosnav-rl 745073d, rosnav_rl/reward/reward_units/reward_units.py.
 """
 

@@ -395,7 +395,7 @@ class _Turning(Unit):
         return {} if self.threshold is None else {"turning": -abs(self.penalty_factor), "turning_rate": self.threshold}
 
     def notes(self) -> Mapping[str, str]:
-        return _threshold_notes(self.threshold, "of the turn that the robot is told to make; Arena takes the one that it made")
+        return _threshold_notes(self.threshold, "of the commanded turn; Arena takes the turn that the robot made")
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The arguments of ``start_arena.launch``: which of them have an effect together, and the robots that they name."""
+"""The arguments of ``start_arena.launch``: the ones that have an effect together, and the robots that they name."""
 
 from __future__ import annotations
 

@@ -24,9 +24,9 @@ from agora.world.tracks import Tracks
 __all__ = ["Perception", "ScanTracker"]
 
 Level = Literal["truth", "view", "visible", "tracked", "camera"]
-"""What planners are told of pedestrians: the true state of everybody but people behind walls, that of those in a cone ahead with
-belief about those who left it, that of those whom the robot's lidar reaches, or the tracks that it makes of its scans, or of its
-camera's images."""
+"""What planners perceive of pedestrians: the true state of all except people behind walls, the state of people in a cone ahead with
+belief about people who left it, the state of people whom the robot's lidar reaches, or tracks from the robot's scans or camera
+images."""
 
 LEVELS: tuple[Level, ...] = ("truth", "view", "visible", "tracked", "camera")
 TRACKS: tuple[Level, ...] = ("tracked", "camera")

@@ -1,4 +1,4 @@
-"""Sight: the pedestrians that at least one beam of a robot's lidar reaches, and those that walls part from a robot."""
+"""Sight: the pedestrians that at least one beam of a robot's lidar reaches, and the pedestrians that walls hide from a robot."""
 
 from __future__ import annotations
 

@@ -279,7 +279,7 @@ def _noted(recording: Recording, k: int, last: int | None = None) -> str:
 def _most_noted(reasons: Ints) -> str:
     """The words after "the planner noted": the most frequent reason, and its share of the calls if this is small; empty for none.
 
-    A reason that the library has observed is told as that.
+    A reason that the library has observed is marked as such.
     """
     if not reasons.any():
         return ""

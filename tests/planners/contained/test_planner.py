@@ -106,7 +106,7 @@ TRIES = [
     ("socket.create_connection(('127.0.0.1', 1))", "not permitted.*opens no connection"),
     ("sys.stderr.write('x' * (1 << 24)); sys.stderr.flush()", "File too large"),
 ]
-"""What a planner does, and what is said of it; `test_confine` has what is refused."""
+"""What a confined planner can do, and its messages; `test_confine` covers what is refused."""
 
 
 @pytest.fixture(scope="module")

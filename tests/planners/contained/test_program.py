@@ -1,4 +1,4 @@
-"""What a confined planner is told and can find: its channels, and nothing of the seed from which its episodes follow."""
+"""A confined planner knows its channels, and nothing of the seed from which its episodes follow."""
 
 from __future__ import annotations
 

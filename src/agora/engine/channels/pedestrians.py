@@ -28,7 +28,7 @@ _CLOCK = 6  # decimals of the times between scans: those of stamps and of steps 
 def _gather(
     walls, people, traits, minds, robots, maps, seen, position, velocity, radius, present, identity, group, kind, first, last
 ):  # fmt: skip
-    """Write the true states of the pedestrians that are seen, by default of those from whom no walls part a robot."""
+    """Write the true states of the pedestrians that a robot sees, by default all that no wall hides from it."""
     count = robots.x.shape[1]
     for w in range(first, last):
         m = maps.index[w]

@@ -73,7 +73,7 @@ class Bounds(NamedTuple):
 
 
 class Near(NamedTuple):
-    """The things that the poses of a band heed: discs of x, y and radius, and points (V, 2) of the path.
+    """The things that the poses of a band keep away from: discs of x, y and radius, and points (V, 2) of the path.
 
     Standing discs (E, 4) have the distance that is wanted to them as their last number; moving ones are (E, 3). The discs of pose i
     are numbers begin[i] to begin[i + 1]. Each point is of one pose; behind the last is a pose of -1.

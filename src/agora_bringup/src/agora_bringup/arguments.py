@@ -51,7 +51,7 @@ ARENAS: dict[str, tuple[tuple[str, ...], str]] = {
     "headless_unity": (("false", "0"), "a Unity player is started by hand"),
     "benchmark_resume": (("false", "0"), "agora bench --resume goes on with a benchmark"),
 }
-"""Arguments of Arena's: the values that say what the graph does, and the reason why another value is refused."""
+"""Arguments of Arena's: the values that describe what the graph does, and the reason why another value is refused."""
 
 
 def check(arguments: Mapping[str, str]) -> None:

@@ -99,7 +99,7 @@ class Graph:
                 if self._given_up.number == number and self._given_up.reason:
                     raise EpisodeLostError(self._given_up.reason)
                 if time.monotonic() - self._heard > _SILENCE:
-                    raise EpisodeLostError(f"no word of the episode for {_SILENCE:g} s")
+                    raise EpisodeLostError(f"the episode sent nothing for {_SILENCE:g} s")
                 self._news.wait(0.5)
                 raise_caught()
         raise EpisodeLostError("the graph was shut down")

@@ -159,7 +159,7 @@ class NavigationNode:
         with self._changed:
             played, self._played = self._played, None
             if played is not None:
-                self._follow_status(played)  # whoever waits for a goal of an episode that has just ended
+                self._follow_status(played)  # a robot may wait for a goal of an episode that has just ended
             for crew in played.crews if played else ():
                 for port in crew.ports:
                     port.close()

@@ -261,7 +261,7 @@ class TaskGeneratorServer:
         return "the simulator was started anew" if idle else ""
 
     def _follow_goals(self, status: EpisodeStatus) -> None:
-        """Say the goals that robots have gone on to, those of the episode and those that were set by hand."""
+        """Announce the goals that robots have gone on to, both the episode's and goals that were set by hand."""
         first = self.episode.robots[0].name
         for robot in status.robots:
             if robot.goal > self._goals.get(robot.name, robot.goal):
