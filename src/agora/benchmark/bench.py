@@ -160,7 +160,7 @@ def check_sensors(request: Request) -> None:
     """Make sure that the robots of every stage have the sensors that planners, levels of perception and recordings need.
 
     Raises:
-        InputError: a planner lacks a sensor, which would end every episode; or no planner perceives pedestrians at the given levels.
+        InputError: a planner lacks a sensor, which would end every episode; or no planner reads pedestrians at the given levels.
     """
     if not request.repeats:
         return  # whoever drives from outside sees by its own means

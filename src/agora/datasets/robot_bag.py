@@ -1,9 +1,9 @@
 """Bags of robots, real or not, that know nothing of Agora: odometry, and transforms, goals and a map where there are any.
 
-Each goal is an episode (`agora.datasets.goals`); a bag without goals is one. Values that nobody recorded (contacts; people, unless
-a tracker published them) are missing, and metrics that read them are undefined. Positions come from the transforms of the robot in
-the map, so that the corrections of a localisation are followed; without these, from the odometry, moved into the map; otherwise from
-the odometry alone.
+Each goal is an episode (`agora.datasets.goals`); a bag without goals is one. Values that nobody recorded (contacts; people,
+unless a tracker published them) are missing, and metrics that read them are undefined. Positions come from the transforms of
+the robot in the map, so that the corrections of a localisation are followed; without these, from the odometry, moved into the
+map; otherwise from the odometry alone.
 """
 
 from __future__ import annotations

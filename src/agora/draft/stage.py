@@ -171,9 +171,9 @@ class Stage:
         drawn_as: ``suite/stage`` of which it takes the random places, by number of the episode and seed, so that an episode of both
             differs in nothing but what the stages say; empty for places of its own.
         navigation: way in which robots get their paths.
-        pedestrians: level of perception: the true state of all people except those behind walls (truth), the state of people in a cone
-            ahead with belief about people who have left it (view), the state of people whom the robot's lidar reaches (visible), or
-            the tracks that the robot makes of its scans (tracked) or of its camera's images (camera). A word, or a mapping of it as
+        pedestrians: level of perception: the true state of all people except those behind walls (truth), the state of people in a
+            cone ahead with belief about people who have left it (view), the state of people whom the robot's lidar reaches
+            (visible), or the tracks that the robot makes of its scans (tracked) or of its camera's images (camera). A word, or a mapping of it as
             ``source`` and of parameters of ``view``, ``detector``, ``camera``, ``tracker`` and ``walls``, which count at their
             levels.
         simulator: simulator that moves the robots.

@@ -46,8 +46,8 @@ class ResetPlan:
 class Module(Protocol):
     """Changes a plan before a reset, or the task after it; subclasses override the methods that they need.
 
-    The modules of a stage run one after the other, including modules that another one adds. A class attribute ``sets`` names the keys of
-    the stage that a module sets: a stage with the module may not have them.
+    The modules of a stage run one after the other, including modules that another one adds. A class attribute ``sets`` names the
+    keys of the stage that a module sets: a stage with the module may not have them.
     """
 
     def before_reset(self, plan: ResetPlan) -> ResetPlan:
