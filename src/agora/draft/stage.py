@@ -173,9 +173,9 @@ class Stage:
         navigation: way in which robots get their paths.
         pedestrians: level of perception: the true state of all people except those behind walls (truth), the state of people in a
             cone ahead with belief about people who have left it (view), the state of people whom the robot's lidar reaches
-            (visible), or the tracks that the robot makes of its scans (tracked) or of its camera's images (camera). A word, or a mapping of it as
-            ``source`` and of parameters of ``view``, ``detector``, ``camera``, ``tracker`` and ``walls``, which count at their
-            levels.
+            (visible), or the tracks that the robot makes of its scans (tracked) or of its camera's images (camera). A word, or a
+            mapping of it as ``source`` and of parameters of ``view``, ``detector``, ``camera``, ``tracker`` and ``walls``, which
+            count at their levels.
         simulator: simulator that moves the robots.
         counterfactual: whether every episode is run once more without robots, for the metrics of the effect of robots on people.
     """
