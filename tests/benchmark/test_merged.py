@@ -135,9 +135,9 @@ def test_what_planners_know_of_people_is_theirs_and_the_episodes_stay_the_same(f
     assert known.planners == ["go_to_goal", "pure_pursuit (spring)", "pure_pursuit (autumn)"]
     assert pairs(known, "pure_pursuit (spring)", "pure_pursuit (autumn)") == 3
     assert any("told of pedestrians.plane.source is 'truth' in spring and 'visible' in autumn" in note for note in known.notes)
-    levels = merged([first, ran(tmp_path / "levels", "pure_pursuit", pedestrians=("truth", "view"))])
-    assert levels.planners == ["go_to_goal", "pure_pursuit", "pure_pursuit@truth", "pure_pursuit@view"]
-    assert levels.names["pure_pursuit@view"] == "pure_pursuit" and pairs(levels, "pure_pursuit@truth", "pure_pursuit@view") == 3
+    levels = merged([first, ran(tmp_path / "levels", "social_force", pedestrians=("truth", "view"))])
+    assert levels.planners == ["go_to_goal", "pure_pursuit", "social_force@truth", "social_force@view"]
+    assert levels.names["social_force@view"] == "social_force" and pairs(levels, "social_force@truth", "social_force@view") == 3
 
 
 def test_the_same_planner_with_other_results_is_not_taken_for_the_same(first, tmp_path):

@@ -80,4 +80,4 @@ def test_shapes_say_how_a_flat_list_becomes_an_array(run):
 
 
 def test_a_finished_run_has_no_list_of_interrupted_episodes(run):
-    assert {path.name for path in run[0].iterdir()} == {"episodes", "timing", "trajectories", "run.yaml"}
+    assert {path.name for path in run[0].iterdir()} == {"code.txt", "episodes", "timing", "trajectories", "run.yaml"}
