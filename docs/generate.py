@@ -670,7 +670,7 @@ ROOMS = {
         "metrics",
         "planners.presets",
     )
-    + ("registry", "rendering", "robots", "share", "tasks.generator", "tasks.suite", "validation", "viewer"),
+    + ("packed", "registry", "rendering", "robots", "share", "tasks.generator", "tasks.suite", "validation", "viewer", "written"),
     "Nodes and programs in other languages": ("nodes", "wire"),
     "New components": (
         "core",

@@ -67,11 +67,14 @@ class Play:
             robots = [{"start": start, "goal": goal} for start, goal in zip(STARTS[:count], GOALS, strict=False)]
             empty = {"static": [], "interactive": [], "dynamic": []}
             (graph.folder / f"{count}.json").write_text(json.dumps({"robots": robots, "obstacles": empty}))
-        others = "- {model: rto, local_planner: pure_pursuit}" if navigation == "agora" else "- {model: rto}"
-        (graph.folder / "three.yaml").write_text(f"robots:\n- {{model: jackal, amount: 2}}\n{others}\n")
+        other = "{model: burger, local_planner: pure_pursuit}" if navigation == "agora" else "{model: burger}"
+        (graph.folder / "three.yaml").write_text(
+            f"robots:\n- {{model: waffle, amount: 2}}\n- {other}\n"
+        )  # slow: a click is in time
         self.episodes = graph.hear("task_generator_server/episode", Episode)
         self.statuses = graph.hear("simulator/status", EpisodeStatus)
         self.robots: Any = None
+        self.timeout = 200.0  # s, another one for each switch: an episode says by it after which switch it began
         graph.ends.append(rospy.Subscriber(graph.name("simulator/robots"), Robots, self._see, queue_size=1))
         self.nodes = [
             graph.launch(package, node, f"{node}_node" if node in ("simulator", "navigation") else node)
@@ -95,9 +98,16 @@ class Play:
             self.graph.param(name, value)
         self.graph.param("robot_setup_file", setup)
         self.graph.param("scenario_file", scenario if mode == "scenario" else "")
-        before = self.episodes[-1].number if len(self.episodes) else 0
+        self.timeout += 1.0
+        self.graph.param("task_generator_server/timeout", self.timeout)
         self.graph.call("reset_task", Empty, seconds=120.0)
-        return wait_until(lambda: self.episode if self.episode.number > before else None, f"another episode\n{self.logs()}", 120)
+        wait_until(self.has_switched, f"another episode\n{self.logs()}", 120)
+        self.robots = None
+        return self.episode
+
+    def has_switched(self) -> bool:
+        """Whether the episode under way began after the last switch."""
+        return self.episode.number > 0 and from_episode(self.episode)[0].timeout == self.timeout
 
     @property
     def episode(self) -> Any:

@@ -227,7 +227,7 @@ def test_a_goal_of_the_action_is_set_in_the_episode_and_ends_as_the_status_says(
         says(4)
     asked.append(None)
     send(-5.0, 1.0)
-    world.drive_until(lambda: world.twist[2] != 0.0)
+    world.drive_until(lambda: client.get_state() == GoalStatus.ACTIVE and world.twist[2] != 0.0)
     client.cancel_goal()
     wait_until(lambda: client.get_state() == GoalStatus.PREEMPTED, "a cancelled goal")
     world.twists.wait_for(lambda m: m is world.twists[-1] and m.linear.x == 0.0, "a twist of zero")

@@ -276,6 +276,10 @@ def test_modes_and_settings_are_switched_while_it_runs(
     reset()
     last = start_of(parts.episodes[-1])
     assert len(last.pedestrians.id) == 4 and last.timeout == 12.5
+    for value, seconds in (("auto", None), (9, 9.0), (12.5, 12.5)):
+        graph.param("task_generator_server/timeout", value)
+        reset()
+        assert start_of(parts.episodes[-1]).timeout == seconds or seconds is None
     file.write_text(file.read_text().replace("goal_radius: 1.0", "goal_radius: 0.4"))
     reset()
     last = start_of(parts.episodes[-1])

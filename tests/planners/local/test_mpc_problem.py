@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import logging
 import math
 import os
 import shutil
@@ -114,7 +115,8 @@ def test_a_damaged_file_is_said_and_made_anew(tmp_path, monkeypatch, caplog):
             file.unlink(missing_ok=True)  # the library that is loaded stays as it is
             file.write_bytes(damaged)
             again = Problem(SMALL, 100, 1e-4)
-            assert again.compiled and [record.message for record in caplog.records] == [f"{file} is damaged: it is made again"]
+            warnings = [record.message for record in caplog.records if record.levelno >= logging.WARNING]
+            assert again.compiled and warnings == [f"{file} is damaged: it is made again"]
             assert answer(again).states.tobytes() == before.states.tobytes() and file.stat().st_size > 1000
 
 

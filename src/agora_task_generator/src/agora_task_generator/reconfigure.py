@@ -26,6 +26,8 @@ _KINDS = {
     float: ("double", -math.inf, math.inf),
     str: ("str", "", ""),
 }
+_EITHER = ("timeout",)
+"""Parameters that are a number or a word. A parameter of dynamic_reconfigure has one type, so it shows them as texts."""
 
 
 def description(values: dict[str, Any]) -> Any:
@@ -50,6 +52,19 @@ def description(values: dict[str, Any]) -> Any:
     )
 
 
+def _shown(values: dict[str, Any]) -> dict[str, Any]:
+    """Return values as dynamic_reconfigure shows them."""
+    return {name: str(value) if name in _EITHER else value for name, value in values.items()}
+
+
+def _read(name: str, value: Any) -> Any:
+    """Return the value of a private parameter, which dynamic_reconfigure may have written as a text."""
+    try:
+        return float(value) if name in _EITHER and isinstance(value, str) else value
+    except ValueError:
+        return value
+
+
 class Reconfigure:
     """The settings in use, and all that may change them.
 
@@ -69,19 +84,19 @@ class Reconfigure:
         base = load(self._path, Settings)
         self._changed, self._base = self._path.stat().st_mtime_ns, base
         private = rospy.get_param("~", {})
-        early = {name: private[name] for name in base.parameters() if name in private}
+        early = {name: _read(name, private[name]) for name in base.parameters() if name in private}
         self.settings = base.with_parameters(given | early)
         self._given, self._seen = given, self.settings.parameters()
         for name, value in self._seen.items():
             rospy.set_param(f"~{name}", value)
-        self._server = Server(description(self._seen), lambda config, _: config)
+        self._server = Server(description(_shown(self._seen)), lambda config, _: config)
 
     def look(self, private: dict[str, Any], given: dict[str, Any]) -> None:
         """Follow the file, the launch arguments and the private parameters where one has changed; says why where one is wrong."""
         fresh = self._file()
         fresh |= {name: value for name, value in given.items() if self._given.get(name) != value}
         self._given = given
-        now = {name: private.get(name, value) for name, value in self._seen.items()} | fresh
+        now = {name: _read(name, private[name]) if name in private else value for name, value in self._seen.items()} | fresh
         if now == self._seen:
             return
         changed = {name: value for name, value in now.items() if value != self._seen[name]}
@@ -96,7 +111,7 @@ class Reconfigure:
     def show(self, settings: Settings) -> None:
         """Make these the settings in use, and tell dynamic_reconfigure."""
         self.settings, self._seen = settings, settings.parameters()
-        self._server.update_configuration(self._seen)
+        self._server.update_configuration(_shown(self._seen))
 
     def _file(self) -> dict[str, Any]:
         """Return the changes of the file since the last look."""

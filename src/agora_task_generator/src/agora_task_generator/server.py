@@ -93,18 +93,20 @@ class TaskGeneratorServer:
         rospy.spin()
 
     def _run(self) -> None:
-        self._recall()
-        while not rospy.is_shutdown():
-            try:
-                work = self._work.get(timeout=_TICK)
-            except queue.Empty:
-                work = None
-            try:
+        try:
+            self._recall()
+            while not rospy.is_shutdown():
+                try:
+                    work = self._work.get(timeout=_TICK)
+                except queue.Empty:
+                    work = None
                 if work is not None:
                     work()
                 self._look()
-            except rospy.ROSInterruptException:
-                return
+        except rospy.ROSInterruptException:
+            return
+        finally:  # a node that no longer plays ends, also after a fault of its own
+            rospy.signal_shutdown("the task generator has ended")
 
     def _recall(self) -> None:
         """Go on where a node stood that was killed."""
