@@ -87,7 +87,7 @@ class Reconfigure:
         early = {name: _read(name, private[name]) for name in base.parameters() if name in private}
         self.settings = base.with_parameters(given | early)
         self._given, self._seen = given, self.settings.parameters()
-        for name, value in self._seen.items():
+        for name, value in _shown(self._seen).items():
             rospy.set_param(f"~{name}", value)
         self._server = Server(description(_shown(self._seen)), lambda config, _: config)
 
