@@ -207,12 +207,13 @@ class Graph:
         wait_until(lambda: any(row[1] == me and row[4] == name for row in bus.getBusInfo(me)[2]), f"{node} sends {topic}")
 
     def publisher(self, topic: str, kind: Any, latch: bool = False, listeners: int = 1) -> Any:
-        """A publisher that ``listeners`` have connected to."""
+        """A publisher that ``listeners`` in other processes have connected to."""
         import rospy
 
         publisher = rospy.Publisher(self.name(topic), kind, queue_size=100, latch=latch, tcp_nodelay=True)
         self.ends.append(publisher)
-        wait_until(lambda: publisher.get_num_connections() >= listeners, f"{listeners} listeners of {publisher.name}")
+        others = lambda: sum(one.endpoint_id != rospy.get_name() for one in list(publisher.impl.connections))  # noqa: E731
+        wait_until(lambda: others() >= listeners, f"{listeners} listeners of {publisher.name}")
         return publisher
 
     def serve(self, service: str, kind: Any, handler: Callable[[Any], Any]) -> Any:
