@@ -3,11 +3,11 @@
     python -m tests.upstreams [NAME ...] [--folder FOLDER] [--mirror FOLDER] [--debian URL] [--carry FILE ...]
 
 The pages hold the commands, and this file holds none of theirs: it reads the table and the commands of ``src/README.md``, "Real
-upstreams", builds a stack with them, and starts the graph by the ``roslaunch`` lines of the stack's own page. A line passes if a robot
-reaches a goal and no node prints a traceback. It needs root, debootstrap, a network, and an hour per stack.
+upstreams", builds a stack with them, and starts the graph by the ``roslaunch`` lines of the stack's own page. A line passes if a
+robot reaches a goal and no node prints a traceback. It needs root, debootstrap, a network, and an hour per stack.
 
-``base`` in the folder, ``build/upstreams`` by default, is a Debian 12 with the current commit and its ``make ros``. Each stack is an
-overlayfs layer over it, so the folder must not be on an overlayfs itself. Delete a layer to begin it anew. The graph runs in a
+``base`` in the folder, ``build/upstreams`` by default, is a Debian 12 with the current commit and its ``make ros``. Each stack is
+an overlayfs layer over it, so the folder must not be on an overlayfs itself. Delete a layer to begin it anew. The graph runs in a
 network namespace, so it disturbs no roscore outside.
 """
 
