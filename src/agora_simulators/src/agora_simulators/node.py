@@ -301,7 +301,7 @@ class SimulatorNode:
         if "delete" not in self._driver.can:
             raise InputError(f"{self._driver.name} cannot take anything away")
         if self._plays and (needed := [name for name in request.names if name in self._driver.names]):
-            raise InputError(f"robots {needed}: they belong to the episode; leave them out of robot_setup_file and call reset_task")
+            raise InputError(f"robots {needed}: robots go with the episode; change robot_setup_file and call reset_task")
         for name in request.names:
             self._driver.delete(name)
         self._adopt_robots()
