@@ -1,6 +1,6 @@
 """Follows the manual's pages on real upstreams word by word, each in an empty Debian 12: ``make upstreams``.
 
-    python -m tests.upstreams [NAME ...] [--folder FOLDER] [--mirror FOLDER] [--debian URL] [--carry FILE ...]
+    python -m tests.upstreams [NAME ...] [--folder FOLDER] [--mirror FOLDER] [--debian URL] [--over FOLDER]
 
 The pages hold the commands, and this file holds none of theirs: it reads the table and the commands of ``src/README.md``, "Real
 upstreams", builds a stack with them, and starts the graph by the ``roslaunch`` lines of the stack's own page. A line passes if a
@@ -170,16 +170,15 @@ class Room:
         return "" if arrived.is_set() else "no robot reached a goal"
 
 
-def make_base(base: Path, debian: str, carried: Sequence[Path]) -> None:
+def make_base(base: Path, debian: str, over: Path | None) -> None:
     """Make an empty Debian 12 with the current commit and its first ``make ros``."""
     if (base / "made").exists():
         return
     shutil.rmtree(base, ignore_errors=True)
     base.mkdir(parents=True)
     subprocess.run(["debootstrap", "--variant=minbase", "bookworm", str(base), *[debian] * bool(debian)], check=True)
-    for path in carried:
-        (base / path.relative_to("/")).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(path, base / path.relative_to("/"))
+    if over:
+        shutil.copytree(over, base, dirs_exist_ok=True)
     subprocess.run(["git", "clone", "--quiet", str(ROOT), str(base) + CLONE], check=True)
     room = Room(base, None)
     room.run("apt-get update --quiet=2 && apt-get install --yes --quiet=2 --no-install-recommends ca-certificates git make")
@@ -215,13 +214,13 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, default=ROOT / "build" / "upstreams", help="where the roots are")
     parser.add_argument("--mirror", type=Path, help="folder of repositories OWNER/NAME.git that stand in for GitHub")
     parser.add_argument("--debian", default="", help="mirror of Debian for debootstrap")
-    parser.add_argument("--carry", type=Path, action="append", default=[], help="file of this machine that the root needs")
+    parser.add_argument("--over", type=Path, help="folder whose files are laid over the empty root: pip.conf, certificates")
     given = parser.parse_args()
     if unknown := set(given.stacks) - set(STACKS):
         parser.error(f"unknown {sorted(unknown)}; there are {', '.join(STACKS)}")
     if os.geteuid() or not shutil.which("debootstrap"):
         parser.error("this needs root and debootstrap")
-    make_base(given.folder / "base", given.debian, given.carry)
+    make_base(given.folder / "base", given.debian, given.over)
     faults = []
     for name in given.stacks or STACKS:
         faults += follow(STACKS[name], Room(given.folder / name, given.mirror), given.mirror)
