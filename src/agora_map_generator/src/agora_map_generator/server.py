@@ -126,10 +126,6 @@ class MapGeneratorNode:
             rospy.logerr(f"request_new_map: {error}; the map stays as it is")
 
     def _on_new(self, request: Any) -> NewMapResponse:
-        if self._played:
-            return NewMapResponse(
-                False, "the map comes with the episode: publish on request_new_map, or set map_file", MapMessage()
-            )
         try:
             place = _place_of(self._generated(self._generator(request.algorithm), request.seed, 0))
         except InputError as error:
