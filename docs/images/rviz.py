@@ -1,6 +1,6 @@
 """Draws rviz.png, rviz_side.png and rviz_camera.png: ``python docs/images/rviz.py [NAME ...]``, with the workspace sourced.
 
-Each is RViz over a graph that ``roslaunch`` starts, on a screen of Xvfb. Needs openbox and xdotool, too.
+Each is RViz over a graph that ``roslaunch`` starts, on a screen of Xvfb. Needs xdotool, too.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ from agora.share import folder
 HERE = Path(__file__).resolve().parent
 CONFIGURATION = folder("configs").parent / "src/agora_bringup/rviz/nav.rviz"
 DRAWING = {"LIBGL_ALWAYS_SOFTWARE": "1", "GALLIUM_DRIVER": "softpipe", "DRAW_USE_LLVM": "0"}
-COLOURS = 128
 MASTER = "http://127.0.0.1:11388"
 SETTLES = 5.0  # s until RViz has drawn the paused episode
 
@@ -48,31 +47,29 @@ class Picture:
     width: int = 1400
 
 
-HOSPITAL = "map_file:=hospital behaviours:=social_states,groups tm_obstacles:=groups"
+HOSPITAL = "map_file:=hospital behaviours:=social_states,groups tm_obstacles:=groups(dynamic=[12,12],standing_groups=[2,2])"
 PICTURES = {
-    "rviz": Picture(f"{HOSPITAL} robot_setup_file:=three seed:=4", 6.0),
-    "rviz_side": Picture(f"{HOSPITAL} model:=jackal seed:=4", 6.0, "From the side", (360, 60, 1400, 860), 700),
+    "rviz": Picture(f"{HOSPITAL} robot_setup_file:=three seed:=7", 3.0),
+    "rviz_side": Picture(f"{HOSPITAL} model:=jackal seed:=7", 3.0, "From the side", (374, 62, 1382, 862), 700),
     "rviz_camera": Picture("simulator:=mujoco model:=jackal_rgbd map_file:=hall seed:=3", 5.0, width=1120),
 }
 
 
 @contextmanager
 def screen(home: Path) -> Iterator[dict[str, str]]:
-    """Start a screen with a window manager; yield the environment of what is shown there."""
+    """Start a screen without a window manager; yield the environment of programs on it."""
     read, write = os.pipe()
-    size = ["-screen", "0", "1400x900x24", "-nolisten", "tcp"]
+    size = ["-screen", "0", "1600x1000x24", "-nolisten", "tcp"]
     server = subprocess.Popen(["Xvfb", "-displayfd", str(write), *size], pass_fds=[write], stderr=subprocess.DEVNULL)
     os.close(write)
     with os.fdopen(read) as told:
         number = told.readline().strip()
     env = os.environ | DRAWING | {"DISPLAY": f":{number}", "XDG_CONFIG_HOME": str(home), "ROS_MASTER_URI": MASTER}
-    manager = subprocess.Popen(["openbox"], env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         yield env
     finally:
-        for process in (manager, server):
-            process.terminate()
-            process.wait()
+        server.terminate()
+        server.wait()
 
 
 def configuration(view: str, home: Path) -> Path:
@@ -92,24 +89,32 @@ def draw(name: str) -> None:
         command = f"roslaunch -p {MASTER.rpartition(':')[2]} agora_bringup start_arena.launch rviz_file:={shown} {made.arguments}"
         graph = subprocess.Popen(command.split(), env=env)
         try:
-            _find(env)
+            window = _find(env)
             for service, seconds in (("/reset_task", made.seconds), ("/simulator/pause", SETTLES)):
                 subprocess.run(["rosservice", "call", service], env=env, check=True, stdout=subprocess.DEVNULL)
                 threading.Event().wait(seconds)
-            image = ImageGrab.grab(xdisplay=env["DISPLAY"])
+            image = ImageGrab.grab(_place(window, env), xdisplay=env["DISPLAY"])
         finally:
             graph.send_signal(signal.SIGINT)
             graph.wait()
     kept = image.crop(made.part) if made.part else image
     small = kept.resize((made.width, round(kept.height * made.width / kept.width)), Image.Resampling.LANCZOS)
-    small.quantize(COLOURS, dither=Image.Dither.NONE).save(HERE / f"{name}.png", optimize=True)
+    small.save(HERE / f"{name}.png", optimize=True)
 
 
-def _find(env: dict[str, str]) -> None:
-    """Wait for the window of RViz, and let it fill the screen."""
-    search = ["xdotool", "search", "--sync", "--name", "RViz$"]
-    window = subprocess.run(search, env=env, check=True, capture_output=True, text=True).stdout.split()[-1]
-    subprocess.run(["xdotool", "windowmove", window, "0", "0", "windowsize", window, "1400", "900"], env=env, check=True)
+def _find(env: dict[str, str]) -> str:
+    """Return the number of RViz's window, once it is there."""
+    search = ["xdotool", "search", "--sync", "--onlyvisible", "--name", " - RViz$"]
+    return subprocess.run(search, env=env, check=True, capture_output=True, text=True).stdout.split()[-1]
+
+
+def _place(window: str, env: dict[str, str]) -> tuple[int, int, int, int]:
+    """Return the left, upper, right and lower edge of a window, px."""
+    asked = ["xdotool", "getwindowgeometry", "--shell", window]
+    said = subprocess.run(asked, env=env, check=True, capture_output=True, text=True).stdout
+    told = dict(line.split("=") for line in said.splitlines())
+    x, y, width, height = (int(told[name]) for name in ("X", "Y", "WIDTH", "HEIGHT"))
+    return x, y, x + width, y + height
 
 
 if __name__ == "__main__":
