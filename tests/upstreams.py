@@ -19,6 +19,7 @@ import re
 import shlex
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -122,7 +123,8 @@ class Room:
         if self._mirror:
             inside += [f"mkdir -p {root}/mirror", f"mount --bind {shlex.quote(str(self._mirror))} {root}/mirror"]
         inside += ["ip link set lo up"] * alone
-        clean = "env -i HOME=/root PATH=/usr/local/bin:/usr/bin:/usr/sbin:/bin:/sbin LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive"
+        clean = "env -i HOME=/root PATH=/usr/local/bin:/usr/bin:/usr/sbin:/bin:/sbin LANG=C.UTF-8"
+        clean += " DEBIAN_FRONTEND=noninteractive PYTHONUNBUFFERED=1"
         inside += [f"exec chroot {root} {clean} bash -c {shlex.quote('set -e; ' + script)}"]
         spaces = ["--mount", "--pid", "--fork", "--kill-child"] + ["--net"] * alone
         return ["unshare", *spaces, "bash", "-e", "-c", "\n".join(inside)]
@@ -177,11 +179,13 @@ def make_base(base: Path, debian: str, over: Path | None) -> None:
     shutil.rmtree(base, ignore_errors=True)
     base.mkdir(parents=True)
     subprocess.run(["debootstrap", "--variant=minbase", "bookworm", str(base), *[debian] * bool(debian)], check=True)
+    (base / "etc/hosts").write_text(f"127.0.0.1 localhost\n127.0.1.1 {socket.gethostname()}\n")
+    (base / "etc/apt/apt.conf.d/90yes").write_text('APT::Get::Assume-Yes "true";\n')
     if over:
         shutil.copytree(over, base, dirs_exist_ok=True)
     subprocess.run(["git", "clone", "--quiet", str(ROOT), str(base) + CLONE], check=True)
     room = Room(base, None)
-    room.run("apt-get update --quiet=2 && apt-get install --yes --quiet=2 --no-install-recommends ca-certificates git make")
+    room.run("apt-get update --quiet=2 && apt-get install --quiet=2 --no-install-recommends ca-certificates git make")
     room.run(f"cd {CLONE} && make ros")
     (base / "made").touch()
 
@@ -192,7 +196,7 @@ def follow(stack: Stack, room: Room, mirror: Path | None) -> list[str]:
     if not (room.folder / "upper" / "built").exists():
         if mirror:
             room.run("git config --global url.file:///mirror/.insteadOf https://github.com/")
-        room.run(f"apt-get install --yes --quiet=2 --no-install-recommends vcstool {' '.join(packages)}")
+        room.run(f"apt-get install --quiet=2 --no-install-recommends vcstool {' '.join(packages)}")
         for block in commands(*stack.before) if stack.before else ():
             room.run(f"cd {CLONE}\n{block}")
         (room.folder / "upper" / "root" / "agora").mkdir(parents=True, exist_ok=True)
