@@ -5,6 +5,7 @@
 # make ros     the ROS workspace, in build/ros, and what reads bags; installs Debian's ROS packages or says how
 # make web     the pages of agora web, in src/agora/web/static; needs npm
 # make leaderboard  the entries of our own planners, anew, in docs/leaderboard
+# make upstreams  Flatland, Move Base Flex and Unity's endpoint as the manual builds them, each in an empty Debian; needs root, hours
 # make lock    the newest versions that fit, pinned in requirements.lock
 
 # Where ROS is, the system's Python has it; else the newest that runs here and can make an environment: a name on the path may be a
@@ -20,7 +21,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no
 # Tests start hundreds of processes of Python. Without bytecode on disk, which containers often forbid, each compiles its modules anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-all test-ros check bench docs ros kernels graph-kernels test-kernels workspace web pages leaderboard lock clean
+.PHONY: demo test test-all test-ros check bench docs ros kernels graph-kernels test-kernels workspace web pages leaderboard upstreams lock clean
 
 $(BIN)/python:
 	@test -n "$(PYTHON)" || { echo "Agora needs Python 3.11 or newer with its venv module; name one: make PYTHON=..."; exit 1; }
@@ -128,6 +129,10 @@ workspace: $(VENV)/.ros
 	@mkdir -p $(SPACE)
 	@$(call BUILD,) || { grep -q "Please rerun cmake" $(SPACE)/log && $(call BUILD,--force-cmake); } || { cat $(SPACE)/log; exit 1; }
 	@echo "The ROS workspace is built:  . build/ros/devel/setup.bash"
+
+# STACKS: flatland, move_base_flex, teb, unity; others by python -m tests.upstreams --help.
+upstreams: | $(BIN)/python
+	$(BIN)/python -m tests.upstreams $(STACKS)
 
 FRONT := src/agora/web/front
 web:

@@ -358,6 +358,7 @@ OF_NO_MODULE = {
     "tasks.social": "a suite",
     "tasks.taga": "a suite",
     "tasks.worlds.worlds": "each of them",
+    "upstreams": "the script of make upstreams",
     "web.account_pages": "the pages of accounts, in a browser",
     "web.editor_pages": "the scenario editor, in a browser",
     "web.pages": "the built pages, in a browser",

@@ -263,6 +263,16 @@ def _connects(port: int) -> None:
     pytest.fail("the endpoint does not listen")
 
 
+def test_the_stand_in_of_unity_waits_until_the_endpoint_listens_and_ends_with_a_line_once_that_has_gone() -> None:
+    port, environment = free_port(), os.environ | {"PYTHONPATH": f"{HERE}:{os.environ['PYTHONPATH']}"}
+    command = [sys.executable, str(HERE / "standins" / "unity_player.py"), "127.0.0.1", str(port)]
+    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as player:
+        rospy.rostime.wallsleep(0.8)
+        with socket.create_server(("127.0.0.1", port)) as endpoint:
+            endpoint.accept()[0].close()
+        assert player.communicate(timeout=30)[1] == "unity_player: the endpoint has closed the connection\n"
+
+
 @pytest.mark.parametrize("simulator", ["flatland", "gazebo", "unity", "unity_in_csharp"], indirect=True)
 def test_a_second_launch_takes_away_what_the_first_has_left(graph: Any, simulator: Simulator) -> None:
     driver = simulator.kind.driver

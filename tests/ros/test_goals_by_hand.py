@@ -22,12 +22,13 @@ from agora_ros.conversions import from_episode, from_pose, to_pose
 from geometry_msgs.msg import PointStamped, Pose2D, PoseStamped, PoseWithCovarianceStamped
 from move_base_msgs.msg import MoveBaseAction, MoveBaseGoal
 from nav_msgs.msg import Path as PathMessage
-from std_srvs.srv import Empty
+from sensor_msgs.msg import LaserScan
+from std_srvs.srv import Empty, Trigger
 from tests.ros.conftest import Graph, wait_until
 
 from agora.core.recording import Outcome
-from agora_msgs.msg import Episode, EpisodeStatus, Pedestrians, Robots
-from agora_msgs.srv import SetGoal
+from agora_msgs.msg import Entity, Episode, EpisodeStatus, Pedestrians, Robots
+from agora_msgs.srv import Delete, SetGoal, Spawn
 
 NODES = {
     "agora_simulators": "simulator",
@@ -272,6 +273,28 @@ def test_a_goal_in_the_robots_frame_is_one_on_the_map_and_one_in_a_frame_that_no
     play.click((0.5, 0.25, 0.0), frame="burger/odom")  # the same as the map's
     play.status(lambda s: s.robots[0].by_hand, "a goal in the frame of odometry")
     assert not near(play.statuses[-1].robots[0].target, GOALS[0])
+    play.is_well()
+
+
+def test_robots_and_map_stay_while_an_episode_is_played_and_a_shelf_that_is_put_into_it_is_seen_by_the_robot(play: Play) -> None:
+    play.graph.param("task_generator_server/RANDOM_dynamic_min", 3)
+    play.switched("scenario", 1, tm_obstacles="random")
+    crowd, scans = play.graph.hear("pedsim_simulator/pedestrians", Pedestrians), play.graph.hear("burger/scan", LaserScan)
+    crowd.wait_for(lambda m: m.step > 5, f"pedestrians that walk\n{play.logs()}")
+    assert play.graph.call("simulator/pause", Trigger).success
+    x, y, turn = play.place(0, (1.3,))
+    shelf, other = Entity(kind="obstacle", name="shelf", model="shelf"), Entity(kind="robot", name="other", model="burger")
+    shelf.pose.x, shelf.pose.y = x, y
+    for name, kind, asked in (("spawn", Spawn, [other]), ("delete", Delete, ["burger"])):
+        answer = play.graph.call(f"simulator/{name}", kind, asked)
+        assert not answer.success and "with the episode" in answer.message, name
+    assert play.graph.call("simulator/spawn", Spawn, [shelf]).success
+    assert play.graph.call("simulator/resume", Trigger).success
+    beam = round((turn - play.robots.heading[0] + math.pi) % math.tau / math.tau * 360)
+    scans.wait_for(lambda m: min(m.ranges[max(0, beam - 8) : beam + 8]) < 1.2, f"the shelf in a scan\n{play.logs()}")
+    step = crowd[-1].step
+    crowd.wait_for(lambda m: m.step > step + 30, f"pedestrians that go on\n{play.logs()}")
+    assert not any(status.interrupted for status in play.statuses.messages), play.logs()
     play.is_well()
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import rospy
-from agora_ros.conversions import to_episode
+from agora_ros.conversions import to_episode, to_map
 from geometry_msgs.msg import Pose2D, PoseWithCovarianceStamped, Twist
 from nav_msgs.msg import Odometry
 from rosgraph_msgs.msg import Clock
@@ -21,11 +21,13 @@ from tf2_msgs.msg import TFMessage
 from agora.config import build
 from agora.core.recording import Outcome
 from agora.draft.stage import Stage
+from agora.maps.grid import Map
 from agora.robots.model import load_robot
 from agora.world.start import RobotStart
 from agora_msgs import msg, srv
 
 JACKAL = load_robot("jackal")
+SHELF = msg.Entity(kind="obstacle", name="a shelf", model="shelf")
 CONTROL, SENSOR = 3, 3  # steps of the free-running periods
 
 
@@ -150,19 +152,17 @@ def test_time_never_goes_back_over_episodes_and_a_simulator_that_was_killed(grap
     wait_until(lambda: "a simulator ran here before" in node.log, "a line that says so")
 
 
-def test_entities_come_and_go_one_by_one(graph: Any) -> None:
+def test_before_an_episode_robots_and_furniture_come_and_go_one_by_one(graph: Any) -> None:
     launch(graph)
     robots = graph.hear("simulator/robots", msg.Robots)
-    begin(graph, episode("jackal"))
     other = msg.Entity(kind="robot", name="second", model="burger")
     other.pose.x = 2.0
-    assert graph.call("simulator/spawn", srv.Spawn, [other]).success
+    assert graph.call("simulator/spawn", srv.Spawn, [msg.Entity(kind="robot", name="jackal", model="jackal"), other]).success
     again = graph.call("simulator/spawn", srv.Spawn, [other])
     assert not again.success and "already" in again.message
     wrong = graph.call("simulator/spawn", srv.Spawn, [msg.Entity(kind="robot", name="x", model="jakal")])
     assert not wrong.success and "did you mean 'jackal'" in wrong.message
-    shelf = msg.Entity(kind="obstacle", name="a shelf", model="shelf")
-    assert graph.call("simulator/spawn", srv.Spawn, [shelf]).success
+    assert graph.call("simulator/spawn", srv.Spawn, [SHELF]).success
     other.pose.theta = 0.5
     assert graph.call("simulator/move", srv.Move, ["second"], [other.pose]).success
     assert graph.call("simulator/step", srv.Step, 1).success
@@ -173,6 +173,17 @@ def test_entities_come_and_go_one_by_one(graph: Any) -> None:
     robots.wait_for(lambda m: m.name == ["second"], "one robot")
     clash = graph.call("simulator/begin", srv.BeginEpisode, episode("a b", "a_b"))
     assert not clash.success and "share topics" in clash.message
+
+
+def test_in_an_episode_furniture_comes_and_goes_but_robots_and_the_map_are_the_episodes(graph: Any) -> None:
+    launch(graph)
+    begin(graph, episode("jackal"))
+    calls = [("spawn", srv.Spawn, [msg.Entity(kind="robot", name="x", model="burger")]), ("delete", srv.Delete, ["jackal"])]
+    for name, kind, asked in [*calls, ("set_map", srv.SetMap, to_map(Map.open((0.0, 0.0), (5.0, 4.0))))]:
+        refused = graph.call(f"simulator/{name}", kind, asked)
+        assert not refused.success and "reset_task" in refused.message
+    assert graph.call("simulator/spawn", srv.Spawn, [SHELF]).success
+    assert graph.call("simulator/delete", srv.Delete, ["a shelf"]).success
 
 
 def test_once_every_robot_has_ended_time_stands_until_one_gets_a_goal_which_its_topics_and_status_say(graph: Any) -> None:

@@ -16,7 +16,7 @@ from agora.core.recording import Outcome
 from agora.episode import Conditions, Episodes
 from agora.errors import InputError, UnknownNameError
 from agora.planners.local.go_to_goal import GoToGoal
-from agora.registry import make
+from agora.registry import Named, make
 from agora.share import folder
 from agora.tasks.generator import TaskGenerator
 from agora.tasks.obstacles.random import Random
@@ -188,6 +188,33 @@ def test_the_stage_of_a_curriculum_is_changed_by_calls():
     assert own.start(0).goal_tolerance == 0.5
     with pytest.raises(InputError, match="there is no module 'staged'"):
         quick().next_stage()
+
+
+CANTEEN = Named.of("map_generators", "canteen", width=20.0, obstacle_num=6)
+
+
+@pytest.mark.parametrize("modules", ["dynamic_map", "clear_forbidden_zones,dynamic_map", "dynamic_map(episode_per_map=1)"])
+def test_a_map_that_is_requested_is_that_of_the_next_episode_and_every_module_stays_where_it_was(modules):
+    made = quick(tm_modules=modules, world="dynamic_map", tm_obstacles="none")
+    before = [module.name for module in made.stage.modules]
+    made.new_map()
+    assert made.start(0).map.name == "barn-1"
+    made.new_map(CANTEEN)
+    assert made.start(0).map.name == "canteen-2"
+    assert [module.name for module in made.stage.modules] == before
+
+
+def test_a_map_that_another_module_would_override_is_refused_and_nothing_changes():
+    made = quick(tm_modules="staged,dynamic_map", world="dynamic_map")
+    with pytest.raises(InputError, match="on a map of 'barn' whatever map is requested, because of 'staged' in tm_modules"):
+        made.new_map(CANTEEN)
+    assert made.start(0).map.name == "barn-0"
+    made.new_map()
+    assert (made.start(0).map.name, made.start(0).crowd_size, made.next_stage()) == ("barn-1", 12, 1)
+    other = quick(tm_modules="dynamic_map,staged", world="dynamic_map")
+    other.new_map()
+    other.new_map(CANTEEN)
+    assert other.start(0).map.name == "canteen-2", "a curriculum chooses the maps of modules after it"
 
 
 def test_waypoints_are_added_and_forgotten_by_calls():

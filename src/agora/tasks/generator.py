@@ -20,12 +20,12 @@ from agora.registry import Named
 from agora.seeds import Stream
 from agora.share import folder
 from agora.tasks.modules.benchmark import Benchmark
-from agora.tasks.modules.dynamic_map import DynamicMap
+from agora.tasks.modules.dynamic_map import DynamicMap, generator_of
 from agora.tasks.modules.staged import Staged
 from agora.tasks.robots.guided import Guided
 from agora.tasks.settings import Settings
 from agora.tasks.setup import Setup
-from agora.tasks.suite import prepare, put_together, robot_starts
+from agora.tasks.suite import after_modules, prepare, put_together, robot_starts
 from agora.world.start import RobotStart, Start
 
 __all__ = ["TaskGenerator"]
@@ -183,20 +183,36 @@ class TaskGenerator:
         """Let the episodes from the next one on be in other maps of the module ``dynamic_map``, of ``generator`` if given.
 
         Raises:
-            InputError: there is no such module, or the next map cannot be made; nothing has changed then.
+            InputError: there is no such module, the next map cannot be made, or another module chooses the world; nothing has
+                changed then.
         """
-        before = self.setup
-        module = next((m for m in self._stage.modules if isinstance(m.part, DynamicMap)), None)
-        if module is None:
+        before, stage = self.setup, self._stage
+        number = next((k for k, m in enumerate(stage.modules) if isinstance(m.part, DynamicMap)), None)
+        if number is None:
             raise InputError("maps are new only with the module 'dynamic_map': map_file must be dynamic_map")
+        module = stage.modules[number]
         moved = replace(module.part, generator=generator or module.part.generator, ahead=module.part.ahead + maps)
-        others = [m for m in self.setup.modules if m not in ("dynamic_map", module, module.part)]
-        self._adopt(replace(self.setup, modules=(*others, Named(module.name, moved))))
+        world = after_modules(self.plan(self.episode)).stage.world
+        self._adopt(replace(before, modules=(*before.modules[:number], Named(module.name, moved), *before.modules[number + 1 :])))
         try:
-            prepare(self.plan(self.episode))
+            self._check_next_map(generator, world)
         except InputError:
             self._adopt(before)
             raise
+
+    def _check_next_map(self, generator: Named | None, before: Named) -> None:
+        """Make sure that the next episode is in another world than ``before``, of a generator if given.
+
+        Raises:
+            InputError: another module chooses the world, or the map cannot be made.
+        """
+        world = prepare(self.plan(self.episode))[0].stage.world
+        used = generator_of(world.part)
+        if world != before and generator in (None, used):
+            return
+        there = f"world {world.name!r}" if used is None else f"a map of {used.name!r}"
+        others = ", ".join(repr(m.name) for m in self._stage.modules if not isinstance(m.part, DynamicMap))
+        raise InputError(f"the next episode is on {there} whatever map is requested, because of {others} in tm_modules")
 
     @property
     def stage_number(self) -> tuple[int, bool]:

@@ -155,16 +155,26 @@ def resolve(plan: ResetPlan) -> tuple[Start, Stage]:
         raise InputError(f"{plan.entry}: {error}") from error
 
 
+def after_modules(plan: ResetPlan) -> ResetPlan:
+    """Return the plan that the modules of a plan make of it.
+
+    Raises:
+        InputError: a module refuses the plan.
+    """
+    done = 0
+    while done < len(plan.stage.modules):
+        plan = plan.stage.modules[done].part.before_reset(plan)
+        done += 1
+    return plan
+
+
 def prepare(plan: ResetPlan) -> tuple[ResetPlan, Task, list[RobotModel]]:
     """Let the modules change a plan, and return it with its task, in which nothing is placed yet, and the robots' models.
 
     Raises:
         InputError: a module refuses the plan, or the world cannot be had.
     """
-    done = 0
-    while done < len(plan.stage.modules):
-        plan = plan.stage.modules[done].part.before_reset(plan)
-        done += 1
+    plan = after_modules(plan)
     stage, stream = plan.stage, Stream(plan.drawn, plan.seed, "task")
     names = stage.world.part.names()
     world = stage.world.part.world(names[plan.episode % len(names)], stream)

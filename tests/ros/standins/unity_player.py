@@ -32,13 +32,23 @@ from standins.world import Body, World
 
 _STEP = 1.0 / 60.0
 _SCAN_EVERY = 6
+_AGAIN = 0.2  # s between two attempts to connect
+
+
+def connected(host: str, port: int) -> socket.socket:
+    """Return a connection to the endpoint, once it listens: roslaunch starts the endpoint and the player at the same time."""
+    while True:
+        try:
+            return socket.create_connection((host, port))
+        except ConnectionRefusedError:
+            threading.Event().wait(_AGAIN)
 
 
 class Player:
     """Robots come as URDF with a lidar in the element ``agora_lidar``, walls and furniture as SDF, pedestrians as a topic."""
 
     def __init__(self, host: str, port: int, scale: float) -> None:
-        self._connection = socket.create_connection((host, port))
+        self._connection, self._gone = connected(host, port), threading.Event()
         self._world, self._lock, self._paused, self._scale, self._tick = World(), threading.Lock(), False, scale, 0
         self._robots: set[str] = set()
         self._services: dict[str, tuple[Any, Any]] = {
@@ -60,7 +70,11 @@ class Player:
         self._connection.sendall(frame(command, values))
 
     def run(self) -> None:
-        """Let time pass until the endpoint has gone."""
+        """Let time pass until the endpoint closes the connection.
+
+        Raises:
+            ConnectionError: the endpoint has closed the connection.
+        """
         due = time.monotonic()
         while True:
             if not self._paused:
@@ -69,7 +83,8 @@ class Player:
                     self._tick += 1
                     self._publish()
             due += _STEP / self._scale
-            threading.Event().wait(max(0.0, due - time.monotonic()))
+            if self._gone.wait(max(0.0, due - time.monotonic())):
+                raise ConnectionError
 
     def _publish(self) -> None:
         now = genpy.Time.from_sec(self._world.time)
@@ -94,21 +109,26 @@ class Player:
         self._connection.sendall(b"".join(frames))
 
     def _listen(self) -> None:
-        while True:
-            destination, payload = receive(self._connection)
-            if destination == "__request":
-                number = json.loads(payload)["srv_id"]
-                name, data = receive(self._connection)
-                kind, answer = self._services[name]
-                with self._lock:
-                    response = answer(kind._request_class().deserialize(data))
-                    self._connection.sendall(frame("__response", {"srv_id": number}) + frame(name, response))
-            elif destination == "unity/pedestrians":
-                with self._lock:
-                    self._people(Pedestrians().deserialize(payload))
-            elif destination.endswith("/unity/cmd_vel"):
-                twist = Twist().deserialize(payload)
-                self._world.bodies[destination.split("/")[0]].twist[:] = twist.linear.x, twist.linear.y, twist.angular.z
+        try:
+            while True:
+                self._take(*receive(self._connection))
+        except ConnectionError:
+            self._gone.set()
+
+    def _take(self, destination: str, payload: bytes) -> None:
+        if destination == "__request":
+            number = json.loads(payload)["srv_id"]
+            name, data = receive(self._connection)
+            kind, answer = self._services[name]
+            with self._lock:
+                response = answer(kind._request_class().deserialize(data))
+                self._connection.sendall(frame("__response", {"srv_id": number}) + frame(name, response))
+        elif destination == "unity/pedestrians":
+            with self._lock:
+                self._people(Pedestrians().deserialize(payload))
+        elif destination.endswith("/unity/cmd_vel"):
+            twist = Twist().deserialize(payload)
+            self._world.bodies[destination.split("/")[0]].twist[:] = twist.linear.x, twist.linear.y, twist.angular.z
 
     def _spawn(self, request: Any) -> SpawnModelResponse:
         name, pose = request.model_name, request.initial_pose
@@ -160,4 +180,9 @@ class Player:
 
 
 if __name__ == "__main__":
-    Player(sys.argv[1], int(sys.argv[2]), float(sys.argv[3]) if len(sys.argv) > 3 else 1.0).run()
+    try:
+        Player(sys.argv[1], int(sys.argv[2]), float(sys.argv[3]) if len(sys.argv) > 3 else 1.0).run()
+    except KeyboardInterrupt:
+        pass
+    except ConnectionError:
+        sys.exit("unity_player: the endpoint has closed the connection")

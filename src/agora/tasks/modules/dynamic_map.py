@@ -18,7 +18,7 @@ from agora.seeds import Stream
 from agora.share import named_file
 from agora.tasks.worlds.generated import Generated
 
-__all__ = ["DynamicMap"]
+__all__ = ["DynamicMap", "generator_of"]
 
 _MOST = 1_000_000
 
@@ -100,6 +100,11 @@ class DynamicMap(Module):
         number = plan.episode // episodes + self.ahead
         world = Named("dynamic_map", _One(Generated(generator, number + 1, plan.seed), number))
         return replace(plan, stage=replace(plan.stage, world=world))
+
+
+def generator_of(world: Any) -> Named | None:
+    """Return the generator of a world that the module has put into a plan; None for any other world."""
+    return world.source.generator if isinstance(world, _One) else None
 
 
 @dataclass(frozen=True)

@@ -86,7 +86,7 @@ class SimulatorNode:
         self._display.tell_status(self._episode, self._interrupted)
         for name, kind, handler in (
             ("begin", srv.BeginEpisode, self._begin),
-            ("set_map", srv.SetMap, lambda r: self._driver.set_map(from_map(r.map))),
+            ("set_map", srv.SetMap, self._set_map),
             ("spawn", srv.Spawn, self._spawn),
             ("move", srv.Move, self._move),
             ("delete", srv.Delete, self._delete),
@@ -267,8 +267,20 @@ class SimulatorNode:
     def _adopt_robots(self) -> None:
         self._said = {name: (received, 0) for name, received in self._display.adopt_robots().items()}
 
+    def _set_map(self, request: Any) -> None:
+        if self._plays:
+            raise InputError("the map comes with the episode: set map_file and call reset_task, or publish on request_new_map")
+        self._driver.set_map(from_map(request.map))
+
+    @property
+    def _plays(self) -> bool:
+        """True once an episode has begun: all parts of the graph share its robots and its map."""
+        return bool(self._episode.entry)
+
     def _spawn(self, request: Any) -> None:
         coming = [e.name for e in request.entities if e.kind == "robot"]
+        if coming and self._plays:
+            raise InputError(f"robots {coming}: robots come with the episode; name them in robot_setup_file and call reset_task")
         self._check_names([*coming, *(name for name in self._driver.names if name not in coming)])
         for entity in request.entities:
             if entity.kind not in ("robot", "obstacle"):
@@ -288,6 +300,8 @@ class SimulatorNode:
     def _delete(self, request: Any) -> None:
         if "delete" not in self._driver.can:
             raise InputError(f"{self._driver.name} cannot take anything away")
+        if self._plays and (needed := [name for name in request.names if name in self._driver.names]):
+            raise InputError(f"robots {needed}: robots go with the episode; change robot_setup_file and call reset_task")
         for name in request.names:
             self._driver.delete(name)
         self._adopt_robots()
