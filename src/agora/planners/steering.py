@@ -132,8 +132,10 @@ def _before_walls(vx, vy, brake, sine, cosine, seen, radius, dt):
 def _sideways(velocity, twist, sine, cosine, seen, radius, limits, dt):
     """Return the twist of a robot that moves sideways: the velocity (forward, left), as fast as its limits and the walls allow.
 
-    A robot that is slower in that direction than ahead turns to it. One that has to brake before a wall goes over to the velocity
-    on a straight line: if each axis changed by as much as it can, it might only turn.
+    A robot that is slower in that direction than ahead turns to it. It drives no faster than lets it stop within its window.
+
+    A robot that has to brake before a wall goes over to the velocity on a straight line. If each axis changed by as much as it can,
+    the robot might only turn.
     """
     forward, left, error = velocity
     min_vx, max_vx, max_vy, max_ax, max_ay, max_omega, max_alpha = limits
@@ -146,6 +148,9 @@ def _sideways(velocity, twist, sine, cosine, seen, radius, limits, dt):
     brake, forward, left = _BRAKES * min(max_ax, max_ay), scale * forward, scale * left
     speed, now = math.sqrt(forward * forward + left * left), math.sqrt(twist[0] * twist[0] + twist[1] * twist[1])
     allowed = _before_walls(forward, left, brake, sine, cosine, seen, radius, dt)
+    if seen[0].shape[1] > 0:  # straight ahead, it stops within what it sees
+        sight = HALF * seen[3] * np.float32(min(seen[0].shape)) - radius - HALF * speed * dt
+        allowed = min(allowed, max(stopping_speed(sight, min(max_ax, max_ay), dt), brake * dt))
     if allowed < speed:
         forward, left = forward * allowed / speed, left * allowed / speed
     if _before_walls(twist[0], twist[1], brake, sine, cosine, seen, radius, dt) < now:
