@@ -54,7 +54,7 @@ class Plan(NamedTuple):
 
     def begun(self, least: float) -> Plan:
         """The plan without the steps at its beginning whose commands are below ``least``; the robot stands at its end instead."""
-        moves = (np.abs(self.commands) >= least).any(axis=1)
+        moves: Array = np.abs(self.commands).max(axis=1) >= least
         return self.sampled(self.dt * int(np.argmax(moves)), len(self.commands), self.dt) if moves.any() and not moves[0] else self
 
     def like(self, other: Plan) -> bool:
