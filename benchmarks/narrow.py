@@ -8,14 +8,19 @@ from __future__ import annotations
 
 import argparse
 import csv
+import datetime
 from collections import Counter
 from pathlib import Path
 
+from agora.benchmark.machine import Machine
 from agora.planners.presets import named_planner
 from agora.testing.narrow import PLACES, narrow_places
 
 KEPT = Path(__file__).parents[1] / "docs" / "reference" / "narrow.csv"
 COLUMNS = ("planner", "place", "robot", "passed", "asked")
+WHEN = ("date", "commit")
+"""Day on which rows were measured, and the commit of the code that was measured."""
+
 STARTS = 3
 """Of each place and robot in the rows that are kept."""
 
@@ -33,13 +38,15 @@ def kept() -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def write(rows: list[dict[str, str]]) -> None:
-    """Put rows in place of those of the same planners and places."""
+def write(rows: list[dict[str, str]], commit: str) -> None:
+    """Put rows in place of those of the same planners and places, with today's date and the commit of the code."""
     new = {(row["planner"], row["place"]) for row in rows}
+    measured = dict(zip(WHEN, (datetime.datetime.now(datetime.UTC).date().isoformat(), commit), strict=True))
+    rows = [row | measured for row in rows]
     old = kept() if KEPT.exists() else []
     rows = sorted([*(row for row in old if (row["planner"], row["place"]) not in new), *rows], key=lambda row: row["planner"])
     with KEPT.open("w", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        writer = csv.DictWriter(file, COLUMNS + WHEN, lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
 
@@ -54,7 +61,7 @@ def main() -> None:
     arguments = parser.parse_args()
     if arguments.write and arguments.starts != STARTS:
         parser.error(f"rows that are kept are of {STARTS} starts")
-    places = arguments.place or list(PLACES)
+    places, commit = arguments.place or list(PLACES), Machine.here().commit
     print("| planner |", " | ".join(places), "|\n" + "|---" * (len(places) + 1) + "|")
     missed = []
     for name in arguments.planners:
@@ -69,7 +76,7 @@ def main() -> None:
                 if row["passed"] != row["asked"]
             ]
             if arguments.write:
-                write(rows)
+                write(rows, commit)
         print(f"| `{name}` |", " | ".join(cells), "|", flush=True)
     print("\n".join(missed))
 

@@ -291,8 +291,9 @@ def planners() -> str:
 
 
 def narrow() -> str:
-    """The table of planners in narrow places, of the rows that benchmarks/narrow.py keeps; below it, the robots that do not always
-    pass.
+    """Return the table of planners in narrow places with the dates of their rows; below it, the robots that do not always pass.
+
+    The rows are those that benchmarks/narrow.py keeps.
     """
     with (MEASURED.parent / "narrow.csv").open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
@@ -305,9 +306,12 @@ def narrow() -> str:
             passed, asked = (sum(int(row[key]) for row in there) for key in ("passed", "asked"))
             cells.append(f"{passed} of {asked}" if there else "not measured")
             missed += [(name, place, row) for row in there if row["passed"] != row["asked"]]
-        lines.append([f"`{name}`", *cells])
+        measured_at = sorted({(row["date"], row["commit"]) for row in rows if row["planner"] == name})
+        lines.append([f"`{name}`", *cells, ", ".join(f"{day} ({commit})" for day, commit in measured_at)])
     short = [[f"`{name}`", place, f"`{row['robot']}`", f"{row['passed']} of {row['asked']}"] for name, place, row in missed]
-    return "\n".join([table(["planner", *places], lines), table(["planner", "place", "robot", "passes"], short)])
+    return "\n".join(
+        [table(["planner", *places, "measured on (commit)"], lines), table(["planner", "place", "robot", "passes"], short)]
+    )
 
 
 def among_people() -> str:

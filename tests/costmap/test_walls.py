@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from agora.core.jit import device
-from agora.costmap.walls import nearest_walls, room
+from agora.costmap.walls import nearest_walls, room, walls_about
 
 CELL = 0.07
 
@@ -16,6 +16,14 @@ def found(cost, origin, x, y, reach, most):
     keys, nearest, points = np.empty(room(max(cost.shape)), np.int64), np.empty(most, np.int64), np.empty((most, 2), np.float32)
     count = nearest_walls(cost, origin[0], origin[1], np.float32(CELL), x, y, reach, keys, nearest, points)
     return points[:count]
+
+
+@device
+def all_found(cost, origin, x, y, reach):
+    keys = np.empty(room(max(cost.shape)), np.int64)
+    points = np.empty((keys.size, 2), np.float32)
+    count = walls_about(cost, origin[0], origin[1], np.float32(CELL), x, y, reach, keys, points)
+    return keys[:count], points[:count]
 
 
 def plain(cost, origin, x, y, reach, most):
@@ -41,7 +49,14 @@ def test_the_nearest_cell_of_every_block_is_found_and_unknown_ones_are_no_walls(
         assert np.hypot(*points.T) == pytest.approx(np.hypot(*expected.T), abs=1e-5)
 
 
+def test_all_walls_are_those_that_the_nearest_are_taken_from_and_keys_sort_them(rng):
+    cost = rng.choice(np.array([0, 254], np.uint8), (31, 44), p=[0.7, 0.3])
+    origin, x, y = np.array([-3.21, 1.07], np.float32), np.float32(-1.9), np.float32(2.2)
+    keys, points = all_found(cost, origin, x, y, np.float32(1.1))
+    assert (points[np.argsort(keys)] == found(cost, origin, x, y, np.float32(1.1), 500)).all()
+
+
 def test_a_window_without_cells_or_walls_has_none():
     origin, x = np.zeros(2, np.float32), np.float32(0.4)
     for cost in (np.zeros((0, 0), np.uint8), np.full((9, 9), 255, np.uint8)):
-        assert len(found(cost, origin, x, x, np.float32(3.0), 5)) == 0
+        assert len(found(cost, origin, x, x, np.float32(3.0), 5)) == len(all_found(cost, origin, x, x, np.float32(3.0))[0]) == 0

@@ -77,6 +77,26 @@ def test_orca_goes_round_the_end_of_a_wall_without_touching_it():
     check_narrow_places(make("planners", "orca"), ["hairpin", "door"], robots, starts=2)
 
 
+@pytest.mark.parametrize(
+    ("place", "robot", "starts"),
+    [
+        ("door", load_robot("f1tenth"), 2),
+        ("wall", load_robot("f1tenth"), 1),
+        ("wall", CAR, 1),
+        ("hairpin", load_robot("rto"), 3),
+        ("hall", load_robot("cob4"), 4),
+    ],
+    ids=["a car at a door", "a car before a wall", "a slow car", "one that needs long to stop", "one that is slow sideways"],
+)
+def test_orca_passes_with_robots_that_do_not_have_the_velocity_that_they_want_at_once(place, robot, starts):
+    check_narrow_places(make("planners", "orca"), [place], [robot], starts=starts)
+
+
+@pytest.mark.parametrize("robot", ["burger", "waffle"])
+def test_mpc_goes_round_the_end_of_a_wall_with_slow_robots(robot):
+    check_narrow_places(make("planners", "mpc"), ["hairpin"], [load_robot(robot)], starts=1)
+
+
 def through_a_lane(width, length, y, timeout=12.0):
     """The start of a jackal before a lane in the middle of a hall, with its goal behind the lane."""
     low, high, end = 3.0 - 0.5 * width, 3.0 + 0.5 * width, 4.0 + length

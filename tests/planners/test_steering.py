@@ -144,3 +144,71 @@ def test_a_robot_that_is_still_turning_away_brakes_before_the_wall_ahead(aside):
         nearest = min(nearest, math.hypot(1.213 - pose[0], min(-aside - pose[1], 0.0)))
     assert nearest > radius
     assert pose[0] > 1.213  # and it has gone by
+
+
+def driven(start, wish, walls, steps, dt=0.1, radius=0.3, **bounds):
+    """The poses and twists of a robot that wants ``wish(pose)`` and whose speed changes by at most ``max_ax`` on each axis."""
+    most = bounds["max_ax"] * dt
+    pose, v, made = np.array(start, float), np.zeros(3), []
+    for _ in range(steps):
+        seen = observe([pose], [(0.0, 0.0)], twist=[v], dt=dt, radius=radius, max_ay=bounds["max_ax"], **bounds)
+        o = beside(seen, np.array(walls), cell=0.04, cells=110)
+        asked = velocity_to_twist(np.array([wish(pose)], np.float32), o, None)[0].astype(float)
+        assert abs(asked[2]) * bounds.get("turning_radius", 0.0) <= abs(asked[0]) + 1e-6
+        v = np.array([*(v[:2] + np.clip(asked[:2] - v[:2], -most, most)), asked[2]])
+        v[2] *= 0.0 if bounds.get("turning_radius") and asked[0] * v[0] <= 0.0 else 1.0
+        c, s = np.cos(pose[2]), np.sin(pose[2])
+        pose = pose + dt * np.array([c * v[0] - s * v[1], s * v[0] + c * v[1], v[2]])
+        made.append((*pose, *v))
+    return np.array(made)
+
+
+@pytest.mark.parametrize("heading", [0.0, 0.5, -1.1])
+def test_a_holonomic_robot_that_changes_its_velocity_slowly_brakes_before_the_wall_ahead(heading):
+    """It drives at 2 m/s towards a wall, brakes with 2 m/s2 on each axis, and wants to turn right 0.4 m before it."""
+    fast = dict(max_ax=2.0, max_vx=2.5, min_vx=-2.5, max_vy=2.5)
+    made = driven(
+        (-1.0, 0.0, heading), lambda p: (2.5, 0.0) if p[0] < 1.3 else (0.0, -2.5), [[2.013, -9.0, 2.013, 9.0]], 40, **fast
+    )
+    assert 1.3 < made[:, 0].max() < 2.013 - 0.3
+    assert np.hypot(*made[:, 3:5].T).max() > 1.5 and made[-1, 1] < -1.0
+
+
+def test_a_holonomic_robot_goes_along_a_wall_that_it_touches_and_not_into_it():
+    wall = [[-4.0, 0.29, 4.0, 0.29]]
+    along = driven((0.0, 0.0, 0.3), lambda p: (1.0, 0.0), wall, 20, max_ax=1.0, max_vx=1.0, min_vx=-1.0, max_vy=1.0)
+    assert along[-1, 0] > 0.9
+    into = driven((0.0, 0.0, 0.3), lambda p: (0.9, 0.4), wall, 30, max_ax=1.0, max_vx=1.0, min_vx=-1.0, max_vy=1.0)
+    assert np.hypot(*into[-1, 3:5]) <= 0.1 + 1e-6
+
+
+def test_a_holonomic_robot_turns_to_a_direction_in_which_it_is_slower_than_ahead():
+    for side in (1.0, -1.0):
+        vx, vy, omega = twist((0.0, side), 0.0, max_vx=1.0, max_vy=0.2)
+        assert (vx, vy) == pytest.approx((0.0, 0.2 * side), abs=1e-6)
+        assert omega * side == pytest.approx(2.0)
+    assert twist((0.9, 0.15), 0.0, max_vx=1.0, max_vy=0.2)[2] == 0.0
+    assert twist((-0.9, 0.1), 0.0, max_vx=1.0, min_vx=-0.3)[2] > 0.0
+    assert twist((-0.9, 0.1), 0.0, max_vx=1.0, min_vx=-1.0)[2] == 0.0
+
+
+@pytest.mark.parametrize("goal", [(-1.5, 0.3), (-1.0, 3.0), (-1.0, -3.0)])
+def test_a_car_before_a_wall_backs_up_and_turns_round(goal):
+    """The wall is 0.13 m ahead of its disc, and another one ends its way back after 1.6 m."""
+
+    def wish(pose):
+        away = np.array(goal) - pose[:2]
+        return 0.8 * away / np.hypot(*away)
+
+    car = dict(holonomic=False, max_ax=2.0, max_vx=0.8, min_vx=-0.8, turning_radius=0.5, max_omega=9.0)
+    made = driven((0.0, 0.0, 0.0), wish, [[0.43, -9.0, 0.43, 9.0], [-1.9, -9.0, -1.9, 9.0]], 120, **car)
+    assert made[:, 0].min() > -1.9 + 0.3 and made[:, 0].max() < 0.43 - 0.3
+    assert np.hypot(*(made[:, :2] - goal).T).min() < 0.6
+    assert (np.diff(np.sign(made[:, 3])) != 0).sum() < 12  # it does not shuffle
+
+
+def test_a_car_that_cannot_back_up_stands_before_a_wall():
+    car = dict(holonomic=False, max_ax=2.0, max_vx=0.8, min_vx=0.0, turning_radius=0.5, max_omega=9.0)
+    made = driven((0.0, 0.0, 0.0), lambda p: (-0.8, 0.1), [[0.43, -9.0, 0.43, 9.0]], 30, **car)
+    assert made[:, 0].max() < 0.43 - 0.3
+    assert made[-1, 3:].tolist() == pytest.approx([0.0, 0.0, 0.0], abs=1e-3)

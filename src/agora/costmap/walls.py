@@ -29,26 +29,13 @@ def window_of(costmap: Costmap | None, rows: int) -> tuple[Array, Floats, np.flo
 
 @spliced
 def room(cells):
-    """Return the number of keys that `nearest_walls` needs for a window of ``cells`` cells a side."""
+    """Return the number of keys that are needed for the walls in a window of ``cells`` cells a side."""
     return (2 * (cells // _BLOCK + 1) + 1) ** 2 + PADDING
 
 
 @hidden
-def nearest_walls(cost, origin_x, origin_y, resolution, x, y, reach, keys, nearest, points):
-    """Write the middles of the nearest lethal cells, as seen from (x, y), and return their number.
-
-    Args:
-        cost: (rows, columns) uint8 of the window; none where it has no cells.
-        origin_x: x of its lower-left corner, m.
-        origin_y: y of its lower-left corner, m.
-        resolution: length of a cell, m.
-        x: x of the robot, m.
-        y: y of the robot, m.
-        reach: distance from which on cells do not count, m.
-        keys: (room,) int64, scratch.
-        nearest: (K,) int64, scratch.
-        points: out, (K, 2) m, the nearest first.
-    """
+def _blocks(cost, origin_x, origin_y, resolution, x, y, reach, keys):
+    """Write the key of the nearest lethal cell of every block, numbered row by row, and return how many there are."""
     rows, columns = cost.shape
     own_row, own_column = np.int64(np.floor((y - origin_y) / resolution)), np.int64(np.floor((x - origin_x) / resolution))
     around = min(np.int64(reach / resolution) // _BLOCK + 1, np.int64(max(rows, columns) // _BLOCK + 1))
@@ -67,9 +54,55 @@ def nearest_walls(cost, origin_x, origin_y, resolution, x, y, reach, keys, neare
             if index >= 0 and least < reach * reach:
                 keys[found] = key_of(least, index)
                 found += 1
-    kept = select_nearest(keys, found, nearest)
-    for n in range(kept):
-        cell = index_in(nearest[n])
+    return found
+
+
+@hidden
+def _places(keys, count, columns, origin_x, origin_y, resolution, x, y, points):
+    """Write the middles of the cells with these keys, as seen from (x, y)."""
+    left, bottom = origin_x + HALF * resolution - x, origin_y + HALF * resolution - y
+    for n in range(count):
+        cell = index_in(keys[n])
         points[n, 0] = left + np.float32(cell % columns) * resolution
         points[n, 1] = bottom + np.float32(cell // columns) * resolution
+
+
+@hidden
+def walls_about(cost, origin_x, origin_y, resolution, x, y, reach, keys, points):
+    """Write the middles of the lethal cells, as seen from (x, y), in no order, and return their number.
+
+    Args:
+        cost: (rows, columns) uint8 of the window; none if it has no cells.
+        origin_x: x of its lower-left corner, m.
+        origin_y: y of its lower-left corner, m.
+        resolution: length of a cell, m.
+        x: x of the robot, m.
+        y: y of the robot, m.
+        reach: distance from which on cells do not count, m.
+        keys: (room,) int64, out, the `agora.core.cells.key_of` of each: the smallest is that of the nearest.
+        points: (room, 2) m, out.
+    """
+    found = _blocks(cost, origin_x, origin_y, resolution, x, y, reach, keys)
+    _places(keys, found, cost.shape[1], origin_x, origin_y, resolution, x, y, points)
+    return found
+
+
+@hidden
+def nearest_walls(cost, origin_x, origin_y, resolution, x, y, reach, keys, nearest, points):
+    """Write the middles of the K nearest of the cells that `walls_about` finds, and return their number.
+
+    Args:
+        cost: (rows, columns) uint8 of the window; none where it has no cells.
+        origin_x: x of its lower-left corner, m.
+        origin_y: y of its lower-left corner, m.
+        resolution: length of a cell, m.
+        x: x of the robot, m.
+        y: y of the robot, m.
+        reach: distance from which on cells do not count, m.
+        keys: (room,) int64, scratch.
+        nearest: (K,) int64, scratch.
+        points: out, (K, 2) m, the nearest first.
+    """
+    kept = select_nearest(keys, _blocks(cost, origin_x, origin_y, resolution, x, y, reach, keys), nearest)
+    _places(nearest, kept, cost.shape[1], origin_x, origin_y, resolution, x, y, points)
     return kept

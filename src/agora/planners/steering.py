@@ -17,6 +17,8 @@ _EIGHT = np.float32(8.0)
 _TINY = np.float32(1e-9)
 _CRAWL = np.float32(0.3)
 _STILL = np.float32(1e-3)
+_MARGIN = np.float32(1e-3)  # m; along a wall, a direction that is rounded leads that much nearer to it
+_BRAKES = np.float32(math.sqrt(0.5))  # least share of the acceleration that brakes during a turn by up to 90 degrees
 CORNER = np.float32(math.sqrt(2.0))
 """How far the corner of a cell is from its middle, in half cells."""
 _LETHAL = np.uint8(LETHAL)
@@ -87,35 +89,129 @@ def room_ahead(cost, origin_x, origin_y, resolution, x, y, cosine, sine, radius,
     return room
 
 
+@hidden
+def _nearest(cost, origin_x, origin_y, resolution, x, y, reach):
+    """Return the distance from (x, y) to the middle of the nearest lethal cell, m; ``reach`` at most."""
+    inverse, least = ONE / resolution, reach * reach
+    u, v, cells = (x - origin_x) * inverse, (y - origin_y) * inverse, reach * inverse
+    for row in range(max(np.int64(v - cells), 0), min(np.int64(v + cells) + 2, cost.shape[0])):
+        for column in range(max(np.int64(u - cells), 0), min(np.int64(u + cells) + 2, cost.shape[1])):
+            if cost[row, column] == _LETHAL:
+                dx, dy = (np.float32(column) + HALF - u) * resolution, (np.float32(row) + HALF - v) * resolution
+                least = min(least, dx * dx + dy * dy)
+    return math.sqrt(least)
+
+
+@hidden
+def _way(seen, cosine, sine, radius, reach):
+    """Return the distance that a disc gets in a direction before it touches a wall, m; ``reach`` at most.
+
+    A disc that touches a wall may go along it: it only may come no nearer.
+    """
+    gap = CORNER * HALF * seen[3]
+    free = _nearest(*seen, radius + gap + _MARGIN) - gap - _MARGIN
+    return room_ahead(*seen, cosine, sine, min(radius, max(free, ZERO)), reach, _LETHAL)
+
+
+@hidden
+def _before_walls(vx, vy, brake, sine, cosine, seen, radius, dt):
+    """Return the largest speed in the direction of a velocity (vx, vy) of the robot's frame from which it stops before a wall.
+
+    The speed itself if no wall is near enough, and no less than it can stop from within a period.
+    """
+    speed = math.sqrt(vx * vx + vy * vy)
+    if seen[0].shape[1] == 0 or speed <= brake * dt:
+        return speed
+    lag = HALF * speed * dt  # the velocity changes over a period, not at its beginning
+    ahead, aside, reach = vx / speed, vy / speed, speed * dt + HALF * speed * speed / brake + lag
+    room = _way(seen, cosine * ahead - sine * aside, sine * ahead + cosine * aside, radius, reach)
+    return min(speed, max(stopping_speed(room - lag, brake, dt), brake * dt)) if room < reach else speed
+
+
+@hidden
+def _sideways(velocity, twist, sine, cosine, seen, radius, limits, dt):
+    """Return the twist of a robot that moves sideways: the velocity (forward, left), as fast as its limits and the walls allow.
+
+    A robot that is slower in that direction than ahead turns to it. It drives no faster than lets it stop within its window.
+
+    A robot that has to brake before a wall goes over to the velocity on a straight line. If each axis changed by as much as it can,
+    the robot might only turn.
+    """
+    forward, left, error = velocity
+    min_vx, max_vx, max_vy, max_ax, max_ay, max_omega, max_alpha = limits
+    scale = ONE
+    scale = min(scale, max_vx / forward) if forward > max_vx else scale
+    scale = min(scale, min_vx / forward) if forward < min_vx else scale
+    scale = min(scale, max_vy / abs(left)) if abs(left) > max_vy else scale
+    slower = (forward < min_vx and -min_vx < max_vx) or (abs(left) > max_vy and max_vy < max_vx)
+    turn = math.copysign(min(max_omega, stopping_speed(abs(error), max_alpha, dt)), error) if slower else ZERO
+    brake, forward, left = _BRAKES * min(max_ax, max_ay), scale * forward, scale * left
+    speed, now = math.sqrt(forward * forward + left * left), math.sqrt(twist[0] * twist[0] + twist[1] * twist[1])
+    allowed = _before_walls(forward, left, brake, sine, cosine, seen, radius, dt)
+    if seen[0].shape[1] > 0:  # straight ahead, it stops within what it sees
+        sight = HALF * seen[3] * np.float32(min(seen[0].shape)) - radius - HALF * speed * dt
+        allowed = min(allowed, max(stopping_speed(sight, min(max_ax, max_ay), dt), brake * dt))
+    if allowed < speed:
+        forward, left = forward * allowed / speed, left * allowed / speed
+    if _before_walls(twist[0], twist[1], brake, sine, cosine, seen, radius, dt) < now:
+        dx, dy = forward - twist[0], left - twist[1]
+        share = min(ONE, max_ax * dt / max(abs(dx), _TINY), max_ay * dt / max(abs(dy), _TINY))
+        forward, left = twist[0] + share * dx, twist[1] + share * dy
+    return forward, left, turn
+
+
+@hidden
+def _turn_car(error, turn, speed, sine, cosine, seen, radius, limits, vx, dt):
+    """The speed and the turning rate of a car that turns to a velocity, with as much room as the walls leave it.
+
+    A car that has no room to turn by ``error`` backs up, steered the other way, until it has its turning radius of room ahead.
+    """
+    min_vx, max_ax, turning_radius = limits
+    need = turning_radius if vx < ZERO else ZERO
+    room = _way(seen, cosine, sine, radius, max(speed * dt + HALF * speed * speed / max_ax, need + seen[3]))
+    behind = min(-min_vx, speed)
+    if room <= need and behind > ZERO and abs(error) * turning_radius > speed * dt:
+        back = _way(seen, -cosine, -sine, radius, behind * dt + HALF * behind * behind / max_ax)
+        behind = min(behind, stopping_speed(back, max_ax, dt))
+        if behind > ZERO:
+            return -behind, math.copysign(min(abs(turn), behind / turning_radius), turn)
+    speed = min(speed, stopping_speed(room, max_ax, dt))
+    return speed, math.copysign(min(abs(turn), speed / turning_radius), turn)
+
+
 @lean_kernel
-def _drive(velocity, pose, radius, limits, touched, window, gain, dt, out, first, last):
-    holonomic, min_vx, max_vx, max_vy, max_ax, max_omega, max_alpha, turning_radius = limits
+def _drive(velocity, pose, twist, radius, limits, touched, window, gain, dt, out, first, last):
+    holonomic, min_vx, max_vx, max_vy, max_ax, max_ay, max_omega, max_alpha, turning_radius = limits
     cost, origin, resolution = window
     for i in range(first, last):
         sine, cosine = sincos(pose[i, 2])
         forward = cosine * velocity[i, 0] + sine * velocity[i, 1]
         left = cosine * velocity[i, 1] - sine * velocity[i, 0]
+        error = atan2(left, forward)
+        seen = (cost[i], origin[i, 0], origin[i, 1], resolution, pose[i, 0], pose[i, 1])
         if holonomic[i] and min_vx[i] < ZERO:
-            scale = ONE
-            scale = min(scale, max_vx[i] / forward) if forward > max_vx[i] else scale
-            scale = min(scale, min_vx[i] / forward) if forward < min_vx[i] else scale
-            scale = min(scale, max_vy[i] / abs(left)) if abs(left) > max_vy[i] else scale
-            out[i, 0], out[i, 1], out[i, 2] = scale * forward, scale * left, ZERO
+            bounds = (min_vx[i], max_vx[i], max_vy[i], max_ax[i], max_ay[i], max_omega[i], max_alpha[i])
+            out[i] = _sideways((forward, left, error), twist[i], sine, cosine, seen, radius[i], bounds, dt)
             continue
         wanted = math.sqrt(forward * forward + left * left)
         if wanted < _STILL:
             continue
         if touched[i] and forward <= ZERO:
-            out[i, 0] = max(forward, min(min_vx[i], ZERO))
+            back = min(-forward, max(-min_vx[i], ZERO))
+            if cost.shape[1] > 0 and back > ZERO:
+                room = _way(seen, -cosine, -sine, radius[i], back * dt + HALF * back * back / max_ax[i])
+                back = min(back, stopping_speed(room, max_ax[i], dt))
+            out[i, 0] = -back
             continue
         least = _CRAWL * wanted if turning_radius[i] > ZERO else ZERO
         speed = min(max(forward, least), max_vx[i])
         fastest = min(max_omega[i], speed / turning_radius[i]) if turning_radius[i] > ZERO else max_omega[i]
-        error = atan2(left, forward)
         turn = math.copysign(min(gain * abs(error), stopping_speed(abs(error), max_alpha[i], dt), fastest), error)
-        if cost.shape[1] > 0 and turning_radius[i] <= ZERO and speed > ZERO:
-            x, y, reach = pose[i, 0], pose[i, 1], speed * dt + HALF * speed * speed / max_ax[i]
-            seen = (cost[i], origin[i, 0], origin[i, 1], resolution, x, y)
+        if cost.shape[1] > 0 and turning_radius[i] > ZERO:
+            bounds = (min_vx[i], max_ax[i], turning_radius[i])
+            speed, turn = _turn_car(error, turn, speed, sine, cosine, seen, radius[i], bounds, twist[i, 0], dt)
+        elif cost.shape[1] > 0 and speed > ZERO:
+            reach = speed * dt + HALF * speed * speed / max_ax[i]
             room = room_ahead(*seen, cosine, sine, radius[i], reach, _LETHAL)
             sine, cosine = sincos(pose[i, 2] + HALF * turn * dt)
             room = min(room, room_ahead(*seen, cosine, sine, radius[i], reach, _LETHAL))
@@ -126,15 +222,20 @@ def _drive(velocity, pose, radius, limits, touched, window, gain, dt, out, first
 def velocity_to_twist(velocity: Floats, observation: Observation, gain: float | None) -> Floats:
     """Turn wanted velocities into twists within the limits of the robots.
 
-    A holonomic robot moves at once in the wanted direction, without turning; a velocity beyond its limits is scaled down as a
-    whole, so that it does not point off the path. Any other robot (and a holonomic one that cannot reverse) turns with
-    omega = gain * err, where err is the angle from its heading to the wanted velocity. It turns no faster than it can stop turning
-    after err, drives with |v| max(0, cos err), and stands below 1 mm/s. A robot with a turning radius does not turn in place: it
-    drives with at least 0.3 |v| and as tight a curve as it can; where the wanted velocity grows from the robot's own, as in force
-    models, that can leave it all but standing. One that somebody or a wall touches, and that wants to go back, goes straight back.
+    A holonomic robot moves at once in the wanted direction; a velocity beyond its limits is scaled down as a whole, so that it does
+    not point off the path. It turns only to a direction in which it is slower than ahead.
 
-    A robot that turns in place comes about late, and until then it drives where nobody wanted it to: where the planner has a local
-    costmap, it goes no faster than lets it stop before a wall ahead of it.
+    Any other robot (and a holonomic one that cannot reverse) turns with omega = gain * err, where err is the angle from its heading
+    to the wanted velocity. It turns no faster than it can stop turning after err, drives with |v| max(0, cos err), and stands below
+    1 mm/s.
+
+    A robot with a turning radius does not turn in place: it drives with at least 0.3 |v| and as tight a curve as it can; where the
+    wanted velocity grows from the robot's own, as in force models, that can leave it all but standing. One that somebody or a wall
+    touches, and that wants to go back, goes straight back, as far as there is room.
+
+    If the planner has a local costmap, a robot goes no faster than lets it stop before a wall ahead of it, because it moves in
+    another direction until it has the wanted velocity. A robot with a turning radius that has no room to turn backs up, steered the
+    other way, until it has its turning radius of room ahead.
 
     Args:
         velocity: (N, 2) m/s, map frame.
@@ -146,9 +247,10 @@ def velocity_to_twist(velocity: Floats, observation: Observation, gain: float | 
     """
     out = np.zeros((len(velocity), 3), np.float32)
     m = observation.limits
-    bounds = (m.holonomic, m.min_vx, m.max_vx, m.max_vy, m.max_ax, m.max_omega, m.max_alpha, m.turning_radius)
+    bounds = (m.holonomic, m.min_vx, m.max_vx, m.max_vy, m.max_ax, m.max_ay, m.max_omega, m.max_alpha, m.turning_radius)
     slow = np.float32(1.0 / observation.dt if gain is None else min(gain, 1.0 / observation.dt))
-    given = (frozen(velocity), frozen(observation.pose), frozen(observation.radius), tuple(frozen(bound) for bound in bounds))
+    robot = (frozen(observation.pose), frozen(observation.twist), frozen(observation.radius))
+    given = (frozen(velocity), *robot, tuple(frozen(bound) for bound in bounds))
     window = window_of(observation.costmap, len(velocity))
     _drive(*given, frozen(_touched(observation)), window, slow, np.float32(observation.dt), out, 0, len(velocity))
     return out

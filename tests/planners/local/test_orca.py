@@ -31,8 +31,9 @@ def observation(pose, goal, twist=None, holonomic=True, max_vx=1.0, path=None, p
     rows = len(pose)
     full = np.ones(rows, F)
     goal = np.column_stack([np.asarray(goal, F), np.zeros(rows, F)])
+    gain = full * F(1e6 if holonomic else 1.0)  # CrowdNav's robot has any velocity at once
     limits = Limits(
-        np.full(rows, holonomic), -full * F(max_vx), full * F(max_vx), full * F(max_vx), full * F(1.5), full, full, full, 0 * full
+        np.full(rows, holonomic), -full * F(max_vx), full * F(max_vx), full * F(max_vx), full * F(1.5), gain, gain, full, 0 * full
     )
     if path is not None:
         path = np.asarray(path, F)
@@ -179,7 +180,7 @@ def test_a_holonomic_robot_is_not_asked_for_more_than_it_can_and_keeps_the_direc
     o = observation([[0.0, 0.0, 0.0], [0.0, 0.0, 0.0]], [[0.5, -5.0], [-5.0, 1.0]])
     o = dataclasses.replace(o, limits=dataclasses.replace(o.limits, max_vy=np.full(2, 0.4, F), min_vx=np.full(2, -0.2, F)))
     twist = OrcaPlanner(follow_path=False).act(o, {}).twists
-    assert twist == pytest.approx(np.array([[0.04, -0.4, 0.0], [-0.2, 0.04, 0.0]]), abs=1e-4)
+    assert twist[:, :2] == pytest.approx(np.array([[0.04, -0.4], [-0.2, 0.04]]), abs=1e-4)
 
 
 def test_at_the_goal_it_stands_still():
@@ -294,6 +295,35 @@ def test_the_edges_of_walls_are_the_segments_of_rvo2(rng):
     free = np.hypot(*(to_world(np.ones((rows, 1)) * [1.0, 0.0], angle) - theirs).T)
     assert np.count_nonzero(free > 0.1) > 60
     assert np.mean(error < 1e-4) > 0.95
+
+
+def test_a_wall_ahead_counts_however_much_wall_is_nearer():
+    """A block of 1.3 x 4 m lies on the left, with more cells than any number that would be enough for thin walls."""
+    cell, cells = 0.05, 80
+    cost = np.zeros((2, cells, cells), np.uint8)
+    cost[:, :, 76] = 254  # 1.8 m ahead
+    cost[0, 52:78] = 254  # from 0.6 to 1.9 m to the left
+    cost[1, [52, 77]] = 254  # its surface alone
+    o = observation(np.zeros((2, 3)), [[9.0, 0.0]] * 2, np.zeros((2, 3)), max_vx=2.0)
+    seen = dataclasses.replace(o, costmap=Costmap(cost, np.full((2, 2), -2.0, F), cell))
+    wanted = OrcaPlanner(follow_path=False, wall_horizon=2.5).act(seen, {}).twists
+    room = 76.5 * cell - 2.0 - 0.31 - 0.5 * np.sqrt(2.0) * cell
+    assert wanted[0] == pytest.approx([room / 2.5, 0.0, 0.0], abs=0.03)
+    assert (wanted[0] == wanted[1]).all()
+
+
+def test_a_car_is_the_disc_about_its_outline_and_fits_where_that_fits():
+    """The disc about its base is nearly as wide as the passage, 0.8 m; the disc about its outline has 0.15 m left on each side."""
+    corners = np.array([[[0.36, 0.1], [-0.1, 0.1], [-0.1, -0.1], [0.36, -0.1]]], F)
+    o = observation([[0.0, 0.0, 0.0]], [[5.0, 0.0]], [[0.5, 0.0, 0.0]], holonomic=False)
+    o = dataclasses.replace(o, radius=np.array([0.38], F), limits=dataclasses.replace(o.limits, turning_radius=np.array([0.4], F)))
+    passage = [[0.3, -6.0, 0.3, -0.4], [0.3, 0.4, 0.3, 6.0], [0.3, 0.4, 1.5, 0.4], [0.3, -0.4, 1.5, -0.4]]
+    planner = OrcaPlanner(follow_path=False)
+    fits, does_not = (
+        planner.act(beside(dataclasses.replace(o, footprint=outline), np.array(passage), cell=0.03, cells=130), {}).twists[0, 0]
+        for outline in (corners, np.zeros((1, 0, 2), F))
+    )
+    assert does_not < 0.2 and fits > 0.7
 
 
 def test_a_factor_of_the_radii_is_that_of_everybodys(rng):

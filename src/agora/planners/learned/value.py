@@ -14,7 +14,7 @@ from agora.core.path import point_ahead
 from agora.core.recording import Reason
 from agora.core.scalar import HALF, ONE, ZERO
 from agora.core.state import Array, Bools, Floats, frozen
-from agora.costmap.walls import nearest_walls, room, window_of
+from agora.costmap.walls import room, walls_about, window_of
 from agora.costmap.window import Window
 from agora.errors import InputError
 from agora.interfaces import Answer, Declaration, Memory, Observation
@@ -26,7 +26,7 @@ from agora.policies.policy import Policy, load_policy
 from agora.policies.weights import weights_file
 from agora.ranges import Duration, Length, Positive, TopSpeed, check_fields
 
-_WALLS, _QUARTERS = 24, 4
+_QUARTERS = 4
 _TINY = np.float32(1e-6)
 
 
@@ -171,11 +171,11 @@ def _aim(route, robot, window, lookahead, goal, first, last):
     pose, radius = robot
     cost, origin, resolution = window
     keys = np.empty(room(max(cost.shape[1], cost.shape[2])), np.int64)
-    nearest, points = np.empty(_WALLS, np.int64), np.empty((_WALLS, 2), np.float32)
+    points = np.empty((keys.size, 2), np.float32)
     for n in range(first, last):
         keep, x, y = radius[n] + HALF * resolution, pose[n, 0], pose[n, 1]
         seen = (cost[n], origin[n, 0], origin[n, 1], resolution, x, y)
-        count = nearest_walls(*seen, keep + lookahead, keys, nearest, points)
+        count = walls_about(*seen, keep + lookahead, keys, points)
         for quarter in range(_QUARTERS, 0, -1):
             leads, tx, ty, _ = point_ahead(path[n], path_count[n], x, y, lookahead * np.float32(quarter) / np.float32(_QUARTERS))
             if not leads:
@@ -194,7 +194,7 @@ def _leave_open(velocities, robot, window, horizon, out, first, last):
     pose, goal, radius, speed = robot
     cost, origin, resolution = window
     keys = np.empty(room(max(cost.shape[1], cost.shape[2])), np.int64)
-    nearest, points = np.empty(_WALLS, np.int64), np.empty((_WALLS, 2), np.float32)
+    points = np.empty((keys.size, 2), np.float32)
     for n in range(first, last):
         keep = radius[n] + HALF * resolution
         gx, gy = goal[n, 0] - pose[n, 0], goal[n, 1] - pose[n, 1]
@@ -204,7 +204,7 @@ def _leave_open(velocities, robot, window, horizon, out, first, last):
         ex, ey = gx / distance, gy / distance
         reach = keep + speed[n] * horizon
         at = (origin[n, 0], origin[n, 1], resolution, pose[n, 0], pose[n, 1])
-        count = nearest_walls(cost[n], *at, reach, keys, nearest, points)
+        count = walls_about(cost[n], *at, reach, keys, points)
         for a in range(len(velocities)):
             along, across = velocities[a, 0] * speed[n] * horizon, velocities[a, 1] * speed[n] * horizon
             dx, dy = ex * along - ey * across, ey * along + ex * across

@@ -35,9 +35,8 @@ Where it differs:
   comes between its end and the robot. Where the task asks for no heading, the path's last direction is wanted.
 - Car-like robots are commanded by their curvature; holonomic ones have a third command, sideways.
 - A robot that touches a wall stops. None may come deeper into a disc than it is, so that one that somebody touches can leave.
-
-Narrow places: `waffle` and sometimes `burger`, which drive 0.2 m/s, do not come round the end of a wall: with the quadratic form
-they stand beside it, where their local goal is behind it.
+- If nothing near moves, steps in which a plan waits before it moves are left out. The first command changes by what a control
+  period allows, later ones by what a step allows. So a robot beside a corner plans to wait for a sharper turn, at each call anew.
 
 Not here: several plans side by side, other footprints, weights that are full matrices, terminal sets.
 """
@@ -344,8 +343,9 @@ class Mpc:
         recall["goal"][row] = in_map(goal, robot.pose)
         plan, converged = self._solved(o.dt, robot, route, goal, things, old)
         checked = o.dt, self.collision_check_no_poses
-        if converged and is_free(o.costmap, row, robot, plan, things, *checked):
-            return plan, Reason.NONE
+        for made in (plan.begun(_CREEPS), plan) if things.still.all() else (plan,):
+            if converged and is_free(o.costmap, row, robot, made, things, *checked):
+                return made, Reason.NONE
         reason = Reason.BLOCKED if converged else Reason.NOT_CONVERGED
         if old is not None and is_free(o.costmap, row, robot, old, things, *checked):
             return old, Reason.NONE if converged else reason

@@ -13,7 +13,7 @@ from agora.planners.local.mpc_plan import Plan
 from agora.planners.local.mpc_robot import Robot
 from agora.planners.local.mpc_scene import Things, gap, in_map, on_wall
 
-_STANDS, _LEAST = 1e-3, 1e-3  # m
+_LEAST = 1e-3  # m
 _FINE, _TURN = 0.05, 0.1  # m, rad
 _START = np.zeros((1, 3))
 _NOW = np.zeros(1)
@@ -43,7 +43,7 @@ def kept(costmap: Costmap, row: int, robot: Robot, route: Array, ends: bool, thi
     headings = np.arctan2(steps[:, 1], steps[:, 0])
     poses = np.column_stack((route, np.append(headings, headings[-1])))
     hit = on_wall(costmap, row, in_map(poses, robot.pose), _MIDDLE)
-    stand = np.append(np.ones(points, np.bool_), np.ptp(things.places, axis=1).max(axis=1, initial=0.0) < _STANDS)
+    stand = np.append(np.ones(points, np.bool_), things.still)
     near = (gap(poses, things.at(_NOW)[0], robot.body) - things.radius)[:, stand]
     if straight and not hit.any():
         lines = _SHARES[:, None, None] * route

@@ -52,6 +52,11 @@ class Plan(NamedTuple):
             return self.resized(n + 1)
         return self.resized(n - 1) if self.dt < dt * (1.0 - ratio) and n > least else self
 
+    def begun(self, least: float) -> Plan:
+        """The plan without the steps at its beginning whose commands are below ``least``; the robot stands at its end instead."""
+        moves: Array = np.abs(self.commands).max(axis=1) >= least
+        return self.sampled(self.dt * int(np.argmax(moves)), len(self.commands), self.dt) if moves.any() and not moves[0] else self
+
     def like(self, other: Plan) -> bool:
         """Return whether another plan has as many steps and is the same to 1 cm, 0.01 rad and 1 %."""
         if len(self.commands) != len(other.commands):

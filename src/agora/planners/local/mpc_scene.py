@@ -25,6 +25,7 @@ SPACING = 0.1
 """Distance of the points of a local path, m."""
 
 _APART = 0.15  # m
+_STANDS = 1e-3  # m
 _REACHED = 0.05  # m2
 _LOOK = 0.3  # m
 _TINY = 1e-9
@@ -65,6 +66,12 @@ class Things(NamedTuple):
     def discs(self) -> Things:
         """The discs alone."""
         return Things(np.zeros((0, 2)), self.places, self.radius[len(self.walls) :])
+
+    @property
+    def still(self) -> Array:
+        """Return which discs (M,) stay where they are."""
+        stays: Array = np.ptp(self.places, axis=1).max(axis=1, initial=0.0) < _STANDS
+        return stays
 
     def at(self, times: Array) -> tuple[Array, Array]:
         """Return the places (K, P + M, 2) at times (K,), and the velocities there; after the last moment all go on as they do."""

@@ -4,7 +4,7 @@ van den Berg, Guy, Lin, Manocha, "Reciprocal n-body collision avoidance", ISRR 2
 (Chen, Liu, Kreiss, Alahi, "Crowd-robot interaction", ICRA 2019).
 
 Walls are what the local costmap holds as lethal. The robot makes the whole change for their half-planes, and these never give way,
-as those of obstacles in the authors' RVO2 library. The nearest cells are standing discs, or the straight edges of all cells are
+as those of obstacles in the authors' RVO2 library. The cells are standing discs, or the straight edges of all cells are
 obstacles of two vertices, as in SocNavBench's ORCA (CMU-TBD/SocNavBench-baselines 3ac5b7d5, ``RVO2/RVO2.cpp``).
 
 With a ``tracking_error`` it is NH-ORCA for robots that turn on the spot and drive forwards (`agora.planners.local.orca_tracking`):
@@ -16,9 +16,9 @@ Of 120 `tiago` that change places on circles of twenty, from headings that are a
 Where all look to the middle and start alike, grown discs block each other for longer: in the suite `rlca` none of 3750 robots of
 `nh_orca` touches another and 72 % arrive in time; of `orca` 293 touch and 89 % arrive.
 
-Narrow places: a robot is the disc about its outline, which is 0.96 m wide for `f1tenth` and does not fit through a door of 0.9 m.
-A car comes round late, since it is asked for velocities that it cannot turn to. A robot that needs more than a metre to stop, as
-`rto` does at 2.8 m/s with 2.5 m/s2, is asked for velocities that it cannot have yet, and may touch a wall's end.
+Narrow places: a robot is the disc about the middle of its outline, which is 0.66 m wide for `f1tenth`; about its base it is 0.96 m.
+ORCA asks for velocities that a robot may not have at once: a car has to turn to them, and `rto` needs 1.5 m to stop from 2.8 m/s.
+So `agora.planners.steering` lets robots brake before walls, and cars back up.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ from agora.core.recording import Reason
 from agora.core.scalar import HALF, ONE, ZERO, sincos
 from agora.core.state import PADDING, Bools, Floats, frozen
 from agora.costmap.edges import most_edges, nearest_edges
-from agora.costmap.walls import nearest_walls, room, window_of
+from agora.costmap.walls import room, walls_about, window_of
 from agora.costmap.window import Window
 from agora.errors import InputError
 from agora.interfaces import Answer, Declaration, Memory, Observation, Span, Tracks
+from agora.planners.disc import about_outline
 from agora.planners.limits import own
 from agora.planners.local.orca_tracking import SIDES, track, trackable_lines, trackers
 from agora.planners.steering import CORNER, velocity_to_twist
 from agora.ranges import Count, Distance, Duration, Length, Period, Positive, Size, TopSpeed, check_fields
 
-_WALLS = 96
 _ALONG = np.float32(0.9)
 _LEAST = np.float32(0.1)  # of the tracking error, kept where there is no room for it
 _STILL, _AT_GOAL = 1e-3, 0.01  # m/s or rad/s, and m
@@ -99,8 +99,8 @@ class OrcaPlanner:
         max_neighbours: number of the nearest that are avoided.
         horizon: time for which others are avoided, s.
         wall_horizon: time for which walls are avoided, s (CrowdNav and SocNavBench 5); 0 leaves walls to the path.
-        walls: way of avoiding lethal cells of the costmap: "discs", the nearest of them as discs; "edges", all of them by their
-            straight edges, as SocNavBench does it. Edges are exact where the window has the map's resolution.
+        walls: way of avoiding lethal cells of the costmap: "discs", one of every 3 x 3 as a disc; "edges", all of them by their
+            straight edges, as SocNavBench does it. Edges are exact if the window has the map's resolution.
         window: local costmap, for walls.
         radius_factor: every radius is multiplied by it (SocNavBench 1.05).
         padding: length added to every radius then, m (CrowdNav 0.01).
@@ -179,12 +179,12 @@ class OrcaPlanner:
         path, path_count = o.path, o.path_count
         if path is None or path_count is None or not self.follow_path:
             path, path_count = np.zeros((rows, 1, 2), np.float32), np.zeros(rows, np.int32)
-        wanted = np.zeros((rows, 2), np.float32)
+        wanted, disc = np.zeros((rows, 2), np.float32), about_outline(o)
         robot = (
-            frozen(o.pose),
-            frozen(o.twist),
+            frozen(disc.pose),
+            frozen(disc.twist),
             frozen(o.goal),
-            frozen(o.radius),
+            frozen(disc.radius),
             frozen(o.limits.max_vx),
             frozen(o.limits.max_omega),
         )
@@ -193,8 +193,9 @@ class OrcaPlanner:
         if self.differenced and pedestrians is not None:
             pedestrians, kept = _differenced(pedestrians, memory, np.float32(o.dt))
         others = (_discs(pedestrians, rows), _discs(o.robots, rows))
-        _act(parameters, robot, (frozen(path), frozen(path_count)), *others, window_of(o.costmap, rows), wanted, 0, rows)
-        twists = velocity_to_twist(wanted, o, self.turn_gain)
+        route = (frozen(path), frozen(path_count), frozen(o.pose))
+        _act(parameters, robot, route, *others, window_of(o.costmap, rows), wanted, 0, rows)
+        twists = velocity_to_twist(wanted, disc, self.turn_gain)
         if self.tracking_error > 0.0:
             track(wanted, o, self.turning_time, twists)
         ends = np.where((path_count > 0)[:, None], path[np.arange(rows), np.maximum(path_count - 1, 0)], o.goal[:, :2])
@@ -237,31 +238,40 @@ def _near(keys, found, position, present, x, y, view, begin):
 
 
 @hidden
-def _wall_lines(lines, points, count, vx, vy, keep, inverse, wall):
+def _wall_lines(lines, keys, points, count, nearest, vx, vy, keep, inverse, wall):
     """Write the half-planes of walls, the nearest first; returns how many. One that the lines so far cover asks for nothing, and
     one that touches the robot for nothing but not to come nearer, as in RVO2.
 
     A point of a straight wall is covered by the half-plane of the nearest one where that lies along the wall, as RVO2 has it of
     segments. Both are known to ``wall``, half a cell, which tilts that half-plane: the farther a point is, the farther it may stand
     out. A half-plane that lets the robot slide past the nearest point lies across the wall, and nothing may stand out of it.
+
+    Points come in any order. Those that a line covers are dropped as soon as it is written, so all within reach count.
     """
-    made, near = np.int64(0), ONE  # for Numba 0 is a type of its own, compiled once more
-    for n in range(count):
-        px, py = points[n, 0], points[n, 1]
+    made = np.int64(0)
+    if count == 0:
+        return made
+    first_x, first_y = points[nearest, 0], points[nearest, 1]
+    near = max(math.sqrt(first_x * first_x + first_y * first_y), wall)
+    while count > 0:
+        px, py = points[nearest, 0], points[nearest, 1]
         away = math.sqrt(px * px + py * py)
-        near = max(away, wall) if n == 0 else near
-        covered, slack = False, wall * (ONE + away / near)
-        for j in range(made):
-            facing = lines[j, 3] * points[0, 0] - lines[j, 2] * points[0, 1] >= _ALONG * near
-            least = (keep - slack if facing else keep) * inverse
-            covered = covered or violation(lines, j, inverse * px, inverse * py) >= least
-        if covered:
-            continue
         if away <= keep:
             scale = ONE / max(away, wall)
             lines[made, 0], lines[made, 1], lines[made, 2], lines[made, 3] = ZERO, ZERO, -py * scale, px * scale
         else:
             disc_line(lines, made, px, py, vx, vy, vx, vy, keep, inverse, inverse, ONE)
+        facing = lines[made, 3] * first_x - lines[made, 2] * first_y >= _ALONG * near
+        left, next_ = np.int64(0), np.int64(0)
+        for k in range(count):
+            px, py = points[k, 0], points[k, 1]
+            slack = wall * (ONE + math.sqrt(px * px + py * py) / near) if facing else ZERO
+            if k == nearest or violation(lines, made, inverse * px, inverse * py) >= (keep - slack) * inverse:
+                continue
+            keys[left], points[left, 0], points[left, 1] = keys[k], px, py
+            next_ = left if keys[left] < keys[next_] else next_
+            left += 1
+        count, nearest = left, next_
         made += 1
     return made
 
@@ -293,10 +303,14 @@ def _about(lines, cost, at, edged, own_radius, error, top_speed, vx, vy, wall_ho
             error = min(error, max(math.sqrt(x * x + y * y) - own_radius, ZERO))
         return _edge_lines(lines, found, order, count, vx, vy, own_radius + error, inverse), error
     keep = own_radius + CORNER * wall
-    count = nearest_walls(cost, *at, keep + error + top_speed * wall_horizon, keys, order, found)
+    count, nearest = walls_about(cost, *at, keep + error + top_speed * wall_horizon, keys, found), np.int64(0)
+    for k in range(count):
+        nearest = k if keys[k] < keys[nearest] else nearest
     if count > 0 and error > ZERO:
-        error = min(error, max(math.sqrt(found[0, 0] * found[0, 0] + found[0, 1] * found[0, 1]) - keep, ZERO))
-    return _wall_lines(lines, found, count, vx, vy, keep + error, inverse, wall), error
+        error = min(
+            error, max(math.sqrt(found[nearest, 0] * found[nearest, 0] + found[nearest, 1] * found[nearest, 1]) - keep, ZERO)
+        )
+    return _wall_lines(lines, keys, found, count, nearest, vx, vy, keep + error, inverse, wall), error
 
 
 @lean_inlined
@@ -319,14 +333,14 @@ def _room_for(error, nearest, kept, own_radius, factor, padding, x, y, row, pede
 def _act(p, robot, route, pedestrians, robots, window, wanted, first, last):
     """Wanted velocities of rows first..last-1."""
     pose, twist, goal, radius, max_vx, max_omega = robot
-    path, path_count = route
+    path, path_count, base = route
     cost, origin, resolution = window
     most, factor, padding = p.max_neighbours, p.radius_factor, p.padding
     inverse_horizon, inverse_dt = ONE / p.horizon, ONE / p.dt
     cells = max(cost.shape[1], cost.shape[2])
-    walls = (most_edges(cells) if p.edges else _WALLS) if cells > 0 else 0
+    walls = (most_edges(cells) if p.edges else room(cells)) if cells > 0 else 0
     slots = pedestrians[3].shape[1]
-    keys, nearest = np.empty(max(slots + robots[3].shape[1] + PADDING, room(cells), walls), np.int64), np.empty(most, np.int64)
+    keys, nearest = np.empty(max(slots + robots[3].shape[1] + PADDING, walls), np.int64), np.empty(most, np.int64)
     scratch = (keys, np.empty(walls, np.int64), np.empty((walls, 4), np.float32))
     lines, spare = np.empty((walls + SIDES + most, 4), np.float32), np.empty((walls + SIDES + most, 4), np.float32)
     for row in range(first, last):
@@ -334,11 +348,12 @@ def _act(p, robot, route, pedestrians, robots, window, wanted, first, last):
         sine, cosine = sincos(pose[row, 2])
         vx, vy = twist[row, 0] * cosine - twist[row, 1] * sine, twist[row, 0] * sine + twist[row, 1] * cosine
         speed = p.preferred_speed[row]
-        leads, tx, ty, _ = point_ahead(path[row], path_count[row], x, y, p.lookahead)
+        bx, by = base[row, 0], base[row, 1]
+        leads, tx, ty, _ = point_ahead(path[row], path_count[row], bx, by, p.lookahead)
         if leads:
-            tx, ty = towards(tx - x, ty - y, speed, ZERO)
+            tx, ty = towards(tx - bx, ty - by, speed, ZERO)
         else:
-            tx, ty = towards(goal[row, 0] - x, goal[row, 1] - y, speed, p.settle)
+            tx, ty = towards(goal[row, 0] - bx, goal[row, 1] - by, speed, p.settle)
         none = np.int64(0)
         found = _near(keys, none, pedestrians[0][row], pedestrians[3][row], x, y, p.neighbour_distance, none)
         found = _near(keys, found, robots[0][row], robots[3][row], x, y, p.neighbour_distance, slots)

@@ -1,0 +1,34 @@
+"""The disc about a robot's outline, for planners that drive discs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from agora.interfaces import Observation
+
+
+def about_outline(observation: Observation) -> Observation:
+    """Return the observation with the disc about the middle of each robot's outline in place of the disc about its base.
+
+    The base of a car is the middle of its rear axle, so the disc about its base is half as wide again. Pose, twist and radius
+    become those of the middle. Goal, path, outline and windows stay as they are. A robot whose outline has its middle at the base
+    keeps its disc.
+    """
+    o = observation
+    if not o.footprint.shape[1]:
+        return o
+    middle = 0.5 * (o.footprint.min(axis=1) + o.footprint.max(axis=1))
+    aside = middle.any(axis=1)
+    if not aside.any():
+        return o
+    pose, twist = o.pose.copy(), o.twist.copy()
+    c, s = np.cos(pose[:, 2]), np.sin(pose[:, 2])
+    pose[:, 0] += c * middle[:, 0] - s * middle[:, 1]
+    pose[:, 1] += s * middle[:, 0] + c * middle[:, 1]
+    twist[:, 0] -= twist[:, 2] * middle[:, 1]
+    twist[:, 1] += twist[:, 2] * middle[:, 0]
+    corners = o.footprint - middle[:, None]
+    radius = np.where(aside, np.hypot(corners[..., 0], corners[..., 1]).max(axis=1), o.radius)
+    return replace(o, pose=pose, twist=twist, radius=radius.astype(np.float32))
