@@ -36,6 +36,7 @@ from agora.benchmark.inputs import difference, inputs, named_file
 from agora.benchmark.kept import recordings
 from agora.benchmark.packages import packages
 from agora.benchmark.redrive import Drive, write_drives
+from agora.benchmark.rows import UNMEASURED
 from agora.benchmark.run_folder import RunFolder
 from agora.benchmark.statistics import Row
 from agora.config import dump, plain
@@ -104,7 +105,7 @@ def submit(
             raise ResultsError(f"{place}: is there already; move it away, or choose another name")
     stages = list(run.record.planned or {})
     effects = {metric.name for metric in metrics() if metric.group == "effect"}
-    others = {metric.name for metric in metrics()} - {metric.name for metric in metrics(own=True)}
+    others = {UNMEASURED} | {metric.name for metric in metrics()} - {metric.name for metric in metrics(own=True)}
     for label, place in places.items():
         every_row = [row for row in found.rows if row["planner"] == label]
         mine = [{k: None if k in effects else v for k, v in row.items() if k not in others} for row in every_row]
