@@ -41,6 +41,7 @@ from agora.benchmark.run_folder import RunFolder
 from agora.benchmark.statistics import Row
 from agora.config import dump, plain
 from agora.errors import InputError, ResultsError, UnknownNameError
+from agora.files import write_whole
 from agora.metrics.registered import metrics
 from agora.planners.presets import planner_of
 from agora.tasks.suite import Suite, load_suite, suite_names, with_seed
@@ -211,7 +212,7 @@ def _fill(made: _Made, folder: Path, words: Words, replays: int) -> None:
         author=words.author,
         description=words.description,
     )
-    (folder / ENTRY).write_text(dump(entry), encoding="utf-8")
+    write_whole(folder / ENTRY, dump(entry))
 
 
 def _timing(made: _Made) -> list[dict[str, Any]]:
