@@ -11,6 +11,7 @@ import pytest
 from tests.suites import results
 
 from agora.benchmark.account import account
+from agora.benchmark.machine import Machine
 from agora.benchmark.played import write_played
 from agora.benchmark.run_folder import RunFolder
 from agora.datasets.played import PlayedEpisode, PlayedRobot
@@ -28,7 +29,9 @@ EPISODES = [
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
     monkeypatch.setattr("agora.benchmark.played.metrics", lambda: [load("metrics", name) for name in FEW])
-    monkeypatch.setattr(os, "fsync", lambda file: None)  # which a kill does not need
+    monkeypatch.setattr("agora.benchmark.begun.check_imported", lambda: None)
+    here = Machine.here()
+    monkeypatch.setattr(Machine, "here", staticmethod(lambda: here))
 
 
 def killed_after(folder, writes):
@@ -51,12 +54,12 @@ def killed_after(folder, writes):
 
 def test_results_that_were_killed_at_any_moment_are_whole_after_the_same_call(tmp_path):
     write_played(tmp_path / "whole", EPISODES)
-    moment = 0
+    whole, moment = results(tmp_path / "whole", tmp_path), 0
     while killed_after(folder := tmp_path / str(moment), moment):
         assert not RunFolder.is_at(folder)
         rows = write_played(folder, EPISODES)
         assert [row["episode"] for row in rows] == [0, 1] and list(RunFolder.read(folder).interrupted()) == ["hall/walk/2/teb/0"]
-        assert results(folder, tmp_path) == results(tmp_path / "whole", tmp_path)
+        assert results(folder, tmp_path) == whole
         assert account(folder).problems() == [] and not list(folder.rglob("*.part"))
         moment += 1
     assert moment == 9  # three files of either episode, the map, the interrupted episodes, the record
