@@ -6,6 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+
 from tests.test_damaged_files import FORMATS
 
 TEXTS = {".yaml", ".yml", ".json", ".txt", ".xml", ".csv", ".ndjson", ".vsp", ".obsmat"}
