@@ -94,6 +94,6 @@ def test_a_trainer_that_goes_wrong_is_named_and_its_last_round_is_kept(tmp_path,
     with pytest.raises(error, match=r"^trainer wrong[: ]") as caught:
         list(train(training(does), tmp_path, 1))
     if does in ("raises", "exits", "interrupts", "closes"):
-        assert "(test_wrong_trainers.py, line " in str(caught.value)
+        assert "(test_run.py, line " in str(caught.value)
     assert steps_of(tmp_path / CHECKPOINT) == 1
     assert [point["steps"] for point in read_curve(tmp_path / CURVE)] == [1]
