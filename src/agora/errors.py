@@ -7,7 +7,8 @@ AgoraError
 │   └── PlacementError       nothing could be placed with the clearance asked for
 ├── PlannerError             a planner raised, or returned a twist that is not finite
 │   └── RefusedError         a planner that is a program says why it has no answer (`agora.wire.line`)
-├── FloatModeError           code of a user left another floating-point mode (`agora.core.float_mode`)
+├── ComponentError           a component raised, or returned an impossible value: names it, file and line (`agora.core.answers`)
+│   └── FloatModeError       its code left another floating-point mode (`agora.core.float_mode`)
 ├── ResultsError             the results folder cannot be written, or holds another run
 ├── DivergedError            a training came to numbers that are not finite
 ├── StoppedError             a run was stopped: says which part is kept and how to go on
@@ -21,12 +22,14 @@ from __future__ import annotations
 
 import difflib
 import traceback
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 
 __all__ = [
     "AgoraError",
+    "ComponentError",
     "DivergedError",
     "InputError",
     "PlacementError",
@@ -40,6 +43,7 @@ __all__ = [
 
 _LONGEST_NAME = 200  # letters
 _MOST_NAMES = 100
+_LONGEST_LINE = 100  # characters of a line of code that is shown
 
 
 class AgoraError(Exception):
@@ -68,6 +72,10 @@ class PlacementError(InputError):
 
 class PlannerError(AgoraError):
     """A planner raised, or returned a twist that is not finite."""
+
+
+class ComponentError(AgoraError):
+    """A component, such as a metric or a behaviour, raised, or returned an impossible value; the message names the component."""
 
 
 class ResultsError(AgoraError):
@@ -143,3 +151,23 @@ def placed(error: BaseException, *mine: str) -> str:
     frames = [one for one in traceback.extract_tb(error.__traceback__) if one.filename not in mine]
     own = [one for one in frames if "<frozen " not in one.filename and "importlib" not in one.filename]
     return in_words(error) + (f" ({own[-1].filename}, line {own[-1].lineno}, in {own[-1].name})" if own else "")
+
+
+def place(calls: Sequence[tuple[FrameType, int]]) -> str:
+    """Return file, line, function and text of a stranger's own code in a stack of calls, the outermost first.
+
+    Args:
+        calls: frames, and the number of the line in each.
+    """
+    where = traceback.StackSummary.extract(iter(calls))[_own([frame for frame, _ in calls])]
+    line = f": {where.line[:_LONGEST_LINE]}" if where.line else ""
+    path = Path(where.filename)
+    name = f"{path.parent.name}/{path.name}" if path.name == "__init__.py" else path.name
+    return f"{name}, line {where.lineno}, in {where.name}{line}".encode("utf-8", "replace").decode()
+
+
+def _own(frames: Sequence[FrameType]) -> int:
+    """The number of the last frame that is in the stranger's package: in the outermost that is not Agora's, if there is one."""
+    roots = [str(frame.f_globals.get("__name__", "")).partition(".")[0] for frame in frames]
+    own = next((root for root in roots if root != "agora"), "agora")
+    return max(number for number, root in enumerate(roots) if root == own)

@@ -35,10 +35,18 @@ def checkout() -> Path | None:
     return root if (root / "pyproject.toml").is_file() and not (_PACKAGE / "_share").is_dir() else None
 
 
+def home() -> Path:
+    """Return the user's home folder; for a user without one, as in many containers, a folder that does not exist."""
+    try:
+        return Path.home()
+    except RuntimeError:  # no HOME, and no such user on this machine
+        return Path("/nonexistent")
+
+
 def data_home() -> Path:
     """Return the folder of the user's data sets, worlds and robots; it may not exist yet."""
     named = os.environ.get("AGORA_DATA")
-    return Path(named).expanduser() if named else Path.home() / ".local" / "share" / "agora"
+    return Path(named).expanduser() if named else home() / ".local" / "share" / "agora"
 
 
 def names_in(kind: str, suffix: str = ".yaml") -> list[str]:

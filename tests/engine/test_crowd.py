@@ -121,7 +121,7 @@ def test_a_compiled_model_whose_answer_is_not_finite_is_named_with_the_pedestria
 
 
 @pytest.mark.parametrize("output", ["velocity", "acceleration"])
-@pytest.mark.parametrize("answer", [1e7, -1e30])
+@pytest.mark.parametrize("answer", [1e7, -9e7])
 def test_an_answer_beyond_anything_a_body_can_do_is_refused_like_one_that_is_not_finite(output, answer):
     """Such numbers were clipped to the largest speed, or to nothing if their square is infinite."""
 

@@ -12,7 +12,7 @@ from tests.starts import DISC, people, plane, start
 
 from agora.core.recording import Outcome
 from agora.engine.engine import Engine
-from agora.errors import InputError
+from agora.errors import ComponentError, InputError
 from agora.interfaces import CrowdDeclaration
 from agora.maps.grid import Map
 from agora.pedestrians.helbing import Helbing
@@ -262,7 +262,7 @@ def test_a_crowd_model_that_answers_nonsense_is_named():
         def compute(self, scene):
             return np.full(scene.position.shape, np.nan)
 
-    with pytest.raises(InputError, match="Wrong returned values that are not finite"):
+    with pytest.raises(ComponentError, match="crowd model Wrong returned an answer with nan; expected finite numbers"):
         drive(engine([start(crowd=people([[0, 2.0]], [[[0, 2.0]]]))], crowd=Wrong()), 1)
 
 

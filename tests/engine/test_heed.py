@@ -9,7 +9,7 @@ import pytest
 from tests.engines import engine
 from tests.starts import people, start
 
-from agora.errors import InputError
+from agora.errors import ComponentError
 from agora.pedestrians.waypoint import Waypoint
 
 WAYS = [[[5.0, 0.0], [0.0, 0.0]], [[-5.0, 0.0], [2.0, 2.0]]]
@@ -62,16 +62,17 @@ def stepped(name, value, steps=3):
         ("waypoints.count", 9, "0, 9, 0, 0.3"),
         ("waypoints.tolerance", np.nan, "0, 2, 0, nan"),
         ("minds.state", 99, r"type, reaction and state 0, 0, 99; expected numbers below \d+"),
+        ("pedestrians.heading", np.nan, "the heading nan rad; expected a finite number"),
     ],
 )
 def test_what_nobody_can_do_is_an_error_that_names_behaviour_and_pedestrian(name, value, message):
-    with pytest.raises(InputError, match=f"^behaviour Writes gives pedestrian 12 .*{message}"):
+    with pytest.raises(ComponentError, match=f"^behaviour Writes gives pedestrian 12 .*{message}"):
         stepped(name, value)
 
 
 @pytest.mark.parametrize("name", ["robots.x", "pedestrians.x", "pedestrians.active", "traits.id", "waypoints.list_x", "commands"])
 def test_what_is_not_its_own_cannot_be_written_to(name):
-    with pytest.raises((ValueError, AttributeError), match="read-only|no attribute"):
+    with pytest.raises(ComponentError, match="^behaviour Writes: .*(read-only|no attribute)"):
         stepped(name, 3.0)
 
 
@@ -80,3 +81,41 @@ def test_what_is_its_own_can():
     assert stepped("traits.group", 4.0).traits.group[0, 1] == 4
     world = stepped("pedestrians.heading", 1.25, steps=1)
     assert world.generation(1 - world.now)[0].heading[0, 1] == 1.25
+
+
+@dataclass
+class Wrong(Writes):
+    """Raises, or returns something else, in one of its methods."""
+
+    name: str = ""
+    value: float = 0.0
+    where: str = ""
+    raised: type[BaseException] | None = None
+
+    def attach(self, world, every, sees):
+        return self.answers("attach", super().attach(world, every, sees))
+
+    def reset(self, world, start):
+        self.answers("reset", None)
+
+    def think(self, generation):
+        return self.answers("think", lambda first, last: self.answers("decide", None))
+
+    def answers(self, where, right):
+        if where == self.where and self.raised is not None:
+            raise self.raised("on purpose")
+        return None if where == self.where else right
+
+
+@pytest.mark.parametrize("raised", [ValueError, SystemExit, GeneratorExit, StopIteration])
+@pytest.mark.parametrize("where", ["attach", "reset", "think", "decide"])
+def test_an_error_of_a_behaviour_names_it_and_the_line(where, raised):
+    crowd = people([[0.0, 0.0]], [[5.0, 0.0]])
+    with pytest.raises(ComponentError, match=rf"^behaviour Wrong: {raised.__name__}: on purpose \(test_heed.py, line \d+"):
+        engine([start(crowd=crowd)], crowd=Waypoint(), behaviours=(Wrong(where=where, raised=raised),)).step()
+
+
+@pytest.mark.parametrize("where", ["attach", "think"])
+def test_a_behaviour_that_returns_nothing_to_work_with_is_told(where):
+    with pytest.raises(ComponentError, match=f"^behaviour Wrong: {where} returned NoneType; expected"):
+        engine([start(crowd=people([[0.0, 0.0]], [[5.0, 0.0]]))], crowd=Waypoint(), behaviours=(Wrong(where=where),)).step()

@@ -6,9 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pytest
 from tests.starts import DISC, start
 
+from agora.engine.paths import path_for
 from agora.episode import Conditions, Episodes
+from agora.errors import ComponentError
 from agora.interfaces import Declaration
 from agora.maps.grid import Map
 
@@ -62,3 +65,40 @@ def test_the_paths_are_recorded_with_the_times_at_which_they_were_given_and_a_po
 def test_one_path_is_one_group_and_who_reads_none_has_none():
     assert np.unique(recorded(Ahead()).planned_path[:, 0]).tolist() == [0.0]
     assert recorded(Ahead(needs=())).planned_path is None
+
+
+@dataclass(frozen=True)
+class Answers:
+    """Returns the same for every request, or raises it."""
+
+    answer: Any
+
+    def path(self, request: Any) -> Any:
+        if isinstance(self.answer, BaseException):
+            raise self.answer
+        return self.answer
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (SystemExit("on purpose"), ": SystemExit: on purpose (test_paths.py, line "),
+        (GeneratorExit(), ": GeneratorExit (test_paths.py, line "),
+        (np.full((4, 2), np.nan), " returned a path with nan"),
+        (np.full((4, 3), 1e30), " returned a path with 1e+30"),
+        (np.ones((2, 5)), " returned a path as float64 of shape (2, 5)"),
+        (np.ones(4), " returned a path as float64 of shape (4,)"),
+        (np.ones((3, 2)) * 1j, " returned a path as complex128"),
+        ("north", " returned a path as <U5"),
+    ],
+)
+def test_an_answer_that_is_no_path_is_an_error_that_names_the_global_planner(answer, said):
+    with pytest.raises(ComponentError) as caught:
+        path_for(DISC, Answers(answer), Map.from_shapes(bounds=(-9.0, -8.0, 9.0, 8.0)), np.zeros(2), np.ones(2))
+    assert str(caught.value).startswith(f"global planner Answers{said}")
+
+
+@pytest.mark.parametrize("answer", [None, [[0, 0], [1, 1]], np.zeros((0, 2)), np.ones((2, 3), np.float32)])
+def test_points_poses_and_nothing_are_paths(answer):
+    found = path_for(DISC, Answers(answer), Map.from_shapes(bounds=(-9.0, -8.0, 9.0, 8.0)), np.zeros(2), np.ones(2))
+    assert found is None if answer is None else (found == np.asarray(answer)).all()

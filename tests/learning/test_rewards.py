@@ -11,8 +11,8 @@ from tests.engines import engine
 from tests.starts import people, start
 
 from agora.core.recording import Outcome
-from agora.errors import InputError
-from agora.learning.rewards import COLLISIONS, Clearances, Reward, Transition
+from agora.errors import ComponentError, InputError
+from agora.learning.rewards import COLLISIONS, Clearances, Reward, Transition, rewarded
 from agora.pedestrians.helbing import Helbing
 from agora.robots.model import RobotModel
 from agora.world.records import RUNNING
@@ -108,3 +108,40 @@ def test_clearances_in_a_crowd_are_those_of_finely_cut_steps(rng):
             gap = np.where(made.world.pedestrians.active, np.hypot(px - x, py - y) - 0.41, np.inf)
             nearest = np.minimum(nearest, gap.min(1))
         assert clearances.values[:, 0] == pytest.approx(nearest, abs=2e-5)
+
+
+@dataclasses.dataclass(frozen=True)
+class Says:
+    """Returns the same for every transition, or raises it."""
+
+    value: object
+    parts: object = dataclasses.field(default_factory=dict)
+    asks: tuple[str, ...] = ()
+
+    def __call__(self, given):
+        if isinstance(self.value, BaseException):
+            raise self.value
+        return self.value
+
+    def terms(self, given):
+        return self.parts
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        *(Says(value) for value in (None, 1.0, "much", np.zeros(2), np.zeros((1, 1)), np.array([1j]), np.array([None]))),
+        *(Says(np.array([number])) for number in (np.nan, np.inf, 1e30)),
+        *(Says(error("on purpose")) for error in (ValueError, SystemExit, GeneratorExit)),
+        *(Says(np.zeros(1), parts) for parts in (None, 3, {"a": "much"}, {"a": np.zeros(2)}, {"a": np.array([np.nan])})),
+    ],
+    ids=repr,
+)
+def test_an_impossible_reward_is_an_error_that_names_it_and_no_policy_learns_from_it(wrong):
+    with pytest.raises(ComponentError, match=r"^reward Says(: | returned )"):
+        rewarded(wrong, transition())
+
+
+def test_rewards_are_float32_whatever_type_of_number_they_are_given_in():
+    rewards, terms = rewarded(Says([2], {"a": np.array([1.0])}), transition())
+    assert rewards.dtype == np.float32 and rewards.tolist() == [2.0] and terms["a"].tolist() == [1.0]

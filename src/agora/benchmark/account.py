@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from agora.benchmark import store
+from agora.benchmark.rows import UNMEASURED
 from agora.benchmark.run_folder import RunFolder
 
 _MOST_RANGES = 6
@@ -27,6 +29,7 @@ class Account:
         foreign: number of rows of another run, by path.
         untimed: keys of rows that should have planning times and have none.
         unrecorded: keys of rows that should have a trajectory and have none.
+        unmeasured: number of rows in which a metric failed, by the error.
     """
 
     rows: Sequence[Mapping[str, Any]]
@@ -37,6 +40,7 @@ class Account:
     foreign: Mapping[Path, int]
     untimed: frozenset[str]
     unrecorded: frozenset[str]
+    unmeasured: Mapping[str, int]
 
     def problems(self) -> list[str]:
         """A sentence for each thing that is not as planned, but for interrupted episodes, which are listed with their reasons."""
@@ -55,6 +59,10 @@ class Account:
         if self.unrecorded:
             said.append(f"{len(self.unrecorded)} of {len(self.rows)} rows have lost their trajectories and cannot be replayed")
         return said
+
+    def failed_metrics(self) -> list[str]:
+        """A sentence for each error of a metric."""
+        return [f"{count} of {len(self.rows)} rows lack a metric: {error}" for error, count in self.unmeasured.items()]
 
 
 def _short(path: Path) -> str:
@@ -123,4 +131,5 @@ def account(folder: Path) -> Account:
         foreign,
         frozenset(keys - parts["timing"]),
         frozenset(row["key"] for row in rows if store.is_kept(row, keep) and row["key"] not in parts["trajectories"]),
+        Counter(str(row[UNMEASURED]) for row in rows if row.get(UNMEASURED)),
     )

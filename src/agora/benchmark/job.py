@@ -7,7 +7,6 @@ import hashlib
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agora.benchmark import store
@@ -22,7 +21,7 @@ from agora.core.stranger import Signalled, within
 from agora.datasets.played import PlayedRobot
 from agora.engine.undisturbed import undisturbed
 from agora.episode import WORLD, Conditions, Episodes
-from agora.errors import AgoraError, InputError, StoppedError, in_words
+from agora.errors import AgoraError, InputError, StoppedError, in_words, place
 from agora.interfaces import Done, Event, Finished, Metric, Progress, Watch
 from agora.metrics.registered import metrics
 from agora.perception.perception import Level, Perception
@@ -193,11 +192,9 @@ def _watched(measure: Metric, watch: Watch) -> Metric:
     def function(recording: Recording) -> float | None:
         watch.before(f"metric {measure.name}")
         try:
-            value = measure.function(recording)
+            return measure.function(recording)
         finally:
             watch.after()
-        float_mode.check(f"metric {measure.name}")
-        return value
 
     return replace(measure, function=function)
 
@@ -270,5 +267,5 @@ def compared(episodes: Episodes, conditions: Conditions, watch: Watch = _UNWATCH
 
 def _place(error: BaseException) -> str:
     """Return the place of an exception that is not Agora's own, in words; empty for others."""
-    frames = traceback.extract_tb(error.__traceback__)
-    return "" if isinstance(error, AgoraError) or not frames else f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})"
+    calls = list(traceback.walk_tb(error.__traceback__))
+    return "" if isinstance(error, AgoraError) or not calls else f" ({place(calls)})"

@@ -98,7 +98,7 @@ def report(folder: Path, found: Account | None = None) -> Path:
         "hardware": record.made_on and record.made_on.cpu,
         "trajectories": record.trajectories,
         "interrupted": [f"{key}: {reason}" for key, reason in found.interrupted.items()],
-        "problems": found.problems(),
+        "problems": found.problems() + found.failed_metrics(),
         "notes": [record.part] if record.part else [],
         "part": bool(record.whole),
         "incomplete": bool(found.missing),

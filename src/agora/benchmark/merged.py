@@ -134,7 +134,7 @@ def merged(folders: Sequence[Path], called: Sequence[str] = ()) -> Merged:
         _control(runs, labels),
         parameters,
         [*notes, *said, *more, *_machines(runs)],
-        [run.named(problem) for run in runs for problem in run.account.problems()],
+        [run.named(problem) for run in runs for problem in run.account.problems() + run.account.failed_metrics()],
         {run.named(key): reason for run in runs for key, reason in run.account.interrupted.items()},
         any(run.account.missing for run in runs),
         {run.name: run.record for run in runs},

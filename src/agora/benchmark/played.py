@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import logging
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -19,6 +20,7 @@ from agora.benchmark.run_folder import RunFolder
 from agora.config import plain
 from agora.datasets.played import PlayedEpisode, PlayedRobot
 from agora.errors import InputError, ResultsError
+from agora.files import write_whole
 from agora.interfaces import Metric
 from agora.maps.exact import write_exact
 from agora.maps.grid import Map
@@ -33,7 +35,8 @@ def write_played(folder: Path, episodes: Sequence[PlayedEpisode]) -> list[dict[s
     Of several that are one episode under one planner the last that ended counts; what has no end is listed as interrupted.
 
     Args:
-        folder: folder of the results, made here; it must hold no run.
+        folder: folder of the results, made here; it must hold no run, but may hold results of these episodes that a killed
+            process left.
         episodes: episodes, at least one.
 
     Raises:
@@ -44,16 +47,19 @@ def write_played(folder: Path, episodes: Sequence[PlayedEpisode]) -> list[dict[s
         raise InputError(f"expected episodes of one suite, got {', '.join(suites) or 'none'}; choose them one suite at a time")
     check_space(folder, len(episodes))
     with alone(folder):
-        if RunFolder.is_at(folder) or any((folder / "episodes").glob("*.parquet")):
+        ended = {_shard_of(played): played for played in _last_of_each([one for one in episodes if not one.interrupted])}
+        others = {path.stem for path in (folder / "episodes").glob("*.parquet")} - set(ended)
+        if RunFolder.is_at(folder) or others:
             raise ResultsError(f"{folder}: holds a run already; choose another folder")
-        ended = _last_of_each([played for played in episodes if not played.interrupted])
+        for part in folder.rglob(".*.part"):
+            part.unlink()
         measures = metrics()
-        rows = [row for played in ended for row in _write_shard(folder, played, measures)]
+        rows = [row for name, played in ended.items() for row in _write_shard(folder, name, played, measures)]
         try:
-            maps = _write_maps(folder, ended)
-            run = RunFolder(folder, _described(suites[0], ended, maps))
-            run.record.write(folder)
-            run.write_interrupted(dict(_interrupted(episodes, ended)))
+            maps = _write_maps(folder, ended.values())
+            run = RunFolder(folder, _described(suites[0], list(ended.values()), maps))
+            run.write_interrupted(dict(_interrupted(episodes, list(ended.values()))))
+            run.record.write(folder)  # last: a folder without it is of a killed process, and is written again
         except OSError as error:
             raise ResultsError(f"{folder}: cannot be written: {error.strerror or error}") from error
     return sorted(rows, key=lambda row: str(row["key"]))
@@ -70,11 +76,15 @@ def _last_of_each(episodes: Iterable[PlayedEpisode]) -> list[PlayedEpisode]:
     return [last[key] for key in sorted(last)]
 
 
-def _write_shard(folder: Path, played: PlayedEpisode, measures: Sequence[Metric]) -> list[dict[str, Any]]:
+def _shard_of(played: PlayedEpisode) -> str:
+    """Return the name of the shard of an episode."""
+    return hashlib.blake2b("\n".join(EndedEpisode.of(played).keys).encode(), digest_size=8).hexdigest()
+
+
+def _write_shard(folder: Path, name: str, played: PlayedEpisode, measures: Sequence[Metric]) -> list[dict[str, Any]]:
     """Write the rows and recordings of an episode, and return the rows."""
-    ended, rows = EndedEpisode.of(played), ShardRows(measures, "all")
-    rows.add(ended)
-    name = hashlib.blake2b("\n".join(ended.keys).encode(), digest_size=8).hexdigest()
+    rows = ShardRows(measures, "all")
+    rows.add(EndedEpisode.of(played))
     store.keep(folder, name, rows.files())
     return rows.rows
 
@@ -82,14 +92,17 @@ def _write_shard(folder: Path, played: PlayedEpisode, measures: Sequence[Metric]
 def _write_maps(folder: Path, episodes: Iterable[PlayedEpisode]) -> dict[str, str]:
     """Write every different map once, and return the name of its file by episode."""
     (folder / "maps").mkdir(exist_ok=True)
-    names: dict[str, str] = {}
+    names, written = dict[str, str](), dict[str, Map]()
     for played in episodes:
         place = _map_of(played.robots)
         if place is None:
             continue
         names[played.entry] = f"{_digest(place)}.npz"
-        if not (folder / "maps" / names[played.entry]).exists():
-            write_exact(place, folder / "maps" / names[played.entry])
+        written.setdefault(names[played.entry], place)
+    for name, place in written.items():
+        packed = io.BytesIO()
+        write_exact(place, packed)
+        write_whole(folder / "maps" / name, packed.getvalue())
     return names
 
 

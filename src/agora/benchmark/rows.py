@@ -10,12 +10,16 @@ from agora.benchmark import store, tracks
 from agora.benchmark.store import Keep
 from agora.core.recording import Recording
 from agora.datasets.played import PlayedEpisode, PlayedRobot
+from agora.errors import ComponentError, in_words
 from agora.interfaces import Metric
 from agora.metrics.efficiency import TIMING
 from agora.metrics.notes import main_reason
 
 BESIDE = ("model", "pedestrians", "outcome", "duration", "clipped", "failure", "reason")
 """Columns of rows beside their identity and the metrics; the last one may be missing."""
+
+UNMEASURED = "unmeasured"
+"""Column of the errors of metrics that failed; only in rows where one did."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +60,7 @@ class EndedEpisode:
         return episode | {"planner": self.robots[number].planner, "robot": number}
 
     def row(self, number: int, measures: Iterable[Metric]) -> dict[str, Any]:
-        """Return the row of a robot; None stands for values that nobody recorded.
+        """Return the row of a robot; None stands for values that nobody recorded, and for those of metrics that failed.
 
         Args:
             number: number of the robot.
@@ -75,7 +79,20 @@ class EndedEpisode:
             "failure": recording.failure,
             **({} if recording.reason is None else {"reason": main_reason(recording)}),
         }
-        return row | {m.name: robot.measure(m) for m in measures} | dict(self.beside)
+        return row | _measured(robot, measures) | dict(self.beside)
+
+
+def _measured(robot: PlayedRobot, measures: Iterable[Metric]) -> dict[str, Any]:
+    """Return the metrics of a robot by name, and in the column `UNMEASURED` the errors of those that failed, if any did."""
+    values: dict[str, Any] = {}
+    errors = []
+    for metric in measures:
+        try:
+            values[metric.name] = robot.measure(metric)
+        except ComponentError as error:
+            values[metric.name] = None
+            errors.append(in_words(error))
+    return values | ({UNMEASURED: "; ".join(errors)} if errors else {})
 
 
 class ShardRows:
@@ -106,7 +123,7 @@ class ShardRows:
             row = ended.row(number, self._lasting)
             self.rows.append(row)
             identity = {name: row[name] for name in store.IDENTITY}
-            times = {m.name: robot.measure(m) for m in self._fleeting}
+            times = _measured(robot, self._fleeting)
             self._timing.append(identity | times | {store.CALLS: robot.recording.planning_time})
             if store.is_kept(row, self._keep):
                 self._kept[row["key"]] = robot.recording

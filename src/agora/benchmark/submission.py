@@ -36,10 +36,12 @@ from agora.benchmark.inputs import difference, inputs, named_file
 from agora.benchmark.kept import recordings
 from agora.benchmark.packages import packages
 from agora.benchmark.redrive import Drive, write_drives
+from agora.benchmark.rows import UNMEASURED
 from agora.benchmark.run_folder import RunFolder
 from agora.benchmark.statistics import Row
 from agora.config import dump, plain
 from agora.errors import InputError, ResultsError, UnknownNameError
+from agora.files import write_whole
 from agora.metrics.registered import metrics
 from agora.planners.presets import planner_of
 from agora.tasks.suite import Suite, load_suite, suite_names, with_seed
@@ -104,7 +106,7 @@ def submit(
             raise ResultsError(f"{place}: is there already; move it away, or choose another name")
     stages = list(run.record.planned or {})
     effects = {metric.name for metric in metrics() if metric.group == "effect"}
-    others = {metric.name for metric in metrics()} - {metric.name for metric in metrics(own=True)}
+    others = {UNMEASURED} | {metric.name for metric in metrics()} - {metric.name for metric in metrics(own=True)}
     for label, place in places.items():
         every_row = [row for row in found.rows if row["planner"] == label]
         mine = [{k: None if k in effects else v for k, v in row.items() if k not in others} for row in every_row]
@@ -210,7 +212,7 @@ def _fill(made: _Made, folder: Path, words: Words, replays: int) -> None:
         author=words.author,
         description=words.description,
     )
-    (folder / ENTRY).write_text(dump(entry), encoding="utf-8")
+    write_whole(folder / ENTRY, dump(entry))
 
 
 def _timing(made: _Made) -> list[dict[str, Any]]:

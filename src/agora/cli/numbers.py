@@ -33,8 +33,14 @@ def measures(names: Sequence[str], every: bool) -> list[Metric]:
 
 
 def lines(shown: Sequence[Metric], value_of: Callable[[Metric], float | None]) -> Iterator[str]:
-    """Yield a line for each metric."""
+    """Yield a line for each metric: its value, or why its code failed."""
+    from agora.errors import ComponentError
+
     width = max((len(measure.name) for measure in shown), default=0)
     for measure in shown:
-        value = value_of(measure)
+        try:
+            value = value_of(measure)
+        except ComponentError as error:
+            yield f"  {error}"
+            continue
         yield f"  {measure.name:{width}s} {'-' if value is None else f'{value:.4g}':>10s} {measure.unit}".rstrip()

@@ -67,6 +67,7 @@ def table(
     from agora.benchmark.merged import merged
     from agora.benchmark.paper import FORMATS, paper_table
     from agora.errors import InputError, UnknownNameError
+    from agora.files import write_whole
 
     if kind not in FORMATS:
         raise InputError(f"--format: expected latex, csv or markdown, got {kind!r}")
@@ -84,7 +85,7 @@ def table(
     if output is None:
         typer.echo(text, nl=False)
     else:
-        output.write_text(text, encoding="utf-8")
+        write_whole(output, text)
         typer.echo(f"table  {output}")
 
 

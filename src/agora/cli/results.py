@@ -63,10 +63,12 @@ def finish(folder: Path, video: str, again: Callable[[Mapping[str, Any]], str] =
         typer.echo(f"interrupted  {key}: {reason}", err=True)
     for problem in found.problems():
         typer.echo(f"not as planned  {problem}", err=True)
+    for error in found.failed_metrics():
+        typer.echo(error, err=True)
     lost = len(found.interrupted) + len(found.missing)
     if lost or found.problems():
         typer.echo(f"{lost} episodes have no row; go on with --resume to try them again", err=True)
-    if lost or found.problems() or any(row["outcome"] in FAILURES for row in found.rows):
+    if lost or found.problems() or found.unmeasured or any(row["outcome"] in FAILURES for row in found.rows):
         raise typer.Exit(1)
 
 

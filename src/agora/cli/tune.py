@@ -44,6 +44,7 @@ def tune(
     from agora.benchmark.tuned import preset as text_of
     from agora.cli.stopping import stoppable
     from agora.errors import ResultsError
+    from agora.files import write_whole
     from agora.planners.presets import named_planner
     from agora.share import folder as shared
     from agora.tasks.suite import load_suite
@@ -79,7 +80,7 @@ def tune(
         typer.echo("what was best in training is no better where it was not tuned; no preset is written")
         return
     try:
-        file.write_text(text_of(tuning, tuned), encoding="utf-8")
+        write_whole(file, text_of(tuning, tuned))
     except OSError as error:
         raise ResultsError(f"{file}: cannot be written: {error.strerror}; choose another with --preset") from error
     typer.echo(f"preset  {file}")

@@ -22,9 +22,8 @@ from agora.cli.stopping import STOPS, once
 from agora.core import stranger
 from agora.core.compiling import compiling_now
 from agora.episode import PLANNER
-from agora.errors import StoppedError
+from agora.errors import StoppedError, place
 from agora.planners import lift
-from agora.planners.failure import place
 
 AFTER = 5.0
 """Time of a call until it is told, s; the next notices come after twice, four times ... this time."""

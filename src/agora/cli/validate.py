@@ -192,6 +192,7 @@ def calibrate(
 def _write_preset(calibration: Calibration, found: Calibrated, folder: Path, scenes: str) -> None:
     """The parameters that were found, where they are better."""
     from agora.errors import ResultsError
+    from agora.files import write_whole
     from agora.validation.calibrate import preset
 
     if not found.best:
@@ -199,7 +200,7 @@ def _write_preset(calibration: Calibration, found: Calibrated, folder: Path, sce
         return
     file = folder / f"{calibration.model.name}_calibrated.yaml"
     try:
-        file.write_text(preset(calibration, found, scenes), encoding="utf-8")
+        write_whole(file, preset(calibration, found, scenes))
     except OSError as error:
         raise ResultsError(f"{file}: cannot be written: {error.strerror}") from error
     typer.echo(f"parameters  {file}")

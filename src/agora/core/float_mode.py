@@ -11,7 +11,7 @@ import ctypes
 import platform
 import struct
 
-from agora.errors import AgoraError
+from agora.errors import ComponentError
 
 _SYSTEM = ctypes.PyDLL(None)  # which keeps Python's lock: a call takes a microsecond
 _SIZE = 64  # bytes, more than any environment has
@@ -37,7 +37,7 @@ def set_usual() -> None:
     _SYSTEM.fesetenv(_USUAL)
 
 
-class FloatModeError(AgoraError):
+class FloatModeError(ComponentError):
     """A stranger's code has left another floating-point mode; it was set back."""
 
 

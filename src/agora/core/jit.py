@@ -21,6 +21,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from agora.share import home
+
 _SOURCE = Path(__file__).resolve().parents[1]
 
 
@@ -39,7 +41,7 @@ def cache_root() -> Path:
     named = os.environ.get("NUMBA_CACHE_DIR")
     if named:
         return Path(named)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "agora"
+    return Path(os.environ.get("XDG_CACHE_HOME") or home() / ".cache") / "agora"
 
 
 import numba  # noqa: E402

@@ -7,6 +7,7 @@ A slot that is not in use is marked by ``active``; its other values are finite a
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any, NamedTuple, TypeVar, get_args, get_type_hints
@@ -366,6 +367,22 @@ def read_only(array: Array) -> Array:
 def frozen(array: Array) -> Array:
     """Return a read-only, contiguous view: one type for the compiler from every caller."""
     return read_only(np.ascontiguousarray(array))
+
+
+def told(record: Any) -> Any:
+    """Return a record of arrays as a component of another package is given it: copies in memory that nothing can write to.
+
+    A read-only view would lead to the engine's own memory by its ``base``, and could be made writable again.
+    """
+    if isinstance(record, np.ndarray):
+        memory = record.tobytes() or bytes(record.itemsize)
+        return np.frombuffer(memory, record.dtype)[: record.size].reshape(record.shape)
+    if dataclasses.is_dataclass(record):
+        kind: Any = type(record)
+        return kind(**{each.name: told(getattr(record, each.name)) for each in dataclasses.fields(record)})
+    if isinstance(record, dict):
+        return {name: told(value) for name, value in record.items()}
+    return record
 
 
 def padded(count: int) -> int:

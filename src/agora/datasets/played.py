@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
 
 from agora.core.recording import Recording
 from agora.draft.stage import Stage
@@ -28,13 +27,12 @@ class PlayedRobot:
     missing: frozenset[str] = frozenset()
 
     def measure(self, metric: Metric) -> float | None:
-        """Return a metric of it; None where it is undefined or reads a missing field."""
-        if not self.missing:
-            return metric(self.recording)
-        try:
-            return metric(cast(Recording, _Known(self.recording, self.missing)))
-        except _MissingError:
-            return None
+        """Return a metric of it; None if it is undefined or reads a missing field.
+
+        Raises:
+            ComponentError: the metric's code is wrong (`agora.interfaces.Metric`).
+        """
+        return metric(self.recording, self.missing)
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,19 +69,3 @@ class PlayedEpisode:
     def entry(self) -> str:
         """``suite/stage/episode``."""
         return f"{self.suite}/{self.stage}/{self.episode}"
-
-
-class _MissingError(AttributeError):
-    """A metric looked at something that nobody recorded; ``getattr`` with a default gives that."""
-
-
-class _Known:
-    """A recording that raises where a field is asked for that it does not have."""
-
-    def __init__(self, recording: Recording, missing: frozenset[str]) -> None:
-        self._recording, self._missing = recording, missing
-
-    def __getattr__(self, name: str) -> Any:
-        if name in self._missing:
-            raise _MissingError(name)
-        return getattr(self._recording, name)

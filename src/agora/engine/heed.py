@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from agora.core.answers import blamed
 from agora.core.jit import bind, lean_kernel
 from agora.core.state import LEAVE, REACTIONS, SOCIAL_STATES, TYPES, Pedestrians, Robots, Waypoints, read_only
-from agora.errors import InputError
+from agora.errors import ComponentError
 from agora.ranges import LARGEST
 from agora.world.world import World
 
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from agora.world.threads import Work
 
 _FAR = np.float32(LARGEST)
-_NOTHING, _SPEED, _WAYPOINT, _LIST, _MIND = range(5)
+_NOTHING, _SPEED, _WAYPOINT, _LIST, _MIND, _HEADING = range(6)
 
 
 @lean_kernel
@@ -45,6 +47,8 @@ def _look(people, traits, waypoints, minds, clock, wrong, first, last):
                 and 0 <= minds.state[w, i] < len(SOCIAL_STATES)
             ):
                 what = _MIND
+            elif not abs(people.heading[w, i]) <= _FAR:
+                what = _HEADING
             if what != _NOTHING and people.active[w, i]:
                 wrong[w, 0], wrong[w, 1] = i, what
                 break
@@ -67,31 +71,43 @@ class Heed:
     """
 
     def __init__(self, behaviour: Behaviour, world: World, every: int, sees: int) -> None:
-        self._name, self._world = type(behaviour).__name__, world
-        self.attached: AttachedBehaviour = behaviour.attach(_View(world), every, sees)
+        self._name, self._world = f"behaviour {type(behaviour).__name__}", world
+        self._blamed = nullcontext if type(behaviour).__module__.partition(".")[0] == "agora" else blamed
+        with self._blamed(self._name):
+            self.attached: AttachedBehaviour = behaviour.attach(_View(world), every, sees)
+        if not all(callable(getattr(self.attached, name, None)) for name in ("reset", "think")):
+            found = type(self.attached).__name__
+            raise ComponentError(f"{self._name}: attach returned {found}; expected an object with the methods reset and think")
         self._wrong = np.full((world.layout.worlds, 2), -1, np.int32)
 
     def reset(self, world: int, start: Start) -> None:
         """Begin an episode in one world."""
-        self.attached.reset(world, start)
+        with self._blamed(self._name):
+            self.attached.reset(world, start)
 
     def think(self, generation: int) -> Work:
         """Return the function of (first, last) that decides for worlds ``first <= w < last``.
 
-        It raises `InputError` where somebody gets a speed, a waypoint, a list or a mind that is none.
+        It raises `ComponentError` if the behaviour's code raises, or gives a pedestrian an impossible speed, waypoint, list of
+        waypoints, mind or heading.
         """
-        w, wrong, decide = self._world, self._wrong, self.attached.think(generation)
+        w, wrong, name, blame = self._world, self._wrong, self._name, self._blamed
+        with blame(name):
+            decide = self.attached.think(generation)
+        if not callable(decide):
+            raise ComponentError(f"{name}: think returned {type(decide).__name__}; expected a function of first and last")
         look = bind(_look, w.generation(generation)[0], w.traits, w.waypoints, w.minds, w.status.clock, wrong)
 
         def work(first: int, last: int) -> None:
-            decide(first, last)
+            with blame(name):
+                decide(first, last)
             look(first, last)
             if wrong[first:last, 1].any():
                 raise self._error(first + int(np.argmax(wrong[first:last, 1] != _NOTHING)))
 
         return work
 
-    def _error(self, world: int) -> InputError:
+    def _error(self, world: int) -> ComponentError:
         """Return the error about a world's first wrong value."""
         slot, what = self._wrong[world].tolist()
         goals, minds, traits = self._world.waypoints, self._world.minds, self._world.traits
@@ -107,8 +123,9 @@ class Heed:
             f"{goals.list_x.shape[2]}, a mode of 0 to {LEAVE} and a tolerance of at least 0",
             _MIND: f"type, reaction and state {at(minds.type, minds.reaction, minds.state)}; "
             f"expected numbers below {len(TYPES)}, {len(REACTIONS)} and {len(SOCIAL_STATES)}",
+            _HEADING: f"the heading {at(self._world.pedestrians.heading)} rad; expected a finite number",
         }[what]
-        return InputError(f"behaviour {self._name} gives pedestrian {traits.id[world, slot]} {says}")
+        return ComponentError(f"{self._name} gives pedestrian {traits.id[world, slot]} {says}")
 
 
 class _View(World):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from agora.core.answers import blamed, numbers
 from agora.core.state import Array, Bools, Doubles, Floats
 from agora.interfaces import GlobalPlanner, PathRequest
 
@@ -112,12 +113,30 @@ def path_for(
 
     It is that of the disc about the robot's outline; where this fits nowhere through, of the largest disc inside. A planner that
     fits the outline itself is asked once.
+
+    Raises:
+        ComponentError: the planner's code is wrong.
     """
     request = PathRequest(place, _pose(here), _pose(there), model.radius, model.turning_radius, model.footprint, cost)
-    path = planner.path(request)
+    path = _asked(planner, request)
     if path is None and model.footprint and not getattr(planner, "fits_outline", False):
-        path = planner.path(replace(request, radius=model.inscribed_radius))
-    return None if path is None else np.asarray(path)
+        path = _asked(planner, replace(request, radius=model.inscribed_radius))
+    return path
+
+
+def _asked(planner: GlobalPlanner, request: PathRequest) -> Floats | None:
+    """The path of a global planner, checked.
+
+    Raises:
+        ComponentError: the planner raised, or returned something other than points (K, 2), poses (K, 3) or None.
+    """
+    who = f"global planner {type(planner).__name__}"
+    with blamed(who):
+        path = planner.path(request)
+    if path is None:
+        return None
+    columns = 3 if np.shape(path)[1:] == (3,) else 2
+    return numbers(who, "a path", path, (None, columns))
 
 
 def _pose(place: Array) -> Doubles:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from agora.core.answers import blamed, numbers
 from agora.core.field import clearance_at
 from agora.core.jit import bind, kernel
 from agora.core.state import STAY, Floats, Pedestrians, Robots, Waypoints, read_only
@@ -54,7 +55,7 @@ class CrowdReader:
         """Write the model's answer to ``out`` (2, W, P).
 
         Raises:
-            InputError: the answer has another shape or is not finite for an active pedestrian.
+            ComponentError: the model raised, or its answer has another shape or is not finite for an active pedestrian.
         """
         people, robots, traits, goals = self._people, self._robots, self._world.traits, self._goals
         self._fill_walls(0, self._world.layout.worlds)
@@ -81,12 +82,10 @@ class CrowdReader:
             sees_pedestrians=sees_pedestrians,
             dt=self._dt,
         )
-        answer = np.asarray(self._model.compute(scene), np.float32)
-        name = type(self._model).__name__
-        if answer.shape != scene.position.shape:
-            raise InputError(f"crowd model {name} returned shape {answer.shape}, expected {scene.position.shape}")
-        if not np.isfinite(answer[people.active]).all():
-            raise InputError(f"crowd model {name} returned values that are not finite")
+        who = f"crowd model {type(self._model).__name__}"
+        with blamed(who):
+            given = self._model.compute(scene)
+        answer = numbers(who, "an answer", given, scene.position.shape, where=people.active).astype(np.float32)
         self._out[0], self._out[1] = np.where(people.active, answer[..., 0], 0), np.where(people.active, answer[..., 1], 0)
 
     def _speed(self) -> Floats:

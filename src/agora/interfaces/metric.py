@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import math
+import numbers
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal, cast
 
+import numpy as np
+
+from agora.core.answers import blamed
 from agora.core.recording import Recording
+from agora.core.state import told
+from agora.errors import ComponentError
 
 __all__ = []
 
@@ -92,9 +98,78 @@ class Metric:
                 return value in (0.0, 1.0)
         return True
 
-    def __call__(self, recording: Recording) -> float | None:
-        """Return the value for one recording, None where it is undefined."""
-        return self.function(recording)
+    @property
+    def own(self) -> bool:
+        """True for a metric of Agora."""
+        return self.function.__module__.partition(".")[0] == "agora"
+
+    def __call__(self, recording: Recording, missing: frozenset[str] = frozenset()) -> float | None:
+        """Return the value for one recording; None if the value is undefined, or the function reads a missing field.
+
+        A metric of another package reads a copy, so that it cannot change the recording.
+
+        Args:
+            recording: recording of a robot.
+            missing: names of the recording's fields that nobody recorded.
+
+        Raises:
+            ComponentError: the function raised, or returned something other than None or a number in the metric's range.
+        """
+        given = recording if self.own else _copied(recording)
+        with blamed(f"metric {self.name}"):
+            try:
+                value = self.function(cast(Recording, _Known(given, missing)) if missing else given)
+            except _MissingError:
+                return None
+        return None if value is None else self._number(value)
+
+    def _number(self, value: Any) -> float:
+        """Return a value of the function as a float in the metric's range.
+
+        Raises:
+            ComponentError: it is none.
+        """
+        if not isinstance(value, numbers.Real | np.bool_):
+            said = f"{type(value).__name__} {value!r:.60}" if isinstance(value, str | numbers.Number) else type(value).__name__
+            raise ComponentError(f"metric {self.name} returned {said}; expected a number or None")
+        with blamed(f"metric {self.name}"):
+            number = float(value)
+        if not self.takes(number):
+            expected = _EXPECTED[self.kind]
+            raise ComponentError(f"metric {self.name} returned {number:g}; expected {expected}, or None")
+        return number
+
+
+_EXPECTED = {
+    "any": "a finite number",
+    "amount": "a finite number of at least 0",
+    "share": "a number from 0 to 1",
+    "count": "a whole number of at least 0",
+    "indicator": "0 or 1",
+}
+
+
+class _MissingError(AttributeError):
+    """A metric read a field that nobody recorded; ``getattr`` with a default returns the default."""
+
+
+class _Known:
+    """A recording that raises if a missing field is read."""
+
+    def __init__(self, recording: Recording, missing: frozenset[str]) -> None:
+        self._recording, self._missing = recording, missing
+
+    def __getattr__(self, name: str) -> Any:
+        if name in self._missing:
+            raise _MissingError(name)
+        return getattr(self._recording, name)
+
+
+def _copied(recording: Recording) -> Recording:
+    """Return a recording whose arrays are copies that cannot be written to; maps are read-only already."""
+    arrays = {one.name: told(getattr(recording, one.name)) for one in fields(recording) if one.name not in ("map", "robot")}
+    robot = recording.robot
+    return replace(recording, **arrays, robot=None if robot is None else type(robot)(*map(told, robot)))
 
 
 def metric(

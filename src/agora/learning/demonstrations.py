@@ -12,6 +12,7 @@ keep (front/scan, cmd_vel, odometry, the goal) is all there. In a benchmark ther
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -35,6 +36,7 @@ from agora.datasets.transforms import TransformLog
 from agora.documents import refuse_what_is_no_file
 from agora.episode import Conditions
 from agora.errors import InputError, ResultsError, reading
+from agora.files import write_whole
 from agora.interfaces import Observation
 from agora.packed import arrays_of
 from agora.policies.encoding import Observe
@@ -173,7 +175,9 @@ def write_demonstrations_of_run(run: Path, folder: Path) -> list[Path]:
 def _write(path: Path, arrays: dict[str, Array]) -> Path:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        np.savez_compressed(path, allow_pickle=False, **arrays)
+        packed = io.BytesIO()
+        np.savez_compressed(packed, allow_pickle=False, **arrays)
+        write_whole(path, packed.getvalue())
     except OSError as error:
         raise ResultsError(f"{path}: cannot be written: {error}") from error
     return path

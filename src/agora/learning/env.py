@@ -27,7 +27,7 @@ from agora.learning.entries import Entries
 from agora.learning.facts import channels_of, empty
 from agora.learning.film import HUMAN, RGB, Camera, Screen
 from agora.learning.part import EnvPart
-from agora.learning.rewards import Reward
+from agora.learning.rewards import Reward, rewarded
 from agora.planners.lift import declaration_of
 from agora.policies.encoding import Observe
 from agora.registry import Named
@@ -263,6 +263,9 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
 
         Returns:
             Observations (N, D), rewards (N,), terminated (N,), truncated (N,) and infos.
+
+        Raises:
+            ComponentError: the reward raised, or returned something other than finite numbers (N,).
         """
         if (self._entry < 0).any():
             raise ResetNeeded("an environment that has no episode under way must be reset before it is stepped")
@@ -274,7 +277,7 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         outcome = brought.outcome
         for part in self._parts:
             part.step(actions, brought, facts)
-        rewards, terms = self.reward(brought), self.reward.terms(brought)
+        rewards, terms = rewarded(self.reward, brought)
         if waiting is not None:
             rewards, *others = (np.where(waiting, np.float32(0.0), each) for each in (rewards, *terms.values()))
             terms = dict(zip(terms, others, strict=True))

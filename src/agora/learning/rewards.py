@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from agora.core.answers import blamed, numbers
 from agora.core.jit import bind, lean_kernel
 from agora.core.recording import Outcome
 from agora.core.scalar import ONE, ZERO, F
 from agora.core.state import Floats
 from agora.errors import InputError
-from agora.interfaces import Transition
+from agora.interfaces import Rewarding, Transition
 from agora.world.records import RUNNING
 
 if TYPE_CHECKING:
@@ -96,6 +97,19 @@ def added(terms: Mapping[str, Floats]) -> Floats:
     for term in (first, *others):
         total += term
     return total
+
+
+def rewarded(reward: Rewarding, transition: Transition) -> tuple[Floats, dict[str, Floats]]:
+    """Return the rewards (N,) of a transition, and their terms (N,) by name.
+
+    Raises:
+        ComponentError: the reward raised, or returned something other than finite numbers (N,).
+    """
+    who, shape = f"reward {type(reward).__name__}", transition.outcome.shape
+    with blamed(who):
+        values, terms = reward(transition), dict(reward.terms(transition))
+    checked = {name: numbers(who, f"term {name!r}", term, shape) for name, term in terms.items()}
+    return numbers(who, "rewards", values, shape).astype(np.float32, copy=False), checked
 
 
 def reached(transition: Transition) -> Floats:

@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from importlib.metadata import version
+from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +30,7 @@ from agora.config import dump, load, parse_component, plain
 from agora.core.recording import Outcome
 from agora.core.state import Array
 from agora.episode import Conditions, Episodes
-from agora.errors import DivergedError, InputError, nearest
+from agora.errors import AgoraError, ComponentError, DivergedError, InputError, nearest
 from agora.files import naming, write_whole
 from agora.interfaces import Savable
 from agora.learning.card import Result
@@ -235,8 +236,15 @@ class Run:
         """Keep a checkpoint in place of the one before.
 
         Raises:
-            DivergedError: an array holds a number that is not finite; the checkpoint before stays.
+            DivergedError: a number or an array is not finite; the checkpoint before stays.
+            ComponentError: something is no number or no array.
         """
+        self._check_number("save", "steps", steps)
+        for name, number in numbers.items():
+            self._check_number("save", name, number, DivergedError)
+        for name, array in arrays.items():
+            if not isinstance(array, np.ndarray) or array.dtype.kind not in "fiub":
+                raise ComponentError(f"trainer {self.training.trainer.name}: save: {name} is no array of numbers")
         check_finite(f"step {steps}:", arrays, DivergedError, f" any more; the last good checkpoint is in {self.folder}")
         said = {**numbers, "steps": steps, "seconds": self.seconds, "best_success": self.best[0], "best_seconds": self.best[1]}
         write_checkpoint(self.folder / CHECKPOINT, self._mark, said, arrays)
@@ -249,7 +257,14 @@ class Run:
             steps: environment steps so far.
             share: of the training that is done.
             values: by name; those that are not finite are left out.
+
+        Raises:
+            ComponentError: something is no number.
         """
+        self._check_number("log", "steps", steps)
+        self._check_number("log", "share", share)
+        for name, value in values.items():
+            self._check_number("log", name, value, None)
         finite = {name: float(value) for name, value in values.items() if math.isfinite(value)}
         path = self.folder / CURVE
         with naming(path), path.open("a") as curve:
@@ -259,11 +274,25 @@ class Run:
         rate = (steps - self._steps_before) / max(self.seconds - self._before, 1e-9)
         self.events.append(Learned(steps, share, rate, finite))
 
+    def _check_number(self, where: str, name: str, value: Any, error: type[AgoraError] | None = ComponentError) -> None:
+        """Raise a `ComponentError` if a value of the trainer is no number, and ``error`` if it is not finite."""
+        said = f"trainer {self.training.trainer.name}: {where}: {name} is {value!r:.40}"
+        if not isinstance(value, Real) or isinstance(value, bool):
+            raise ComponentError(f"{said}; expected a number")
+        if error is not None and not math.isfinite(value):
+            raise error(f"{said}; expected a finite number")
+
     def validate(self, policy: Savable, steps: int, share: float) -> Result:
         """Play the validation with a policy, and keep the policy if none was better before.
 
         Better is a larger share that reached the goal, and of equal ones the shorter mean time.
+
+        Raises:
+            ComponentError: the policy cannot be saved.
         """
+        if not callable(getattr(policy, "save", None)):
+            expected = "expected a policy with a method save"
+            raise ComponentError(f"trainer {self.training.trainer.name}: validate got {type(policy).__name__}; {expected}")
         latest = self.folder / LATEST
         policy.save(latest)
         planner = self.planner(latest)

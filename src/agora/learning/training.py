@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,8 +14,9 @@ from typing import Annotated
 from agora.benchmark.begun import alone
 from agora.benchmark.stop_token import StopToken
 from agora.config import load
+from agora.core.answers import blamed
 from agora.draft.stage import check_name
-from agora.errors import InputError, StoppedError, UnknownNameError
+from agora.errors import ComponentError, InputError, StoppedError, UnknownNameError
 from agora.interfaces import Label, Savable
 from agora.learning.events import Trained, TrainingEvent
 from agora.learning.run import LATEST, Run, checkpoint_kept, planner_with, policy_kept, validation_of
@@ -164,6 +165,7 @@ def train(
         StoppedError: the token asked for it; the message says what is kept.
         ResultsError: the folder holds another training, or cannot be written.
         DivergedError: the training came to numbers that are not finite.
+        ComponentError: the trainer raised, or gave the run an impossible value; the message names file and line.
     """
     token, trainer = token or StopToken(), training.trainer
     if not inspect.isgeneratorfunction(trainer.part.train):
@@ -174,7 +176,7 @@ def train(
         token.check()
         with alone(output), closing(Run(output, training, seed, resume=resume, token=token)) as run:
             try:
-                with closing(trainer.part.train(run)) as rounds:
+                with closing(_rounds(trainer, run)) as rounds:
                     for policy in rounds:
                         latest = policy or latest
                         yield from run.taken()
@@ -193,3 +195,22 @@ def train(
         yield Trained(run, whole)
     except StoppedError:
         raise StoppedError(f"stopped: {checkpoint_kept(output)}; the same training with resume goes on") from None
+
+
+def _rounds(trainer: Named, run: Run) -> Generator[Savable | None]:
+    """Yield what a trainer yields after each round.
+
+    Raises:
+        ComponentError: the trainer's code raised, or it yielded something that is no policy.
+    """
+    name = f"trainer {trainer.name}"
+    with closing(trainer.part.train(run)) as rounds:
+        while True:
+            with blamed(name):
+                try:
+                    policy = next(rounds)
+                except StopIteration:
+                    return
+            if policy is not None and not callable(getattr(policy, "save", None)):
+                raise ComponentError(f"{name} yielded {type(policy).__name__}; expected a policy with a method save, or None")
+            yield policy

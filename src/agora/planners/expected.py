@@ -7,8 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from agora.core.answers import numbers
 from agora.core.state import Bools, Floats
-from agora.interfaces import Channel, Memory, Observation, Predictor, Tracks
+from agora.errors import ComponentError
+from agora.interfaces import Channel, Memory, Observation, Prediction, Predictor, Tracks
 from agora.world.tracks import onward
 
 
@@ -36,6 +38,28 @@ def needs_of(predictor: Predictor, own: Collection[str | Channel]) -> tuple[str 
     return (*own, *(name if one is None else one for name, one in predictor.declares.channels.items() if name not in names))
 
 
+def expected_ways(predictor: Predictor, o: Observation, steps: int, dt: float, memory: Memory) -> tuple[Floats, Memory]:
+    """Return the places (N, Q, T, 2) m where a predictor expects the pedestrians of N robots, and what the predictor remembers.
+
+    Args:
+        predictor: predictor to ask.
+        o: observation of N rows; ``pedestrians`` is there.
+        steps: number T of moments.
+        dt: time from one moment to the next, s.
+        memory: memory of the predictor; {} at the start.
+
+    Raises:
+        ComponentError: the predictor returned something other than a `Prediction` of finite places of this shape.
+    """
+    who, people = f"predictor {type(predictor).__name__}", o.pedestrians
+    assert people is not None
+    answer = predictor.predict(o, steps, dt, memory)
+    if not isinstance(answer, Prediction):
+        raise ComponentError(f"{who} returned {type(answer).__name__}; expected a Prediction")
+    ways = numbers(who, "positions", answer.position, (*people.present.shape, steps, 2), where=people.present)
+    return ways.astype(np.float32, copy=False), answer.memory
+
+
 def discs(predictor: Predictor, o: Observation, steps: int, dt: float, memory: Memory) -> tuple[Discs, Memory]:
     """Return those about each robot; pedestrians go where the predictor says, robots on at their velocity.
 
@@ -53,8 +77,7 @@ def discs(predictor: Predictor, o: Observation, steps: int, dt: float, memory: M
     people, robots = (_nobody(rows) if one is None else one for one in (o.pedestrians, o.robots))
     ways, kept = np.zeros((rows, 0, steps, 2), np.float32), memory
     if o.pedestrians is not None:
-        answer = predictor.predict(o, steps, dt, memory)
-        ways, kept = answer.position, answer.memory
+        ways, kept = expected_ways(predictor, o, steps, dt, memory)
     on = onward(robots.position, robots.velocity, steps, dt)
     both = [np.concatenate(pair, axis=1) for pair in zip(_arrays(people), _arrays(robots), strict=True)]
     position, velocity, radius, present = both

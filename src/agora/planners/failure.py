@@ -8,15 +8,12 @@ import difflib
 import sys
 import traceback
 from collections.abc import Sequence
-from pathlib import Path
 from types import FrameType
 
-from agora.errors import AgoraError, in_words, nearest
+from agora.errors import AgoraError, in_words, nearest, place
 from agora.interfaces import Declaration, Observation
 from agora.interfaces.observation import VIEWS
 from agora.registry import available
-
-_LONGEST = 100  # characters of a line that is shown
 
 
 def failure(error: BaseException, declares: Declaration, observation: Observation) -> str:
@@ -40,24 +37,6 @@ def failure(error: BaseException, declares: Declaration, observation: Observatio
     if not isinstance(error, AgoraError):
         said += f" ({place(raised)})"
     return said + "".join(f"; {hint}" for hint in _undeclared(error, frames, declares, observation))
-
-
-def place(calls: Sequence[tuple[FrameType, int]]) -> str:
-    """Return file, line, function and text of the planner's own code in a stack of calls, the outermost first.
-
-    Args:
-        calls: frames, and the number of the line in each.
-    """
-    where = traceback.StackSummary.extract(iter(calls))[_own([frame for frame, _ in calls])]
-    line = f": {where.line[:_LONGEST]}" if where.line else ""
-    return f"{Path(where.filename).name}, line {where.lineno}, in {where.name}{line}".encode("utf-8", "replace").decode()
-
-
-def _own(frames: Sequence[FrameType]) -> int:
-    """The number of the last frame that is in the planner's own package: in the outermost that is not Agora's, if there is one."""
-    roots = [str(frame.f_globals.get("__name__", "")).partition(".")[0] for frame in frames]
-    own = next((root for root in roots if root != "agora"), "agora")
-    return max(number for number, root in enumerate(roots) if root == own)
 
 
 def _undeclared(error: BaseException, frames: Sequence[FrameType], declares: Declaration, observation: Observation) -> list[str]:

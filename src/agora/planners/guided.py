@@ -8,9 +8,11 @@ from typing import Annotated
 
 import numpy as np
 
+from agora.core.answers import LARGEST, numbers
 from agora.core.recording import Reason
-from agora.core.state import Floats
-from agora.interfaces import NOTES, Answer, Declaration, Guidance, Limits, Memory, Observation
+from agora.core.state import Array, Floats
+from agora.errors import ComponentError
+from agora.interfaces import NOTES, Answer, Declaration, Guidance, Limits, Memory, Observation, Tracks
 from agora.planners import lift
 from agora.registry import Named, Plug
 
@@ -64,9 +66,55 @@ class GuidedPlanner:
         return Answer(twists, {"planner": answer.memory, "interplanner": own}, notes)
 
     def guidance(self, observation: Observation, memory: Memory) -> tuple[Guidance, Memory]:
-        """Return the guidance of the interplanner, and its part of the memory."""
-        found: tuple[Guidance, Memory] = self.interplanner.part.guide(observation, memory.get("interplanner", {}))
-        return found
+        """Return the guidance of the interplanner, and its part of the memory.
+
+        Raises:
+            ComponentError: the interplanner returned something else.
+        """
+        who = f"interplanner {self.interplanner.name}"
+        found = self.interplanner.part.guide(observation, memory.get("interplanner", {}))
+        if not (isinstance(found, tuple) and len(found) == 2 and isinstance(found[0], Guidance)):
+            raise ComponentError(f"{who} returned {type(found).__name__}; expected a Guidance and a memory")
+        return _checked(who, found[0], len(observation.pose)), found[1]
+
+
+def _checked(who: str, given: Guidance, rows: int) -> Guidance:
+    """Return a guidance for N rows with arrays of the right type.
+
+    Raises:
+        ComponentError: an array has another shape, or holds an impossible number.
+    """
+
+    def array(what: str, *axes: int | None, low: float = -LARGEST, high: float = LARGEST, kind: type = np.float32) -> Array:
+        value = numbers(who, what, getattr(given, what), (rows, *axes))
+        if not ((value >= low) & (value <= high)).all():
+            raise ComponentError(f"{who} returned {what} {value.tolist()}; expected numbers from {low:g} to {high:g}")
+        return value.astype(kind, copy=False)
+
+    overrules = given.overrules
+    if (given.twist is None) != (overrules is None) or (overrules is not None and np.shape(overrules) != (rows,)):
+        raise ComponentError(f"{who} returned twist or overrules alone, or overrules that are not of shape ({rows},)")
+    if given.pedestrians is not None:
+        _check_tracks(who, given.pedestrians, rows)
+    path = array("path", None, 2)
+    return replace(
+        given,
+        path=path,
+        path_count=array("path_count", high=path.shape[1], low=0, kind=np.int32),
+        goal=array("goal", 3),
+        speed=array("speed", low=0.0, high=1.0),
+        danger=array("danger", low=0.0, high=1.0),
+        reason=None if given.reason is None else array("reason", low=0, high=max(Reason), kind=np.int8),
+        twist=None if given.twist is None else array("twist", 3),
+    )
+
+
+def _check_tracks(who: str, told: Tracks, rows: int) -> None:
+    """Raise a `ComponentError` unless the pedestrians that the local planner is told of are tracks of N rows."""
+    if not isinstance(told, Tracks) or told.present.dtype != np.bool_ or told.present.shape[:1] != (rows,):
+        raise ComponentError(f"{who} returned pedestrians as {type(told).__name__}; expected Tracks of {rows} rows")
+    for what, tail in {"position": (2,), "velocity": (2,), "radius": (), "id": (), "group": ()}.items():
+        numbers(who, f"pedestrians.{what}", getattr(told, what), (*told.present.shape, *tail), where=told.present)
 
 
 def guided(observation: Observation, guidance: Guidance, top_speed: float) -> Observation:

@@ -13,7 +13,7 @@ from typing import Any, cast
 import numpy as np
 
 from agora.core.recording import Reason
-from agora.core.state import Array, Bools, Floats, Ints, read_only
+from agora.core.state import Array, Bools, Floats, Ints, read_only, told
 from agora.core.stranger import Apart, Signalled, stranger
 from agora.errors import AgoraError, InputError, PlannerError, placed
 from agora.interfaces import NOTES, Answer, BatchPlanner, Declaration, Memory, Observation, Planner
@@ -79,22 +79,6 @@ def call(
         twists, turning = turn_at_goal(observation, twists, well)
         reason = np.where(turning, np.int8(Reason.NONE), reason)
     return Answer(twists, answer.memory, {**answer.notes, "reason": reason}), failures
-
-
-def told(record: Any) -> Any:
-    """Return a record of arrays as a planner is given it: copies in memory that nothing can write to.
-
-    A read-only view would lead to the engine's own memory by its ``base``, and could be made writable again.
-    """
-    if isinstance(record, np.ndarray):
-        memory = record.tobytes() or bytes(record.itemsize)
-        return np.frombuffer(memory, record.dtype)[: record.size].reshape(record.shape)
-    if dataclasses.is_dataclass(record):
-        kind: Any = type(record)
-        return kind(**{each.name: told(getattr(record, each.name)) for each in dataclasses.fields(record)})
-    if isinstance(record, dict):
-        return {name: told(value) for name, value in record.items()}
-    return record
 
 
 def declaration_of(planner: Any) -> Declaration:

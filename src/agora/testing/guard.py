@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from agora.core.state import Array
-from agora.errors import AgoraError
+from agora.errors import AgoraError, ComponentError
 from agora.testing.errors import ContractError
 
 
@@ -67,10 +67,10 @@ def pure(where: str, **given: Any) -> Iterator[None]:
     before, generators = {name: array.copy() for name, array in arrays(given)}, _generators()
     try:
         yield
-    except AgoraError as error:
-        raise ContractError(f"{where}: {error}") from error
     except Exception as error:  # noqa: BLE001 - a stranger's code may raise anything
-        raise ContractError(f"{where}: raises {type(error).__name__}: {error}") from error
+        raised = error.__cause__ if isinstance(error, ComponentError) and error.__cause__ is not None else error
+        said = f"{raised}" if isinstance(raised, AgoraError) else f"raises {type(raised).__name__}: {raised}"
+        raise ContractError(f"{where}: {said}") from error
     if generators != _generators():
         raise ContractError(f"{where}: draws from a global random generator")
     for name, array in arrays(given):

@@ -73,7 +73,7 @@ class _Check:
     def ask(self, given: Recording, where: str) -> float | None:
         """The value for one recording, and all that can be checked of one call."""
         with pure(f"{self.metric.name}: {where}", recording=given):
-            value = self.metric(given)
+            value = self.metric.function(given)
         if value is None:
             return None
         if not isinstance(value, float) or not math.isfinite(value):

@@ -18,6 +18,7 @@ from agora.benchmark.statistics import Estimate
 from agora.core.state import Bools, Doubles
 from agora.datasets.eth_ucy import RecordedScene, read_scene
 from agora.errors import InputError
+from agora.files import write_whole
 from agora.interfaces import Costmap, Limits, Memory, Observation, Predictor, Tracks
 from agora.validation.distances import mean
 from agora.validation.events import Measuring
@@ -163,8 +164,8 @@ def write(scores: Sequence[PredictionScore], folder: Path) -> Path:
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "predictors.json").write_text(json.dumps([asdict(score) for score in scores], indent=1), encoding="utf-8")
-        (folder / "predictors.md").write_text(markdown(scores), encoding="utf-8")
+        write_whole(folder / "predictors.json", json.dumps([asdict(score) for score in scores], indent=1))
+        write_whole(folder / "predictors.md", markdown(scores))
     except OSError as error:
         raise InputError(f"{folder}: cannot be written: {error.strerror}") from error
     return folder / "predictors.md"

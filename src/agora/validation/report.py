@@ -13,6 +13,7 @@ import numpy as np
 from agora.benchmark.stop_token import StopToken
 from agora.datasets.catalogue import missing
 from agora.errors import InputError
+from agora.files import write_whole
 from agora.validation.doors import counterflow, evacuation
 from agora.validation.events import Measuring
 from agora.validation.flow import FundamentalDiagram, Streams, fundamental_diagram, lanes, stripes, weidmann
@@ -127,7 +128,7 @@ def write(validation: Validation, folder: Path) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
         cases = [asdict(case) | {"met": bool(case.met)} for case in validation.cases]
         numbers = {"model": validation.model, "cases": cases, "left_out": validation.left_out}
-        (folder / "validation.json").write_text(json.dumps(numbers, indent=2, allow_nan=False) + "\n", encoding="utf-8")
+        write_whole(folder / "validation.json", json.dumps(numbers, indent=2, allow_nan=False) + "\n")
         figure(validation).savefig(folder / "validation.png", dpi=130)
     except OSError as error:
         raise InputError(f"{folder}: cannot be written: {error}") from error

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from agora.benchmark.statistics import Estimate
 from agora.errors import InputError
+from agora.files import write_whole
 from agora.validation.scores import COLUMNS, Score
 
 if TYPE_CHECKING:
@@ -64,8 +65,8 @@ def write(scores: Sequence[Score], folder: Path) -> Path:
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "crowds.md").write_text(markdown(scores), encoding="utf-8")
-        (folder / "crowds.json").write_text(json.dumps([asdict(score) for score in scores], indent=1) + "\n", encoding="utf-8")
+        write_whole(folder / "crowds.md", markdown(scores))
+        write_whole(folder / "crowds.json", json.dumps([asdict(score) for score in scores], indent=1) + "\n")
         figure(scores).savefig(folder / "crowds.png", dpi=130)
     except OSError as error:
         raise InputError(f"{folder}: cannot be written: {error}") from error

@@ -151,7 +151,7 @@ class Scenarios:
 
     def played_in(self, world: str) -> list[dict[str, Any]]:
         """Return the own scenarios that are played in a world, each with its problems."""
-        texts = {name: self.store.path(name).read_text(encoding="utf-8", errors="replace") for name in self.names_in(world)}
+        texts = {name: self.store.path(name).read_text(encoding="utf-8-sig", errors="replace") for name in self.names_in(world)}
         return [{"name": name, "problems": self.check(text)["problems"]} for name, text in texts.items()]
 
     def _task(self, scenario: Scenario) -> Task:
@@ -219,7 +219,7 @@ def _summary(file: Path, changed: int, world: str) -> dict[str, Any]:
     """A scenario as a list shows it; ``world`` is that in whose folder it lies, empty for an own one."""
     said = {"name": file.stem, "origin": "world" if world else "own", "world": world, "robots": 0, "people": 0, "wrong": ""}
     try:
-        scenario = parse(file.read_text(encoding="utf-8", errors="replace"), Scenario, file.name, is_json=True)
+        scenario = parse(file.read_text(encoding="utf-8-sig", errors="replace"), Scenario, file.name, is_json=True)
     except InputError as error:
         return {**said, "wrong": str(error)}
     people = sum(person.people for person in scenario.obstacles.dynamic)

@@ -106,7 +106,7 @@ class Suites:
         if isinstance(given, str):
             return rewritten(given, {"name": name} | content_in(given) | {"name": name})
         files = self.store.files()
-        before = files[name].read_text(encoding="utf-8", errors="replace") if name in files else ""
+        before = files[name].read_text(encoding="utf-8-sig", errors="replace") if name in files else ""
         return rewritten(before, {"name": name} | content_in(given) | {"name": name})
 
 

@@ -210,9 +210,9 @@ def among(crowd):
 @pytest.mark.parametrize(
     ("mischief", "reason"),
     [
-        ("raises", r"ZeroDivisionError: on purpose \\udc80 \(naughty.py, line \d+\)"),
-        ("is_not_finite", "crowd model Rude returned values that are not finite"),
-        ("rounds_up", "a step of the world left another floating-point mode .*"),
+        ("raises", r"crowd model Rude: ZeroDivisionError: on purpose \\udc80 \(naughty.py, line \d+, in raises: .*\)"),
+        ("is_not_finite", "crowd model Rude returned an answer with nan; expected finite numbers up to 1e.08"),
+        ("rounds_up", "crowd model Rude left another floating-point mode .*"),
         ("hangs", "a step of the world took longer than 2 s"),
     ],
 )

@@ -20,7 +20,7 @@ from agora.core.recording import Reason
 from agora.core.scalar import ONE, TWO_PI, ZERO, atan2, sincos
 from agora.core.state import Floats, frozen
 from agora.interfaces import Declaration, Guidance, Memory, Observation, Tracks
-from agora.planners.expected import needs_of
+from agora.planners.expected import expected_ways, needs_of
 from agora.planners.inter.rings import Rings, linked, rings, strayed
 from agora.planners.inter.surroundings import company, unchanged
 from agora.ranges import Chance, Distance, Duration, Length, TopSpeed, check_fields
@@ -120,8 +120,8 @@ class AroundGroups:
         if self.horizon == 0.0:
             return np.zeros((*groups.present.shape, 0, 2), np.float32), memory
         moments = _MOMENTS, self.horizon / _MOMENTS
-        foretold = self.prediction.part.predict(o, *moments, memory)
-        return strayed(groups, foretold.position, onward(people.position, people.velocity, *moments)), foretold.memory
+        ways, kept = expected_ways(self.prediction.part, o, *moments, memory)
+        return strayed(groups, ways, onward(people.position, people.velocity, *moments)), kept
 
     def _shown(self, o: Observation, plain: Guidance, groups: Rings) -> Guidance:
         """The pedestrians, and groups as discs that the robot keeps out of; smaller where it or its goal is in the circle."""

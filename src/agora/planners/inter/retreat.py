@@ -24,7 +24,7 @@ from agora.core.recording import Reason
 from agora.core.state import Array, Bools, Doubles, Floats
 from agora.costmap.window import Window
 from agora.interfaces import Declaration, Guidance, Memory, Observation
-from agora.planners.expected import needs_of
+from agora.planners.expected import expected_ways, needs_of
 from agora.planners.inter.aggressive import slowed
 from agora.planners.inter.surroundings import Company, company, room_on_way, wall_within
 from agora.ranges import Chance, Distance, Duration
@@ -146,8 +146,7 @@ class Retreat:
         if self.foresight == 0.0:
             return None, memory
         moments = math.ceil(self.foresight / _EVERY)
-        foretold = self.prediction.part.predict(o, moments, self.foresight / moments, memory)
-        return foretold.position, foretold.memory
+        return expected_ways(self.prediction.part, o, moments, self.foresight / moments, memory)
 
     def _manner(self, o: Observation, seen: Company) -> Manner:
         """Return the manner in which each robot backs away now."""

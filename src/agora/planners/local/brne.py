@@ -55,6 +55,7 @@ from agora.costmap.walls import window_of
 from agora.costmap.window import Window
 from agora.errors import InputError
 from agora.interfaces import Answer, Declaration, Memory, Observation, Predictor, Span, Tracks
+from agora.planners.expected import expected_ways
 from agora.planners.limits import own
 from agora.planners.local.brne_game import Costs, Ways, agree, deviations, price, roll_out, wander
 from agora.planners.local.brne_walls import back, free, in_corridor, touches
@@ -223,9 +224,9 @@ class Brne:
         expected ways (N, A, T, 2), A one less than ``max_agents``; and what the predictor remembers.
         """
         assert o.pedestrians is not None
-        foretold = self.prediction.predict(o, self.steps, self.step, memory)
+        ways, foretold = expected_ways(self.prediction, o, self.steps, self.step, memory)
         seen: list[Tracks] = [o.pedestrians, *([] if o.robots is None else [o.robots])]
-        expected = [foretold.position, *(onward(t.position, t.velocity, self.steps, self.step) for t in seen[1:])]
+        expected = [ways, *(onward(t.position, t.velocity, self.steps, self.step) for t in seen[1:])]
         rows, most = len(o.pose), self.max_agents - 1
         place, velocity, radius, present = (
             np.concatenate([getattr(t, name) for t in seen], axis=1) for name in ("position", "velocity", "radius", "present")
@@ -238,7 +239,7 @@ class Brne:
         at = np.arange(rows)[:, None]
         speed = np.hypot(velocity[..., 0], velocity[..., 1])
         found = (place[at, order], radius[at, order], speed[at, order], way[at, order])
-        return (frozen(count), *(frozen(array.astype(np.float32)) for array in found)), foretold.memory
+        return (frozen(count), *(frozen(array.astype(np.float32)) for array in found)), foretold
 
 
 @hidden

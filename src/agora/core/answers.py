@@ -1,0 +1,77 @@
+"""The answers of components: an error names the component, the file and the line, and an answer is an array as it must be.
+
+A component of another package may raise anything, and return anything. Planners have their own boundary
+(`agora.planners.lift.call`), because their failure ends a robot's episode.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from agora.core import float_mode
+from agora.core.state import Array
+from agora.core.stranger import Apart, Signalled
+from agora.errors import AgoraError, ComponentError, in_words, place
+
+__all__: list[str] = []
+
+LARGEST = 1e8
+"""Largest number that an answer may hold, as `agora.ranges.LARGEST`."""
+
+
+@contextmanager
+def blamed(component: str) -> Iterator[None]:
+    """Name a component in the errors of its code.
+
+    Signals and errors of Agora pass unchanged. A process that the code forked ends here.
+
+    Args:
+        component: kind and name of the component.
+
+    Raises:
+        ComponentError: the code raised anything else, ``SystemExit``, ``KeyboardInterrupt`` and ``GeneratorExit`` included, or left
+            another floating-point mode.
+    """
+    try:
+        with Apart():
+            yield
+        float_mode.check(component)
+    except (AgoraError, Signalled):
+        raise
+    except BaseException as error:
+        calls = [(frame, line) for frame, line in traceback.walk_tb(error.__traceback__) if frame.f_code.co_filename != __file__]
+        raise ComponentError(f"{component}: {in_words(error)} ({place(calls)})") from error
+
+
+def numbers(component: str, what: str, value: Any, shape: Sequence[int | None], *, where: Any = None) -> Array:
+    """Return an answer as float32 or float64 numbers of a shape.
+
+    Args:
+        component: kind and name of the component.
+        what: name of the answer, for messages.
+        value: answer of the component.
+        shape: expected shape; None stands for any length.
+        where: mask of the leading axes; entries outside it may hold any number.
+
+    Raises:
+        ComponentError: the answer is something else, or holds a number that is not finite or beyond `LARGEST`.
+    """
+    try:
+        array = np.asarray(value)
+    except ValueError:  # rows of different lengths
+        array = np.asarray(None)
+    fits = array.ndim == len(shape) and all(wanted in (None, given) for wanted, given in zip(shape, array.shape, strict=True))
+    if array.dtype.kind not in "fiu" or not fits:
+        axes = ", ".join("any" if length is None else str(length) for length in shape)
+        got = f"{array.dtype} of shape {array.shape}" if array.dtype.kind != "O" else type(value).__name__
+        raise ComponentError(f"{component} returned {what} as {got}; expected real numbers of shape ({axes})")
+    counted = array if where is None else array[where]
+    if not (np.abs(counted) <= LARGEST).all():
+        first = counted[~(np.abs(counted) <= LARGEST)].flat[0]
+        raise ComponentError(f"{component} returned {what} with {first:g}; expected finite numbers up to {LARGEST:g}")
+    return array if array.dtype.kind == "f" else array.astype(np.float64)
