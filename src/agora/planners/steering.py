@@ -201,7 +201,7 @@ def _drive(velocity, pose, twist, radius, limits, touched, window, gain, dt, out
             if cost.shape[1] > 0 and back > ZERO:
                 room = _way(seen, -cosine, -sine, radius[i], back * dt + HALF * back * back / max_ax[i])
                 back = min(back, stopping_speed(room, max_ax[i], dt))
-            out[i, 0] = -back
+            out[i, 0] = ZERO - back  # never -0.0
             continue
         least = _CRAWL * wanted if turning_radius[i] > ZERO else ZERO
         speed = min(max(forward, least), max_vx[i])
