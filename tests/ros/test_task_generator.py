@@ -410,7 +410,7 @@ def test_rviz_moves_robots_and_goals(graph: Any, parts: Parts, start: Any, wait_
     assert {request.robot for _, request, _ in parts.told if hasattr(request, "robot")} == {"burger_0", "burger_1", "jackal"}
     assert np.allclose([set_goals[0].goal.x, set_goals[0].goal.y, set_goals[0].goal.theta], [1.5, -0.5, 2.5])
     assert all(heard[-1].pose == told.pose for heard in goals.values() if heard.wait(2))
-    graph.publisher("jackal/move_base_simple/goal", PoseStamped, listeners=2).publish(pose)
+    graph.publisher("jackal/move_base_simple/goal", PoseStamped).publish(pose)
     wait_until(lambda: parts.names().count("simulator/set_goal") == 4, "the goal of one robot")
     estimate = PoseWithCovarianceStamped()
     estimate.pose.pose = to_pose((0.5, 0.25, -1.0))
