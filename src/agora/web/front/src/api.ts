@@ -81,19 +81,20 @@ export const patch = <T>(path: string, body: unknown) => ask<T>("PATCH", path, b
 export const remove = (path: string) => ask<void>("DELETE", path);
 export const wordsOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
 
-const kept = new Map<string, unknown>();
+const kept = new Map<string, unknown>(), forgotten = new Map<string, number>();
 
 /** Ask anew, the next time, for what has changed on the server. */
-export const forget = (path: string) => { kept.delete(path); };
+export const forget = (path: string) => { kept.delete(path); forgotten.set(path, (forgotten.get(path) ?? 0) + 1); };
 
 /** What the server says at a path; an empty path asks for nothing. `keep`: it does not change while the server runs. */
 export function useGet<T>(path: string, keep = false): { data: T | undefined; error: string } {
   const [found, setFound] = useState<{ path: string; data?: T; error: string }>({ path: "", error: "" });
   useEffect(() => {
     let gone = false;
+    const times = forgotten.get(path); // an answer on its way is of before the change
     if (path && !kept.has(path)) {
       get<T>(path).then(
-        (data) => { if (keep) kept.set(path, data); if (!gone) setFound({ path, data, error: "" }); },
+        (data) => { if (keep && forgotten.get(path) === times) kept.set(path, data); if (!gone) setFound({ path, data, error: "" }); },
         (error: unknown) => { if (!gone) setFound({ path, error: wordsOf(error) }); },
       );
     }

@@ -17,7 +17,7 @@ const LEVELS: [string, string][] = [
 
 export function RunPage({ asked }: { asked: URLSearchParams }) {
   const suites = useGet<Suite[]>("/api/suites", true), planners = useGet<Planner[]>("/api/planners", true);
-  const policies = useGet<Policy[]>("/api/policies").data ?? [], trained = policies.filter(({ run }) => run);
+  const kept = useGet<Policy[]>("/api/policies"), policies = kept.data ?? [], trained = policies.filter(({ run }) => run);
   const [suite, setSuite] = useState(asked.get("suite") ?? "demo");
   const [stages, setStages] = useState<string[]>(asked.getAll("stages"));
   const [chosen, setChosen] = useState<Chosen[]>(asked.getAll("planner").map(chosenOf));
@@ -57,9 +57,10 @@ export function RunPage({ asked }: { asked: URLSearchParams }) {
       {(suites.error || planners.error) && <p class="bad" role="alert">{suites.error || planners.error}</p>}
       <Needs role="run" />
       <div class="columns">
-        <form class="run" onSubmit={start}>
-          <SuitePicker suites={suites.data ?? []} name={suite} stages={stages} put={(name, some) => { setSuite(name); setStages(some); }} />
-          <PlannerPicker planners={planners.data ?? []} own={trained} chosen={chosen} put={setChosen} />
+        {/* A list that comes later would move what somebody is about to click. */}
+        {!(suites.data && planners.data && (kept.data || kept.error)) ? <p class="faint">Reading suites and planners …</p> : <form class="run" onSubmit={start}>
+          <SuitePicker suites={suites.data} name={suite} stages={stages} put={(name, some) => { setSuite(name); setStages(some); }} />
+          <PlannerPicker planners={planners.data} own={trained} chosen={chosen} put={setChosen} />
           <fieldset>
             <legend>3. How much</legend>
             <div class="pair">
@@ -79,7 +80,7 @@ export function RunPage({ asked }: { asked: URLSearchParams }) {
           </div>
           {chosen.length > 0 && each > 0 && <p class="faint">{expected({ each, total: each * (chosen.length + (control ? 1 : 0)), compared: chosen.length > 1, runs: runs ?? [] })}</p>}
           {chosen.length > 0 && <p class="faint">The same on the command line: <code class="command">{command({ ...form, planners: chosen.map((one) => filed(textOf(one), policies, planners.data ?? [])) }, suites.data?.find(({ name }) => name === suite)?.path)}</code></p>}
-        </form>
+        </form>}
         <Queue />
       </div>
     </>
