@@ -69,10 +69,13 @@ def test_a_person_drives_the_robot_by_the_keys(page):
 
 def test_a_button_that_is_held_while_the_first_episode_begins_is_pressed(page):
     page.goto("/")
-    page.get_by_role("button", name="Drive now").hover()
+    button = page.get_by_role("button", name="Drive now")
+    button.hover()
+    place = button.bounding_box()
     page.mouse.down()
     page.wait_for_url("**/live/*")
     page.get_by_role("button", name="Pause").wait_for()
+    assert button.bounding_box() == place  # it does not move from under the pointer
     page.mouse.up()
     expect(page.get_by_text("You drive.")).to_be_visible(timeout=0.3 * PATIENCE)  # a press that is lost is soon known
 
