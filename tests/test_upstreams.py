@@ -1,4 +1,4 @@
-"""What ``make upstreams`` reads from the manual is there; it runs the commands itself only when somebody calls it."""
+"""The manual holds all that ``make upstreams`` reads from it. The commands themselves are run by ``make upstreams`` alone."""
 
 from __future__ import annotations
 

@@ -110,7 +110,7 @@ def _checked(who: str, given: Guidance, rows: int) -> Guidance:
 
 
 def _check_tracks(who: str, told: Tracks, rows: int) -> None:
-    """Raise a `ComponentError` unless the pedestrians that the local planner is told of are tracks of N rows."""
+    """Raise a `ComponentError` unless the pedestrians that the local planner gets are tracks of N rows."""
     if not isinstance(told, Tracks) or told.present.dtype != np.bool_ or told.present.shape[:1] != (rows,):
         raise ComponentError(f"{who} returned pedestrians as {type(told).__name__}; expected Tracks of {rows} rows")
     for what, tail in {"position": (2,), "velocity": (2,), "radius": (), "id": (), "group": ()}.items():

@@ -87,7 +87,7 @@ def observation(
         rows: number of robots.
         pedestrians: number of slots a row, at least one of three empty; 0 for none.
         seed: seed of the scene.
-        move: motion of the whole scene; mirrored, what is told in the robot's frame is mirrored too, but for ``sensors``.
+        move: motion of the whole scene; a mirrored scene also mirrors values in the robot's frame, except ``sensors``.
         window: window of the costmap.
         semantics: window of the semantic maps; their evidence is 1 for everybody.
         beams: number of beams of the scan.
