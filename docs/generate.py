@@ -293,7 +293,7 @@ def planners() -> str:
 def narrow() -> str:
     """Return the table of planners in narrow places with the dates of their rows; below it, the robots that do not always pass.
 
-    The rows are those that benchmarks/narrow.py keeps.
+    The rows come from benchmarks/narrow.py.
     """
     with (MEASURED.parent / "narrow.csv").open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))

@@ -14,7 +14,7 @@ WRITTEN_BY_AGORA = {"run", "exact", "recording", "potential", "bag", "drive", "m
 
 
 def said(value):
-    """What was read, as text: all arrays of all records in it."""
+    """The values that were read, as text: all arrays of all records."""
     if isinstance(value, np.ndarray):
         return repr((value.dtype, value.shape, value.tobytes()))
     if dataclasses.is_dataclass(value):

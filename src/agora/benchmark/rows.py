@@ -83,7 +83,7 @@ class EndedEpisode:
 
 
 def _measured(robot: PlayedRobot, measures: Iterable[Metric]) -> dict[str, Any]:
-    """Return the metrics of a robot by name, and in the column `UNMEASURED` the errors of those that failed, if any did."""
+    """Return the metrics of a robot by name; if a metric failed, the column `UNMEASURED` holds the errors."""
     values: dict[str, Any] = {}
     errors = []
     for metric in measures:
