@@ -232,7 +232,7 @@ def _points(map: Map, grid: _Grid) -> tuple[Floats, Floats]:
     return point.astype(np.float32), width.astype(np.float32)
 
 
-def _in_order(width: Floats, free: Ints, necks: Bools, corners: Bools) -> tuple[Ints, Ints]:
+def _in_order(width: Floats, free: Array, necks: Bools, corners: Bools) -> tuple[Ints, Ints]:
     """The free squares, as numbers, in the order in which they become places, and the rank of each in it.
 
     Narrow places come first, then corners, then the widest. Of squares as wide as each other that nearest to the middle of the

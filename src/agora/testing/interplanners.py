@@ -47,8 +47,8 @@ def check_interplanner(interplanner: InterPlanner, *, tolerance: float = 1e-3, g
     _answers(interplanner, f"{name}: bad input", bad_inputs()[0])
     probes: tuple[Any, ...] = (_GoalProbe(interplanner), _SpeedProbe(interplanner), _TwistProbe(interplanner))
     for probe in probes:
-        asked = {"within_limits": False, "gives_way": False, "kinds": ("differential",)}
-        check_planner(probe, tolerance=tolerance, grid=grid, handed=handed, **asked)
+        of_probe: dict[str, Any] = {"within_limits": False, "gives_way": False, "kinds": ("differential",)}
+        check_planner(probe, tolerance=tolerance, grid=grid, handed=handed, **of_probe)
 
 
 def _answers(interplanner: InterPlanner, name: str, whole: Observation, nobody: bool = False) -> None:
