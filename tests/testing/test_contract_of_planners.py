@@ -68,6 +68,11 @@ def tied_to_north(o, memory, good):
     return twists + np.float32(0.05) * np.cos(o.pose[:, 2:]) * (1, 0, 0), after
 
 
+def prefers_its_left(o, memory, good):
+    twists, after = good()
+    return twists * np.float32(0.9) + np.float32(0.01) * np.sign(np.abs(twists[:, :1])) * np.array((0, 0, 1), np.float32), after
+
+
 def crashes_on_nobody(o, memory, good):
     o.pedestrians.position[:, 0]
     return good()
@@ -188,6 +193,7 @@ BAD = {
     not_finite: "gets the twist",
     tied_to_the_origin: "shifted",
     tied_to_north: "turned",
+    prefers_its_left: "mirrored",
     crashes_on_nobody: "without pedestrian slots: raises IndexError",
     crashes_when_nobody_is_present: "raises ValueError",
     crashes_without_a_path: "without a path: raises IndexError",
@@ -215,6 +221,10 @@ BAD = {
 
 def test_a_decent_planner_passes():
     check_planner(Decent())
+
+
+def test_one_that_says_that_it_prefers_a_side_may_do_so():
+    check_planner(bad(act=prefers_its_left), handed=True, kinds=("differential",))
 
 
 @pytest.mark.parametrize(("act", "reason"), BAD.items(), ids=lambda value: getattr(value, "__name__", ""))

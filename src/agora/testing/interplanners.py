@@ -15,7 +15,7 @@ from agora.testing.planners import beyond, check_planner, needed
 from agora.testing.scenes import observation
 
 
-def check_interplanner(interplanner: InterPlanner, *, tolerance: float = 1e-3, grid: bool = False) -> None:
+def check_interplanner(interplanner: InterPlanner, *, tolerance: float = 1e-3, grid: bool = False, handed: bool = False) -> None:
     """Check an interplanner against the contract of `agora.interfaces`.
 
     What it returns is finite and has the shapes of `Guidance`; speed and danger are in [0, 1], and with nobody about there is no
@@ -24,12 +24,13 @@ def check_interplanner(interplanner: InterPlanner, *, tolerance: float = 1e-3, g
 
     Its guidance, taken as the twist of a planner, keeps what `check_planner` asks for: the same bits for the same question, nothing
     given is written to, rows are alone, empty slots mean nothing, zero memory is the start of an episode, and in a scene that is
-    moved as a whole it is the same in the robot's frame.
+    moved as a whole it is the same in the robot's frame, and its mirror image in one that is mirrored.
 
     Args:
         interplanner: interplanner to check.
         tolerance: tolerance in the moved scene, m, rad and shares.
         grid: whether it thinks in cells: then scenes are turned by quarters only, and nine of ten rows must agree.
+        handed: whether it treats left and right differently, as for `check_planner`.
 
     Raises:
         ContractError: it breaks a clause.
@@ -46,7 +47,8 @@ def check_interplanner(interplanner: InterPlanner, *, tolerance: float = 1e-3, g
     _answers(interplanner, f"{name}: bad input", bad_inputs()[0])
     probes: tuple[Any, ...] = (_GoalProbe(interplanner), _SpeedProbe(interplanner), _TwistProbe(interplanner))
     for probe in probes:
-        check_planner(probe, tolerance=tolerance, grid=grid, within_limits=False, gives_way=False, kinds=("differential",))
+        of_probe: dict[str, Any] = {"within_limits": False, "gives_way": False, "kinds": ("differential",)}
+        check_planner(probe, tolerance=tolerance, grid=grid, handed=handed, **of_probe)
 
 
 def _answers(interplanner: InterPlanner, name: str, whole: Observation, nobody: bool = False) -> None:
@@ -113,7 +115,10 @@ def _unfit(value: Array, shape: tuple[int, ...]) -> str:
 
 @dataclass(frozen=True)
 class _GoalProbe:
-    """A planner whose twist is the goal of an interplanner in the robot's frame."""
+    """A planner whose twist is the goal of an interplanner in the robot's frame.
+
+    As in a twist, the first number stays in a mirror image, and the others change their sign.
+    """
 
     inter: InterPlanner
 
@@ -124,7 +129,8 @@ class _GoalProbe:
     def act(self, seen: Observation, memory: Memory) -> Answer:
         found, after = self.inter.guide(seen, memory)
         x, y = _in_frame(found.goal[:, :2] - seen.pose[:, :2], seen.pose[:, 2])
-        return Answer(np.column_stack((x, y, np.cos(found.goal[:, 2] - seen.pose[:, 2]))).astype(np.float32), after)
+        turn = found.goal[:, 2] - seen.pose[:, 2]
+        return Answer(np.column_stack((x + 10.0 * np.cos(turn), y, np.sin(turn))).astype(np.float32), after)
 
 
 @dataclass(frozen=True)
@@ -135,7 +141,7 @@ class _SpeedProbe(_GoalProbe):
         found, after = self.inter.guide(seen, memory)
         middle = found.path[np.arange(len(seen.pose)), found.path_count // 2]
         x, y = _in_frame(middle - seen.pose[:, :2], seen.pose[:, 2])
-        return Answer(np.column_stack((found.speed + 10.0 * found.danger, x, y)).astype(np.float32), after)
+        return Answer(np.column_stack((x + found.speed + 10.0 * found.danger, y, 0.0 * y)).astype(np.float32), after)
 
 
 @dataclass(frozen=True)
@@ -146,11 +152,11 @@ class _TwistProbe(_GoalProbe):
         found, after = self.inter.guide(seen, memory)
         twist = np.zeros((len(seen.pose), 3), np.float32)
         if found.twist is not None and found.overrules is not None:
-            twist = np.where(found.overrules[:, None], found.twist + np.float32(10.0), twist)
+            twist = np.where(found.overrules[:, None], found.twist + np.array([10.0, 0.0, 0.0], np.float32), twist)
         told = seen.pedestrians if found.pedestrians is None else found.pedestrians
         if told is not None:
             gap = np.hypot(*np.moveaxis(told.position - seen.pose[:, None, :2], -1, 0)) - told.radius
-            twist += np.where(told.present, 1.0 / (1.0 + np.abs(gap)), 0.0).sum(axis=1, keepdims=True)
+            twist[:, 0] += np.where(told.present, 1.0 / (1.0 + np.abs(gap)), 0.0).sum(axis=1)
         return Answer(twist.astype(np.float32), after)
 
 

@@ -41,6 +41,7 @@ def check_planner(
     *,
     tolerance: float = 1e-3,
     grid: bool = False,
+    handed: bool = False,
     within_limits: bool = True,
     gives_way: bool = True,
     kinds: tuple[str, ...] = ("differential", "holonomic", "car-like"),
@@ -50,9 +51,9 @@ def check_planner(
     Twists are finite, of shape (N, 3) and, if asked for, within the robot's limits; a crowd of nobody and a missing path are
     answered; the same observation gives the same bits whatever was asked before; nothing given is written to; no global generator
     is drawn from; a row alone gives the bits it gives in a batch, and so do threads where it is ``concurrent``; empty slots mean
-    nothing; a scene that is shifted or turned gives the same twists; memory has the rows as first axis, and zero in a row means the
-    start of an episode. Its label is one of `agora.interfaces.Label`, and what it names as tunable are numbers among its fields
-    that it takes from end to end of a span.
+    nothing; a scene that is shifted or turned gives the same twists, and its mirror image the mirrored ones; memory has the rows as
+    first axis, and zero in a row means the start of an episode. Its label is one of `agora.interfaces.Label`, and what it names as
+    tunable are numbers among its fields that it takes from end to end of a span.
     It drives about as fast as the robot or its declared top speed allows, and no faster than an interplanner lets it.
     Bad input is answered as `check_bad_input` says.
 
@@ -61,6 +62,8 @@ def check_planner(
         tolerance: tolerance of twists in the shifted and turned scene, m/s and rad/s.
         grid: whether the planner thinks in cells: then scenes are turned by quarters only, and nine of ten rows must agree,
             to the tolerance, or to ten times as much as twists change where the robot stands 2 um aside.
+        handed: whether it treats left and right differently: it passes people on one side, draws random numbers, or is a network
+            that was not trained to treat both sides alike. Planners with channels of their own are not asked about mirror images.
         within_limits: whether twists beyond the robot's limits are an error (they are always clipped and counted).
         gives_way: as for `check_bad_input`.
         kinds: kinds of robots to try.
@@ -76,7 +79,7 @@ def check_planner(
         check.on_threads()
         check.empty_slots()
         check.fresh_rows()
-        check.moved(tolerance, grid)
+        check.moved(tolerance, grid, handed)
         check.bad_input(within_limits, gives_way)
     if within_limits and (hidden := hidden_speed(lift.rows(planner))):
         raise ContractError(f"{type(planner).__name__}: {hidden}")
@@ -323,15 +326,27 @@ class _Check:
         again, _ = self.act(seen, reset(memory, some), "after a masked reset")
         self.same(fresh[some], again[some], "a row whose memory was zeroed does not start afresh")
 
-    def moved(self, tolerance: float, grid: bool) -> None:
-        """Shifting or turning the whole scene changes nothing; rows of several scenes are counted together."""
-        moves = {"shifted": Move(-32.0, 16.0), "turned by 90 degrees": Move(turn=math.pi / 2), "moved": Move(3.0, -8.0, 0.7)}
+    def moved(self, tolerance: float, grid: bool, handed: bool) -> None:
+        """A scene that is shifted or turned as a whole gives the same twists, its mirror image the mirrored ones; rows of several
+        scenes are counted together.
+        """
+        moves = {
+            "shifted": Move(-32.0, 16.0),
+            "turned by 90 degrees": Move(turn=math.pi / 2),
+            "mirrored": Move(mirror=True),
+            "moved": Move(3.0, -8.0, 0.7),
+        }
+        if handed or self.scene["sensors"]:
+            del moves["mirrored"]
+        if grid:
+            del moves["moved"]
         scenes = [self.observe(rows=8, seed=seed) for seed in (1, 2, 3)]
         here = np.concatenate([self.act(seen, {}, "here")[0] for seen in scenes])
         bounds = self.rounded(scenes, here, tolerance) if grid else tolerance
-        for clause, move in list(moves.items())[: 2 if grid else 3]:
+        for clause, move in moves.items():
             there = np.concatenate([self.act(self.observe(rows=8, seed=seed, move=move), {}, clause)[0] for seed in (1, 2, 3)])
-            self.same(here, there, f"the scene {clause} as a whole", bounds, 0.9 if grid else 1.0)
+            back = np.asarray(move.twists(there), np.float32)
+            self.same(here, back, f"the scene {clause} as a whole", bounds, 0.9 if grid else 1.0)
 
     def rounded(self, scenes: list[Observation], twists: Floats, tolerance: float) -> Floats:
         """Return the tolerance of each row: ten times as much as its twist, or that of most, changes where the robot is 2 um aside.

@@ -54,6 +54,10 @@ class Move:
         """Return angles turned, in (-pi, pi]."""
         return np.pi - np.mod(np.pi - self.side * headings - self.turn, 2.0 * np.pi)
 
+    def twists(self, twists: Array) -> Array:
+        """Return twists, or poses in the robot's frame, (..., 3): mirrored where left becomes right, else the same."""
+        return twists * (1.0, self.side, self.side)
+
     def poses(self, poses: Array) -> Array:
         """Return poses (..., 3) moved."""
         return np.concatenate((self.points(poses[..., :2]), self.headings(poses[..., 2:])), axis=-1)
@@ -83,7 +87,7 @@ def observation(
         rows: number of robots.
         pedestrians: number of slots a row, at least one of three empty; 0 for none.
         seed: seed of the scene.
-        move: motion of the whole scene.
+        move: motion of the whole scene; mirrored, what is told in the robot's frame is mirrored too, but for ``sensors``.
         window: window of the costmap.
         semantics: window of the semantic maps; their evidence is 1 for everybody.
         beams: number of beams of the scan.
@@ -97,7 +101,7 @@ def observation(
     scene = _Scene(np.random.default_rng(seed), rows)
     pose, goal, path, count = scene.robots()
     tracks = [scene.tracks(pose, slots, move) for slots in (pedestrians, 2 if pedestrians else 0)]
-    scan = scene.rng.uniform(0.6, 8.0, (rows, beams))
+    scan = scene.rng.uniform(0.6, 8.0, (rows, beams))[:, :: round(move.side)]
     obstacles = scene.rng.uniform(-1.0, 1.0, (rows, 3, 2)) * 2.5
     obstacles = pose[:, None, :2] + obstacles + np.sign(obstacles) * 0.7
     radius = np.full(rows, 0.3)
@@ -105,7 +109,7 @@ def observation(
     moved = move.poses(pose)
     made = Observation(
         pose=_f32(moved),
-        twist=_f32(scene.rng.uniform((0.1, -0.2, -0.3), (0.5, 0.2, 0.3), (rows, 3)) * (1.0, max_vy > 0, 1.0)),
+        twist=_f32(move.twists(scene.rng.uniform((0.1, -0.2, -0.3), (0.5, 0.2, 0.3), (rows, 3)) * (1.0, max_vy > 0, 1.0))),
         goal=_f32(move.poses(goal)),
         radius=_f32(radius),
         footprint=_f32(np.broadcast_to(footprint, (rows, *footprint.shape))),
@@ -116,8 +120,8 @@ def observation(
         pedestrians=tracks[0],
         robots=tracks[1],
         scan=_f32(scan),
-        scan_angles=_f32(np.linspace(-2.3, 2.1, beams)),
-        scan_pose=_f32(np.array((0.12, -0.03, 0.1))),
+        scan_angles=_f32(move.side * np.linspace(-2.3, 2.1, beams)[:: round(move.side)]),
+        scan_pose=_f32(move.twists(np.array((0.12, -0.03, 0.1)))),
         scan_range=10.0,
         costmap=costmap_of(window, moved, move.points(obstacles), tracks[0], radius),
         semantics=_semantics(semantics or SemanticWindow(), moved, tracks[0]),

@@ -51,7 +51,7 @@ def speed_of(answer):
 
 
 def test_it_keeps_the_contract_of_planners(file):
-    check_planner(DsRnn(str(file)), gives_way=False)  # an untrained one does not
+    check_planner(DsRnn(str(file)), handed=True, gives_way=False)  # an untrained one does not
 
 
 def test_it_drives_no_faster_than_the_preferred_speed_and_as_the_map_is_turned(planner):

@@ -47,7 +47,7 @@ def planner(file):
 
 
 def test_it_keeps_the_contract_of_planners(file):
-    check_planner(Ga3cCadrl(str(file)), gives_way=False)  # an untrained one does not
+    check_planner(Ga3cCadrl(str(file)), handed=True, gives_way=False)  # an untrained one does not
 
 
 def test_it_takes_one_of_the_eleven_actions_and_drives_forwards_alone(planner):

@@ -18,7 +18,7 @@ PLANNER = SaCadrl()
 
 
 def test_it_keeps_the_contract_of_planners():
-    check_planner(PLANNER)
+    check_planner(PLANNER, handed=True)
 
 
 def test_the_weights_that_come_along_know_the_norm_to_keep_right_in_the_published_weight():

@@ -11,6 +11,8 @@ M. Phillips and M. Likhachev, "SIPP: safe interval path planning for dynamic env
 - The lattice knows no heading and no bounds of acceleration. The velocity that follows the way is even for a while ahead, as long
   as that is safe, and a robot that cannot move sideways turns to it (`agora.planners.steering.velocity_to_twist`).
 - A robot that is nearer to somebody than the margin counts as thinner by as much, and thicker again with time; so it goes away.
+- Of several ways that arrive at the same time it takes the one that the search finds first. In the mirror image of a scene that is
+  another one.
 - Where no way leads to the target, the robot goes where it is safe for longest (the reason is ``escaping``).
 
 A robot is the disc about its outline. Between the middles of cells it may be nearer to somebody than the margin, by half a cell.
