@@ -11,6 +11,7 @@ from agora.maps.furniture import Furniture
 from agora.maps.grid import Map
 from agora.maps.place import Place
 from agora.maps.zones import Zone
+from agora.testing.scenes import Move
 
 FURNITURE = (
     Furniture("chair", 0.0, 3.0, 0.5),
@@ -75,3 +76,24 @@ def turned(piece: Furniture, x: float, y: float) -> tuple[float, float]:
     """A point of a piece's frame in the map frame."""
     c, s = math.cos(piece.heading), math.sin(piece.heading)
     return piece.x + c * x - s * y, piece.y + s * x + c * y
+
+
+def moved(m: Map, move: Move) -> Map:
+    """A map turned by quarters, mirrored and shifted."""
+    corners = move.points(np.array([m.origin, np.add(m.origin, m.size)]))
+    columns, rows = np.rint(np.ptp(corners, axis=0) / m.resolution).astype(int)
+    there = Map(m.name, m.resolution, tuple(corners.min(0)), np.zeros((rows, columns), np.bool_))
+    cells = there.cell_of(move.points(m.centre_of(*np.indices(m.shape))))
+
+    def grid(values):
+        out = np.empty((rows, columns), values.dtype)
+        out[cells] = values
+        return out
+
+    grids = {name: grid(value) for name in ("occupied", "unknown", "ground") if (value := getattr(m, name)) is not None}
+    shapes = {
+        "segments": move.points(m.segments.reshape(-1, 2, 2)).reshape(-1, 4),
+        "discs": np.column_stack((move.points(m.discs[:, :2]), m.discs[:, 2])),
+        "polygons": tuple(move.points(outline) for outline in m.polygons),
+    }
+    return dataclasses.replace(there, **grids, **shapes)

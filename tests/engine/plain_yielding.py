@@ -64,7 +64,9 @@ class Yielding(World):
         if self.way[i] @ self.way[j] <= -0.2:
             return 0
         along = (self.way[i] + self.way[j]) @ (self.place[j] - self.place[i])
-        return 1 if along > 0.0 or (along == 0.0 and self.ids[j] < self.ids[i]) else -1
+        if abs(along) < 1e-3:
+            return 1 if self.ids[j] < self.ids[i] else -1
+        return 1 if along > 0.0 else -1
 
     def contacts(self, shared=False):
         worst = [(0.0, np.zeros(2))] * self.n

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.engines import engine as engine_at
 from tests.maps.test_roads import gap, placed
-from tests.places import rooms
+from tests.places import moved, rooms
 from tests.starts import people, start
 
 from agora.draft.people import People, Person
@@ -19,6 +19,7 @@ from agora.pedestrians.helbing import Helbing
 from agora.pedestrians.waypoint import Waypoint
 from agora.seeds import Stream
 from agora.tasks.suite import check_ways
+from agora.testing.scenes import Move
 
 WEST, EAST = (-2.2, 3.0), (8.7, 2.9)
 
@@ -71,7 +72,7 @@ def test_somebody_gets_through_a_door_in_a_wall_that_runs_anyhow(turn):
     place = gap(0.9, turn=turn)
     track = walked(people([placed(-3.0, -2.0, turn)], [placed(-3.2, 2.1, turn)], speed=1.3), place)[:, 0]
     assert np.hypot(*(track[-1] - placed(-3.2, 2.1, turn))) < 0.1
-    assert place.clearance_at(track).min() > 0.28
+    assert place.clearance_at(track).min() > 0.27
 
 
 def test_a_waypoint_that_moves_behind_the_wall_is_followed():
@@ -125,3 +126,38 @@ def test_a_suite_refuses_a_waypoint_that_nobody_can_reach():
     task.pedestrians = [Person(np.array(placed(0.0, -2.0)), waypoints, 1.2, 0.3, name="D_elder_1")]
     with pytest.raises(PlacementError, match=r"D_elder_1 at \(3.10, -3.70\): no way leads to its waypoint \(3.10, 0.30\)"):
         check_ways(task)
+
+
+QUARTERS = [Move(turn=0.5 * np.pi * k) for k in range(4)]
+
+
+def test_of_two_ways_that_are_as_short_somebody_takes_the_one_on_the_right_however_the_hall_lies():
+    place = Map.from_shapes(discs=[[1.3, -2.1, 0.9]], bounds=(-2.7, -6.1, 5.3, 1.9))
+    for move in QUARTERS:
+        crowd = people(move.points(np.array([[-1.7, -2.1]])), move.points(np.array([[4.3, -2.1]])))
+        track = walked(crowd, moved(place, move), 9.0)[:, 0]
+        side = (track - move.points(np.array([1.3, -2.1]))) @ move.vectors(np.array([0.0, 1.0]))
+        assert side.min() < -1.0 and side.max() < 0.1
+        assert np.hypot(*(track[-1] - move.points(np.array([4.3, -2.1])))) < 0.1
+
+
+def test_of_two_who_are_as_far_from_a_door_the_one_of_the_smaller_id_goes_first_however_the_door_lies():
+    place, ends = gap(0.9), np.array([placed(1.0, -2.4), placed(1.0, 2.4)])
+    for move in QUARTERS:
+        there = move.points(ends)
+        track = walked(people(there, there[::-1], speed=1.2), moved(place, move), 12.0, careful=True, model=Anticipation())
+        beyond = (track - move.points(np.array(placed(1.0, 0.0)))) @ move.vectors(np.array([0.0, 1.0]))
+        assert np.argmax(beyond[:, 0] > 0.0) < np.argmax(beyond[:, 1] < 0.0)
+
+
+def test_of_two_who_walk_abreast_into_a_narrow_door_the_same_one_goes_first_however_the_door_lies():
+    place, ends = gap(0.9), np.array([placed(0.65, -2.4), placed(1.35, -2.4)])
+    goals = np.array([placed(0.65, 2.4), placed(1.35, 2.4)])
+    first = set()
+    for move in QUARTERS:
+        crowd = people(move.points(ends), move.points(goals), speed=1.2)
+        track = walked(crowd, moved(place, move), 8.0, careful=True, yields=True, model=Anticipation())
+        beyond = (track - move.points(np.array(placed(1.0, 0.0)))) @ move.vectors(np.array([0.0, 1.0]))
+        assert (beyond[-1] > 1.0).all()
+        first.add(int(np.argmin([np.argmax(beyond[:, i] > 0.0) for i in range(2)])))
+    assert len(first) == 1

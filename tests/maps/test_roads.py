@@ -2,14 +2,33 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
-from tests.places import furnished, rooms
+from tests.places import furnished, moved, rooms, shaped
 
 from agora.draft.placement import component_of
 from agora.maps.grid import Map
 from agora.maps.roads import radius_class, roads_of
 from agora.planners.global_.astar import geodesic_length
+from agora.testing.crowds import hall
+from agora.testing.scenes import Move
+
+MOVES = {
+    "turned": Move(turn=0.5 * np.pi),
+    "turned twice": Move(turn=np.pi),
+    "mirrored": Move(mirror=True),
+    "mirrored and turned": Move(3.2, -6.4, turn=-0.5 * np.pi, mirror=True),
+    "24 m away": Move(24.0, -24.0),
+    "1,024 m away": Move(1024.0, -1024.0),
+}
+
+
+def square(cells: int) -> Map:
+    """A square hall with a pillar in its middle, which looks the same from four sides and in the mirror."""
+    side = 0.1 * cells
+    return Map.from_shapes(discs=[[0.5 * side + 1.3, 0.5 * side - 2.1, 0.9]], bounds=(1.3, -2.1, 1.3 + side, -2.1 + side))
 
 
 def gap(width: float, *, turn: float = 0.0) -> Map:
@@ -51,7 +70,7 @@ def test_points_are_joined_exactly_where_a_disc_finds_a_way_from_cell_to_cell(pl
 
 def test_every_place_is_free_and_every_way_goes_on():
     roads = roads_of(furnished().map, 0.3)
-    assert (furnished().map.clearance_at(roads.place) >= 0.3 - 1e-6).all()
+    assert (furnished().map.clearance_at(roads.place) >= 0.3 - 1e-3).all()
     for a in range(len(roads.place)):
         for b in np.flatnonzero(np.isfinite(roads.cost[a])):
             hop, left = a, len(roads.place)
@@ -65,8 +84,8 @@ def test_every_place_is_free_and_every_way_goes_on():
 def test_ways_are_hardly_longer_than_the_shortest():
     place = rooms()
     roads = roads_of(place, 0.3)
-    rng, ratios = np.random.default_rng(5), []
-    for a, b in rng.integers(len(roads.place), size=(40, 2)):
+    ratios = []
+    for a, b in itertools.combinations(range(len(roads.place)), 2):
         shortest = geodesic_length(place, roads.place[a], roads.place[b], 0.3)
         way, hop = 0.0, a
         while hop != b:
@@ -74,7 +93,7 @@ def test_ways_are_hardly_longer_than_the_shortest():
             way, hop = way + float(np.hypot(*(roads.place[onward] - roads.place[hop]))), onward
         if 2.0 < shortest < np.inf:
             ratios.append(way / shortest)
-    assert len(ratios) > 20 and min(ratios) > 0.97 and np.median(ratios) < 1.1 and max(ratios) < 1.4
+    assert len(ratios) > 50 and min(ratios) > 0.97 and np.median(ratios) < 1.05 and max(ratios) < 1.7
 
 
 def test_a_point_in_furniture_stands_for_the_free_space_beside_it_and_one_deep_in_a_wall_for_nothing():
@@ -87,3 +106,13 @@ def test_a_point_in_furniture_stands_for_the_free_space_beside_it_and_one_deep_i
 
 def test_radii_are_rounded_up():
     assert [radius_class(r) for r in (0.3, 0.301, 0.225, 0.45)] == pytest.approx([0.3, 0.35, 0.25, 0.45])
+
+
+@pytest.mark.parametrize("place", [rooms(), furnished().map, shaped().map, hall(), gap(0.9), square(80), square(81)])
+@pytest.mark.parametrize("move", MOVES.values(), ids=MOVES)
+def test_the_roads_of_a_map_that_is_turned_mirrored_or_moved_are_its_roads_turned_mirrored_or_moved(place, move):
+    here, there = roads_of(place, 0.3), roads_of(moved(place, move), 0.3)
+    apart = np.hypot(*np.moveaxis(move.points(here.place.astype(float))[:, None] - there.place, -1, 0))
+    twin = apart.argmin(axis=1)
+    assert sorted(twin) == list(range(len(there.place))) and apart.min(axis=1).max() < 1e-3
+    np.testing.assert_allclose(there.cost[np.ix_(twin, twin)], here.cost, atol=0.01)

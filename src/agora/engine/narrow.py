@@ -26,6 +26,7 @@ _ROOM = np.float32(1.2)  # m, from a narrow place, left to those who come out of
 _OPPOSED = np.float32(-0.2)  # cosine of the angle between ways that are opposed
 _LANE = np.float32(1.0)  # m, to the side of one's way
 _FAR = np.float32(6.0)  # m, at which somebody in a narrow place is seen
+_EQUAL = np.float32(0.01)  # m, by which distances of two who are as near may differ
 _TINY = np.float32(1e-6)
 
 
@@ -113,7 +114,7 @@ def _must_wait(people, traits, routes, robots, sees_robots, maps, m, w, i, ux, u
             return True
         theirs = gap(px, py, nx, ny)
         same = routes.narrow[w, j] and gap(routes.narrow_x[w, j], routes.narrow_y[w, j], nx, ny) < _LANE
-        if same and (theirs < mine or (theirs == mine and traits.id[w, j] < traits.id[w, i])):
+        if same and theirs < mine + (_EQUAL if traits.id[w, j] < traits.id[w, i] else -_EQUAL):
             return True
     if sees_robots:
         for r in range(robots.x.shape[1]):

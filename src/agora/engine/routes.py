@@ -36,6 +36,7 @@ _LOOK = 0.6  # s between two looks along the route
 _MOVED = np.float32(0.5)  # m, by which the wanted point may move before the route is another one
 _AMPLE = np.float32(0.2)  # m of clearance beyond the radius that a short cut has, or as much as its ends have
 _SHARE = np.float32(0.98)
+_EQUAL = np.float32(0.01)  # m, by which routes that are as cheap as each other may differ
 _LEAST = np.float32(0.75)  # radii of clearance with which a road is still followed: who is beside it slides back
 _DISTANT = np.float32(3.0)  # m, to the point that one walks to, beyond which one looks half as often
 _STRAIGHT, _NONE = -1, -1
@@ -154,11 +155,15 @@ def _is_near_end(roads, routes, w, i):
 
 @hidden
 def _find(roads, maps, m, routes, w, i, x, y, foot_x, foot_y, radius):
-    """Choose the cheapest route among the places that both ends see; straight on where there is none."""
+    """Choose the cheapest route among the places that both ends see; straight on where there is none.
+
+    Of routes as cheap as each other the one on the walker's right counts, whose first and last place are farther to the right of
+    the straight line to the wanted point.
+    """
     q = routes.roads[w, i]
     base, n, pairs = roads.place_start[q], roads.places[q], roads.pair_start[q]
     here, there = _cell(roads, q, x, y), _cell(roads, q, foot_x, foot_y)
-    best, hop, last = _INFINITE, _NONE, _NONE
+    best, right, hop, last = _INFINITE, -_INFINITE, _NONE, _NONE
     for t in range(SEEN if here >= 0 and there >= 0 else 0):
         b = roads.seen[there, t]
         if b < 0:
@@ -170,10 +175,15 @@ def _find(roads, maps, m, routes, w, i, x, y, foot_x, foot_y, radius):
                 break
             way = end + roads.cost[pairs + np.int64(a) * n + b]
             shortest = gap(x, y, roads.place_x[base + a], roads.place_y[base + a])
-            if way + _SHARE * shortest < best:  # a road costs no less than that
+            if way + _SHARE * shortest < best + _EQUAL:  # a road costs no less than that
                 way += road(maps, m, x, y, roads.place_x[base + a], roads.place_y[base + a], radius)
-                if way < best:
-                    best, hop, last = way, a, b
+                if way < best + _EQUAL:
+                    bx = roads.place_x[base + a] + roads.place_x[base + b] - x - x
+                    by = roads.place_y[base + a] + roads.place_y[base + b] - y - y
+                    side = bx * (foot_y - y) - by * (foot_x - x)
+                    if way < best - _EQUAL or side > right:
+                        right, hop, last = side, a, b
+                    best = min(best, way)
     if hop < 0:
         _straight(routes, w, i, foot_x, foot_y, x, y)
         return

@@ -57,6 +57,7 @@ _BACK = np.float32(0.1)  # of it, with which one of two steps back
 _ROBOT = np.float32(0.02)  # m, that people leave between themselves and a robot
 _ROUNDS = 8
 _PAIRS = 16  # a slot
+_ABREAST = np.float32(1e-3)  # m
 _TINY = np.float32(1e-12)
 
 
@@ -102,7 +103,7 @@ def _ahead(people, traits, gait, w, i, j):
         return 0
     ux, uy = gait.way_x[w, i] + gait.way_x[w, j], gait.way_y[w, i] + gait.way_y[w, j]
     along = ux * (people.x[w, j] - people.x[w, i]) + uy * (people.y[w, j] - people.y[w, i])
-    if along == ZERO:
+    if abs(along) < _ABREAST:
         return 1 if traits.id[w, j] < traits.id[w, i] else -1
     return 1 if along > ZERO else -1
 

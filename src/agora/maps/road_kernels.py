@@ -15,9 +15,13 @@ _LONGEST = np.float32(12.0)  # m, of a road
 _AMPLE = np.float32(0.3)  # m, clearance beyond the radius above which a road is not narrow
 _NARROW = np.float32(3.0)  # how much dearer a road is where the disc just fits
 _STEP = np.float32(0.1)  # m, between two readings of a road's width
+_PART = np.float32(0.3)  # of a step, so that no road between centres of cells is as long as a whole number of them
 _APART = np.float32(0.6)  # m, between two such places
 _RINGS = np.float32(2.0), np.float32(4.0), SIGHT  # m, round a cell, whose places are looked at one after the other
 _SLACK = np.float32(1e-3)  # m, more than the distance field's error in arithmetic
+_CENTIMETRES = np.float32(100.0)
+_FARTHEST = np.int64(1 << 40)  # more than the square of any distance on a map, in halves of a cell
+_SEEN = np.int64(-2)  # of two places that see each other
 
 
 @hidden
@@ -25,66 +29,98 @@ def _is_apart(point, chosen, count, cell):
     """Return whether a cell is not close to a chosen one."""
     for k in range(count):
         dx, dy = point[chosen[k], 0] - point[cell, 0], point[chosen[k], 1] - point[cell, 1]
-        if dx * dx + dy * dy < _APART * _APART:
+        if dx * dx + dy * dy < _APART * _APART - _SLACK:
             return False
     return True
 
 
 @device
-def cover(maps, point, rows, columns, order, forced, least, reach, owner, chosen):
+def cover(maps, point, rows, columns, order, rank, forced, least, reach, owner, chosen):
     """Choose the forced cells and, in an order, cells that see all others; return their number, and write the first seer of each
-    cell.
+    cell, the nearest of several of the same rank.
 
-    ``owner`` is -2 for cells that nobody can see, in which the disc does not fit, and -1 for others that nobody sees.
+    Cells of the same rank do not keep each other from being chosen. ``owner`` is -2 for cells that nobody can see, in which the
+    disc does not fit, and -1 for others that nobody sees.
     """
-    count = 0
+    count, before = 0, 0
     for k in range(rows * columns):
         owner[k] = -2 if distance_at(maps, 0, point[k, 0], point[k, 1]) < least - _SLACK else -1
-    for start in order:
-        if owner[start] >= 0:
-            if forced[start] and _is_apart(point, chosen, count, start):
-                chosen[count] = start
-                count += 1
+    for n, start in enumerate(order):
+        if n == 0 or rank[n] != rank[n - 1]:
+            before = count
+        if 0 <= owner[start] < before and not (forced[start] and _is_apart(point, chosen, before, start)):
+            continue
+        chosen[count] = start
+        count += 1
+        if 0 <= owner[start] < before:
             continue
         x, y = point[start, 0], point[start, 1]
         row, column = start // columns, start % columns
         for r in range(max(row - reach, 0), min(row + reach + 1, rows)):
             for k in range(r * columns + max(column - reach, 0), r * columns + min(column + reach + 1, columns)):
                 dx, dy = point[k, 0] - x, point[k, 1] - y
-                if owner[k] != -1 or dx * dx + dy * dy > SIGHT * SIGHT:
+                squared = dx * dx + dy * dy
+                if squared > SIGHT * SIGHT or owner[k] == -2 or 0 <= owner[k] < before:
                     continue
+                if owner[k] >= 0:
+                    other = chosen[owner[k]]
+                    ox, oy = point[k, 0] - point[other, 0], point[k, 1] - point[other, 1]
+                    if ox * ox + oy * oy <= squared + _SLACK:
+                        continue
                 if is_clear(maps, 0, x, y, point[k, 0], point[k, 1], least):
-                    owner[k] = count
-        chosen[count] = start
-        count += 1
+                    owner[k] = count - 1
     return count
 
 
+@hidden
+def _see(maps, ax, ay, bx, by, least):
+    """Return whether there is a straight road between two points, whichever comes first."""
+    dx, dy = ax - bx, ay - by
+    if dx * dx + dy * dy > _LONGEST * _LONGEST:
+        return False
+    return is_clear(maps, 0, ax, ay, bx, by, least) and is_clear(maps, 0, bx, by, ax, ay, least)
+
+
+@hidden
+def _worth_of(width, rows, columns, mine, theirs):
+    """The worth of two neighbouring cells as places: the wider the better, in steps of 1 cm, then the nearer to the middle of the
+    map.
+    """
+    far = np.int64(0)
+    for k in (mine, theirs):
+        row, column = 2 * (k // columns) + 1 - rows, 2 * (k % columns) + 1 - columns
+        far += np.int64(row) * row + np.int64(column) * column
+    return np.int64(round(min(width[mine], width[theirs]) * _CENTIMETRES)) * _FARTHEST - far
+
+
 @device
-def borders(maps, point, width, rows, columns, least, owner, chosen, first, second):
-    """Write, for pairs of chosen cells a < b that do not see each other, the widest two neighbouring cells of theirs."""
-    for k in range(rows * columns):
-        a = owner[k]
-        if a < 0:
-            continue
-        for side in range(2):
-            if (side == 0 and k % columns == columns - 1) or (side == 1 and k >= (rows - 1) * columns):
+def borders(maps, point, width, rows, columns, least, owner, chosen, best, met):
+    """Mark, for pairs of chosen cells a < b that do not see each other, the widest two neighbouring cells of theirs."""
+    for turn in range(2):
+        for k in range(rows * columns):
+            a = owner[k]
+            if a < 0:
                 continue
-            other = k + 1 if side == 0 else k + columns
-            b = owner[other]
-            if b < 0 or b == a or not is_clear(maps, 0, point[k, 0], point[k, 1], point[other, 0], point[other, 1], least):
-                continue
-            i, j, mine, theirs = (a, b, k, other) if a < b else (b, a, other, k)
-            if first[i, j] >= 0 and min(width[mine], width[theirs]) <= min(width[first[i, j]], width[second[i, j]]):
-                continue
-            if first[i, j] == -1:
+            for side in range(2):
+                if (side == 0 and k % columns == columns - 1) or (side == 1 and k >= (rows - 1) * columns):
+                    continue
+                other = k + 1 if side == 0 else k + columns
+                b = owner[other]
+                if b < 0 or b == a:
+                    continue
+                i, j = min(a, b), max(a, b)
+                worth = _worth_of(width, rows, columns, k, other)
+                if best[i, j] == _SEEN or worth < best[i, j] + 1 - turn:
+                    continue
+                if not _see(maps, point[k, 0], point[k, 1], point[other, 0], point[other, 1], least):
+                    continue
                 p, q = chosen[i], chosen[j]
-                dx, dy = point[p, 0] - point[q, 0], point[p, 1] - point[q, 1]
-                far = dx * dx + dy * dy > _LONGEST * _LONGEST
-                if not far and is_clear(maps, 0, point[p, 0], point[p, 1], point[q, 0], point[q, 1], least):
-                    first[i, j] = -2
-            if first[i, j] != -2:
-                first[i, j], second[i, j] = mine, theirs
+                if best[i, j] == -1 and _see(maps, point[p, 0], point[p, 1], point[q, 0], point[q, 1], least):
+                    best[i, j] = _SEEN
+                elif turn == 0:
+                    best[i, j] = worth
+                else:
+                    met[k] = met[other] = True
 
 
 @hidden
@@ -92,7 +128,7 @@ def road(maps, m, x0, y0, x1, y1, radius):
     """Return the cost of a straight road on map ``m`` for a disc, m: its length, and more where it is narrow."""
     dx, dy = x1 - x0, y1 - y0
     length = math.sqrt(dx * dx + dy * dy)
-    parts = max(int(length / _STEP), 1)
+    parts = max(int(length / _STEP + _PART), 1)
     dear = ZERO
     for k in range(parts):
         t = (np.float32(k) + HALF) / np.float32(parts)
@@ -106,10 +142,7 @@ def join(maps, place, least, cost):
     """Write the cost of the roads between places that see each other."""
     for a in range(len(place)):
         for b in range(a):
-            dx, dy = place[a, 0] - place[b, 0], place[a, 1] - place[b, 1]
-            if dx * dx + dy * dy > _LONGEST * _LONGEST:
-                continue
-            if is_clear(maps, 0, place[a, 0], place[a, 1], place[b, 0], place[b, 1], least):
+            if _see(maps, place[a, 0], place[a, 1], place[b, 0], place[b, 1], least):
                 cost[a, b] = road(maps, 0, place[a, 0], place[a, 1], place[b, 0], place[b, 1], least)
                 cost[b, a] = cost[a, b]
 
@@ -134,7 +167,7 @@ def look(maps, point, free, place, least, near_start, near_place, columns, seen)
                 if squared > outer * outer or squared <= inner:
                     continue
                 at = count
-                while at > 0 and distance[at - 1] > squared:
+                while at > 0 and distance[at - 1] > squared + _SLACK:
                     distance[at], near[at] = distance[at - 1], near[at - 1]
                     at -= 1
                 distance[at], near[at] = squared, a

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -31,6 +31,9 @@ _ROUND = 0.15  # m, by which ways keep farther from corners than the disc must
 _BEND = 0.6  # of the Laplacian of the distance to a point, above which an obstacle has a corner
 _BEFORE = 3  # cells, from a narrow place to those before and behind it
 _INFINITE = np.float32(np.inf)
+_ALIKE = np.float32(1e-3)  # m, by which distances that are as large as each other may differ, of rounding
+_HOP = 0.02  # m, that every road of a way costs beyond its length
+_STEP_OF_WIDTH = 0.01  # of `_WIDE`
 _CLASS = 0.05  # m, radii are rounded up to a multiple of it
 _REACH = 1.5  # m, from a point in an obstacle to the free space that counts as its own
 
@@ -148,55 +151,116 @@ def roads_of(map: Map, radius: float) -> Roads | None:
 
 
 def _find(map: Map, radius: float) -> Roads:
-    step = max(1, round(_CELL / map.resolution))
-    point, width = _points(map, step)
+    grid = _Grid.of(map)
+    point, width = _points(map, grid)
     rows, columns = width.shape
-    cell, origin = step * map.resolution, np.asarray(map.origin, np.float32)
-    free = np.flatnonzero((width >= np.float32(radius)).ravel()).astype(np.int32)
-    necks, corners = _necks(width).ravel(), _corners(map, step, radius).ravel()
-    first = np.select([necks, corners], [_INFINITE, 2 * _WIDE], np.minimum(width.ravel(), _WIDE))
-    order = free[np.argsort(-first[free], kind="stable")]
-    store, flat, least = build_store([map], [0]), point.reshape(-1, 2), np.float32(radius)
-    reach = math.ceil(float(SIGHT) / cell)
+    free = width.ravel() >= radius - _ALIKE
+    necks, corners = _necks(width).ravel(), _corners(map, grid, radius).ravel()
+    order, rank = _in_order(width, np.flatnonzero(free), necks, corners)
+    store, flat, least = build_store([map], [0]), point.reshape(-1, 2), np.float32(radius - _ALIKE)
+    reach = math.ceil(float(SIGHT) / grid.cell)
     owner = np.empty(rows * columns, np.int32)
-    chosen = np.zeros(len(free), np.int32)
-    count = cover(store, flat, rows, columns, order, necks | corners, least, reach, owner, chosen)
+    chosen = np.zeros(len(order), np.int32)
+    count = cover(store, flat, rows, columns, order, rank, necks | corners, least, reach, owner, chosen)
     cells = _with_borders(store, flat, width.ravel(), rows, columns, least, owner, chosen[:count])
     place = np.ascontiguousarray(flat[cells])
     straight = np.full((len(cells), len(cells)), np.inf, np.float32)
     join(store, place, least, straight)
     cost, after = _cheapest(straight)
     seen = np.full((rows * columns, SEEN), -1, np.int32)
-    look(store, flat, free, place, least, *_about(flat, place), seen)
-    return Roads(radius, place, cost, after, origin, cell, point, _nearest(width >= least), seen.reshape(rows, columns, SEEN))
+    look(store, flat, np.flatnonzero(free).astype(np.int32), place, least, *_about(flat, place), seen)
+    nearest = _nearest(free.reshape(rows, columns))
+    return Roads(radius, place, cost, after, grid.origin, grid.cell, point, nearest, seen.reshape(rows, columns, SEEN))
 
 
-def _points(map: Map, step: int) -> tuple[Floats, Floats]:
-    """For each cell of the roads' grid its point (H, W, 2) farthest from obstacles, m, and the distance to them (H, W), m."""
-    rows, columns = (-(-n // step) for n in map.shape)
-    fine = np.full((rows * step, columns * step), -1.0, np.float32)
+@dataclass(frozen=True)
+class _Grid:
+    """The grid of the roads: squares of ``step`` cells of the map. It reaches as far over the map on one side as on the other, so
+    that it lies on a map that is turned or mirrored as on the map itself; by half a cell where it must.
+
+    Attributes:
+        step: cells of the map along a side of a square.
+        shape: rows and columns of squares.
+        over: cells by which the grid begins before the map, rows and columns.
+        origin: (2,) lower-left corner, m.
+        cell: length of a side of a square, m.
+    """
+
+    step: int
+    shape: tuple[int, int]
+    over: tuple[float, float]
+    origin: Floats
+    cell: float
+
+    @staticmethod
+    def of(map: Map) -> _Grid:
+        """The grid for a map."""
+        step = max(1, round(_CELL / map.resolution))
+        rows, columns = (-(-n // step) for n in map.shape)
+        over = (rows * step - map.shape[0]) / 2, (columns * step - map.shape[1]) / 2
+        origin = np.array(map.origin) - np.array(over[::-1]) * map.resolution
+        return _Grid(step, (rows, columns), over, origin.astype(np.float32), step * map.resolution)
+
+    def blocks(self, cells: Array, beyond: Any) -> Array:
+        """The cells (rows, columns) of the map in each square (H, W, R, C), those on its edges too; ``beyond`` off the map."""
+        sizes = [self.step + round(2 * over) % 2 for over in self.over]
+        first = [math.ceil(over) for over in self.over]
+        ends = [(n - 1) * self.step + size for n, size in zip(self.shape, sizes, strict=True)]
+        room = [(before, end - before - n) for before, end, n in zip(first, ends, cells.shape, strict=True)]
+        wide = np.pad(cells, room, constant_values=beyond)
+        found: Array = np.lib.stride_tricks.sliding_window_view(wide, sizes)[:: self.step, :: self.step]
+        return found
+
+
+def _points(map: Map, grid: _Grid) -> tuple[Floats, Floats]:
+    """For each square of the grid its point (H, W, 2) farthest from obstacles, m, and the distance to them (H, W), m.
+
+    Of cells as far from obstacles as each other the nearest to the square's centre counts, and the middle of several as near.
+    """
     known = map.clearance if map.unknown is None else np.where(map.unknown, np.float32(-1.0), map.clearance)
-    fine[: map.shape[0], : map.shape[1]] = known
-    blocks = fine.reshape(rows, step, columns, step).transpose(0, 2, 1, 3).reshape(rows, columns, step * step)
-    middle = np.hypot(*(np.indices((step, step)) - (step - 1) / 2)).reshape(-1).astype(np.float32)
-    best = np.argmax(np.minimum(blocks, _WIDE) - np.float32(1e-3) * middle, axis=2)
-    width = np.take_along_axis(blocks, best[..., None], 2)[..., 0]
-    row = np.arange(rows)[:, None] * step + best // step
-    column = np.arange(columns)[None, :] * step + best % step
-    return map.centre_of(row, column).astype(np.float32), width
+    blocks = grid.blocks(known, np.float32(-1.0))
+    row, column = (axis - (n - 1) / 2 for axis, n in zip(np.indices(blocks.shape[2:]), blocks.shape[2:], strict=True))
+    worth = np.minimum(blocks, _WIDE) - np.float32(1e-3) * np.hypot(row, column).astype(np.float32)
+    alike = worth >= worth.max((2, 3), keepdims=True) - _ALIKE
+    count = alike.sum((2, 3))
+    aside = np.stack([(alike * column).sum((2, 3)), (alike * row).sum((2, 3))], -1) / count[..., None]
+    y, x = (np.arange(n) + 0.5 for n in grid.shape)
+    middle = np.stack(np.meshgrid(x, y), -1) * grid.step - grid.over[::-1]
+    point = (middle + aside) * map.resolution + map.origin
+    best = np.where(alike, blocks, -1.0).max((2, 3))
+    width = np.where((count == 1) | (best < 0.0), best, np.minimum(map.clearance_at(point), best))
+    return point.astype(np.float32), width.astype(np.float32)
+
+
+def _in_order(width: Floats, free: Array, necks: Bools, corners: Bools) -> tuple[Ints, Ints]:
+    """The free squares, as numbers, in the order in which they become places, and the rank of each in it.
+
+    Narrow places come first, then corners, then the widest. Of squares as wide as each other that nearest to the middle of the
+    map comes first; those as near have the same rank, as squares have that a turn of the map about its middle or a mirror
+    exchanges.
+    """
+    rows, columns = width.shape
+    row, column = np.divmod(free.astype(np.int64), columns)
+    far = (2 * row + 1 - rows) ** 2 + (2 * column + 1 - columns) ** 2
+    first = np.select([necks[free], corners[free]], [9.0, 2.0], np.minimum(width.ravel()[free], _WIDE) / _WIDE)
+    worth = np.round(first / _STEP_OF_WIDTH).astype(np.int64)
+    order = np.lexsort((far, -worth))
+    differs = (np.diff(worth[order]) != 0) | (np.diff(far[order]) != 0)
+    rank = np.concatenate([[0], np.cumsum(differs)])[: len(order)]
+    return free[order].astype(np.int32), rank.astype(np.int32)
 
 
 def _necks(width: Floats) -> Bools:
-    """(H, W) the cells in the middle of a narrow place, narrower than those along it and wider than those across it, and the cells
-    straight before and behind it, so that ways lead through its middle.
+    """(H, W) the squares in the middle of a narrow place, narrower than those along it and wider than those across it, and the
+    squares straight before and behind it, so that ways lead through its middle.
     """
     found = np.zeros(width.shape, np.bool_)
     for (ar, ac), (br, bc) in (((0, 1), (1, 0)), ((1, 0), (0, 1)), ((1, 1), (1, -1)), ((1, -1), (1, 1))):
         along = [_beside(width, sign * far * ar, sign * far * ac) for sign in (1, -1) for far in (1, 2)]
         across = [_beside(width, sign * far * br, sign * far * bc) for sign in (1, -1) for far in (1, 2)]
         neck = (
-            np.logical_and.reduce([width <= other for other in along])
-            & np.logical_and.reduce([width >= other for other in across])
+            np.logical_and.reduce([width <= other + _ALIKE for other in along])
+            & np.logical_and.reduce([width >= other - _ALIKE for other in across])
             & (width < np.minimum(along[1], along[3]) - _NECK)
             & (width > np.maximum(across[1], across[3]) + _NECK)
             & (width < _WIDE)
@@ -206,8 +270,8 @@ def _necks(width: Floats) -> Bools:
     return found
 
 
-def _corners(map: Map, step: int, radius: float) -> Bools:
-    """(H, W) the cells round the corners of obstacles, where the shortest ways bend.
+def _corners(map: Map, grid: _Grid, radius: float) -> Bools:
+    """(H, W) the squares round the corners of obstacles, where the shortest ways bend.
 
     There the distance to obstacles is that to a point, whose Laplacian is 1 / distance; that to a straight wall has none.
     """
@@ -216,10 +280,9 @@ def _corners(map: Map, step: int, radius: float) -> Bools:
     rows, columns = field.shape
     beside = [around[far + r : far + r + rows, far + c : far + c + columns] for r, c in ((far, 0), (-far, 0), (0, far), (0, -far))]
     bend = (sum(beside) - 4.0 * field) / (far * map.resolution) ** 2
-    ring = (field >= radius + _ROUND) & (field < radius + _ROUND + step * map.resolution)
-    fine = np.zeros((-(-rows // step) * step, -(-columns // step) * step), np.bool_)
-    fine[:rows, :columns] = ring & (bend * field > _BEND)
-    return np.asarray(fine.reshape(fine.shape[0] // step, step, -1, step).any((1, 3)))
+    nearest = radius + _ROUND - _ALIKE
+    ring = (field >= nearest) & (field < nearest + grid.cell)
+    return np.asarray(grid.blocks(ring & (bend * field > _BEND), False).any((2, 3)))
 
 
 def _beside(grid: Array, row: int, column: int) -> Floats:
@@ -242,7 +305,7 @@ def _nearest(free: Bools) -> Ints:
 
 def _cheapest(straight: Floats) -> tuple[Floats, Ints]:
     """Return the cost of the cheapest ways (L, L), and the place after the first on each, from the costs of the straight roads (L,
-    L).
+    L). A straight road is preferred to one by way of a place on it.
     """
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import dijkstra
@@ -251,7 +314,7 @@ def _cheapest(straight: Floats) -> tuple[Floats, Ints]:
     if count == 0:
         return straight, np.zeros((0, 0), np.int32)
     rows, columns = np.nonzero(np.isfinite(straight))
-    graph = csr_array((straight[rows, columns].astype(np.float64), (rows, columns)), shape=(count, count))
+    graph = csr_array((straight[rows, columns].astype(np.float64) + _HOP, (rows, columns)), shape=(count, count))
     cost, before = dijkstra(graph, return_predecessors=True)
     after = np.where(before < 0, -1, before).T.astype(np.int32)  # the roads lead both ways
     return cost.astype(np.float32), np.ascontiguousarray(after)
@@ -276,10 +339,9 @@ def _with_borders(
 ) -> Ints:
     """The chosen cells, and between any two whose surroundings meet but who do not see each other, the two cells where they do."""
     count = len(chosen)
-    first, second = np.full((count, count), -1, np.int32), np.full((count, count), -1, np.int32)
-    borders(maps, point, width, rows, columns, least, owner, chosen, first, second)
-    met = first >= 0
-    return np.concatenate([chosen, np.setdiff1d(np.concatenate([first[met], second[met]]), chosen)]).astype(np.int32)
+    best, met = np.full((count, count), -1, np.int64), np.zeros(rows * columns, np.bool_)
+    borders(maps, point, width, rows, columns, least, owner, chosen, best, met)
+    return np.concatenate([chosen, np.setdiff1d(np.flatnonzero(met), chosen)]).astype(np.int32)
 
 
 class RoadStore:

@@ -18,8 +18,9 @@ from agora.errors import InputError
 from agora.interfaces import CrowdDeclaration
 from agora.ranges import NotNegative, Positive, check_fields
 
-_WALKING2 = np.float32(0.05**2)
-"""Square of the speed below which a pedestrian stands and keeps its heading, as in the engine, m2/s2."""
+_WALKING2 = np.float32(0.0499**2)
+"""Square of the speed below which a pedestrian stands, m2/s2: a little less than the engine's 0.05 m/s, because a push of 1 m/s2
+gives exactly this speed in a step of 0.05 s."""
 
 
 class _Parameters(NamedTuple):

@@ -7,11 +7,15 @@ import numpy as np
 import pytest
 import shapely
 from tests.maps.generators.places import clear_cells, flooded, generated, stream
+from tests.places import moved
 
 from agora.errors import InputError
 from agora.maps.furniture import model_of
+from agora.maps.roads import roads_of
+from agora.maps.ways import length_of, way
 from agora.registry import available, make
 from agora.testing.guard import identical
+from agora.testing.scenes import Move
 
 NAMES = sorted(available("map_generators"))
 
@@ -144,3 +148,16 @@ def test_every_model_that_stands_somewhere_is_in_the_catalogue():
     standing = {piece.model for name in NAMES for piece in generated(name, 7).furniture}
     assert len(standing) > 25
     assert all(model_of(name).name == name for name in standing)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_ways_through_a_place_that_is_turned_mirrored_or_moved_are_as_long(name):
+    place = generated(name, 1).map
+    ends = place.centre_of(*np.argwhere(place.clearance > 0.4)[::97].T).astype(float)
+    ends = np.random.default_rng(4).permutation(ends)[:24].reshape(-1, 2, 2) + 0.013
+    lengths = [length_of(way(place, 0.3, *pair)) for pair in ends]
+    assert max(lengths) > 5.0
+    for move in (Move(turn=0.5 * math.pi), Move(24.0, -1024.0, turn=math.pi, mirror=True)):
+        there = moved(place, move)
+        assert roads_of(there, 0.3).place.shape == roads_of(place, 0.3).place.shape
+        assert [length_of(way(there, 0.3, *move.points(pair))) for pair in ends] == pytest.approx(lengths, abs=0.02)
