@@ -287,7 +287,7 @@ def planners() -> str:
         declares = declaration(name)
         rows.append([f"[`{name}`](generated/planners/{name}.md)", declares.label, reads(name) or "pose and goal alone", done])
     head = "## Local planners\n\nEach has a page of its own.\n\n"
-    return head + table(["name", "label", "reads", "success on the suite `planners`"], rows)
+    return head + table(["name", "label", "reads", "success on the suite `planners`"], rows) + "\n" + age("planners")
 
 
 def narrow() -> str:
@@ -320,7 +320,8 @@ def among_people() -> str:
     rows = sorted(measured("social"), key=lambda row: -float(row["success"]))
     ends = ["hit a person", "a wall", "left the map", "time-out"]
     head = ["planner", "`social`", *ends, "time (s)", "25 people per 100 m2", "hit a person", "time (s)"]
-    return table(head, [[f"`{row['planner']}`", *among(row), *among(dense.get(row["planner"]), OUTCOMES[:1])] for row in rows])
+    lines = [[f"`{row['planner']}`", *among(row), *among(dense.get(row["planner"]), OUTCOMES[:1])] for row in rows]
+    return "\n".join([table(head, lines), age("social"), age("density_people_25")])
 
 
 def among(row: dict[str, str] | None, outcomes: Sequence[str] = OUTCOMES) -> list[str]:
@@ -373,7 +374,7 @@ def interplanners() -> str:
     guided = [row for row in rows if row.get("interplanner")]
     alone = [row for row in rows if row["planner"] in {row["component"] for row in guided}]
     parts = ["## Measured\n", "Suite `planners`, means with intervals of 95 %:\n"]
-    parts += [table(MEASURED_HEAD, [measured_line(row) for row in (*alone, *guided)])]
+    parts += [table(MEASURED_HEAD, [measured_line(row) for row in (*alone, *guided)]), age("planners")]
     for name in available("interplanners"):
         parts.append(component_part("interplanners", name, "##"))
         for row in guided:
@@ -391,6 +392,7 @@ def measured_tables(component: str) -> Iterable[str]:
             found = True
             yield f"Suite `{path.stem}`, means with intervals of 95 %:\n"
             yield table(MEASURED_HEAD, [measured_line(row) for row in rows])
+            yield age(path.stem)
     if not found:
         yield "Not measured yet on a suite that the manual keeps.\n"
 
@@ -409,6 +411,17 @@ def measured_line(row: dict[str, str]) -> list[str]:
     counted = [f"{100 * float(row[outcome]):.0f} %" for outcome in OUTCOMES]
     numbers = [share(row, "success"), *counted, interval(row, "barn_score"), interval(row, "time_to_goal")]
     return [f"`{row['planner']}`", row["episodes"], *numbers, f"{row['agora']}, {row['date']}, version {row['suite_version']}"]
+
+
+def age(suite: str) -> str:
+    """Return a sentence about the rows of a suite that were measured on an older version of it; nothing if there are none."""
+    name = suite if suite in suite_names() else suite.partition("_")[0]
+    now, rows = load_suite(name).version, measured(suite)
+    older = sorted({row["suite_version"] for row in rows if row["suite_version"] != str(now)})
+    if not older:
+        return ""
+    count = sum(row["suite_version"] != str(now) for row in rows)
+    return f"{count} of these {len(rows)} rows were measured on version {' and '.join(older)} of `{name}`, which is now at version {now}.\n"
 
 
 def share(row: dict[str, str], name: str) -> str:
