@@ -420,8 +420,9 @@ def age(suite: str) -> str:
     older = sorted({row["suite_version"] for row in rows if row["suite_version"] != str(now)})
     if not older:
         return ""
-    count = sum(row["suite_version"] != str(now) for row in rows)
-    return f"{count} of these {len(rows)} rows were measured on version {' and '.join(older)} of `{name}`, which is now at version {now}.\n"
+    count = sum(row["suite_version"] in older for row in rows)
+    versions = " and ".join(older)
+    return f"{count} of these {len(rows)} rows were measured on version {versions} of `{name}`, which is now at version {now}.\n"
 
 
 def share(row: dict[str, str], name: str) -> str:
