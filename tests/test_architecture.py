@@ -319,6 +319,7 @@ OF_NO_MODULE = {
     "front_door": "what `import agora` offers",
     "plugin": "the pages for authors of components",
     "ros_pages": "the pages and launch files of the ROS graph",
+    "convergence": "whole episodes under every crowd model and with every robot",
     "symmetry": "whole episodes under every crowd model",
     "wheel": "the package",
     "benchmark.barn_table": "a script of the folder benchmarks",

@@ -15,9 +15,9 @@ from agora.benchmark.form import RequestForm
 from agora.benchmark.kept import figures, report
 from agora.benchmark.statistics import bootstrap, wilson
 from agora.benchmark.sweep import sweeps
-from agora.config import dump
+from agora.config import dump, plain
 from agora.errors import InputError
-from agora.planners.presets import swept
+from agora.planners.presets import named_planner, swept
 from agora.registry import load
 
 
@@ -42,6 +42,26 @@ def test_several_values_of_one_parameter_are_as_many_planners(text, texts):
 def test_several_values_of_two_parameters_are_refused(text):
     with pytest.raises(InputError, match="several values of one parameter at most"):
         swept(text)
+
+
+@pytest.mark.parametrize(
+    ("texts", "first"),
+    [
+        (["dwa", "dwa"], "dwa"),
+        (["orca", "dwa:sim_time=1,vx_samples=3", "dwa:vx_samples=3,sim_time=1"], "dwa:sim_time=1,vx_samples=3"),
+        (["dwa:vx_samples=3,sim_time=1,2", "dwa(sim_time=2, vx_samples=3)"], "dwa:vx_samples=3,sim_time=2"),
+        (["orca:horizon=3+polite:distance=1", "orca:horizon=3+polite(distance=1)"], "orca:horizon=3+polite:distance=1"),
+    ],
+)
+def test_a_planner_that_is_named_twice_is_refused_whatever_the_order_of_its_parameters(texts, first, tmp_path):
+    with pytest.raises(InputError, match=f"is named twice, first as {re.escape(repr(first))}"):
+        RequestForm("demo", tuple(texts), output=tmp_path).request()
+
+
+def test_the_order_of_parameters_makes_no_other_planner():
+    (first, one), (second, other) = (named_planner(text) for text in ("dwa:sim_time=1,vx_samples=3", "dwa:vx_samples=3,sim_time=1"))
+    assert plain(one) == plain(other) and plain(one) != plain(named_planner("dwa:sim_time=1")[1])
+    assert (first, second) == ("dwa:sim_time=1,vx_samples=3", "dwa:vx_samples=3,sim_time=1")  # a label is the text that was typed
 
 
 def row(planner, episode, outcome="reached", time=None):

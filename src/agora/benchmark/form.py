@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from agora.engine.observers import recordable
 from agora.errors import InputError
 from agora.interfaces import Executor
 from agora.perception.perception import Level
-from agora.planners.presets import named_planner, names_interplanner, runnable, swept
+from agora.planners.presets import in_order, named_planner, names_interplanner, runnable, swept
 from agora.registry import Named
 from agora.tasks.suite import Suite, with_seed
 
@@ -126,7 +127,9 @@ class RequestForm:
             raise InputError("interplanner: the contest names those of its planners; name planners too")
         if self.interplanner and all(map(names_interplanner, texts)):
             raise InputError("interplanner: has no effect with planners that all name one; leave it out")
-        planners = dict(named_planner(one, self.interplanner) for text in texts for one in swept(text))
+        texts = tuple(one for text in texts for one in swept(text))
+        _check_that_all_differ(texts)
+        planners = dict(named_planner(text, self.interplanner) for text in texts)
         controls: tuple[str, ...] = ()
         if planners and self.control and not self.record and not self.add:  # sensors are recorded of runs that are learned from
             asked, planners = planners, with_control(suite, planners, self.folder(suite), self.resume)
@@ -146,3 +149,16 @@ class RequestForm:
             controls=controls,
         )
         return adding(request) if self.add else request
+
+
+def _check_that_all_differ(texts: Sequence[str]) -> None:
+    """Make sure that no planner is named twice, be it with its parameters in another order.
+
+    Raises:
+        InputError: one is.
+    """
+    seen: dict[str, str] = {}
+    for text in texts:
+        if (key := in_order(text)) in seen:
+            raise InputError(f"planner {text!r}: is named twice, first as {seen[key]!r}; leave one out")
+        seen[key] = text

@@ -18,7 +18,16 @@ from agora.registry import Named, available, required
 from agora.registry import load as load_component
 from agora.share import folder, names_in
 
-__all__ = ["named_interplanner", "named_planner", "names_interplanner", "runnable", "swept", "takes_policy", "with_policy"]
+__all__ = [
+    "in_order",
+    "named_interplanner",
+    "named_planner",
+    "names_interplanner",
+    "runnable",
+    "swept",
+    "takes_policy",
+    "with_policy",
+]
 
 _PLUS = re.compile(r"\+(?=[A-Za-z_])")
 """Between a planner and its interplanner; the one in 1e+3 is not followed by a letter."""
@@ -97,6 +106,12 @@ def swept(text: str) -> list[str]:
     if sum(len(some) > 1 for some in each) > 1:
         raise InputError(f"planner {text!r}: expected several values of one parameter at most, got those of two")
     return ["+".join(chosen) for chosen in itertools.product(*each)]
+
+
+def in_order(text: str) -> str:
+    """Return the text of a planner with its parameters in alphabetical order: two ways of writing one planner give the same text."""
+    parts = [(name, sorted(part.strip() for part in split(rest))) for name, rest in map(_split, _PLUS.split(text, maxsplit=1))]
+    return "+".join(f"{name.strip()}:{','.join(rest)}" for name, rest in parts)
 
 
 def _swept(text: str) -> list[str]:
