@@ -7,13 +7,12 @@ from datetime import timedelta
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from sqlalchemy import create_engine, text, update
-from sqlalchemy.orm import Session
+from sqlalchemy import create_engine, text
 
 from agora.errors import InputError, UnknownNameError
 from agora.web.database import opened
 from agora.web.queue import MOST_DEATHS, SILENT, RunQueue
-from agora.web.tables import Base, Run, now
+from agora.web.tables import Base, now
 from tests.web.conftest import POSTGRES
 
 
@@ -23,16 +22,30 @@ def engine(url):
         yield found
 
 
+class Clock:
+    """A clock that tests move."""
+
+    def __init__(self) -> None:
+        self.time = 0.0
+
+    def __call__(self) -> float:
+        return self.time
+
+
 @pytest.fixture
-def queue(engine):
-    return RunQueue(engine)
+def clock():
+    return Clock()
 
 
-def silence(engine, id: str) -> None:
-    """Let the worker of a run be unheard of for longer than it may."""
-    with Session(engine) as session:
-        session.execute(update(Run).where(Run.id == id).values(beat=now() - SILENT - timedelta(seconds=1)))
-        session.commit()
+@pytest.fixture
+def queue(engine, clock):
+    return RunQueue(engine, clock)
+
+
+def silence(queue, clock) -> None:
+    """Let no worker be heard of for longer than it may."""
+    queue.give_back_silent()
+    clock.time += SILENT.total_seconds() + 1.0
 
 
 def test_the_versions_of_the_tables_end_at_what_the_code_says(engine):
@@ -87,12 +100,12 @@ def test_of_workers_who_ask_at_the_same_time_one_gets_the_run(url):
     assert sorted(run.title for run in taken if run is not None) == ["run 0", "run 1", "run 2"]
 
 
-def test_a_run_of_a_silent_worker_goes_to_another_and_the_first_hears_that_it_lost_it(queue, engine):
+def test_a_run_of_a_silent_worker_goes_to_another_and_the_first_hears_that_it_lost_it(queue, clock):
     run = queue.put("one", {})
     queue.take("first")
     assert queue.beat(run.id, "first", 3, 10, "") is True
     assert queue.take("second") is None
-    silence(engine, run.id)
+    silence(queue, clock)
     again = queue.take("second")
     assert (again.id, again.worker, again.done) == (run.id, "second", 3)
     assert queue.beat(run.id, "first", 4, 10, "") is False
@@ -100,23 +113,38 @@ def test_a_run_of_a_silent_worker_goes_to_another_and_the_first_hears_that_it_lo
     assert queue.run(run.id).state == "running"
 
 
-def test_a_run_that_was_to_stop_when_its_worker_went_silent_is_cancelled(queue, engine):
+@pytest.mark.parametrize("jump", [timedelta(hours=-5), timedelta(hours=5)])
+def test_a_clock_that_is_set_takes_no_run_from_its_worker_and_a_silent_one_still_loses_its_run(queue, clock, jump, monkeypatch):
+    run = queue.put("one", {})
+    queue.take("first")
+    queue.hear("first")
+    queue.give_back_silent()
+    monkeypatch.setattr("agora.web.queue.now", lambda: now() + jump)
+    assert queue.take("second") is None
+    assert [one.worker for one in queue.workers()] == ["first"]
+    assert queue.beat(run.id, "first", 1, 10, "") is True
+    silence(queue, clock)
+    assert queue.take("second").id == run.id
+    assert queue.workers() == []
+
+
+def test_a_run_that_was_to_stop_when_its_worker_went_silent_is_cancelled(queue, clock):
     run = queue.put("one", {})
     queue.take("first")
     queue.cancel(run.id)
     assert queue.beat(run.id, "first", 1, 10, "") is False
-    silence(engine, run.id)
+    silence(queue, clock)
     assert queue.take("second") is None
     assert queue.run(run.id).state == "cancelled"
 
 
-def test_a_run_whose_workers_die_each_time_has_failed_and_can_be_tried_again(queue, engine):
+def test_a_run_whose_workers_die_each_time_has_failed_and_can_be_tried_again(queue, clock):
     run = queue.put("one", {})
     for number in range(MOST_DEATHS):
         assert queue.take(f"worker {number}").id == run.id
         queue.beat(run.id, f"worker {number}", 2, 10, "")
         if number == 1:
-            silence(engine, run.id)
+            silence(queue, clock)
         else:
             queue.bury(f"worker {number}", "was killed by SIGKILL")
     assert queue.take("another") is None

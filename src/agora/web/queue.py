@@ -8,7 +8,8 @@ has failed.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Collection, Mapping, Sequence
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -16,6 +17,7 @@ from sqlalchemy import Engine, case, delete, func, select, update
 from sqlalchemy.orm import Session
 
 from agora.errors import InputError, UnknownNameError
+from agora.web.silence import Silence
 from agora.web.tables import BENCH, CANCELLED, FAILED, FINISHED, KINDS, QUEUED, RUNNING, Heard, Run, now
 
 SILENT = timedelta(seconds=15)
@@ -35,10 +37,12 @@ class RunQueue:
 
     Args:
         engine: engine of the database.
+        clock: clock by which workers go silent, s.
     """
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, clock: Callable[[], float] = time.monotonic) -> None:
         self._engine = engine
+        self._runs, self._workers = Silence(clock), Silence(clock)
 
     def put(self, title: str, form: dict[str, Any], kind: str = BENCH, id: str = "", owner: str = "") -> Run:
         """Put a run at the end of the queue, and return it; its folder may be there already where its ``id`` is given."""
@@ -123,11 +127,16 @@ class RunQueue:
     def workers(self) -> Sequence[Heard]:
         """All workers that are alive, by name."""
         with self._session() as session:
-            return session.scalars(select(Heard).where(Heard.beat >= now() - SILENT).order_by(Heard.worker)).all()
+            heard = session.scalars(select(Heard).order_by(Heard.worker)).all()
+        silent = self._workers.of({one.worker: one.beat for one in heard}, SILENT)
+        return [one for one in heard if one.worker not in silent]
 
     def give_back_silent(self) -> None:
         """Put runs back whose worker has gone silent, as `bury` does."""
-        self._lose(Run.beat < now() - SILENT, f"was not heard of for {SILENT.seconds} s")
+        with self._session() as session:
+            beats = {id: beat for id, beat in session.execute(select(Run.id, Run.beat).where(Run.state == RUNNING)) if beat}
+        for id in self._runs.of(beats, SILENT):
+            self._lose((Run.id == id) & (Run.beat == beats[id]), f"was not heard of for {SILENT.seconds} s")
 
     def bury(self, worker: str, how: str) -> None:
         """Put the run of a worker that died back; one that was to stop is cancelled, one whose workers die each time has failed.

@@ -1,0 +1,37 @@
+"""Who has gone silent, by the clock of the observer.
+
+Clocks are set, and laptops sleep. So the time in a beat is never compared with the time of day. If a beat stays the same for too long by
+the observer's own clock, its worker is gone.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
+
+__all__ = ["Silence"]
+
+
+class Silence:
+    """Beats as one observer has seen them.
+
+    Args:
+        clock: clock of the observer, s; it does not go on while the machine sleeps.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._seen: dict[str, tuple[datetime, float]] = {}
+
+    def of(self, beats: Mapping[str, datetime], patience: timedelta) -> set[str]:
+        """Return the names whose beat has stayed the same for longer than ``patience``.
+
+        Args:
+            beats: the newest beat of each name that is still expected to beat.
+            patience: longest time between two beats.
+        """
+        now = self._clock()
+        new = {name: (beat, now) for name, beat in beats.items() if self._seen.get(name, (None,))[0] != beat}
+        self._seen = {name: self._seen[name] for name in beats if name not in new} | new
+        return {name for name, (_, since) in self._seen.items() if now - since > patience.total_seconds()}
