@@ -1,7 +1,7 @@
 """Who has gone silent, by the clock of the observer.
 
-Clocks are set, and laptops sleep. So the time in a beat is never compared with the time of day. If a beat stays the same for too long by
-the observer's own clock, its worker is gone.
+Clocks are set, and laptops sleep, so no time of day is compared. If a beat stays the same for too long by the observer's own
+clock, its worker is gone.
 """
 
 from __future__ import annotations
