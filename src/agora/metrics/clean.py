@@ -1,0 +1,242 @@
+"""Clean arrivals: the robot reached its goal, and nobody paid for it with comfort, a conversation or time.
+
+Five causes can spoil an arrival. Each is an indicator of its own, undefined if the goal was not reached.
+
+The robot is to blame for a distance or a crossing only if its own motion brought it about: if it gave at least 0.4 of the way by
+which the gap shrank, alone or together with the person (`agora.core.recording.Closing`). A robot that stands is never to blame for
+a person who walks past it. A robot that cuts off a person who then walks up to it is not to blame either, because the person
+closes the gap. People behind walls are not disturbed.
+
+Sources of the thresholds are on the fields of `CleanArrival`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from agora.core.recording import STANDING, Closer, Closing, ContactKind, Recording
+from agora.interfaces import metric
+from agora.metrics.effect import displacements, late
+from agora.metrics.efficiency import time_ratio
+from agora.metrics.groups import crossings
+from agora.metrics.outline import surface_distances
+from agora.metrics.proxemics import INTIMATE, PERSONAL, SOCIAL
+from agora.metrics.quantities import at_goal, intervals, norm, offsets, steps, stretches, touched
+from agora.metrics.sight import is_free
+
+__all__ = ["CAUSES", "CleanArrival"]
+
+CAUSES = {
+    "spoilt_by_contact": "contact",
+    "spoilt_by_intimate_distance": "intimate distance",
+    "spoilt_by_group": "group crossed",
+    "spoilt_by_time": "time",
+    "spoilt_by_delay": "delay of people",
+}
+"""Metrics of the causes that spoil an arrival, and the causes in words."""
+
+
+@dataclass(frozen=True)
+class CleanArrival:
+    """The limits of a clean arrival.
+
+    The defaults of ``intimate``, ``company`` and ``met`` are zones between people (Hall 1966, The Hidden Dimension). SEAN 2.0 and
+    HuNavSim apply the same zones to robots. No publication that we know gives a limit for ``time`` or ``delay``.
+
+    Attributes:
+        intimate: gap between the outlines at which a distance begins to be intimate, m. Pacchierotti et al. 2006 (RO-MAN, passing
+            in a corridor) found that people are less comfortable if a robot enters this zone.
+        company: largest distance between two members of a group who are together, m: the end of Hall's social distance.
+        time: first time to the goal that is too long, in times of a free run along the shortest way at top speed. Ours: planners
+            alone on 48 maps took 1.0 to 1.26 (`pure_pursuit`, `teb`).
+        delay: longest delay of a pedestrian that is not undue, s. Ours.
+        displaced: distance from where a pedestrian would have been without robots that counts for a delay, m: Hall's personal
+            distance. A delay counts only if the pedestrian was farther away than this for ``delay`` in all.
+        met: largest gap to the robot at which a delay counts, m: Hall's social distance. The delay is that of the pedestrian's last
+            sample so near the robot, less that of the first one: later, and through other people, small changes grow by chance.
+    """
+
+    intimate: float = INTIMATE
+    company: float = SOCIAL
+    time: float = 1.5
+    delay: float = 5.0
+    displaced: float = PERSONAL
+    met: float = SOCIAL
+
+    def __call__(self, recording: Recording) -> float | None:
+        """Return 1 for a clean arrival, 0 for any other episode; None if nothing known spoils it, but not everything is known."""
+        if not at_goal(recording):
+            return 0.0
+        causes = [cause(recording) for cause in (self.contact, self.distance, self.group, self.slow, self.delayed)]
+        return 0.0 if any(causes) else None if None in causes else 1.0
+
+    def contact(self, recording: Recording) -> bool:
+        """Return whether the robot touched a wall or another robot. The distance to people is the subject of `distance`."""
+        return any(contact.kind != ContactKind.PEDESTRIAN for contact in touched(recording))
+
+    def distance(self, recording: Recording) -> bool:
+        """Return whether the robot closed an intimate distance to a pedestrian in sight."""
+        inside = surface_distances(recording) < self.intimate
+        sample, column = np.nonzero(inside)
+        x, y, _ = (part[sample, column] for part in offsets(recording))
+        inside[sample, column] = is_free(recording.map, recording.pose[sample, :2], np.stack((x, y), axis=1))
+        return any(_is_blamed(*_closed(recording, *one, self.intimate)) for one in zip(*stretches(inside), strict=True))
+
+    def group(self, recording: Recording) -> bool:
+        """Return whether the robot crossed the line between two members of a group who are together and see each other."""
+        step, one, other, at = crossings(recording)
+        place = recording.pedestrian_position
+        line, later = (place[k, other] - place[k, one] for k in (step, step + 1))
+        together = (norm(line) <= self.company) & is_free(recording.map, place[step, one], line)
+        across = np.stack((-line[:, 1], line[:, 0]), axis=1) / np.maximum(norm(line), 1e-9)[:, None]
+        drove = steps(recording)[step]
+        walked = place[step + 1, one] - place[step, one] + at[:, None] * (later - line)
+        robot, company = (moved[:, 0] * across[:, 0] + moved[:, 1] * across[:, 1] for moved in (drove, walked))
+        sign = np.where(robot >= company, 1.0, -1.0)
+        standing = norm(drove) < STANDING * intervals(recording)[step]
+        parts = zip(sign * robot, -sign * company, standing, strict=True)
+        return any(_is_blamed(*part) for part, counts in zip(parts, together, strict=True) if counts)
+
+    def slow(self, recording: Recording) -> bool | None:
+        """Return whether the robot took too long; None if no way to the goal is known."""
+        if recording.shortest_path == 0.0:
+            return False
+        ratio = time_ratio(recording)
+        return None if ratio is None else ratio >= self.time
+
+    def delayed(self, recording: Recording) -> bool:
+        """Return whether the robot unduly delayed a pedestrian; never if the episode was not run without robots."""
+        if recording.undisturbed is None:
+            return False
+        away = displacements(recording) > self.displaced
+        slots = np.flatnonzero((intervals(recording)[:, None] * away[:-1]).sum(0) >= self.delay)
+        return any(self._delay(recording, int(p)) > self.delay for p in slots)
+
+    def _delay(self, recording: Recording, p: int) -> float:
+        """Return by how much the delay of a pedestrian grew from its first sample near the robot to its last one, s."""
+        near = np.flatnonzero(surface_distances(recording)[:, p] < self.met)
+        if not len(near):
+            return 0.0
+        samples, present = np.arange(len(recording.time)), recording.pedestrian_present[:, p]
+        before, after = (late(recording, p, present & (samples <= k))[0] for k in (near[0], near[-1]))
+        return after - before
+
+
+def _closed(recording: Recording, first: int, last: int, p: int, limit: float) -> tuple[float, float]:
+    """Return how far the robot and a pedestrian came towards each other while their gap shrank below a limit, m.
+
+    A robot slower than `STANDING` closes nothing.
+
+    Args:
+        recording: recording of the episode.
+        first: first sample of a stretch below the limit.
+        last: sample after the last one.
+        p: slot of the pedestrian.
+        limit: limit of the gap, m.
+    """
+    k = np.arange(max(first - 1, 0), last - 1)
+    k = k[recording.pedestrian_present[k, p]]
+    gap, (x, y, away) = surface_distances(recording)[:, p], offsets(recording)
+    shrunk = gap[k] - gap[k + 1]
+    k, shrunk = k[shrunk > 0.0], shrunk[shrunk > 0.0]
+    scale = np.minimum((limit - gap[k + 1]) / shrunk, 1.0) / np.maximum(away[k, p] + away[k + 1, p], 1e-9)
+    ahead_x, ahead_y = (x[k, p] + x[k + 1, p]) * scale, (y[k, p] + y[k + 1, p]) * scale
+    drove, walked = steps(recording)[k], recording.pedestrian_position[k + 1, p] - recording.pedestrian_position[k, p]
+    moving = norm(drove) >= STANDING * intervals(recording)[k]
+    robot = np.maximum(drove[:, 0] * ahead_x + drove[:, 1] * ahead_y, 0.0) * moving
+    person = np.maximum(-(walked[:, 0] * ahead_x + walked[:, 1] * ahead_y), 0.0)
+    return float(robot.sum()), float(person.sum())
+
+
+def _is_blamed(robot: float, party: float, standing: bool = False) -> bool:
+    """Return whether a robot is to blame that came so near, and the other party so near, alone or together with the party."""
+    return Closing(float(robot), float(party), bool(standing)).closer != Closer.PERSON
+
+
+_LIMITS = CleanArrival()
+_SOURCE = "Agora (`agora.metrics.clean`)"
+
+clean_arrival = metric(
+    "clean_arrival",
+    unit="0/1",
+    direction="higher",
+    formula="1 where the goal was reached and nothing spoilt the arrival: ``spoilt_by_contact``, ``spoilt_by_intimate_distance``, "
+    "``spoilt_by_group``, ``spoilt_by_time``, ``spoilt_by_delay``",
+    source=f"{_SOURCE}; Hall 1966",
+    walls="respected",
+)(_LIMITS)
+
+
+def _cause(recording: Recording, spoils: Callable[[Recording], bool | None]) -> float | None:
+    found = spoils(recording) if at_goal(recording) else None
+    return None if found is None else float(found)
+
+
+@metric(
+    "spoilt_by_contact",
+    unit="0/1",
+    direction="lower",
+    formula="1 where the robot reached the goal having touched a wall or another robot",
+    source=_SOURCE,
+)
+def spoilt_by_contact(recording: Recording) -> float | None:
+    """Undefined where the goal was not reached."""
+    return _cause(recording, _LIMITS.contact)
+
+
+@metric(
+    "spoilt_by_intimate_distance",
+    unit="0/1",
+    direction="lower",
+    formula=f"1 where the robot reached the goal, d to a pedestrian in sight fell below {_LIMITS.intimate:g} m, and of the way by "
+    "which d shrank below that the robot, not standing (0.05 m/s), gave 0.4 or more",
+    source=f"{_SOURCE}; Hall 1966; SEAN 2.0",
+    walls="respected",
+)
+def spoilt_by_intimate_distance(recording: Recording) -> float | None:
+    """Undefined where the goal was not reached; 0 without pedestrians."""
+    return _cause(recording, _LIMITS.distance)
+
+
+@metric(
+    "spoilt_by_group",
+    unit="0/1",
+    direction="lower",
+    formula="1 where the robot reached the goal, its centre crossed the line between two members of a group that are at most "
+    f"{_LIMITS.company:g} m apart with no wall between them, and the robot, not standing (0.05 m/s), gave 0.4 or more of the "
+    "motion across the line",
+    source=f"{_SOURCE}; Hall 1966; srl-freiburg/navmet, relation_disturbance",
+)
+def spoilt_by_group(recording: Recording) -> float | None:
+    """Undefined where the goal was not reached; 0 without groups."""
+    return _cause(recording, _LIMITS.group)
+
+
+@metric(
+    "spoilt_by_time",
+    unit="0/1",
+    direction="lower",
+    formula=f"1 where the robot reached the goal with a ``time_ratio`` of {_LIMITS.time:g} or more",
+    source=_SOURCE,
+)
+def spoilt_by_time(recording: Recording) -> float | None:
+    """Undefined where the goal was not reached or no way to it is known; 0 where the episode began on the goal."""
+    return _cause(recording, _LIMITS.slow)
+
+
+@metric(
+    "spoilt_by_delay",
+    unit="0/1",
+    direction="lower",
+    formula=f"1 where the robot reached the goal and the delay of a pedestrian (``pedestrian_delay_max``) grew by more than "
+    f"{_LIMITS.delay:g} s from its first to its last moment within {_LIMITS.met:g} m of the robot (d), and the pedestrian was more "
+    f"than {_LIMITS.displaced:g} m from where it would have been without robots for {_LIMITS.delay:g} s or longer",
+    source=_SOURCE,
+    walls="ignored",
+)
+def spoilt_by_delay(recording: Recording) -> float | None:
+    """Undefined where the goal was not reached; 0 where the episode was not run without robots, too."""
+    return _cause(recording, _LIMITS.delayed)
