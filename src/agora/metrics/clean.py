@@ -1,6 +1,6 @@
 """Clean arrivals: the robot reached its goal, and nobody paid for it with comfort, a conversation or time.
 
-Five causes can spoil an arrival. Each is an indicator of its own, undefined if the goal was not reached.
+Five causes can spoil an arrival. Each is an indicator of its own, and 0 if the goal was not reached.
 
 The robot is to blame for a distance or a crossing only if its own motion brought it about: if it gave at least 0.4 of the way by
 which the gap shrank, alone or together with the person (`agora.core.recording.Closing`). A robot that stands is never to blame for
@@ -12,6 +12,7 @@ Sources of the thresholds are on the fields of `CleanArrival`.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -70,7 +71,7 @@ class CleanArrival:
         """Return 1 for a clean arrival, 0 for any other episode; None if nothing known spoils it, but not everything is known."""
         if not at_goal(recording):
             return 0.0
-        causes = [cause(recording) for cause in (self.contact, self.distance, self.group, self.slow, self.delayed)]
+        causes = [_is_spoilt(cause, self, recording) for cause in _CAUSES]
         return 0.0 if any(causes) else None if None in causes else 1.0
 
     def contact(self, recording: Recording) -> bool:
@@ -125,6 +126,15 @@ class CleanArrival:
         return after - before
 
 
+_CAUSES = (CleanArrival.contact, CleanArrival.distance, CleanArrival.group, CleanArrival.slow, CleanArrival.delayed)
+
+
+@functools.lru_cache(maxsize=16)
+def _is_spoilt(cause: Callable[[CleanArrival, Recording], bool | None], limits: CleanArrival, recording: Recording) -> bool | None:
+    """Return whether a cause spoils an arrival, computed once for each of the last few recordings."""
+    return cause(limits, recording)
+
+
 def _closed(recording: Recording, first: int, last: int, p: int, limit: float) -> tuple[float, float]:
     """Return how far the robot and a pedestrian came towards each other while their gap shrank below a limit, m.
 
@@ -170,9 +180,9 @@ clean_arrival = metric(
 )(_LIMITS)
 
 
-def _cause(recording: Recording, spoils: Callable[[Recording], bool | None]) -> float | None:
-    found = spoils(recording) if at_goal(recording) else None
-    return None if found is None else float(found)
+def _arrived(cause: Callable[[CleanArrival, Recording], bool | None], recording: Recording) -> float:
+    """1 where the goal was reached and a cause spoilt the arrival."""
+    return float(at_goal(recording) and bool(_is_spoilt(cause, _LIMITS, recording)))
 
 
 @metric(
@@ -182,9 +192,9 @@ def _cause(recording: Recording, spoils: Callable[[Recording], bool | None]) -> 
     formula="1 where the robot reached the goal having touched a wall or another robot",
     source=_SOURCE,
 )
-def spoilt_by_contact(recording: Recording) -> float | None:
-    """Undefined where the goal was not reached."""
-    return _cause(recording, _LIMITS.contact)
+def spoilt_by_contact(recording: Recording) -> float:
+    """0 where the goal was not reached."""
+    return _arrived(CleanArrival.contact, recording)
 
 
 @metric(
@@ -196,9 +206,9 @@ def spoilt_by_contact(recording: Recording) -> float | None:
     source=f"{_SOURCE}; Hall 1966; SEAN 2.0",
     walls="respected",
 )
-def spoilt_by_intimate_distance(recording: Recording) -> float | None:
-    """Undefined where the goal was not reached; 0 without pedestrians."""
-    return _cause(recording, _LIMITS.distance)
+def spoilt_by_intimate_distance(recording: Recording) -> float:
+    """0 where the goal was not reached, and without pedestrians."""
+    return _arrived(CleanArrival.distance, recording)
 
 
 @metric(
@@ -210,9 +220,9 @@ def spoilt_by_intimate_distance(recording: Recording) -> float | None:
     "motion across the line",
     source=f"{_SOURCE}; Hall 1966; srl-freiburg/navmet, relation_disturbance",
 )
-def spoilt_by_group(recording: Recording) -> float | None:
-    """Undefined where the goal was not reached; 0 without groups."""
-    return _cause(recording, _LIMITS.group)
+def spoilt_by_group(recording: Recording) -> float:
+    """0 where the goal was not reached, and without groups."""
+    return _arrived(CleanArrival.group, recording)
 
 
 @metric(
@@ -223,8 +233,9 @@ def spoilt_by_group(recording: Recording) -> float | None:
     source=_SOURCE,
 )
 def spoilt_by_time(recording: Recording) -> float | None:
-    """Undefined where the goal was not reached or no way to it is known; 0 where the episode began on the goal."""
-    return _cause(recording, _LIMITS.slow)
+    """0 where the goal was not reached, and where the episode began on it; undefined for an arrival without a known way."""
+    slow = _is_spoilt(CleanArrival.slow, _LIMITS, recording) if at_goal(recording) else False
+    return None if slow is None else float(slow)
 
 
 @metric(
@@ -237,6 +248,6 @@ def spoilt_by_time(recording: Recording) -> float | None:
     source=_SOURCE,
     walls="ignored",
 )
-def spoilt_by_delay(recording: Recording) -> float | None:
-    """Undefined where the goal was not reached; 0 where the episode was not run without robots, too."""
-    return _cause(recording, _LIMITS.delayed)
+def spoilt_by_delay(recording: Recording) -> float:
+    """0 where the goal was not reached, and where the episode was not run without robots, too."""
+    return _arrived(CleanArrival.delayed, recording)
