@@ -15,6 +15,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,7 +29,7 @@ from agora.metrics.proxemics import INTIMATE, PERSONAL, SOCIAL
 from agora.metrics.quantities import at_goal, intervals, norm, offsets, steps, stretches, touched
 from agora.metrics.sight import is_free
 
-__all__ = ["CAUSES", "CleanArrival"]
+__all__ = ["CAUSES", "CleanArrival", "Spoilt", "spoils"]
 
 CAUSES = {
     "spoilt_by_contact": "contact",
@@ -38,6 +39,18 @@ CAUSES = {
     "spoilt_by_delay": "delay of people",
 }
 """Metrics of the causes that spoil an arrival, and the causes in words."""
+
+
+class Spoilt(NamedTuple):
+    """A moment that spoilt an arrival.
+
+    Attributes:
+        time: time since the start of the episode, s.
+        words: the robot's deed, in words.
+    """
+
+    time: float
+    words: str
 
 
 @dataclass(frozen=True)
@@ -71,23 +84,30 @@ class CleanArrival:
         """Return 1 for a clean arrival, 0 for any other episode; None if nothing known spoils it, but not everything is known."""
         if not at_goal(recording):
             return 0.0
-        causes = [_is_spoilt(cause, self, recording) for cause in _CAUSES]
-        return 0.0 if any(causes) else None if None in causes else 1.0
+        found = [_found(cause, self, recording) for cause in _CAUSES]
+        return 0.0 if any(found) else None if None in found else 1.0
 
-    def contact(self, recording: Recording) -> bool:
-        """Return whether the robot touched a wall or another robot. The distance to people is the subject of `distance`."""
-        return any(contact.kind != ContactKind.PEDESTRIAN for contact in touched(recording))
+    def contact(self, recording: Recording) -> list[Spoilt]:
+        """Return the contacts with walls and other robots. The distance to people is the subject of `distance`."""
+        parties = {ContactKind.WALL: "touched a wall", ContactKind.ROBOT: "touched another robot"}
+        return [Spoilt(one.time, parties[one.kind]) for one in touched(recording) if one.kind in parties]
 
-    def distance(self, recording: Recording) -> bool:
-        """Return whether the robot closed an intimate distance to a pedestrian in sight."""
-        inside = surface_distances(recording) < self.intimate
+    def distance(self, recording: Recording) -> list[Spoilt]:
+        """Return the intimate distances to pedestrians in sight that the robot closed."""
+        gap = surface_distances(recording)
+        inside = gap < self.intimate
         sample, column = np.nonzero(inside)
         x, y, _ = (part[sample, column] for part in offsets(recording))
         inside[sample, column] = is_free(recording.map, recording.pose[sample, :2], np.stack((x, y), axis=1))
-        return any(_is_blamed(*_closed(recording, *one, self.intimate)) for one in zip(*stretches(inside), strict=True))
+        found = []
+        for first, last, p in zip(*stretches(inside), strict=True):
+            if _is_blamed(*_closed(recording, first, last, p, self.intimate)):
+                least = max(0.0, float(gap[first:last, p].min()))
+                found.append(Spoilt(float(recording.time[first]), f"came within {least:.2f} m of a person"))
+        return found
 
-    def group(self, recording: Recording) -> bool:
-        """Return whether the robot crossed the line between two members of a group who are together and see each other."""
+    def group(self, recording: Recording) -> list[Spoilt]:
+        """Return the crossings of lines between two members of a group who are together and see each other."""
         step, one, other, at = crossings(recording)
         place = recording.pedestrian_position
         line, later = (place[k, other] - place[k, one] for k in (step, step + 1))
@@ -98,41 +118,51 @@ class CleanArrival:
         robot, company = (moved[:, 0] * across[:, 0] + moved[:, 1] * across[:, 1] for moved in (drove, walked))
         sign = np.where(robot >= company, 1.0, -1.0)
         standing = norm(drove) < STANDING * intervals(recording)[step]
-        parts = zip(sign * robot, -sign * company, standing, strict=True)
-        return any(_is_blamed(*part) for part, counts in zip(parts, together, strict=True) if counts)
+        parts = zip(step, sign * robot, -sign * company, standing, together, strict=True)
+        return [Spoilt(float(recording.time[k]), "crossed a group") for k, *part, counts in parts if counts and _is_blamed(*part)]
 
-    def slow(self, recording: Recording) -> bool | None:
-        """Return whether the robot took too long; None if no way to the goal is known."""
+    def slow(self, recording: Recording) -> list[Spoilt] | None:
+        """Return the time to the goal if it is too long; None if no way to the goal is known."""
         if recording.shortest_path == 0.0:
-            return False
+            return []
         ratio = time_ratio(recording)
-        return None if ratio is None else ratio >= self.time
+        if ratio is None:
+            return None
+        return [Spoilt(float(recording.time[-1]), f"took {ratio:.2f} times the free time")] if ratio >= self.time else []
 
-    def delayed(self, recording: Recording) -> bool:
-        """Return whether the robot unduly delayed a pedestrian; never if the episode was not run without robots."""
+    def delayed(self, recording: Recording) -> list[Spoilt]:
+        """Return the undue delays of pedestrians; none if the episode was not run without robots."""
         if recording.undisturbed is None:
-            return False
-        away = displacements(recording) > self.displaced
-        slots = np.flatnonzero((intervals(recording)[:, None] * away[:-1]).sum(0) >= self.delay)
-        return any(self._delay(recording, int(p)) > self.delay for p in slots)
+            return []
+        away, found = displacements(recording) > self.displaced, []
+        for p in np.flatnonzero((intervals(recording)[:, None] * away[:-1]).sum(0) >= self.delay):
+            near = np.flatnonzero(surface_distances(recording)[:, p] < self.met)
+            if len(near) and (grown := _delay(recording, p, near[-1]) - _delay(recording, p, near[0])) > self.delay:
+                found.append(Spoilt(float(recording.time[near[-1]]), f"delayed a person by {grown:.1f} s"))
+        return found
 
-    def _delay(self, recording: Recording, p: int) -> float:
-        """Return by how much the delay of a pedestrian grew from its first sample near the robot to its last one, s."""
-        near = np.flatnonzero(surface_distances(recording)[:, p] < self.met)
-        if not len(near):
-            return 0.0
-        samples, present = np.arange(len(recording.time)), recording.pedestrian_present[:, p]
-        before, after = (late(recording, p, present & (samples <= k))[0] for k in (near[0], near[-1]))
-        return after - before
+
+def _delay(recording: Recording, p: int, last: int) -> float:
+    """Return the delay that a pedestrian has at a sample, s."""
+    samples = np.arange(len(recording.time)) <= last
+    return late(recording, p, recording.pedestrian_present[:, p] & samples)[0]
 
 
 _CAUSES = (CleanArrival.contact, CleanArrival.distance, CleanArrival.group, CleanArrival.slow, CleanArrival.delayed)
 
 
 @functools.lru_cache(maxsize=16)
-def _is_spoilt(cause: Callable[[CleanArrival, Recording], bool | None], limits: CleanArrival, recording: Recording) -> bool | None:
-    """Return whether a cause spoils an arrival, computed once for each of the last few recordings."""
+def _found(
+    cause: Callable[[CleanArrival, Recording], list[Spoilt] | None], limits: CleanArrival, recording: Recording
+) -> list[Spoilt] | None:
+    """Return what a cause finds, computed once for each of the last few recordings."""
     return cause(limits, recording)
+
+
+def spoils(recording: Recording) -> list[Spoilt]:
+    """Return everything that spoilt an arrival, in the order of time; nothing if the goal was not reached."""
+    found = [_found(cause, _LIMITS, recording) or [] for cause in _CAUSES] if at_goal(recording) else []
+    return sorted(one for some in found for one in some)
 
 
 def _closed(recording: Recording, first: int, last: int, p: int, limit: float) -> tuple[float, float]:
@@ -180,9 +210,9 @@ clean_arrival = metric(
 )(_LIMITS)
 
 
-def _arrived(cause: Callable[[CleanArrival, Recording], bool | None], recording: Recording) -> float:
+def _arrived(cause: Callable[[CleanArrival, Recording], list[Spoilt] | None], recording: Recording) -> float:
     """1 where the goal was reached and a cause spoilt the arrival."""
-    return float(at_goal(recording) and bool(_is_spoilt(cause, _LIMITS, recording)))
+    return float(at_goal(recording) and bool(_found(cause, _LIMITS, recording)))
 
 
 @metric(
@@ -234,8 +264,8 @@ def spoilt_by_group(recording: Recording) -> float:
 )
 def spoilt_by_time(recording: Recording) -> float | None:
     """0 where the goal was not reached, and where the episode began on it; undefined for an arrival without a known way."""
-    slow = _is_spoilt(CleanArrival.slow, _LIMITS, recording) if at_goal(recording) else False
-    return None if slow is None else float(slow)
+    found = _found(CleanArrival.slow, _LIMITS, recording) if at_goal(recording) else []
+    return None if found is None else float(bool(found))
 
 
 @metric(
