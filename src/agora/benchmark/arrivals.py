@@ -21,7 +21,7 @@ CLEAN = clean_arrival
 
 NOT_MEASURED = "not measured"
 
-COLOURS = {"clean": "#009e73", "spoilt": "#e69f00", "not reached": "#d0d0d0"}
+COLOURS = {"clean": "#009e73", "spoilt": "#f0e442", "not reached": "#d0d0d0"}
 """Colours of episodes in the small bar of clean arrivals."""
 
 
