@@ -69,8 +69,8 @@ class CleanArrival:
         delay: longest delay of a pedestrian that is not undue, s. Ours.
         displaced: distance from where a pedestrian would have been without robots that counts for a delay, m: Hall's personal
             distance. A delay counts only if the pedestrian was farther away than this for ``delay`` in all.
-        met: largest gap to the robot at which a delay counts, m: Hall's social distance. The delay is that of the pedestrian's last
-            sample so near the robot, less that of the first one: later, and through other people, small changes grow by chance.
+        met: largest gap to the robot at which a delay counts, m: Hall's personal distance. The delay is that of the pedestrian's
+            last sample so near the robot, less that of the first one: farther away small changes grow by chance in a crowd.
     """
 
     intimate: float = INTIMATE
@@ -78,7 +78,7 @@ class CleanArrival:
     time: float = 1.5
     delay: float = 5.0
     displaced: float = PERSONAL
-    met: float = SOCIAL
+    met: float = PERSONAL
 
     def __call__(self, recording: Recording) -> float | None:
         """Return 1 for a clean arrival, 0 for any other episode; None if nothing known spoils it, but not everything is known."""
