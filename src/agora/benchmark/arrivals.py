@@ -35,6 +35,14 @@ def is_spoilt(row: Row) -> bool:
     return has_reached(row) and row.get(CLEAN.name) == 0.0
 
 
+def without_delays(row: Row) -> dict[str, Any]:
+    """Return a row as it would be if the episode had not been run without robots, so that no delay can spoil its arrival."""
+    others = [row.get(name) for name in CAUSES if name != "spoilt_by_delay"]
+    if not row.get("spoilt_by_delay") or None in others:
+        return dict(row)
+    return {**row, "spoilt_by_delay": 0.0, CLEAN.name: float(not any(others))}
+
+
 def clean_share(rows: Sequence[Row]) -> Estimate:
     """Return the share of rows that reached the goal clean, with Wilson's interval, of the rows that say so."""
     known = tables.values(rows, CLEAN)
