@@ -100,7 +100,7 @@ class CleanArrival:
         x, y, _ = (part[sample, column] for part in offsets(recording))
         inside[sample, column] = is_free(recording.map, recording.pose[sample, :2], np.stack((x, y), axis=1))
         found = []
-        for first, last, p in zip(*stretches(inside), strict=True):
+        for first, last, p in zip(*(part.tolist() for part in stretches(inside)), strict=True):
             if _is_blamed(*_closed(recording, first, last, p, self.intimate)):
                 least = max(0.0, float(gap[first:last, p].min()))
                 found.append(Spoilt(float(recording.time[first]), f"came within {least:.2f} m of a person"))
@@ -135,8 +135,8 @@ class CleanArrival:
         if recording.undisturbed is None:
             return []
         away, found = displacements(recording) > self.displaced, []
-        for p in np.flatnonzero((intervals(recording)[:, None] * away[:-1]).sum(0) >= self.delay):
-            near = np.flatnonzero(surface_distances(recording)[:, p] < self.met)
+        for p in np.flatnonzero((intervals(recording)[:, None] * away[:-1]).sum(0) >= self.delay).tolist():
+            near = np.flatnonzero(surface_distances(recording)[:, p] < self.met).tolist()
             if len(near) and (grown := _delay(recording, p, near[-1]) - _delay(recording, p, near[0])) > self.delay:
                 found.append(Spoilt(float(recording.time[near[-1]]), f"delayed a person by {grown:.1f} s"))
         return found
