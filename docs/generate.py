@@ -165,6 +165,7 @@ MEASURED_HEAD = (
         "planner",
         "episodes",
         "success",
+        "reached clean",
         "hit a pedestrian",
         "hit a wall",
         "left the map",
@@ -319,8 +320,11 @@ def among_people() -> str:
     dense = {row["planner"].removesuffix("@tracked"): row for row in measured("density_people_25")}
     rows = sorted(measured("social"), key=lambda row: -float(row["success"]))
     ends = ["hit a person", "a wall", "left the map", "time-out"]
-    head = ["planner", "`social`", *ends, "time (s)", "25 people per 100 m2", "hit a person", "time (s)"]
-    lines = [[f"`{row['planner']}`", *among(row), *among(dense.get(row["planner"]), OUTCOMES[:1])] for row in rows]
+    head = ["planner", "`social`", "reached clean", *ends, "time (s)", "25 people per 100 m2", "hit a person", "time (s)"]
+    lines = []
+    for row in rows:
+        shares = [share(row, name) for name in ("success", "clean_arrival")]
+        lines.append([f"`{row['planner']}`", *shares, *among(row)[1:], *among(dense.get(row["planner"]), OUTCOMES[:1])])
     return "\n".join([table(head, lines), age("social"), age("density_people_25")])
 
 
@@ -409,7 +413,8 @@ def measured(suite: str) -> list[dict[str, str]]:
 def measured_line(row: dict[str, str]) -> list[str]:
     """A row of a table, rates in percent."""
     counted = [f"{100 * float(row[outcome]):.0f} %" for outcome in OUTCOMES]
-    numbers = [share(row, "success"), *counted, interval(row, "barn_score"), interval(row, "time_to_goal")]
+    shares = [share(row, name) for name in ("success", "clean_arrival")]
+    numbers = [*shares, *counted, interval(row, "barn_score"), interval(row, "time_to_goal")]
     return [f"`{row['planner']}`", row["episodes"], *numbers, f"{row['agora']}, {row['date']}, version {row['suite_version']}"]
 
 
@@ -426,7 +431,9 @@ def age(suite: str) -> str:
 
 
 def share(row: dict[str, str], name: str) -> str:
-    """A rate with its interval, in percent."""
+    """A rate with its interval, in percent; not measured where the row does not have it."""
+    if not row.get(name):
+        return "not measured"
     low, value, high = (f"{100 * float(row[key]):.0f}" for key in (f"{name}_low", name, f"{name}_high"))
     return f"{value} % [{low}, {high}]"
 

@@ -4,6 +4,7 @@ Numbers beside which something is published (configs/published) go to docs/refer
 Rows of a planner on the suites `KEPT` go to docs/reference/measured/SUITE.csv, or SUITE_STAGE.csv of a run of one stage.
 Pictures of its first episode of the stages in `PICTURED` go to docs/images/planners, or to docs/images/interplanners where an
 interplanner is in front of it.
+The table of planners in the README is made of the rows on the suite `social` (docs/standings.py).
 Each is put in place of what is there, with the version and the date of the run. Nothing else writes any of these.
 """
 
@@ -15,8 +16,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from standings import standings
+
 from agora.benchmark.account import account
-from agora.benchmark.kept import recordings
+from agora.benchmark.arrivals import clean_share, most_often
+from agora.benchmark.kept import completed, recordings
 from agora.benchmark.published import compared, words
 from agora.benchmark.run_folder import RunFolder
 from agora.benchmark.statistics import bootstrap, wilson
@@ -31,6 +35,7 @@ PUBLISHED = ("source", "planner", "table", "metric")
 COLUMNS = (
     *("planner", "component", "interplanner", "suite_version", "seed", "agora", "date", "episodes"),
     *("success", "success_low", "success_high", *OUTCOMES),
+    *("clean_arrival", "clean_arrival_low", "clean_arrival_high", "clean_arrival_spoilt_by"),
     *("barn_score", "barn_score_low", "barn_score_high", "time_to_goal", "time_to_goal_low", "time_to_goal_high"),
 )
 
@@ -40,7 +45,7 @@ def measured(folder: Path) -> list[dict[str, Any]]:
     run, found = RunFolder.read(folder).record, account(folder)
     if found.problems():
         raise SystemExit("\n".join([f"{folder} is not whole:", *found.problems()]))
-    rows = found.rows
+    rows = completed(folder, found.rows)
     found = []
     for label, planner in run.planners.items():
         mine = [row for row in rows if row["planner"] == label]
@@ -61,6 +66,10 @@ def measured(folder: Path) -> list[dict[str, Any]]:
         }
         line |= dict(zip(("success_low", "success_high"), wilson(won, len(mine)), strict=True))
         line |= {outcome: sum(row["outcome"] == outcome for row in mine) / len(mine) for outcome in OUTCOMES}
+        clean = clean_share(mine)
+        if clean.n == len(mine):
+            line |= {"clean_arrival": clean.value, "clean_arrival_low": clean.low, "clean_arrival_high": clean.high}
+            line["clean_arrival_spoilt_by"] = most_often(mine)
         for name in ("barn_score", "time_to_goal"):
             mean = bootstrap([row[name] for row in mine if row[name] is not None])
             line |= {name: mean.value, f"{name}_low": mean.low, f"{name}_high": mean.high}
@@ -104,9 +113,19 @@ def write_rows(folder: Path) -> Path:
             there = {row["planner"]: row for row in csv.DictReader(file)}
     there |= {row["planner"]: row for row in measured(folder)}
     with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        writer = csv.DictWriter(file, COLUMNS, restval="", lineterminator="\n")
         writer.writeheader()
         writer.writerows(there[planner] for planner in sorted(there))
+    return path
+
+
+def write_standings() -> Path:
+    """Put the table of planners into the README, in place of the one that is there."""
+    path = HERE.parent / "README.md"
+    text = path.read_text(encoding="utf-8")
+    begin = text.index("| planner | ")
+    end = text.index("\n\n", begin)
+    path.write_text(text[:begin] + "\n".join(standings()) + text[end:], encoding="utf-8")
     return path
 
 
@@ -150,5 +169,5 @@ if __name__ == "__main__":
     for argument in map(Path, sys.argv[1:]):
         print(write_published(argument).relative_to(HERE.parent))
         if suite_of(argument) in KEPT:
-            for made in (write_rows(argument), *draw(argument)):
+            for made in (write_rows(argument), *draw(argument), write_standings()):
                 print(made.relative_to(HERE.parent))

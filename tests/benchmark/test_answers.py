@@ -108,3 +108,27 @@ def test_one_planner_beside_the_one_that_sees_nobody_is_told_of_first():
     first, second = answers(rows, ["a", "blind"], METRICS[:2], ["blind"])
     assert (first.question, first.words) == ("How often did a reach the goal?", "In 66.7 % of 3 episodes.")
     assert second.words.startswith("blind, which sees nobody")
+
+
+def clean(rows, share, cause="spoilt_by_time"):
+    """Rows in which a share of the arrivals of each planner is clean, and a cause spoils the others."""
+    found = []
+    for one in rows:
+        tidy = one["outcome"] == "reached" and one["episode"] % 10 < 10 * share[one["planner"]]
+        found.append(one | {"clean_arrival": float(tidy), cause: float(one["outcome"] == "reached" and not tidy)})
+    return found
+
+
+def test_the_second_answer_is_about_clean_arrivals_of_all_planners_and_names_what_spoils_most():
+    rows = clean(run(a=([9.0] * 40, 0.9), b=([9.0] * 40, 0.9)), {"a": 0.2, "b": 0.9})
+    _, second, *_ = answers(rows, ["a", "b"], METRICS)
+    assert second.question == "Which planner reached more goals clean?"
+    assert second.words == "Of 40 episodes: b 90.0 %; then a 20.0 %. Most arrivals are spoilt by: time."
+    assert second.sure == "Sure: the difference from a is more than chance."
+
+
+def test_where_nobody_arrives_clean_the_second_answer_says_so_and_without_the_metric_there_is_none():
+    rows = run(a=([9.0] * 12, 0.9), b=([9.0] * 12, 0.9))
+    _, second, *_ = answers(clean(rows, {"a": 0.0, "b": 0.0}), ["a", "b"], METRICS)
+    assert second.words == "No planner reached the goal clean in any of 12 episodes. Most arrivals are spoilt by: time."
+    assert not any("clean" in one.question for one in answers(rows, ["a", "b"], METRICS))

@@ -10,11 +10,15 @@ import numpy as np
 import pytest
 from tests.suites import planners, suite, write_world
 
+from agora.benchmark import store
+from agora.benchmark.account import account
 from agora.benchmark.bench import run_all
-from agora.benchmark.kept import figures, recordings, report
+from agora.benchmark.kept import completed, figures, recordings, report
+from agora.benchmark.merged import merged
 from agora.benchmark.request import Options, Request
 from agora.benchmark.run_folder import RunFolder
 from agora.errors import ResultsError, UnknownNameError
+from agora.metrics.clean import CAUSES
 from agora.metrics.efficiency import TIMING
 from agora.metrics.registered import metrics
 
@@ -107,3 +111,35 @@ def test_figures_are_written_and_a_wrong_metric_is_named(kept, tmp_path):
     ]
     with pytest.raises(UnknownNameError, match="did you mean 'path_length'"):
         figures(tmp_path / "run", ["path_lenght"], "svg")
+
+
+@pytest.fixture(scope="module")
+def arrivals(tmp_path_factory):
+    """A run as one that was made before clean arrivals were measured: its rows lack the columns."""
+    folder = tmp_path_factory.mktemp("arrivals")
+    small = suite(write_world(folder / "room"), episodes=2, timeout=40.0, crowds=["orca"])
+    rows = run_all(Request(small, planners("pure_pursuit"), folder / "run", Options(workers=0)))
+    for shard in list(store.shards(folder / "run" / "episodes")):
+        old = [{name: value for name, value in row.items() if name not in ("clean_arrival", *CAUSES)} for row in shard.rows]
+        shard.path.write_bytes(store.encode_rows(old, shard.run))
+    return folder / "run", {row["key"]: row for row in rows}
+
+
+def test_clean_arrivals_of_an_older_run_are_computed_from_its_recordings(arrivals):
+    run, rows = arrivals
+    old = account(run).rows
+    assert len(old) == len(rows) == 4 and all("clean_arrival" not in row for row in old)
+    assert {row["outcome"] for row in old} > {"reached"}
+    for found in (completed(run, old), merged([run]).rows):
+        assert {row["key"]: [row[name] for name in ("clean_arrival", *CAUSES)] for row in found} == {
+            key: [row[name] for name in ("clean_arrival", *CAUSES)] for key, row in rows.items()
+        }
+    assert "not measured" not in report(run).read_text(encoding="utf-8")
+
+
+def test_clean_arrivals_of_an_older_run_without_recordings_are_not_measured(arrivals, tmp_path):
+    shutil.copytree(arrivals[0], tmp_path / "run")
+    shutil.rmtree(tmp_path / "run" / "trajectories")
+    old = account(tmp_path / "run").rows
+    assert len(old) == 4 and completed(tmp_path / "run", old) == old
+    assert "not measured" in report(tmp_path / "run").read_text(encoding="utf-8")

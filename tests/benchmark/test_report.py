@@ -409,6 +409,9 @@ def _real(planners=("orca", "dwa"), episodes=10, stages=("hall", "corridor")):
     measures = [load("metrics", name) for name in (*HEADLINE, "collisions_by_robot", "velocity_max", "timeout")]
     for number, row in enumerate(table):
         row |= {name: float(value) for name, value in zip(HEADLINE, spread.gamma(4.0, 1.0, len(HEADLINE)), strict=True)}
+        arrived, clean = row["outcome"] == "reached", number % 3 == 0
+        row |= {"clean_arrival": float(arrived and clean), "spoilt_by_time": float(arrived and not clean)}
+        row |= {"spoilt_by_group": float(arrived and number % 6 == 1)}
         row |= {"velocity_max": 1.0 + 0.1 * (number % 3), "timeout": float(row["outcome"] == "timeout")}
         hit = row["outcome"] == "pedestrian_collision"
         row |= {"collisions_by_robot": float(hit and number % 2), "collisions_by_person": float(hit and not number % 2)}
@@ -426,6 +429,7 @@ def test_the_head_of_the_page_has_what_matters_with_intervals_and_a_chart_each()
     wanted = [
         "planner",
         "Reached",
+        "Reached clean",
         "Time to the goal",
         "Path efficiency",
         "Closest approach",
@@ -436,15 +440,61 @@ def test_the_head_of_the_page_has_what_matters_with_intervals_and_a_chart_each()
     assert [cell.split(" % ")[0] for cell in head[0]][:2] == wanted[:2]
     assert all(cell.startswith(words) for cell, words in zip(head[0], wanted, strict=True))
     orca = [row for row in table if row["planner"] == "orca"]
-    mean, cell = bootstrap([row["jerk_average"] for row in orca]), line(head, "orca")[6]
+    mean, cell = bootstrap([row["jerk_average"] for row in orca]), line(head, "orca")[7]
     share = 100 * np.mean([row["outcome"] == "reached" for row in orca])
     assert [float(v) for v in re.findall(r"[\d.]+", cell)] == pytest.approx([mean.value, mean.low, mean.high, share], abs=0.006)
     hits = [row for row in orca if row["outcome"] == "pedestrian_collision"]
     robots, people = (sum(int(row[f"collisions_by_{who}"]) for row in hits) for who in ("robot", "person"))
     assert f"gap closed by robot {robots}, person {people}; {len(hits)} avoidable" in line(head, "orca")[1] and robots and people
     rows_of = text.partition('id="summary"')[2].partition("</table>")[0].split("<tr>")[2:]
-    assert [block.count('<svg class="small"') for block in rows_of] == [7, 7]
+    assert [block.count('<svg class="small"') for block in rows_of] == [8, 8]
     assert all(block.count('class="violin"') == 5 for block in rows_of)
+
+
+def test_the_second_number_is_the_share_of_clean_arrivals_with_its_interval_and_what_spoils_the_others():
+    table, measures = _real()
+    orca = [row for row in table if row["planner"] == "orca"]
+    clean, slow, crossed = (sum(int(row[name]) for row in orca) for name in ("clean_arrival", "spoilt_by_time", "spoilt_by_group"))
+    assert clean and slow > crossed > 0
+    head, *_ = parse(table, measures, run={}).tables["summary"]
+    low, high = wilson(clean, len(orca))
+    cell = line(head, "orca")[2]
+    assert cell.startswith(f"{100 * clean / len(orca):.1f} [{100 * low:.1f}, {100 * high:.1f}]")
+    assert f"most often: time time {slow}, group crossed {crossed}" in cell
+
+
+def test_rows_of_runs_without_the_second_number_say_that_it_is_not_measured():
+    table, measures = _real()
+    old = [{name: value for name, value in row.items() if name != "clean_arrival" and "spoilt" not in name} for row in table]
+    page = parse(old, measures, run={})
+    assert {line(page.tables["summary"][0], planner)[2] for planner in ("orca", "dwa")} == {"not measured"}
+    assert "spoilt" not in page.tables and len(page.tables["ranking"]) == 2
+    assert "clean?" not in " ".join(page.text)
+
+
+def test_spoilt_arrivals_are_listed_with_their_causes_and_play_as_failures_do():
+    table, measures = _real(episodes=4)
+    spoilt = [row for row in table if row["spoilt_by_time"] or row["spoilt_by_group"]]
+    text = render({"folder": "results/x"}, table, measures, {spoilt[0]["key"]: episode()}, reasons={spoilt[0]["key"]: "6 s: so."})
+    (listed,) = Page(text).tables["spoilt"]
+    assert len(listed) - 1 == len(spoilt) and f'data-play="{spoilt[0]["key"]}"' in text
+    causes = {(cells[0], cells[1], cells[2].split()[0]): (cells[3], cells[4]) for cells in listed[1:]}
+    for row in spoilt:
+        found, said = causes[row["planner"], row["stage"], str(row["episode"])]
+        assert found == ", ".join(["group crossed"] * bool(row["spoilt_by_group"]) + ["time"] * bool(row["spoilt_by_time"]))
+        assert said == "6 s: so." if row is spoilt[0] else found in said
+
+
+def test_planners_are_ranked_and_told_apart_by_clean_arrivals_too():
+    table, measures = _real()
+    table = [row | {"clean_arrival": float(row["outcome"] == "reached" and row["planner"] == "dwa")} for row in table]
+    page = parse(table, measures, run={})
+    _, second, _ = page.tables["ranking"][2]
+    assert second[0] == "dwa" and second[4] == "all others"
+    said = " ".join(" ".join(page.text).split())
+    assert re.search(
+        r"Which planner reached more goals clean\? Of 20 episodes: dwa [\d.]+ %; then orca 0.0 %. Most arrivals are", said
+    )
 
 
 def test_a_stage_has_a_summary_of_its_own():
@@ -461,7 +511,14 @@ def test_all_metrics_stand_folded_by_group():
     for section in ("metrics", "differences", "distributions"):
         block = text.partition(f'<section id="{section}">')[2].partition("</section>")[0]
         found = re.findall(r"<details><summary>(.*?) <span", block)
-        groups = ["Outcome", "Who was to blame", "Time and path", "Distance to people and walls", "Motion and smoothness"]
+        groups = [
+            "Outcome",
+            "Clean arrival",
+            "Who was to blame",
+            "Time and path",
+            "Distance to people and walls",
+            "Motion and smoothness",
+        ]
         assert found == groups * (3 if section == "metrics" else 1)
         assert not re.search(r"<table|<figure", re.sub(r"<details>.*?</details>", "", block, flags=re.S))
     assert "open" not in re.findall(r"<details([^>]*)>", text)

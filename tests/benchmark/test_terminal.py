@@ -38,6 +38,9 @@ def test_each_line_adds_up_to_its_number_of_episodes(capsys):
         "n",
         "success",
         "95 %",
+        "clean",
+        "95 %",
+        "most often spoilt by",
         "hit person",
         "hit wall",
         "hit robot",
@@ -48,9 +51,19 @@ def test_each_line_adds_up_to_its_number_of_episodes(capsys):
         "touched",
         "time",
     ]
-    count, share, _, *ends, time = lines["orca"]
+    count, share, _, clean, _, spoilt, *ends, time = lines["orca"]
+    assert (clean, spoilt) == ("-", "not measured")
     assert (count, time) == ("10", "9.2 s") and ends == ["1"] * 8
     assert round(float(share) * int(count)) + sum(map(int, ends)) == int(count)
+
+
+def test_the_share_of_clean_arrivals_has_its_interval_and_what_spoils_most_of_the_others(capsys):
+    arrived = row("orca", "reached")
+    spoilt = [arrived | {"clean_arrival": 0.0, name: 1.0} for name in ("spoilt_by_time", "spoilt_by_group", "spoilt_by_time")]
+    rows = [*spoilt, arrived | {"clean_arrival": 1.0}, row("orca", "timeout") | {"clean_arrival": 0.0}, row("dwa", "reached")]
+    _, lines = table(capsys, rows)
+    assert lines["orca"][3:6] == ["0.20", "0.04 - 0.62", "time"]
+    assert lines["dwa"][3:6] == ["-", "", "not measured"]
 
 
 def test_columns_that_only_some_suites_need_are_left_out(capsys):

@@ -17,7 +17,7 @@ from recordings import Wall, among, crowded, drive
 
 FAMILIES = (
     *("outcome", "blame", "efficiency", "motion", "smoothness", "proxemics", "space", "intrusion", "conflict", "encounters"),
-    *("attention", "following", "groups", "forces", "composite"),
+    *("attention", "following", "groups", "forces", "composite", "clean"),
 )
 MODULES = [importlib.import_module(f"agora.metrics.{name}") for name in FAMILIES]
 FOUND = [

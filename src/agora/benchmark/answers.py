@@ -1,4 +1,5 @@
-"""The first answers of a report, in words: which planner reached more goals, which was faster, which disturbed people less.
+"""The first answers of a report, in words: which planner reached more goals, which reached more of them clean, which was faster,
+which disturbed people less.
 
 Each answer says how sure it is, by the planners that the same episodes tell apart (`agora.benchmark.ranking`). A robot that fails
 stops early, which flatters its time and its distance to people. So the last two questions are put to the planner that reached the
@@ -12,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from agora.benchmark.arrivals import CLEAN, most_often
 from agora.benchmark.ranking import Pair, Ranked, ranking
 from agora.benchmark.statistics import Row
 from agora.benchmark.tables import REACHED, by_planner, same_episodes
@@ -90,6 +92,7 @@ def _of_asked(marked: Sequence[Row], planners: Sequence[str], metrics: Sequence[
     ]
     if ranked[0].mean == 0.0:
         return [Answer(said[0].question, f"No planner reached the goal in any of {count} episodes.", "")]
+    said += _clean(marked, planners)
     most = [place.planner for place in ranked if place is ranked[0] or place.planner in _untold(ranked[0].planner, pairs)]
     asked = most if len(most) > 1 else [place.planner for place in ranked]
     some = "all planners" if len(asked) == len(planners) > 2 else _list(asked)
@@ -105,6 +108,19 @@ def _of_asked(marked: Sequence[Row], planners: Sequence[str], metrics: Sequence[
         else:
             said.append(Answer(question, f"Too few to say: {common} of {count} episodes were reached by {some}.", ""))
     return said
+
+
+def _clean(marked: Sequence[Row], planners: Sequence[str]) -> list[Answer]:
+    """Say which planner reached more goals clean, and what spoils most arrivals; nothing where it is not measured."""
+    ranked, pairs, count = ranking(marked, CLEAN, planners)
+    if not ranked:
+        return []
+    cause = most_often([row for row in marked if row["planner"] in planners])
+    spoilt = f"Most arrivals are spoilt by: {cause}." if cause else ""
+    found = _answer("Which planner reached more goals clean?", f"Of {count} episodes", ranked, pairs, _percent)
+    if ranked[0].mean == 0.0:
+        return [Answer(found.question, f"No planner reached the goal clean in any of {count} episodes. {spoilt}".rstrip(), "")]
+    return [found._replace(words=f"{found.words} {spoilt}".rstrip())]
 
 
 def _percent(share: float) -> str:

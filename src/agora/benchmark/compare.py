@@ -20,7 +20,7 @@ from agora.registry import load
 
 __all__ = ["differences", "write_comparison"]
 
-_SHOWN = ("time_to_goal", "closest_pedestrian_distance_min", "personal_space_compliance.robosense")
+_SHOWN = ("clean_arrival", "time_to_goal", "closest_pedestrian_distance_min", "personal_space_compliance.robosense")
 """Metrics of the lines about differences; the page has all."""
 
 
@@ -69,8 +69,8 @@ def write_comparison(runs: Merged, path: Path, baseline: str | None = None) -> P
 def differences(runs: Merged, baseline: str | None = None) -> Iterator[str]:
     """Yield a line for each planner of which an episode is the same as one of the baseline: how much it differs from that.
 
-    The difference is a mean over pairs of episodes, with its 95 % interval: of the share that reached the goal, and of some metrics
-    of the report's head, over the episodes that both reached.
+    The difference is a mean over pairs of episodes, with its 95 % interval: of the shares that reached the goal and reached it
+    clean, and of some metrics of the report's head, over the episodes that both reached.
     """
     first = baseline or runs.planners[0]
     rows = [{**row, tables.REACHED.name: float(row["outcome"] == "reached")} for row in runs.rows]

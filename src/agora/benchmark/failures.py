@@ -1,4 +1,4 @@
-"""The failures of a run: how each came about, the command that plays it, and which episodes are worth a replay or a video."""
+"""The failures and spoilt arrivals of a run: how each came about, the command that plays it, and the episodes worth a replay."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ import shlex
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from agora.benchmark.arrivals import causes_of, is_spoilt
 from agora.benchmark.statistics import Row
 from agora.core.recording import Closer, Recording
 from agora.errors import InputError
+from agora.metrics.clean import CAUSES
 from agora.viewer.scene import title_of
 from agora.viewer.why import why
 
@@ -25,15 +27,18 @@ def failed(row: Row) -> bool:
 
 
 def choose(rows: Sequence[Row], most: int) -> list[str]:
-    """Return keys of episodes worth a replay: of each planner one of every outcome, then more failures, planners in turn."""
+    """Return keys of episodes worth a replay: of each planner one of every outcome and one of every cause that spoilt an arrival,
+    then more failures, then more spoilt arrivals, planners in turn.
+    """
     if most < 0:
         raise InputError(f"replays is {most}, expected 0 or more")
     queues: dict[str, list[str]] = {}
     for planner in dict.fromkeys(row["planner"] for row in rows):
         members = [row for row in rows if row["planner"] == planner]
-        first = {row["outcome"]: row["key"] for row in reversed(members)}
-        ends = sorted(first, key=lambda outcome: (outcome == "reached", outcome))
-        queues[planner] = list(dict.fromkeys([*(first[end] for end in ends), *(row["key"] for row in members if failed(row))]))
+        first = {kind: row["key"] for row in reversed(members) for kind in (row["outcome"], *causes_of(row))}
+        ends = sorted(first, key=lambda kind: (kind in CAUSES.values(), kind == "reached", kind))
+        more = [row["key"] for some in (failed, is_spoilt) for row in members if some(row)]
+        queues[planner] = list(dict.fromkeys([*(first[end] for end in ends), *more]))
     longest = max((len(queue) for queue in queues.values()), default=0)
     turns = [queue[turn] for turn in range(longest) for queue in queues.values() if turn < len(queue)]
     return turns[:most]
@@ -121,7 +126,8 @@ def listed(
     reasons: Mapping[str, str] | None,
     colours: Mapping[str, str],
 ) -> dict[str, Any]:
-    """Return a line for each episode that did not reach the goal, and how many are left out.
+    """Return a line for each episode that did not reach the goal, and for each that did not reach it clean; and how many are left
+    out.
 
     Args:
         run: what was run, as `agora.benchmark.report.render` takes it.
@@ -132,24 +138,33 @@ def listed(
         colours: colours of outcomes.
     """
     stages = list(dict.fromkeys(row["stage"] for row in rows))
-    lost = sorted(
-        (row for row in rows if failed(row)),
-        key=lambda row: (planners.index(row["planner"]), stages.index(row["stage"]), row["episode"]),
-    )
-    lines = []
+    ordered = sorted(rows, key=lambda row: (planners.index(row["planner"]), stages.index(row["stage"]), row["episode"]))
     said = {key: why(recording).words for key, recording in recordings.items()} if reasons is None else reasons
-    for row in lost[:MOST_FAILURES]:
+    found: dict[str, Any] = {}
+    for kind, chosen in (("failures", failed), ("spoilt", is_spoilt)):
+        some = [row for row in ordered if chosen(row)]
+        left = f"; {len(some) - MOST_FAILURES} more are in the rows" if len(some) > MOST_FAILURES else ""
+        found |= {kind: _lines(run, some[:MOST_FAILURES], recordings, said, colours), f"{kind}_left": left}
+    return found
+
+
+def _lines(
+    run: Mapping[str, Any], rows: Sequence[Row], recordings: Collection[str], said: Mapping[str, str], colours: Mapping[str, str]
+) -> list[dict[str, Any]]:
+    """The lines of some episodes."""
+    lines = []
+    for row in rows:
         key = row["key"]
         line: dict[str, Any] = {name: row.get(name, "") for name in ("planner", "stage", "episode", "seed", "key")}
         line |= {"outcome": row["outcome"].replace("_", " "), "colour": colours[row["outcome"]], "play": key in recordings}
+        line["causes"] = ", ".join(causes_of(row))
         unread_by = unread(run.get("blind") or (), run.get("unaware") or (), _named(row), row["outcome"])
         line["why"] = f"{said.get(key) or _from_row(row)}{unread_by}"
         folder, own = (run.get("places") or {}).get(key, (run.get("folder", "RUN"), key))
         episode = own if own.count("/") < 4 else own.rpartition("/")[0]
         line["command"] = f"agora play {folder} {shlex.quote(episode)}"
         lines.append(line)
-    left = f"; {len(lost) - len(lines)} more are in the rows" if len(lost) > len(lines) else ""
-    return {"failures": lines, "failures_left": left}
+    return lines
 
 
 def unread(blind: Collection[str], unaware: Collection[str], planner: str, outcome: str) -> str:
@@ -177,6 +192,8 @@ def _from_row(row: Row) -> str:
     """The words that a row alone has for a failure."""
     time, noted = row.get("duration"), (row.get("reason") or "").replace("_", " ")
     words = row.get("failure") or row["outcome"].replace("_", " ")
+    if is_spoilt(row):
+        words = f"reached the goal, but not clean: {', '.join(causes_of(row))}"
     said = [words if time is None else f"{time:.1f} s: {words}", _blame(row), f"The planner noted: {noted}" if noted else ""]
     return f"{'. '.join(part for part in said if part)}."
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from agora.benchmark import charts, tables
+from agora.benchmark.arrivals import CLEAN, clean_line
 from agora.benchmark.statistics import RATE, Estimate, Row, detectable
 from agora.core.recording import Closer
 from agora.core.state import Array
@@ -43,7 +44,7 @@ def headline(
         calls: wall time of control calls by key of the row, s.
     """
     timed = [{**row, PLANNING.name: _mean_ms(calls.get(row["key"]))} for row in part]
-    chosen = [metric for name in HEADLINE for metric in metrics if metric.name == name]
+    chosen = [metric for name in HEADLINE for metric in metrics if metric.name == name != CLEAN.name]
     chosen += [PLANNING] if any(row[PLANNING.name] is not None for row in timed) else []
     groups, lines = tables.by_planner(timed, planners), tables.metric_lines(timed, chosen, planners)
     found = tables.summaries(timed, chosen)
@@ -71,6 +72,7 @@ def headline(
                 "planner": planner,
                 "n": len(members),
                 "reached": tables.cell(tables.share(members), rate=True),
+                "clean": clean_line(members),
                 "bar": charts.small_outcomes(counts, colours),
                 "ends": ends,
                 "blame": blame(members),

@@ -14,6 +14,7 @@ import numpy as np
 from agora.benchmark import store, tracks
 from agora.benchmark.account import Account, account
 from agora.benchmark.answers import Answer, answers
+from agora.benchmark.arrivals import CLEAN
 from agora.benchmark.facts import setting
 from agora.benchmark.failures import MOST_FAILURES, choose, within
 from agora.benchmark.pictures import pictured
@@ -29,11 +30,12 @@ from agora.files import write_whole
 from agora.interfaces import Metric
 from agora.maps.exact import read_exact
 from agora.maps.grid import Map
+from agora.metrics.clean import CAUSES
 from agora.registry import available
 from agora.registry import load as load_component
 from agora.viewer.why import why
 
-__all__ = ["recordings", "report"]
+__all__ = ["completed", "recordings", "report"]
 
 _LOG = logging.getLogger(__name__)
 
@@ -72,6 +74,31 @@ def recordings(folder: Path, keys: Iterable[str] | None = None) -> dict[str, Rec
     return kept
 
 
+def completed(folder: Path, rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """Return rows of a run, with the metrics of clean arrivals computed from the recordings if the run was made before them.
+
+    If an episode that reached its goal has no recording with a map, all rows are as they were: clean arrivals are not measured.
+
+    Args:
+        folder: folder of the run.
+        rows: rows of the run's shards.
+
+    Raises:
+        ResultsError: the folder holds no run.
+    """
+    whole = [dict(row) for row in rows]
+    lacking = [row for row in whole if CLEAN.name not in row]
+    arrived = [row["key"] for row in lacking if row["outcome"] == "reached"]
+    found = recordings(folder, arrived) if arrived else {}
+    if any(key not in found or found[key].map is None for key in arrived):
+        return whole
+    measures = [CLEAN, *(load_component("metrics", name) for name in CAUSES)]
+    for row in lacking:
+        recording = found.get(row["key"])
+        row |= {metric.name: 0.0 if recording is None else metric(recording) for metric in measures}
+    return whole
+
+
 def _kept_map(folder: Path, maps: dict[str, str], key: str) -> Map | None:
     """The map of an episode that was played elsewhere, from the results themselves."""
     name = maps.get("/".join(key.split("/")[:3]))
@@ -90,7 +117,7 @@ def report(folder: Path, found: Account | None = None) -> Path:
     """
     run, found = RunFolder.read(folder), found or account(folder)
     record, stages = run.record, [stage.name for stage in run.record.outline.stages]
-    rows = sorted(found.rows, key=lambda row: stages.index(row["stage"]) if row["stage"] in stages else 0)
+    rows = sorted(completed(folder, found.rows), key=lambda row: stages.index(row["stage"]) if row["stage"] in stages else 0)
     shown = {
         "suite": record.outline.name,
         "version": record.version,

@@ -18,6 +18,7 @@ import numpy as np
 
 from agora import __version__
 from agora.benchmark import tables
+from agora.benchmark.arrivals import COLOURS
 from agora.benchmark.entry import CHECK, ENTRY, Check
 from agora.benchmark.headline import headline
 from agora.benchmark.posted import Posted, read_check, read_entry, read_replays
@@ -145,6 +146,7 @@ def render(posted: Sequence[Posted]) -> str:
         "wrong": [{**_details(one), "reason": one.wrong} for one in wrong],
         "people": {name: words for name, words in PEOPLE.items() if any(line["people"] == name for line in every)},
         "maps": {name: words for name, words in MAPS.items() if any(line["map"] == name for line in every)},
+        "clean_colours": COLOURS,
         "outcome_key": [(name.replace("_", " "), colour) for name, colour in _colours(posted).items()],
         "ranks": embed([table["ranks"] for table in (*now, *then)]),
         "replay": replay_html(replays) if replays else "",

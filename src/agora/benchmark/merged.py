@@ -26,6 +26,7 @@ from agora.benchmark import store
 from agora.benchmark.account import Account, account
 from agora.benchmark.begun import code_of, difference_of
 from agora.benchmark.inputs import inputs
+from agora.benchmark.kept import completed
 from agora.benchmark.packages import OWN, different_files
 from agora.benchmark.packages import names as package_names
 from agora.benchmark.record import RunRecord
@@ -117,7 +118,7 @@ def merged(folders: Sequence[Path], called: Sequence[str] = ()) -> Merged:
     rows: dict[str, dict[str, Any]] = {}
     places, names, parameters = dict[str, tuple[Path, str]](), dict[str, str](), dict[str, Any]()
     for run in runs:
-        for row in run.account.rows:
+        for row in completed(run.folder, run.account.rows):
             renamed = {**row, "stage": stages[run.name, row["stage"]], "planner": labels[run.name, row["planner"]]}
             renamed["key"] = store.episode_key(renamed)
             if renamed["key"] not in rows:

@@ -9,6 +9,7 @@ import numpy as np
 
 from agora.benchmark import charts, tables
 from agora.benchmark.answers import answers, asked_of
+from agora.benchmark.arrivals import CLEAN, COLOURS, clean_words
 from agora.benchmark.facts import facts, words_of
 from agora.benchmark.failures import listed, titles
 from agora.benchmark.headline import ARENA, comparisons, headline
@@ -21,10 +22,12 @@ from agora.core.recording import Recording
 from agora.core.state import Array
 from agora.errors import UnknownNameError
 from agora.interfaces import Metric
+from agora.metrics.registered import HEADLINE
 from agora.viewer.replay import replay_html, source, templates
 
 GROUPS = {
     "outcome": "Outcome",
+    "clean": "Clean arrival",
     "blame": "Who was to blame",
     "efficiency": "Time and path",
     "proxemics": "Distance to people and walls",
@@ -97,7 +100,8 @@ def render(
     others = [planner for planner in planners if planner != first]
     title = words_of(run.get("suite", "")) or "Benchmark"
     control, whole = _among(planners, run.get("controls")), not run.get("incomplete")
-    ranks = rank_lines(rows, asked_of(planners, control)) if whole else {}
+    asked = asked_of(planners, control)
+    ranks = [found for metric in (tables.REACHED, CLEAN) if whole and (found := rank_lines(rows, asked, metric))]
     said = answers(rows, planners, shown, control) if whole else []
     page = {
         "title": f"{title}: results",
@@ -105,7 +109,8 @@ def render(
         "answers": said,
         "control": control,
         "blind": _among(planners, run.get("blind")),
-        "ranking": ranks,
+        "rankings": ranks,
+        "counterfactual": any(row.get("pedestrian_delay_max") is not None for row in rows),
         "published": [] if run.get("part") else _published(words_of(run.get("suite", "")), rows),
         "problems": [words_of(problem) for problem in run.get("problems") or ()],
         "notes": [words_of(note) for note in run.get("notes") or ()],
@@ -115,6 +120,7 @@ def render(
         "stages": _stages(rows, shown, planners, calls, names),
         "pictures": stage_pictures(rows, _pictured(rows, recordings, planners) if pictures is None else pictures, planners),
         "outcome_names": [name.replace("_", " ") for name in tables.outcome_names(rows)],
+        "clean_colours": COLOURS,
         "outcome_key": [(name.replace("_", " "), colour) for name, colour in _colours(rows).items()],
         "interrupted": [words_of(episode) for episode in run.get("interrupted") or ()],
         "levels": levels if len(levels := tables.levels_of(rows)) > 1 else [],
@@ -190,15 +196,16 @@ def _lead(rows: Sequence[Row], planners: Sequence[str], incomplete: bool, ranked
     names = " and ".join(best) if len(best) < 3 else f"{len(best)} planners"
     who = f"{names}{' each' if len(best) > 1 else ''} reached"
     top = tables.cell(shares[best[0]], rate=True)
-    return f"{size}. {who} the goal in {top.value} % {top.interval} of episodes."
+    clean = f" Clean: {clean_words(groups[best[0]])}." if len(best) == 1 else ""
+    return f"{size}. {who} the goal in {top.value} % {top.interval} of episodes.{clean}"
 
 
-def rank_lines(rows: Sequence[Row], planners: Sequence[str]) -> dict[str, Any]:
-    """Return the planners by the share that reached the goal, and the pairs that the same episodes tell apart; nothing without two
-    planners.
+def rank_lines(rows: Sequence[Row], planners: Sequence[str], metric: Metric = tables.REACHED) -> dict[str, Any]:
+    """Return the planners by the share that reached the goal, or reached it clean, and the pairs that the same episodes tell apart;
+    nothing without two planners.
     """
     marked = [{**row, tables.REACHED.name: float(row["outcome"] == "reached")} for row in rows]
-    ranked, pairs, count = ranking(marked, tables.REACHED, planners)
+    ranked, pairs, count = ranking(marked, metric, planners)
     if not ranked:
         return {}
     lines = []
@@ -221,7 +228,12 @@ def rank_lines(rows: Sequence[Row], planners: Sequence[str]) -> dict[str, Any]:
                 "unclear": ", ".join(name for name in rest if name not in apart),
             }
         )
-    return {"lines": lines, "pairs": pairs, "count": count}
+    return {
+        "words": "Reached" if metric is tables.REACHED else HEADLINE[metric.name],
+        "lines": lines,
+        "pairs": pairs,
+        "count": count,
+    }
 
 
 def _published(suite: str, rows: Sequence[Row]) -> list[dict[str, Any]]:

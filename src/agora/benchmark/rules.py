@@ -16,6 +16,7 @@ from agora.benchmark.rows import BESIDE
 from agora.benchmark.statistics import Row
 from agora.core.recording import FAILURES, Outcome, Reason
 from agora.interfaces import Metric
+from agora.metrics.clean import CAUSES
 from agora.metrics.efficiency import TIMING
 from agora.metrics.registered import metrics
 from agora.perception.perception import LEVELS
@@ -204,6 +205,10 @@ def _reached(row: Row) -> bool:
     return bool(row["outcome"] == "reached")
 
 
+def _is_clean(row: Row) -> bool:
+    return _reached(row) and not any(row[cause] for cause in CAUSES)
+
+
 def _hit(row: Row) -> bool:
     return bool(row["outcome"] == "pedestrian_collision" or (_reached(row) and row["collisions_pedestrian"] > 0.0))
 
@@ -252,6 +257,8 @@ _AMONG = (
     _is(
         "velocity_average", lambda row: row["path_length"] / max(row["duration"], 1e-9), "path_length over duration", "path_length"
     ),
+    _is("clean_arrival", _is_clean, "whether the goal was reached and nothing spoilt it", *CAUSES),
+    *(_less(cause, "reached") for cause in CAUSES),
     _less("goal_distance_min", "final_goal_distance"),
     _less("path_length.taga", "path_length"),
     _less("success.taga", "success"),

@@ -9,6 +9,7 @@ from rich.markup import escape
 from rich.table import Column, Table
 
 from agora.benchmark.answers import Answer
+from agora.benchmark.arrivals import clean_share, most_often
 from agora.benchmark.statistics import Row, wilson
 from agora.benchmark.tables import by_planner
 
@@ -53,7 +54,8 @@ def print_rows(
     ends = {name: head for name, head in _ENDS.items() if name not in _RARE or any(row["outcome"] == name for row in rows)}
     touched = any(_touched(row) for row in rows)
     heads = [*ends.values(), *([_TOUCHED] if touched else [])]
-    table = Table(Column("planner", overflow="fold", max_width=_LABEL), "n", "success", "95 %", *heads, "time")
+    clean = ("clean", "95 %", "most often spoilt by")
+    table = Table(Column("planner", overflow="fold", max_width=_LABEL), "n", "success", "95 %", *clean, *heads, "time")
     for planner, mine in by_planner(rows, planners).items():
         if not mine:
             continue
@@ -63,7 +65,8 @@ def print_rows(
         counts = [sum(row["outcome"] == name for row in mine) for name in ends]
         counts += [sum(map(_touched, mine))] if touched else []
         mean = f"{sum(times) / len(times):.1f} s" if times else "-"
-        table.add_row(escape(planner), str(len(mine)), f"{won / len(mine):.2f}", f"{low:.2f} - {high:.2f}", *map(str, counts), mean)
+        success = (f"{won / len(mine):.2f}", f"{low:.2f} - {high:.2f}")
+        table.add_row(escape(planner), str(len(mine)), *success, *_clean(mine), *map(str, counts), mean)
         for outcome, words in _FAILED.items():
             failures = [row for row in mine if row["outcome"] == outcome]
             failed += [(words.format(planner=planner, count=len(failures)), failures[0])] if failures else []
@@ -74,6 +77,14 @@ def print_rows(
         console.print("\n".join(said), markup=False, soft_wrap=True)
     for one in answers:
         console.print(f"{one.question}\n  {one.words} {one.sure}".rstrip(), markup=False, soft_wrap=True, highlight=False)
+
+
+def _clean(rows: Sequence[Row]) -> tuple[str, str, str]:
+    """Return the share of clean arrivals, its interval and what spoils most of the others, in words."""
+    share = clean_share(rows)
+    if share.value is None or share.low is None or share.high is None:
+        return "-", "", "not measured"
+    return f"{share.value:.2f}", f"{share.low:.2f} - {share.high:.2f}", most_often(rows) or "-"
 
 
 def _touched(row: Row) -> bool:

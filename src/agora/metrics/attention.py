@@ -8,7 +8,6 @@ to 10 m.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,59 +16,18 @@ from agora.core.state import Array, Bools, Doubles
 from agora.interfaces import metric
 from agora.metrics.outline import surface_distances
 from agora.metrics.quantities import anyone, duration, facing, lowest, offsets, once, pedestrians_facing
-
-if TYPE_CHECKING:
-    from agora.maps.grid import Map
+from agora.metrics.sight import is_free
 
 _ARENA = "Kästner et al. 2024, Arena 3.0, Table V"
 _CONE = math.radians(5.0)
 _FIELD, _SIGHT = math.radians(95.0), 10.0
 _FAR, _PRIVATE = 10.0, 0.5
 
-_BLOCKED, _STEP = 0.75, 0.5
-"""A line of sight is blocked where the clearance is less than the first, in cells; the second is its least step.
-
-The clearance is between centres of cells: between two cells that touch at a corner it is half a cell. Steps are otherwise half the
-clearance: it is only good to a cell, and a whole step could leap over a thin wall.
-"""
-
-
-def _over(chart: Map, begin: Doubles, step: Doubles, distance: Doubles) -> tuple[Doubles, Doubles]:
-    """Return the points (N, 2) at which rays come over a map, and their lengths (N,) over it, m; nothing blocks the view beside the
-    map.
-
-    Args:
-        chart: the map.
-        begin: (N, 2) m.
-        step: (N, 2) unit vectors.
-        distance: (N,) lengths of the rays, m.
-    """
-    size, offset = np.asarray(chart.size), begin - chart.origin
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        sides = np.sort(np.stack((-offset / step, (size - offset) / step)), axis=0)  # NaN: along a side
-    enters = np.fmax(np.fmax(*sides[0].T), 0.0)
-    leaves = np.fmin(np.fmin(*sides[1].T), distance)
-    with np.errstate(invalid="ignore"):
-        return begin + enters[:, None] * step, np.fmin(leaves - enters, np.hypot(*size))
-
 
 def _march(recording: Recording, sample: Array, pedestrian: Array) -> Bools:
     """(N,) whether there is a free line of sight to each of N pedestrians in samples."""
-    chart = recording.map
-    if chart is None:
-        return np.ones(len(sample), np.bool_)
-    x, y, distance = (part[sample, pedestrian] for part in offsets(recording))
-    step = np.stack((x, y), axis=1) / np.maximum(distance, 1e-9)[:, None]
-    begin, distance = _over(chart, recording.pose[sample, :2], step, distance)
-    travelled, seen = np.zeros(len(sample)), ~(distance > 0.0)
-    rays = np.flatnonzero(~seen)
-    while len(rays):
-        clearance = np.asarray(chart.clearance_at(begin[rays] + travelled[rays, None] * step[rays]), np.float64)
-        travelled[rays] += np.maximum(0.5 * clearance, _STEP * chart.resolution)
-        arrived = travelled[rays] >= distance[rays]
-        seen[rays[arrived]] = True
-        rays = rays[~arrived & (clearance >= _BLOCKED * chart.resolution)]
-    return seen
+    x, y, _ = (part[sample, pedestrian] for part in offsets(recording))
+    return is_free(recording.map, recording.pose[sample, :2], np.stack((x, y), axis=1))
 
 
 @once

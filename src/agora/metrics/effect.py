@@ -36,7 +36,7 @@ def _apart(one: Doubles, other: Doubles) -> Doubles:
 
 
 @once
-def _displacement(recording: Recording) -> Doubles:
+def displacements(recording: Recording) -> Doubles:
     """(T, P) distance of everybody from where they would have been, m; 0 where absent."""
     assert recording.undisturbed is not None
     apart = _apart(recording.pedestrian_position, recording.undisturbed)
@@ -82,19 +82,34 @@ def _followed(own: Doubles, other: Doubles) -> tuple[int, int]:
 
 @once
 def _late(recording: Recording) -> tuple[Doubles, Doubles]:
-    """(P,) delay, s, and detour, m, of all pedestrians who were there.
+    """(P,) delay, s, and detour, m, of all pedestrians who were there."""
+    there = np.flatnonzero(recording.pedestrian_present.any(0)).tolist()
+    found = [late(recording, p, recording.pedestrian_present[:, p]) for p in there]
+    return np.array([delay for delay, _ in found]), np.array([detour for _, detour in found])
 
-    The delay is how much later somebody came to its last place, or how much longer it has been there; 0 where it is ahead.
+
+def late(recording: Recording, p: int, there: Bools) -> tuple[float, float]:
+    """Return the delay, s, and the detour, m, of a pedestrian over some samples.
+
+    The delay is how much later it came to its last place, or how much longer it has been there; 0 where it is ahead.
+
+    Args:
+        recording: recording of an episode that was run without robots, too.
+        p: slot of the pedestrian.
+        there: (T,) samples at which it is present, one or more.
     """
     assert recording.undisturbed is not None
-    delays, detours = [], []
-    for p in np.flatnonzero(recording.pedestrian_present.any(0)).tolist():
-        there = recording.pedestrian_present[:, p]
-        time, own, other = recording.time[there], recording.pedestrian_position[there, p], recording.undisturbed[there, p]
-        arrived, (came, left) = _places(own)[-1], _followed(own, other)
-        delays.append(max(0.0, float(time[arrived] - time[came]), float(time[-1] - time[left])))
-        detours.append(_length(own[: arrived + 1]) - _length(other[: came + 1]))
-    return np.array(delays), np.array(detours)
+    time, own, other = recording.time[there], recording.pedestrian_position[there, p], recording.undisturbed[there, p]
+    arrived, (came, left) = _places(own)[-1], _followed(own, other)
+    later = float(time[_settled(own, arrived)] - time[_settled(other, came)])
+    detour = _length(own[: arrived + 1]) - _length(other[: came + 1])
+    return max(0.0, later, float(time[-1] - time[left])), detour
+
+
+def _settled(walk: Doubles, end: int) -> int:
+    """The sample from which a walk (T, 2) stays within `_NOTICED` of where it is at sample ``end``, until then."""
+    away = np.flatnonzero(_apart(walk[: end + 1], walk[end]) > _NOTICED)
+    return int(away[-1]) + 1 if len(away) else 0
 
 
 def _length(places: Doubles) -> float:
@@ -112,7 +127,7 @@ def pedestrian_displacement_average(recording: Recording) -> float | None:
     """The ADE of trajectory prediction, between the walk with the robots and the one without."""
     if _there(recording) is None:
         return None
-    return float(_displacement(recording).sum() / np.count_nonzero(recording.pedestrian_present))
+    return float(displacements(recording).sum() / np.count_nonzero(recording.pedestrian_present))
 
 
 @metric(
@@ -124,7 +139,7 @@ def pedestrian_displacement_average(recording: Recording) -> float | None:
 )
 def pedestrian_displacement_max(recording: Recording) -> float | None:
     """The displacement of the pedestrian who was displaced most."""
-    return None if _there(recording) is None else float(_displacement(recording).max())
+    return None if _there(recording) is None else float(displacements(recording).max())
 
 
 @metric(
@@ -139,7 +154,7 @@ def pedestrians_affected(recording: Recording) -> float | None:
     there = _there(recording)
     if there is None:
         return None
-    return float(np.mean(_displacement(recording).max(0)[there] > _NOTICED))
+    return float(np.mean(displacements(recording).max(0)[there] > _NOTICED))
 
 
 @metric(
@@ -153,7 +168,7 @@ def pedestrian_displacements(recording: Recording) -> float | None:
     """The number of displacements; a pedestrian who comes back and is displaced again counts twice."""
     if _there(recording) is None:
         return None
-    noticed = _displacement(recording) > _NOTICED
+    noticed = displacements(recording) > _NOTICED
     return float(noticed[0].sum() + (noticed[1:] & ~noticed[:-1]).sum())
 
 
@@ -164,7 +179,7 @@ def pedestrian_displacements(recording: Recording) -> float | None:
     formula="mean over pedestrians of t - t', when they came to their last place and when they would have without robots",
     source=_SOURCE,
     values="any",
-    version=2,
+    version=3,
 )
 def pedestrian_delay_average(recording: Recording) -> float | None:
     """The delay is 0 for a pedestrian who came farther than without robots; for one held up, the time since it would have
@@ -180,7 +195,7 @@ def pedestrian_delay_average(recording: Recording) -> float | None:
     formula="max over pedestrians of the delay",
     source=_SOURCE,
     values="any",
-    version=2,
+    version=3,
 )
 def pedestrian_delay_max(recording: Recording) -> float | None:
     """The delay of the pedestrian who was delayed most."""

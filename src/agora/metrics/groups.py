@@ -12,7 +12,7 @@ import functools
 import numpy as np
 
 from agora.core.recording import Recording
-from agora.core.state import Bools, Doubles
+from agora.core.state import Array, Bools, Doubles
 from agora.interfaces import Metric, metric
 from agora.metrics.quantities import average, norm, once, pedestrians_facing
 from agora.metrics.space import band_words, in_band
@@ -162,6 +162,22 @@ def _relations(recording: Recording) -> tuple[Doubles, Doubles, Doubles, Bools]:
     return side, along, beside, both
 
 
+@once
+def crossings(recording: Recording) -> tuple[Array, Array, Array, Doubles]:
+    """Return the crossings (E,) of lines between two members of a group, between them, by the robot's centre.
+
+    They are the sample before each, the slots of the two members, and the place along the line, from 0 to 1.
+    """
+    side, along, _, both = _relations(recording)
+    changed = ((side[1:] >= 0.0) != (side[:-1] >= 0.0)) & both[1:] & both[:-1]
+    scale = np.where(changed, side[1:] - side[:-1], 1.0)
+    at = along[:-1] - (along[1:] - along[:-1]) * (side[:-1] / scale)
+    step, pair = np.nonzero(changed & (at >= 0.0) & (at <= 1.0))
+    slots = [np.flatnonzero(ever)[np.stack(np.triu_indices(ever.sum(), 1))] for ever, _ in _slots(recording)]
+    one, other = np.concatenate([np.zeros((2, 0), np.int64), *slots], axis=1)
+    return step, one[pair], other[pair], at[step, pair]
+
+
 @metric(
     "relation_disturbance",
     unit="",
@@ -172,11 +188,7 @@ def _relations(recording: Recording) -> tuple[Doubles, Doubles, Doubles, Bools]:
 )
 def relation_disturbance(recording: Recording) -> float:
     """Events of each pair of members; members may move meanwhile. 0 without groups."""
-    side, along, _, both = _relations(recording)
-    changed = ((side[1:] >= 0.0) != (side[:-1] >= 0.0)) & both[1:] & both[:-1]
-    scale = np.where(changed, side[1:] - side[:-1], 1.0)
-    at = along[:-1] - (along[1:] - along[:-1]) * (side[:-1] / scale)
-    return float(np.count_nonzero(changed & (at >= 0.0) & (at <= 1.0)))
+    return float(len(crossings(recording)[0]))
 
 
 @metric(

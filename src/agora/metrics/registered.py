@@ -9,6 +9,7 @@ from agora.registry import available, is_own, load
 __all__ = ["measure", "metrics"]
 
 HEADLINE = {
+    "clean_arrival": "Reached clean",
     "time_to_goal": "Time to the goal",
     "path_efficiency": "Path efficiency",
     "closest_pedestrian_distance_min": "Closest approach",

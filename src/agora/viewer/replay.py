@@ -193,7 +193,7 @@ def encode(recording: Recording, rate: float = 10.0) -> dict[str, Any]:
     return {
         "outcome": recording.outcome.label,
         "why": ended.words,
-        "from": round(max(0.0, ended.time - LEAD), 3) if recording.outcome is not Outcome.REACHED else 0.0,
+        "from": 0.0 if recording.outcome is Outcome.REACHED and ended.time == recording.time[-1] else _lead(ended.time),
         "paths": [[round(since, 3), corners(path, PATH).round(2).tolist()] for since, path in paths(recording)],
         "outline": [] if outline is None else outline.round(3).tolist(),
         "commands": recording.command is not None,
@@ -216,6 +216,11 @@ def encode(recording: Recording, rate: float = 10.0) -> dict[str, Any]:
         "turn": TURN,
         "data": base64.b64encode(zlib.compress(_data(scene, keep, unit, time_unit), 9)).decode(),
     }
+
+
+def _lead(time: float) -> float:
+    """The moment from which the page plays an episode that a moment decided, s."""
+    return round(max(0.0, time - LEAD), 3)
 
 
 def _data(scene: Scene, keep: Array, unit: float, time_unit: float) -> bytes:

@@ -10,6 +10,7 @@ import numpy as np
 from agora.core.recording import STANDING, Closer, Closing, Contact, ContactKind, Outcome, Reason, Recording
 from agora.core.state import Array, Doubles, Ints
 from agora.metrics.blame import avoidable
+from agora.metrics.clean import spoils
 from agora.metrics.outline import surface_distances, wall_gaps
 from agora.metrics.quantities import goal_distances, norm
 from agora.viewer.planned import path_at
@@ -23,6 +24,7 @@ _WAITED = 5.0  # a robot that had stood for so long before a contact had waited,
 _NEAR, _NEAR_FOR = 0.25, 1.0  # one that was this close to what it touched, m, for so long before, s, had gone too near
 _CHANGED = 0.7  # a speed below this share of another one is another speed
 _TELLS = 0.1  # a speed in between that differs by less than this is not told, m/s
+_TOLD = 6  # of more things that spoilt an arrival, the others are counted
 _TURNS = 0.1  # a robot on the spot that turns faster turns, rad/s
 _CONFINED, _CONFINED_FOR = 1.0, 8.0  # one that stayed this close to its last place, m, for so long, s, got nowhere
 _LEFT = ("ahead on the left", "on the left", "behind on the left")
@@ -60,7 +62,7 @@ def why(recording: Recording) -> Why:
     if contact is not None:
         return Why(contact.time, _of_contact(recording, contact))
     if recording.outcome is Outcome.REACHED:
-        return Why(end, f"{end:.1f} s: reached the goal.")
+        return _of_arrival(recording)
     if recording.outcome is Outcome.TIMEOUT:
         return _of_timeout(recording)
     if recording.outcome is Outcome.PLANNER_FAILED:
@@ -70,6 +72,18 @@ def why(recording: Recording) -> Why:
     if recording.outcome is Outcome.OUT_OF_MAP:
         return Why(end, _joined(f"{end:.1f} s: left the map {_where(recording, -1)}.", _drove(recording, end)))
     return Why(end, f"{end:.1f} s: {recording.outcome.label.replace('_', ' ')} {_where(recording, -1)}.")
+
+
+def _of_arrival(recording: Recording) -> Why:
+    """The arrival in words, with everything that spoilt it."""
+    end, found = float(recording.time[-1]), spoils(recording)
+    if not found:
+        return Why(end, f"{end:.1f} s: reached the goal.")
+    first = {one.words: one.time for one in reversed(found)}
+    ordered = sorted(first.items(), key=lambda pair: pair[1])
+    said = [words if time == end else f"{words} at {time:.1f} s" for words, time in ordered]
+    more = f"; and {len(said) - _TOLD} more" if len(said) > _TOLD else ""
+    return Why(found[0].time, f"{end:.1f} s: reached the goal, but not clean: {'; '.join(said[:_TOLD])}{more}.")
 
 
 def _last(recording: Recording) -> Contact | None:

@@ -1,0 +1,283 @@
+"""Clean arrivals: the robot reached its goal, and nobody paid for it with comfort, a conversation or time.
+
+Five causes can spoil an arrival. Each is an indicator of its own, and 0 if the goal was not reached.
+
+The robot is to blame for a distance or a crossing only if its own motion brought it about: if it gave at least 0.4 of the way by
+which the gap shrank, alone or together with the person (`agora.core.recording.Closing`). A robot that stands is never to blame for
+a person who walks past it. A robot that cuts off a person who then walks up to it is not to blame either, because the person
+closes the gap. People behind walls are not disturbed.
+
+Sources of the thresholds are on the fields of `CleanArrival`.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from agora.core.recording import STANDING, Closer, Closing, ContactKind, Recording
+from agora.interfaces import metric
+from agora.metrics.effect import displacements, late
+from agora.metrics.efficiency import time_ratio
+from agora.metrics.groups import crossings
+from agora.metrics.outline import surface_distances
+from agora.metrics.proxemics import INTIMATE, PERSONAL, SOCIAL
+from agora.metrics.quantities import at_goal, intervals, norm, offsets, steps, stretches, touched
+from agora.metrics.sight import is_free
+
+__all__ = ["CAUSES", "CleanArrival", "Spoilt", "spoils"]
+
+CAUSES = {
+    "spoilt_by_contact": "contact",
+    "spoilt_by_intimate_distance": "intimate distance",
+    "spoilt_by_group": "group crossed",
+    "spoilt_by_time": "time",
+    "spoilt_by_delay": "delay of people",
+}
+"""Metrics of the causes that spoil an arrival, and the causes in words."""
+
+
+class Spoilt(NamedTuple):
+    """A moment that spoilt an arrival.
+
+    Attributes:
+        time: time since the start of the episode, s.
+        words: the robot's deed, in words.
+    """
+
+    time: float
+    words: str
+
+
+@dataclass(frozen=True)
+class CleanArrival:
+    """The limits of a clean arrival.
+
+    The defaults of ``intimate``, ``company`` and ``met`` are zones between people (Hall 1966, The Hidden Dimension). SEAN 2.0 and
+    HuNavSim apply the same zones to robots. No publication that we know gives a limit for ``time`` or ``delay``.
+
+    Attributes:
+        intimate: gap between the outlines at which a distance begins to be intimate, m. Pacchierotti et al. 2006 (RO-MAN, passing
+            in a corridor) found that people are less comfortable if a robot enters this zone.
+        company: largest distance between two members of a group who are together, m: the end of Hall's social distance.
+        time: first time to the goal that is too long, in times of a free run along the shortest way at top speed. Ours: planners
+            alone on 48 maps took 1.0 to 1.26 (`pure_pursuit`, `teb`).
+        delay: longest delay of a pedestrian that is not undue, s. Ours.
+        displaced: distance from where a pedestrian would have been without robots that counts for a delay, m: Hall's personal
+            distance. A delay counts only if the pedestrian was farther away than this for ``delay`` in all.
+        met: largest gap to the robot at which a delay counts, m: Hall's personal distance. The delay is that of the pedestrian's
+            last sample so near the robot, less that of the first one: farther away small changes grow by chance in a crowd.
+    """
+
+    intimate: float = INTIMATE
+    company: float = SOCIAL
+    time: float = 1.5
+    delay: float = 5.0
+    displaced: float = PERSONAL
+    met: float = PERSONAL
+
+    def __call__(self, recording: Recording) -> float | None:
+        """Return 1 for a clean arrival, 0 for any other episode; None if nothing known spoils it, but not everything is known."""
+        if not at_goal(recording):
+            return 0.0
+        found = [_found(cause, self, recording) for cause in _CAUSES]
+        return 0.0 if any(found) else None if None in found else 1.0
+
+    def contact(self, recording: Recording) -> list[Spoilt]:
+        """Return the contacts with walls and other robots. The distance to people is the subject of `distance`."""
+        parties = {ContactKind.WALL: "touched a wall", ContactKind.ROBOT: "touched another robot"}
+        return [Spoilt(one.time, parties[one.kind]) for one in touched(recording) if one.kind in parties]
+
+    def distance(self, recording: Recording) -> list[Spoilt]:
+        """Return the intimate distances to pedestrians in sight that the robot closed."""
+        gap = surface_distances(recording)
+        inside = gap < self.intimate
+        sample, column = np.nonzero(inside)
+        x, y, _ = (part[sample, column] for part in offsets(recording))
+        inside[sample, column] = is_free(recording.map, recording.pose[sample, :2], np.stack((x, y), axis=1))
+        found = []
+        for first, last, p in zip(*(part.tolist() for part in stretches(inside)), strict=True):
+            if _is_blamed(*_closed(recording, first, last, p, self.intimate)):
+                least = max(0.0, float(gap[first:last, p].min()))
+                found.append(Spoilt(float(recording.time[first]), f"came within {least:.2f} m of a person"))
+        return found
+
+    def group(self, recording: Recording) -> list[Spoilt]:
+        """Return the crossings of lines between two members of a group who are together and see each other."""
+        step, one, other, at = crossings(recording)
+        place = recording.pedestrian_position
+        line, later = (place[k, other] - place[k, one] for k in (step, step + 1))
+        together = (norm(line) <= self.company) & is_free(recording.map, place[step, one], line)
+        across = np.stack((-line[:, 1], line[:, 0]), axis=1) / np.maximum(norm(line), 1e-9)[:, None]
+        drove = steps(recording)[step]
+        walked = place[step + 1, one] - place[step, one] + at[:, None] * (later - line)
+        robot, company = (moved[:, 0] * across[:, 0] + moved[:, 1] * across[:, 1] for moved in (drove, walked))
+        sign = np.where(robot >= company, 1.0, -1.0)
+        standing = norm(drove) < STANDING * intervals(recording)[step]
+        parts = zip(step, sign * robot, -sign * company, standing, together, strict=True)
+        return [Spoilt(float(recording.time[k]), "crossed a group") for k, *part, counts in parts if counts and _is_blamed(*part)]
+
+    def slow(self, recording: Recording) -> list[Spoilt] | None:
+        """Return the time to the goal if it is too long; None if no way to the goal is known."""
+        if recording.shortest_path == 0.0:
+            return []
+        ratio = time_ratio(recording)
+        if ratio is None:
+            return None
+        return [Spoilt(float(recording.time[-1]), f"took {ratio:.2f} times the free time")] if ratio >= self.time else []
+
+    def delayed(self, recording: Recording) -> list[Spoilt]:
+        """Return the undue delays of pedestrians; none if the episode was not run without robots."""
+        if recording.undisturbed is None:
+            return []
+        away, found = displacements(recording) > self.displaced, []
+        for p in np.flatnonzero((intervals(recording)[:, None] * away[:-1]).sum(0) >= self.delay).tolist():
+            near = np.flatnonzero(surface_distances(recording)[:, p] < self.met).tolist()
+            if len(near) and (grown := _delay(recording, p, near[-1]) - _delay(recording, p, near[0])) > self.delay:
+                found.append(Spoilt(float(recording.time[near[-1]]), f"delayed a person by {grown:.1f} s"))
+        return found
+
+
+def _delay(recording: Recording, p: int, last: int) -> float:
+    """Return the delay that a pedestrian has at a sample, s."""
+    samples = np.arange(len(recording.time)) <= last
+    return late(recording, p, recording.pedestrian_present[:, p] & samples)[0]
+
+
+_CAUSES = (CleanArrival.contact, CleanArrival.distance, CleanArrival.group, CleanArrival.slow, CleanArrival.delayed)
+
+
+@functools.lru_cache(maxsize=16)
+def _found(
+    cause: Callable[[CleanArrival, Recording], list[Spoilt] | None], limits: CleanArrival, recording: Recording
+) -> list[Spoilt] | None:
+    """Return what a cause finds, computed once for each of the last few recordings."""
+    return cause(limits, recording)
+
+
+def spoils(recording: Recording) -> list[Spoilt]:
+    """Return everything that spoilt an arrival, in the order of time; nothing if the goal was not reached."""
+    found = [_found(cause, _LIMITS, recording) or [] for cause in _CAUSES] if at_goal(recording) else []
+    return sorted(one for some in found for one in some)
+
+
+def _closed(recording: Recording, first: int, last: int, p: int, limit: float) -> tuple[float, float]:
+    """Return how far the robot and a pedestrian came towards each other while their gap shrank below a limit, m.
+
+    A robot slower than `STANDING` closes nothing.
+
+    Args:
+        recording: recording of the episode.
+        first: first sample of a stretch below the limit.
+        last: sample after the last one.
+        p: slot of the pedestrian.
+        limit: limit of the gap, m.
+    """
+    k = np.arange(max(first - 1, 0), last - 1)
+    k = k[recording.pedestrian_present[k, p]]
+    gap, (x, y, away) = surface_distances(recording)[:, p], offsets(recording)
+    shrunk = gap[k] - gap[k + 1]
+    k, shrunk = k[shrunk > 0.0], shrunk[shrunk > 0.0]
+    scale = np.minimum((limit - gap[k + 1]) / shrunk, 1.0) / np.maximum(away[k, p] + away[k + 1, p], 1e-9)
+    ahead_x, ahead_y = (x[k, p] + x[k + 1, p]) * scale, (y[k, p] + y[k + 1, p]) * scale
+    drove, walked = steps(recording)[k], recording.pedestrian_position[k + 1, p] - recording.pedestrian_position[k, p]
+    moving = norm(drove) >= STANDING * intervals(recording)[k]
+    robot = np.maximum(drove[:, 0] * ahead_x + drove[:, 1] * ahead_y, 0.0) * moving
+    person = np.maximum(-(walked[:, 0] * ahead_x + walked[:, 1] * ahead_y), 0.0)
+    return float(robot.sum()), float(person.sum())
+
+
+def _is_blamed(robot: float, party: float, standing: bool = False) -> bool:
+    """Return whether a robot is to blame that came so near, and the other party so near, alone or together with the party."""
+    return Closing(float(robot), float(party), bool(standing)).closer != Closer.PERSON
+
+
+_LIMITS = CleanArrival()
+_SOURCE = "Agora (`agora.metrics.clean`)"
+
+clean_arrival = metric(
+    "clean_arrival",
+    unit="0/1",
+    direction="higher",
+    formula="1 where the goal was reached and nothing spoilt the arrival: ``spoilt_by_contact``, ``spoilt_by_intimate_distance``, "
+    "``spoilt_by_group``, ``spoilt_by_time``, ``spoilt_by_delay``",
+    source=f"{_SOURCE}; Hall 1966",
+    walls="respected",
+)(_LIMITS)
+
+
+def _arrived(cause: Callable[[CleanArrival, Recording], list[Spoilt] | None], recording: Recording) -> float:
+    """1 where the goal was reached and a cause spoilt the arrival."""
+    return float(at_goal(recording) and bool(_found(cause, _LIMITS, recording)))
+
+
+@metric(
+    "spoilt_by_contact",
+    unit="0/1",
+    direction="lower",
+    formula="1 where the robot reached the goal having touched a wall or another robot",
+    source=_SOURCE,
+)
+def spoilt_by_contact(recording: Recording) -> float:
+    """0 where the goal was not reached."""
+    return _arrived(CleanArrival.contact, recording)
+
+
+@metric(
+    "spoilt_by_intimate_distance",
+    unit="0/1",
+    direction="lower",
+    formula=f"1 where the robot reached the goal, d to a pedestrian in sight fell below {_LIMITS.intimate:g} m, and of the way by "
+    "which d shrank below that the robot, not standing (0.05 m/s), gave 0.4 or more",
+    source=f"{_SOURCE}; Hall 1966; SEAN 2.0",
+    walls="respected",
+)
+def spoilt_by_intimate_distance(recording: Recording) -> float:
+    """0 where the goal was not reached, and without pedestrians."""
+    return _arrived(CleanArrival.distance, recording)
+
+
+@metric(
+    "spoilt_by_group",
+    unit="0/1",
+    direction="lower",
+    formula="1 where the robot reached the goal, its centre crossed the line between two members of a group that are at most "
+    f"{_LIMITS.company:g} m apart with no wall between them, and the robot, not standing (0.05 m/s), gave 0.4 or more of the "
+    "motion across the line",
+    source=f"{_SOURCE}; Hall 1966; srl-freiburg/navmet, relation_disturbance",
+)
+def spoilt_by_group(recording: Recording) -> float:
+    """0 where the goal was not reached, and without groups."""
+    return _arrived(CleanArrival.group, recording)
+
+
+@metric(
+    "spoilt_by_time",
+    unit="0/1",
+    direction="lower",
+    formula=f"1 where the robot reached the goal with a ``time_ratio`` of {_LIMITS.time:g} or more",
+    source=_SOURCE,
+)
+def spoilt_by_time(recording: Recording) -> float | None:
+    """0 where the goal was not reached, and where the episode began on it; undefined for an arrival without a known way."""
+    found = _found(CleanArrival.slow, _LIMITS, recording) if at_goal(recording) else []
+    return None if found is None else float(bool(found))
+
+
+@metric(
+    "spoilt_by_delay",
+    unit="0/1",
+    direction="lower",
+    formula=f"1 where the robot reached the goal and the delay of a pedestrian (``pedestrian_delay_max``) grew by more than "
+    f"{_LIMITS.delay:g} s from its first to its last moment within {_LIMITS.met:g} m of the robot (d), and the pedestrian was more "
+    f"than {_LIMITS.displaced:g} m from where it would have been without robots for {_LIMITS.delay:g} s or longer",
+    source=_SOURCE,
+    walls="ignored",
+)
+def spoilt_by_delay(recording: Recording) -> float:
+    """0 where the goal was not reached, and where the episode was not run without robots, too."""
+    return _arrived(CleanArrival.delayed, recording)
