@@ -191,8 +191,13 @@ def _current(posted: Posted) -> Suite | None:
     drawn = posted.entry.suite
     if posted.entry.pins.agora != __version__ or drawn.name not in suite_names():
         return None
-    suite = with_seed(load_suite(drawn.name), drawn.seed)
-    return suite if suite.version == drawn.version else None
+    suite = load_suite(drawn.name)
+    if suite.version != drawn.version:
+        return None
+    try:
+        return with_seed(suite, drawn.seed)
+    except InputError:  # a seed that the suite does not take any more
+        return None
 
 
 def _table(shown: Sequence[_Shown], suite: Suite | None, replays: dict[str, Recording]) -> dict[str, Any]:

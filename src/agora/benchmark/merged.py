@@ -44,6 +44,9 @@ _COPIED = re.compile(rf"/runs/[^/]+/{ASKED}/")
 _FREE = ("episodes", "pedestrians", "counterfactual", "seed")
 """Fields of a stage that leave its episodes as they are; the seed stands beside."""
 
+_SEEDS = ("seed", "seed of the places")
+"""Facts of a stage that say by which seeds its episodes and its places are drawn."""
+
 _Facts = Mapping[str, Any]
 """What decides something, as plain data by name."""
 
@@ -183,10 +186,13 @@ class _Run:
         if set(stage) == {"name"} or record.inputs is None or record.version is None:
             return {}
         decided = {key: value for key, value in stage.items() if key not in _FREE}
+        world = decided.get("world")
+        places = world.get("seed") if isinstance(world, Mapping) else None
+        decided["world"] = {key: value for key, value in world.items() if key != "seed"} if isinstance(world, Mapping) else world
         first: dict[str, Any] = {"suite": suite["name"], "version of the suite": suite.get("version"), "Agora": record.version}
         return (
             first
-            | {"seed": record.seed_of(stage["name"]), "stage": _placed(decided)}
+            | {**dict(zip(_SEEDS, (record.seed_of(stage["name"]), places), strict=True)), "stage": _placed(decided)}
             | self._parts(lambda: (build(dict(stage), Stage, "stage", complete=True), metrics()), leave={OWN})
         )
 
@@ -330,8 +336,8 @@ def _differences(label: str, first: _Run, other: _Run, stages: Mapping[tuple[str
 
 
 def _differ_in_seed(one: _Facts, other: _Facts) -> bool:
-    """Return whether the seed alone tells the episodes of two stages apart."""
-    return bool(one) and {**one, "seed": None} == {**other, "seed": None}
+    """Return whether the seeds alone tell the episodes of two stages apart."""
+    return bool(one) and {**one, **dict.fromkeys(_SEEDS)} == {**other, **dict.fromkeys(_SEEDS)}
 
 
 def _changed(label: str, first: _Run, other: _Run) -> int:
