@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from agora.benchmark.account import account
+from agora.benchmark.copies import distinct
 from agora.benchmark.kept import recordings
 from agora.benchmark.published import compared, words
 from agora.benchmark.run_folder import RunFolder
@@ -40,7 +41,7 @@ def measured(folder: Path) -> list[dict[str, Any]]:
     run, found = RunFolder.read(folder).record, account(folder)
     if found.problems():
         raise SystemExit("\n".join([f"{folder} is not whole:", *found.problems()]))
-    rows = found.rows
+    rows = distinct(found.rows)
     found = []
     for label, planner in run.planners.items():
         mine = [row for row in rows if row["planner"] == label]

@@ -17,6 +17,7 @@ from typing import Any, Literal
 
 from agora import __version__
 from agora.benchmark.apart import Claims
+from agora.benchmark.copies import PLACE, START
 from agora.benchmark.inputs import inputs
 from agora.benchmark.machine import Machine
 from agora.benchmark.packages import packages
@@ -252,6 +253,8 @@ def differences(file: str, theirs: Mapping[str, Any], ours: Mapping[str, Any]) -
     """Yield the differences between a row of a file and the same row here, to the bit; the most important come first."""
     for column in dict.fromkeys(["outcome", "duration", *theirs, *ours]):
         value, here = theirs.get(column), ours.get(column)
+        if column in (START, PLACE) and column not in theirs:
+            continue  # entries that were made before rows had it
         if column not in theirs and here is not None:
             yield Difference(file, theirs["key"], column, "no such column", repr(here))
         elif column not in ours and value is not None:

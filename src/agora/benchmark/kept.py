@@ -14,6 +14,7 @@ import numpy as np
 from agora.benchmark import store, tracks
 from agora.benchmark.account import Account, account
 from agora.benchmark.answers import Answer, answers
+from agora.benchmark.copies import distinct
 from agora.benchmark.facts import setting
 from agora.benchmark.failures import MOST_FAILURES, choose, within
 from agora.benchmark.pictures import pictured
@@ -180,7 +181,7 @@ def figures(folder: Path, names: Iterable[str], kind: str) -> list[Path]:
     from agora.benchmark.comparisons import comparison_figure, outcome_figure, overview_figure, sweep_figure
     from agora.viewer.figures import save
 
-    rows, parameters = account(folder).rows, RunFolder.read(folder).record.parameters
+    rows, parameters = distinct(account(folder).rows), RunFolder.read(folder).record.parameters
     metrics = [load_component("metrics", name) for name in names]
     drawn = {"outcomes": outcome_figure(rows), "overview": overview_figure(rows, metrics)}
     drawn |= {metric.name: comparison_figure(rows, metric) for metric in metrics}

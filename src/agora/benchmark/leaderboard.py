@@ -18,6 +18,7 @@ import numpy as np
 
 from agora import __version__
 from agora.benchmark import tables
+from agora.benchmark.copies import distinct
 from agora.benchmark.entry import CHECK, ENTRY, Check
 from agora.benchmark.headline import headline
 from agora.benchmark.posted import Posted, read_check, read_entry, read_replays
@@ -204,7 +205,7 @@ def _table(shown: Sequence[_Shown], suite: Suite | None, replays: dict[str, Reco
     """One table: entries from the largest share of reached goals to the smallest; its replays are put to the others."""
     ends = [(one, tables.share(one.rows).value or 0.0) for one in shown]
     shown = [one for one, _ in sorted(ends, key=lambda pair: -pair[1])]
-    rows, names = [row for one in shown for row in one.rows], [one.name for one in shown]
+    rows, names = distinct([row for one in shown for row in one.rows]), [one.name for one in shown]
     present, _ = tables.shown_metrics(rows, metrics())
     colours = tables.outcome_colours(tables.outcome_names(rows))
     head = headline(rows, present, names, colours, {key: calls for one in shown for key, calls in _calls(one).items()})

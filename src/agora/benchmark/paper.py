@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from agora.benchmark import tables
+from agora.benchmark.copies import copied, distinct
 from agora.benchmark.statistics import RATE, Estimate, Row, comparable
 from agora.errors import InputError
 from agora.interfaces import Metric
@@ -58,6 +59,7 @@ class PaperTable:
         episodes: number of rows of each planner.
         columns: the metrics; first the share that reached the goal.
         common: whether values that failing flatters are of the episodes that every planner reached.
+        copied: a sentence for each stage with copies, which count once.
     """
 
     title: str
@@ -65,6 +67,7 @@ class PaperTable:
     episodes: Sequence[int]
     columns: Sequence[Column]
     common: bool
+    copied: Sequence[str] = ()
 
     def notes(self) -> list[str]:
         """The sentences that belong below the table."""
@@ -80,7 +83,7 @@ class PaperTable:
             said.append("Bold: the best mean.")
             if flattered and not any(cell.best for column in flattered for cell in column.cells):
                 said.append(f"None is bold among {of}: a planner failed.")
-        return said
+        return [*said, *self.copied]
 
     def markdown(self) -> str:
         """The table in Markdown."""
@@ -155,6 +158,7 @@ def paper_table(
     """
     if not rows:
         raise InputError("no rows for a table")
+    said, rows = copied(rows), distinct(rows)
     marked = [{**row, tables.REACHED.name: float(row["outcome"] == "reached")} for row in rows]
     known = {metric.name for metric in tables.shown_metrics(rows, [load("metrics", name) for name in metrics or HEADLINE])[0]}
     for name in metrics:
@@ -163,7 +167,7 @@ def paper_table(
     chosen = [load("metrics", name) for name in metrics or HEADLINE if name in known and name != tables.REACHED.name]
     columns = [_column(marked, metric, planners, common) for metric in (tables.REACHED, *chosen)]
     counts = [len(members) for members in tables.by_planner(rows, planners).values()]
-    return PaperTable(title, list(planners), counts, columns, common)
+    return PaperTable(title, list(planners), counts, columns, common, said)
 
 
 def _column(rows: Sequence[Row], metric: Metric, planners: Sequence[str], common: bool) -> Column:

@@ -8,22 +8,20 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any, Literal
 
 import numpy as np
 
+from agora.benchmark.copies import Row, distinct
 from agora.core.state import Array, Doubles, Ints
 from agora.errors import InputError, nearest
 from agora.interfaces import Compared, Direction, Metric
 from agora.seeds import Stream
 
 __all__ = ["wilson"]
-
-Row = Mapping[str, Any]
-"""A row of results, as `agora.benchmark.store` keeps them."""
 
 Statistic = Literal["mean", "median"]
 
@@ -161,13 +159,13 @@ def paired_values(rows: Iterable[Row], metric: str, first: str, second: str, com
     """Return the difference of a metric between two planners in every episode, or in those that both reached (``compared``).
 
     Rows are paired by suite, stage, episode, seed and robot; pairs in which either value is undefined are left out, so ``n`` is
-    the number of episodes for which both have one.
+    the number of episodes for which both have one. Copies count once (`agora.benchmark.copies`).
 
     Raises:
         InputError: a planner that has no row, a metric that no row has, or two rows of one planner for one episode.
     """
     by_planner: dict[str, dict[tuple[Any, ...], Row]] = {}
-    for row in rows:
+    for row in distinct(rows):
         episodes = by_planner.setdefault(row["planner"], {})
         episode = tuple(row[column] for column in _EPISODE)
         if episode in episodes:
@@ -258,6 +256,8 @@ def summarise(
 ) -> list[Summary]:
     """Return a table row for every group and metric: rates with Wilson's interval, all else with the mean's bootstrap interval.
 
+    Copies count once (`agora.benchmark.copies`).
+
     Args:
         rows: rows of results.
         metrics: metrics whose columns to summarise; one with the unit `RATE` is a rate.
@@ -268,7 +268,7 @@ def summarise(
         InputError: a metric or a column that no row has.
     """
     groups: dict[tuple[Any, ...], list[Row]] = {}
-    every = list(rows)
+    every = distinct(rows)
     for column in by:
         _check_column(column, every)
     for row in every:

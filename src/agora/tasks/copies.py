@@ -20,7 +20,19 @@ if TYPE_CHECKING:
 
 __all__ = ["digest_of", "draws_on", "place_of"]
 
-_APART = {"name", "episodes", "seed", "drawn_as", "world", "robots", "obstacles", "modules", "forbidden", "safety", "counterfactual"}
+_APART = {
+    "name",
+    "episodes",
+    "seed",
+    "drawn_as",
+    "world",
+    "robots",
+    "obstacles",
+    "modules",
+    "forbidden",
+    "safety",
+    "counterfactual",
+}
 """Keys of a stage that leave an episode as it is once its start is known."""
 
 _QUIET = {"cues", "given_states"}
