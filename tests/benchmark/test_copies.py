@@ -56,7 +56,9 @@ def test_a_fixed_scenario_that_is_repeated_is_one_observation(run):
     (summary,) = summarise(run, [metric for metric in metrics() if metric.name == "success"], by=("stage",))[:1]
     assert summary.n == 1 and (summary.low, summary.high) == wilson(int(summary.value), 1)
     (note,) = copied(run)
-    assert note.startswith("Stage counterflow: 3 of 4 episodes are copies of another one") and "1 counts" in note
+    assert note.startswith("Stage counterflow: 3 of 4 episodes are copies of another,") and note.endswith(
+        "Intervals and tests count 1."
+    )
 
 
 def test_report_table_and_terminal_say_which_episodes_are_copies(run, capsys):

@@ -157,9 +157,9 @@ def check(suite: Suite) -> None:
                 failed.append(error)
         if len(failed) == len(first):
             raise failed[0]
-        elif stage.count > len(names) and repeats(suite, stage.name, len(names)):
+        if stage.count > len(names) and repeats(suite, stage.name, len(names)):
             _LOG.warning(
-                "suite %s, stage %s: episode %d is a copy of episode 0: the same start, and nothing is left to chance; copies count once",
+                "suite %s, stage %s: episode %d is a copy of episode 0, with the same start and no chance later; it counts once",
                 *(suite.name, stage.name, len(names)),
             )
 

@@ -64,8 +64,8 @@ def copied(rows: Sequence[Row]) -> list[str]:
         count[0] += 1
         count[1] += episode in found
     return [
-        f"Stage {stage}: {same} of {count} episodes {'is a copy' if same == 1 else 'are copies'} of another one, with the same start and "
-        f"the same results of every planner. {count - same} {'counts' if count - same == 1 else 'count'} in every interval and test."
+        f"Stage {stage}: {same} of {count} episodes {'is a copy' if same == 1 else 'are copies'} of another, with the same "
+        f"start and the same results of every planner. Intervals and tests count {count - same}."
         for stage, (count, same) in counts.items()
         if same
     ]

@@ -31,8 +31,8 @@ _TOLD: dict[str, str] = {
 
 
 def setting(record: RunRecord) -> dict[str, Any]:
-    """Return what the stages of a run say in common: ``robots``, ``crowds``, ``known`` of people, ``control``, ``simulators`` and the
-    seeds of ``drawn_places``.
+    """Return what the stages of a run say in common: ``robots``, ``crowds``, ``known`` of people, ``control``, ``simulators``,
+    and the seeds of ``drawn_places``.
 
     What a stage does not say is left out: runs that were played elsewhere have no such stages.
     """

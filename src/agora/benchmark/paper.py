@@ -14,8 +14,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from agora.benchmark import tables
+from agora.benchmark.clusters import ByPlace
 from agora.benchmark.copies import copied, distinct
-from agora.benchmark.statistics import RATE, Estimate, Row, comparable
+from agora.benchmark.statistics import RATE, Estimate, Row, comparable, placed
 from agora.errors import InputError
 from agora.interfaces import Metric
 from agora.metrics.registered import HEADLINE
@@ -72,6 +73,13 @@ class PaperTable:
     def notes(self) -> list[str]:
         """The sentences that belong below the table."""
         said = ["Means over episodes with 95 % intervals: Wilson's of shares, bootstrap of all else."]
+        reached = [one.by_place for one in self.columns[0].estimates if one.by_place is not None and one.by_place.wider is not None]
+        if reached:
+            factors = sorted(one.wider or 0.0 for one in reached)
+            said.append(
+                f"Intervals of the first column by the bootstrap over {reached[0].places} places are "
+                f"{' to '.join(dict.fromkeys(f'{end:.1f}' for end in (factors[0], factors[-1])))} times as wide."
+            )
         flattered = [column for column in self.columns if column.metric.over == "reached"]
         of = _listed([column.words for column in flattered])
         if flattered and self.common and len(self.planners) > 1:
@@ -127,13 +135,16 @@ class PaperTable:
         """A line for each planner and metric, with numbers as they are; shares from 0 to 1."""
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
-        writer.writerow(["planner", "metric", "unit", "better", "episodes", "n", "value", "low", "high", "best"])
+        places = ["places", "low_by_place", "high_by_place", "wider_by_place"]
+        writer.writerow(["planner", "metric", "unit", "better", "episodes", "n", "value", "low", "high", "best", *places])
         for k, planner in enumerate(self.planners):
             for column in self.columns:
                 one, metric = column.estimates[k], column.metric
-                numbers = ["" if value is None else repr(float(value)) for value in (one.value, one.low, one.high)]
                 told = [planner, metric.name, metric.unit, metric.direction, self.episodes[k], one.n]
-                writer.writerow([*told, *numbers, str(column.cells[k].best).lower()])
+                numbers, best = map(_number, (one.value, one.low, one.high)), str(column.cells[k].best).lower()
+                place = one.by_place or ByPlace(0)
+                ends = map(_number, (place.low, place.high, place.wider))
+                writer.writerow([*told, *numbers, best, place.places or "", *ends])
         return out.getvalue()
 
 
@@ -175,6 +186,8 @@ def _column(rows: Sequence[Row], metric: Metric, planners: Sequence[str], common
     found = tables.summaries(counted, [metric])
     (line,), (whole,) = (tables.metric_lines(some, [metric], planners) for some in (counted, rows))
     estimates = [found.get((metric.name, planner), Estimate(0, None, None, None)) for planner in planners]
+    members = tables.by_planner(distinct(counted), planners)
+    estimates = [placed(one, members[planner], metric.name) for one, planner in zip(estimates, planners, strict=True)]
     return Column(metric, estimates, [replace(cell, best=one.best) for cell, one in zip(line.cells, whole.cells, strict=True)])
 
 
@@ -190,6 +203,11 @@ _TEX_SIGNS = {
     ">": "\\textgreater{}",
     "·": "\\textperiodcentered{}",
 } | {sign: f"\\{sign}" for sign in "&%$#_{}"}
+
+
+def _number(value: float | None) -> str:
+    """A number as it is; empty for none."""
+    return "" if value is None else repr(float(value))
 
 
 def _plain(cell: tables.Cell, best: str, other: str) -> str:

@@ -9,13 +9,14 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from statistics import NormalDist
 from typing import Any, Literal
 
 import numpy as np
 
-from agora.benchmark.copies import Row, distinct
+from agora.benchmark.clusters import ByPlace, by_place
+from agora.benchmark.copies import PLACE, Row, distinct
 from agora.core.state import Array, Doubles, Ints
 from agora.errors import InputError, nearest
 from agora.interfaces import Compared, Direction, Metric
@@ -45,12 +46,14 @@ class Estimate:
         value: None for n = 0.
         low: lower end of the interval; None where it is undefined (n < 2, but for rates).
         high: upper end of the interval; None where ``low`` is.
+        by_place: the interval by place, where it was asked for and values know their places.
     """
 
     n: int
     value: float | None
     low: float | None
     high: float | None
+    by_place: ByPlace | None = field(default=None, kw_only=True)
 
 
 @dataclass(frozen=True)
@@ -256,7 +259,7 @@ def summarise(
 ) -> list[Summary]:
     """Return a table row for every group and metric: rates with Wilson's interval, all else with the mean's bootstrap interval.
 
-    Copies count once (`agora.benchmark.copies`).
+    Copies count once (`agora.benchmark.copies`). Rates also have an interval by place (`agora.benchmark.clusters`).
 
     Args:
         rows: rows of results.
@@ -273,22 +276,30 @@ def summarise(
         _check_column(column, every)
     for row in every:
         groups.setdefault(tuple(row[column] for column in by), []).append(row)
-    wanted = []
+    wanted: list[tuple[Metric, tuple[Any, ...], list[float]]] = []
     for metric in metrics:
         _check_column(metric.name, every)
         for group, members in groups.items():
             wanted.append((metric, group, [float(row[metric.name]) for row in members if row.get(metric.name) is not None]))
     estimates: dict[int, Estimate] = {}
     for k in sorted(range(len(wanted)), key=lambda k: len(wanted[k][2])):  # as many values have the same resamples, which are kept
-        metric, _, values = wanted[k]
-        estimates[k] = _rate(values, confidence) if metric.unit == RATE else bootstrap(values, "mean", confidence)
+        metric, group, values = wanted[k]
+        estimate = _rate(values, confidence) if metric.unit == RATE else bootstrap(values, "mean", confidence)
+        estimates[k] = placed(estimate, groups[group], metric.name, confidence) if metric.unit == RATE else estimate
     successes = {group: _success(members) for group, members in groups.items()}
     table = []
     for k, (metric, group, _) in enumerate(wanted):
         estimate = estimates[k]
         meaning = (metric.name, metric.unit, metric.direction, len(groups[group]), successes[group])
-        table.append(Summary(estimate.n, estimate.value, estimate.low, estimate.high, group, *meaning))
+        table.append(Summary(estimate.n, estimate.value, estimate.low, estimate.high, group, *meaning, by_place=estimate.by_place))
     return table
+
+
+def placed(estimate: Estimate, rows: Sequence[Row], column: str, confidence: float = 0.95) -> Estimate:
+    """Return the estimate of the mean of a column with its interval by place."""
+    some = [row for row in rows if row.get(column) is not None]
+    values, places = [float(row[column]) for row in some], [row.get(PLACE) for row in some]
+    return replace(estimate, by_place=by_place(values, places, estimate.low, estimate.high, confidence))
 
 
 _STATISTICS: dict[str, Callable[..., Any]] = {"mean": np.mean, "median": np.median}

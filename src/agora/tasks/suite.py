@@ -397,8 +397,8 @@ def with_seed(suite: Suite, seed: int | None) -> Suite:
     if not any(_differs(suite, made, stage) for stage in suite.stages):
         stages = ", ".join(stage.name for stage in suite.stages)
         raise InputError(
-            f"seed {seed}: has no effect on suite {suite.name!r} (stages: {stages}): places, people and robots' tasks are fixed, and "
-            "nothing is left to chance during an episode; leave it out"
+            f"seed {seed}: has no effect on suite {suite.name!r} (stages: {stages}): places, people and robots' tasks are fixed "
+            "there, and nothing is left to chance during an episode; leave it out"
         )
     return made
 
