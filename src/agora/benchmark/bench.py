@@ -18,6 +18,7 @@ from agora.benchmark.inputs import ReadsFiles, inputs, unread
 from agora.benchmark.job import Job, RunPlan, key_of
 from agora.benchmark.open_run import OpenRun, opened
 from agora.benchmark.packages import manifest, packages
+from agora.benchmark.planner_code import after_draw
 from agora.benchmark.record import RunRecord
 from agora.benchmark.request import Options, Request
 from agora.benchmark.run_folder import episodes_kept
@@ -133,6 +134,7 @@ def describe(request: Request) -> RunRecord:
         whole=dict(request.whole) or None,
         blind=tuple(blind(planners)) or None,
         unaware=tuple(unaware(planners)) or None,
+        after_draw=(after_draw(suite.edition, planners) or None) if suite.edition is not None else None,
         control=tuple(label for label in planners if name_of(label, request.levels.get(label)) in request.controls) or None,
     )
 

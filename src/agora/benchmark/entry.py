@@ -194,6 +194,7 @@ class Entry:
         name: name on the page.
         author: author on the page.
         description: description on the page.
+        after_draw: mark of a planner that is not as it was at the draw of the suite's edition (`agora.benchmark.planner_code`).
         suite: the suite that was run.
         planner: the planner with its configuration.
         pins: everything else that decides the rows.
@@ -212,6 +213,7 @@ class Entry:
     files: dict[str, str]
     author: str = ""
     description: str = ""
+    after_draw: str = ""
     format: Literal[2] = 2
 
     def __post_init__(self) -> None:

@@ -171,7 +171,8 @@ def _named(members: Sequence[Posted], numbers: Iterable[int]) -> list[_Shown]:
     taken: set[str] = set()
     shown = []
     for one, number in zip(members, numbers, strict=False):
-        name = next(n for n in _names(" ".join(one.entry.name.split())) if n not in taken)
+        mark = f" ({one.entry.after_draw})" if one.entry.after_draw else ""
+        name = next(n for n in _names(" ".join(one.entry.name.split()) + mark) if n not in taken)
         taken.add(name)
         check = read_check(one)
         wrong = "; ".join(one.problems())

@@ -306,7 +306,7 @@ def _labels(runs: Sequence[_Run], stages: Mapping[tuple[str, str], str]) -> tupl
         first, *others = [run for run in runs if label in known[run.name]]
         reasons = [reason for run in others for reason in _differences(label, first, run, stages)]
         for run in (first, *others):
-            labels[run.name, label] = f"{label} ({run.name})" if reasons else label
+            labels[run.name, label] = f"{run.record.shown(label)} ({run.name})" if reasons else run.record.shown(label)
         if others and not reasons:
             shared = [(run.name, stage) for run in others for stage in run.stages if stage in first.stages]
             pooled = any(stages[name, stage] != stages[first.name, stage] for name, stage in shared)

@@ -27,6 +27,7 @@ from agora.seeds import Stream, derived
 from agora.share import folder, names_in
 from agora.tasks.budget import measured, time_budget
 from agora.tasks.copies import digest_of, draws_on
+from agora.tasks.edition import Edition
 from agora.tasks.scenario_file import is_scenario, world_of
 from agora.tasks.suite_file import found_beside, home_of
 from agora.world.start import PedestrianStarts, RobotStart, Start
@@ -49,6 +50,7 @@ class Suite:
         version: number that is raised when the values change.
         description: description, one paragraph.
         split: ``training`` where planners may be tuned or trained on it; nothing else is tuned on.
+        edition: the draw of a suite whose worlds were drawn after the planners were frozen; None for any other suite.
     """
 
     name: str
@@ -57,6 +59,7 @@ class Suite:
     version: Number = 1
     description: str = ""
     split: Literal["training", "test"] = "test"
+    edition: Edition | None = None
 
     def __post_init__(self) -> None:
         check_name(self.name)
@@ -67,6 +70,10 @@ class Suite:
             raise ValueError(f"stages must have different names, got {names}")
         if self.seed < 0:
             raise ValueError(f"seed must be at least 0, got {self.seed}")
+        if self.edition is not None and self.seed != (drawn := self.edition.seed_of(self.name)):
+            raise ValueError(
+                f"seed must be {drawn}, which follows from the name, the commit and the text of an edition, got {self.seed}"
+            )
 
     def compared(self) -> Suite:
         """The suite with every episode run once more without robots."""
@@ -380,11 +387,13 @@ def with_seed(suite: Suite, seed: int | None) -> Suite:
     (`agora.interfaces.DrawnPlaces`) are drawn by a seed that follows from both.
 
     Raises:
-        InputError: nothing in the suite is drawn by its seed; or stages would be copies of each other, because they are drawn as
-            one stage under different seeds.
+        InputError: the suite is an edition; nothing in it is drawn by its seed; or stages would be copies of each other, because
+            they are drawn as one stage under different seeds.
     """
     if seed is None or seed == suite.seed:
         return suite
+    if suite.edition is not None:
+        raise InputError(f"seed {seed}: {suite.name!r} is an edition, whose seed follows from its draw; leave it out")
     drawn: dict[str, Stage] = {}
     for stage in suite.stages:
         other = drawn.setdefault(stage.drawn_as or stage.name, stage)
