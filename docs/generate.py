@@ -320,7 +320,7 @@ def among_people() -> str:
     rows = sorted(measured("social"), key=lambda row: -float(row["success"]))
     ends = ["hit a person", "a wall", "left the map", "time-out"]
     head = ["planner", "`social`", *ends, "time (s)", "25 people per 100 m2", "hit a person", "time (s)"]
-    return table(head, [[f"`{row['planner']}`", *among(row), *among(dense.get(row["planner"]), OUTCOMES[:1])] for row in rows])
+    return table(head, [[labelled(row), *among(row), *among(dense.get(row["planner"]), OUTCOMES[:1])] for row in rows])
 
 
 def among(row: dict[str, str] | None, outcomes: Sequence[str] = OUTCOMES) -> list[str]:
@@ -408,13 +408,19 @@ def measured_line(row: dict[str, str]) -> list[str]:
     """A row of a table, rates in percent."""
     counted = [f"{100 * float(row[outcome]):.0f} %" for outcome in OUTCOMES]
     numbers = [share(row, "success"), *counted, interval(row, "barn_score"), interval(row, "time_to_goal")]
-    return [f"`{row['planner']}`", row["episodes"], *numbers, f"{row['agora']}, {row['date']}, version {row['suite_version']}"]
+    return [labelled(row), row["episodes"], *numbers, f"{row['agora']}, {row['date']}, version {row['suite_version']}"]
+
+
+def labelled(row: dict[str, str]) -> str:
+    """The planner of a row, with its mark where it was changed after the draw of an edition."""
+    return f"`{row['planner']}`" + (f" ({row['after_draw']})" if row.get("after_draw") else "")
 
 
 def share(row: dict[str, str], name: str) -> str:
-    """A rate with its interval, in percent."""
-    low, value, high = (f"{100 * float(row[key]):.0f}" for key in (f"{name}_low", name, f"{name}_high"))
-    return f"{value} % [{low}, {high}]"
+    """A rate with its intervals, in percent."""
+    keys = (f"{name}_low", name, f"{name}_high", f"{name}_low_by_place", f"{name}_high_by_place")
+    low, value, high, *wide = (f"{100 * float(row[key]):.0f}" for key in keys if row.get(key))
+    return f"{value} % [{low}, {high}]" + (f"; by place [{', '.join(wide)}]" if wide else "")
 
 
 def interval(row: dict[str, str], name: str) -> str:

@@ -1,7 +1,8 @@
 """Puts measured rows and pictures into the manual, from the results of a suite: python docs/measure.py FOLDER...
 
 Numbers beside which something is published (configs/published) go to docs/reference/published.csv.
-Rows of a planner on the suites `KEPT` go to docs/reference/measured/SUITE.csv, or SUITE_STAGE.csv of a run of one stage.
+Rows of a planner on the suites `KEPT` and their editions go to docs/reference/measured/SUITE.csv, or SUITE_STAGE.csv of a run of
+one stage.
 Pictures of its first episode of the stages in `PICTURED` go to docs/images/planners, or to docs/images/interplanners where an
 interplanner is in front of it.
 Each is put in place of what is there, with the version and the date of the run. Nothing else writes any of these.
@@ -16,11 +17,13 @@ from pathlib import Path
 from typing import Any
 
 from agora.benchmark.account import account
-from agora.benchmark.copies import distinct
+from agora.benchmark.clusters import by_place
+from agora.benchmark.copies import PLACE, distinct
 from agora.benchmark.kept import recordings
 from agora.benchmark.published import compared, words
 from agora.benchmark.run_folder import RunFolder
 from agora.benchmark.statistics import bootstrap, wilson
+from agora.tasks.edition import MARK
 from agora.viewer.figures import save, trajectory_figure
 
 HERE = Path(__file__).resolve().parent
@@ -33,6 +36,7 @@ COLUMNS = (
     *("planner", "component", "interplanner", "suite_version", "seed", "agora", "date", "episodes"),
     *("success", "success_low", "success_high", *OUTCOMES),
     *("barn_score", "barn_score_low", "barn_score_high", "time_to_goal", "time_to_goal_low", "time_to_goal_high"),
+    *("after_draw", "places", "success_low_by_place", "success_high_by_place", "success_wider_by_place"),
 )
 
 
@@ -60,7 +64,12 @@ def measured(folder: Path) -> list[dict[str, Any]]:
             "episodes": len(mine),
             "success": won / len(mine),
         }
-        line |= dict(zip(("success_low", "success_high"), wilson(won, len(mine)), strict=True))
+        low, high = wilson(won, len(mine))
+        line |= {"success_low": low, "success_high": high}
+        line["after_draw"] = (run.after_draw or {}).get(label)
+        if (wide := by_place([float(row["success"]) for row in mine], [row.get(PLACE) for row in mine], low, high)) is not None:
+            line |= {"places": wide.places, "success_wider_by_place": wide.wider}
+            line |= {"success_low_by_place": wide.low, "success_high_by_place": wide.high}
         line |= {outcome: sum(row["outcome"] == outcome for row in mine) / len(mine) for outcome in OUTCOMES}
         for name in ("barn_score", "time_to_goal"):
             mean = bootstrap([row[name] for row in mine if row[name] is not None])
@@ -105,7 +114,7 @@ def write_rows(folder: Path) -> Path:
             there = {row["planner"]: row for row in csv.DictReader(file)}
     there |= {row["planner"]: row for row in measured(folder)}
     with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        writer = csv.DictWriter(file, COLUMNS, restval="", lineterminator="\n")
         writer.writeheader()
         writer.writerows(there[planner] for planner in sorted(there))
     return path
@@ -150,6 +159,7 @@ def draw(folder: Path) -> list[Path]:
 if __name__ == "__main__":
     for argument in map(Path, sys.argv[1:]):
         print(write_published(argument).relative_to(HERE.parent))
-        if suite_of(argument) in KEPT:
+        suite, _, edition = suite_of(argument).partition(MARK)
+        if suite in KEPT and "_" not in edition:
             for made in (write_rows(argument), *draw(argument)):
                 print(made.relative_to(HERE.parent))

@@ -71,11 +71,11 @@ def by_place(
     drawn = _drawn(len(clusters))
     means = np.sort(np.einsum("rp,p->r", drawn, totals) / np.einsum("rp,p->r", drawn, counts))
     level = _expanded(len(clusters), confidence)
-    ends = tuple(float(end) for end in np.quantile(means, (level, 1.0 - level)))
-    if ends[1] - ends[0] <= 1e-12 * max(1.0, abs(ends[0])):
+    first, last = (float(end) for end in np.quantile(means, (level, 1.0 - level)))
+    if last - first <= 1e-12 * max(1.0, abs(first)):
         return ByPlace(len(clusters))
     width = None if low is None or high is None else high - low
-    return ByPlace(len(clusters), *ends, (ends[1] - ends[0]) / width if width else None)
+    return ByPlace(len(clusters), first, last, (last - first) / width if width else None)
 
 
 def in_words(found: ByPlace | None, factor: float = 1.0, places: int | None = None) -> str:

@@ -16,7 +16,8 @@ from typing import Any, Literal
 import numpy as np
 
 from agora.benchmark.clusters import ByPlace, by_place
-from agora.benchmark.copies import PLACE, Row, distinct
+from agora.benchmark.copies import PLACE, distinct
+from agora.benchmark.copies import Row as Row
 from agora.core.state import Array, Doubles, Ints
 from agora.errors import InputError, nearest
 from agora.interfaces import Compared, Direction, Metric

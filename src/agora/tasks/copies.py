@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,9 +14,6 @@ from agora.draft.stage import Stage
 from agora.robots.model import load_robot
 from agora.wire.plain import to_plain
 from agora.world.start import Start
-
-if TYPE_CHECKING:
-    from hashlib import _Hash
 
 __all__ = ["digest_of", "draws_on", "place_of"]
 
@@ -66,7 +63,7 @@ def draws_on(stage: Stage, start: Start) -> bool:
     return noisy or moved or stage.simulator.name != "native"
 
 
-def _feed(digest: _Hash, value: Any) -> None:
+def _feed(digest: hashlib.blake2b, value: Any) -> None:
     """Add plain data to a digest; equal data of other types count as different."""
     if isinstance(value, np.ndarray):
         digest.update(f"{value.dtype}{value.shape}".encode())
