@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -59,7 +59,7 @@ class Suite:
     version: Number = 1
     description: str = ""
     split: Literal["training", "test"] = "test"
-    edition: Edition | None = None
+    edition: Edition | None = field(default=None, metadata={"form": False})  # a draw is not filled in
 
     def __post_init__(self) -> None:
         check_name(self.name)
