@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import subprocess
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -52,12 +53,13 @@ stages:
     robots: {name: random, distance: 4.0}
     timeout: 2.0
 """
-BEACON = {"text": "5c2f e11a", "published": "2126-12-03T12:00:00+00:00", "source": "https://beacon.example/4711"}
+BEACON = {"text": "5c2f e11a", "published": "2021-12-03T12:00:00+00:00", "source": "https://beacon.example/4711"}
 
 
 def git(root: Path, *words: str) -> str:
-    name = ["-c", "user.name=a", "-c", "user.email=a@b"]
-    return subprocess.run(["git", "-C", str(root), *name, *words], capture_output=True, text=True, check=True).stdout.strip()
+    name, at = ["-c", "user.name=a", "-c", "user.email=a@b"], {"GIT_COMMITTER_DATE": "2021-12-01T00:00:00+00:00"}
+    done = subprocess.run(["git", "-C", str(root), *name, *words], capture_output=True, text=True, check=True, env=os.environ | at)
+    return done.stdout.strip()
 
 
 @pytest.fixture
@@ -82,21 +84,21 @@ def clone(tmp_path, monkeypatch):
 
 def test_an_edition_is_drawn_by_one_command_and_runs_under_its_name(clone):
     options = [word for key, value in BEACON.items() for word in (f"--{key}", value)]
-    said = CliRunner().invoke(app, ["edition", "small", "2126.12", *options, "--episodes", "3"])
+    said = CliRunner().invoke(app, ["edition", "small", "2021.12", *options, "--episodes", "3"])
     assert said.exit_code == 0, said.output
-    assert "run it with: agora bench small@2126.12" in said.output and "not in the draw: mpc: needs casadi" in said.output
-    suite = load_suite("small@2126.12")
-    assert suite_names() == ["small", "small@2126.12"]
+    assert "run it with: agora bench small@2021.12" in said.output and "not in the draw: mpc: needs casadi" in said.output
+    suite = load_suite("small@2021.12")
+    assert suite_names() == ["small", "small@2021.12"]
     assert [stage.count for stage in suite.stages] == [3, 3] and suite.stages[0].world.part.count == 3
     commit = git(clone, "rev-parse", "HEAD")
-    expected = hashlib.sha256(f"small@2126.12\n{commit}\n5c2f e11a".encode()).hexdigest()[:8]
+    expected = hashlib.sha256(f"small@2021.12\n{commit}\n5c2f e11a".encode()).hexdigest()[:8]
     assert suite.seed == int(expected, 16) and suite.seed_of("canteen") == suite.seed
     assert suite.edition.commit == commit and suite.edition.version == suite.version == 3
     assert suite.edition.planners == {name: digest_of(named_planner(name)[1]) for name in ("go_to_goal", "pure_pursuit")}
 
 
 def test_the_worlds_of_an_edition_are_others_and_stay_when_its_suite_changes(clone):
-    path, _ = draw("small", "2126.12", **BEACON)
+    path, _ = draw("small", "2021.12", **BEACON)
     first = load_suite(path.stem).start("canteen", 1)
     assert not np.array_equal(first.map.occupied, load_suite("small").start("canteen", 1).map.occupied)
     assert (
@@ -111,12 +113,13 @@ def test_the_worlds_of_an_edition_are_others_and_stay_when_its_suite_changes(clo
 @pytest.mark.parametrize(
     ("suite", "name", "beacon", "message"),
     [
-        ("small", "2126.12", {"published": "2020-01-01T00:00:00+00:00"}, "published must be later than the commit"),
-        ("small", "2126.12", {"published": "3.12.2126"}, "published must be a time such as"),
-        ("small", "2126.12", {"published": "2126-12-03T12:00:00"}, "published must have a time zone"),
-        ("small", "2126.12", {"text": " "}, "text must be one line"),
+        ("small", "2021.12", {"published": "2020-01-01T00:00:00+00:00"}, "published must be later than the commit"),
+        ("small", "2021.12", {"published": "9021-01-01T00:00:00+00:00"}, "published must not be later than the day of the draw"),
+        ("small", "2021.12", {"published": "3.12.2021"}, "published must be a time such as"),
+        ("small", "2021.12", {"published": "2021-12-03T12:00:00"}, "published must have a time zone"),
+        ("small", "2021.12", {"text": " "}, "text must be one line"),
         ("small", "first", {}, "edition 'first': expected a year and a month, such as 2026.12"),
-        ("smal", "2126.12", {}, "small"),
+        ("smal", "2021.12", {}, "small"),
     ],
 )
 def test_a_draw_that_proves_nothing_is_refused(clone, suite, name, beacon, message):
@@ -126,24 +129,24 @@ def test_a_draw_that_proves_nothing_is_refused(clone, suite, name, beacon, messa
 
 
 def test_a_draw_needs_a_commit_and_is_made_once(clone):
-    draw("small", "2126.12", **BEACON)
+    draw("small", "2021.12", **BEACON)
     with pytest.raises(InputError, match="is there already; an edition is drawn once"):
-        draw("small", "2126.12", **BEACON)
-    with pytest.raises(InputError, match=r"has changes that are in no commit, first .*small@2126.12.yaml"):
-        draw("small", "2127.01", **BEACON)
+        draw("small", "2021.12", **BEACON)
+    with pytest.raises(InputError, match=r"has changes that are in no commit, first .*small@2021.12.yaml"):
+        draw("small", "2022.01", **BEACON)
     git(clone, "add", "-A")
     git(clone, "commit", "-qm", "An edition")
     with pytest.raises(InputError, match="is no edition"):
-        draw("small@2126.12", "2127.01", **BEACON)
-    draw("small", "2127.01", **BEACON)
+        draw("small@2021.12", "2022.01", **BEACON)
+    draw("small", "2022.01", **BEACON)
     assert len({load_suite(name).seed for name in suite_names()}) == 3
 
 
 def test_an_edition_takes_no_other_seed_and_no_seed_that_does_not_follow_from_its_text(clone):
-    path, _ = draw("small", "2126.12", **BEACON)
+    path, _ = draw("small", "2021.12", **BEACON)
     suite = load_suite(path.stem)
     assert with_seed(suite, None) == with_seed(suite, suite.seed) == suite
-    with pytest.raises(InputError, match="'small@2126.12' is an edition, whose seed follows from its draw; leave it out"):
+    with pytest.raises(InputError, match="'small@2021.12' is an edition, whose seed follows from its draw; leave it out"):
         with_seed(suite, 5)
     path.write_text(path.read_text().replace("5c2f e11a", "5c2f e11b"))
     with pytest.raises(InputError, match="seed must be .* which follows from the name, the commit and the text"):
@@ -193,7 +196,7 @@ def test_a_planner_that_lets_others_drive_is_changed_with_them():
 def test_a_planner_that_was_changed_after_the_draw_says_so_in_every_table(tmp_path, capsys):
     drawn = edition_of(go_to_goal=named_planner("go_to_goal")[1])
     base = parse(SMALL, Suite)
-    name = "small@2126.12"
+    name = "small@2021.12"
     plane = replace(base.stages[1], episodes=2)
     suite = Suite(name, (plane,), seed=drawn.seed_of(name), edition=replace(drawn, planners={**drawn.planners, "mine": "0" * 32}))
     planners = {"go_to_goal": named_planner("go_to_goal")[1], "mine": Named("mine", Mine())}
@@ -213,14 +216,14 @@ def test_a_planner_that_was_changed_after_the_draw_says_so_in_every_table(tmp_pa
 
 
 def test_an_entry_of_a_planner_that_was_changed_after_the_draw_has_its_mark_on_the_leaderboard(clone, tmp_path):
-    path, _ = draw("small", "2126.12", **BEACON, episodes=1)
+    path, _ = draw("small", "2021.12", **BEACON, episodes=1)
     suite, slow = load_suite(path.stem), "pure_pursuit:speed=0.3"
     planners = {name: named_planner(name)[1] for name in ("pure_pursuit", slow)}
     for _ in bench(Request(suite, planners, tmp_path / "run", Options(workers=0))):
         pass
     own, changed = submit(tmp_path / "run", tmp_path / "board")
     entries = {place: load(place / "entry.yaml", Entry) for place in (own, changed)}
-    assert [entry.after_draw for entry in entries.values()] == ["", CHANGED] and own.parent.name == "small@2126.12"
+    assert [entry.after_draw for entry in entries.values()] == ["", CHANGED] and own.parent.name == "small@2021.12"
     page = write([tmp_path / "board"], tmp_path / "page.html", with_own=False).read_text()
     assert f"{slow} ({CHANGED})" in page and "pure_pursuit (changed" not in page
     assert check(own, Sample(1, 1), Options(workers=0)).agrees and check(changed, Sample(1, 1), Options(workers=0)).agrees

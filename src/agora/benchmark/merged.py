@@ -331,7 +331,7 @@ def _differences(label: str, first: _Run, other: _Run, stages: Mapping[tuple[str
         for stage in both
     ):
         yield f"its episodes in {first.name} and {other.name} are not the same"
-    elif changed := _changed(label, first, other):
+    elif changed := _changed(label, first, other, {s for s in both if stages[first.name, s] == stages[other.name, s]}):
         yield f"{changed} of the episodes in both {first.name} and {other.name} came out otherwise, of the same planner"
 
 
@@ -340,9 +340,9 @@ def _differ_in_seed(one: _Facts, other: _Facts) -> bool:
     return bool(one) and {**one, **dict.fromkeys(_SEEDS)} == {**other, **dict.fromkeys(_SEEDS)}
 
 
-def _changed(label: str, first: _Run, other: _Run) -> int:
-    """The number of robots' episodes in two runs whose rows are not the same, as far as both have values."""
-    rows = {row["key"]: row for row in first.account.rows if row["planner"] == label}
+def _changed(label: str, first: _Run, other: _Run, stages: Collection[str]) -> int:
+    """The number of robots' episodes of stages of two runs whose rows are not the same, as far as both have values."""
+    rows = {row["key"]: row for row in first.account.rows if row["planner"] == label and row["stage"] in stages}
     both = [row for row in other.account.rows if row["key"] in rows]
     pairs = [(rows[row["key"]], row) for row in both if rows[row["key"]].get("seed") == row.get("seed")]
     values = [[(a[name], b[name]) for name in a.keys() & b.keys()] for a, b in pairs]

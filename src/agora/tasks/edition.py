@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 
 from agora.seeds import derived
 
@@ -28,7 +28,7 @@ class Edition:
         text: public text, one line.
         published: time at which the text was published, after the commit, ISO 8601 with a time zone.
         source: where the text can be read.
-        drawn: day of the draw, ISO 8601.
+        drawn: day of the draw, UTC, ISO 8601.
         version: version of the suite that this is an edition of.
         planners: digest of each planner's code, parameters and weights at the draw, by name.
     """
@@ -53,9 +53,11 @@ class Edition:
         if times[1] <= times[0]:
             raise ValueError(f"published must be later than the commit, {self.committed}; the text is of {self.published}")
         try:
-            date.fromisoformat(self.drawn)
+            day = date.fromisoformat(self.drawn)
         except ValueError as error:
             raise ValueError(f"drawn must be a day such as 2026-12-03, got {self.drawn!r}") from error
+        if times[1].astimezone(UTC).date() > day:
+            raise ValueError(f"published must not be later than the day of the draw, {self.drawn}; the text is of {self.published}")
 
     def seed_of(self, name: str) -> int:
         """Return the seed of the edition of a name."""
