@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -41,17 +43,14 @@ def digest_of(stage: Stage, start: Start) -> str:
 
     Episodes of equal digests are copies unless something is left to chance in them (`draws_on`).
     """
-    digest = hashlib.blake2b(digest_size=8)
-    conditions = {key: value for key, value in plain(stage).items() if key not in _APART}
-    _feed(digest, [conditions, to_plain(replace(start, entry="", seed=0))])
-    return digest.hexdigest()
+    data = b"".join(_bytes(to_plain(replace(start, entry="", seed=0))))
+    return hashlib.blake2b(_conditions(_Same(stage)) + data, digest_size=8).hexdigest()
 
 
 def place_of(start: Start) -> str:
     """Return the name of the map of a start with a digest of the map: equal for episodes in the same place alone."""
-    digest = hashlib.blake2b(digest_size=4)
-    _feed(digest, to_plain(replace(start.map, name="")))
-    return f"{start.map.name}#{digest.hexdigest()}"
+    data = b"".join(_bytes(to_plain(replace(start.map, name=""))))
+    return f"{start.map.name}#{hashlib.blake2b(data, digest_size=4).hexdigest()}"
 
 
 def draws_on(stage: Stage, start: Start) -> bool:
@@ -63,18 +62,37 @@ def draws_on(stage: Stage, start: Start) -> bool:
     return noisy or moved or stage.simulator.name != "native"
 
 
-def _feed(digest: hashlib.blake2b, value: Any) -> None:
-    """Add plain data to a digest; equal data of other types count as different."""
+@dataclass(frozen=True, eq=False)
+class _Same:
+    """A stage that is known again by being the same object; a stage cannot be hashed."""
+
+    stage: Stage
+
+    def __hash__(self) -> int:
+        return id(self.stage)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and self.stage is other.stage
+
+
+@functools.lru_cache(maxsize=64)
+def _conditions(same: _Same) -> bytes:
+    """The conditions of a stage as bytes; those of the last stages are kept."""
+    return b"".join(_bytes({key: value for key, value in plain(same.stage).items() if key not in _APART}))
+
+
+def _bytes(value: Any) -> Iterator[bytes]:
+    """Yield plain data as bytes; equal data of other types count as different."""
     if isinstance(value, np.ndarray):
-        digest.update(f"{value.dtype}{value.shape}".encode())
-        digest.update(np.ascontiguousarray(value).tobytes())
+        yield f"{value.dtype}{value.shape}".encode()
+        yield value.tobytes()
     elif isinstance(value, dict):
         for key, item in value.items():
-            digest.update(f"{key}:".encode())
-            _feed(digest, item)
+            yield f"{key}:".encode()
+            yield from _bytes(item)
     elif isinstance(value, list):
-        digest.update(f"[{len(value)}".encode())
+        yield f"[{len(value)}".encode()
         for item in value:
-            _feed(digest, item)
+            yield from _bytes(item)
     else:
-        digest.update(f"{value!r};".encode())
+        yield f"{value!r};".encode()
