@@ -23,7 +23,7 @@ from agora.benchmark.kept import recordings
 from agora.benchmark.published import compared, words
 from agora.benchmark.run_folder import RunFolder
 from agora.benchmark.statistics import bootstrap, wilson
-from agora.tasks.edition import MARK
+from agora.draft.edition import MARK
 from agora.viewer.figures import save, trajectory_figure
 
 HERE = Path(__file__).resolve().parent

@@ -28,11 +28,11 @@ from agora.benchmark.verification import Sample, check
 from agora.cli.app import app
 from agora.cli.results import finish
 from agora.config import dump, load, parse
+from agora.draft.edition import Edition
 from agora.errors import InputError
 from agora.planners.local.go_to_goal import GoToGoal
 from agora.planners.presets import named_planner
 from agora.registry import Named
-from agora.tasks.edition import Edition
 from agora.tasks.suite import Suite, load_suite, suite_names, with_seed
 
 SMALL = """

@@ -15,12 +15,12 @@ import yaml
 
 from agora.benchmark.planner_code import digest_of
 from agora.config import plain
+from agora.draft.edition import MARK, Edition
 from agora.errors import InputError
 from agora.files import write_whole
 from agora.interfaces import DrawnPlaces
 from agora.planners.presets import named_planner, preset_names, runnable
 from agora.share import checkout, folder
-from agora.tasks.edition import MARK, Edition
 from agora.tasks.suite import Suite, load_suite, with_seed
 
 __all__ = ["draw"]

@@ -16,9 +16,9 @@ import agora
 from agora.benchmark.inputs import inputs
 from agora.benchmark.packages import manifest, modules
 from agora.config import dump, plain
+from agora.draft.edition import Edition
 from agora.errors import AgoraError
 from agora.registry import Named
-from agora.tasks.edition import Edition
 
 __all__ = ["after_draw", "digest_of"]
 

@@ -166,7 +166,7 @@ class Lidar:
 
     @property
     def is_noisy(self) -> bool:
-        """Whether readings are left to chance."""
+        """True where readings are left to chance."""
         return self.noise > 0 or self.dropout > 0
 
     @property

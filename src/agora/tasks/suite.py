@@ -13,6 +13,7 @@ import numpy as np
 from agora.config import Builder, load
 from agora.core.state import REACTIONS, SOCIAL_STATES, TYPES
 from agora.documents import Node, read_text, tree_of_text
+from agora.draft.edition import Edition
 from agora.draft.people import People, Person
 from agora.draft.stage import Stage, check_name
 from agora.draft.task import Task
@@ -27,7 +28,6 @@ from agora.seeds import Stream, derived
 from agora.share import folder, names_in
 from agora.tasks.budget import measured, time_budget
 from agora.tasks.copies import digest_of, draws_on
-from agora.tasks.edition import Edition
 from agora.tasks.scenario_file import is_scenario, world_of
 from agora.tasks.suite_file import found_beside, home_of
 from agora.world.start import PedestrianStarts, RobotStart, Start
