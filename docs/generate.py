@@ -324,7 +324,7 @@ def among_people() -> str:
     lines = []
     for row in rows:
         shares = [share(row, name) for name in ("success", "clean_arrival")]
-        lines.append([f"`{row['planner']}`", *shares, *among(row)[1:], *among(dense.get(row["planner"]), OUTCOMES[:1])])
+        lines.append([labelled(row), *shares, *among(row)[1:], *among(dense.get(row["planner"]), OUTCOMES[:1])])
     return "\n".join([table(head, lines), age("social"), age("density_people_25")])
 
 
@@ -415,7 +415,12 @@ def measured_line(row: dict[str, str]) -> list[str]:
     counted = [f"{100 * float(row[outcome]):.0f} %" for outcome in OUTCOMES]
     shares = [share(row, name) for name in ("success", "clean_arrival")]
     numbers = [*shares, *counted, interval(row, "barn_score"), interval(row, "time_to_goal")]
-    return [f"`{row['planner']}`", row["episodes"], *numbers, f"{row['agora']}, {row['date']}, version {row['suite_version']}"]
+    return [labelled(row), row["episodes"], *numbers, f"{row['agora']}, {row['date']}, version {row['suite_version']}"]
+
+
+def labelled(row: dict[str, str]) -> str:
+    """The planner of a row, with its mark where it was changed after the draw of an edition."""
+    return f"`{row['planner']}`" + (f" ({row['after_draw']})" if row.get("after_draw") else "")
 
 
 def age(suite: str) -> str:
@@ -431,11 +436,12 @@ def age(suite: str) -> str:
 
 
 def share(row: dict[str, str], name: str) -> str:
-    """A rate with its interval, in percent; not measured where the row does not have it."""
+    """A rate with its intervals, in percent; not measured if the row does not have it."""
     if not row.get(name):
         return "not measured"
-    low, value, high = (f"{100 * float(row[key]):.0f}" for key in (f"{name}_low", name, f"{name}_high"))
-    return f"{value} % [{low}, {high}]"
+    keys = (f"{name}_low", name, f"{name}_high", f"{name}_low_by_place", f"{name}_high_by_place")
+    low, value, high, *wide = (f"{100 * float(row[key]):.0f}" for key in keys if row.get(key))
+    return f"{value} % [{low}, {high}]" + (f"; by place [{', '.join(wide)}]" if wide else "")
 
 
 def interval(row: dict[str, str], name: str) -> str:

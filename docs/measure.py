@@ -1,7 +1,8 @@
 """Puts measured rows and pictures into the manual, from the results of a suite: python docs/measure.py FOLDER...
 
 Numbers beside which something is published (configs/published) go to docs/reference/published.csv.
-Rows of a planner on the suites `KEPT` go to docs/reference/measured/SUITE.csv, or SUITE_STAGE.csv of a run of one stage.
+Rows of a planner on the suites `KEPT` and their editions go to docs/reference/measured/SUITE.csv, or SUITE_STAGE.csv of a run of
+one stage.
 Pictures of its first episode of the stages in `PICTURED` go to docs/images/planners, or to docs/images/interplanners where an
 interplanner is in front of it.
 The table of planners in the README is made of the rows on the suite `social` (docs/standings.py).
@@ -20,10 +21,13 @@ from standings import standings
 
 from agora.benchmark.account import account
 from agora.benchmark.arrivals import clean_share, most_often
+from agora.benchmark.clusters import by_place
+from agora.benchmark.copies import PLACE, distinct
 from agora.benchmark.kept import completed, recordings
 from agora.benchmark.published import compared, words
 from agora.benchmark.run_folder import RunFolder
 from agora.benchmark.statistics import bootstrap, wilson
+from agora.draft.edition import MARK
 from agora.viewer.figures import save, trajectory_figure
 
 HERE = Path(__file__).resolve().parent
@@ -37,6 +41,7 @@ COLUMNS = (
     *("success", "success_low", "success_high", *OUTCOMES),
     *("clean_arrival", "clean_arrival_low", "clean_arrival_high", "clean_arrival_spoilt_by"),
     *("barn_score", "barn_score_low", "barn_score_high", "time_to_goal", "time_to_goal_low", "time_to_goal_high"),
+    *("after_draw", "places", "success_low_by_place", "success_high_by_place", "success_wider_by_place"),
 )
 
 
@@ -45,7 +50,7 @@ def measured(folder: Path) -> list[dict[str, Any]]:
     run, found = RunFolder.read(folder).record, account(folder)
     if found.problems():
         raise SystemExit("\n".join([f"{folder} is not whole:", *found.problems()]))
-    rows = completed(folder, found.rows)
+    rows = distinct(completed(folder, found.rows))
     found = []
     for label, planner in run.planners.items():
         mine = [row for row in rows if row["planner"] == label]
@@ -64,7 +69,12 @@ def measured(folder: Path) -> list[dict[str, Any]]:
             "episodes": len(mine),
             "success": won / len(mine),
         }
-        line |= dict(zip(("success_low", "success_high"), wilson(won, len(mine)), strict=True))
+        low, high = wilson(won, len(mine))
+        line |= {"success_low": low, "success_high": high}
+        line["after_draw"] = (run.after_draw or {}).get(label)
+        if (wide := by_place([float(row["success"]) for row in mine], [row.get(PLACE) for row in mine], low, high)) is not None:
+            line |= {"places": wide.places, "success_wider_by_place": wide.wider}
+            line |= {"success_low_by_place": wide.low, "success_high_by_place": wide.high}
         line |= {outcome: sum(row["outcome"] == outcome for row in mine) / len(mine) for outcome in OUTCOMES}
         clean = clean_share(mine)
         if clean.n == len(mine):
@@ -168,6 +178,7 @@ def draw(folder: Path) -> list[Path]:
 if __name__ == "__main__":
     for argument in map(Path, sys.argv[1:]):
         print(write_published(argument).relative_to(HERE.parent))
-        if suite_of(argument) in KEPT:
+        suite, _, edition = suite_of(argument).partition(MARK)
+        if suite in KEPT and "_" not in edition:
             for made in (write_rows(argument), *draw(argument), write_standings()):
                 print(made.relative_to(HERE.parent))

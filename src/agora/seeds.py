@@ -62,6 +62,11 @@ def key_of(entry: str, seed: int, use: str) -> np.uint64:
     return np.uint64(int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "little"))
 
 
+def derived(*texts: str) -> int:
+    """Return a seed that follows from texts: the first 32 bits, big-endian, of the SHA-256 of the texts joined by newlines."""
+    return int.from_bytes(hashlib.sha256("\n".join(texts).encode()).digest()[:4], "big")
+
+
 class Stream:
     """Draws in sequence from the stream of one use: for placing things before an episode.
 

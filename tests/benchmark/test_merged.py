@@ -24,6 +24,9 @@ from agora.benchmark.statistics import paired_values
 from agora.benchmark.store import read_rows, write_rows
 from agora.config import dump
 from agora.errors import InputError, ResultsError, UnknownNameError
+from agora.registry import Named
+from agora.seeds import derived
+from agora.tasks.suite import with_seed
 
 SUITE = plane(episodes=3, timeout=4.0)
 HERE = Options(workers=0)
@@ -106,6 +109,19 @@ def test_planners_of_runs_of_two_seeds_have_the_episodes_of_both(first, tmp_path
     said = "\n".join(found.notes)
     assert "plane (seed 6): seed is 5 in seed 5 and 6 in seed 6: the episodes are others, and are not paired." in said
     assert "go_to_goal is the same in seed 5 and seed 6; its episodes of each seed count." in said
+
+
+def test_episodes_in_places_of_another_seed_are_not_paired_and_their_planner_is_one(tmp_path):
+    source = Named.of("worlds", "generated", count=2, seed=9)
+    suite = replace(SUITE, stages=(replace(SUITE.stages[0], world=source, timeout=1.0, episodes=2),))
+    elsewhere = replace(suite, stages=(replace(suite.stages[0], world=Named("generated", source.part.seeded(8))),))
+    runs = [ran(tmp_path / str(k), "go_to_goal", suite=one) for k, one in enumerate((suite, with_seed(suite, 6), elsewhere))]
+    assert RunRecord.read(runs[1]).suite["stages"][0]["world"]["seed"] == derived("places", "6", "9")
+    for other, reason in (("1", "seed is 5 in 0 and 6 in 1"), ("2", "seed of the places is 9 in 0 and 8 in 2")):
+        found = merged([runs[0], tmp_path / other])
+        assert found.planners == ["go_to_goal"] and len(found.rows) == 4
+        assert f"plane ({other}): {reason}: the episodes are others, and are not paired." in found.notes
+    assert re.search(r"Seeds of the places</\w+>\s*<\w+>9</", report(runs[0]).read_text())
 
 
 def test_runs_of_another_agora_or_with_a_changed_file_are_not_paired(first, tmp_path):

@@ -21,7 +21,7 @@ from agora.cli.app import main
 from agora.config import dump
 from agora.registry import Named, ready
 
-COMMANDS = ["bench", "tune", "run", "report", "list", "robot", "doctor", "data", "data status", "data import"]
+COMMANDS = ["bench", "edition", "tune", "run", "report", "list", "robot", "doctor", "data", "data status", "data import"]
 COMMANDS += ["validate", "calibrate", "compare", "table", "export", "export rosbag", "export csv", "export mcap"]
 COMMANDS += ["map", "map list", "map generate", "map show", "map validate", "map export"]
 COMMANDS += ["import", "import arena", "import arena-reward", "import arena-training"]

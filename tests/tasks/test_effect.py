@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import pickle
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
+import numpy as np
 import pytest
 
 from agora.config import dump, parse
 from agora.draft.stage import Stage
 from agora.errors import InputError
+from agora.registry import Named
 from agora.seeds import Stream
 from agora.tasks.cards.card import load_card, situation_of
 from agora.tasks.suite import Suite, load_suite, with_seed
+from agora.tasks.worlds.open import Open
 from agora.wire.plain import to_plain
 
 HALL = "world: {name: folder, path: hall}"
@@ -105,6 +108,59 @@ def test_a_seed_takes_the_place_of_those_of_the_stages_and_the_own_seed_of_a_sui
     assert with_seed(other, suite.seed) != suite, "what the seeds of the stages were is forgotten"
 
 
+def test_a_seed_draws_other_places_and_the_seed_of_a_row_gives_its_place_again():
+    suite = load_suite("social").part(["canteen"], 2)
+    one, two = with_seed(suite, 7), with_seed(suite, 8)
+    places = [one_of.start("canteen", 0).map for one_of in (suite, one, two)]
+    assert len({place.occupied.tobytes() for place in places}) == 3
+    assert with_seed(suite, 7) == one
+    assert not np.array_equal(one.start("canteen", 0).map.occupied, one.start("canteen", 1).map.occupied)
+    row_seed = 103
+    own = replace(suite, stages=(replace(suite.stages[0], seed=row_seed), replace(suite.stages[0], name="other")))
+    assert with_seed(own, row_seed).stages[0] == own.stages[0], "a row of the stage is played again in its place"
+    assert with_seed(own, row_seed).stages[1] != own.stages[1]
+
+
+def test_stages_that_share_their_places_share_them_under_every_seed():
+    suite = load_suite("legged")
+    shared = {stage.world.part.seed for stage in suite.stages}
+    assert len({stage.world.part.seed for stage in with_seed(suite, 4).stages}) == len(shared) < len(suite.stages)
+
+
+@pytest.mark.parametrize(
+    ("name", "stages"), [("crowdnav", ()), ("crowdnav_square", ()), ("demo", ("corridor",))], ids=lambda value: str(value)
+)
+def test_a_seed_by_which_nothing_is_drawn_is_refused(name, stages):
+    with pytest.raises(InputError, match=f"seed 5: has no effect on suite '{name}'.* leave it out"):
+        with_seed(load_suite(name).part(stages), 5)
+
+
+@pytest.mark.parametrize(
+    "chance",
+    [
+        "robot: jackal_barn_noisy",
+        "obstacles: scenario, crowd: {unsteady: {}}",
+        "obstacles: scenario, crowd: {behaviours: [social_states]}",
+    ],
+)
+def test_a_seed_that_only_chance_during_an_episode_reads_is_taken(chance):
+    suite = suite_of(f"world: {{name: folder, path: corridor, scenarios: [counterflow]}}, robots: scenario, {chance}")
+    assert with_seed(suite, 9).seed == 9
+
+
+def test_a_world_source_of_a_user_follows_the_seed_if_it_says_how():
+    @dataclass(frozen=True)
+    class Fields(Open):
+        seed: int = 4
+
+        def seeded(self, seed: int) -> Fields:
+            return replace(self, seed=seed)
+
+    stage = replace(suite_of(f"{HALL}").stages[0], world=Named("fields", Fields()))
+    suite = Suite("own", (stage,), seed=2)
+    assert with_seed(suite, 3).stages[0].world.part.seed not in (3, 4)
+
+
 def test_stages_that_would_become_copies_of_each_other_are_refused():
     one = suite_of(f"{HALL}, seed: 3, drawn_as: effect/x").stages[0]
     both = Suite("copies", (one, replace(one, name="two", seed=4)), seed=1)
@@ -123,8 +179,6 @@ def test_the_situation_of_a_card_is_that_of_the_seed_and_the_place_of_its_stage(
 
 
 def test_a_time_limit_is_refused_in_a_world_that_sets_its_own(monkeypatch):
-    from agora.tasks.worlds.open import Open
-
     world = Open.world
     monkeypatch.setattr(Open, "world", lambda self, name, stream: replace(world(self, name, stream), timeout=25.0))
     assert suite_of(ARENA).start("one", 0).timeout == 25.0

@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from agora.benchmark.arrivals import CLEAN, most_often
+from agora.benchmark.copies import distinct
 from agora.benchmark.ranking import Pair, Ranked, ranking
 from agora.benchmark.statistics import Row
 from agora.benchmark.tables import REACHED, by_planner, same_episodes
@@ -48,6 +49,7 @@ def answers(rows: Sequence[Row], planners: Sequence[str], metrics: Sequence[Metr
         metrics: metrics that some row has a value of.
         control: labels among these of planners that nobody asked for.
     """
+    rows = distinct(rows)
     marked = [{**row, REACHED.name: float(row["outcome"] == "reached")} for row in rows]
     if not same_episodes(by_planner(rows, planners)):
         return []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +18,7 @@ from agora.benchmark.inputs import ReadsFiles, inputs, unread
 from agora.benchmark.job import Job, RunPlan, key_of
 from agora.benchmark.open_run import OpenRun, opened
 from agora.benchmark.packages import manifest, packages
+from agora.benchmark.planner_code import after_draw
 from agora.benchmark.record import RunRecord
 from agora.benchmark.request import Options, Request
 from agora.benchmark.run_folder import episodes_kept
@@ -29,10 +31,12 @@ from agora.metrics.registered import metrics
 from agora.planners.lift import declaration_of
 from agora.registry import Named
 from agora.robots.model import load_robot
+from agora.tasks.copies import digest_of, draws_on
 from agora.tasks.suite import Suite
 
 __all__ = ["bench", "run_all"]
 
+_LOG = logging.getLogger(__name__)
 _FIRST = 5  # episodes of which one must fit
 
 
@@ -130,6 +134,7 @@ def describe(request: Request) -> RunRecord:
         whole=dict(request.whole) or None,
         blind=tuple(blind(planners)) or None,
         unaware=tuple(unaware(planners)) or None,
+        after_draw=(after_draw(suite.edition, planners) or None) if suite.edition is not None else None,
         control=tuple(label for label in planners if name_of(label, request.levels.get(label)) in request.controls) or None,
     )
 
@@ -154,6 +159,21 @@ def check(suite: Suite) -> None:
                 failed.append(error)
         if len(failed) == len(first):
             raise failed[0]
+        if stage.count > len(names) and repeats(suite, stage.name, len(names)):
+            _LOG.warning(
+                "suite %s, stage %s: episode %d is a copy of episode 0, with the same start and no chance later; it counts once",
+                *(suite.name, stage.name, len(names)),
+            )
+
+
+def repeats(suite: Suite, stage: str, episode: int) -> bool:
+    """Return whether an episode of a stage is a copy of its first one: it starts alike, and nothing is left to chance."""
+    made = suite.stage(stage)
+    try:
+        first, later = suite.start(stage, 0), suite.start(stage, episode)
+    except PlacementError:  # it is given up when its turn comes
+        return False
+    return not draws_on(made, first) and digest_of(made, first) == digest_of(made, later)
 
 
 def check_sensors(request: Request) -> None:

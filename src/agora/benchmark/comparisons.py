@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from agora.benchmark import tables
 from agora.benchmark.statistics import Row, bootstrap, comparable, wilson
 from agora.benchmark.sweep import Sweep
 from agora.benchmark.tables import REACHED
@@ -72,7 +73,7 @@ def overview_figure(rows: Sequence[Row], metrics: Sequence[Metric], *, width: fl
 
 
 def outcome_figure(rows: Sequence[Row], *, width: float = 5.0) -> Figure:
-    """Return how the episodes of each planner ended, with Wilson's 95 % interval on the share that reached the goal.
+    """Return how the episodes of each planner ended, with 95 % intervals of the share that reached the goal: Wilson's and by place.
 
     Raises:
         InputError: no rows.
@@ -92,7 +93,11 @@ def outcome_figure(rows: Sequence[Row], *, width: float = 5.0) -> Figure:
             reached = sum(row["outcome"] == "reached" for row in members)
             low, high = wilson(reached, len(members))
             axes.plot([100 * low, 100 * high], [place, place], color=COLOURS["ink"], lw=1.1, marker="|", ms=5, zorder=3)
-        axes.set(xlim=(0, 100), ylim=(len(groups) - 0.4, -0.6), xlabel="episodes (%); line: 95 % interval of reached")
+            wide = tables.share(members).by_place
+            if wide is not None and wide.low is not None and wide.high is not None:
+                axes.plot([100 * wide.low, 100 * wide.high], [place + 0.14] * 2, color=COLOURS["ink"], lw=0.7, ls=":", zorder=3)
+        line = "line: 95 % interval of reached, dotted: by place"
+        axes.set(xlim=(0, 100), ylim=(len(groups) - 0.4, -0.6), xlabel=f"episodes (%); {line}")
         axes.set_yticks(range(len(groups)), [f"{planner} (n = {len(members)})" for planner, members in groups.items()])
         figure.legend(loc="outside upper center", ncols=4, fontsize=7)
     return figure

@@ -17,6 +17,7 @@ from typing import Any, Literal
 
 from agora import __version__
 from agora.benchmark.apart import Claims
+from agora.benchmark.copies import PLACE, START
 from agora.benchmark.inputs import inputs
 from agora.benchmark.machine import Machine
 from agora.benchmark.packages import packages
@@ -193,6 +194,7 @@ class Entry:
         name: name on the page.
         author: author on the page.
         description: description on the page.
+        after_draw: mark of a planner that is not as it was at the draw of the suite's edition (`agora.benchmark.planner_code`).
         suite: the suite that was run.
         planner: the planner with its configuration.
         pins: everything else that decides the rows.
@@ -211,6 +213,7 @@ class Entry:
     files: dict[str, str]
     author: str = ""
     description: str = ""
+    after_draw: str = ""
     format: Literal[2] = 2
 
     def __post_init__(self) -> None:
@@ -252,6 +255,8 @@ def differences(file: str, theirs: Mapping[str, Any], ours: Mapping[str, Any]) -
     """Yield the differences between a row of a file and the same row here, to the bit; the most important come first."""
     for column in dict.fromkeys(["outcome", "duration", *theirs, *ours]):
         value, here = theirs.get(column), ours.get(column)
+        if column in (START, PLACE) and column not in theirs:
+            continue  # entries that were made before rows had it
         if column not in theirs and here is not None:
             yield Difference(file, theirs["key"], column, "no such column", repr(here))
         elif column not in ours and value is not None:

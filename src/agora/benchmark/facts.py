@@ -31,7 +31,8 @@ _TOLD: dict[str, str] = {
 
 
 def setting(record: RunRecord) -> dict[str, Any]:
-    """Return what the stages of a run say in common: ``robots``, ``crowds``, ``known`` of people, ``control`` and ``simulators``.
+    """Return what the stages of a run say in common: ``robots``, ``crowds``, ``known`` of people, ``control``, ``simulators``,
+    and the seeds of ``drawn_places``.
 
     What a stage does not say is left out: runs that were played elsewhere have no such stages.
     """
@@ -45,6 +46,7 @@ def setting(record: RunRecord) -> dict[str, Any]:
         "known": [_TOLD.get(level, level) for level in levels],
         "control": [f"{period:g} s" for period in periods if period],
         "simulators": [name for stage in stages for name in _names(stage.get("simulator"))],
+        "drawn_places": [str(w["seed"]) for stage in stages if isinstance(w := stage.get("world"), Mapping) and "seed" in w],
     }
     return {name: list(dict.fromkeys(some)) for name, some in found.items() if some}
 
@@ -88,6 +90,7 @@ def facts(run: Mapping[str, Any], rows: Sequence[Row], planners: Sequence[str]) 
         "Control period": run.get("control"),
         "Simulator": run.get("simulators"),
         "Seeds": run.get("seeds", drawn),
+        "Seeds of the places": run.get("drawn_places"),
         "Agora": run.get("version"),
         "Commit": run.get("commit"),
         "Hardware": run.get("hardware"),

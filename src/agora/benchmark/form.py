@@ -40,7 +40,7 @@ class RequestForm:
         add: add the planners to the run in ``output``, whose rows stay.
         stages: names of the stages to run; all where there is none.
         episodes: most episodes of a stage, the first ones; all where None.
-        seed: seed instead of the suite's.
+        seed: seed instead of the suite's, of people, starts, goals and generated places (`agora.tasks.suite.with_seed`).
         simulator: simulator that moves the robots, as a text; the stages' own where empty.
         pedestrians: levels of perception at which each planner runs; as the stages say where there is none.
         counterfactual: run each episode once more without robots.

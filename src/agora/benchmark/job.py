@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from agora.benchmark import store
+from agora.benchmark.copies import PLACE, START
 from agora.benchmark.inputs import inputs
 from agora.benchmark.packages import packages
 from agora.benchmark.rows import EndedEpisode, ShardRows
@@ -26,6 +27,7 @@ from agora.interfaces import Done, Event, Finished, Metric, Progress, Watch
 from agora.metrics.registered import metrics
 from agora.perception.perception import Level, Perception
 from agora.registry import Named, own_alone
+from agora.tasks.copies import digest_of, place_of
 from agora.tasks.suite import Suite
 
 if TYPE_CHECKING:
@@ -122,7 +124,8 @@ class RunPlan:
         """An episode of a job that has ended, with a recording of each robot, and texts that stand beside its rows."""
         robots = tuple(PlayedRobot(job.planner, robot.model.name, one) for robot, one in zip(start.robots, recordings, strict=True))
         which = (self.suite.name, job.stage, episode, self.suite.seed_of(job.stage))
-        return EndedEpisode(*which, robots, self.told(job).source, beside)
+        stands = {START: digest_of(self.suite.stage(job.stage), start), PLACE: place_of(start)}
+        return EndedEpisode(*which, robots, self.told(job).source, {**stands, **beside})
 
     def of(self, planner: str) -> RunPlan:
         """Return the plan of the jobs of one planner, by its label. A process that unpickles it imports no other planner."""

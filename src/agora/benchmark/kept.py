@@ -15,9 +15,11 @@ from agora.benchmark import store, tracks
 from agora.benchmark.account import Account, account
 from agora.benchmark.answers import Answer, answers
 from agora.benchmark.arrivals import CLEAN
+from agora.benchmark.copies import distinct
 from agora.benchmark.facts import setting
 from agora.benchmark.failures import MOST_FAILURES, choose, within
 from agora.benchmark.pictures import pictured
+from agora.benchmark.record import RunRecord
 from agora.benchmark.report import render
 from agora.benchmark.run_folder import RunFolder
 from agora.benchmark.statistics import Row
@@ -117,7 +119,8 @@ def report(folder: Path, found: Account | None = None) -> Path:
     """
     run, found = RunFolder.read(folder), found or account(folder)
     record, stages = run.record, [stage.name for stage in run.record.outline.stages]
-    rows = sorted(completed(folder, found.rows), key=lambda row: stages.index(row["stage"]) if row["stage"] in stages else 0)
+    known = shown_rows(completed(folder, found.rows), record)
+    rows = sorted(known, key=lambda row: stages.index(row["stage"]) if row["stage"] in stages else 0)
     shown = {
         "suite": record.outline.name,
         "version": record.version,
@@ -129,16 +132,21 @@ def report(folder: Path, found: Account | None = None) -> Path:
         "notes": [record.part] if record.part else [],
         "part": bool(record.whole),
         "incomplete": bool(found.missing),
-        "planners": record.labels,
-        "names": record.names,
-        "parameters": record.parameters,
-        "blind": record.blind,
-        "unaware": record.unaware,
-        "controls": record.control,
+        "planners": [*map(record.shown, record.labels)],
+        "names": {record.shown(label): name for label, name in record.names.items()},
+        "parameters": {record.shown(label): values for label, values in record.parameters.items()},
+        "blind": [*map(record.shown, record.blind or ())],
+        "unaware": [*map(record.shown, record.unaware or ())],
+        "controls": [*map(record.shown, record.control or ())],
         "folder": shlex.quote(str(folder)),
         **setting(record),
     }
     return write_page(folder / "report.html", shown, rows, calls(run, rows), lambda keys: recordings(folder, keys))
+
+
+def shown_rows(rows: Iterable[Row], record: RunRecord) -> list[Row]:
+    """Return rows whose planners have their labels for tables (`agora.benchmark.record.RunRecord.shown`); keys stay."""
+    return [{**row, "planner": record.shown(row["planner"])} for row in rows]
 
 
 def calls(run: RunFolder, rows: Iterable[Row]) -> dict[str, Array]:
@@ -207,7 +215,9 @@ def figures(folder: Path, names: Iterable[str], kind: str) -> list[Path]:
     from agora.benchmark.comparisons import comparison_figure, outcome_figure, overview_figure, sweep_figure
     from agora.viewer.figures import save
 
-    rows, parameters = account(folder).rows, RunFolder.read(folder).record.parameters
+    record = RunFolder.read(folder).record
+    rows, parameters = distinct(shown_rows(account(folder).rows, record)), record.parameters
+    parameters = {record.shown(label): values for label, values in parameters.items()}
     metrics = [load_component("metrics", name) for name in names]
     drawn = {"outcomes": outcome_figure(rows), "overview": overview_figure(rows, metrics)}
     drawn |= {metric.name: comparison_figure(rows, metric) for metric in metrics}

@@ -19,6 +19,7 @@ import numpy as np
 from agora import __version__
 from agora.benchmark import tables
 from agora.benchmark.arrivals import COLOURS
+from agora.benchmark.copies import distinct
 from agora.benchmark.entry import CHECK, ENTRY, Check
 from agora.benchmark.headline import headline
 from agora.benchmark.posted import Posted, read_check, read_entry, read_replays
@@ -172,7 +173,8 @@ def _named(members: Sequence[Posted], numbers: Iterable[int]) -> list[_Shown]:
     taken: set[str] = set()
     shown = []
     for one, number in zip(members, numbers, strict=False):
-        name = next(n for n in _names(" ".join(one.entry.name.split())) if n not in taken)
+        mark = f" ({one.entry.after_draw})" if one.entry.after_draw else ""
+        name = next(n for n in _names(" ".join(one.entry.name.split()) + mark) if n not in taken)
         taken.add(name)
         check = read_check(one)
         wrong = "; ".join(one.problems())
@@ -193,15 +195,20 @@ def _current(posted: Posted) -> Suite | None:
     drawn = posted.entry.suite
     if posted.entry.pins.agora != __version__ or drawn.name not in suite_names():
         return None
-    suite = with_seed(load_suite(drawn.name), drawn.seed)
-    return suite if suite.version == drawn.version else None
+    suite = load_suite(drawn.name)
+    if suite.version != drawn.version:
+        return None
+    try:
+        return with_seed(suite, drawn.seed)
+    except InputError:  # a seed that the suite does not take any more
+        return None
 
 
 def _table(shown: Sequence[_Shown], suite: Suite | None, replays: dict[str, Recording]) -> dict[str, Any]:
     """One table: entries from the largest share of reached goals to the smallest; its replays are put to the others."""
     ends = [(one, tables.share(one.rows).value or 0.0) for one in shown]
     shown = [one for one, _ in sorted(ends, key=lambda pair: -pair[1])]
-    rows, names = [row for one in shown for row in one.rows], [one.name for one in shown]
+    rows, names = distinct([row for one in shown for row in one.rows]), [one.name for one in shown]
     present, _ = tables.shown_metrics(rows, metrics())
     colours = tables.outcome_colours(tables.outcome_names(rows))
     head = headline(rows, present, names, colours, {key: calls for one in shown for key, calls in _calls(one).items()})

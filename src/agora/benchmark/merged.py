@@ -45,6 +45,9 @@ _COPIED = re.compile(rf"/runs/[^/]+/{ASKED}/")
 _FREE = ("episodes", "pedestrians", "counterfactual", "seed")
 """Fields of a stage that leave its episodes as they are; the seed stands beside."""
 
+_SEEDS = ("seed", "seed of the places")
+"""Facts of a stage that say by which seeds its episodes and its places are drawn."""
+
 _Facts = Mapping[str, Any]
 """What decides something, as plain data by name."""
 
@@ -184,10 +187,13 @@ class _Run:
         if set(stage) == {"name"} or record.inputs is None or record.version is None:
             return {}
         decided = {key: value for key, value in stage.items() if key not in _FREE}
+        world = decided.get("world")
+        places = world.get("seed") if isinstance(world, Mapping) else None
+        decided["world"] = {key: value for key, value in world.items() if key != "seed"} if isinstance(world, Mapping) else world
         first: dict[str, Any] = {"suite": suite["name"], "version of the suite": suite.get("version"), "Agora": record.version}
         return (
             first
-            | {"seed": record.seed_of(stage["name"]), "stage": _placed(decided)}
+            | {**dict(zip(_SEEDS, (record.seed_of(stage["name"]), places), strict=True)), "stage": _placed(decided)}
             | self._parts(lambda: (build(dict(stage), Stage, "stage", complete=True), metrics()), leave={OWN})
         )
 
@@ -301,7 +307,7 @@ def _labels(runs: Sequence[_Run], stages: Mapping[tuple[str, str], str]) -> tupl
         first, *others = [run for run in runs if label in known[run.name]]
         reasons = [reason for run in others for reason in _differences(label, first, run, stages)]
         for run in (first, *others):
-            labels[run.name, label] = f"{label} ({run.name})" if reasons else label
+            labels[run.name, label] = f"{run.record.shown(label)} ({run.name})" if reasons else run.record.shown(label)
         if others and not reasons:
             shared = [(run.name, stage) for run in others for stage in run.stages if stage in first.stages]
             pooled = any(stages[name, stage] != stages[first.name, stage] for name, stage in shared)
@@ -326,18 +332,18 @@ def _differences(label: str, first: _Run, other: _Run, stages: Mapping[tuple[str
         for stage in both
     ):
         yield f"its episodes in {first.name} and {other.name} are not the same"
-    elif changed := _changed(label, first, other):
+    elif changed := _changed(label, first, other, {s for s in both if stages[first.name, s] == stages[other.name, s]}):
         yield f"{changed} of the episodes in both {first.name} and {other.name} came out otherwise, of the same planner"
 
 
 def _differ_in_seed(one: _Facts, other: _Facts) -> bool:
-    """Return whether the seed alone tells the episodes of two stages apart."""
-    return bool(one) and {**one, "seed": None} == {**other, "seed": None}
+    """Return whether the seeds alone tell the episodes of two stages apart."""
+    return bool(one) and {**one, **dict.fromkeys(_SEEDS)} == {**other, **dict.fromkeys(_SEEDS)}
 
 
-def _changed(label: str, first: _Run, other: _Run) -> int:
-    """The number of robots' episodes in two runs whose rows are not the same, as far as both have values."""
-    rows = {row["key"]: row for row in first.account.rows if row["planner"] == label}
+def _changed(label: str, first: _Run, other: _Run, stages: Collection[str]) -> int:
+    """The number of robots' episodes of stages of two runs whose rows are not the same, as far as both have values."""
+    rows = {row["key"]: row for row in first.account.rows if row["planner"] == label and row["stage"] in stages}
     both = [row for row in other.account.rows if row["key"] in rows]
     pairs = [(rows[row["key"]], row) for row in both if rows[row["key"]].get("seed") == row.get("seed")]
     values = [[(a[name], b[name]) for name in a.keys() & b.keys()] for a, b in pairs]

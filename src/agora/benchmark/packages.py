@@ -58,6 +58,11 @@ def names(*parts: Any) -> set[str]:
     return set(_places(parts, ask=False))
 
 
+def modules(*parts: Any) -> set[str]:
+    """Return the names of the modules that define components, the channels of planners and the parts of their policies."""
+    return {name for part in parts for name in _modules(part, True)}
+
+
 def manifest(*parts: Any) -> str:
     """Return the code files that `packages` has digests of, a line per file: digest and path, as ``b2sum -l 128`` writes them."""
     return "".join(line for places in _places(parts).values() for line in _lines(*places))

@@ -14,7 +14,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from agora.benchmark import tables
-from agora.benchmark.statistics import RATE, Estimate, Row, comparable
+from agora.benchmark.clusters import ByPlace
+from agora.benchmark.copies import copied, distinct
+from agora.benchmark.statistics import RATE, Estimate, Row, comparable, placed
 from agora.errors import InputError
 from agora.interfaces import Metric
 from agora.metrics.registered import HEADLINE
@@ -58,6 +60,7 @@ class PaperTable:
         episodes: number of rows of each planner.
         columns: the metrics; first the share that reached the goal.
         common: whether values that failing flatters are of the episodes that every planner reached.
+        copied: a sentence for each stage with copies, which count once.
     """
 
     title: str
@@ -65,10 +68,18 @@ class PaperTable:
     episodes: Sequence[int]
     columns: Sequence[Column]
     common: bool
+    copied: Sequence[str] = ()
 
     def notes(self) -> list[str]:
         """The sentences that belong below the table."""
         said = ["Means over episodes with 95 % intervals: Wilson's of shares, bootstrap of all else."]
+        reached = [one.by_place for one in self.columns[0].estimates if one.by_place is not None and one.by_place.wider is not None]
+        if reached:
+            factors = sorted(one.wider or 0.0 for one in reached)
+            said.append(
+                f"Intervals of the first column by the bootstrap over {reached[0].places} places are "
+                f"{' to '.join(dict.fromkeys(f'{end:.1f}' for end in (factors[0], factors[-1])))} times as wide."
+            )
         flattered = [column for column in self.columns if column.metric.over == "reached"]
         of = _listed([column.words for column in flattered])
         if flattered and self.common and len(self.planners) > 1:
@@ -80,7 +91,7 @@ class PaperTable:
             said.append("Bold: the best mean.")
             if flattered and not any(cell.best for column in flattered for cell in column.cells):
                 said.append(f"None is bold among {of}: a planner failed.")
-        return said
+        return [*said, *self.copied]
 
     def markdown(self) -> str:
         """The table in Markdown."""
@@ -124,13 +135,16 @@ class PaperTable:
         """A line for each planner and metric, with numbers as they are; shares from 0 to 1."""
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
-        writer.writerow(["planner", "metric", "unit", "better", "episodes", "n", "value", "low", "high", "best"])
+        places = ["places", "low_by_place", "high_by_place", "wider_by_place"]
+        writer.writerow(["planner", "metric", "unit", "better", "episodes", "n", "value", "low", "high", "best", *places])
         for k, planner in enumerate(self.planners):
             for column in self.columns:
                 one, metric = column.estimates[k], column.metric
-                numbers = ["" if value is None else repr(float(value)) for value in (one.value, one.low, one.high)]
                 told = [planner, metric.name, metric.unit, metric.direction, self.episodes[k], one.n]
-                writer.writerow([*told, *numbers, str(column.cells[k].best).lower()])
+                numbers, best = map(_number, (one.value, one.low, one.high)), str(column.cells[k].best).lower()
+                place = one.by_place or ByPlace(0)
+                ends = map(_number, (place.low, place.high, place.wider))
+                writer.writerow([*told, *numbers, best, place.places or "", *ends])
         return out.getvalue()
 
 
@@ -155,6 +169,7 @@ def paper_table(
     """
     if not rows:
         raise InputError("no rows for a table")
+    said, rows = copied(rows), distinct(rows)
     marked = [{**row, tables.REACHED.name: float(row["outcome"] == "reached")} for row in rows]
     known = {metric.name for metric in tables.shown_metrics(rows, [load("metrics", name) for name in metrics or HEADLINE])[0]}
     for name in metrics:
@@ -163,7 +178,7 @@ def paper_table(
     chosen = [load("metrics", name) for name in metrics or HEADLINE if name in known and name != tables.REACHED.name]
     columns = [_column(marked, metric, planners, common) for metric in (tables.REACHED, *chosen)]
     counts = [len(members) for members in tables.by_planner(rows, planners).values()]
-    return PaperTable(title, list(planners), counts, columns, common)
+    return PaperTable(title, list(planners), counts, columns, common, said)
 
 
 def _column(rows: Sequence[Row], metric: Metric, planners: Sequence[str], common: bool) -> Column:
@@ -171,6 +186,8 @@ def _column(rows: Sequence[Row], metric: Metric, planners: Sequence[str], common
     found = tables.summaries(counted, [metric])
     (line,), (whole,) = (tables.metric_lines(some, [metric], planners) for some in (counted, rows))
     estimates = [found.get((metric.name, planner), Estimate(0, None, None, None)) for planner in planners]
+    members = tables.by_planner(distinct(counted), planners)
+    estimates = [placed(one, members[planner], metric.name) for one, planner in zip(estimates, planners, strict=True)]
     return Column(metric, estimates, [replace(cell, best=one.best) for cell, one in zip(line.cells, whole.cells, strict=True)])
 
 
@@ -186,6 +203,11 @@ _TEX_SIGNS = {
     ">": "\\textgreater{}",
     "·": "\\textperiodcentered{}",
 } | {sign: f"\\{sign}" for sign in "&%$#_{}"}
+
+
+def _number(value: float | None) -> str:
+    """A number as it is; empty for none."""
+    return "" if value is None else repr(float(value))
 
 
 def _plain(cell: tables.Cell, best: str, other: str) -> str:

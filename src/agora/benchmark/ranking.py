@@ -1,7 +1,8 @@
 """The ranks of planners with their certainty, and the pairs that the same episodes tell apart.
 
 Planners are compared on the episodes that all of them have a value for, and reached where failing flatters the metric. An episode
-is one observation: where it has several robots, their mean counts. So neither the number of robots nor an easy draw of episodes
+is one observation: where it has several robots, their mean counts, and copies of an episode count once
+(`agora.benchmark.copies`). So neither the number of robots nor an easy draw of episodes
 makes a planner look better than another.
 """
 
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from agora.benchmark.copies import distinct
 from agora.benchmark.statistics import RESAMPLES, Row, has_reached, needed
 from agora.core.state import Doubles
 from agora.interfaces import Metric
@@ -155,7 +157,7 @@ def paired_p(differences: Sequence[float]) -> float:
 def _common(rows: Sequence[Row], metric: str, planners: Sequence[str]) -> Doubles:
     """(N, K) values of K planners in the N episodes that all have a value for, robots averaged."""
     found: dict[tuple[object, ...], dict[str, list[float | None]]] = {}
-    for row in rows:
+    for row in distinct(rows):
         episode = (row.get("suite"), row["stage"], row["episode"], row.get("seed"))
         found.setdefault(episode, {}).setdefault(row["planner"], []).append(row.get(metric))
     table = []

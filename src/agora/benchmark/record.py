@@ -65,6 +65,8 @@ class RunRecord:
         blind: labels of planners that read no walls (`agora.benchmark.facts.blind`).
         unaware: labels of planners that read nothing of people (`agora.benchmark.facts.unaware`).
         control: labels of planners that nobody asked for, run as a measure (`agora.benchmark.control`).
+        after_draw: marks of planners that are not as they were at the draw of the suite's edition, by label
+            (`agora.benchmark.planner_code`).
         id: digest of all of these, the mark of the run's shards.
         earlier: marks of shards from before planners were added to the run.
         made_on: machine on which the run was begun.
@@ -88,6 +90,7 @@ class RunRecord:
     blind: tuple[str, ...] | None = None
     unaware: tuple[str, ...] | None = None
     control: tuple[str, ...] | None = None
+    after_draw: dict[str, str] | None = None
     id: str | None = None
     earlier: tuple[str, ...] | None = None
     made_on: Machine | None = None
@@ -165,6 +168,11 @@ class RunRecord:
         if len(shares) > 1 and len(set(shares.values())) == 1:
             said = f"{shares.popitem()[1]} of each {'of ' + ', '.join(planned) if others else 'stage'}"
         return f"A part of the suite: {said}{'; not ' if others else ''}{', '.join(others)}."
+
+    def shown(self, label: str) -> str:
+        """Return the label of a planner for tables, with its mark if it was changed after the draw of the suite's edition."""
+        mark = (self.after_draw or {}).get(label)
+        return f"{label} ({mark})" if mark else label
 
     @property
     def episodes(self) -> int:

@@ -10,6 +10,7 @@ import numpy as np
 from agora.benchmark import charts, tables
 from agora.benchmark.answers import answers, asked_of
 from agora.benchmark.arrivals import CLEAN, COLOURS, clean_words
+from agora.benchmark.copies import copied, distinct
 from agora.benchmark.facts import facts, words_of
 from agora.benchmark.failures import listed, titles
 from agora.benchmark.headline import ARENA, comparisons, headline
@@ -89,7 +90,8 @@ def render(
     Raises:
         UnknownNameError: no such baseline.
     """
-    given, rows = rows, _labelled(rows)
+    notes, given = [*(run.get("notes") or ()), *copied(rows)], distinct(rows)
+    rows = _labelled(given)
     names = _names(run.get("names") or {}, given, rows)
     planners = _planners(run, rows)
     if baseline is not None and baseline not in planners:
@@ -113,7 +115,7 @@ def render(
         "counterfactual": any(row.get("pedestrian_delay_max") is not None for row in rows),
         "published": [] if run.get("part") else _published(words_of(run.get("suite", "")), rows),
         "problems": [words_of(problem) for problem in run.get("problems") or ()],
-        "notes": [words_of(note) for note in run.get("notes") or ()],
+        "notes": [words_of(note) for note in notes],
         "facts": facts(run, rows, planners),
         "version": words_of(run.get("version", "")),
         "hardware": words_of(run.get("hardware", "")),

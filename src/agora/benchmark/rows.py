@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from agora.benchmark import store, tracks
+from agora.benchmark.copies import PLACE, START
 from agora.benchmark.store import Keep
 from agora.core.recording import Recording
 from agora.datasets.played import PlayedEpisode, PlayedRobot
@@ -15,8 +16,11 @@ from agora.interfaces import Metric
 from agora.metrics.efficiency import TIMING
 from agora.metrics.notes import main_reason
 
-BESIDE = ("model", "pedestrians", "outcome", "duration", "clipped", "failure", "reason")
-"""Columns of rows beside their identity and the metrics; the last one may be missing."""
+OPTIONAL = ("reason", START, PLACE)
+"""Columns of rows beside their identity and the metrics that may be missing."""
+
+BESIDE = ("model", "pedestrians", "outcome", "duration", "clipped", "failure", *OPTIONAL)
+"""Columns of rows beside their identity and the metrics."""
 
 UNMEASURED = "unmeasured"
 """Column of the errors of metrics that failed; only in rows where one did."""

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from agora.benchmark import store
 from agora.benchmark.account import account
+from agora.benchmark.record import RunRecord
 from agora.core.recording import Outcome
 from agora.errors import ResultsError
 from agora.files import write_whole
@@ -18,7 +19,8 @@ _NUMBER = "outcome_number"
 def write_csv(path: Path, run: Path) -> Path:
     """Write a line for each row of a run, sorted by key, and return the file's path; undefined values are empty.
 
-    Columns are those of ``episodes/``, and ``outcome_number``, by which recordings name an outcome.
+    Columns are those of ``episodes/``, and ``outcome_number``, by which recordings name an outcome; in a run in which planners are
+    not as at the draw of its suite's edition, also ``after_draw``, their mark.
 
     Args:
         path: path of the file.
@@ -30,7 +32,9 @@ def write_csv(path: Path, run: Path) -> Path:
     import pyarrow as pa
     from pyarrow import csv
 
-    rows = sorted(account(run).rows, key=lambda row: str(row["key"]))
+    marks = RunRecord.read(run).after_draw or {}
+    rows = [{**row, **({"after_draw": marks.get(row["planner"], "")} if marks else {})} for row in account(run).rows]
+    rows = sorted(rows, key=lambda row: str(row["key"]))
     if not rows:
         raise ResultsError(f"{run}: holds no rows")
     if path.exists():

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agora.benchmark import store
-from agora.benchmark.rows import BESIDE
+from agora.benchmark.rows import BESIDE, OPTIONAL
 from agora.benchmark.statistics import Row
 from agora.core.recording import FAILURES, Outcome, Reason
 from agora.interfaces import Metric
@@ -68,7 +68,7 @@ def of_columns(rows: Sequence[Row]) -> Iterator[str]:
     """Yield which columns there should not be, or should be and are not: Agora's own metrics, which everybody has."""
     there = {column for row in rows for column in row}
     wanted = {*store.IDENTITY, *BESIDE, *(metric.name for metric in metrics(own=True) if metric.name not in TIMING)}
-    if lost := sorted(wanted - there - {"reason"}):
+    if lost := sorted(wanted - there - {*OPTIONAL}):
         yield f"{len(lost)} columns are missing, {', '.join(lost[:3])}{' ...' if len(lost) > 3 else ''}"
     if more := sorted(there - wanted):
         yield f"column {more[0]!r} is of no metric of Agora's own"

@@ -8,22 +8,22 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from statistics import NormalDist
 from typing import Any, Literal
 
 import numpy as np
 
+from agora.benchmark.clusters import ByPlace, by_place
+from agora.benchmark.copies import PLACE, distinct
+from agora.benchmark.copies import Row as Row
 from agora.core.state import Array, Doubles, Ints
 from agora.errors import InputError, nearest
 from agora.interfaces import Compared, Direction, Metric
 from agora.seeds import Stream
 
 __all__ = ["wilson"]
-
-Row = Mapping[str, Any]
-"""A row of results, as `agora.benchmark.store` keeps them."""
 
 Statistic = Literal["mean", "median"]
 
@@ -47,12 +47,14 @@ class Estimate:
         value: None for n = 0.
         low: lower end of the interval; None where it is undefined (n < 2, but for rates).
         high: upper end of the interval; None where ``low`` is.
+        by_place: the interval by place, where it was asked for and values know their places.
     """
 
     n: int
     value: float | None
     low: float | None
     high: float | None
+    by_place: ByPlace | None = field(default=None, kw_only=True)
 
 
 @dataclass(frozen=True)
@@ -161,13 +163,13 @@ def paired_values(rows: Iterable[Row], metric: str, first: str, second: str, com
     """Return the difference of a metric between two planners in every episode, or in those that both reached (``compared``).
 
     Rows are paired by suite, stage, episode, seed and robot; pairs in which either value is undefined are left out, so ``n`` is
-    the number of episodes for which both have one.
+    the number of episodes for which both have one. Copies count once (`agora.benchmark.copies`).
 
     Raises:
         InputError: a planner that has no row, a metric that no row has, or two rows of one planner for one episode.
     """
     by_planner: dict[str, dict[tuple[Any, ...], Row]] = {}
-    for row in rows:
+    for row in distinct(rows):
         episodes = by_planner.setdefault(row["planner"], {})
         episode = tuple(row[column] for column in _EPISODE)
         if episode in episodes:
@@ -258,6 +260,8 @@ def summarise(
 ) -> list[Summary]:
     """Return a table row for every group and metric: rates with Wilson's interval, all else with the mean's bootstrap interval.
 
+    Copies count once (`agora.benchmark.copies`). Rates also have an interval by place (`agora.benchmark.clusters`).
+
     Args:
         rows: rows of results.
         metrics: metrics whose columns to summarise; one with the unit `RATE` is a rate.
@@ -268,27 +272,35 @@ def summarise(
         InputError: a metric or a column that no row has.
     """
     groups: dict[tuple[Any, ...], list[Row]] = {}
-    every = list(rows)
+    every = distinct(rows)
     for column in by:
         _check_column(column, every)
     for row in every:
         groups.setdefault(tuple(row[column] for column in by), []).append(row)
-    wanted = []
+    wanted: list[tuple[Metric, tuple[Any, ...], list[float]]] = []
     for metric in metrics:
         _check_column(metric.name, every)
         for group, members in groups.items():
             wanted.append((metric, group, [float(row[metric.name]) for row in members if row.get(metric.name) is not None]))
     estimates: dict[int, Estimate] = {}
     for k in sorted(range(len(wanted)), key=lambda k: len(wanted[k][2])):  # as many values have the same resamples, which are kept
-        metric, _, values = wanted[k]
-        estimates[k] = _rate(values, confidence) if metric.unit == RATE else bootstrap(values, "mean", confidence)
+        metric, group, values = wanted[k]
+        estimate = _rate(values, confidence) if metric.unit == RATE else bootstrap(values, "mean", confidence)
+        estimates[k] = placed(estimate, groups[group], metric.name, confidence) if metric.unit == RATE else estimate
     successes = {group: _success(members) for group, members in groups.items()}
     table = []
     for k, (metric, group, _) in enumerate(wanted):
         estimate = estimates[k]
         meaning = (metric.name, metric.unit, metric.direction, len(groups[group]), successes[group])
-        table.append(Summary(estimate.n, estimate.value, estimate.low, estimate.high, group, *meaning))
+        table.append(Summary(estimate.n, estimate.value, estimate.low, estimate.high, group, *meaning, by_place=estimate.by_place))
     return table
+
+
+def placed(estimate: Estimate, rows: Sequence[Row], column: str, confidence: float = 0.95) -> Estimate:
+    """Return the estimate of the mean of a column with its interval by place."""
+    some = [row for row in rows if row.get(column) is not None]
+    values, places = [float(row[column]) for row in some], [row.get(PLACE) for row in some]
+    return replace(estimate, by_place=by_place(values, places, estimate.low, estimate.high, confidence))
 
 
 _STATISTICS: dict[str, Callable[..., Any]] = {"mean": np.mean, "median": np.median}

@@ -212,6 +212,7 @@ def _fill(made: _Made, folder: Path, words: Words, replays: int) -> None:
         files={path.relative_to(folder).as_posix(): digest_of(path) for path in sorted(folder.rglob("*")) if path.is_file()},
         author=words.author,
         description=words.description,
+        after_draw=(record.after_draw or {}).get(made.label, ""),
     )
     write_whole(folder / ENTRY, dump(entry))
 

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from agora.benchmark.clusters import by_place, in_words
+from agora.benchmark.copies import PLACE
 from agora.benchmark.ranking import LEVEL, benjamini_hochberg, paired_p
 from agora.benchmark.statistics import RATE, Estimate, Row, Summary, bootstrap, has_reached, paired_values, summarise, wilson
 from agora.core.recording import FAILURES
@@ -34,6 +36,7 @@ class Cell:
         interval: interval in words.
         note: note beside the number.
         best: whether it is the best of its row.
+        by_place: interval by place in words, with the factor by which it is wider.
     """
 
     value: str | None = None
@@ -41,6 +44,7 @@ class Cell:
     interval: str = ""
     note: str = ""
     best: bool = False
+    by_place: str = ""
 
 
 @dataclass(frozen=True)
@@ -70,9 +74,13 @@ def values(rows: Sequence[Row], metric: Metric) -> list[float]:
 
 
 def share(rows: Sequence[Row], outcome: str = "reached") -> Estimate:
-    """The share of rows with an outcome, with Wilson's interval."""
-    count = sum(row["outcome"] == outcome for row in rows)
-    return Estimate(len(rows), count / len(rows), *wilson(count, len(rows))) if rows else Estimate(0, None, None, None)
+    """The share of rows with an outcome, with Wilson's interval, and that by place."""
+    ended = [float(row["outcome"] == outcome) for row in rows]
+    if not ended:
+        return Estimate(0, None, None, None)
+    low, high = wilson(round(sum(ended)), len(ended))
+    places = by_place(ended, [row.get(PLACE) for row in rows], low, high)
+    return Estimate(len(ended), sum(ended) / len(ended), low, high, by_place=places)
 
 
 def outcome_names(rows: Sequence[Row]) -> list[str]:
@@ -222,7 +230,7 @@ def cell(
         return f"{factor * number:{plus}.3g}" if places is None else f"{factor * number:{plus}.{places}f}"
 
     interval = "" if estimate.low is None or estimate.high is None else f"[{words(estimate.low)}, {words(estimate.high)}]"
-    return Cell(words(estimate.value), estimate.value, interval, note, best)
+    return Cell(words(estimate.value), estimate.value, interval, note, best, in_words(estimate.by_place, factor, places))
 
 
 def decimals(estimates: Sequence[Estimate]) -> int | None:

@@ -10,6 +10,7 @@ from rich.table import Column, Table
 
 from agora.benchmark.answers import Answer
 from agora.benchmark.arrivals import clean_share, most_often
+from agora.benchmark.copies import copied, distinct
 from agora.benchmark.statistics import Row, wilson
 from agora.benchmark.tables import by_planner
 
@@ -50,7 +51,7 @@ def print_rows(
         again: returns the command that runs the episode of a row again; empty where there is none.
         answers: answers (`agora.benchmark.answers`).
     """
-    console, failed = Console(width=_WIDE), list[tuple[str, Row]]()
+    console, failed, notes, rows = Console(width=_WIDE), list[tuple[str, Row]](), copied(rows), distinct(rows)
     ends = {name: head for name, head in _ENDS.items() if name not in _RARE or any(row["outcome"] == name for row in rows)}
     touched = any(_touched(row) for row in rows)
     heads = [*ends.values(), *([_TOUCHED] if touched else [])]
@@ -71,6 +72,8 @@ def print_rows(
             failures = [row for row in mine if row["outcome"] == outcome]
             failed += [(words.format(planner=planner, count=len(failures)), failures[0])] if failures else []
     console.print(table)
+    for note in notes:
+        console.print(note, markup=False, soft_wrap=True, highlight=False)
     for words, row in failed:
         said = [f"{words}: {row['failure']}"]
         said += [f"  that episode again: {command}"] if (command := again(row)) else []

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from agora import __version__
+from agora.benchmark.copies import distinct
 from agora.benchmark.objective import Objective
 from agora.benchmark.statistics import Estimate, bootstrap, paired_difference, wilson
 from agora.config import dump, plain
@@ -101,7 +102,7 @@ class Tuned:
 
     def comparisons(self, objective: Objective) -> list[TunedComparison]:
         """The objective and the share of successes on the held-out suite."""
-        rows = [{**row, "objective": objective.of_row(row)} for row in self.rows]
+        rows = [{**row, "objective": objective.of_row(row)} for row in distinct(self.rows)]
         found = []
         for name, column in {objective.text: "objective", "success": "success"}.items():
             of = [[float(row[column]) for row in rows if row["planner"] == label] for label in (self.before, self.after)]

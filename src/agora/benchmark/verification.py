@@ -40,6 +40,7 @@ from agora.benchmark.events import Advanced, GivenUp
 from agora.benchmark.job import Job, RunPlan, key_of
 from agora.benchmark.machine import Machine
 from agora.benchmark.packages import OWN
+from agora.benchmark.planner_code import after_draw
 from agora.benchmark.posted import Posted, read_claims, read_entry, read_replays
 from agora.benchmark.redrive import Drive, redrive, same
 from agora.benchmark.request import Options
@@ -111,6 +112,9 @@ def _check(folder: Path, sample: Sample, options: Options, progress: Callable[[i
     _check_pins(posted, suite)
     problems = posted.problems()
     problems += [] if problems else rules.of_starts(posted.rows, suite.start)
+    if suite.edition is not None:
+        mark = after_draw(suite.edition, {posted.entry.planner.label: posted.planner}).get(posted.entry.planner.label, "")
+        problems += [] if mark == posted.entry.after_draw else [_other_mark(posted.entry.after_draw, mark)]
     seed = secrets.randbelow(2**31) if sample.seed is None else sample.seed
     order = Stream(suite.name, seed, "leaderboard").permutation(len(posted.entry.suite.episodes))
     drawn = [posted.entry.suite.episodes[k] for k in order[: sample.episodes]]
@@ -148,6 +152,10 @@ def one_cpu_only(entry: Entry, cpu: str) -> bool:
     Agora's own planners give the same on every x86-64-v3 CPU; for others nobody knows.
     """
     return not set(entry.pins.packages) <= {OWN} and cpu not in {machine.cpu for machine in entry.made_on}
+
+
+def _other_mark(claimed: str, mark: str) -> str:
+    return f"after_draw: the entry says {claimed or 'nothing'!r}, here the planner is {mark or 'as it was at the draw'!r}"
 
 
 def _suite_of(entry: Entry, place: Path) -> Suite:
@@ -188,7 +196,7 @@ def _of_others(pins: Pins) -> Pins:
 
 def _name_of(name: str, place: Path) -> str:
     """The name of a suite, which is no path."""
-    if "/" in name or Path(name).suffix:
+    if "/" in name or Path(name).suffix in (".yaml", ".yml", ".json"):
         raise InputError(f"{place}: suite.name: expected a suite that comes with Agora, got {name!r}")
     return name
 

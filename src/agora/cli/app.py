@@ -14,6 +14,7 @@ from agora.cli.bags import bag
 from agora.cli.bench import bench
 from agora.cli.compiling import tell_compiling
 from agora.cli.data import data
+from agora.cli.edition import edition
 from agora.cli.ending import end_in_time, open_streams
 from agora.cli.export import demonstrations, export, mcap, socnavbench, socnavdata
 from agora.cli.leaderboard import leaderboard, submit
@@ -37,7 +38,7 @@ from agora.core.stranger import tell_crashes
 from agora.errors import AgoraError, StoppedError, in_words
 
 PANELS: dict[str, dict[str, Any]] = {
-    "Run": {"run": run, "bench": bench, "validate": validate, "calibrate": calibrate, "tune": tune},
+    "Run": {"run": run, "bench": bench, "validate": validate, "calibrate": calibrate, "tune": tune, "edition": edition},
     "Look": {
         "report": report,
         "play": play,

@@ -137,7 +137,8 @@ def _again(form: RequestForm, row: Mapping[str, Any]) -> str:
     level = row["pedestrians"] if form.pedestrians else None
     given = {"--pedestrians": level, "--simulator": form.simulator or None, "--seed": form.seed}
     words = ["agora", "run", form.suite, "--stage", row["stage"], "--episode", row["episode"]]
-    words += ["--planner", name_of(row["planner"], level).replace("|", "/")]
+    label = str(row["key"]).split("/")[3]
+    words += ["--planner", name_of(label, level).replace("|", "/")]
     words += [word for option, value in given.items() if value is not None for word in (option, value)]
     return shlex.join(map(str, words))
 

@@ -17,7 +17,7 @@ InterPlannerName = Annotated[
 
 Seed = Annotated[
     int | None,
-    typer.Option(help="Seed instead of the suite's and its stages'; a generated world keeps the seed of its places.", min=0),
+    typer.Option(help="Seed instead of the suite's and its stages', of people and of generated places.", min=0),
 ]
 
 Simulator = Annotated[str, typer.Option(help="What moves the robots, NAME or NAME:key=value; the stage's own by default.")]

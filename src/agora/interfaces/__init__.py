@@ -31,7 +31,7 @@ from agora.interfaces.robots_mode import RobotsMode
 from agora.interfaces.simulator import Ability, Bodies, Simulator
 from agora.interfaces.span import Span
 from agora.interfaces.trainer import Savable, Trainer, TrainingRun
-from agora.interfaces.world_source import WorldSource
+from agora.interfaces.world_source import DrawnPlaces, WorldSource
 from agora.robots.limits import Limits
 from agora.world.tracks import Tracks
 
@@ -60,6 +60,7 @@ __all__ = [
     "Declaration",
     "Direction",
     "Done",
+    "DrawnPlaces",
     "Encoding",
     "Event",
     "Executor",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, Self, runtime_checkable
 
 from agora.draft.surroundings import Surroundings
 from agora.seeds import Stream
@@ -16,3 +16,18 @@ class WorldSource(Protocol):
 
     def world(self, name: str, stream: Stream) -> Surroundings:
         """Return a world; ``stream`` is for those that are generated."""
+
+
+@runtime_checkable
+class DrawnPlaces(Protocol):
+    """A world source that draws its places by a seed of its own, so that several episodes can share a place.
+
+    Another seed of the suite gives it another seed (`agora.tasks.suite.with_seed`).
+    """
+
+    @property
+    def seed(self) -> int:
+        """The seed of the places."""
+
+    def seeded(self, seed: int) -> Self:
+        """Return the source with another seed of its places."""

@@ -14,6 +14,7 @@ from agora.interfaces import NOTES, Answer, BatchPlanner, Channel, Declaration, 
 from agora.planners import lift
 from agora.planners.memory import put, reset, rows_of
 from agora.planners.presets import named_planner
+from agora.registry import Named
 
 __all__ = ["Switch"]
 
@@ -57,6 +58,10 @@ class Switch:
             top_speed=max(own.top_speed for own in declared),
             requires=tuple(dict.fromkeys(name for own in declared for name in own.requires)),
         )
+
+    def named_parts(self) -> list[Named]:
+        """The planners."""
+        return [named_planner(text)[1] for text in self.planners]
 
     def act_by(self, observation: Observation, memory: Memory, settings: Mapping[str, Floats]) -> Answer:
         """Return the twists (N, 3) of the planners that drive, and the memory: who drove last, from 1, and each planner's own."""

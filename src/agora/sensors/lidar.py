@@ -157,15 +157,16 @@ class Lidar:
 
     def bind_noise(self, keys: NDArray[np.uint64], steps: Ints, ranges: Floats) -> list[Callable[[int, int], None]]:
         """Return the function that does as `perturb` for the worlds of a range; nothing where there is no noise."""
-        return [bind(perturb, keys, steps, *self._noise, ranges)] if self._is_noisy else []
+        return [bind(perturb, keys, steps, *self._noise, ranges)] if self.is_noisy else []
 
     def perturb(self, keys: NDArray[np.uint64], steps: Ints, ranges: Floats) -> None:
         """Add the lidar's noise to ranges (W, R, B), m, in place, and lose beams; see `perturb`."""
-        if self._is_noisy:
+        if self.is_noisy:
             perturb(keys, steps, *self._noise, ranges, 0, len(ranges))
 
     @property
-    def _is_noisy(self) -> bool:
+    def is_noisy(self) -> bool:
+        """True where readings are left to chance."""
         return self.noise > 0 or self.dropout > 0
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -13,19 +13,21 @@ import numpy as np
 from agora.config import Builder, load
 from agora.core.state import REACTIONS, SOCIAL_STATES, TYPES
 from agora.documents import Node, read_text, tree_of_text
+from agora.draft.edition import Edition
 from agora.draft.people import People, Person
 from agora.draft.stage import Stage, check_name
 from agora.draft.task import Task
 from agora.errors import InputError, PlacementError, UnknownNameError
-from agora.interfaces import ResetPlan
+from agora.interfaces import DrawnPlaces, ResetPlan
 from agora.maps.ground import met_by
 from agora.maps.roads import radius_class, roads_of
 from agora.ranges import Number
 from agora.registry import Named
 from agora.robots.model import RobotModel, load_robot
-from agora.seeds import Stream
+from agora.seeds import Stream, derived
 from agora.share import folder, names_in
 from agora.tasks.budget import measured, time_budget
+from agora.tasks.copies import digest_of, draws_on
 from agora.tasks.scenario_file import is_scenario, world_of
 from agora.tasks.suite_file import found_beside, home_of
 from agora.world.start import PedestrianStarts, RobotStart, Start
@@ -48,6 +50,7 @@ class Suite:
         version: number that is raised when the values change.
         description: description, one paragraph.
         split: ``training`` where planners may be tuned or trained on it; nothing else is tuned on.
+        edition: the draw of a suite whose worlds were drawn after the planners were frozen; None for any other suite.
     """
 
     name: str
@@ -56,6 +59,7 @@ class Suite:
     version: Number = 1
     description: str = ""
     split: Literal["training", "test"] = "test"
+    edition: Edition | None = field(default=None, metadata={"form": False})  # a draw is not filled in
 
     def __post_init__(self) -> None:
         check_name(self.name)
@@ -66,6 +70,10 @@ class Suite:
             raise ValueError(f"stages must have different names, got {names}")
         if self.seed < 0:
             raise ValueError(f"seed must be at least 0, got {self.seed}")
+        if self.edition is not None and self.seed != (drawn := self.edition.seed_of(self.name)):
+            raise ValueError(
+                f"seed must be {drawn}, which follows from the name, the commit and the text of an edition, got {self.seed}"
+            )
 
     def compared(self) -> Suite:
         """The suite with every episode run once more without robots."""
@@ -372,15 +380,20 @@ def _suite_of(path: Path) -> Suite:
 
 
 def with_seed(suite: Suite, seed: int | None) -> Suite:
-    """The suite with another seed, which also takes the place of the seeds that its stages have; its own seed changes nothing.
+    """The suite with another seed: other people, starts and goals, in other places where places are drawn.
 
-    Places that a world generates by a seed of its own stay.
+    The seed also takes the place of the seeds of stages. A stage that has this seed already stays as it is, so that the seed of a
+    row gives its episode again, and so does the whole suite if the seed is its own. Places that a world draws by a seed of its own
+    (`agora.interfaces.DrawnPlaces`) are drawn by a seed that follows from both.
 
     Raises:
-        InputError: stages would be copies of each other, because they are drawn as one stage under different seeds.
+        InputError: the suite is an edition; nothing in it is drawn by its seed; or stages would be copies of each other, because
+            they are drawn as one stage under different seeds.
     """
     if seed is None or seed == suite.seed:
         return suite
+    if suite.edition is not None:
+        raise InputError(f"seed {seed}: {suite.name!r} is an edition, whose seed follows from its draw; leave it out")
     drawn: dict[str, Stage] = {}
     for stage in suite.stages:
         other = drawn.setdefault(stage.drawn_as or stage.name, stage)
@@ -389,4 +402,29 @@ def with_seed(suite: Suite, seed: int | None) -> Suite:
                 f"seed {seed}: stages {other.name!r} and {stage.name!r} of suite {suite.name!r} are drawn as one, and differ by "
                 f"seeds of their own; expected the suite's seed, {suite.seed}"
             )
-    return replace(suite, seed=seed, stages=tuple(replace(stage, seed=None) for stage in suite.stages))
+    made = replace(suite, seed=seed, stages=tuple(_seeded(stage, seed) for stage in suite.stages))
+    if not any(_differs(suite, made, stage) for stage in suite.stages):
+        stages = ", ".join(stage.name for stage in suite.stages)
+        raise InputError(
+            f"seed {seed}: has no effect on suite {suite.name!r} (stages: {stages}): places, people and robots' tasks are fixed "
+            "there, and nothing is left to chance during an episode; leave it out"
+        )
+    return made
+
+
+def _seeded(stage: Stage, seed: int) -> Stage:
+    """The stage with the suite's seed, in other places where it draws them; as it is where it has this seed already."""
+    if stage.seed == seed:
+        return stage
+    world, source = stage.world, stage.world.part
+    if isinstance(source, DrawnPlaces):
+        world = Named(world.name, source.seeded(derived("places", str(seed), str(source.seed))))
+    return replace(stage, world=world, seed=None)
+
+
+def _differs(suite: Suite, made: Suite, stage: Stage) -> bool:
+    """Return whether the first episode of a stage differs under another seed: in its place, its start, or by chance later."""
+    if made.stage(stage.name).world != stage.world:
+        return True
+    start = suite.start(stage.name, 0)
+    return draws_on(stage, start) or digest_of(stage, start) != digest_of(stage, made.start(stage.name, 0))

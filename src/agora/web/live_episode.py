@@ -43,7 +43,7 @@ class LiveForm:
         planner: planner as `agora run` takes it; of no account where a person drives.
         stage: name of the stage; the first of the suite where empty.
         episode: number of the episode in its stage.
-        seed: seed instead of the suite's.
+        seed: seed instead of the suite's, as in `agora.benchmark.form.RequestForm`.
         drive: whether a watcher drives the robot.
         label: label of the planner; its text where empty.
     """

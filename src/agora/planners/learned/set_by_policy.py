@@ -16,6 +16,7 @@ from agora.interfaces import Answer, Declaration, Memory, Observation
 from agora.policies.planner_settings import PlannerSettings
 from agora.policies.policy import Policy, decides, load_policy
 from agora.policies.weights import weights_file
+from agora.registry import Named
 
 __all__ = ["Driver", "SetByPolicy"]
 
@@ -52,6 +53,13 @@ class SetByPolicy:
     def files(self) -> list[Path]:
         """The file of the policy."""
         return [weights_file(self.file)]
+
+    def named_parts(self) -> list[Named]:
+        """The planner that drives; nothing while there is no policy that says which one."""
+        try:
+            return [Named("driver", self.driver)]
+        except InputError:
+            return []
 
     @cached_property
     def policy(self) -> Policy:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -9,14 +10,24 @@ import numpy as np
 
 from agora.core.state import Doubles
 from agora.draft.task import Task
-from agora.errors import InputError
+from agora.errors import InputError, PlacementError
+from agora.ranges import Distance
+from agora.seeds import Stream
+
+_TRIES = 100
 
 
 @dataclass(frozen=True)
 class Scenario:
     """Start and goal poses from the scenario file; one in a wall, or nearer to the border of the map than the robot's radius, is an
     error, as are robots in each other.
+
+    Attributes:
+        jitter: largest shift of each start and each goal, m, uniform over a disc and drawn for every episode, so that episodes of
+            one scenario differ; 0 for the places of the scenario.
     """
+
+    jitter: Distance = 0.0
 
     uses: ClassVar = frozenset({"scenario"})
 
@@ -31,9 +42,28 @@ class Scenario:
         if task.world.scenario is None:
             raise InputError(f"robots mode 'scenario': world {task.map.name!r} has no scenario")
         placed: list[tuple[Doubles, Doubles]] = []
+        stream = task.stream.branch("jitter")
         for number, robot in enumerate(task.world.scenario.robots):
             start, goal = np.asarray(robot.start, float), np.asarray(robot.goal, float)
-            task.check_robot(number, start, goal)
-            task.check_apart(f"robot {number}", start, [other for other, _ in placed], task.inscribed, "robots", number, "start")
-            placed.append((start, goal[None]))
+            others = [other for other, _ in placed]
+            for tried in range(1, _TRIES + 1):
+                moved = (self._shifted(start, stream), self._shifted(goal, stream)) if self.jitter else (start, goal)
+                try:
+                    task.check_robot(number, *moved)
+                    task.check_apart(f"robot {number}", moved[0], others, task.inscribed, "robots", number, "start")
+                    break
+                except PlacementError as error:
+                    if not self.jitter:
+                        raise
+                    if tried == _TRIES:
+                        where = f"within the jitter of {self.jitter:g} m about its start and goal"
+                        raise PlacementError(
+                            f"robot {number}: no room {where} in {_TRIES} tries; the last time: {error}"
+                        ) from error
+            placed.append((moved[0], moved[1][None]))
         return placed
+
+    def _shifted(self, pose: Doubles, stream: Stream) -> Doubles:
+        """Return a pose (3,) shifted to a uniformly drawn place of the disc of the jitter."""
+        distance, angle = self.jitter * math.sqrt(stream.uniform()), stream.uniform(0.0, math.tau)
+        return pose + np.array([distance * math.cos(angle), distance * math.sin(angle), 0.0])

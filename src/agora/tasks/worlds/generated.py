@@ -25,7 +25,7 @@ class Generated:
     Attributes:
         generator: map generator.
         count: different places.
-        seed: seed of the places; the suite's seed changes what happens in them, not the places.
+        seed: seed of the places; another seed of the suite (``--seed``) draws other places, too.
     """
 
     generator: Annotated[Named, Plug("map_generators")] = field(default_factory=lambda: Named.of("map_generators", "canteen"))
@@ -37,6 +37,10 @@ class Generated:
             raise ValueError(f"count must be in [1, {_MOST}], got {self.count}")
         if self.seed < 0:
             raise ValueError(f"seed must be at least 0, got {self.seed}")
+
+    def seeded(self, seed: int) -> Generated:
+        """Return as many other places of the generator."""
+        return replace(self, seed=seed)
 
     def names(self) -> list[str]:
         """The generator's name with a number."""

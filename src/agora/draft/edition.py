@@ -1,0 +1,74 @@
+"""Editions: suites whose worlds are drawn after the planners were frozen, from a text that nobody could know before."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+
+from agora.seeds import derived
+
+__all__ = ["Edition"]
+
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+MARK = "@"
+"""Between the name of a suite and the name of an edition of it."""
+
+
+@dataclass(frozen=True)
+class Edition:
+    """The draw of an edition of a suite.
+
+    The seed of the suite is the first 32 bits of the SHA-256 of three lines: its name, the commit, and the text
+    (`agora.seeds.derived`). So the worlds follow from a text that did not exist when the commit was made.
+
+    Attributes:
+        commit: commit at which the planners were frozen, 40 hexadecimal digits.
+        committed: time of the commit, ISO 8601 with a time zone.
+        text: public text, one line.
+        published: time at which the text was published, after the commit, ISO 8601 with a time zone.
+        source: where the text can be read.
+        drawn: day of the draw, UTC, ISO 8601.
+        version: version of the suite that this is an edition of.
+        planners: digest of each planner's code, parameters and weights at the draw, by name.
+    """
+
+    commit: str
+    committed: str
+    text: str
+    published: str
+    source: str
+    drawn: str
+    version: int = 1
+    planners: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not _COMMIT.fullmatch(self.commit):
+            raise ValueError(f"commit must have 40 hexadecimal digits, got {self.commit!r}")
+        for name in ("text", "source"):
+            value = getattr(self, name)
+            if value != value.strip() or not value.isprintable() or not value:
+                raise ValueError(f"{name} must be one line of printable characters without spaces at its ends, got {value!r}")
+        times = [_time(name, getattr(self, name)) for name in ("committed", "published")]
+        if times[1] <= times[0]:
+            raise ValueError(f"published must be later than the commit, {self.committed}; the text is of {self.published}")
+        try:
+            day = date.fromisoformat(self.drawn)
+        except ValueError as error:
+            raise ValueError(f"drawn must be a day such as 2026-12-03, got {self.drawn!r}") from error
+        if times[1].astimezone(UTC).date() > day:
+            raise ValueError(f"published must not be later than the day of the draw, {self.drawn}; the text is of {self.published}")
+
+    def seed_of(self, name: str) -> int:
+        """Return the seed of the edition of a name."""
+        return derived(name, self.commit, self.text)
+
+
+def _time(name: str, text: str) -> datetime:
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise ValueError(f"{name} must be a time such as 2026-12-03T12:00:00+00:00, got {text!r}") from error
+    if time.tzinfo is None:
+        raise ValueError(f"{name} must have a time zone, such as +00:00, got {text!r}")
+    return time

@@ -1,0 +1,98 @@
+"""Copies: episodes that start alike and in which nothing is left to chance afterwards, so that a planner drives the same again."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from agora.config import plain
+from agora.core.state import RANDOM
+from agora.draft.stage import Stage
+from agora.robots.model import load_robot
+from agora.wire.plain import to_plain
+from agora.world.start import Start
+
+__all__ = ["digest_of", "draws_on", "place_of"]
+
+_APART = {
+    "name",
+    "episodes",
+    "seed",
+    "drawn_as",
+    "world",
+    "robots",
+    "obstacles",
+    "modules",
+    "forbidden",
+    "safety",
+    "counterfactual",
+}
+"""Keys of a stage that leave an episode as it is once its start is known."""
+
+_QUIET = {"cues", "given_states"}
+"""Behaviours that draw nothing."""
+
+
+def digest_of(stage: Stage, start: Start) -> str:
+    """Return the digest of an episode's start and of the conditions of its stage, without its number and its seed.
+
+    Episodes of equal digests are copies unless something is left to chance in them (`draws_on`).
+    """
+    data = b"".join(_bytes(to_plain(replace(start, entry="", seed=0))))
+    return hashlib.blake2b(_conditions(_Same(stage)) + data, digest_size=8).hexdigest()
+
+
+def place_of(start: Start) -> str:
+    """Return the name of the map of a start with a digest of the map: equal for episodes in the same place alone."""
+    data = b"".join(_bytes(to_plain(replace(start.map, name=""))))
+    return f"{start.map.name}#{hashlib.blake2b(data, digest_size=4).hexdigest()}"
+
+
+def draws_on(stage: Stage, start: Start) -> bool:
+    """Return whether chance may play a part after the start: in people's behaviour, in a noisy sensor, or in another simulator."""
+    crowd, robots = stage.crowd, [load_robot(name) for name in stage.models]
+    noisy = any(robot.sensors or (robot.lidar is not None and robot.lidar.is_noisy) for robot in robots)
+    moved = any(behaviour.name not in _QUIET for behaviour in crowd.behaviours)
+    moved |= crowd.unsteady is not None or crowd.sidestep is not None or bool((start.pedestrians.mode == RANDOM).any())
+    return noisy or moved or stage.simulator.name != "native"
+
+
+@dataclass(frozen=True, eq=False)
+class _Same:
+    """A stage that is known again by being the same object; a stage cannot be hashed."""
+
+    stage: Stage
+
+    def __hash__(self) -> int:
+        return id(self.stage)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and self.stage is other.stage
+
+
+@functools.lru_cache(maxsize=64)
+def _conditions(same: _Same) -> bytes:
+    """The conditions of a stage as bytes; those of the last stages are kept."""
+    return b"".join(_bytes({key: value for key, value in plain(same.stage).items() if key not in _APART}))
+
+
+def _bytes(value: Any) -> Iterator[bytes]:
+    """Yield plain data as bytes; equal data of other types count as different."""
+    if isinstance(value, np.ndarray):
+        yield f"{value.dtype}{value.shape}".encode()
+        yield value.tobytes()
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield f"{key}:".encode()
+            yield from _bytes(item)
+    elif isinstance(value, list):
+        yield f"[{len(value)}".encode()
+        for item in value:
+            yield from _bytes(item)
+    else:
+        yield f"{value!r};".encode()
