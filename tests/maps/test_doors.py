@@ -21,7 +21,7 @@ from agora.pedestrians.anticipation import Anticipation
 from agora.pedestrians.waypoint import Waypoint
 from agora.sensors.lidar import Lidar
 from agora.tasks.cards.shapes import box
-from agora.testing.oracle import Timed
+from agora.benchmark.oracle import Timed
 from agora.viewer.replay import encode
 from agora.viewer.scene import Scene
 from agora.viewer.video import Painter

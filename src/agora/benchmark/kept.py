@@ -14,8 +14,12 @@ import numpy as np
 from agora.benchmark import store, tracks
 from agora.benchmark.account import Account, account
 from agora.benchmark.answers import Answer, answers
+from agora.benchmark.control import CONTROL
 from agora.benchmark.facts import setting
 from agora.benchmark.failures import MOST_FAILURES, choose, within
+from agora.benchmark.informed import INFORMED
+from agora.benchmark.limit_page import beyond
+from agora.benchmark.limits import Limits, limits_of
 from agora.benchmark.pictures import pictured
 from agora.benchmark.report import render
 from agora.benchmark.run_folder import RunFolder
@@ -109,9 +113,22 @@ def report(folder: Path, found: Account | None = None) -> Path:
         "unaware": record.unaware,
         "controls": record.control,
         "folder": shlex.quote(str(folder)),
+        "limits": limits(run, rows),
         **setting(record),
     }
     return write_page(folder / "report.html", shown, rows, calls(run, rows), lambda keys: recordings(folder, keys))
+
+
+def limits(run: RunFolder, rows: Sequence[Row]) -> list[Limits]:
+    """Return the limits of the planners of a run on each axis of its suite; nothing if the suite cannot be built here."""
+    record = run.record
+    named = {label: str(values.get("name")) for label, values in record.parameters.items()}
+    ends = (next((label for label, name in named.items() if name == end), None) for end in (INFORMED, CONTROL))
+    try:
+        return limits_of(run.suite(), rows, record.labels, *ends)
+    except InputError as error:
+        _LOG.warning("%s: limits are not shown: %s", run.path, error)
+        return []
 
 
 def calls(run: RunFolder, rows: Iterable[Row]) -> dict[str, Array]:
@@ -144,7 +161,8 @@ def write_page(
         ResultsError: the page cannot be written. UnknownNameError: no such baseline.
     """
     metrics = _metrics()
-    chosen, drawn = choose(rows, MOST_FAILURES), pictured(rows, shown["planners"])
+    chosen = list(dict.fromkeys([*beyond(shown.get("limits") or ()), *choose(rows, MOST_FAILURES)]))
+    drawn = pictured(rows, shown["planners"])
     kept = kept_of([*chosen, *drawn])
     replayed, pictures = ({key: kept[key] for key in keys if key in kept} for keys in (chosen, drawn))
     reasons = {key: why(recording).words for key, recording in replayed.items()}

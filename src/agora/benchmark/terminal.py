@@ -9,6 +9,8 @@ from rich.markup import escape
 from rich.table import Column, Table
 
 from agora.benchmark.answers import Answer
+from agora.benchmark.limit_words import better_than, ranked_limits, scored, told
+from agora.benchmark.limits import OUTCOMES, Limits
 from agora.benchmark.statistics import Row, wilson
 from agora.benchmark.tables import by_planner
 
@@ -74,6 +76,21 @@ def print_rows(
         console.print("\n".join(said), markup=False, soft_wrap=True)
     for one in answers:
         console.print(f"{one.question}\n  {one.words} {one.sure}".rstrip(), markup=False, soft_wrap=True, highlight=False)
+
+
+def print_limits(found: Sequence[Limits]) -> None:
+    """Print a table of the limits on each axis: a line for each planner from the best to the worst, then the references."""
+    console = Console(width=_WIDE)
+    for limits in found:
+        for outcome in limits.outcomes:
+            head = f"{limits.axis.axis}: half {OUTCOMES[outcome]} up to"
+            table = Table(Column("planner", overflow="fold", max_width=_LABEL), head, "score", "better than")
+            ranked = ranked_limits(limits, outcome)
+            for limit in [*ranked, *(one for one in limits.of(outcome) if one not in ranked)]:
+                unit = f" {limits.axis.unit}" if limits.axis.unit else ""
+                known = (f"{told(limits, limit)}{unit}", scored(limit) if limit in ranked else "", ", ".join(better_than(limits, limit)))
+                table.add_row(escape(limit.planner), *map(escape, known))
+            console.print(table)
 
 
 def _touched(row: Row) -> bool:

@@ -45,15 +45,16 @@ def finish(folder: Path, video: str, again: Callable[[Mapping[str, Any]], str] =
         again: returns the command that runs the episode of a row again; empty where there is none.
     """
     from agora.benchmark.account import account
-    from agora.benchmark.kept import first_answers, report
+    from agora.benchmark.kept import first_answers, limits, report
     from agora.benchmark.run_folder import RunFolder
-    from agora.benchmark.terminal import print_rows
+    from agora.benchmark.terminal import print_limits, print_rows
     from agora.core.recording import FAILURES
 
     found, record = account(folder), RunFolder.read(folder).record
     if found.rows:
         videos, page = _videos(folder, found.rows, record.blind or (), video), report(folder, found)
         print_rows(found.rows, record.labels, again, first_answers(found.rows, record.labels, record.control or ()))
+        print_limits(limits(RunFolder.read(folder), found.rows))
         if record.part:
             typer.echo(record.part)
         for path in videos:

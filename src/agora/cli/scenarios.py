@@ -214,7 +214,7 @@ def _describe(card: Card, suite: Suite, seed: int) -> None:
 def _unsolved(card: Card, suite: Suite, situation: Situation) -> list[Fault]:
     """Return the oracle's faults: nobody can get through, or the interaction of the card cannot come about."""
     from agora.tasks.faults import Fault
-    from agora.testing.oracle import solve
+    from agora.benchmark.oracle import solve
 
     x, y = situation.area[0].mean(axis=0) if situation.area else situation.start[:2]
     solution = solve(card, suite, 0)

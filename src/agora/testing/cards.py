@@ -17,7 +17,7 @@ from agora.tasks.faults import faults, task_of
 from agora.tasks.suite import Suite
 from agora.testing.errors import ContractError
 from agora.testing.guard import identical, pure
-from agora.testing.oracle import CLOSE, Solution, drive, solve
+from agora.benchmark.oracle import CLOSE, Solution, drive, solve
 from agora.world.start import PedestrianStarts
 
 _DRAWS = 20

@@ -19,8 +19,8 @@ import numpy as np
 from agora.core.jit import kernel
 from agora.core.recording import Outcome, Recording
 from agora.core.state import Array, Doubles, Floats
-from agora.episode import Conditions, Episodes
-from agora.interfaces import Answer, Card, Declaration, Memory, Observation, Oracle, PathRequest
+from agora.episode import PLANNER, Conditions, Episodes
+from agora.interfaces import Answer, Card, Declaration, Memory, Observation, Oracle, PathRequest, Watch
 from agora.maps.grid import Map
 from agora.planners.global_.astar import AStar
 from agora.tasks.suite import Suite
@@ -40,6 +40,8 @@ _MARGINS, _BACK = (0.3, 0.2, 0.1, 0.05), (3.0, 5.0, 8.0, 2.0, 12.0, 1.5)
 """Of `foresee`, drive after drive: the margin to people, m, and how long before its end a failed drive is taken up again, s."""
 
 _WIDE, _PENALTY, _LENGTH_COST = np.float32(0.45), np.float32(0.6), np.float32(0.2)
+UNWATCHED = Watch()
+
 _ZERO, _ONE, _NEVER = np.float32(0.0), np.float32(1.0), np.float32(1e9)
 _AHEAD, _STILL = 0.35, 0.06  # s and m
 
@@ -111,9 +113,10 @@ def solve(card: Card, suite: Suite, episode: int) -> Solution:
     return Solution(people if track is None else done, False, straight)
 
 
-def drive(start: Start, track: Doubles, conditions: Conditions) -> Recording:
+def drive(start: Start, track: Doubles, conditions: Conditions, watch: Watch = UNWATCHED) -> Recording:
     """Run one episode along a track."""
-    _, recordings = next(iter(Episodes([start], Timed(track), conditions)))
+    episodes = Episodes([start], Timed(track), conditions, before=watch.before, after=watch.after)
+    _, recordings = next(iter(episodes))
     return recordings[0]
 
 
@@ -132,7 +135,7 @@ def straight_gap(start: Start, people: Recording) -> float:
     return float(np.where(people.pedestrian_present[: len(way)], gap, np.inf).min())
 
 
-def foresee(start: Start, conditions: Conditions, drives: int = 24) -> Recording:
+def foresee(start: Start, conditions: Conditions, drives: int = 24, watch: Watch = UNWATCHED) -> Recording:
     """Drive an episode until the goal is reached, each time knowing the people's motion of the drive before; return the last drive.
 
     A bound for planners: whoever knows the future, people's answers included, arrives where this does.
@@ -141,24 +144,27 @@ def foresee(start: Start, conditions: Conditions, drives: int = 24) -> Recording
         start: start of the episode, whose first robot is driven.
         conditions: conditions of its stage.
         drives: largest number of drives.
+        watch: told of every step of the world and every search.
     """
     dt, free = conditions.periods.control, replace(conditions, ends=0)
     home, track, since = start.robots[0].pose[None, :2], np.zeros((0, 2)), 0.0
     tick = max(0.1, CELL * math.sqrt(2.0) / (0.85 * start.robots[0].model.vx[1]))
-    done = people = drive(start, home, free)
+    done = people = drive(start, home, free, watch)
     for n in range(drives):
         wall = 0.1 if n < 3 else 0.05
         margins = (_MARGINS[n % len(_MARGINS)], 0.05, 0.0)
         found = (search(start, people, dt, margin, wall, since=since, tick=tick) for margin in margins)
+        watch.before(PLANNER)
         rest = next((way for way in found if way is not None), None)
+        watch.after()
         if rest is None:
-            track, since, people = np.zeros((0, 2)), 0.0, drive(start, home, free)
+            track, since, people = np.zeros((0, 2)), 0.0, drive(start, home, free, watch)
             continue
         track = np.concatenate([track[: round(since / dt)], rest])
-        done = drive(start, track, conditions)
+        done = drive(start, track, conditions, watch)
         if done.outcome == Outcome.REACHED:
             break
-        people = drive(start, track, free)
+        people = drive(start, track, free, watch)
         since = max(0.0, round((float(done.time[-1]) - _BACK[n % len(_BACK)]) / dt) * dt)
         waits = max(round(since / dt) - len(track), 0)
         track = np.concatenate([track, np.repeat(track[-1:], waits, axis=0)])

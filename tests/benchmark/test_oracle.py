@@ -17,7 +17,7 @@ from agora.episode import Conditions
 from agora.maps.grid import Map
 from agora.tasks.cards.card import load_card
 from agora.tasks.suite import Suite
-from agora.testing import oracle
+from agora.benchmark import oracle
 
 
 def twin(free, people, reach, start, goal, delay):
