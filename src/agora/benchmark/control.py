@@ -21,8 +21,8 @@ CONTROL = "pure_pursuit"
 def with_control(suite: Suite, planners: Mapping[str, Named], folder: Path, resume: bool) -> dict[str, Named]:
     """Return planners by label, and the control where it tells something.
 
-    That is where somebody is there to be seen, and none of the planners is blind itself. A run that is resumed has it where it
-    was begun with it.
+    It tells something on every axis, whose floor it is, and if there are people to see and none of the planners is blind. A resumed
+    run has it if it was begun with it.
 
     Args:
         suite: suite of the run.
@@ -34,8 +34,9 @@ def with_control(suite: Suite, planners: Mapping[str, Named], folder: Path, resu
     if resume and RunFolder.is_at(folder):
         wanted = RunFolder.read(folder).record.has(CONTROL, control[CONTROL])
     else:
-        wanted = not any(map(_is_blind, planners.values())) and any(
-            suite.start(stage.name, 0).crowd_size for stage in suite.stages if stage.count
+        wanted = _has_axis(suite) or (
+            not any(map(_is_blind, planners.values()))
+            and any(suite.start(stage.name, 0).crowd_size for stage in suite.stages if stage.count)
         )
     return dict(planners) | (control if wanted and CONTROL not in planners else {})
 
@@ -60,11 +61,13 @@ def with_ceiling(suite: Suite, planners: Mapping[str, Named], folder: Path, resu
         folder: folder of the results.
         resume: whether the run may be there already.
     """
-    if resume and RunFolder.is_at(folder):
-        wanted = RunFolder.read(folder).record.has(INFORMED, informed())
-    else:
-        wanted = any(axis_of(stage) is not None for stage in suite.stages)
+    begun = resume and RunFolder.is_at(folder)
+    wanted = RunFolder.read(folder).record.has(INFORMED, informed()) if begun else _has_axis(suite)
     return dict(planners) | ({INFORMED: informed()} if wanted and INFORMED not in planners else {})
+
+
+def _has_axis(suite: Suite) -> bool:
+    return any(axis_of(stage) is not None for stage in suite.stages)
 
 
 def _is_blind(planner: Named) -> bool:

@@ -2,8 +2,8 @@
 
 The curve is p(x) = (1 - lapse) / (1 + exp((x - middle) / width)), the psychometric function with a lapse rate of F. A. Wichmann and
 N. J. Hill, "The psychometric function: I. Fitting, sampling, and goodness of fit", Perception & Psychophysics 63, 2001, falling
-instead of rising. It cannot rise, whatever the data do. x is the difficulty as a fraction of an axis, 0 at the easy end. The grid
-makes every fit, the thousands of a bootstrap included, one product of matrices, which neither diverges nor depends on a start value.
+instead of rising. It cannot rise, whatever the data do. The difficulty x is a fraction of an axis, 0 at the easy end. All fits
+of a bootstrap are one product of matrices on the grid, which neither diverges nor depends on a start value.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ POINTS: Doubles = np.linspace(0.0, 1.0, 41)
 """Fractions of an axis at which curves are kept."""
 
 _MIDDLES = np.linspace(-0.3, 1.3, 129)
-_WIDTHS = np.geomspace(0.015, 0.8, 10)
+_WIDTHS = np.geomspace(0.015, 3.0, 13)
 _LAPSES = np.array([0.0, 0.03, 0.08, 0.15, 0.25, 0.4])
 _SURE = 1e-6
 _CHI2 = 3.841  # 95 % quantile with one degree of freedom

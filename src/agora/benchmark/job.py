@@ -265,7 +265,9 @@ def _episodes(
     )
 
 
-def compared(episodes: Episodes | Foreseen, conditions: Conditions, watch: Watch = _UNWATCHED) -> Iterator[tuple[int, list[Recording]]]:
+def compared(
+    episodes: Episodes | Foreseen, conditions: Conditions, watch: Watch = _UNWATCHED
+) -> Iterator[tuple[int, list[Recording]]]:
     """Episodes that ended, with where their pedestrians would have been without robots."""
     ended = list(episodes)
     starts = [episodes.starts[index] for index, _ in ended]

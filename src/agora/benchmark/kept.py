@@ -82,12 +82,13 @@ def _kept_map(folder: Path, maps: dict[str, str], key: str) -> Map | None:
     return None if name is None else read_exact(folder / "maps" / name)
 
 
-def report(folder: Path, found: Account | None = None) -> Path:
+def report(folder: Path, found: Account | None = None, measured: Sequence[Limits] | None = None) -> Path:
     """Write ``report.html`` of a run and return its path.
 
     Args:
         folder: folder of the run.
         found: account of the run; made here where None.
+        measured: limits of the planners; measured here where None.
 
     Raises:
         ResultsError: the folder holds no run, or the page cannot be written.
@@ -113,7 +114,7 @@ def report(folder: Path, found: Account | None = None) -> Path:
         "unaware": record.unaware,
         "controls": record.control,
         "folder": shlex.quote(str(folder)),
-        "limits": limits(run, rows),
+        "limits": limits(run, rows) if measured is None else measured,
         **setting(record),
     }
     return write_page(folder / "report.html", shown, rows, calls(run, rows), lambda keys: recordings(folder, keys))

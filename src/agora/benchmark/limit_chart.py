@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING
 
 from agora.benchmark.charts import filled, joined
 from agora.benchmark.curve_fit import POINTS
+from agora.benchmark.limit_words import ranked_limits
 from agora.benchmark.limits import Limit, Limits
 from agora.viewer.scene import OKABE_ITO
 
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-_LEFT, _TOP, _WIDTH, _HEIGHT, _FOOT = 44.0, 10.0, 400.0, 210.0, 44.0
+_LEFT, _TOP, _WIDTH, _HEIGHT, _FOOT, _ROW = 96.0, 10.0, 370.0, 210.0, 44.0, 15.0
 _FAINT = "var(--faint)"
+_LONGEST = 15  # characters of a label
 
 
 def colours_of(planners: Sequence[str]) -> dict[str, str]:
@@ -24,7 +26,9 @@ def colours_of(planners: Sequence[str]) -> dict[str, str]:
 
 
 def limit_chart(limits: Limits, outcome: str, colours: Mapping[str, str]) -> Markup:
-    """Return the curves of all planners on one axis: floor and ceiling dashed, the space between them shaded.
+    """Return the curves of all planners on one axis, and below them their limits with intervals.
+
+    Floor and ceiling are dashed, and the space between them is shaded.
 
     Args:
         limits: limits on the axis.
@@ -41,13 +45,15 @@ def limit_chart(limits: Limits, outcome: str, colours: Mapping[str, str]) -> Mar
         body.append(filled('<path class="between" d="M{}Z"/>', _path(outline)))
     body += [_curve(one, _FAINT, dashed=True) for one in (ceiling, floor) if one is not None]
     for one in reversed(own):
-        body += [_curve(one, colours.get(one.planner, _FAINT)), _limit(one, colours.get(one.planner, _FAINT))]
+        body += [_curve(one, colours.get(one.planner, _FAINT)), _shares(one, colours.get(one.planner, _FAINT))]
+    order = [*ranked_limits(limits, outcome), *(one for one in (ceiling, floor) if one is not None)]
+    body += [_limit(one, colours.get(one.planner, _FAINT), place) for place, one in enumerate(order)]
     title = f"{limits.axis.axis}: share of successes over the difficulty"
     head = filled(
-        '<svg class="chart limit" role="img" aria-label="{}" viewBox="0 0 {:g} {:g}">'.replace("{:g}", "{}"),
+        '<svg class="chart limit" role="img" aria-label="{}" viewBox="0 0 {} {}">',
         title,
         _LEFT + _WIDTH + 14,
-        _TOP + _HEIGHT + _FOOT,
+        _TOP + _HEIGHT + _FOOT + _ROW * len(order) + 4,
     )
     return joined([head, *body, filled("</svg>")])
 
@@ -63,7 +69,8 @@ def _axes(limits: Limits) -> Markup:
         x, y = _place(fraction, 0.0)
         parts.append(filled('<path class="grid" d="M{} {}V{}"/>', x, _TOP, y))
         parts.append(filled('<text class="tick" x="{}" y="{}">{}</text>', x, y + 14, f"{value:g}"))
-    words = f"{limits.axis.axis} ({limits.axis.unit}), harder to the right" if limits.axis.unit else f"{limits.axis.axis}, harder to the right"
+    unit = f" ({limits.axis.unit})" if limits.axis.unit else ""
+    words = f"{limits.axis.axis}{unit}, harder to the right"
     parts.append(filled('<text class="tick" x="{}" y="{}">{}</text>', _LEFT + _WIDTH / 2, _TOP + _HEIGHT + 34, words))
     return joined(parts)
 
@@ -89,13 +96,25 @@ def _curve(limit: Limit, colour: str, *, dashed: bool = False) -> Markup:
     return filled(text, "bound" if dashed else "success", colour, _path(points), limit.planner)
 
 
-def _limit(limit: Limit, colour: str) -> Markup:
-    """The limit on the line of one half, with its interval, and the shares of groups of episodes."""
-    (low, y), (high, _) = (_place(end, 0.5) for end in limit.fits.interval)
-    parts = [filled('<path class="range" style="stroke: {}" d="M{} {}H{}"/>', colour, low, y, high)]
+def _limit(limit: Limit, colour: str, place: int) -> Markup:
+    """A row with the limit of a planner and its interval; an arrow at an end of the axis if the limit may lie beyond."""
+    y = _TOP + _HEIGHT + _FOOT + _ROW * (place + 0.5)
+    short = limit.planner if len(limit.planner) <= _LONGEST else f"{limit.planner[: _LONGEST - 1]}…"
+    parts = [filled('<text class="label" x="{}" y="{}">{}<title>{}</title></text>', _LEFT - 8, y + 4, short, limit.planner)]
+    low, high = (_place(end, 0.0)[0] for end in limit.fits.interval)
+    parts.append(filled('<path class="range" style="stroke: {}" d="M{} {}H{}"/>', colour, low, y, high))
+    for end, x, to in ((0.0, low, -6), (1.0, high, 6)):
+        if end in limit.fits.interval:
+            parts.append(filled('<path style="fill: {}" d="M{} {}l{} 5l{} 5Z"/>', colour, x, y - 5, to, -to))
     if not limit.bound:
-        x = _place(limit.fits.half, 0.5)[0]
+        x = _place(limit.fits.half, 0.0)[0]
         parts.append(filled('<circle class="half" style="fill: {}" cx="{}" cy="{}" r="4"/>', colour, x, y))
+    return joined(parts)
+
+
+def _shares(limit: Limit, colour: str) -> Markup:
+    """The shares of successes of groups of episodes."""
+    parts = []
     for fraction, share, count in limit.points:
         x, y = _place(fraction, share)
         words = f"{limit.planner}: {share:.0%} of {count} episodes"

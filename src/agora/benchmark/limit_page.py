@@ -56,7 +56,9 @@ def _axis(limits: Limits, colours: dict[str, str], replayed: Collection[str]) ->
             {
                 "outcome": OUTCOMES[outcome],
                 "chart": limit_chart(limits, outcome, colours),
-                "lines": [_line(limits, one, colours, replayed) for one in [*ranked_limits(limits, outcome), *_bounds(limits, outcome)]],
+                "lines": [
+                    _line(limits, one, colours, replayed) for one in [*ranked_limits(limits, outcome), *_bounds(limits, outcome)]
+                ],
             }
             for outcome in limits.outcomes
         ],

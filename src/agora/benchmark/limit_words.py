@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 
-from agora.benchmark.limits import OUTCOMES, Limit, Limits
+from agora.benchmark.limits import Limit, Limits
 
 __all__ = ["sentence", "told"]
 
@@ -42,9 +43,9 @@ def sentence(limits: Limits, limit: Limit) -> str:
     half = "more than half of its episodes" if limit.bound == "below" else half
     low, high = limit.fits.interval
     if limit.bound == "above":
-        where = f"up to the hard end of the axis, {limits.value(1.0):.3g}{unit} (limit beyond {_at(limits, low)})"
+        where = f"up to the hard end of the axis, {_number(limits, 1.0)}{unit} (limit beyond {_at(limits, low)})"
     elif limit.bound == "below":
-        where = f"from the easy end of the axis on, {limits.value(0.0):.3g}{unit} (limit before {_at(limits, high)})"
+        where = f"from the easy end of the axis on, {_number(limits, 0.0)}{unit} (limit before {_at(limits, high)})"
     else:
         where = f"from {told(limits, limit)}{unit} on"
     ceiling = next((one for one in limits.of(limit.outcome) if one.planner == limits.ceiling), None)
@@ -88,8 +89,12 @@ def best(found: Sequence[Limits], outcome: str = "success") -> list[str]:
     for limits in found:
         first, level = leaders(limits, outcome)
         if first:
-            beside = f"; not told apart from it: {_listed(level)}" if level else ""
-            said.append(f"{limits.axis.axis.capitalize()}: {_listed(first)} {OUTCOMES[outcome]} farthest{beside}.")
+            beside = f"; {_listed(level)} cannot be told apart from {'it' if len(first) == 1 else 'them'}" if level else ""
+            rest = [one.planner for one in ranked_limits(limits, outcome) if one.planner not in (*first, *level)]
+            beside += f"; better than {_listed(rest)} by more than chance" if rest else ""
+            said.append(
+                f"{limits.axis.axis.capitalize()}: {_listed(first)} {'goes' if len(first) == 1 else 'go'} farthest{beside}."
+            )
     return said
 
 
@@ -99,6 +104,12 @@ def _listed(names: Sequence[str]) -> str:
 
 def _at(limits: Limits, fraction: float) -> str:
     """The value of an axis at a fraction, with a sign if the limit lies beyond its end."""
-    value, rising = limits.value(fraction), limits.axis.hard > limits.axis.easy
+    rising = limits.axis.hard > limits.axis.easy
     sign = "" if 0.0 < fraction < 1.0 else ">" if (fraction >= 1.0) == rising else "<"
-    return f"{f'{sign} ' if sign else ''}{value:.3g}"
+    return f"{f'{sign} ' if sign else ''}{_number(limits, fraction)}"
+
+
+def _number(limits: Limits, fraction: float) -> str:
+    """The value of an axis at a fraction, to about a hundredth of the axis."""
+    span = abs(limits.axis.hard - limits.axis.easy)
+    return f"{limits.value(fraction):.{max(0, 2 - math.floor(math.log10(span) + 0.5))}f}"

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from agora.benchmark.curve_fit import POINTS, Fits, fit
+from agora.benchmark.curve_fit import Fits, fit
 from agora.benchmark.statistics import Row
-from agora.core.state import Array, Doubles, Ints
+from agora.core.state import Doubles, Ints
 from agora.seeds import Stream
 from agora.tasks.modules.axis import Axis, axis_of
 from agora.tasks.suite import Suite
@@ -128,11 +128,7 @@ def limits_of(
     for stage in suite.stages:
         if (axis := axis_of(stage)) is not None:
             found.setdefault(axis.axis, []).append((stage.name, axis))
-    return [
-        made
-        for stages in found.values()
-        if (made := _limits(suite, dict(stages), rows, planners, ceiling, floor)) is not None
-    ]
+    return [made for stages in found.values() if (made := _limits(suite, dict(stages), rows, planners, ceiling, floor)) is not None]
 
 
 @dataclass(frozen=True)
@@ -173,7 +169,13 @@ def _limits(
             won = np.array(wins[planner], float)
             limits.append(
                 Limit(
-                    planner, outcome, made, _points(found.x, won), relative, interval, _beyond(made, found.x, won, found.rows[planner])
+                    planner,
+                    outcome,
+                    made,
+                    _points(found.x, won),
+                    relative,
+                    interval,
+                    _beyond(made, found.x, won, found.rows[planner]),
                 )
             )
         pairs += _pairs({planner: made for planner, made in fits.items() if planner not in (ceiling, floor)}, outcome)
@@ -193,9 +195,7 @@ def _episodes(suite: Suite, stages: Mapping[str, Axis], rows: Sequence[Row], pla
     x = [stages[stage].fraction(f"{suite.name}/{stage}", suite.seed_of(stage), episode) for stage, episode in shared]
     worlds = {name: len(suite.stage(name).world.part.names()) for name in stages}
     places = [(stage, episode % worlds[stage] if worlds[stage] > 1 else episode) for stage, episode in shared]
-    return _Episodes(
-        np.array(x), resamples(places), {planner: [mine[one] for one in shared] for planner, mine in present.items()}
-    )
+    return _Episodes(np.array(x), resamples(places), {planner: [mine[one] for one in shared] for planner, mine in present.items()})
 
 
 def resamples(places: Sequence[tuple[str, int]]) -> Ints:
@@ -208,7 +208,7 @@ def resamples(places: Sequence[tuple[str, int]]) -> Ints:
     stages = np.array([stage for stage, _ in places])
     for stage in dict.fromkeys(stage for stage, _ in places):
         mine = np.flatnonzero(stages == stage)
-        numbers, inverse = np.unique([places[k][1] for k in mine], return_inverse=True)
+        numbers, inverse = np.unique(np.array([place for _, place in places])[mine], return_inverse=True)
         drawn = Stream(stage, len(numbers), "limits").uniform(0.0, len(numbers), (RESAMPLES, len(numbers))).astype(np.int32)
         often = np.stack([np.bincount(row, minlength=len(numbers)) for row in drawn])
         counts[:, mine] = often[:, inverse]

@@ -52,19 +52,26 @@ class Timed:
 
     Attributes:
         track: (T, 2) where to be, m; one row a control period.
+        delay: time from a command to its effect, s. The robot steers from the pose that it will have by then.
     """
 
     declares: ClassVar[Declaration] = Declaration()
 
     track: Doubles
+    delay: float = 0.0
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
         """Steer to where the track will be in a moment."""
+        late = round(self.delay / observation.dt)
         step = memory.get("step", np.zeros(len(observation.pose), np.int64))
-        ahead = self.track[np.minimum(step + round(_AHEAD / observation.dt), len(self.track) - 1)]
-        dx, dy = (ahead - observation.pose[:, :2]).T
+        sent = memory.get("sent", np.zeros((len(observation.pose), late, 3), np.float32))
+        pose = observation.pose
+        for twist in sent.swapaxes(0, 1):
+            pose = _moved(pose, twist, observation.dt)
+        ahead = self.track[np.minimum(step + late + round(_AHEAD / observation.dt), len(self.track) - 1)]
+        dx, dy = (ahead - pose[:, :2]).T
         away = np.hypot(dx, dy)
-        error = np.arctan2(dy, dx) - observation.pose[:, 2]
+        error = np.arctan2(dy, dx) - pose[:, 2]
         back = (np.cos(error) < -0.2) & (observation.limits.min_vx < 0)
         error = np.where(back, error + math.pi, error)
         error = np.where(away < _STILL, 0.0, np.arctan2(np.sin(error), np.cos(error)))
@@ -72,7 +79,17 @@ class Timed:
         twists = np.zeros((len(away), 3), np.float32)
         twists[:, 0] = np.clip(np.where(back, -speed, speed), observation.limits.min_vx, observation.limits.max_vx)
         twists[:, 2] = np.clip(3.0 * error, -observation.limits.max_omega, observation.limits.max_omega)
-        return Answer(twists, {"step": step + 1})
+        kept = np.concatenate([sent, twists[:, None]], axis=1)[:, 1:]
+        return Answer(twists, {"step": step + 1, "sent": kept} if late else {"step": step + 1})
+
+
+def _moved(pose: Array, twist: Array, dt: float) -> Array:
+    """Poses (N, 3) after a time under twists (N, 3) without sideways motion."""
+    turned = pose[:, 2] + 0.5 * dt * twist[:, 2]
+    forward = dt * twist[:, 0]
+    return np.stack(
+        [pose[:, 0] + forward * np.cos(turned), pose[:, 1] + forward * np.sin(turned), pose[:, 2] + dt * twist[:, 2]], 1
+    )
 
 
 class Solution(NamedTuple):
@@ -115,7 +132,9 @@ def solve(card: Card, suite: Suite, episode: int) -> Solution:
 
 def drive(start: Start, track: Doubles, conditions: Conditions, watch: Watch = UNWATCHED) -> Recording:
     """Run one episode along a track."""
-    episodes = Episodes([start], Timed(track), conditions, before=watch.before, after=watch.after)
+    episodes = Episodes(
+        [start], Timed(track, start.robots[0].model.command_delay), conditions, before=watch.before, after=watch.after
+    )
     _, recordings = next(iter(episodes))
     return recordings[0]
 

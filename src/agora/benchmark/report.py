@@ -12,6 +12,7 @@ from agora.benchmark.answers import answers, asked_of
 from agora.benchmark.facts import facts, words_of
 from agora.benchmark.failures import listed, titles
 from agora.benchmark.headline import ARENA, comparisons, headline
+from agora.benchmark.informed import INFORMED
 from agora.benchmark.limit_page import limit_section
 from agora.benchmark.pictures import pictured, stage_pictures
 from agora.benchmark.published import compared, words
@@ -106,6 +107,7 @@ def render(
         "answers": said,
         "limits": limit_section(run.get("limits") or (), recordings.keys()),
         "control": control,
+        "informed": INFORMED,
         "blind": _among(planners, run.get("blind")),
         "ranking": ranks,
         "published": [] if run.get("part") else _published(words_of(run.get("suite", "")), rows),

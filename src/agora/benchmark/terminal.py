@@ -88,7 +88,11 @@ def print_limits(found: Sequence[Limits]) -> None:
             ranked = ranked_limits(limits, outcome)
             for limit in [*ranked, *(one for one in limits.of(outcome) if one not in ranked)]:
                 unit = f" {limits.axis.unit}" if limits.axis.unit else ""
-                known = (f"{told(limits, limit)}{unit}", scored(limit) if limit in ranked else "", ", ".join(better_than(limits, limit)))
+                known = (
+                    f"{told(limits, limit)}{unit}",
+                    scored(limit) if limit in ranked else "",
+                    ", ".join(better_than(limits, limit)),
+                )
                 table.add_row(escape(limit.planner), *map(escape, known))
             console.print(table)
 

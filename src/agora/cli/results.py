@@ -52,9 +52,10 @@ def finish(folder: Path, video: str, again: Callable[[Mapping[str, Any]], str] =
 
     found, record = account(folder), RunFolder.read(folder).record
     if found.rows:
-        videos, page = _videos(folder, found.rows, record.blind or (), video), report(folder, found)
+        measured = limits(RunFolder.read(folder), found.rows)
+        videos, page = _videos(folder, found.rows, record.blind or (), video), report(folder, found, measured)
         print_rows(found.rows, record.labels, again, first_answers(found.rows, record.labels, record.control or ()))
-        print_limits(limits(RunFolder.read(folder), found.rows))
+        print_limits(measured)
         if record.part:
             typer.echo(record.part)
         for path in videos:

@@ -143,7 +143,7 @@ def _with(whole: Any, key: str, value: float, before: str = "") -> Any:
     name, _, rest = key.partition(".")
     if isinstance(whole, Named):
         return Named(whole.name, _with(whole.part, key, value, before))
-    members = dict(enumerate(whole)) if isinstance(whole, tuple) else _fields(whole)
+    members: dict[Any, Any] = dict(enumerate(whole)) if isinstance(whole, tuple) else _fields(whole)
     known = {str(member): member for member in members}
     if name not in known:
         raise InputError(f"modules: axis: sets: no key {before + key!r}; {nearest(name, known)}")
