@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from tests.engines import engine as engine_at
 
+from agora.benchmark.oracle import Timed
 from agora.benchmark.tracks import read_recordings, write_recordings
 from agora.core.recording import Outcome
 from agora.engine.channels.scan import Scanner
@@ -21,7 +22,6 @@ from agora.pedestrians.anticipation import Anticipation
 from agora.pedestrians.waypoint import Waypoint
 from agora.sensors.lidar import Lidar
 from agora.tasks.cards.shapes import box
-from agora.testing.oracle import Timed
 from agora.viewer.replay import encode
 from agora.viewer.scene import Scene
 from agora.viewer.video import Painter

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from agora.benchmark.arrivals import CLEAN, most_often
 from agora.benchmark.copies import distinct
+from agora.benchmark.informed import INFORMED
 from agora.benchmark.ranking import Pair, Ranked, ranking
 from agora.benchmark.statistics import Row
 from agora.benchmark.tables import REACHED, by_planner, same_episodes
@@ -77,6 +78,10 @@ def _of_control(marked: Sequence[Row], control: str, asked: Sequence[str]) -> li
     ]
     sure += [f"The difference from {_list(untold)} may be chance."] if untold else []
     reached = f"it reached the goal in {_percent(share[control])} of {count} episodes"
+    if control.partition("@")[0] == INFORMED:
+        return [
+            Answer("What is possible here?", f"{control} knows the future and was added as a measure: {reached}.", " ".join(sure))
+        ]
     words = f"{control}, which sees nobody, was added as a measure: {reached}."
     said = Answer("Does seeing people help here?", words, " ".join(sure))
     if len(asked) > 1:

@@ -14,6 +14,7 @@ from agora.benchmark.conductor import conduct
 from agora.benchmark.entrant import name_of
 from agora.benchmark.events import GivenUp, Kept, RunEvent
 from agora.benchmark.facts import blind, unaware
+from agora.benchmark.informed import Informed
 from agora.benchmark.inputs import ReadsFiles, inputs, unread
 from agora.benchmark.job import Job, RunPlan, key_of
 from agora.benchmark.open_run import OpenRun, opened
@@ -32,12 +33,14 @@ from agora.planners.lift import declaration_of
 from agora.registry import Named
 from agora.robots.model import load_robot
 from agora.tasks.copies import digest_of, draws_on
+from agora.tasks.modules.axis import axis_of
 from agora.tasks.suite import Suite
 
 __all__ = ["bench", "run_all"]
 
 _LOG = logging.getLogger(__name__)
 _FIRST = 5  # episodes of which one must fit
+_ALIKE = 8  # most episodes of a job on an axis
 
 
 def bench(request: Request, token: StopToken | None = None) -> Iterator[RunEvent]:
@@ -132,11 +135,16 @@ def describe(request: Request) -> RunRecord:
         planned={stage.name: stage.count for stage in suite.stages},
         trajectories=options.trajectories,
         whole=dict(request.whole) or None,
-        blind=tuple(blind(planners)) or None,
-        unaware=tuple(unaware(planners)) or None,
+        blind=tuple(blind(_seeing(planners))) or None,
+        unaware=tuple(unaware(_seeing(planners))) or None,
         after_draw=(after_draw(suite.edition, planners) or None) if suite.edition is not None else None,
         control=tuple(label for label in planners if name_of(label, request.levels.get(label)) in request.controls) or None,
     )
+
+
+def _seeing(planners: Mapping[str, Named]) -> dict[str, Named]:
+    """Planners without the informed robot, which reads nothing and knows everything."""
+    return {label: planner for label, planner in planners.items() if not isinstance(planner.part, Informed)}
 
 
 def check(suite: Suite) -> None:
@@ -208,12 +216,18 @@ def check_sensors(request: Request) -> None:
 
 
 def jobs_for(suite: Suite, planners: Mapping[str, Named], finished: set[str], options: Options) -> list[Job]:
-    """The episodes that have no row yet, in jobs: of one stage and planner each, evenly over the workers."""
+    """The episodes that have no row yet, in jobs: of one stage and planner each, evenly over the workers.
+
+    On an axis, a job has few episodes of similar difficulty. Episodes side by side take as long as the one with the most people.
+    """
     jobs = []
     for label in planners:
         for stage in suite.stages:
             left = [k for k in range(stage.count) if key_of(suite, stage.name, k, label, 0) not in finished]
             share = -(-len(left) // options.runs.workers)
             size = max(1, min(options.batch, share))
+            if (axis := axis_of(stage)) is not None:
+                entry, seed = f"{suite.name}/{stage.name}", suite.seed_of(stage.name)
+                left, size = sorted(left, key=lambda k: axis.fraction(entry, seed, k)), min(size, _ALIKE)
             jobs += [Job(stage.name, label, tuple(left[i : i + size])) for i in range(0, len(left), size)]
     return jobs

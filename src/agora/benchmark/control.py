@@ -1,4 +1,4 @@
-"""The blind control: beside planners that mind people stands one that does not see them."""
+"""References beside the planners of a run: the blind control, which sees nobody, and on axes the informed robot too."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from agora.benchmark.entry import Knows
+from agora.benchmark.informed import INFORMED, Informed, informed
 from agora.benchmark.run_folder import RunFolder
 from agora.perception.perception import LEVELS
 from agora.planners.presets import named_planner
 from agora.registry import Named
+from agora.tasks.modules.axis import axis_of
 from agora.tasks.suite import Suite
 
 CONTROL = "pure_pursuit"
@@ -19,8 +21,8 @@ CONTROL = "pure_pursuit"
 def with_control(suite: Suite, planners: Mapping[str, Named], folder: Path, resume: bool) -> dict[str, Named]:
     """Return planners by label, and the control where it tells something.
 
-    That is where somebody is there to be seen, and none of the planners is blind itself. A run that is resumed has it where it
-    was begun with it.
+    It tells something on every axis, whose floor it is, and if there are people to see and none of the planners is blind. A resumed
+    run has it if it was begun with it.
 
     Args:
         suite: suite of the run.
@@ -32,13 +34,45 @@ def with_control(suite: Suite, planners: Mapping[str, Named], folder: Path, resu
     if resume and RunFolder.is_at(folder):
         wanted = RunFolder.read(folder).record.has(CONTROL, control[CONTROL])
     else:
-        wanted = not any(map(_is_blind, planners.values())) and any(
-            suite.start(stage.name, 0).crowd_size for stage in suite.stages if stage.count
+        wanted = _has_axis(suite) or (
+            not any(map(_is_blind, planners.values()))
+            and any(suite.start(stage.name, 0).crowd_size for stage in suite.stages if stage.count)
         )
     return dict(planners) | (control if wanted and CONTROL not in planners else {})
 
 
+def entrant(text: str, interplanner: str = "") -> tuple[str, Named]:
+    """Return label and planner of a text, as `agora.planners.presets.named_planner`, or the informed robot.
+
+    Raises:
+        UnknownNameError, InputError: as `named_planner`.
+    """
+    return (INFORMED, informed()) if text == INFORMED else named_planner(text, interplanner)
+
+
+def with_ceiling(suite: Suite, planners: Mapping[str, Named], folder: Path, resume: bool) -> dict[str, Named]:
+    """Return planners by label, and the informed robot if stages of the suite have an axis.
+
+    A resumed run has it if it was begun with it.
+
+    Args:
+        suite: suite of the run.
+        planners: planners by label.
+        folder: folder of the results.
+        resume: whether the run may be there already.
+    """
+    begun = resume and RunFolder.is_at(folder)
+    wanted = RunFolder.read(folder).record.has(INFORMED, informed()) if begun else _has_axis(suite)
+    return dict(planners) | ({INFORMED: informed()} if wanted and INFORMED not in planners else {})
+
+
+def _has_axis(suite: Suite) -> bool:
+    return any(axis_of(stage) is not None for stage in suite.stages)
+
+
 def _is_blind(planner: Named) -> bool:
     """Return whether a planner reads nothing that shows people: no pedestrians, no sensor, no costmap."""
+    if isinstance(planner.part, Informed):
+        return False
     knows = Knows.of(planner, LEVELS)
     return knows.pedestrians == "none" and set(knows.channels) <= {"path"}

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from agora.benchmark.adding import adding
 from agora.benchmark.contest import read_benchmark
-from agora.benchmark.control import with_control
+from agora.benchmark.control import entrant, with_ceiling, with_control
 from agora.benchmark.request import Options, Request, check_levels
 from agora.benchmark.store import Keep
 from agora.config import parse_component
@@ -16,7 +16,7 @@ from agora.engine.observers import recordable
 from agora.errors import InputError
 from agora.interfaces import Executor
 from agora.perception.perception import Level
-from agora.planners.presets import in_order, named_planner, names_interplanner, runnable, swept
+from agora.planners.presets import in_order, names_interplanner, runnable, swept
 from agora.registry import Named
 from agora.tasks.suite import Suite, with_seed
 
@@ -129,10 +129,11 @@ class RequestForm:
             raise InputError("interplanner: has no effect with planners that all name one; leave it out")
         texts = tuple(one for text in texts for one in swept(text))
         _check_that_all_differ(texts)
-        planners = dict(named_planner(text, self.interplanner) for text in texts)
+        planners = dict(entrant(text, self.interplanner) for text in texts)
         controls: tuple[str, ...] = ()
         if planners and self.control and not self.record and not self.add:  # sensors are recorded of runs that are learned from
             asked, planners = planners, with_control(suite, planners, self.folder(suite), self.resume)
+            planners = with_ceiling(suite, planners, self.folder(suite), self.resume)
             controls = tuple(name for name in planners if name not in asked)
         recordable(self.record)
         planners = planners or contestants

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from agora.benchmark import store
 from agora.benchmark.copies import PLACE, START
+from agora.benchmark.informed import Foreseen, Informed
 from agora.benchmark.inputs import inputs
 from agora.benchmark.packages import packages
 from agora.benchmark.rows import EndedEpisode, ShardRows
@@ -222,18 +223,7 @@ def _play(
 ) -> Iterator[_Ended | _GivenUp | Finished]:
     """Run the episodes of a job side by side; where something raises, one by one, to learn in which."""
     try:
-        episodes = Episodes(
-            [starts[k] for k in job.episodes],
-            planner,
-            conditions,
-            worlds=plan.worlds,
-            threads=plan.threads,
-            slots=plan.slots,
-            record=plan.record,
-            before=watch.before,
-            after=watch.after,
-            unmade=job.unmade,
-        )
+        episodes = _episodes(plan, job, planner, conditions, starts, watch)
         rows = plan.shard(watch)
         ended = episodes if not plan.suite.stage(job.stage).counterfactual else compared(episodes, conditions, watch)
         for index, recordings in ended:
@@ -257,7 +247,30 @@ def _play(
             yield _Ended(number + event.count) if isinstance(event, _Ended) else event
 
 
-def compared(episodes: Episodes, conditions: Conditions, watch: Watch = _UNWATCHED) -> Iterator[tuple[int, list[Recording]]]:
+def _episodes(
+    plan: RunPlan, job: Job, planner: Any, conditions: Conditions, starts: Mapping[int, Start], watch: Watch
+) -> Episodes | Foreseen:
+    """The episodes of a job, yet to be run."""
+    chosen = [starts[k] for k in job.episodes]
+    if isinstance(planner, Informed):
+        return planner.episodes(chosen, conditions, watch)
+    return Episodes(
+        chosen,
+        planner,
+        conditions,
+        worlds=plan.worlds,
+        threads=plan.threads,
+        slots=plan.slots,
+        record=plan.record,
+        before=watch.before,
+        after=watch.after,
+        unmade=job.unmade,
+    )
+
+
+def compared(
+    episodes: Episodes | Foreseen, conditions: Conditions, watch: Watch = _UNWATCHED
+) -> Iterator[tuple[int, list[Recording]]]:
     """Episodes that ended, with where their pedestrians would have been without robots."""
     ended = list(episodes)
     starts = [episodes.starts[index] for index, _ in ended]

@@ -15,9 +15,13 @@ from agora.benchmark import store, tracks
 from agora.benchmark.account import Account, account
 from agora.benchmark.answers import Answer, answers
 from agora.benchmark.arrivals import CLEAN
+from agora.benchmark.control import CONTROL
 from agora.benchmark.copies import distinct
 from agora.benchmark.facts import setting
 from agora.benchmark.failures import MOST_FAILURES, choose, within
+from agora.benchmark.informed import INFORMED
+from agora.benchmark.limit_page import beyond
+from agora.benchmark.limits import Limits, limits_of
 from agora.benchmark.pictures import pictured
 from agora.benchmark.record import RunRecord
 from agora.benchmark.report import render
@@ -107,12 +111,13 @@ def _kept_map(folder: Path, maps: dict[str, str], key: str) -> Map | None:
     return None if name is None else read_exact(folder / "maps" / name)
 
 
-def report(folder: Path, found: Account | None = None) -> Path:
+def report(folder: Path, found: Account | None = None, measured: Sequence[Limits] | None = None) -> Path:
     """Write ``report.html`` of a run and return its path.
 
     Args:
         folder: folder of the run.
         found: account of the run; made here where None.
+        measured: limits of the planners; measured here where None.
 
     Raises:
         ResultsError: the folder holds no run, or the page cannot be written.
@@ -139,6 +144,7 @@ def report(folder: Path, found: Account | None = None) -> Path:
         "unaware": [*map(record.shown, record.unaware or ())],
         "controls": [*map(record.shown, record.control or ())],
         "folder": shlex.quote(str(folder)),
+        "limits": limits(run, rows) if measured is None else measured,
         **setting(record),
     }
     return write_page(folder / "report.html", shown, rows, calls(run, rows), lambda keys: recordings(folder, keys))
@@ -147,6 +153,23 @@ def report(folder: Path, found: Account | None = None) -> Path:
 def shown_rows(rows: Iterable[Row], record: RunRecord) -> list[Row]:
     """Return rows whose planners have their labels for tables (`agora.benchmark.record.RunRecord.shown`); keys stay."""
     return [{**row, "planner": record.shown(row["planner"])} for row in rows]
+
+
+def limits(run: RunFolder, rows: Sequence[Row]) -> list[Limits]:
+    """Return the limits of the planners of a run on each axis of its suite; nothing if the suite cannot be built here.
+
+    Args:
+        run: folder of the run.
+        rows: rows with labels for tables (`shown_rows`).
+    """
+    record = run.record
+    named = {record.shown(label): str(values.get("name")) for label, values in record.parameters.items()}
+    ends = (next((label for label, name in named.items() if name == end), None) for end in (INFORMED, CONTROL))
+    try:
+        return limits_of(run.suite(), rows, [*map(record.shown, record.labels)], *ends)
+    except InputError as error:
+        _LOG.warning("%s: limits are not shown: %s", run.path, error)
+        return []
 
 
 def calls(run: RunFolder, rows: Iterable[Row]) -> dict[str, Array]:
@@ -179,7 +202,8 @@ def write_page(
         ResultsError: the page cannot be written. UnknownNameError: no such baseline.
     """
     metrics = _metrics()
-    chosen, drawn = choose(rows, MOST_FAILURES), pictured(rows, shown["planners"])
+    chosen = list(dict.fromkeys([*beyond(shown.get("limits") or ()), *choose(rows, MOST_FAILURES)]))
+    drawn = pictured(rows, shown["planners"])
     kept = kept_of([*chosen, *drawn])
     replayed, pictures = ({key: kept[key] for key in keys if key in kept} for keys in (chosen, drawn))
     reasons = {key: why(recording).words for key, recording in replayed.items()}

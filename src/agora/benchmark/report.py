@@ -14,6 +14,8 @@ from agora.benchmark.copies import copied, distinct
 from agora.benchmark.facts import facts, words_of
 from agora.benchmark.failures import listed, titles
 from agora.benchmark.headline import ARENA, comparisons, headline
+from agora.benchmark.informed import INFORMED
+from agora.benchmark.limit_page import limit_section
 from agora.benchmark.pictures import pictured, stage_pictures
 from agora.benchmark.published import compared, words
 from agora.benchmark.ranking import ranking
@@ -78,7 +80,7 @@ def render(
             ``places`` the folder and the own key of each row where they are of several runs. Where it is ``incomplete``, no
             planner is named best. ``names`` are those of planners by label, where a planner has another label at each level of
             perception. ``parameters`` are the planners by label as plain data, for the curves of sweeps. Of a ``part`` of a suite
-            no published numbers stand beside.
+            no published numbers stand beside. ``limits`` are those of its axes (`agora.benchmark.limits.limits_of`).
         rows: a row for each episode and robot, with ``key``, ``stage``, ``planner``, ``robot``, ``outcome``, ``seed`` and metrics.
         metrics: metrics to show, as far as rows have them.
         recordings: episodes to replay, by key.
@@ -109,7 +111,9 @@ def render(
         "title": f"{title}: results",
         "lead": _lead(rows, planners, not whole, bool(said or ranks)),
         "answers": said,
+        "limits": limit_section(run.get("limits") or (), recordings.keys()),
         "control": control,
+        "informed": INFORMED,
         "blind": _among(planners, run.get("blind")),
         "rankings": ranks,
         "counterfactual": any(row.get("pedestrian_delay_max") is not None for row in rows),

@@ -11,6 +11,8 @@ from rich.table import Column, Table
 from agora.benchmark.answers import Answer
 from agora.benchmark.arrivals import clean_share, most_often
 from agora.benchmark.copies import copied, distinct
+from agora.benchmark.limit_words import better_than, ranked_limits, scored, told
+from agora.benchmark.limits import OUTCOMES, Limits
 from agora.benchmark.statistics import Row, wilson
 from agora.benchmark.tables import by_planner
 
@@ -88,6 +90,25 @@ def _clean(rows: Sequence[Row]) -> tuple[str, str, str]:
     if share.value is None or share.low is None or share.high is None:
         return "-", "", "not measured"
     return f"{share.value:.2f}", f"{share.low:.2f} - {share.high:.2f}", most_often(rows) or "-"
+
+
+def print_limits(found: Sequence[Limits]) -> None:
+    """Print a table of the limits on each axis: a line for each planner from the best to the worst, then the references."""
+    console = Console(width=_WIDE)
+    for limits in found:
+        for outcome in limits.outcomes:
+            head = f"{limits.axis.axis}: half {OUTCOMES[outcome]} up to"
+            table = Table(Column("planner", overflow="fold", max_width=_LABEL), head, "score", "better than")
+            ranked = ranked_limits(limits, outcome)
+            for limit in [*ranked, *(one for one in limits.of(outcome) if one not in ranked)]:
+                unit = f" {limits.axis.unit}" if limits.axis.unit else ""
+                known = (
+                    f"{told(limits, limit)}{unit}",
+                    scored(limit) if limit in ranked else "",
+                    ", ".join(better_than(limits, limit)),
+                )
+                table.add_row(escape(limit.planner), *map(escape, known))
+            console.print(table)
 
 
 def _touched(row: Row) -> bool:

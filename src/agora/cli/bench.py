@@ -17,6 +17,9 @@ from agora.cli.results import finish, follow, wanted_videos
 if TYPE_CHECKING:
     from agora.benchmark.form import RequestForm
 
+_QUICK = 12
+"""Episodes of a stage that ``--quick`` runs."""
+
 PlannerNames = Annotated[
     list[str] | None,
     typer.Option(
@@ -35,6 +38,9 @@ def bench(
     interplanner: InterPlannerName = "",
     stage: Annotated[list[str] | None, typer.Option(help="A stage to run; repeat it. All by default.")] = None,
     episodes: Annotated[int | None, typer.Option(help="Most episodes of a stage, the first ones; all by default.", min=1)] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help=f"A first look: --episodes {_QUICK}. On an axis, these cover it evenly.")
+    ] = False,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Folder of the results; results/SUITE by default.")] = None,
     workers: Annotated[
         int,
@@ -74,6 +80,9 @@ def bench(
 ) -> None:
     """Run a suite under one or more planners and write a report; ends with exit code 1 where a planner or the simulator failed.
 
+    The suite limits makes episodes harder along axes and measures the difficulty at which each planner succeeds half the time.
+    The informed robot, which knows the future, and pure_pursuit, which sees nobody, run beside the planners. The name informed adds
+    the informed robot to any suite.
     A folder with Arena's config.yaml, suites and contests is run under the planners of its contest where none are named.
     The planner ros is whatever drives the robots of a running ROS graph; socnavbench:address=PATH is a joystick of SocNavBench that
     connects to PATH_recv (agora serve).
@@ -81,6 +90,9 @@ def bench(
     from agora.cli.outside import run_outside
 
     films = wanted_videos(video)
+    if quick:
+        refuse(f"with --quick, which is --episodes {_QUICK}", "episodes")
+        episodes = _QUICK
     if executor:
         refuse("with --executor, which takes its own: --executor processes:workers=4", "workers")
     if trajectories == "none":

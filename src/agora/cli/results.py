@@ -45,17 +45,19 @@ def finish(folder: Path, video: str, again: Callable[[Mapping[str, Any]], str] =
         again: returns the command that runs the episode of a row again; empty where there is none.
     """
     from agora.benchmark.account import account
-    from agora.benchmark.kept import first_answers, report, shown_rows
+    from agora.benchmark.kept import first_answers, limits, report, shown_rows
     from agora.benchmark.run_folder import RunFolder
-    from agora.benchmark.terminal import print_rows
+    from agora.benchmark.terminal import print_limits, print_rows
     from agora.core.recording import FAILURES
 
     found, record = account(folder), RunFolder.read(folder).record
     if found.rows:
         rows = shown_rows(found.rows, record)
+        measured = limits(RunFolder.read(folder), rows)
         labels, blind = ([*map(record.shown, some or ())] for some in (record.labels, record.blind))
-        videos, page = _videos(folder, rows, blind, video), report(folder, found)
+        videos, page = _videos(folder, rows, blind, video), report(folder, found, measured)
         print_rows(rows, labels, again, first_answers(rows, labels, [*map(record.shown, record.control or ())]))
+        print_limits(measured)
         if record.part:
             typer.echo(record.part)
         for path in videos:

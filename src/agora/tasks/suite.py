@@ -146,7 +146,7 @@ def resolve(plan: ResetPlan) -> tuple[Start, Stage]:
         InputError: as `put_together`.
     """
     try:
-        plan, task, models = prepare(plan)
+        plan, task, _ = prepare(plan)
         task.robots = plan.stage.robots.part.place(task)
         plan.stage.obstacles.part.place(task)
         _check_behaviours(plan.stage, task.pedestrians)
@@ -156,7 +156,7 @@ def resolve(plan: ResetPlan) -> tuple[Start, Stage]:
             module.part.after_reset(task)
         if plan.stage.crowd.routes:
             check_ways(task)
-        return _start(plan, task, robot_starts(task, models)), plan.stage
+        return _start(plan, task, robot_starts(task, list(task.models))), plan.stage
     except PlacementError as error:
         raise PlacementError(f"{plan.entry}: {error}") from error
     except InputError as error:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from agora.benchmark.oracle import CLOSE, Solution, drive, solve
 from agora.episode import Conditions
 from agora.errors import InputError
 from agora.interfaces import ROBOT, Card
@@ -17,7 +18,6 @@ from agora.tasks.faults import faults, task_of
 from agora.tasks.suite import Suite
 from agora.testing.errors import ContractError
 from agora.testing.guard import identical, pure
-from agora.testing.oracle import CLOSE, Solution, drive, solve
 from agora.world.start import PedestrianStarts
 
 _DRAWS = 20

@@ -12,12 +12,12 @@ from tests import starts
 from tests.recordings import among
 from tests.recordings import drive as recorded
 
+from agora.benchmark import oracle
 from agora.core.recording import Outcome
 from agora.episode import Conditions
 from agora.maps.grid import Map
 from agora.tasks.cards.card import load_card
 from agora.tasks.suite import Suite
-from agora.testing import oracle
 
 
 def twin(free, people, reach, start, goal, delay):

@@ -19,8 +19,8 @@ import numpy as np
 from agora.core.jit import kernel
 from agora.core.recording import Outcome, Recording
 from agora.core.state import Array, Doubles, Floats
-from agora.episode import Conditions, Episodes
-from agora.interfaces import Answer, Card, Declaration, Memory, Observation, Oracle, PathRequest
+from agora.episode import PLANNER, Conditions, Episodes
+from agora.interfaces import Answer, Card, Declaration, Memory, Observation, Oracle, PathRequest, Watch
 from agora.maps.grid import Map
 from agora.planners.global_.astar import AStar
 from agora.tasks.suite import Suite
@@ -40,6 +40,8 @@ _MARGINS, _BACK = (0.3, 0.2, 0.1, 0.05), (3.0, 5.0, 8.0, 2.0, 12.0, 1.5)
 """Of `foresee`, drive after drive: the margin to people, m, and how long before its end a failed drive is taken up again, s."""
 
 _WIDE, _PENALTY, _LENGTH_COST = np.float32(0.45), np.float32(0.6), np.float32(0.2)
+UNWATCHED = Watch()
+
 _ZERO, _ONE, _NEVER = np.float32(0.0), np.float32(1.0), np.float32(1e9)
 _AHEAD, _STILL = 0.35, 0.06  # s and m
 
@@ -50,19 +52,26 @@ class Timed:
 
     Attributes:
         track: (T, 2) where to be, m; one row a control period.
+        delay: time from a command to its effect, s. The robot steers from the pose that it will have by then.
     """
 
     declares: ClassVar[Declaration] = Declaration()
 
     track: Doubles
+    delay: float = 0.0
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
         """Steer to where the track will be in a moment."""
+        late = round(self.delay / observation.dt)
         step = memory.get("step", np.zeros(len(observation.pose), np.int64))
-        ahead = self.track[np.minimum(step + round(_AHEAD / observation.dt), len(self.track) - 1)]
-        dx, dy = (ahead - observation.pose[:, :2]).T
+        sent = memory.get("sent", np.zeros((len(observation.pose), late, 3), np.float32))
+        pose = observation.pose
+        for twist in sent.swapaxes(0, 1):
+            pose = _moved(pose, twist, observation.dt)
+        ahead = self.track[np.minimum(step + late + round(_AHEAD / observation.dt), len(self.track) - 1)]
+        dx, dy = (ahead - pose[:, :2]).T
         away = np.hypot(dx, dy)
-        error = np.arctan2(dy, dx) - observation.pose[:, 2]
+        error = np.arctan2(dy, dx) - pose[:, 2]
         back = (np.cos(error) < -0.2) & (observation.limits.min_vx < 0)
         error = np.where(back, error + math.pi, error)
         error = np.where(away < _STILL, 0.0, np.arctan2(np.sin(error), np.cos(error)))
@@ -70,7 +79,17 @@ class Timed:
         twists = np.zeros((len(away), 3), np.float32)
         twists[:, 0] = np.clip(np.where(back, -speed, speed), observation.limits.min_vx, observation.limits.max_vx)
         twists[:, 2] = np.clip(3.0 * error, -observation.limits.max_omega, observation.limits.max_omega)
-        return Answer(twists, {"step": step + 1})
+        kept = np.concatenate([sent, twists[:, None]], axis=1)[:, 1:]
+        return Answer(twists, {"step": step + 1, "sent": kept} if late else {"step": step + 1})
+
+
+def _moved(pose: Array, twist: Array, dt: float) -> Array:
+    """Poses (N, 3) after a time under twists (N, 3) without sideways motion."""
+    turned = pose[:, 2] + 0.5 * dt * twist[:, 2]
+    forward = dt * twist[:, 0]
+    return np.stack(
+        [pose[:, 0] + forward * np.cos(turned), pose[:, 1] + forward * np.sin(turned), pose[:, 2] + dt * twist[:, 2]], 1
+    )
 
 
 class Solution(NamedTuple):
@@ -111,9 +130,12 @@ def solve(card: Card, suite: Suite, episode: int) -> Solution:
     return Solution(people if track is None else done, False, straight)
 
 
-def drive(start: Start, track: Doubles, conditions: Conditions) -> Recording:
+def drive(start: Start, track: Doubles, conditions: Conditions, watch: Watch = UNWATCHED) -> Recording:
     """Run one episode along a track."""
-    _, recordings = next(iter(Episodes([start], Timed(track), conditions)))
+    episodes = Episodes(
+        [start], Timed(track, start.robots[0].model.command_delay), conditions, before=watch.before, after=watch.after
+    )
+    _, recordings = next(iter(episodes))
     return recordings[0]
 
 
@@ -132,7 +154,7 @@ def straight_gap(start: Start, people: Recording) -> float:
     return float(np.where(people.pedestrian_present[: len(way)], gap, np.inf).min())
 
 
-def foresee(start: Start, conditions: Conditions, drives: int = 24) -> Recording:
+def foresee(start: Start, conditions: Conditions, drives: int = 24, watch: Watch = UNWATCHED) -> Recording:
     """Drive an episode until the goal is reached, each time knowing the people's motion of the drive before; return the last drive.
 
     A bound for planners: whoever knows the future, people's answers included, arrives where this does.
@@ -141,24 +163,27 @@ def foresee(start: Start, conditions: Conditions, drives: int = 24) -> Recording
         start: start of the episode, whose first robot is driven.
         conditions: conditions of its stage.
         drives: largest number of drives.
+        watch: told of every step of the world and every search.
     """
     dt, free = conditions.periods.control, replace(conditions, ends=0)
     home, track, since = start.robots[0].pose[None, :2], np.zeros((0, 2)), 0.0
     tick = max(0.1, CELL * math.sqrt(2.0) / (0.85 * start.robots[0].model.vx[1]))
-    done = people = drive(start, home, free)
+    done = people = drive(start, home, free, watch)
     for n in range(drives):
         wall = 0.1 if n < 3 else 0.05
         margins = (_MARGINS[n % len(_MARGINS)], 0.05, 0.0)
         found = (search(start, people, dt, margin, wall, since=since, tick=tick) for margin in margins)
+        watch.before(PLANNER)
         rest = next((way for way in found if way is not None), None)
+        watch.after()
         if rest is None:
-            track, since, people = np.zeros((0, 2)), 0.0, drive(start, home, free)
+            track, since, people = np.zeros((0, 2)), 0.0, drive(start, home, free, watch)
             continue
         track = np.concatenate([track[: round(since / dt)], rest])
-        done = drive(start, track, conditions)
+        done = drive(start, track, conditions, watch)
         if done.outcome == Outcome.REACHED:
             break
-        people = drive(start, track, free)
+        people = drive(start, track, free, watch)
         since = max(0.0, round((float(done.time[-1]) - _BACK[n % len(_BACK)]) / dt) * dt)
         waits = max(round(since / dt) - len(track), 0)
         track = np.concatenate([track, np.repeat(track[-1:], waits, axis=0)])

@@ -1,0 +1,115 @@
+"""Falling curves of success over difficulty: maximum likelihood on a grid, and its value under resampled episodes.
+
+The curve is p(x) = (1 - lapse) / (1 + exp((x - middle) / width)), the psychometric function with a lapse rate of F. A. Wichmann and
+N. J. Hill, "The psychometric function: I. Fitting, sampling, and goodness of fit", Perception & Psychophysics 63, 2001, falling
+instead of rising. It cannot rise, whatever the data do. The difficulty x is a fraction of an axis, 0 at the easy end. All fits
+of a bootstrap are one product of matrices on the grid, which neither diverges nor depends on a start value.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+
+import numpy as np
+
+from agora.core.state import Array, Doubles
+
+__all__ = ["POINTS", "Fits", "fit"]
+
+POINTS: Doubles = np.linspace(0.0, 1.0, 41)
+"""Fractions of an axis at which curves are kept."""
+
+_MIDDLES = np.linspace(-0.3, 1.3, 129)
+_WIDTHS = np.geomspace(0.015, 3.0, 13)
+_LAPSES = np.array([0.0, 0.03, 0.08, 0.15, 0.25, 0.4])
+_SURE = 1e-6
+_CHI2 = 3.841  # 95 % quantile with one degree of freedom
+
+
+@dataclass(frozen=True)
+class Fits:
+    """The curve that fits some episodes best, and those that fit resamples of them.
+
+    Attributes:
+        half: fraction of the axis at which success falls below one half, in [0, 1]; 0 if it is below everywhere, 1 if nowhere.
+        curve: (41,) probability of success at `POINTS`.
+        halves: (B,) ``half`` of each resample.
+        curves: (B, 41) ``curve`` of each resample.
+        likely: least and largest ``half`` that the likelihood ratio does not refuse at 5 %.
+    """
+
+    half: float
+    curve: Doubles
+    halves: Doubles
+    curves: Doubles
+    likely: tuple[float, float]
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95 % interval of ``half``: the wider, at each end, of the bootstrap's percentiles and the likelihood ratio's.
+
+        The bootstrap knows that episodes in one place depend on each other. The likelihood knows what episodes that all
+        succeed, or all fail, leave open; resamples of those are all the same.
+        """
+        low, high = np.quantile(self.halves, (0.025, 0.975))
+        return min(float(low), self.likely[0]), max(float(high), self.likely[1])
+
+    @property
+    def area(self) -> float:
+        """Mean probability of success over the axis."""
+        return float(_areas(self.curve))
+
+    @property
+    def areas(self) -> Doubles:
+        """(B,) ``area`` of each resample."""
+        return _areas(self.curves)
+
+
+def fit(x: Array, success: Array, counts: Array) -> Fits:
+    """Fit a falling curve to episodes and to resamples of them.
+
+    Args:
+        x: (N,) difficulty of each episode, a fraction of the axis.
+        success: (N,) 1 for a success, else 0.
+        counts: (B, N) how often each resample holds each episode.
+    """
+    weights = np.vstack([np.ones(len(x)), counts]).astype(np.float32)
+    won = np.asarray(success, np.float32)
+    yes, no = _logarithms(np.asarray(x, np.float64).tobytes())
+    likelihood = (weights * won) @ yes + (weights * (1.0 - won)) @ no
+    best = likelihood.argmax(axis=1)
+    halves, curves = _halves()[best], _curves(POINTS)[best]
+    likely = _halves()[2.0 * (likelihood[0].max() - likelihood[0]) <= _CHI2]
+    return Fits(float(halves[0]), curves[0], halves[1:], curves[1:], (float(likely.min()), float(likely.max())))
+
+
+@functools.cache
+def _grid() -> tuple[Doubles, Doubles, Doubles]:
+    """Middle, width and lapse rate (G,) of every curve of the grid."""
+    middle, width, lapse = np.meshgrid(_MIDDLES, _WIDTHS, _LAPSES, indexing="ij")
+    return middle.ravel(), width.ravel(), lapse.ravel()
+
+
+@functools.cache
+def _halves() -> Doubles:
+    """(G,) fraction in [0, 1] at which each curve falls below one half."""
+    middle, width, lapse = _grid()
+    return np.asarray(np.clip(middle - width * np.log(0.5 / (0.5 - lapse)), 0.0, 1.0))
+
+
+def _curves(x: Doubles) -> Doubles:
+    """(G, N) probability of success at some fractions."""
+    middle, width, lapse = (value[:, None] for value in _grid())
+    return np.asarray((1.0 - lapse) / (1.0 + np.exp(np.clip((x - middle) / width, -60.0, 60.0))))
+
+
+@functools.lru_cache(maxsize=16)
+def _logarithms(x: bytes) -> tuple[Array, Array]:
+    """(N, G) logarithms of the probabilities of success and failure; planners that met the same episodes share them."""
+    p = np.clip(_curves(np.frombuffer(x)).T, _SURE, 1.0 - _SURE)
+    return np.log(p).astype(np.float32), np.log1p(-p).astype(np.float32)
+
+
+def _areas(curves: Doubles) -> Doubles:
+    return np.asarray(np.trapezoid(curves, POINTS, axis=-1))

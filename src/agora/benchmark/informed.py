@@ -1,0 +1,81 @@
+"""The informed robot: a reference that knows the future and bounds what planners can reach.
+
+It is no planner: it drives an episode several times before it answers with the last drive (`agora.benchmark.oracle.foresee`). A run
+has it beside planners under the label `INFORMED`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from agora.benchmark.oracle import foresee
+from agora.core.recording import Recording
+from agora.engine.conditions import Conditions
+from agora.errors import InputError
+from agora.interfaces import Declaration, Watch
+from agora.registry import Named
+
+if TYPE_CHECKING:
+    from agora.world.start import Start
+
+__all__ = ["Informed", "informed"]
+
+INFORMED = "informed"
+"""Name of the informed robot among the planners of a run."""
+
+
+@dataclass(frozen=True)
+class Informed:
+    """A robot that knows where everybody will be, people's reactions to it included.
+
+    Attributes:
+        drives: largest number of drives per episode. The last drive counts.
+    """
+
+    declares: ClassVar[Declaration] = Declaration()
+
+    drives: int = 24
+
+    def episodes(self, starts: Sequence[Start], conditions: Conditions, watch: Watch) -> Foreseen:
+        """Return the drives of some episodes.
+
+        Args:
+            starts: starts of the episodes, with one robot each.
+            conditions: conditions of their stage.
+            watch: told of every step of the world and every search.
+
+        Raises:
+            InputError: an episode has several robots.
+        """
+        if any(len(start.robots) != 1 for start in starts):
+            raise InputError("the informed robot drives alone; expected episodes with one robot")
+        return Foreseen(starts, self.drives, conditions, watch)
+
+
+@dataclass(frozen=True)
+class Foreseen:
+    """The informed robot's drives, in the form of `agora.episode.Episodes`.
+
+    Attributes:
+        starts: starts of the episodes.
+        drives: largest number of drives per episode.
+        conditions: conditions of their stage.
+        watch: told of every step of the world and every search.
+    """
+
+    starts: Sequence[Start]
+    drives: int
+    conditions: Conditions
+    watch: Watch
+
+    def __iter__(self) -> Iterator[tuple[int, list[Recording]]]:
+        """Yield the number of each episode and the recording of its robot."""
+        for number, start in enumerate(self.starts):
+            yield number, [foresee(start, self.conditions, self.drives, self.watch)]
+
+
+def informed() -> Named:
+    """Return the informed robot with its name."""
+    return Named(INFORMED, Informed())
