@@ -5,7 +5,7 @@ to the next one.
 
 Most crowd models keep people some way off walls. They come to rest in front of a waypoint beside a wall, above all of one in a
 corner, and would wait there for ever. A pedestrian that has stood near such a waypoint for a while goes on to the next one, or
-leaves there.
+leaves there. Who has not got on for 12 s, whatever keeps it from its waypoint, goes on to the next one, if there is one.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ ROOM = np.float32(0.2)
 PATIENCE = np.float32(4.0)
 """s, for which a pedestrian stands near a waypoint beside a wall before it counts as reached."""
 
+_GIVES_UP = np.float32(12.0)  # s without getting on after which a pedestrian goes elsewhere
 _STEP = np.float32(0.5)  # m
 _NEAR = np.float32(3.0)  # m, at most, from the waypoint
 
@@ -87,7 +88,7 @@ def _is_kept_off(maps, people, traits, waypoints, w, i):
 
 @lean_kernel
 def pass_taken(
-    dt, substep, sees, maps, people, traits, waypoints, robots, robot_traits, clock, kept_off, first, last
+    dt, substep, sees, maps, people, traits, waypoints, robots, robot_traits, clock, kept_off, stalled, first, last
 ):  # fmt: skip
     """Make the next waypoint current where somebody stands on the current one, or where walls keep a pedestrian off it.
 
@@ -98,6 +99,7 @@ def pass_taken(
         people: pedestrians at the end of the step.
         robots: robots at its beginning.
         kept_off: (W, P) time for which walls have kept a pedestrian off its waypoint, s.
+        stalled: (W, P) time for which a pedestrian has not got on, s (`agora.engine.progress`), which is written.
     """
     for w in range(first, last):
         if clock.done[w]:
@@ -110,8 +112,9 @@ def pass_taken(
             kept_off[w, i] = kept_off[w, i] + dt if _is_kept_off(maps, people, traits, waypoints, w, i) else ZERO
             if waypoints.count[w, i] < 2:
                 continue
-            if kept_off[w, i] > PATIENCE and k < waypoints.count[w, i] - (waypoints.mode[w, i] == LEAVE):
-                kept_off[w, i] = ZERO
+            gives_up = kept_off[w, i] > PATIENCE or stalled[w, i] > _GIVES_UP
+            if gives_up and k < waypoints.count[w, i] - (waypoints.mode[w, i] == LEAVE):
+                kept_off[w, i], stalled[w, i] = ZERO, ZERO
                 next_waypoint(traits, waypoints, clock, w, i, substep)
                 continue
             dx, dy = waypoints.list_x[w, i, k] - people.x[w, i], waypoints.list_y[w, i, k] - people.y[w, i]

@@ -1,8 +1,8 @@
 """Measures of how people move in a place: whether they get on, turn round, turn sharply, and keep apart.
 
-Everything is read every 0.4 s, the rate of ETH/UCY, so that recorded and simulated people are measured alike. A pedestrian *wants to
-go on* if it has a preferred speed and its waypoint is farther than `THERE`: people who wait, talk, or stand at their place do not.
-The thresholds are ours.
+Everything is read every 0.4 s, the rate of ETH/UCY, so that recorded and simulated people are measured alike. A pedestrian *wants
+to go on* if it has a preferred speed and its waypoint is farther than `THERE`; people who wait, talk, or stand at their place do
+not. The thresholds are ours.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """People in places: episodes of map generators and of suites, without a planner, measured by `agora.validation.movement`.
 
-A robot that is there stands in the middle of its way or creeps along it at 0.3 m/s, and stops before people; it commands nothing else.
+A robot that is there stands in the middle of its way, or creeps along it at 0.3 m/s and stops before people.
 Rows are kept in a file, one per episode, so that a run goes on where it was stopped.
 """
 
@@ -37,7 +37,7 @@ _DENSITIES = (0.05, 0.1, 0.2)  # people per m2, one after the other
 _LONGEST = 120.0  # s, of an episode
 _CREEP = 0.3  # m/s
 _BEFORE = 0.5  # m, from people ahead, at which a robot stops
-_LOOK = 0.6  # m, ahead on its way, to which it steers
+_STEP, _LOOK = 0.2, 3  # m between points of its path; points ahead, to which it steers
 
 
 @dataclass(frozen=True)
@@ -100,15 +100,20 @@ def measure_places(
     kept = {row.key: row for row in _read(file)} if file.exists() else {}
     with file.open("a") as out:
         for suite in suites:
-            for stage in suite.stages:
-                for k in range(min(stage.count, only or stage.count)):
-                    robot = ROBOTS[k % len(ROBOTS)]
-                    row = PlaceRow(suite.entry(stage.name, k), suite.seed_of(stage.name), robot, None)
-                    if row.key not in kept:
-                        row = replace(row, movement=_episode(suite, stage, k, robot, duration))
-                        out.write(json.dumps(dataclasses.asdict(row)) + "\n")
-                        out.flush()
-                    yield kept.get(row.key, row)
+            for stage, k in _in_turn(suite.part(episodes=only)):
+                robot = ROBOTS[k % len(ROBOTS)]
+                row = PlaceRow(suite.entry(stage.name, k), suite.seed_of(stage.name), robot, None)
+                if row.key not in kept:
+                    row = replace(row, movement=_episode(suite, stage, k, robot, duration))
+                    out.write(json.dumps(dataclasses.asdict(row)) + "\n")
+                    out.flush()
+                yield kept.get(row.key, row)
+
+
+def _in_turn(suite: Suite) -> list[tuple[Stage, int]]:
+    """Return stages and numbers of episodes, one of each stage after the other, so that a part of a run covers all stages."""
+    numbered = [(stage, k) for stage in suite.stages for k in range(stage.count)]
+    return sorted(numbered, key=lambda each: each[1])
 
 
 def _read(file: Path) -> list[PlaceRow]:
@@ -133,40 +138,46 @@ def _episode(suite: Suite, stage: Stage, number: int, robot: str, duration: floa
         return None
     if not len(start.pedestrians.id):
         return None
-    return measure(tracks(start, Conditions.of(stage), duration, robot))
+    return measure(tracks(_with_robot(start, robot), Conditions.of(stage), duration, creeps=robot == "creeps"))
 
 
-def tracks(start: Start, conditions: Conditions, duration: float, robot: str = "none") -> Tracks:
-    """Return the motion of the simulated pedestrians of an episode.
+def _with_robot(start: Start, robot: str) -> Start:
+    """Return an episode without robots, with robots in the middle of their ways, or as it is."""
+    if robot == "none":
+        return replace(start, robots=())
+    if robot == "creeps":
+        return start
+    ways = [_way(start, k) for k in range(len(start.robots))]
+    middle = [along(points, length_of(points) / 2.0) for points in ways]
+    there = zip(start.robots, middle, strict=True)
+    return replace(start, robots=tuple(replace(one, pose=np.array([*at, one.pose[2]])) for one, at in there))
+
+
+def tracks(start: Start, conditions: Conditions, duration: float, *, creeps: bool = False) -> Tracks:
+    """Return the motion of the simulated pedestrians of an episode, whose robots stand where they are.
 
     Args:
         start: the episode.
         conditions: its conditions.
         duration: time that is simulated, s.
-        robot: one of `ROBOTS`.
+        creeps: whether robots creep along their ways.
     """
-    ways = [] if robot == "none" else [_way(start, k) for k in range(len(start.robots))]
-    if robot == "none":
-        start = replace(start, robots=())
-    if robot == "stands":
-        middle = [along(points, length_of(points) / 2.0) for points in ways]
-        starts = zip(start.robots, middle, strict=True)
-        start = replace(start, robots=tuple(replace(r, start=np.array([*m, r.start[2]])) for r, m in starts))
+    ways = [_way(start, k) for k in range(len(start.robots) if creeps else 0)]
+    paths = [np.array([along(points, s) for s in np.arange(0.0, length_of(points), _STEP)]) for points in ways]
     engine = Engine.of([start], replace(conditions, ends=0, simulator=Conditions().simulator))
     engine.reset(0, start)
     world, clock, count = engine.world, engine.world.status.clock, len(start.pedestrians.id)
     clock.time_limit[...] = np.iinfo(np.int32).max
     steps, every = round(duration / world.dt), round(PERIOD / world.dt)
-    commands: Floats = np.zeros((1, max(len(start.robots), 1), 3), np.float32)
+    commands: Floats = np.zeros((1, len(start.robots), 3), np.float32)
     seen: list[list[Any]] = []
     for step in range(steps):
         if step % every == 0:
             clock.done[...] = False
             seen.append(_sample(world, count))
-            if robot == "creeps":
-                for r, points in enumerate(ways):
-                    commands[0, r] = _creep(world, r, points)
-        engine.step(commands[:, : len(start.robots)])
+            for r, path in enumerate(paths):
+                commands[0, r] = _creep(world, r, path)
+        engine.step(commands)
     engine.close()
     position, present, wants = (np.array([sample[k] for sample in seen]) for k in range(3))
     return Tracks(position, present, wants & present, np.asarray(start.pedestrians.radius, np.float64))
@@ -183,24 +194,24 @@ def _sample(world: World, count: int) -> list[Any]:
 def _way(start: Start, number: int) -> Doubles:
     """Return the way of a robot to its first goal; the straight line where there is none."""
     robot = start.robots[number]
-    ends = np.asarray(robot.start[:2], np.float64), np.asarray(robot.goals[0, :2], np.float64)
+    ends = np.asarray(robot.pose[:2], np.float64), np.asarray(robot.goals[0, :2], np.float64)
     found = way(start.map, robot.model.radius, *ends)
     return np.array(ends) if found is None else found
 
 
-def _creep(world: World, r: int, points: Doubles) -> Doubles:
-    """Return the twist (3,) of a robot that follows a way, and stops before people and at its end."""
+def _creep(world: World, r: int, path: Doubles) -> Doubles:
+    """Return the twist (3,) of a robot that follows a path (N, 2) of points, and stops before people and at its end."""
     robots, people = world.robots, world.pedestrians
     here = np.array([robots.x[0, r], robots.y[0, r]], np.float64)
-    distances = np.arange(0.0, length_of(points), 0.2)
-    nearest = min(distances, key=lambda s: float(np.hypot(*(along(points, s) - here))), default=0.0)
-    ahead = along(points, min(nearest + _LOOK, length_of(points))) - here
+    nearest = int(np.argmin(np.hypot(*(path - here).T)))
+    ahead = path[min(nearest + _LOOK, len(path) - 1)] - here
     bearing = float(np.angle(np.exp(1j * (np.arctan2(ahead[1], ahead[0]) - robots.heading[0, r]))))
     off = np.stack([people.x[0] - here[0], people.y[0] - here[1]])[:, people.active[0]]
     reach = world.robot_traits.radius[0, r] + world.traits.radius[0][people.active[0]] + _BEFORE
     barred = ((np.hypot(*off) < reach) & (ahead @ off > 0.0)).any()
-    goes = not barred and nearest + 0.3 < length_of(points) and abs(bearing) < 0.8
-    return np.array([_CREEP * goes, 0.0, np.clip(1.5 * bearing, -1.0, 1.0) * (nearest + 0.3 < length_of(points))])
+    left = nearest + 1 < len(path)
+    goes = left and not barred and abs(bearing) < 0.8
+    return np.array([_CREEP * goes, 0.0, np.clip(1.5 * bearing, -1.0, 1.0) * left])
 
 
 def markdown(rows: Sequence[PlaceRow]) -> str:

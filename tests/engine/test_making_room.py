@@ -1,0 +1,89 @@
+"""Pedestrians make room: nobody is wedged for long between bodies that stand, and places that are full let nobody in."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from tests.starts import DISC, people, start
+
+from agora.core.state import LEAVE, SOCIAL_STATES, STAY
+from agora.engine.conditions import Conditions
+from agora.maps.grid import Map
+from agora.pedestrians.anticipation import Anticipation
+from agora.pedestrians.cues import Cues
+from agora.pedestrians.groups import Groups
+from agora.testing.scenes import Move
+from agora.validation.movement import Movement, Tracks, measure
+from agora.validation.places import tracks
+from agora.world.start import PedestrianStarts, RobotStart, Start
+from tests.places import moved
+
+HERE = Move()
+TERMS = Conditions(crowd=(Anticipation(),), behaviours=(Groups(), Cues()), routes=True, careful=True)
+FOR_LONG = 1000.0  # s
+
+
+def aisle(width: float, length: float = 16.0) -> Map:
+    """An aisle along x from 0 on, whose walls are at y = 0 and ``width``."""
+    lines = [[-1.0, y, length + 1.0, y] for y in (0.0, width)]
+    return Map.from_shapes(segments=lines, bounds=(-1.0, -0.6, length + 1.0, width + 0.6), name="aisle")
+
+
+def crowd(places, waypoints, waits=0.0, **more) -> PedestrianStarts:
+    """Pedestrians who set out after some time, s."""
+    made = people(places, waypoints, speed=1.2)
+    count = len(made.id)
+    times = np.zeros((count, made.waypoints.shape[1]))
+    times[:, 0] = waits
+    doing = np.where(times > 0, SOCIAL_STATES.index("idle"), -1).astype(np.int32)
+    return replace(made, waits=times, doing=doing, facing=np.zeros(times.shape), **more)
+
+
+def scene(place: Map, people_: PedestrianStarts, robots=(), move: Move = HERE) -> Start:
+    """A scene of people and robots that stand, moved as a whole."""
+    made = replace(start(crowd=people_, place=moved(place, move)), robots=())
+    at = [RobotStart(DISC, move.poses(np.array([x, y, 0.0])), move.poses(np.array([[x, y, 0.0]]))) for x, y in robots]
+    ways = move.points(people_.waypoints.reshape(-1, 2)).reshape(people_.waypoints.shape)
+    moved_people = replace(people_, position=move.points(people_.position), waypoints=ways, velocity=people_.velocity * 0.0)
+    return replace(made, pedestrians=moved_people, robots=tuple(at))
+
+
+def played(made: Start, seconds: float = 60.0) -> tuple[Tracks, Movement]:
+    """Play a scene whose robots stand."""
+    seen = tracks(made, TERMS, seconds)
+    return seen, measure(seen)
+
+
+def two_pairs(talking: bool) -> PedestrianStarts:
+    """Two pairs who stand across an aisle of 2 m, 1.4 m apart, and three people from either side who want to pass."""
+    pairs = [(7.3, 0.68), (7.3, 1.32), (8.7, 0.68), (8.7, 1.32)]
+    walkers = [(1.0, 0.6), (2.0, 1.4), (3.0, 1.0), (13.0, 1.0), (14.0, 0.6), (15.0, 1.4)]
+    goals = [*pairs, *[(15.2, y) for _, y in walkers[:3]], *[(0.8, y) for _, y in walkers[3:]]]
+    group = np.array([0, 0, 1, 1] + [-1] * 6, np.int32)
+    made = crowd([*pairs, *walkers], goals, [0.0 if talking else FOR_LONG] * 4 + [0.0] * 6)
+    if not talking:
+        return made
+    state = np.array([SOCIAL_STATES.index("talking")] * 4 + [SOCIAL_STATES.index("walking")] * 6, np.int32)
+    return replace(made, group=group, state=state, heading=np.array([1.5708, -1.5708] * 2 + [0.0] * 6))
+
+
+@pytest.mark.parametrize("talking", [False, True])
+def test_people_pass_two_pairs_who_stand_across_an_aisle(talking):
+    seen, found = played(scene(aisle(2.0), two_pairs(talking)))
+    walked = seen.position[-1, 4:, 0] - seen.position[0, 4:, 0]
+    assert (np.abs(walked) > 9.0).all() and (np.sign(walked) == [1, 1, 1, -1, -1, -1]).all()
+    assert not found.is_jam and not found.wedged
+
+
+@pytest.mark.parametrize("gap", [0.38, 0.45, 0.53])
+@pytest.mark.parametrize("left", [False, True])
+def test_nobody_squeezes_for_long_between_a_robot_that_stands_and_a_wall(gap, left):
+    """The robot leaves the other side of the corridor, of 3 m, free."""
+    y = gap + DISC.radius
+    places = [(1.0 + k, 0.35 + 0.1 * (k % 2)) for k in range(5)]
+    made = crowd(places, [(15.0, 0.4)] * 5)
+    seen, found = played(scene(aisle(3.0), made, [(8.0, y)], Move(mirror=left)), 40.0)
+    assert (np.abs(seen.position[-1, :, 0] - seen.position[0, :, 0]) > 8.0).all()
+    assert not found.wedged
