@@ -63,11 +63,12 @@ def _put_bodies(people, traits, routes, robots, robot_traits, sees, w, i, ux, uy
 
 @hidden
 def _put(dx, dy, reach, ux, uy, cost):
-    """Bar the cells within ``reach``, m, of a body at (dx, dy) from the middle of the grid."""
-    if dx * dx + dy * dy > _WINDOW * _WINDOW:
+    """Bar the cells within ``reach``, m, of a body at (dx, dy) from the middle of the grid, or as near as the middle is."""
+    away = math.sqrt(dx * dx + dy * dy)
+    if away > _WINDOW:
         return
     along, across = (dx * ux + dy * uy) / _CELL, (dx * uy - dy * ux) / _CELL
-    far = reach / _CELL
+    far = min(reach, away) / _CELL
     for a in range(max(math.ceil(along - far), -_BEHIND), min(math.floor(along + far), _AHEAD) + 1):
         for b in range(max(math.ceil(across - far), -_BESIDE), min(math.floor(across + far), _BESIDE) + 1):
             da, db = np.float32(a) - along, np.float32(b) - across
@@ -169,9 +170,10 @@ def way_round(maps, m, people, traits, routes, robots, robot_traits, sees, w, i,
     if distance < TWO * _CELL:
         return to_x, to_y, ZERO, False
     ux, uy = dx / distance, dy / distance
+    least = min(_LEAST * radius, distance_at(maps, m, x, y))
     for k in range(CELLS):
         along, across = np.float32(k // _WIDE - _BEHIND) * _CELL, np.float32(k % _WIDE - _BESIDE) * _CELL
-        free = distance_at(maps, m, x + along * ux + across * uy, y + along * uy - across * ux) >= _LEAST * radius
+        free = distance_at(maps, m, x + along * ux + across * uy, y + along * uy - across * ux) >= least
         cost[k] = _INFINITE if free else -ONE
     _put_bodies(people, traits, routes, robots, robot_traits, sees, w, i, ux, uy, cost)
     cost[_BEHIND * _WIDE + _BESIDE] = ZERO

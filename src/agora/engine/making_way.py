@@ -2,7 +2,8 @@
 
 A pedestrian that wants to stand (it waits, talks, or is at its place) and stands on the way of somebody who has not got on for
 `WAITS` steps aside, off that way: to the nearer side, to the right side if it stands in the middle of the way, to the other side if
-a wall is there, and else ahead on the way. It stops when the other one is by. People who sit or work keep their places.
+a wall is there, and else ahead on the way. So who has no room asks those who stand ahead of it. It stops when the other one is by.
+People who sit or work keep their places.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ from agora.pedestrians.neighbours import SEES_PEDESTRIANS
 
 _NEAR = np.float32(0.7)  # m, between the bodies, within which one makes way
 _PACE = np.float32(0.5)  # m/s
-_STEP = np.float32(0.6)  # m, to which one steps at a time
+_STEP = np.float32(0.8)  # m, to which one steps at a time
+_SHARE = np.float32(0.4)  # of the step, for which there must be room
 _LANE = np.float32(0.15)  # m, beyond the bodies' radii, that a way is wide
 _MIDDLE = np.float32(0.01)  # m, off the middle of the way, within which one stands in the middle
 _SITTING, _WORKING = SOCIAL_STATES.index("sitting"), SOCIAL_STATES.index("working")
@@ -95,8 +97,8 @@ def make_way(sees, maps, people, traits, waypoints, minds, clock, progress, firs
             x, y = people.x[w, i], people.y[w, i]
             across = (x - people.x[w, j]) * uy - (y - people.y[w, j]) * ux
             side = _STEP if across > -_MIDDLE else -_STEP
+            traits.speed[w, i] = max(traits.speed[w, i], _PACE)
             for ax, ay in ((side * uy, -side * ux), (-side * uy, side * ux), (_STEP * ux, _STEP * uy)):
-                if _has_room(maps, m, people, traits, w, i, j, x + HALF * ax, y + HALF * ay):
-                    waypoints.x[w, i], waypoints.y[w, i] = x + ax, y + ay
-                    traits.speed[w, i] = max(traits.speed[w, i], _PACE)
+                waypoints.x[w, i], waypoints.y[w, i] = x + ax, y + ay
+                if _has_room(maps, m, people, traits, w, i, j, x + _SHARE * ax, y + _SHARE * ay):
                     break

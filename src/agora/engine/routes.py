@@ -42,6 +42,7 @@ _SHARE = np.float32(0.98)
 _EQUAL = np.float32(0.01)  # m, by which routes that are as cheap as each other may differ
 _LEAST = np.float32(0.75)  # radii of clearance with which a road is still followed: who is beside it slides back
 _DISTANT = np.float32(3.0)  # m, to the point that one walks to, beyond which one looks half as often
+_TIRED = np.float32(7.0)  # s without getting on, from which on nobody waits before a narrow place
 _STRAIGHT, _NONE = -1, -1
 _TINY = np.float32(1e-6)
 _INFINITE = np.float32(np.inf)
@@ -296,7 +297,8 @@ def follow(
                 routes.due[w, i] = call + look - (traits.id[w, i] % look if call == 0 else 0)
                 if leads:
                     _follow(roads, maps, m, routes, w, i, x, y, traits.radius[w, i])
-                    look_ahead(maps, people, traits, robots, sees & 2, routes, m, w, i)
+                    look_ahead(maps, people, traits, robots, sees & 2, progress.aware[w, i] > ZERO, routes, m, w, i)
+                    routes.waits[w, i] = routes.waits[w, i] and progress.stalled[w, i] < _TIRED
                 else:
                     _walk_to(routes, w, i, tx, ty, ZERO)
                 routes.fresh[w, i] = False

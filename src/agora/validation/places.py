@@ -172,8 +172,8 @@ def tracks(start: Start, conditions: Conditions, duration: float, *, creeps: boo
     commands: Floats = np.zeros((1, len(start.robots), 3), np.float32)
     seen: list[list[Any]] = []
     for step in range(steps):
+        clock.done[...] = False  # robots at their goals end nothing
         if step % every == 0:
-            clock.done[...] = False
             seen.append(_sample(world, count))
             for r, path in enumerate(paths):
                 commands[0, r] = _creep(world, r, path)
