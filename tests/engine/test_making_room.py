@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.places import moved
 from tests.starts import DISC, people, start
 
-from agora.core.state import LEAVE, SOCIAL_STATES, STAY
+from agora.core.state import LEAVE, SOCIAL_STATES
 from agora.engine.conditions import Conditions
 from agora.maps.grid import Map
 from agora.pedestrians.anticipation import Anticipation
@@ -18,11 +19,12 @@ from agora.testing.scenes import Move
 from agora.validation.movement import Movement, Tracks, measure
 from agora.validation.places import tracks
 from agora.world.start import PedestrianStarts, RobotStart, Start
-from tests.places import moved
 
 HERE = Move()
 TERMS = Conditions(crowd=(Anticipation(),), behaviours=(Groups(), Cues()), routes=True, careful=True)
 FOR_LONG = 1000.0  # s
+CLOSED = [(7.5, y) for y in (0.25, 0.75, 1.25, 1.75)]
+"""Places of robots that close an aisle of 2 m."""
 
 
 def aisle(width: float, length: float = 16.0) -> Map:
@@ -88,3 +90,35 @@ def test_nobody_squeezes_for_long_between_a_robot_that_stands_and_a_wall(gap, le
     seen, found = played(scene(aisle(3.0), made, [(6.5, y)], Move(mirror=left)), 40.0, late)
     assert not seen.present[-1].any()
     assert not found.wedged
+
+
+def test_nobody_comes_in_while_people_near_the_entrance_do_not_get_on():
+    """Robots close an aisle of 2 m, 7 m from its entrance, through which somebody wants to come every two seconds."""
+    count = 24
+    made = crowd([(0.5, 1.0)] * count, [(15.5, 1.0)] * count)
+    made = replace(made, mode=np.full(count, LEAVE, np.int32), enters=2.0 * np.arange(1, count + 1))
+    seen, _ = played(scene(aisle(2.0), made, CLOSED), 80.0)
+    assert 3 <= seen.present[-1].sum() <= 12
+    assert np.diff(seen.present[75:].sum(axis=1)).max() == 0  # from 30 s on
+
+
+def test_somebody_who_cannot_reach_a_place_goes_on_to_the_next():
+    """The first place lies behind robots that close the aisle."""
+    made = crowd([(2.0, 1.0)], [[(12.0, 1.0), (0.5, 1.0)]])
+    seen, _ = played(scene(aisle(2.0), made, CLOSED), 40.0)
+    assert seen.position[:, 0, 0].max() > 6.0
+    assert np.hypot(*(seen.position[-1, 0] - (0.5, 1.0))) < 0.5
+
+
+def test_somebody_who_cannot_leave_takes_another_exit_behind_it():
+    """Robots close the aisle; somebody else leaves at its other end."""
+    made = crowd([(3.0, 1.0), (2.0, 1.5)], [(15.5, 1.0), (0.5, 1.5)])
+    seen, _ = played(scene(aisle(2.0), replace(made, mode=np.full(2, LEAVE, np.int32)), CLOSED), 40.0)
+    assert seen.position[:, 0, 0].max() > 6.0 and not seen.present[-1].any()
+
+
+def test_people_who_sit_keep_their_places():
+    made = crowd([(7.0, 1.0), (2.0, 1.0)], [[(15.0, 1.0), (15.0, 1.0)], [(15.0, 1.2), (15.0, 1.2)]], [FOR_LONG, 0.0])
+    made = replace(made, doing=np.array([[SOCIAL_STATES.index("sitting"), -1], [-1, -1]], np.int32))
+    seen, _ = played(scene(aisle(2.0), made), 30.0)
+    assert np.ptp(seen.position[:, 0], axis=0).max() < 1e-3

@@ -1,8 +1,8 @@
 """Comings and goings: pedestrians come into the world when it is time and there is room, and leave it at their last waypoint.
 
 Who is not there yet, and who has left, is not active: nobody sees, meets or measures them. Who finds somebody in the entrance waits
-outside until there is room, and so does everybody while people near the entrance do not get on. So does a pedestrian before whom a
-robot would drive over the entrance in the next `LOOK` seconds.
+outside until there is room, and so does everybody while people near the entrance, or more than a third of those who are there, do
+not get on: the place is full. So does a pedestrian before whom a robot would drive over the entrance in the next `LOOK` seconds.
 Those who come later are in later slots, which kernels do not look at before it is time.
 """
 
@@ -24,6 +24,7 @@ LOOK = np.float32(2.0)
 _FULL = np.float32(4.0)
 """m, from the entrance, within which nobody may be kept from going on when somebody comes in."""
 
+_SOME = 4  # people
 _OUT = np.float32(0.6)  # m, from the last waypoint, at which somebody has left at the latest
 _CROWDED = np.float32(1.8)  # m, the same of somebody whom others there keep from going on
 _TINY = np.float32(1e-6)
@@ -49,6 +50,15 @@ def _has_room(after, traits, robots, robot_traits, stalled, w, i):
 
 
 @hidden
+def _is_full(after, traits, progress, w):
+    """Return whether at least `_SOME` people, and more than a third of those who are there, do not get on."""
+    there = 0
+    for i in range(traits.count[w]):
+        there += after.active[w, i]
+    return progress.stopped[w] >= _SOME and 3 * progress.stopped[w] > there
+
+
+@hidden
 def _come(after, traits, waypoints, w, i):
     """Let pedestrian i come in, at its pace."""
     dx, dy = waypoints.list_x[w, i, 0] - after.x[w, i], waypoints.list_y[w, i, 0] - after.y[w, i]
@@ -69,7 +79,7 @@ def _has_left(after, waypoints, kept_off, stalled, w, i):
 
 
 @lean_kernel
-def come_and_go(dt, visits, now, after, traits, waypoints, robots, robot_traits, clock, kept_off, stalled, first, last):
+def come_and_go(dt, visits, now, after, traits, waypoints, robots, robot_traits, clock, kept_off, progress, first, last):
     """Let pedestrians of worlds ``first <= w < last`` come in and leave at the end of a physics step.
 
     Args:
@@ -79,7 +89,7 @@ def come_and_go(dt, visits, now, after, traits, waypoints, robots, robot_traits,
         after: pedestrians at its end.
         robots: robots at the beginning of the step.
         kept_off: (W, P) time for which walls have kept a pedestrian off its waypoint, s (`agora.engine.taken`).
-        stalled: (W, P) time for which a pedestrian has not got on, s (`agora.engine.progress`).
+        progress: record `agora.engine.progress.Progress`.
     """
     for w in range(first, last):
         if clock.done[w] or not visits[w]:
@@ -89,12 +99,14 @@ def come_and_go(dt, visits, now, after, traits, waypoints, robots, robot_traits,
         while count < after.x.shape[1] and ZERO < waypoints.enters[w, count] <= time:
             count += 1
         traits.count[w] = count
+        full = _is_full(after, traits, progress, w)
         for i in range(traits.count[w]):
             if after.active[w, i]:
-                if _has_left(after, waypoints, kept_off, stalled, w, i):
+                if _has_left(after, waypoints, kept_off, progress.stalled, w, i):
                     after.active[w, i], after.vx[w, i], after.vy[w, i] = False, ZERO, ZERO
             elif waypoints.enters[w, i] > ZERO:
                 after.x[w, i], after.y[w, i] = now.x[w, i], now.y[w, i]
                 after.vx[w, i], after.vy[w, i], after.heading[w, i] = ZERO, ZERO, now.heading[w, i]
-                if time >= waypoints.enters[w, i] and _has_room(after, traits, robots, robot_traits, stalled, w, i):
+                waits = full or time < waypoints.enters[w, i]
+                if not waits and _has_room(after, traits, robots, robot_traits, progress.stalled, w, i):
                     _come(after, traits, waypoints, w, i)

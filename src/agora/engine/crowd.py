@@ -280,15 +280,14 @@ class EngineCrowd:
             how = np.array([own.horizon, own.margin, own.speed, own.back, own.most, own.share], np.float32)
             seen = (world.replay, world.generation(robots)[1], world.robot_traits, world.maps, world.status.clock)
             yield bind(step_aside, step[0], step[2], *how, people, self._generations[there], world.traits, *seen)
-        waits = self._kept_off, self._progress.stalled
         if self._careful and substep == self.substeps:
             after = self._generations[there]
-            places = (world.maps, after, world.traits, world.waypoints, *machines, world.status.clock, *waits)
-            yield bind(pass_taken, step[0], step[1], self._bits, *places)
+            places = (world.maps, after, world.traits, world.waypoints, *machines, world.status.clock, self._kept_off)
+            yield bind(pass_taken, step[0], step[1], self._bits, *places, self._progress)
         if substep == self.substeps:
             now, after = world.generation(robots)[0], self._generations[there]
-            visitors = (now, after, world.traits, world.waypoints, *machines, world.status.clock, *waits)
-            yield bind(come_and_go, step[0], self._visits, *visitors)
+            visitors = (now, after, world.traits, world.waypoints, *machines, world.status.clock, self._kept_off)
+            yield bind(come_and_go, step[0], self._visits, *visitors, self._progress)
 
     def _checked(self, people: Pedestrians) -> Work:
         """A function that raises `InputError` if an answer of a crowd model is not finite or beyond anything a body can do."""

@@ -111,35 +111,38 @@ def _spread(cost):
 def _goal(cost, distance):
     """Return the cell of the line at ``distance``, m, from which the whole way is cheapest, and its cost, m; -1 for none.
 
-    Of cells that are as good as each other the one on the right counts.
+    Of cells that are as good as each other that nearest to the middle counts, and of two as near the right one.
     """
     row = min(np.int32(distance / _CELL + HALF), _AHEAD)
     left = max(distance - np.float32(row) * _CELL, ZERO)
-    best, found = _INFINITE, -1
+    best, near, found = _INFINITE, _WIDE, -1
     for b in range(_WIDE):
-        k = (row + _BEHIND) * _WIDE + b
+        k, off = (row + _BEHIND) * _WIDE + b, abs(b - _BESIDE)
         if cost[k] >= ZERO and cost[k] < _INFINITE:
-            aside = np.float32(b - _BESIDE) * _CELL
+            aside = np.float32(off) * _CELL
             total = cost[k] * _CELL + math.sqrt(left * left + aside * aside)
-            if total < best + _EQUAL:
-                best, found = min(best, total), k
+            if total < best - _EQUAL or (total < best + _EQUAL and (off < near or (off == near and b > _BESIDE))):
+                best, near, found = total, off, k
     return found, best
 
 
 @hidden
 def _back(cost, k):
-    """Return the neighbour by which the cheapest way comes to cell k; of several, that nearest to the front, then the right one."""
+    """Return the neighbour by which the cheapest way comes to cell k; of several the cheapest, of these the one nearest to the
+    straight line ahead, and of two as near the right one.
+    """
     a, b = k // _WIDE, k % _WIDE
-    best, found = cost[k], -1
+    best, aside, found = cost[k], _WIDE, -1
     for da in range(-1, 2):
         for db in range(-1, 2):
             na, nb = a + da, b + db
             if (da != 0 or db != 0) and 0 <= na < _AHEAD + _BEHIND + 1 and 0 <= nb < _WIDE:
-                there = cost[na * _WIDE + nb]
-                if there >= ZERO:
-                    there += _DIAGONAL if da * db != 0 else ONE
-                    if there <= cost[k] + _EQUAL and cost[na * _WIDE + nb] < best + _EQUAL:
-                        best, found = min(best, cost[na * _WIDE + nb]), na * _WIDE + nb
+                there, off = cost[na * _WIDE + nb], abs(nb - _BESIDE)
+                step = _DIAGONAL if da * db != 0 else ONE
+                if there < ZERO or there + step > cost[k] + _EQUAL or there > best + _EQUAL:
+                    continue
+                if there < best - _EQUAL or off < aside or (off == aside and nb >= _BESIDE):
+                    best, aside, found = min(best, there), off, na * _WIDE + nb
     return found
 
 
@@ -150,8 +153,8 @@ def _sees(cost, k):
     steps = 2 * max(abs(a), abs(b))
     for n in range(2, steps):
         share = np.float32(n) / np.float32(max(steps, 1))
-        row, column = math.floor(np.float32(a) * share + HALF), math.floor(np.float32(b) * share + HALF)
-        if cost[(row + _BEHIND) * _WIDE + column + _BESIDE] < ZERO:
+        row, off = math.floor(np.float32(a) * share + HALF), math.floor(np.float32(abs(b)) * share + HALF)
+        if cost[(row + _BEHIND) * _WIDE + (off if b > 0 else -off) + _BESIDE] < ZERO:
             return False
     return True
 

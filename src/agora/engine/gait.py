@@ -8,8 +8,8 @@ brake harder still.
 
 Who is kept from going on by people of the same way, or by a wall, gets impatient within a second, and calm again within some, or at
 once where nobody is ahead. The impatient close up to who is ahead, whatever their model says, and do not walk back, so that no
-crowd waits for ever in front of a door. Who is met by somebody or near a robot that moves, and who is at its goal, is patient; but
-who has not got on for a while and walks round bodies that stand (`agora.engine.detour`) is not.
+crowd waits for ever in front of a door. Who is met by somebody or near a robot, and who is at its goal, is patient. But people who
+have not got on for a while and walk round bodies that stand (`agora.engine.detour`) are impatient there, too.
 """
 
 from __future__ import annotations
@@ -44,7 +44,6 @@ _LOOK = np.float32(2.0)  # m
 _THERE = np.float32(2.0)  # m, to the goal, below which nobody is impatient
 _NEAR = np.float32(1.2)  # m, within which one meets somebody, and within which the way is that behind the point one walks to
 _ROBOT = np.float32(2.0)  # m
-_MOVES = np.float32(0.15)  # m/s, below which a robot stands
 _LEAST = np.float32(0.02)  # m/s
 _TINY = np.float32(1e-12)
 
@@ -129,12 +128,10 @@ def _look(people, traits, gait, w, i, ex, ey, lane, close):
 
 @lean_inlined
 def _faces_robot(people, robots, gait, w, i):
-    """Return whether a robot that moves is ahead of pedestrian i, near it."""
+    """Return whether a robot is ahead of pedestrian i, near it."""
     for r in range(robots.x.shape[1]):
         px, py = robots.x[w, r] - people.x[w, i], robots.y[w, r] - people.y[w, i]
-        vx, vy = robots.world_vx[w, r], robots.world_vy[w, r]
-        moves = robots.active[w, r] and vx * vx + vy * vy >= _MOVES * _MOVES
-        if moves and px * px + py * py < _ROBOT * _ROBOT and px * gait.way_x[w, i] + py * gait.way_y[w, i] > ZERO:
+        if robots.active[w, r] and px * px + py * py < _ROBOT * _ROBOT and px * gait.way_x[w, i] + py * gait.way_y[w, i] > ZERO:
             return True
     return False
 

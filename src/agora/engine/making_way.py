@@ -84,7 +84,7 @@ def make_way(sees, maps, people, traits, waypoints, minds, clock, progress, firs
         progress: record `agora.engine.progress.Progress`.
     """
     for w in range(first, last):
-        if clock.done[w] or not sees & SEES_PEDESTRIANS or not progress.some[w]:
+        if clock.done[w] or not sees & SEES_PEDESTRIANS or progress.stopped[w] == 0:
             continue
         m = maps.index[w]
         for i in range(traits.count[w]):

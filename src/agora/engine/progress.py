@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from agora.core.jit import hidden
-from agora.core.scalar import ZERO
-from agora.core.state import Bools, Floats
+from agora.core.scalar import ONE, ZERO
+from agora.core.state import Floats, Ints
 
 STALLED = np.float32(1.5)
 """s without getting on after which a pedestrian looks for a way round."""
@@ -21,7 +21,7 @@ AT_PLACE = np.float32(0.6)
 """m, from its waypoint, at which a pedestrian is not kept from going on."""
 
 _AWARE = np.float32(6.0)  # s for which somebody who did not get on minds bodies that stand
-_GETS_ON = np.float32(0.4)  # m, from where it was, at which a pedestrian has got on
+_GETS_ON = np.float32(0.4)  # m, from where it was, at which a pedestrian has got on; less if it prefers less than 1 m/s
 _TINY = np.float32(1e-6)
 
 
@@ -35,7 +35,7 @@ class Progress(NamedTuple):
         aware: (W, P) time for which somebody still minds bodies that stand, s.
         ahead_x: (W, P) direction in which somebody wants to go on, x; noted while ``aware`` is above 0.
         ahead_y: (W, P) direction in which somebody wants to go on, y; as ``ahead_x``.
-        some: (W,) whether somebody has not got on for `WAITS`.
+        stopped: (W,) number of people who have not got on for `WAITS`.
     """
 
     from_x: Floats
@@ -44,12 +44,12 @@ class Progress(NamedTuple):
     aware: Floats
     ahead_x: Floats
     ahead_y: Floats
-    some: Bools
+    stopped: Ints
 
     @staticmethod
     def of_nobody(worlds: int, slots: int) -> Progress:
         """Return the progress of nobody."""
-        return Progress(*np.zeros((6, worlds, slots), np.float32), np.zeros(worlds, np.bool_))
+        return Progress(*np.zeros((6, worlds, slots), np.float32), np.zeros(worlds, np.int32))
 
 
 @hidden
@@ -62,7 +62,8 @@ def note_progress(h, people, traits, progress, w, i, left):
     x, y = people.x[w, i], people.y[w, i]
     dx, dy = x - progress.from_x[w, i], y - progress.from_y[w, i]
     wants = traits.speed[w, i] > ZERO and left > AT_PLACE and people.active[w, i]
-    if not wants or dx * dx + dy * dy > _GETS_ON * _GETS_ON:
+    enough = _GETS_ON * min(traits.speed[w, i], ONE)
+    if not wants or dx * dx + dy * dy > enough * enough:
         progress.from_x[w, i], progress.from_y[w, i], progress.stalled[w, i] = x, y, ZERO
     else:
         progress.stalled[w, i] += h
@@ -70,7 +71,7 @@ def note_progress(h, people, traits, progress, w, i, left):
         progress.aware[w, i] = ZERO
     elif progress.stalled[w, i] > STALLED:
         progress.aware[w, i] = _AWARE
-        progress.some[w] = progress.some[w] or progress.stalled[w, i] > WAITS
+        progress.stopped[w] += progress.stalled[w, i] > WAITS
     else:
         progress.aware[w, i] = max(progress.aware[w, i] - h, ZERO)
 

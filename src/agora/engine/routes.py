@@ -274,7 +274,7 @@ def follow(
         if clock.done[w]:
             continue
         m, call = maps.index[w], clock.step[w] // every
-        progress.some[w] = False
+        progress.stopped[w] = 0
         for i in range(traits.count[w]):
             tx, ty = waypoints.x[w, i], waypoints.y[w, i]
             goal_x[w, i], goal_y[w, i] = tx, ty
