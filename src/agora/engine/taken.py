@@ -92,7 +92,7 @@ def _is_kept_off(maps, people, traits, waypoints, w, i):
 
 @hidden
 def _turn_back(people, traits, waypoints, progress, w, i):
-    """Give pedestrian i, which does not get to the place where it leaves, the nearest exit of another pedestrian that lies behind it.
+    """Give pedestrian i, which does not get to its exit, the nearest exit of another pedestrian that lies behind it.
 
     Of two as near to within 1 mm that of the smaller id. Nothing changes if there is none.
     """
