@@ -33,7 +33,7 @@ def stepped(crowd, v, sees=0, minds=ALL, held=0.0):
         none,
     )
     head = np.float32(2 * H), np.int64(2), np.int64(sees)
-    bind(walk, *head, *given, Ahead(*np.zeros((4, worlds, slots), np.float32)), gait, x, y)(0, worlds)
+    bind(walk, *head, *given, Ahead(*np.zeros((5, worlds, slots), np.float32)), gait, x, y)(0, worlds)
     return np.stack([x, y], -1), gait
 
 

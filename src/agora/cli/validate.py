@@ -41,6 +41,13 @@ def validate(
         list[str] | None,
         typer.Option("--predictor", help="A predictor instead of crowd models, NAME or NAME:key=value; repeat it for several."),
     ] = None,
+    places: Annotated[
+        bool, typer.Option("--places", help="How people move in a place of every map generator, or in the suites of --suite.")
+    ] = False,
+    suite: Annotated[list[str] | None, typer.Option(help="With --places: a suite instead; repeat it for several.")] = None,
+    episodes: Annotated[
+        int | None, typer.Option(help="With --places: episodes of each generator (12 if not given), or of each stage.", min=1)
+    ] = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the picture and the numbers.")] = Path(
         "results/validation"
     ),
@@ -55,21 +62,33 @@ def validate(
 
     One model: Weidmann, lanes, stripes, RiMEA, doors, ETH/UCY. Several, or --all: one table of distances to recorded people, with a
     classifier that tries to tell them apart in scenes that it has not seen. Takes minutes. With --predictor: the errors of
-    predictors over 4.8 s, beside those of constant velocity.
+    predictors over 4.8 s, beside those of constant velocity. With --places: jams, people who are wedged, U-turns, turning and
+    overlaps in whole episodes without a planner; each is kept in the folder, and a run goes on where it was stopped.
     """
     from agora.errors import InputError
     from agora.registry import available
 
     if models and (predictor or every):
         raise InputError(f"{'--predictor' if predictor else '--all'} goes without names of crowd models, got {', '.join(models)}")
+    if places and (models or predictor or every):
+        raise InputError("--places measures the crowds of suites; it goes without crowd models and predictors")
     several = every or table or len(models or ()) > 1
-    if predictor:
+    if places:
+        refuse("with --places", "table", "alone", "unsteady", "behaviour", "quick", "threads")
+        if suite:
+            refuse("with --suite, whose seed counts", "seed")
+    elif predictor:
         refuse("with --predictor", "every", "table", "seed", "alone", "unsteady", "behaviour", "quick", "threads")
     elif several:
         refuse("in the table, which draws nothing", "seed")
     else:
         refuse("on the experiments of one model; --table makes the table of one", "quick", "threads")
+    if not places:
+        refuse("without --places", "suite", "episodes")
     _check_folder(output)
+    if places:
+        _validate_places(suite or (), episodes, output, seed)
+        return
     if predictor:
         _validate_predictors(predictor, output)
         return
@@ -111,6 +130,25 @@ def _validate_predictors(names: Sequence[str], output: Path) -> None:
     told.end()
     typer.echo(markdown(scores), nl=False)
     typer.echo(f"table  {write(scores, output)}")
+
+
+def _validate_places(names: Sequence[str], episodes: int | None, output: Path, seed: int) -> None:
+    """Measure how people move in places, and write the table."""
+    from agora.files import write_whole
+    from agora.tasks.suite import load_suite
+    from agora.validation.places import generators, markdown, measure_places
+
+    suites = [load_suite(name) for name in names] or [generators(episodes or 12, seed)]
+    output.mkdir(parents=True, exist_ok=True)
+    told, rows = _Told(), []
+    for row in measure_places(suites, output / "places.jsonl", only=episodes if names else None):
+        rows.append(row)
+        told(f"{len(rows)} episodes, {row.entry}")
+    told.end()
+    table = markdown(rows)
+    write_whole(output / "places.md", table.encode())
+    typer.echo(table, nl=False)
+    typer.echo(f"table  {output / 'places.md'}")
 
 
 def _validate_one(name: str, crowd: object, output: Path, seed: int) -> None:

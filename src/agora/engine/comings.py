@@ -1,7 +1,8 @@
 """Comings and goings: pedestrians come into the world when it is time and there is room, and leave it at their last waypoint.
 
 Who is not there yet, and who has left, is not active: nobody sees, meets or measures them. Who finds somebody in the entrance waits
-outside until there is room. So does a pedestrian before whom a robot would drive over the entrance in the next `LOOK` seconds.
+outside until there is room, and so does everybody while people near the entrance, or more than a third of those who are there, do
+not get on: the place is full. So does a pedestrian before whom a robot would drive over the entrance in the next `LOOK` seconds.
 Those who come later are in later slots, which kernels do not look at before it is time.
 """
 
@@ -14,21 +15,28 @@ import numpy as np
 from agora.core.jit import hidden, lean_kernel
 from agora.core.scalar import ZERO
 from agora.core.state import LEAVE
+from agora.engine.progress import STALLED, WAITS
 from agora.engine.taken import PATIENCE, ROOM
 
 LOOK = np.float32(2.0)
 """s, for which a moving robot must stay clear of the entrance at its present velocity."""
 
+_FULL = np.float32(4.0)
+"""m, from the entrance, within which nobody may be kept from going on when somebody comes in."""
+
+_SOME = 4  # people
 _OUT = np.float32(0.6)  # m, from the last waypoint, at which somebody has left at the latest
+_CROWDED = np.float32(1.8)  # m, the same of somebody whom others there keep from going on
 _TINY = np.float32(1e-6)
 
 
 @hidden
-def _has_room(after, traits, robots, robot_traits, w, i):
+def _has_room(after, traits, robots, robot_traits, stalled, w, i):
     """Return whether nobody stands where pedestrian i comes in, and no robot will drive there soon."""
     x, y, own = after.x[w, i], after.y[w, i], traits.radius[w, i] + ROOM
     for j in range(traits.count[w]):
         dx, dy, reach = after.x[w, j] - x, after.y[w, j] - y, own + traits.radius[w, j]
+        reach = max(reach, _FULL) if stalled[w, j] > STALLED else reach
         if after.active[w, j] and j != i and dx * dx + dy * dy < reach * reach:
             return False
     for r in range(robots.x.shape[1]):
@@ -42,6 +50,15 @@ def _has_room(after, traits, robots, robot_traits, w, i):
 
 
 @hidden
+def _is_full(after, traits, progress, w):
+    """Return whether at least `_SOME` people, and more than a third of those who are there, do not get on."""
+    there = 0
+    for i in range(traits.count[w]):
+        there += after.active[w, i]
+    return progress.stopped[w] >= _SOME and 3 * progress.stopped[w] > there
+
+
+@hidden
 def _come(after, traits, waypoints, w, i):
     """Let pedestrian i come in, at its pace."""
     dx, dy = waypoints.list_x[w, i, 0] - after.x[w, i], waypoints.list_y[w, i, 0] - after.y[w, i]
@@ -51,18 +68,18 @@ def _come(after, traits, waypoints, w, i):
 
 
 @hidden
-def _has_left(after, waypoints, kept_off, w, i):
+def _has_left(after, waypoints, kept_off, stalled, w, i):
     """Return whether pedestrian i is at the last waypoint of a list at whose end it leaves, or as near as walls let it come."""
     last = waypoints.count[w, i] - 1
     if waypoints.mode[w, i] != LEAVE or waypoints.index[w, i] < last:
         return False
     dx, dy = waypoints.list_x[w, i, last] - after.x[w, i], waypoints.list_y[w, i, last] - after.y[w, i]
-    reach = max(waypoints.tolerance[w, i], _OUT)
+    reach = max(waypoints.tolerance[w, i], _CROWDED if stalled[w, i] > WAITS else _OUT)
     return dx * dx + dy * dy <= reach * reach or kept_off[w, i] > PATIENCE
 
 
 @lean_kernel
-def come_and_go(dt, visits, now, after, traits, waypoints, robots, robot_traits, clock, kept_off, first, last):
+def come_and_go(dt, visits, now, after, traits, waypoints, robots, robot_traits, clock, kept_off, progress, first, last):
     """Let pedestrians of worlds ``first <= w < last`` come in and leave at the end of a physics step.
 
     Args:
@@ -72,6 +89,7 @@ def come_and_go(dt, visits, now, after, traits, waypoints, robots, robot_traits,
         after: pedestrians at its end.
         robots: robots at the beginning of the step.
         kept_off: (W, P) time for which walls have kept a pedestrian off its waypoint, s (`agora.engine.taken`).
+        progress: record `agora.engine.progress.Progress`.
     """
     for w in range(first, last):
         if clock.done[w] or not visits[w]:
@@ -81,12 +99,14 @@ def come_and_go(dt, visits, now, after, traits, waypoints, robots, robot_traits,
         while count < after.x.shape[1] and ZERO < waypoints.enters[w, count] <= time:
             count += 1
         traits.count[w] = count
+        full = _is_full(after, traits, progress, w)
         for i in range(traits.count[w]):
             if after.active[w, i]:
-                if _has_left(after, waypoints, kept_off, w, i):
+                if _has_left(after, waypoints, kept_off, progress.stalled, w, i):
                     after.active[w, i], after.vx[w, i], after.vy[w, i] = False, ZERO, ZERO
             elif waypoints.enters[w, i] > ZERO:
                 after.x[w, i], after.y[w, i] = now.x[w, i], now.y[w, i]
                 after.vx[w, i], after.vy[w, i], after.heading[w, i] = ZERO, ZERO, now.heading[w, i]
-                if time >= waypoints.enters[w, i] and _has_room(after, traits, robots, robot_traits, w, i):
+                waits = full or time < waypoints.enters[w, i]
+                if not waits and _has_room(after, traits, robots, robot_traits, progress.stalled, w, i):
                     _come(after, traits, waypoints, w, i)

@@ -16,7 +16,9 @@ from agora.engine.careful import HEEDLESS, MINDS, hold_back
 from agora.engine.comings import come_and_go
 from agora.engine.gait import Ahead, Gait, walk
 from agora.engine.heed import Heed
+from agora.engine.making_way import make_way
 from agora.engine.pedestrian_kernels import LARGEST, advance_pedestrians, choose_velocities, find_unwalkable, settle, take_forces
+from agora.engine.progress import Progress
 from agora.engine.routes import Routing
 from agora.engine.scene import CrowdReader
 from agora.engine.sidestep import step_aside
@@ -123,7 +125,7 @@ class EngineCrowd:
         self._careful, self._yields = careful and bool(models), yields
         self._visits = np.zeros(worlds, np.bool_)
         self._gait = Gait(*np.zeros((7, worlds, slots), np.float32))
-        self._nowhere = Ahead(*np.zeros((4, worlds, slots), np.float32))
+        self._nowhere = Ahead(*np.zeros((5, worlds, slots), np.float32))
         self._sidestep = sidestep if sees_robots else None
         heedless = [HEEDLESS * (when == "never") for when in self._minding]
         whom = [MINDS.index(model.declares.last_step) for model in models]
@@ -132,7 +134,8 @@ class EngineCrowd:
         self._chosen = np.zeros((2, worlds, slots), np.float32)
         between = [state.pedestrians(worlds, slots)] if self.substeps > 1 else []
         self._generations = [world.generation(0)[0], world.generation(1)[0], *between]
-        self.routing = None if routes is None else Routing(world, routes, every, drawn)
+        self.routing = None if routes is None else Routing(world, routes, every, drawn, self._careful and yields)
+        self._progress = Progress.of_nobody(worlds, slots) if self.routing is None else self.routing.progress
         self.behaviours = [Heed(behaviour, world, every, int(self._bits)) for behaviour in behaviours]
         self._unsteady, shape = unsteady, (worlds, slots)
         self._off = Deviations(np.zeros(shape, np.bool_), *np.zeros((2, *shape), np.float32))
@@ -146,7 +149,7 @@ class EngineCrowd:
         if self.routing is None:
             return self._nowhere
         routes = self.routing.routes
-        return Ahead(routes.x, routes.y, routes.beyond_x, routes.beyond_y)
+        return Ahead(routes.x, routes.y, routes.beyond_x, routes.beyond_y, self._progress.aware)
 
     def reset(self, world: int, start: Start) -> None:
         """Begin an episode in one world, whose records are at its start.
@@ -171,8 +174,12 @@ class EngineCrowd:
         """Return the kernels that set everybody's waypoint and speed once in a crowd period, from generation ``now``."""
         w = self._world
         parts: list[Part] = [behaviour.think(now) for behaviour in self.behaviours]
-        if parts or self._unsteady is not None:
+        rounds = self.routing is not None and self._careful and self._yields
+        if parts or self._unsteady is not None or rounds:
             parts.insert(0, bind(settle, w.traits, w.waypoints, w.minds, w.status.clock))
+        if rounds:
+            places = (w.maps, w.generation(now)[0], w.traits, w.waypoints, w.minds, w.status.clock)
+            parts.append(bind(make_way, self._bits, *places, self._progress))
         if self.routing is not None:
             parts.append(self.routing.part(now, int(self._bits)))
         if self._unsteady is not None:
@@ -276,11 +283,11 @@ class EngineCrowd:
         if self._careful and substep == self.substeps:
             after = self._generations[there]
             places = (world.maps, after, world.traits, world.waypoints, *machines, world.status.clock, self._kept_off)
-            yield bind(pass_taken, step[0], step[1], self._bits, *places)
+            yield bind(pass_taken, step[0], step[1], self._bits, *places, self._progress)
         if substep == self.substeps:
             now, after = world.generation(robots)[0], self._generations[there]
             visitors = (now, after, world.traits, world.waypoints, *machines, world.status.clock, self._kept_off)
-            yield bind(come_and_go, step[0], self._visits, *visitors)
+            yield bind(come_and_go, step[0], self._visits, *visitors, self._progress)
 
     def _checked(self, people: Pedestrians) -> Work:
         """A function that raises `InputError` if an answer of a crowd model is not finite or beyond anything a body can do."""

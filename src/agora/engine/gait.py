@@ -8,7 +8,8 @@ brake harder still.
 
 Who is kept from going on by people of the same way, or by a wall, gets impatient within a second, and calm again within some, or at
 once where nobody is ahead. The impatient close up to who is ahead, whatever their model says, and do not walk back, so that no
-crowd waits for ever in front of a door. Who is met by somebody or near a robot, and who is at its goal, is patient.
+crowd waits for ever in front of a door. Who is met by somebody or near a robot, and who is at its goal, is patient. But people who
+have not got on for a while and walk round bodies that stand (`agora.engine.detour`) are impatient there, too.
 """
 
 from __future__ import annotations
@@ -78,12 +79,14 @@ class Ahead(NamedTuple):
         y: (W, P) the point, y, m.
         beyond_x: (W, P) direction of the way behind the point, x; 0 where it is the end.
         beyond_y: (W, P) direction of the way behind the point, y; 0 where it is the end.
+        aware: (W, P) above 0 for people who walk round bodies that stand (`agora.engine.progress`).
     """
 
     x: Floats
     y: Floats
     beyond_x: Floats
     beyond_y: Floats
+    aware: Floats
 
 
 @hidden
@@ -150,7 +153,7 @@ def _room(people, traits, w, i, ex, ey, lane):
 
 
 @lean_inlined
-def _close_up(h, sees, people, traits, goals, robots, gait, w, i, wx, wy):
+def _close_up(h, sees, people, traits, goals, robots, aware, gait, w, i, wx, wy):
     """Change the asked velocity of pedestrian i, who is kept from going on or was a while ago, by its impatience."""
     s = traits.speed[w, i]
     dx, dy = goals.x[w, i] - people.x[w, i], goals.y[w, i] - people.y[w, i]
@@ -164,6 +167,7 @@ def _close_up(h, sees, people, traits, goals, robots, gait, w, i, wx, wy):
         met, ahead, tight = _look(people, traits, gait, w, i, ex, ey, lane, _CLOSE * s)
         free = not (sees & SEES_PEDESTRIANS and met > 0)
         free = free and not (sees & SEES_ROBOTS and _faces_robot(people, robots, gait, w, i))
+        free = free or aware
         alone = free and ahead == 0
         if free and tight > 0:
             room = _room(people, traits, w, i, ex, ey, lane)
@@ -232,7 +236,7 @@ def walk(
             if mine and speed[i] == ZERO:  # a behaviour may turn who stands
                 facing_y[i], facing_x[i] = sincos(people.heading[w, i])
             if mine and (held[i] > ZERO or vx[i] * way_x[i] + vy[i] * way_y[i] < _HELD * speed[i]):
-                _close_up(h, sees, people, traits, goals, robots, gait, w, i, wx, wy)
+                _close_up(h, sees, people, traits, goals, robots, ahead.aware[w, i] > ZERO, gait, w, i, wx, wy)
         for i in range(count):
             bx, by, fx, fy = _step(h, vx[i], vy[i], wx[i], wy[i], _FASTEST * speed[i], facing_x[i], facing_y[i])
             mine = steps[i] > ZERO

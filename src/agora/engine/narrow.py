@@ -93,12 +93,15 @@ def _meets(people, traits, routes, maps, m, w, i, ux, uy):
 
 
 @hidden
-def _must_wait(people, traits, routes, robots, sees_robots, maps, m, w, i, ux, uy):
-    """Return whether an oncomer goes first through the narrow place ahead of pedestrian i, who walks to (ux, uy)."""
+def _must_wait(people, traits, routes, robots, sees_robots, aware, maps, m, w, i, ux, uy):
+    """Return whether an oncomer goes first through the narrow place ahead of pedestrian i, who walks to (ux, uy).
+
+    People who want to stand do not count if it is ``aware`` of bodies that stand.
+    """
     x, y, nx, ny = people.x[w, i], people.y[w, i], routes.narrow_x[w, i], routes.narrow_y[w, i]
     mine = gap(x, y, nx, ny)
     for j in range(traits.count[w]):
-        if j == i or not people.active[w, j]:
+        if j == i or not people.active[w, j] or (aware and traits.speed[w, j] == ZERO):
             continue
         px, py = people.x[w, j], people.y[w, j]
         along, across = (px - x) * ux + (py - y) * uy, (py - y) * ux - (px - x) * uy
@@ -125,7 +128,7 @@ def _must_wait(people, traits, routes, robots, sees_robots, maps, m, w, i, ux, u
 
 
 @hidden
-def look_ahead(maps, people, traits, robots, sees_robots, routes, m, w, i):
+def look_ahead(maps, people, traits, robots, sees_robots, aware, routes, m, w, i):
     """Note whether there is a narrow place on the way of pedestrian i, and whether it is to wait before it."""
     x, y, radius = people.x[w, i], people.y[w, i], traits.radius[w, i]
     routes.waits[w, i] = False
@@ -142,7 +145,7 @@ def look_ahead(maps, people, traits, robots, sees_robots, routes, m, w, i):
             routes.waits[w, i] = True
             routes.narrow_x[w, i], routes.narrow_y[w, i] = people.x[w, j], people.y[w, j]
     else:
-        routes.waits[w, i] = _must_wait(people, traits, routes, robots, sees_robots, maps, m, w, i, ux, uy)
+        routes.waits[w, i] = _must_wait(people, traits, routes, robots, sees_robots, aware, maps, m, w, i, ux, uy)
 
 
 @hidden

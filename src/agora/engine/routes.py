@@ -6,7 +6,8 @@ sight as far as the rest of the way is long, so that what a model makes of the d
 sight, nothing changes. Routes lead over the roads of the map (`agora.maps.roads`) and are pulled taut: about twice a second
 everybody looks how far along the route the way is free. Who has been pushed off it, or wants to go elsewhere, gets another one.
 
-Where two cannot pass each other, one of them gives way (`agora.engine.narrow`).
+Where two cannot pass each other, one of them gives way (`agora.engine.narrow`). Who does not get on walks round bodies that stand
+(`agora.engine.detour`).
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ from agora.core.field import distance_at, is_clear_between
 from agora.core.jit import bind, hidden, lean_kernel
 from agora.core.scalar import HALF, ONE, ZERO
 from agora.core.state import Bools, Floats, Ints
+from agora.engine.detour import CELLS, go_round
 from agora.engine.narrow import REACHED, gap, look_ahead, waiting_place
+from agora.engine.progress import Progress, note_progress
 from agora.maps.road_kernels import road
 from agora.maps.roads import SEEN, Roads, RoadStore, radius_class, roads_of
 
@@ -39,6 +42,7 @@ _SHARE = np.float32(0.98)
 _EQUAL = np.float32(0.01)  # m, by which routes that are as cheap as each other may differ
 _LEAST = np.float32(0.75)  # radii of clearance with which a road is still followed: who is beside it slides back
 _DISTANT = np.float32(3.0)  # m, to the point that one walks to, beyond which one looks half as often
+_TIRED = np.float32(7.0)  # s without getting on, from which on nobody waits before a narrow place
 _STRAIGHT, _NONE = -1, -1
 _TINY = np.float32(1e-6)
 _INFINITE = np.float32(np.inf)
@@ -253,23 +257,31 @@ def _follow(roads, maps, m, routes, w, i, x, y, radius):
 
 @lean_kernel
 def follow(
-    look, every, sees, roads, maps, people, traits, waypoints, robots, clock, routes, goal_x, goal_y, first, last
+    look, every, dt, sees, roads, maps, people, traits, waypoints, robots, robot_traits, clock, routes, progress, goal_x, goal_y,
+    cost, first, last
 ):  # fmt: skip
     """Write the points (W, P) to which the pedestrians of worlds ``first <= w < last`` walk now, m.
 
     Args:
         look: calls between two looks along a route.
         every: physics steps between two calls.
+        dt: time between two calls, s; 0 for pedestrians who do not walk round bodies that stand.
         sees: bits as for crowd models (`agora.interfaces.CompiledCrowdModel`).
+        progress: record `agora.engine.progress.Progress`, which is written.
+        cost: (W, `agora.engine.detour.CELLS`) scratch.
     """
     for w in range(first, last):
         if clock.done[w]:
             continue
         m, call = maps.index[w], clock.step[w] // every
+        progress.stopped[w] = 0
         for i in range(traits.count[w]):
             tx, ty = waypoints.x[w, i], waypoints.y[w, i]
             goal_x[w, i], goal_y[w, i] = tx, ty
-            if routes.roads[w, i] < 0 or not people.active[w, i]:
+            if dt > ZERO:
+                note_progress(dt, people, traits, progress, w, i, gap(tx, ty, people.x[w, i], people.y[w, i]))
+            leads = routes.roads[w, i] >= 0
+            if not people.active[w, i] or not (leads or progress.aware[w, i] > ZERO):
                 continue
             mx, my = tx - routes.wanted_x[w, i], ty - routes.wanted_y[w, i]
             if mx * mx + my * my > _MOVED * _MOVED:
@@ -283,9 +295,14 @@ def follow(
             arrived = routes.rest[w, i] > ZERO and dx * dx + dy * dy < REACHED * REACHED
             if routes.fresh[w, i] or arrived or call >= routes.due[w, i]:
                 routes.due[w, i] = call + look - (traits.id[w, i] % look if call == 0 else 0)
-                _follow(roads, maps, m, routes, w, i, x, y, traits.radius[w, i])
+                if leads:
+                    _follow(roads, maps, m, routes, w, i, x, y, traits.radius[w, i])
+                    look_ahead(maps, people, traits, robots, sees & 2, progress.aware[w, i] > ZERO, routes, m, w, i)
+                    routes.waits[w, i] = routes.waits[w, i] and progress.stalled[w, i] < _TIRED
+                else:
+                    _walk_to(routes, w, i, tx, ty, ZERO)
                 routes.fresh[w, i] = False
-                look_ahead(maps, people, traits, robots, sees & 2, routes, m, w, i)
+                go_round(maps, m, people, traits, robots, robot_traits, sees, routes, progress, w, i, cost[w])
                 dx, dy = routes.x[w, i] - x, routes.y[w, i] - y
                 if dx * dx + dy * dy > _DISTANT * _DISTANT and not routes.narrow[w, i]:
                     routes.due[w, i] += look
@@ -334,13 +351,15 @@ class Routing:
         starts: every episode that a world may be given.
         every: physics steps of the crowd period.
         drawn: whether the starts are examples only; a world may be given any that `holds`.
+        rounds: whether pedestrians walk round bodies that stand (`agora.engine.detour`).
 
     Attributes:
         routes: present routes of everybody.
+        progress: progress of everybody; of nobody unless ``rounds``.
         goals: waypoints of the world as crowd models read them; the current ones are the points to which pedestrians walk now.
     """
 
-    def __init__(self, world: World, starts: Sequence[Start], every: int, drawn: bool = False) -> None:
+    def __init__(self, world: World, starts: Sequence[Start], every: int, drawn: bool = False, rounds: bool = False) -> None:
         shape = world.layout.worlds, world.slots
         each = [_different(_roads(start).values()) for start in starts]
         found = _different(itertools.chain(*each))
@@ -352,7 +371,9 @@ class Routing:
         )
         self._world, self._every = world, every
         self._look = max(1, round(_LOOK / (world.dt * every)))
-        self.routes = _nobody(shape)
+        self.routes, self.progress = _nobody(shape), Progress.of_nobody(*shape)
+        self._period = np.float32(world.dt * every if rounds else 0.0)
+        self._cost = np.zeros((shape[0], CELLS if rounds else 1), np.float32)
         self.goals: Waypoints = world.waypoints._replace(x=np.zeros(shape, np.float32), y=np.zeros(shape, np.float32))
 
     def reset(self, world: int, start: Start) -> None:
@@ -360,7 +381,7 @@ class Routing:
         routes, roads = self.routes, _roads(start)
         different = _different(roads.values())
         number = dict(zip(map(id, different), self._store.use(world, different), strict=True))
-        for field in routes:
+        for field in (*routes, *self.progress):
             field[world] = 0
         routes.roads[world], routes.hop[world], routes.fresh[world] = _NONE, _STRAIGHT, True
         self.goals.x[world], self.goals.y[world] = self._world.waypoints.x[world], self._world.waypoints.y[world]
@@ -377,6 +398,8 @@ class Routing:
         """Return the work that writes the goals, reading a generation of pedestrians and robots."""
         world = self._world
         people, robots = world.generation(generation)
-        numbers = (np.int64(self._look), np.int64(self._every), np.int64(sees))
-        records = (self._store.arrays, world.maps, people, world.traits, world.waypoints, robots, world.status.clock, self.routes)
-        return bind(follow, *numbers, *records, self.goals.x, self.goals.y)
+        numbers = (np.int64(self._look), np.int64(self._every), self._period, np.int64(sees))
+        there = (self._store.arrays, world.maps, people, world.traits, world.waypoints, robots, world.robot_traits)
+        return bind(
+            follow, *numbers, *there, world.status.clock, self.routes, self.progress, self.goals.x, self.goals.y, self._cost
+        )

@@ -5,7 +5,8 @@ to the next one.
 
 Most crowd models keep people some way off walls. They come to rest in front of a waypoint beside a wall, above all of one in a
 corner, and would wait there for ever. A pedestrian that has stood near such a waypoint for a while goes on to the next one, or
-leaves there.
+leaves there. Who has not got on for 12 s, whatever keeps it from its waypoint, goes on to the next one. If that
+place is its exit, it takes another exit that lies behind it.
 """
 
 from __future__ import annotations
@@ -30,6 +31,10 @@ ROOM = np.float32(0.2)
 PATIENCE = np.float32(4.0)
 """s, for which a pedestrian stands near a waypoint beside a wall before it counts as reached."""
 
+_OTHER = np.float32(2.0)  # m, from where it is, at least, to the other exit that a pedestrian takes
+_EQUAL = np.float32(1e-3)  # m, by which distances of exits that are as near may differ
+_INFINITE = np.float32(np.inf)
+_GIVES_UP = np.float32(12.0)  # s without getting on after which a pedestrian goes elsewhere
 _STEP = np.float32(0.5)  # m
 _NEAR = np.float32(3.0)  # m, at most, from the waypoint
 
@@ -85,9 +90,32 @@ def _is_kept_off(maps, people, traits, waypoints, w, i):
     return distance_at(maps, maps.index[w], tx, ty) < room
 
 
+@hidden
+def _turn_back(people, traits, waypoints, progress, w, i):
+    """Give pedestrian i, which does not get to its exit, the nearest exit of another pedestrian that lies behind it.
+
+    Of two as near to within 1 mm that of the smaller id. Nothing changes if there is none.
+    """
+    x, y, last = people.x[w, i], people.y[w, i], waypoints.count[w, i] - 1
+    nearest, found = _INFINITE, -1
+    for j in range(traits.count[w]):
+        k = waypoints.count[w, j] - 1
+        if waypoints.mode[w, j] != LEAVE or k < 0:
+            continue
+        dx, dy = waypoints.list_x[w, j, k] - x, waypoints.list_y[w, j, k] - y
+        away = math.sqrt(dx * dx + dy * dy)
+        if away < _OTHER or dx * progress.ahead_x[w, i] + dy * progress.ahead_y[w, i] >= ZERO:
+            continue
+        if away < nearest - _EQUAL or (away < nearest + _EQUAL and traits.id[w, j] < traits.id[w, found]):
+            nearest, found = away, j
+    if found >= 0:
+        k = waypoints.count[w, found] - 1
+        waypoints.list_x[w, i, last], waypoints.list_y[w, i, last] = waypoints.list_x[w, found, k], waypoints.list_y[w, found, k]
+
+
 @lean_kernel
 def pass_taken(
-    dt, substep, sees, maps, people, traits, waypoints, robots, robot_traits, clock, kept_off, first, last
+    dt, substep, sees, maps, people, traits, waypoints, robots, robot_traits, clock, kept_off, progress, first, last
 ):  # fmt: skip
     """Make the next waypoint current where somebody stands on the current one, or where walls keep a pedestrian off it.
 
@@ -98,6 +126,7 @@ def pass_taken(
         people: pedestrians at the end of the step.
         robots: robots at its beginning.
         kept_off: (W, P) time for which walls have kept a pedestrian off its waypoint, s.
+        progress: record `agora.engine.progress.Progress`, of which ``stalled`` is written.
     """
     for w in range(first, last):
         if clock.done[w]:
@@ -108,10 +137,15 @@ def pass_taken(
             if waypoints.count[w, i] < 1 or not people.active[w, i]:
                 continue
             kept_off[w, i] = kept_off[w, i] + dt if _is_kept_off(maps, people, traits, waypoints, w, i) else ZERO
+            leaves = waypoints.mode[w, i] == LEAVE and k == waypoints.count[w, i] - 1
+            if leaves and progress.stalled[w, i] > _GIVES_UP:
+                progress.stalled[w, i] = ZERO
+                _turn_back(people, traits, waypoints, progress, w, i)
             if waypoints.count[w, i] < 2:
                 continue
-            if kept_off[w, i] > PATIENCE and k < waypoints.count[w, i] - (waypoints.mode[w, i] == LEAVE):
-                kept_off[w, i] = ZERO
+            gives_up = kept_off[w, i] > PATIENCE or progress.stalled[w, i] > _GIVES_UP
+            if gives_up and k < waypoints.count[w, i] - (waypoints.mode[w, i] == LEAVE):
+                kept_off[w, i], progress.stalled[w, i] = ZERO, ZERO
                 next_waypoint(traits, waypoints, clock, w, i, substep)
                 continue
             dx, dy = waypoints.list_x[w, i, k] - people.x[w, i], waypoints.list_y[w, i, k] - people.y[w, i]

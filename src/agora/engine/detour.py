@@ -1,0 +1,209 @@
+"""Ways round bodies that stand: people, groups and robots may stay where they are.
+
+Routes know walls alone. A pedestrian who has not got on (`agora.engine.progress`) looks about: a grid about it, turned to the point
+that it walks to, holds walls and the discs of bodies that stand. The cheapest way over it, to the line through that point or 3.6 m
+ahead, leads round them. Of ways that cost the same the right one is taken. If there is none, nothing changes, and people who
+stand in the way step aside (`agora.engine.making_way`).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from agora.core.field import distance_at
+from agora.core.jit import hidden
+from agora.core.scalar import HALF, ONE, TWO, ZERO
+from agora.engine.progress import AT_PLACE, note_direction
+
+STANDS = np.float32(0.15)
+"""m/s, below which a body stands."""
+
+_CELL = np.float32(0.15)  # m
+_AHEAD, _BEHIND, _BESIDE = 24, 8, 20  # cells
+_WIDE = 2 * _BESIDE + 1
+CELLS = (_AHEAD + _BEHIND + 1) * _WIDE
+"""Cells of the grid."""
+
+_LEAST = np.float32(0.95)  # radii of clearance of walls
+_GAP = np.float32(0.03)  # m, to bodies
+_SWEEPS = 12
+_DIAGONAL = np.float32(1.4142135)
+_ALIKE = np.float32(0.5)  # cosine of the angle between ways of one queue
+_EQUAL = np.float32(1e-3)  # cells, by which ways that cost the same may differ
+_INFINITE = np.float32(np.inf)
+_WINDOW = np.float32(4.8)  # m, within which bodies are looked at
+
+
+@hidden
+def _queues(people, traits, routes, w, j, ux, uy):
+    """Return whether pedestrian j wants to go on to where (ux, uy) leads: who stands before one in a queue will go on."""
+    if traits.speed[w, j] == ZERO:
+        return False
+    dx, dy = routes.x[w, j] - people.x[w, j], routes.y[w, j] - people.y[w, j]
+    distance = math.sqrt(dx * dx + dy * dy)
+    return distance + routes.rest[w, j] > AT_PLACE and dx * ux + dy * uy > _ALIKE * distance
+
+
+@hidden
+def _put_bodies(people, traits, routes, robots, robot_traits, sees, w, i, ux, uy, cost):
+    """Bar the cells in which pedestrian i would touch a body that stands and is not in a queue with it."""
+    x, y, own = people.x[w, i], people.y[w, i], traits.radius[w, i] + _GAP
+    for j in range(traits.count[w] if sees & 1 else 0):
+        vx, vy = people.vx[w, j], people.vy[w, j]
+        stands = j != i and people.active[w, j] and vx * vx + vy * vy < STANDS * STANDS
+        if stands and not _queues(people, traits, routes, w, j, ux, uy):
+            _put(people.x[w, j] - x, people.y[w, j] - y, own + traits.radius[w, j], ux, uy, cost)
+    for r in range(robots.x.shape[1] if sees & 2 else 0):
+        vx, vy = robots.world_vx[w, r], robots.world_vy[w, r]
+        if robots.active[w, r] and vx * vx + vy * vy < STANDS * STANDS:
+            _put(robots.x[w, r] - x, robots.y[w, r] - y, own + robot_traits.radius[w, r], ux, uy, cost)
+
+
+@hidden
+def _put(dx, dy, reach, ux, uy, cost):
+    """Bar the cells within ``reach``, m, of a body at (dx, dy) from the middle of the grid, or as near as the middle is."""
+    away = math.sqrt(dx * dx + dy * dy)
+    if away > _WINDOW:
+        return
+    along, across = (dx * ux + dy * uy) / _CELL, (dx * uy - dy * ux) / _CELL
+    far = min(reach, away) / _CELL
+    for a in range(max(math.ceil(along - far), -_BEHIND), min(math.floor(along + far), _AHEAD) + 1):
+        for b in range(max(math.ceil(across - far), -_BESIDE), min(math.floor(across + far), _BESIDE) + 1):
+            da, db = np.float32(a) - along, np.float32(b) - across
+            if da * da + db * db < far * far:
+                cost[(a + _BEHIND) * _WIDE + b + _BESIDE] = -ONE
+
+
+@hidden
+def _lower(cost, a, b):
+    """Return the cost of a cell by way of the cheapest of its neighbours."""
+    best = cost[a * _WIDE + b]
+    for da in range(-1, 2):
+        for db in range(-1, 2):
+            na, nb = a + da, b + db
+            if 0 <= na < _AHEAD + _BEHIND + 1 and 0 <= nb < _WIDE:
+                there = cost[na * _WIDE + nb]
+                if there >= ZERO:
+                    best = min(best, there + (_DIAGONAL if da * db != 0 else ONE))
+    return best
+
+
+@hidden
+def _spread(cost):
+    """Write what the ways to all cells cost, in cells, from those of the one in the middle: sweeps to and fro."""
+    rows = _AHEAD + _BEHIND + 1
+    for sweep in range(_SWEEPS):
+        changed = False
+        for k in range(rows * _WIDE):
+            n = k if sweep % 2 == 0 else rows * _WIDE - 1 - k
+            if cost[n] < ZERO:
+                continue
+            lower = _lower(cost, n // _WIDE, n % _WIDE)
+            if lower < cost[n]:
+                cost[n], changed = lower, True
+        if not changed:
+            break
+
+
+@hidden
+def _goal(cost, distance):
+    """Return the cell of the line at ``distance``, m, from which the whole way is cheapest, and its cost, m; -1 for none.
+
+    Of cells that are as good as each other that nearest to the middle counts, and of two as near the right one.
+    """
+    row = min(np.int32(distance / _CELL + HALF), _AHEAD)
+    left = max(distance - np.float32(row) * _CELL, ZERO)
+    best, near, found = _INFINITE, _WIDE, -1
+    for b in range(_WIDE):
+        k, off = (row + _BEHIND) * _WIDE + b, abs(b - _BESIDE)
+        if cost[k] >= ZERO and cost[k] < _INFINITE:
+            aside = np.float32(off) * _CELL
+            total = cost[k] * _CELL + math.sqrt(left * left + aside * aside)
+            if total < best - _EQUAL or (total < best + _EQUAL and (off < near or (off == near and b > _BESIDE))):
+                best, near, found = total, off, k
+    return found, best
+
+
+@hidden
+def _back(cost, k):
+    """Return the neighbour by which the cheapest way comes to cell k; of several the cheapest, of these the one nearest to the
+    straight line ahead, and of two as near the right one.
+    """
+    a, b = k // _WIDE, k % _WIDE
+    best, aside, found = cost[k], _WIDE, -1
+    for da in range(-1, 2):
+        for db in range(-1, 2):
+            na, nb = a + da, b + db
+            if (da != 0 or db != 0) and 0 <= na < _AHEAD + _BEHIND + 1 and 0 <= nb < _WIDE:
+                there, off = cost[na * _WIDE + nb], abs(nb - _BESIDE)
+                step = _DIAGONAL if da * db != 0 else ONE
+                if there < ZERO or there + step > cost[k] + _EQUAL or there > best + _EQUAL:
+                    continue
+                if there < best - _EQUAL or off < aside or (off == aside and nb >= _BESIDE):
+                    best, aside, found = min(best, there), off, na * _WIDE + nb
+    return found
+
+
+@hidden
+def _sees(cost, k):
+    """Return whether the straight line from the middle to cell k is free."""
+    a, b = k // _WIDE - _BEHIND, k % _WIDE - _BESIDE
+    steps = 2 * max(abs(a), abs(b))
+    for n in range(2, steps):
+        share = np.float32(n) / np.float32(max(steps, 1))
+        row, off = math.floor(np.float32(a) * share + HALF), math.floor(np.float32(abs(b)) * share + HALF)
+        if cost[(row + _BEHIND) * _WIDE + (off if b > 0 else -off) + _BESIDE] < ZERO:
+            return False
+    return True
+
+
+@hidden
+def way_round(maps, m, people, traits, routes, robots, robot_traits, sees, w, i, to_x, to_y, cost):
+    """Return the point (2,) to which pedestrian i walks round bodies that stand on its way to a point, the length of the way from
+    there to the point, m, and whether there is such a way and it does not lead straight on.
+
+    Args:
+        cost: (CELLS,) costs of cells, overwritten.
+    """
+    x, y, radius = people.x[w, i], people.y[w, i], traits.radius[w, i]
+    dx, dy = to_x - x, to_y - y
+    distance = math.sqrt(dx * dx + dy * dy)
+    if distance < TWO * _CELL:
+        return to_x, to_y, ZERO, False
+    ux, uy = dx / distance, dy / distance
+    least = min(_LEAST * radius, distance_at(maps, m, x, y))
+    for k in range(CELLS):
+        along, across = np.float32(k // _WIDE - _BEHIND) * _CELL, np.float32(k % _WIDE - _BESIDE) * _CELL
+        free = distance_at(maps, m, x + along * ux + across * uy, y + along * uy - across * ux) >= least
+        cost[k] = _INFINITE if free else -ONE
+    _put_bodies(people, traits, routes, robots, robot_traits, sees, w, i, ux, uy, cost)
+    cost[_BEHIND * _WIDE + _BESIDE] = ZERO
+    row = min(np.int32(distance / _CELL + HALF), _AHEAD)
+    if cost[(row + _BEHIND) * _WIDE + _BESIDE] >= ZERO and _sees(cost, (row + _BEHIND) * _WIDE + _BESIDE):
+        return to_x, to_y, ZERO, False
+    _spread(cost)
+    k, total = _goal(cost, distance)
+    if k < 0:
+        return to_x, to_y, ZERO, False
+    while k >= 0 and not _sees(cost, k):
+        k = _back(cost, k)
+    if k < 0:
+        return to_x, to_y, ZERO, False
+    along, across = np.float32(k // _WIDE - _BEHIND) * _CELL, np.float32(k % _WIDE - _BESIDE) * _CELL
+    px, py = x + along * ux + across * uy, y + along * uy - across * ux
+    return px, py, max(total - math.sqrt(along * along + across * across), ZERO), True
+
+
+@hidden
+def go_round(maps, m, people, traits, robots, robot_traits, sees, routes, progress, w, i, cost):
+    """Have pedestrian i, if it minds bodies that stand, walk round those on the way to the point that it walks to now."""
+    if progress.aware[w, i] == ZERO or routes.waits[w, i]:
+        return
+    to_x, to_y, rest = routes.x[w, i], routes.y[w, i], routes.rest[w, i]
+    note_direction(progress, w, i, to_x - people.x[w, i], to_y - people.y[w, i])
+    px, py, left, found = way_round(maps, m, people, traits, routes, robots, robot_traits, sees, w, i, to_x, to_y, cost)
+    if found:
+        routes.x[w, i], routes.y[w, i], routes.rest[w, i] = px, py, rest + left
+        routes.beyond_x[w, i], routes.beyond_y[w, i] = ZERO, ZERO

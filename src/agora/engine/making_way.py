@@ -1,0 +1,104 @@
+"""Making way: who stands, alone or in a group, steps aside for somebody whom it keeps from going on.
+
+A pedestrian that wants to stand (it waits, talks, or is at its place) and stands on the way of somebody who has not got on for
+`WAITS` steps aside, off that way: to the nearer side, to the right side if it stands in the middle of the way, to the other side if
+a wall is there, and else ahead on the way. So who has no room asks those who stand ahead of it. It stops when the other one is by.
+People who sit or work keep their places.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from agora.core.field import distance_at
+from agora.core.jit import hidden, lean_kernel
+from agora.core.scalar import HALF, ZERO
+from agora.core.state import SOCIAL_STATES
+from agora.engine.progress import AT_PLACE, WAITS
+from agora.pedestrians.neighbours import SEES_PEDESTRIANS
+
+_NEAR = np.float32(0.7)  # m, between the bodies, within which one makes way
+_PACE = np.float32(0.5)  # m/s
+_STEP = np.float32(0.8)  # m, to which one steps at a time
+_SHARE = np.float32(0.4)  # of the step, for which there must be room
+_LANE = np.float32(0.15)  # m, beyond the bodies' radii, that a way is wide
+_MIDDLE = np.float32(0.01)  # m, off the middle of the way, within which one stands in the middle
+_SITTING, _WORKING = SOCIAL_STATES.index("sitting"), SOCIAL_STATES.index("working")
+_TINY = np.float32(1e-6)
+
+
+@hidden
+def _stands(people, traits, waypoints, minds, w, i):
+    """Return whether pedestrian i wants to stand, on its feet."""
+    if minds.state[w, i] == _SITTING or minds.state[w, i] == _WORKING:
+        return False
+    dx, dy = waypoints.x[w, i] - people.x[w, i], waypoints.y[w, i] - people.y[w, i]
+    return traits.speed[w, i] == ZERO or dx * dx + dy * dy < AT_PLACE * AT_PLACE
+
+
+@hidden
+def _stopped_by(people, traits, progress, w, i):
+    """Return the pedestrian, nearest of those who have not got on, on whose way pedestrian i stands; -1 for none.
+
+    Of two as near, that of the smaller id.
+    """
+    best, found = _NEAR, -1
+    for j in range(traits.count[w]):
+        if j == i or not people.active[w, j] or progress.stalled[w, j] < WAITS:
+            continue
+        dx, dy = people.x[w, i] - people.x[w, j], people.y[w, i] - people.y[w, j]
+        bodies = traits.radius[w, i] + traits.radius[w, j]
+        apart = math.sqrt(dx * dx + dy * dy) - bodies
+        if apart > best + _MIDDLE or (found >= 0 and apart > best - _MIDDLE and traits.id[w, j] > traits.id[w, found]):
+            continue
+        ux, uy = progress.ahead_x[w, j], progress.ahead_y[w, j]
+        along, across = dx * ux + dy * uy, dx * uy - dy * ux
+        if along > -bodies * HALF and abs(across) < bodies + _LANE:
+            best, found = min(best, apart), j
+    return found
+
+
+@hidden
+def _has_room(maps, m, people, traits, w, i, j, x, y):
+    """Return whether pedestrian i can stand at a point: no wall and nobody else but j, for whom it makes way, is there."""
+    if distance_at(maps, m, x, y) < traits.radius[w, i]:
+        return False
+    for k in range(traits.count[w]):
+        others = k != i and k != j  # noqa: PLR1714 - a kernel
+        if not others or not people.active[w, k]:
+            continue
+        dx, dy, reach = people.x[w, k] - x, people.y[w, k] - y, traits.radius[w, i] + traits.radius[w, k]
+        if dx * dx + dy * dy < reach * reach:
+            return False
+    return True
+
+
+@lean_kernel
+def make_way(sees, maps, people, traits, waypoints, minds, clock, progress, first, last):
+    """Have people who stand in somebody's way step aside: change their current waypoints and speeds (W, P).
+
+    Args:
+        sees: bits as for crowd models (`agora.interfaces.CompiledCrowdModel`).
+        progress: record `agora.engine.progress.Progress`.
+    """
+    for w in range(first, last):
+        if clock.done[w] or not sees & SEES_PEDESTRIANS or progress.stopped[w] == 0:
+            continue
+        m = maps.index[w]
+        for i in range(traits.count[w]):
+            if not people.active[w, i] or not _stands(people, traits, waypoints, minds, w, i):
+                continue
+            j = _stopped_by(people, traits, progress, w, i)
+            if j < 0:
+                continue
+            ux, uy = progress.ahead_x[w, j], progress.ahead_y[w, j]
+            x, y = people.x[w, i], people.y[w, i]
+            across = (x - people.x[w, j]) * uy - (y - people.y[w, j]) * ux
+            side = _STEP if across > -_MIDDLE else -_STEP
+            traits.speed[w, i] = max(traits.speed[w, i], _PACE)
+            for ax, ay in ((side * uy, -side * ux), (-side * uy, side * ux), (_STEP * ux, _STEP * uy)):
+                waypoints.x[w, i], waypoints.y[w, i] = x + ax, y + ay
+                if _has_room(maps, m, people, traits, w, i, j, x + _SHARE * ax, y + _SHARE * ay):
+                    break

@@ -1,0 +1,170 @@
+"""Measures of how people move in a place: whether they get on, turn round, turn sharply, and keep apart.
+
+Everything is read every 0.4 s, the rate of ETH/UCY, so that recorded and simulated people are measured alike. A pedestrian *wants
+to go on* if it has a preferred speed and its waypoint is farther than `THERE`; people who wait, talk, or stand at their place do
+not. The thresholds are ours.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from agora.core.state import Bools, Doubles
+
+__all__ = ["PERIOD", "THERE", "Movement", "Tracks", "measure"]
+
+PERIOD = 0.4
+"""Time between two samples, s."""
+
+THERE = 0.8
+"""Distance from its waypoint up to which a pedestrian is there, m."""
+
+_WEDGED, _STILL = 10.0, 0.3  # s, m: who wants to go on and stays within so much for so long is wedged
+_JAMMED, _ROUND = 30.0, 1.0  # s, m: the same of people who make no progress
+_CLUSTER, _BESIDE = 3, 1.2  # people, m between neighbours in a cluster
+_WALKS, _TURNS = 0.5, 0.3  # m/s, from which on turning and U-turns are looked at
+_BACK, _WITHIN = 135.0, 5  # degrees, samples: a U-turn
+_DEEP = 0.02  # m, by which discs overlap that count
+_AROUND = 2.0  # m, of the density about a pedestrian
+BANDS = (0.0, 0.25, 0.5, 1.0, np.inf)
+"""Bounds of the densities at which mean speeds are taken, 1/m2."""
+
+
+@dataclass(frozen=True, eq=False)
+class Tracks:
+    """The motion of P people, every `PERIOD`.
+
+    Attributes:
+        position: (T, P, 2) m.
+        present: (T, P) whether a pedestrian is there.
+        wants: (T, P) whether a pedestrian wants to go on.
+        radius: (P,) m.
+    """
+
+    position: Doubles
+    present: Bools
+    wants: Bools
+    radius: Doubles
+
+
+@dataclass(frozen=True)
+class Movement:
+    """Measures of one episode, as sums that add up over episodes.
+
+    Attributes:
+        minutes: person-minutes.
+        wedged: people who want to go on and move less than 0.3 m in some 10 s.
+        stuck: people who want to go on and stay within 1 m for some 30 s.
+        jammed: people of clusters of at least three, all of whom want to go on and move less than 0.3 m from some time, at
+            least 10 s before the end, until the end.
+        turns_round: U-turns: the direction of the way changes by more than 135 degrees within 2 s, at more than 0.3 m/s.
+        turning: changes of direction in 0.4 s, at more than 0.5 m/s, counted by whole degrees (181,).
+        deepest: deepest overlap of the discs of two people, m.
+        overlapping: person-minutes with a disc in one's own by more than 0.02 m.
+        speeds: sum of the speeds of those who want to go on, m/s, in each of the bands of density `BANDS`.
+        walkers: number of samples in each of them.
+    """
+
+    minutes: float
+    wedged: int
+    stuck: int
+    jammed: int
+    turns_round: int
+    turning: tuple[int, ...]
+    deepest: float
+    overlapping: float
+    speeds: tuple[float, ...]
+    walkers: tuple[int, ...]
+
+    @property
+    def is_jam(self) -> bool:
+        """Whether somebody was stuck, or a cluster jammed until the end."""
+        return bool(self.stuck or self.jammed)
+
+
+def measure(seen: Tracks) -> Movement:
+    """Return the measures of one episode."""
+    step = np.diff(seen.position, axis=0)
+    both = seen.present[1:] & seen.present[:-1]
+    speed = np.hypot(step[..., 0], step[..., 1]) / PERIOD
+    direction = np.arctan2(step[..., 1], step[..., 0])
+    turn = np.degrees(np.abs(np.angle(np.exp(1j * (direction[1:] - direction[:-1])))))
+    walks = both & (speed > _WALKS)
+    degrees = turn[walks[1:] & walks[:-1]]
+    deepest, overlapping, density = _company(seen)
+    band = np.digitize(density[:-1], BANDS) - 1
+    going = both & seen.wants[:-1]
+    count = len(BANDS) - 1
+    return Movement(
+        minutes=float(seen.present.sum()) * PERIOD / 60.0,
+        wedged=int(_stays(seen, _WEDGED, _STILL).any(axis=0).sum()),
+        stuck=int(_stays(seen, _JAMMED, _ROUND).any(axis=0).sum()),
+        jammed=_jammed(seen),
+        turns_round=_turns_round(direction, both & (speed > _TURNS)),
+        turning=tuple(np.bincount(np.rint(degrees).astype(np.int64), minlength=181).tolist()),
+        deepest=deepest,
+        overlapping=overlapping,
+        speeds=tuple(np.bincount(band[going], speed[going], count).tolist()),
+        walkers=tuple(np.bincount(band[going], minlength=count).tolist()),
+    )
+
+
+def percentile(turning: Doubles, share: float) -> float:
+    """Return the angle below which a share of counted turns (181,) lies, degrees; NaN where there are none."""
+    total = np.cumsum(turning)
+    return float(np.searchsorted(total, share * total[-1])) if total[-1] else np.nan
+
+
+def _stays(seen: Tracks, seconds: float, most: float) -> Bools:
+    """(T, P) whether a pedestrian wants to go on, and stays within a distance of where it is, for some time from then on."""
+    long, count = round(seconds / PERIOD), len(seen.present)
+    stays = np.zeros(seen.present.shape, np.bool_)
+    if count <= long:
+        return stays
+    stays[: count - long] = True
+    for k in range(long + 1):
+        later = slice(k, count - long + k)
+        away = seen.position[later] - seen.position[: count - long]
+        stays[: count - long] &= seen.wants[later] & seen.present[later] & (np.hypot(away[..., 0], away[..., 1]) < most)
+    return stays
+
+
+def _jammed(seen: Tracks) -> int:
+    """Return how many people are in clusters of three and more that stand until the end."""
+    long = round(_WEDGED / PERIOD)
+    if len(seen.present) <= long:
+        return 0
+    still = _stays(seen, _WEDGED, _STILL)[-1 - long]
+    where = seen.position[-1][still]
+    linked = np.hypot(*(where[:, None] - where[None]).transpose(2, 0, 1)) < _BESIDE
+    for _ in range(len(where).bit_length()):
+        linked = (linked.astype(np.int64) @ linked) > 0
+    return int((linked.sum(axis=1) >= _CLUSTER).sum())
+
+
+def _turns_round(direction: Doubles, walks: Bools) -> int:
+    """Return the number of U-turns: of several in a row of samples, one."""
+    found = np.zeros(walks.shape, np.bool_)
+    for k in range(1, _WITHIN + 1):
+        turn = np.abs(np.angle(np.exp(1j * (direction[k:] - direction[:-k]))))
+        found[k:] |= walks[k:] & walks[:-k] & (np.degrees(turn) > _BACK)
+    rises = found.copy()
+    for k in range(1, _WITHIN + 1):
+        rises[k:] &= ~found[:-k]
+    return int(rises.sum())
+
+
+def _company(seen: Tracks) -> tuple[float, float, Doubles]:
+    """Return the deepest overlap of two discs, m, the person-minutes with one, and (T, P) the density about everybody, 1/m2."""
+    deepest, overlapping = 0.0, 0
+    density = np.zeros(seen.present.shape)
+    for t, here in enumerate(seen.present):
+        at, radius = seen.position[t, here], seen.radius[here]
+        apart = np.hypot(*(at[:, None] - at[None]).transpose(2, 0, 1))
+        np.fill_diagonal(apart, np.inf)
+        deep = (radius[:, None] + radius - apart).max(axis=1, initial=0.0)
+        deepest, overlapping = max(deepest, float(deep.max(initial=0.0))), overlapping + int((deep > _DEEP).sum())
+        density[t, here] = ((apart < _AROUND).sum(axis=1) + 1) / (np.pi * _AROUND**2)
+    return deepest, overlapping * PERIOD / 60.0, density

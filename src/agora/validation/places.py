@@ -1,0 +1,262 @@
+"""People in places: episodes of map generators and of suites, without a planner, measured by `agora.validation.movement`.
+
+A robot that is there stands in the middle of its way, or creeps along it at 0.3 m/s and stops before people.
+Rows are kept in a file, one per episode, so that a run goes on where it was stopped.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from agora.core.state import Doubles, Floats
+from agora.draft.stage import CrowdSettings, Share, Stage
+from agora.draft.unsteady import Unsteady
+from agora.engine.conditions import Conditions
+from agora.engine.engine import Engine
+from agora.errors import PlacementError
+from agora.maps.ways import along, length_of, way
+from agora.registry import Named, available
+from agora.tasks.suite import Suite
+from agora.validation.movement import BANDS, PERIOD, THERE, Movement, Tracks, measure, percentile
+from agora.world.start import Start
+from agora.world.world import World
+
+__all__ = ["ROBOTS", "PlaceRow", "generators", "markdown", "measure_places"]
+
+ROBOTS = ("none", "stands", "creeps")
+"""Robots of the episodes, one after the other."""
+
+_DENSITIES = (0.05, 0.1, 0.2)  # people per m2, one after the other
+_LONGEST = 120.0  # s, of an episode
+_CREEP = 0.3  # m/s
+_BEFORE = 0.5  # m, from people ahead, at which a robot stops
+_STEP, _LOOK = 0.2, 3  # m between points of its path; points ahead, to which it steers
+
+
+@dataclass(frozen=True)
+class PlaceRow:
+    """An episode and its measures.
+
+    Attributes:
+        entry: name of the episode, ``suite/stage/episode``.
+        seed: its seed.
+        robot: one of `ROBOTS`.
+        movement: its measures; None where nobody found room.
+    """
+
+    entry: str
+    seed: int
+    robot: str
+    movement: Movement | None
+
+    @property
+    def key(self) -> str:
+        """What tells the row from others."""
+        return f"{self.entry} {self.seed} {self.robot}"
+
+
+def generators(episodes: int, seed: int) -> Suite:
+    """Return a suite of every map generator: people with itineraries at three densities, each episode in a place of its own.
+
+    Half of the people mind robots early, four tenths late, and a tenth never, as in the suite `social`.
+
+    Args:
+        episodes: episodes of each generator.
+        seed: seed of the places and of the people.
+    """
+    shares = ((0.5, "early"), (0.4, "late"), (0.1, "never"))
+    model = Named.of("crowd_models", "anticipation")
+    crowd = CrowdSettings(models=tuple(Share(model, share, minds) for share, minds in shares), unsteady=Unsteady())  # type: ignore[arg-type]
+    stages = []
+    for name in sorted(available("map_generators")):
+        for k, density in enumerate(_DENSITIES):
+            count = len(range(k, episodes, len(_DENSITIES)))
+            if count:
+                world = Named.of("worlds", "generated", generator=Named.of("map_generators", name), count=count, seed=seed + k)
+                people = Named.of("obstacles_modes", "itineraries", density=density)
+                robots = Named.of("robots_modes", "random", distance=4.0)
+                stages.append(Stage(f"{name}_{k + 1}", world, robots, people, crowd, episodes=count, robot="tiago"))
+    return Suite("places", tuple(stages), seed=seed)
+
+
+def measure_places(
+    suites: Sequence[Suite], file: Path, *, duration: float = _LONGEST, only: int | None = None
+) -> Iterator[PlaceRow]:
+    """Measure every episode of some suites that has simulated pedestrians; yield the rows, those kept in a file first.
+
+    Args:
+        suites: suites, whose stages need no data that is missing.
+        file: file of rows (JSON lines), to which each new one is added.
+        duration: length of an episode, s.
+        only: most episodes of a stage; all where None.
+    """
+    kept = {row.key: row for row in _read(file)} if file.exists() else {}
+    with file.open("a") as out:
+        for suite in suites:
+            for stage, k in _in_turn(suite.part(episodes=only)):
+                robot = ROBOTS[k % len(ROBOTS)]
+                row = PlaceRow(suite.entry(stage.name, k), suite.seed_of(stage.name), robot, None)
+                if row.key not in kept:
+                    row = replace(row, movement=_episode(suite, stage, k, robot, duration))
+                    out.write(json.dumps(dataclasses.asdict(row)) + "\n")
+                    out.flush()
+                yield kept.get(row.key, row)
+
+
+def _in_turn(suite: Suite) -> list[tuple[Stage, int]]:
+    """Return stages and numbers of episodes, one of each stage after the other, so that a part of a run covers all stages."""
+    numbered = [(stage, k) for stage in suite.stages for k in range(stage.count)]
+    return sorted(numbered, key=lambda each: each[1])
+
+
+def _read(file: Path) -> list[PlaceRow]:
+    """Return the rows of a file; the last line may be a part of one."""
+    rows = []
+    for line in file.read_text().splitlines():
+        try:
+            tree = json.loads(line)
+        except json.JSONDecodeError:
+            continue
+        values = tree.pop("movement")
+        sums = None if values is None else Movement(**{k: tuple(v) if isinstance(v, list) else v for k, v in values.items()})
+        rows.append(PlaceRow(**tree, movement=sums))
+    return rows
+
+
+def _episode(suite: Suite, stage: Stage, number: int, robot: str, duration: float) -> Movement | None:
+    """Put one episode together, and measure it; None where there is no room for its people or nobody in it."""
+    try:
+        start = suite.start(stage.name, number)
+    except PlacementError:
+        return None
+    if not len(start.pedestrians.id):
+        return None
+    return measure(tracks(_with_robot(start, robot), Conditions.of(stage), duration, creeps=robot == "creeps"))
+
+
+def _with_robot(start: Start, robot: str) -> Start:
+    """Return an episode without robots, with robots in the middle of their ways, or as it is."""
+    if robot == "none":
+        return replace(start, robots=())
+    if robot == "creeps":
+        return start
+    ways = [_way(start, k) for k in range(len(start.robots))]
+    middle = [along(points, length_of(points) / 2.0) for points in ways]
+    there = zip(start.robots, middle, strict=True)
+    return replace(start, robots=tuple(replace(one, pose=np.array([*at, one.pose[2]])) for one, at in there))
+
+
+def tracks(start: Start, conditions: Conditions, duration: float, *, creeps: bool = False) -> Tracks:
+    """Return the motion of the simulated pedestrians of an episode, whose robots stand where they are.
+
+    Args:
+        start: the episode.
+        conditions: its conditions.
+        duration: time that is simulated, s.
+        creeps: whether robots creep along their ways.
+    """
+    ways = [_way(start, k) for k in range(len(start.robots) if creeps else 0)]
+    paths = [np.array([along(points, s) for s in np.arange(0.0, length_of(points), _STEP)]) for points in ways]
+    engine = Engine.of([start], replace(conditions, ends=0, simulator=Conditions().simulator))
+    engine.reset(0, start)
+    world, clock, count = engine.world, engine.world.status.clock, len(start.pedestrians.id)
+    clock.time_limit[...] = np.iinfo(np.int32).max
+    steps, every = round(duration / world.dt), round(PERIOD / world.dt)
+    commands: Floats = np.zeros((1, len(start.robots), 3), np.float32)
+    seen: list[list[Any]] = []
+    for step in range(steps):
+        clock.done[...] = False  # robots at their goals end nothing
+        if step % every == 0:
+            seen.append(_sample(world, count))
+            for r, path in enumerate(paths):
+                commands[0, r] = _creep(world, r, path)
+        engine.step(commands)
+    engine.close()
+    position, present, wants = (np.array([sample[k] for sample in seen]) for k in range(3))
+    return Tracks(position, present, wants & present, np.asarray(start.pedestrians.radius, np.float64))
+
+
+def _sample(world: World, count: int) -> list[Any]:
+    """Return where people are, who is there, and who wants to go on."""
+    people, goals = world.pedestrians, world.waypoints
+    at = np.stack([people.x[0, :count], people.y[0, :count]], -1).astype(np.float64)
+    left = np.hypot(goals.x[0, :count] - at[:, 0], goals.y[0, :count] - at[:, 1])
+    return [at, people.active[0, :count].copy(), (world.traits.speed[0, :count] > 0.0) & (left > THERE)]
+
+
+def _way(start: Start, number: int) -> Doubles:
+    """Return the way of a robot to its first goal; the straight line where there is none."""
+    robot = start.robots[number]
+    ends = np.asarray(robot.pose[:2], np.float64), np.asarray(robot.goals[0, :2], np.float64)
+    found = way(start.map, robot.model.radius, *ends)
+    return np.array(ends) if found is None else found
+
+
+def _creep(world: World, r: int, path: Doubles) -> Doubles:
+    """Return the twist (3,) of a robot that follows a path (N, 2) of points, and stops before people and at its end."""
+    robots, people = world.robots, world.pedestrians
+    here = np.array([robots.x[0, r], robots.y[0, r]], np.float64)
+    nearest = int(np.argmin(np.hypot(*(path - here).T)))
+    ahead = path[min(nearest + _LOOK, len(path) - 1)] - here
+    bearing = float(np.angle(np.exp(1j * (np.arctan2(ahead[1], ahead[0]) - robots.heading[0, r]))))
+    off = np.stack([people.x[0] - here[0], people.y[0] - here[1]])[:, people.active[0]]
+    reach = world.robot_traits.radius[0, r] + world.traits.radius[0][people.active[0]] + _BEFORE
+    barred = ((np.hypot(*off) < reach) & (ahead @ off > 0.0)).any()
+    left = nearest + 1 < len(path)
+    goes = left and not barred and abs(bearing) < 0.8
+    return np.array([_CREEP * goes, 0.0, np.clip(1.5 * bearing, -1.0, 1.0) * left])
+
+
+def markdown(rows: Sequence[PlaceRow]) -> str:
+    """Return the table of rows by suite and stage, as Markdown; stages that differ by a number at their end count as one."""
+    parts: dict[str, list[Movement]] = {}
+    for row in rows:
+        if row.movement is not None:
+            suite, stage, _ = row.entry.rsplit("/", 2)
+            place = stage.rstrip("0123456789").rstrip("_")
+            parts.setdefault(f"`{suite}/{place}`", []).append(row.movement)
+    parts["all"] = [row.movement for row in rows if row.movement is not None]
+    columns = [
+        "place",
+        "episodes",
+        "person-minutes",
+        "jams",
+        "wedged",
+        "U-turns",
+        "turn 50 %",
+        "turn 95 %",
+        "deepest",
+        "overlapping",
+    ]
+    columns += [f"speed {low:g} to {high:g}" for low, high in zip(BANDS, BANDS[1:], strict=False)]
+    lines = ["| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
+    for name, some in parts.items():
+        lines.append(f"| {name} | " + " | ".join(_cells(some)) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def _cells(some: Sequence[Movement]) -> list[str]:
+    """Return the cells of one line of the table."""
+    minutes, per = sum(m.minutes for m in some), 1000.0 / max(len(some), 1)
+    turning = np.sum([m.turning for m in some], axis=0)
+    speeds, walkers = np.sum([m.speeds for m in some], axis=0), np.sum([m.walkers for m in some], axis=0)
+    means = [f"{s / n:.2f}" if n else "-" for s, n in zip(np.atleast_1d(speeds), np.atleast_1d(walkers), strict=True)]
+    return [
+        str(len(some)),
+        f"{minutes:.0f}",
+        f"{per * sum(m.is_jam for m in some):.0f}",
+        f"{per * sum(m.wedged for m in some):.0f}",
+        f"{sum(m.turns_round for m in some) / max(minutes, 1e-9):.2f}",
+        f"{percentile(turning, 0.5):.0f}",
+        f"{percentile(turning, 0.95):.0f}",
+        f"{max((m.deepest for m in some), default=0.0):.2f}",
+        f"{100.0 * sum(m.overlapping for m in some) / max(minutes, 1e-9):.1f} %",
+        *means,
+    ]
