@@ -65,5 +65,6 @@ class Scenario:
 
     def _shifted(self, pose: Doubles, stream: Stream) -> Doubles:
         """Return a pose (3,) shifted to a uniformly drawn place of the disc of the jitter."""
-        distance, angle = self.jitter * math.sqrt(stream.uniform()), stream.uniform(0.0, math.tau)
-        return pose + np.array([distance * math.cos(angle), distance * math.sin(angle), 0.0])
+        distance, angle = self.jitter * math.sqrt(float(stream.uniform())), float(stream.uniform(0.0, math.tau))
+        shift: Doubles = np.array([distance * math.cos(angle), distance * math.sin(angle), 0.0])
+        return np.add(pose, shift, dtype=np.float64)
