@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests import starts
 
 from agora.benchmark.bench import run_all
 from agora.benchmark.control import entrant, with_ceiling, with_control
@@ -19,7 +20,6 @@ from agora.interfaces import Watch
 from agora.planners.presets import named_planner
 from agora.tasks.modules.axis import axis_of
 from agora.tasks.suite import Suite, load_suite, suite_names
-from tests import starts
 
 SUITE = """
 name: harder
