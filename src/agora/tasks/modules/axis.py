@@ -40,14 +40,14 @@ class Axis(Module):
         hard: value at the hard end.
         sets: keys and their values at the easy and at the hard end, such as ``obstacles.density: [0.05, 1.2]``; numbers select
             members of lists, as in ``crowd.models.1.share``; ``robot.`` begins the keys of every robot's model, as in
-            ``robot.command_delay``. A whole number stays whole.
+            ``robot.command_delay``. A whole number stays whole. Without keys, all episodes are alike.
         scale: whether equal steps (linear) or equal factors (log) are equally likely; for values and keys alike.
         unit: unit of the value, in words that follow a number.
     """
 
-    axis: str
-    easy: float
-    hard: float
+    axis: str = "difficulty"
+    easy: float = 0.0
+    hard: float = 1.0
     sets: dict[str, tuple[float, float]] = field(default_factory=dict)
     scale: Literal["linear", "log"] = "linear"
     unit: str = ""
