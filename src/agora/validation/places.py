@@ -58,7 +58,7 @@ class PlaceRow:
 
     @property
     def key(self) -> str:
-        """What tells the row from others."""
+        """The key that no other row of a file has."""
         return f"{self.entry} {self.seed} {self.robot}"
 
 
