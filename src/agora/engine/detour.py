@@ -31,19 +31,26 @@ _GAP = np.float32(0.03)  # m, to bodies
 _SWEEPS = 12
 _DIAGONAL = np.float32(1.4142135)
 _ALIKE = np.float32(0.5)  # cosine of the angle between ways of one queue
+_DOOR = np.float32(1.0)  # m, between points to which people walk who go by the same door
 _EQUAL = np.float32(1e-3)  # cells, by which ways that cost the same may differ
 _INFINITE = np.float32(np.inf)
 _WINDOW = np.float32(4.8)  # m, within which bodies are looked at
 
 
 @hidden
-def _queues(people, traits, routes, w, j, ux, uy):
-    """Return whether pedestrian j wants to go on to where (ux, uy) leads: who stands before one in a queue will go on."""
+def _queues(people, traits, routes, w, i, j, ux, uy):
+    """Return whether pedestrian j wants to go on as pedestrian i does, which looks along (ux, uy): in the same direction, or
+    by the same door. Who stands before one in a queue will go on.
+    """
     if traits.speed[w, j] == ZERO:
         return False
     dx, dy = routes.x[w, j] - people.x[w, j], routes.y[w, j] - people.y[w, j]
     distance = math.sqrt(dx * dx + dy * dy)
-    return distance + routes.rest[w, j] > AT_PLACE and dx * ux + dy * uy > _ALIKE * distance
+    if distance + routes.rest[w, j] <= AT_PLACE:
+        return False
+    ax, ay = routes.x[w, j] - routes.x[w, i], routes.y[w, j] - routes.y[w, i]
+    through = routes.beyond_x[w, i] * routes.beyond_x[w, j] + routes.beyond_y[w, i] * routes.beyond_y[w, j]
+    return dx * ux + dy * uy > _ALIKE * distance or (ax * ax + ay * ay < _DOOR * _DOOR and through > ZERO)
 
 
 @hidden
@@ -53,7 +60,7 @@ def _put_bodies(people, traits, routes, robots, robot_traits, sees, w, i, ux, uy
     for j in range(traits.count[w] if sees & 1 else 0):
         vx, vy = people.vx[w, j], people.vy[w, j]
         stands = j != i and people.active[w, j] and vx * vx + vy * vy < STANDS * STANDS
-        if stands and not _queues(people, traits, routes, w, j, ux, uy):
+        if stands and not _queues(people, traits, routes, w, i, j, ux, uy):
             _put(people.x[w, j] - x, people.y[w, j] - y, own + traits.radius[w, j], ux, uy, cost)
     for r in range(robots.x.shape[1] if sees & 2 else 0):
         vx, vy = robots.world_vx[w, r], robots.world_vy[w, r]

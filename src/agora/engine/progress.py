@@ -49,7 +49,7 @@ class Progress(NamedTuple):
     @staticmethod
     def of_nobody(worlds: int, slots: int) -> Progress:
         """Return the progress of nobody."""
-        return Progress(*np.zeros((6, worlds, slots), np.float32), np.zeros(worlds, np.int32))
+        return Progress._make([*np.zeros((6, worlds, slots), np.float32), np.zeros(worlds, np.int32)])
 
 
 @hidden

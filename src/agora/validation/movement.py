@@ -80,7 +80,7 @@ class Movement:
 
     @property
     def is_jam(self) -> bool:
-        """Whether somebody was stuck, or a cluster jammed until the end."""
+        """True if somebody was stuck, or a cluster jammed until the end."""
         return bool(self.stuck or self.jammed)
 
 

@@ -58,7 +58,7 @@ class PlaceRow:
 
     @property
     def key(self) -> str:
-        """What tells the row from others."""
+        """The key that no other row of a file has."""
         return f"{self.entry} {self.seed} {self.robot}"
 
 
@@ -124,10 +124,15 @@ def _read(file: Path) -> list[PlaceRow]:
             tree = json.loads(line)
         except json.JSONDecodeError:
             continue
-        values = tree.pop("movement")
-        sums = None if values is None else Movement(**{k: tuple(v) if isinstance(v, list) else v for k, v in values.items()})
-        rows.append(PlaceRow(**tree, movement=sums))
+        values: dict[str, Any] | None = tree.pop("movement")
+        rows.append(PlaceRow(**tree, movement=None if values is None else _movement(values)))
     return rows
+
+
+def _movement(values: dict[str, Any]) -> Movement:
+    """Return the measures that a file keeps."""
+    fields: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+    return Movement(**fields)
 
 
 def _episode(suite: Suite, stage: Stage, number: int, robot: str, duration: float) -> Movement | None:
