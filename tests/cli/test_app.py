@@ -136,7 +136,7 @@ def test_one_episode_is_run_and_shown_in_every_way(agora, small):
     assert code == 0
     assert text.startswith("small/helbing/1  seed 3  orca: timeout\n")
     numbers = [line.split()[0] for line in text.splitlines() if line.startswith("  ")]
-    assert len(numbers) == 8 + 1 and numbers[0] == "success" and re.search(r"path_length +\d\.\d+ m\n", text)
+    assert len(numbers) == 9 + 1 and numbers[0] == "success" and re.search(r"path_length +\d\.\d+ m\n", text)
     assert text.endswith("picture  a.png\nvideo    a.mp4\nreplay   a.html\n")
     assert Path("a.png").read_bytes().startswith(b"\x89PNG")
     assert b"ftyp" in Path("a.mp4").read_bytes()[:12]
