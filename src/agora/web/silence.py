@@ -1,4 +1,4 @@
-"""Who has gone silent, by the clock of the observer.
+"""Workers that have gone silent, by the clock of the observer.
 
 Clocks are set, and laptops sleep, so no time of day is compared. If a beat stays the same for too long by the observer's own
 clock, its worker is gone.
