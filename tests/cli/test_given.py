@@ -15,7 +15,7 @@ EFFECTIVE = {
     "run": "planner stage episode picture video replay live pedestrians seed simulator metric every",
     "bench": "planner stage episodes output executor threads batch resume add trajectories pedestrians seed simulator "
     "counterfactual no_control",
-    "validate": "every table predictor output alone unsteady behaviour",
+    "validate": "every table predictor places output alone unsteady behaviour",
     "calibrate": "trials seed output resume leave_one_out alone unsteady behaviour quick threads",
     "tune": "suite held_out objective trials minutes seed prune output preset workers resume",
     "play": "check video live",
@@ -72,6 +72,13 @@ CASES: list[tuple[str, str, dict[str, str]]] = [
     ("validate", "validate --predictor constant_velocity", {"table": "", "seed": "0", "behaviour": "groups", "threads": "3"}),
     ("validate", "validate orca helbing", {"seed": "4"}),
     ("validate", "validate orca", {"quick": "", "threads": "2"}),
+    ("validate", "validate orca", {"suite": "demo", "episodes": "2"}),
+    (
+        "validate",
+        "validate --places",
+        {"table": "", "alone": "", "unsteady": "", "behaviour": "groups", "quick": "", "threads": "3"},
+    ),
+    ("validate", "validate --places --suite demo", {"seed": "4"}),
     ("submit", "submit results/x", {"episodes": "3", "seed": "4", "workers": "0"}),
     (
         "submit",
