@@ -19,6 +19,7 @@ EFFECTIVE = {
     "calibrate": "trials seed output resume leave_one_out alone unsteady behaviour quick threads",
     "tune": "suite held_out objective trials minutes seed prune output preset workers resume",
     "play": "check video live",
+    "edition": "text published source episodes",
     "look": "output stage episode time robot planner camera show seed simulator",
     "compare": "output baseline",
     "table": "kind metric stage planner own output",

@@ -7,18 +7,34 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from agora.config import parse
 from agora.registry import Named
 from agora.tasks.copies import digest_of, draws_on, place_of
-from agora.tasks.suite import load_suite
+from agora.tasks.suite import Suite, load_suite
 
+SCENARIO = parse(
+    """
+name: copies
+seed: 7
+stages:
+  - name: one
+    episodes: 4
+    world: {name: folder, path: corridor, scenarios: [counterflow]}
+    robots: scenario
+    obstacles: scenario
+""",
+    Suite,
+    "copies.yaml",
+)
+STAGE = SCENARIO.stages[0]
+START = SCENARIO.start("one", 0)
 DEMO = load_suite("demo")
-STAGE = DEMO.stage("corridor")
-START = DEMO.start("corridor", 0)
 
 
-def test_four_episodes_of_demo_start_alike_and_all_others_differ():
+def test_episodes_of_one_scenario_start_alike_and_those_of_demo_all_differ():
+    assert len({digest_of(STAGE, SCENARIO.start("one", k)) for k in range(4)}) == 1
     digests = [digest_of(DEMO.stage(stage), DEMO.start(stage, k)) for stage, k in DEMO.entries()]
-    assert len(digests) == 24 and len(set(digests)) == 21
+    assert len(digests) == len(set(digests)) == 24
 
 
 def test_number_and_seed_of_an_episode_and_the_name_of_its_stage_are_not_in_the_digest():
