@@ -154,9 +154,9 @@ def test_one_metric_or_all_are_printed_where_that_is_asked_for(agora, small):
 
 
 def test_the_command_that_a_failure_names_runs_that_episode_again(agora, small, tmp_path, monkeypatch):
-    importlib.import_module("agora.benchmark.form")
+    importlib.import_module("agora.benchmark.control")
     blind = Naughty("raises", after=2, beyond=-99.0)
-    for place in ("agora.planners.presets.named_planner", "agora.benchmark.form.named_planner"):
+    for place in ("agora.planners.presets.named_planner", "agora.benchmark.control.named_planner"):
         monkeypatch.setattr(place, lambda text, inter="": (text.replace("/", "|"), Named(text, blind)))
     how = ("--workers", "0", "--no-control", "--seed", "5", "--simulator", "native")
     code, said, _ = agora("bench", small, "-p", "mine:file=a/b", "-o", "out", *how)

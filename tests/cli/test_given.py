@@ -13,7 +13,7 @@ from agora.cli.app import app, main
 
 EFFECTIVE = {
     "run": "planner stage episode picture video replay live pedestrians seed simulator metric every",
-    "bench": "planner stage episodes output executor threads batch resume add trajectories pedestrians seed simulator "
+    "bench": "planner stage episodes quick output executor threads batch resume add trajectories pedestrians seed simulator "
     "counterfactual no_control",
     "validate": "every table predictor places output alone unsteady behaviour",
     "calibrate": "trials seed output resume leave_one_out alone unsteady behaviour quick threads",
@@ -69,6 +69,7 @@ CASES: list[tuple[str, str, dict[str, str]]] = [
     ("bench", "bench demo -p dwa --executor processes:workers=1", {"workers": "4"}),
     ("bench", "bench demo -p dwa --trajectories none", {"video": "2", "record": "scan"}),
     ("bench", "bench demo -p dwa", {"ros_launch": "a.launch"}),
+    ("bench", "bench limits -p dwa --quick", {"episodes": "2"}),
     ("bench", "bench demo -p socnavbench", {"batch": "2", "pedestrians": "truth", "trajectories": "all"}),
     ("validate", "validate --predictor constant_velocity", {"table": "", "seed": "0", "behaviour": "groups", "threads": "3"}),
     ("validate", "validate orca helbing", {"seed": "4"}),
