@@ -17,8 +17,8 @@ Row = dict[str, str]
 def standings(place: Path = REFERENCE) -> list[str]:
     """Return the lines of the table, sorted by goals reached, most first.
 
-    If the first ten planners have all three measures, the table shows these ten with goals reached, goals reached clean and D50, the
-    density at which a planner still reaches half of its goals. Otherwise it shows all planners with goals reached and outcomes.
+    If the first ten planners have all three measures, the table shows these ten with goals reached, goals reached clean and D50,
+    the density at which a planner still reaches half of its goals. Otherwise it shows all planners with goals reached and outcomes.
 
     Args:
         place: folder with ``measured/social.csv`` of docs/measure.py, and with ``limits.csv``: planner, axis, d50, d50_low,
