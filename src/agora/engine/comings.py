@@ -1,9 +1,9 @@
 """Comings and goings: pedestrians come into the world when it is time and there is room, and leave it at their last waypoint.
 
 A pedestrian that has not come yet or has left is not active: nobody sees, meets or measures it. If the entrance is occupied, a
-pedestrian waits outside until there is room. Everybody waits outside while the place is full: people near the entrance, or more than
-a third of the people who are there, are stuck. A pedestrian also waits if a robot would drive over the entrance in the next `LOOK`
-seconds. Pedestrians that come later are in later slots, which kernels do not look at before it is time.
+pedestrian waits outside until there is room. Everybody waits outside while the place is full: people near the entrance, or more
+than a third of the people who are there, are stuck. A pedestrian also waits if a robot would drive over the entrance in the next
+`LOOK` seconds. Pedestrians that come later are in later slots, which kernels do not look at before it is time.
 """
 
 from __future__ import annotations

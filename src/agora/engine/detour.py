@@ -70,7 +70,7 @@ def _put_bodies(people, traits, routes, robots, robot_traits, sees, w, i, ux, uy
 
 @hidden
 def _put(dx, dy, reach, ux, uy, cost):
-    """Block the cells within ``reach``, m, of a body at (dx, dy) from the middle of the grid; within its distance if it is nearer."""
+    """Block the cells within ``reach``, m, of a body at (dx, dy) from the middle of the grid, or within its distance if smaller."""
     away = math.sqrt(dx * dx + dy * dy)
     if away > _WINDOW:
         return

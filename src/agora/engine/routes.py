@@ -161,8 +161,8 @@ def _is_near_end(roads, routes, w, i):
 def _find(roads, maps, m, routes, w, i, x, y, foot_x, foot_y, radius):
     """Choose the cheapest route among the places that both ends see; straight on if there is none.
 
-    Among equally cheap routes, the right-hand one is taken: its first and last place are farther to the right of the straight line to
-    the wanted point.
+    Among equally cheap routes, the right-hand one is taken: its first and last place are farther to the right of the straight
+    line to the wanted point.
     """
     q = routes.roads[w, i]
     base, n, pairs = roads.place_start[q], roads.places[q], roads.pair_start[q]
