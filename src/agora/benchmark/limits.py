@@ -21,7 +21,7 @@ from agora.tasks.suite import Suite
 __all__ = ["Limit", "Limits", "OUTCOMES", "limits_of"]
 
 OUTCOMES = {"success": "reached", "clean_arrival": "reached clean"}
-"""Columns of rows whose limits are measured, as far as a run has them, and their names."""
+"""Columns of rows whose limits are measured, if a run has them, and their names."""
 
 RESAMPLES = 400
 _SURE = 0.05
