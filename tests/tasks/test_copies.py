@@ -31,7 +31,7 @@ START = SCENARIO.start("one", 0)
 DEMO = load_suite("demo")
 
 
-def test_episodes_of_one_scenario_have_equal_starts_and_other_stages_of_demo_do_not():
+def test_episodes_of_one_scenario_have_equal_starts_and_all_episodes_of_demo_differ():
     assert len({digest_of(STAGE, SCENARIO.start("one", k)) for k in range(4)}) == 1
     digests = [digest_of(DEMO.stage(stage), DEMO.start(stage, k)) for stage, k in DEMO.entries()]
     assert len(digests) == len(set(digests)) == 24
