@@ -419,12 +419,12 @@ def measured_line(row: dict[str, str]) -> list[str]:
 
 
 def labelled(row: dict[str, str]) -> str:
-    """The planner of a row, with its mark where it was changed after the draw of an edition."""
+    """Return the planner of a row, with its mark if it was changed after the draw of an edition."""
     return f"`{row['planner']}`" + (f" ({row['after_draw']})" if row.get("after_draw") else "")
 
 
 def age(suite: str) -> str:
-    """Return a sentence about the rows of a suite that were measured on an older version of it; nothing if there are none."""
+    """Return a sentence about the rows that were measured on an older version of a suite, or "" if there are none."""
     name = suite if suite in suite_names() else suite.partition("_")[0]
     now, rows = load_suite(name).version, measured(suite)
     older = sorted({row["suite_version"] for row in rows if row["suite_version"] != str(now)})
@@ -436,7 +436,7 @@ def age(suite: str) -> str:
 
 
 def share(row: dict[str, str], name: str) -> str:
-    """A rate with its intervals, in percent; not measured if the row does not have it."""
+    """Return a rate with its intervals, in percent, or "not measured" if the row does not have the rate."""
     if not row.get(name):
         return "not measured"
     keys = (f"{name}_low", name, f"{name}_high", f"{name}_low_by_place", f"{name}_high_by_place")

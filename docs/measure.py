@@ -5,7 +5,7 @@ Rows of a planner on the suites `KEPT` and their editions go to docs/reference/m
 one stage.
 Pictures of its first episode of the stages in `PICTURED` go to docs/images/planners, or to docs/images/interplanners where an
 interplanner is in front of it.
-The table of planners in the README is made of the rows on the suite `social` (docs/standings.py).
+The table of planners in the README is made from the rows on the suite `social` (docs/standings.py).
 Each is put in place of what is there, with the version and the date of the run. Nothing else writes any of these.
 """
 
@@ -130,7 +130,7 @@ def write_rows(folder: Path) -> Path:
 
 
 def write_standings() -> Path:
-    """Put the table of planners into the README, in place of the one that is there."""
+    """Replace the table of planners in the README."""
     path = HERE.parent / "README.md"
     text = path.read_text(encoding="utf-8")
     begin = text.index("| planner | ")

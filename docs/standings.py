@@ -1,4 +1,4 @@
-"""The table of planners in the README, made of the measured rows of the manual."""
+"""The table of planners in the README, made from the measured rows of the manual."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from pathlib import Path
 REFERENCE = Path(__file__).resolve().parent / "reference"
 SUITE = "social"
 FIRST = 10
-"""Planners in the table, once their rows have clean arrivals and limits."""
+"""Number of planners in the table, if their rows have clean arrivals and limits."""
 
 Row = dict[str, str]
 
 
 def standings(place: Path = REFERENCE) -> list[str]:
-    """Return the lines of the table, from the planner that reached the most goals on.
+    """Return the lines of the table, sorted by goals reached, most first.
 
-    It has the ten first planners by goals reached, goals reached clean and the density at which a planner still reaches half of
-    its goals (D50) if all ten were measured by all three. If one was not, it has all planners by goals reached and outcomes.
+    If the first ten planners have all three measures, the table shows these ten with goals reached, goals reached clean and D50,
+    the density at which a planner still reaches half of its goals. Otherwise it shows all planners with goals reached and outcomes.
 
     Args:
         place: folder with ``measured/social.csv`` of docs/measure.py, and with ``limits.csv``: planner, axis, d50, d50_low,

@@ -79,7 +79,7 @@ def turned(piece: Furniture, x: float, y: float) -> tuple[float, float]:
 
 
 def moved(m: Map, move: Move) -> Map:
-    """A map turned by quarters, mirrored and shifted."""
+    """A map rotated by quarter turns, mirrored and shifted."""
     corners = move.points(np.array([m.origin, np.add(m.origin, m.size)]))
     columns, rows = np.rint(np.ptp(corners, axis=0) / m.resolution).astype(int)
     there = Map(m.name, m.resolution, tuple(corners.min(0)), np.zeros((rows, columns), np.bool_))

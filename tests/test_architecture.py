@@ -358,7 +358,7 @@ OF_NO_MODULE = {
     "tasks.robots.modes": "each of them",
     "tasks.robots.robots_that_go_on": "modes with several goals",
     "tasks.social": "a suite",
-    "tasks.splits": "suites to train on and to test on",
+    "tasks.splits": "suites for training and testing",
     "tasks.taga": "a suite",
     "tasks.worlds.worlds": "each of them",
     "upstreams": "the script of make upstreams",

@@ -16,7 +16,7 @@ from agora.world.start import PedestrianStarts, RobotStart, Start
 from tests.test_symmetry import HERE, scene
 
 STEPS = (0.1, 0.02, 0.005)  # s; the last one is the reference
-CONTROL = 0.2  # s, the same for every step, because a planner that answers more often is another planner
+CONTROL = 0.2  # s, the same for every step, because a planner with another control period is another planner
 TIMES = np.arange(CONTROL, 4.01, CONTROL)
 
 
@@ -37,13 +37,13 @@ def positions(recording: Recording) -> tuple[np.ndarray, np.ndarray]:
 
 
 def errors(found: list[np.ndarray]) -> list[np.ndarray]:
-    """The largest error of each body over time, against the smallest step, m."""
+    """The largest error of each body over time, relative to the smallest step, m."""
     return [np.hypot(*np.moveaxis(each - found[-1], -1, 0)).max(0) for each in found[:-1]]
 
 
 @pytest.mark.parametrize("model", sorted(available("crowd_models")))
 def test_a_crowd_converges_with_the_physics_step(model):
-    """The median over people: those who just miss each other amplify every difference."""
+    """The median over people is used, because people who just miss each other amplify every difference."""
     crowd = (make("crowd_models", model),)
     coarse, fine = np.hstack(
         [errors([people for _, people in played(scene(hall(), HERE, seed), crowd=crowd)]) for seed in (2, 3, 4)]

@@ -155,13 +155,13 @@ def test_the_readme_lists_what_is_registered():
     assert rows["robots"].split(":")[0] == str(len(robot_names()))
 
 
-def test_the_readme_ranks_planners_as_the_suite_social_measured_them(standings):
+def test_the_readme_ranks_planners_by_the_rows_of_the_suite_social(standings):
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     assert "\n".join(["", *standings.standings(), ""]) in text
     assert len(standings.standings()) > 30
 
 
-def test_the_table_of_the_readme_has_three_numbers_of_the_first_ten_once_all_of_them_are_measured(standings, tmp_path):
+def test_the_readme_table_has_three_numbers_for_the_first_ten_if_all_are_measured(standings, tmp_path):
     (tmp_path / "measured").mkdir()
     names = [f"planner_{k}" for k in range(12)]
     head = "planner,success,success_low,success_high,pedestrian_collision,wall_collision,time_to_goal,clean_arrival,"
@@ -248,7 +248,7 @@ def test_the_page_on_interplanners_says_what_each_is_where_it_comes_from_and_wha
             assert "Source: After PoliteInter and SidewaysInter of Arena 3.0" in part
 
 
-def test_measured_rows_name_a_version_of_their_suite_and_pages_say_which_rows_are_older(generate):
+def test_measured_rows_name_a_suite_version_and_pages_say_how_many_are_older(generate):
     files = sorted(generate.MEASURED.glob("*.csv"))
     assert files
     for path in files:
@@ -257,7 +257,7 @@ def test_measured_rows_name_a_version_of_their_suite_and_pages_say_which_rows_ar
         assert not stage or suite.stage(stage)
         for row in rows:
             assert float(row["suite_version"]) <= suite.version, (
-                f"{path.name}: {row['planner']} names a version that is not there yet"
+                f"{path.name}: {row['planner']} names a version that does not exist yet"
             )
             assert row["component"] in available("planners")
             assert row["interplanner"] in ("", *available("interplanners"))
@@ -268,7 +268,7 @@ def test_measured_rows_name_a_version_of_their_suite_and_pages_say_which_rows_ar
             assert generate.age(path.stem) in generate.planner_page(page)
 
 
-def test_the_readme_says_which_version_its_rows_of_social_are_of(generate):
+def test_the_readme_names_the_version_of_its_rows_of_social(generate):
     versions = {row["suite_version"] for row in generate.measured("social")}
     assert f"version {' and '.join(sorted(versions))} of `social`" in (ROOT / "README.md").read_text(encoding="utf-8")
 

@@ -1,7 +1,7 @@
-"""Whole episodes: a scene that is turned, mirrored or moved as a whole plays as the scene itself.
+"""Whole episodes: a scene that is turned, mirrored or moved as a whole plays like the original.
 
-Positions are float32, and crowds amplify rounding. A decision that is due at one step may be due at the next one. So two episodes
-count as the same if people and robots stay within `APART` of each other for `SECONDS`, and end alike.
+Positions are float32, and crowds amplify rounding. A decision due at one step may fall on the next step. So two episodes
+count as equal if people and robots stay within `APART` of each other for `SECONDS`, and end alike.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ from agora.world.start import RobotStart, Start
 from tests.places import moved
 from tests.starts import DISC, people
 
-APART, SECONDS = 0.15, 6.0  # m, about what somebody walks in a step of 0.1 s
+APART, SECONDS = 0.15, 6.0  # m, about the distance that a person walks in a step of 0.1 s
 HERE = Move()
 TURNED = (Move(turn=0.5 * math.pi), Move(turn=math.pi), Move(turn=-0.5 * math.pi))
 SHIFTED = (Move(3.2, -6.4), Move(24.0, -24.0), Move(1024.0, -1024.0))
 MIRRORED = (Move(mirror=True), Move(turn=0.5 * math.pi, mirror=True))
 HANDED = {"anticipation", "spinny"}
-"""Crowd models whose people pass each other on one side, or turn round one way."""
+"""Crowd models in which people pass on a fixed side or turn round in a fixed direction."""
 
 
 def door() -> Map:
-    """A hall of 13 x 8.1 m, parted by a wall with a door of 1.1 m."""
+    """A hall of 13 x 8.1 m, divided by a wall with a door of 1.1 m."""
     bounds = (-3.7, 2.3, 9.3, 10.4)
     return Map.from_shapes(segments=[[3.0, 2.3, 3.0, 5.9], [3.0, 7.0, 3.0, 10.4]], bounds=bounds, name="door")
 
 
 def scene(place: Map, move: Move, seed: int, size: int = 6) -> Start:
-    """A robot and some people who walk from anywhere to anywhere, and a move of all of them."""
+    """A robot and people that walk between random places, all moved together."""
     rng = np.random.default_rng(seed)
     points: list[np.ndarray] = []
     while len(points) < 3 * size + 2:
@@ -54,7 +54,7 @@ def scene(place: Map, move: Move, seed: int, size: int = 6) -> Start:
 
 
 def check(place: Map, moves: tuple[Move, ...], seed: int, planner: str = "pure_pursuit", apart: float = APART, **more) -> None:
-    """Play a scene and its images side by side, and compare them in its own frame."""
+    """Play a scene and its images together, and compare them in the frame of the scene."""
     starts = [scene(place, move, seed) for move in (HERE, *moves)]
     found = {n: one[0] for n, one in Episodes(starts, named_planner(planner)[1].part, Conditions(ends=0, **more))}
     here = found[0]
@@ -68,14 +68,14 @@ def check(place: Map, moves: tuple[Move, ...], seed: int, planner: str = "pure_p
 
 
 @pytest.mark.parametrize("model", sorted(available("crowd_models")))
-def test_people_walk_round_walls_alike_in_a_scene_that_is_turned_mirrored_or_moved(model):
+def test_people_walk_round_walls_alike_in_a_turned_mirrored_or_moved_scene(model):
     moves = TURNED + SHIFTED + (() if model in HANDED else MIRRORED)
     check(hall(), moves, seed=2, crowd=(make("crowd_models", model),), routes=True)
 
 
 @pytest.mark.parametrize("place", [hall(), door()], ids=["hall", "door"])
 @pytest.mark.parametrize("yields", [True, False])
-def test_so_they_do_where_nobody_steps_into_anybody(place, yields):
-    """Who is stopped steps aside to the right, which a mirror makes the left."""
+def test_people_walk_alike_in_such_a_scene_if_nobody_steps_into_anybody(place, yields):
+    """A blocked pedestrian steps aside to the right, which becomes the left in a mirror image."""
     crowd = (make("crowd_models", "anticipation"),)
     check(place, TURNED + SHIFTED, seed=1, crowd=crowd, routes=True, careful=True, yields=yields)

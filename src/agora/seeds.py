@@ -63,7 +63,7 @@ def key_of(entry: str, seed: int, use: str) -> np.uint64:
 
 
 def derived(*texts: str) -> int:
-    """Return a seed that follows from texts: the first 32 bits, big-endian, of the SHA-256 of the texts joined by newlines."""
+    """Return a seed computed from texts: the first 32 bits, big-endian, of the SHA-256 of the texts joined by newlines."""
     return int.from_bytes(hashlib.sha256("\n".join(texts).encode()).digest()[:4], "big")
 
 

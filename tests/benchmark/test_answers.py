@@ -119,7 +119,7 @@ def clean(rows, share, cause="spoilt_by_time"):
     return found
 
 
-def test_the_second_answer_is_about_clean_arrivals_of_all_planners_and_names_what_spoils_most():
+def test_the_second_answer_is_about_clean_arrivals_and_names_the_most_frequent_cause():
     rows = clean(run(a=([9.0] * 40, 0.9), b=([9.0] * 40, 0.9)), {"a": 0.2, "b": 0.9})
     _, second, *_ = answers(rows, ["a", "b"], METRICS)
     assert second.question == "Which planner reached more goals clean?"
@@ -127,7 +127,7 @@ def test_the_second_answer_is_about_clean_arrivals_of_all_planners_and_names_wha
     assert second.sure == "Sure: the difference from a is more than chance."
 
 
-def test_where_nobody_arrives_clean_the_second_answer_says_so_and_without_the_metric_there_is_none():
+def test_the_second_answer_says_if_no_planner_arrives_clean_and_is_missing_without_the_metric():
     rows = run(a=([9.0] * 12, 0.9), b=([9.0] * 12, 0.9))
     _, second, *_ = answers(clean(rows, {"a": 0.0, "b": 0.0}), ["a", "b"], METRICS)
     assert second.words == "No planner reached the goal clean in any of 12 episodes. Most arrivals are spoilt by: time."

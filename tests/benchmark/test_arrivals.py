@@ -11,7 +11,7 @@ from agora.registry import available
 
 
 def row(outcome="reached", *causes):
-    """A row with the causes, by the ends of their names; clean where there is none."""
+    """A row with the causes, by the ends of their names; clean if there is none."""
     spoilt = {name: float(name.removeprefix("spoilt_by_") in causes) for name in CAUSES}
     return {"outcome": outcome, "clean_arrival": float(outcome == "reached" and not causes)} | spoilt
 
@@ -19,7 +19,7 @@ def row(outcome="reached", *causes):
 ROWS = [row(), row("timeout"), row("reached", "time"), row("reached", "group", "time"), row("reached", "group"), row()]
 
 
-def test_the_causes_are_metrics_that_are_registered():
+def test_every_cause_is_a_registered_metric():
     assert {name for name in available("metrics") if name.startswith("spoilt_by_")} == set(CAUSES)
 
 
@@ -37,12 +37,12 @@ def test_all_causes_count_and_the_most_frequent_are_named():
     assert clean_words([{"outcome": "reached"}]) == "not measured"
 
 
-def test_rows_that_do_not_know_are_left_out_of_the_share():
+def test_rows_without_the_metric_are_left_out_of_the_share():
     unknown = row() | {"clean_arrival": None, "spoilt_by_time": None}
     assert clean_share([unknown, row()]).n == 1 and not is_spoilt(unknown)
 
 
-def test_without_its_run_without_robots_no_delay_spoils_an_arrival():
+def test_no_delay_spoils_an_arrival_without_a_counterfactual_run():
     assert without_delays(row("reached", "delay")) == row()
     assert without_delays(row("reached", "delay", "time")) == row("reached", "time")
     assert [without_delays(one) for one in ROWS] == ROWS

@@ -1,4 +1,4 @@
-"""Intervals by place cover the truth where episodes in a place are alike, and agree with others where they are not."""
+"""Intervals by place cover the truth if episodes in a place are correlated, and agree with other intervals if they are not."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WILSON = (0.5, 0.9)
 
 
 def clustered(rng: np.random.Generator, places: int, each: int, rate: float, correlation: float) -> np.ndarray:
-    """(P,) successes of ``each`` episodes in each place; rates of places are beta-distributed with an intraclass correlation."""
+    """(P,) successes of ``each`` episodes per place; the rates of places are beta-distributed with an intraclass correlation."""
     scale = (1.0 - correlation) / correlation
     return rng.binomial(each, rng.beta(rate * scale, (1.0 - rate) * scale, places))
 
@@ -64,7 +64,7 @@ def test_means_of_a_continuous_measure_are_covered_too():
     assert 0.9 <= covered / 200 <= 0.99
 
 
-def test_the_interval_depends_on_no_order_and_is_the_same_on_every_call():
+def test_the_interval_does_not_depend_on_the_order_and_is_the_same_on_every_call():
     values, where = [1.0, 0.0, 1.0, 1.0, 0.0, 0.0, 1.0], ["a", "a", "b", "c", "d", "e", "f"]
     assert by_place(values, where, *WILSON) == by_place(values[::-1], where[::-1], *WILSON)
 
@@ -78,13 +78,13 @@ def test_the_interval_depends_on_no_order_and_is_the_same_on_every_call():
         ([1.0] * 12, list("abcdef") * 2, ByPlace(6)),
     ],
 )
-def test_too_few_places_and_places_that_do_not_differ_have_no_interval(values, places, found):
+def test_too_few_places_or_equal_places_have_no_interval(values, places, found):
     assert len("abcd") < FEWEST
     assert by_place(values, places, *WILSON) == found
     assert in_words(found) == ""
 
 
-def test_rows_tell_their_place_to_rates_tables_and_csv():
+def test_rates_tables_and_csv_have_intervals_by_place():
     rows = [
         {
             "suite": "s",

@@ -1,4 +1,4 @@
-"""Episodes that start alike and in which every planner did the same count as one, in every interval and test."""
+"""Episodes with the same start and the same results for every planner count once in every interval and test."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def run(tmp_path_factory):
     return rows_of(folder)
 
 
-def test_a_fixed_scenario_that_is_repeated_is_one_observation(run):
+def test_a_repeated_fixed_scenario_is_one_observation(run):
     assert len(run) == 7 and len(distinct(run)) == 4
     assert {(first[1], first[2]) for first in copies(run).values()} == {("counterflow", 0)}
     (summary,) = summarise(run, [metric for metric in metrics() if metric.name == "success"], by=("stage",))[:1]
@@ -61,7 +61,7 @@ def test_a_fixed_scenario_that_is_repeated_is_one_observation(run):
     )
 
 
-def test_report_table_and_terminal_say_which_episodes_are_copies(run, capsys):
+def test_report_table_and_terminal_name_the_copies(run, capsys):
     note = copied(run)[0]
     assert note in render({"suite": "fixed", "planners": ["go"]}, run, metrics(), {})
     assert note in paper_table(run, ["go"], "fixed").markdown() and "| `go` | 4 |" in paper_table(run, ["go"], "fixed").markdown()
@@ -69,7 +69,7 @@ def test_report_table_and_terminal_say_which_episodes_are_copies(run, capsys):
     assert note in capsys.readouterr().out
 
 
-def test_a_run_says_at_its_beginning_which_stage_repeats_an_episode(tmp_path, caplog):
+def test_a_run_warns_at_its_start_if_a_stage_repeats_an_episode(tmp_path, caplog):
     suite = parse(FIXED, Suite)
     next(bench(Request(suite, {"go": Named.of("planners", "go_to_goal")}, tmp_path / "run", Options(workers=0))))
     assert "stage counterflow: episode 1 is a copy of episode 0" in caplog.text and "stage drawn" not in caplog.text
@@ -85,24 +85,24 @@ def test_copies_under_another_seed_are_copies_too(run, tmp_path):
     assert sorted((row["stage"], row["seed"]) for row in both) == [("counterflow", 5), *[("drawn", s) for s in (5, 5, 5, 6, 6, 6)]]
 
 
-def test_episodes_that_chance_tells_apart_are_no_copies():
+def test_episodes_that_differ_by_chance_are_not_copies():
     noisy = [row(0, "x", 1.0), row(1, "x", 0.0), row(2, "x", 1.0)]
     assert [one["episode"] for one in distinct(noisy)] == [0, 1]
 
 
-def test_an_episode_in_which_one_planner_did_otherwise_counts_for_all_planners():
+def test_an_episode_with_another_result_of_one_planner_counts_for_all_planners():
     rows = [row(k, "x", 1.0) for k in range(3)] + [row(k, "x", value, "b") for k, value in enumerate((1.0, 1.0, 0.0))]
     assert sorted((one["planner"], one["episode"]) for one in distinct(rows)) == [("a", 0), ("a", 2), ("b", 0), ("b", 2)]
     assert paired_values(rows, "success", "a", "b") == [0.0, 1.0]
     assert ranking(rows, REACHED, ["a", "b"])[2] == 2
 
 
-def test_twenty_copies_of_a_pair_are_no_evidence_that_one_planner_is_better():
+def test_twenty_copies_of_a_pair_are_not_evidence_that_one_planner_is_better():
     rows = [row(k, "x", 1.0) for k in range(20)] + [row(k, "x", 0.0, "b") for k in range(20)]
     apart = [{**one, "start": f"{one['episode']}"} for one in rows]
     assert ranking(rows, REACHED, ["a", "b"])[0] == [] and ranking(apart, REACHED, ["a", "b"])[1][0].apart
 
 
-def test_rows_that_do_not_say_how_they_started_are_taken_as_they_are():
+def test_rows_without_a_start_are_kept():
     rows = [{key: value for key, value in row(k, "x", 1.0).items() if key != "start"} for k in range(3)]
     assert distinct(rows) == rows and copied(rows) == []

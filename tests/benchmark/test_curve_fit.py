@@ -1,4 +1,4 @@
-"""Falling curves: known limits are found, intervals hold them, and data that do not fall make bounds."""
+"""Falling curves: known limits are found, intervals contain them, and data that do not fall give bounds."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def fitted(rng, x, won, resamples=80):
 
 
 @pytest.mark.parametrize(("middle", "width", "lapse"), [(0.4, 0.08, 0.05), (0.6, 0.15, 0.0), (0.3, 0.05, 0.15)])
-def test_the_interval_holds_a_known_limit_about_19_times_of_20(middle, width, lapse):
+def test_the_interval_contains_a_known_limit_about_19_times_out_of_20(middle, width, lapse):
     rng = np.random.default_rng(31)
     true = middle - width * np.log(0.5 / (0.5 - lapse))
     made = [fitted(rng, *drawn(rng, 60, middle, width, lapse)) for _ in range(20)]
@@ -33,7 +33,7 @@ def test_four_times_as_many_episodes_halve_the_interval():
     assert 1.5 < widths[0] / widths[1] < 2.7
 
 
-def test_a_planner_that_never_fails_has_its_limit_beyond_the_axis():
+def test_a_planner_that_never_fails_has_a_limit_beyond_the_axis():
     rng = np.random.default_rng(2)
     x, _ = drawn(rng, 41, 0.5, 0.1)
     made = fitted(rng, x, np.ones(41))
@@ -41,7 +41,7 @@ def test_a_planner_that_never_fails_has_its_limit_beyond_the_axis():
     assert made.area > 0.98
 
 
-def test_a_planner_that_never_succeeds_has_its_limit_before_the_axis():
+def test_a_planner_that_never_succeeds_has_a_limit_below_the_axis():
     rng = np.random.default_rng(3)
     x, _ = drawn(rng, 41, 0.5, 0.1)
     made = fitted(rng, x, np.zeros(41))
@@ -49,7 +49,7 @@ def test_a_planner_that_never_succeeds_has_its_limit_before_the_axis():
     assert made.area < 0.02
 
 
-def test_no_curve_rises_though_the_data_do():
+def test_no_curve_rises_even_if_the_data_do():
     rng = np.random.default_rng(4)
     x, won = drawn(rng, 80, 0.5, 0.1)
     made = fitted(rng, x, ~won)

@@ -97,7 +97,7 @@ def test_an_edition_is_drawn_by_one_command_and_runs_under_its_name(clone):
     assert suite.edition.planners == {name: digest_of(named_planner(name)[1]) for name in ("go_to_goal", "pure_pursuit")}
 
 
-def test_the_worlds_of_an_edition_are_others_and_stay_when_its_suite_changes(clone):
+def test_an_edition_has_new_worlds_that_do_not_change_with_its_suite(clone):
     path, _ = draw("small", "2021.12", **BEACON)
     first = load_suite(path.stem).start("canteen", 1)
     assert not np.array_equal(first.map.occupied, load_suite("small").start("canteen", 1).map.occupied)
@@ -122,13 +122,13 @@ def test_the_worlds_of_an_edition_are_others_and_stay_when_its_suite_changes(clo
         ("smal", "2021.12", {}, "small"),
     ],
 )
-def test_a_draw_that_proves_nothing_is_refused(clone, suite, name, beacon, message):
+def test_an_invalid_draw_is_refused(clone, suite, name, beacon, message):
     with pytest.raises(InputError, match=message):
         draw(suite, name, **(BEACON | beacon))
     assert suite_names() == ["small"]
 
 
-def test_a_draw_needs_a_commit_and_is_made_once(clone):
+def test_a_draw_needs_a_clean_commit_and_is_made_once(clone):
     draw("small", "2021.12", **BEACON)
     with pytest.raises(InputError, match="is there already; an edition is drawn once"):
         draw("small", "2021.12", **BEACON)
@@ -136,13 +136,13 @@ def test_a_draw_needs_a_commit_and_is_made_once(clone):
         draw("small", "2022.01", **BEACON)
     git(clone, "add", "-A")
     git(clone, "commit", "-qm", "An edition")
-    with pytest.raises(InputError, match="is no edition"):
+    with pytest.raises(InputError, match="is not an edition"):
         draw("small@2021.12", "2022.01", **BEACON)
     draw("small", "2022.01", **BEACON)
     assert len({load_suite(name).seed for name in suite_names()}) == 3
 
 
-def test_an_edition_takes_no_other_seed_and_no_seed_that_does_not_follow_from_its_text(clone):
+def test_an_edition_accepts_only_the_seed_computed_from_its_text(clone):
     path, _ = draw("small", "2021.12", **BEACON)
     suite = load_suite(path.stem)
     assert with_seed(suite, None) == with_seed(suite, suite.seed) == suite
@@ -183,7 +183,7 @@ def test_planners_are_marked_by_their_code_parameters_and_weights(monkeypatch, t
     assert after_draw(edition, as_drawn) == {"learned_dwa": CHANGED}, "its weights were changed"
 
 
-def test_a_planner_that_lets_others_drive_is_changed_with_them():
+def test_a_planner_that_delegates_changes_with_the_planners_it_calls():
     chosen = {
         name.removeprefix("agora.planners.local.")
         for name in planner_code._closure(planner_code.modules(named_planner("all_in_one")[1]))
@@ -193,7 +193,7 @@ def test_a_planner_that_lets_others_drive_is_changed_with_them():
     assert {"agora.planners.local.pure_pursuit", "agora.planners.inter.polite"} <= set(guided)
 
 
-def test_a_planner_that_was_changed_after_the_draw_says_so_in_every_table(tmp_path, capsys):
+def test_a_planner_changed_after_the_draw_is_marked_in_every_table(tmp_path, capsys):
     drawn = edition_of(go_to_goal=named_planner("go_to_goal")[1])
     base = parse(SMALL, Suite)
     name = "small@2021.12"
@@ -215,7 +215,7 @@ def test_a_planner_that_was_changed_after_the_draw_says_so_in_every_table(tmp_pa
     assert found.names[marked] == "mine"
 
 
-def test_an_entry_of_a_planner_that_was_changed_after_the_draw_has_its_mark_on_the_leaderboard(clone, tmp_path):
+def test_an_entry_of_a_planner_changed_after_the_draw_is_marked_on_the_leaderboard(clone, tmp_path):
     path, _ = draw("small", "2021.12", **BEACON, episodes=1)
     suite, slow = load_suite(path.stem), "pure_pursuit:speed=0.3"
     planners = {name: named_planner(name)[1] for name in ("pure_pursuit", slow)}

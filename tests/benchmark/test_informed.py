@@ -53,13 +53,13 @@ def test_a_run_has_rows_and_limits_of_the_informed_robot(suite, tmp_path):
     assert 'id="limits"' in page and "informed knows the future" in page and "sees nobody, the floor" in page
 
 
-def test_the_name_of_the_informed_robot_is_a_planner_of_a_run_and_of_no_registry():
+def test_the_informed_robot_can_be_named_in_a_run_but_is_not_registered():
     assert entrant("informed") == ("informed", informed())
     with pytest.raises(InputError, match="no planner called 'informed'"):
         named_planner("informed")
 
 
-def test_the_informed_robot_refuses_company(suite):
+def test_the_informed_robot_refuses_other_robots(suite):
     start = suite.start("room", 0)
     pair = starts.start(pose=(0.0, 0.0, 0.0), goal=(2.0, 0.5, 0.0))
     both = type(start)(**{**vars(pair), "robots": pair.robots * 2})
@@ -67,7 +67,7 @@ def test_the_informed_robot_refuses_company(suite):
         Informed().episodes([both], Conditions(), Watch())
 
 
-def test_a_robot_that_obeys_late_keeps_to_its_track():
+def test_a_robot_with_delayed_commands_keeps_to_its_track():
     bend = np.array([(0.05 * k, 0.8 * np.sin(0.05 * k)) for k in range(120)])
     late = starts.start(pose=(0.0, 0.0, 0.6), goal=(*bend[-1], 0.0))
     robot = late.robots[0]
@@ -86,7 +86,7 @@ def _untold(start, track):
     return recording
 
 
-def test_the_places_of_the_suite_limits_are_of_no_other_suite():
+def test_no_other_suite_has_a_place_of_the_suite_limits():
     mine = {stage.world.part.seed for stage in load_suite("limits").stages if stage.world.name == "generated"}
     others = {
         stage.world.part.seed
@@ -98,7 +98,7 @@ def test_the_places_of_the_suite_limits_are_of_no_other_suite():
     assert len(mine) == 7 and not mine & others
 
 
-def test_every_axis_of_the_suite_limits_can_be_put_together_at_both_ends():
+def test_every_axis_of_the_suite_limits_can_be_built_at_both_ends():
     suite = load_suite("limits")
     assert len({axis_of(stage).axis for stage in suite.stages}) == 7
     for stage in suite.stages:

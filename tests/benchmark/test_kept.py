@@ -115,7 +115,7 @@ def test_figures_are_written_and_a_wrong_metric_is_named(kept, tmp_path):
 
 @pytest.fixture(scope="module")
 def arrivals(tmp_path_factory):
-    """A run as one that was made before clean arrivals were measured: its rows lack the columns."""
+    """A run as made before clean arrivals were measured: its rows lack the columns."""
     folder = tmp_path_factory.mktemp("arrivals")
     small = suite(write_world(folder / "room"), episodes=2, timeout=40.0, crowds=["orca"])
     rows = run_all(Request(small, planners("pure_pursuit"), folder / "run", Options(workers=0)))

@@ -32,7 +32,7 @@ def suite(axis=WIDTH, count=150, places=150):
 
 
 def rows_of(made, middles, width=0.08, **columns):
-    """Rows of planners whose success falls at these fractions of the axis; all draw the same luck in an episode."""
+    """Rows of planners whose success falls at these fractions of the axis; all share the random draw of an episode."""
     axis, luck = axis_of(made.stage("room")), np.random.default_rng(41).random(made.stage("room").count)
     rows = []
     for planner, middle in middles.items():
@@ -53,7 +53,7 @@ def measured(made=None, middles=MIDDLES, **columns):
     return found
 
 
-def test_planners_are_told_apart_and_twins_are_not():
+def test_different_planners_are_distinguished_and_equal_ones_are_not():
     found = measured()
     limits = {one.planner: one for one in found.of("success")}
     assert better_than(found, limits["good"]) == ["poor"] == better_than(found, limits["twin"])
@@ -71,7 +71,7 @@ def test_scores_run_from_the_floor_to_the_ceiling():
     assert low < scores["good"] < high and high - low < 0.25
 
 
-def test_numbers_are_values_of_the_axis_whichever_way_it_runs():
+def test_numbers_are_values_of_the_axis_in_both_directions():
     falling, rising = measured(), measured(suite(DENSITY))
     words = [sentence(found, found.of("success")[0]) for found in (falling, rising)]
     assert words[0].startswith("good fails half of its episodes from 1.") and "; the informed robot from 1." in words[0]
@@ -93,7 +93,7 @@ def test_limits_beyond_an_end_are_bounds():
     assert "more than half of its episodes from the easy end of the axis on, 3.00" in sentence(found, never)
 
 
-def test_only_episodes_of_all_planners_count():
+def test_only_episodes_that_all_planners_ran_count():
     made = suite(count=40, places=40)
     rows = rows_of(made, {"good": 0.6, "poor": 0.3})
     (some,) = limits_of(made, [row for row in rows if row["planner"] == "good" or row["episode"] >= 10], ["good", "poor"])
@@ -101,7 +101,7 @@ def test_only_episodes_of_all_planners_count():
     assert limits_of(made, [], ["good", "poor"]) == []
 
 
-def test_the_second_outcome_is_measured_as_soon_as_rows_have_it():
+def test_the_second_outcome_is_measured_if_rows_have_it():
     assert measured().outcomes == ["success"]
     found = measured(clean_arrival=0.0)
     assert found.outcomes == ["success", "clean_arrival"]
@@ -115,7 +115,7 @@ def test_places_are_resampled_with_all_their_episodes():
     assert (counts[:, 9:].sum(axis=1) == 4).all() and counts.max() > 1
 
 
-def test_episodes_in_shared_places_make_wider_intervals():
+def test_episodes_in_shared_places_give_wider_intervals():
     widths = []
     for places in (150, 5):
         made = suite(places=places)

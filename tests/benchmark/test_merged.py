@@ -111,7 +111,7 @@ def test_planners_of_runs_of_two_seeds_have_the_episodes_of_both(first, tmp_path
     assert "go_to_goal is the same in seed 5 and seed 6; its episodes of each seed count." in said
 
 
-def test_episodes_in_places_of_another_seed_are_not_paired_and_their_planner_is_one(tmp_path):
+def test_episodes_in_places_of_another_seed_are_not_paired_but_have_the_same_planner(tmp_path):
     source = Named.of("worlds", "generated", count=2, seed=9)
     suite = replace(SUITE, stages=(replace(SUITE.stages[0], world=source, timeout=1.0, episodes=2),))
     elsewhere = replace(suite, stages=(replace(suite.stages[0], world=Named("generated", source.part.seeded(8))),))

@@ -451,7 +451,7 @@ def test_the_head_of_the_page_has_what_matters_with_intervals_and_a_chart_each()
     assert all(block.count('class="violin"') == 5 for block in rows_of)
 
 
-def test_the_second_number_is_the_share_of_clean_arrivals_with_its_interval_and_what_spoils_the_others():
+def test_the_second_number_is_the_share_of_clean_arrivals_with_interval_and_causes():
     table, measures = _real()
     orca = [row for row in table if row["planner"] == "orca"]
     clean, slow, crossed = (sum(int(row[name]) for row in orca) for name in ("clean_arrival", "spoilt_by_time", "spoilt_by_group"))
@@ -463,7 +463,7 @@ def test_the_second_number_is_the_share_of_clean_arrivals_with_its_interval_and_
     assert f"most often: time time {slow}, group crossed {crossed}" in cell
 
 
-def test_rows_of_runs_without_the_second_number_say_that_it_is_not_measured():
+def test_rows_of_runs_without_the_second_number_show_not_measured():
     table, measures = _real()
     old = [{name: value for name, value in row.items() if name != "clean_arrival" and "spoilt" not in name} for row in table]
     page = parse(old, measures, run={})
@@ -472,7 +472,7 @@ def test_rows_of_runs_without_the_second_number_say_that_it_is_not_measured():
     assert "clean?" not in " ".join(page.text)
 
 
-def test_spoilt_arrivals_are_listed_with_their_causes_and_play_as_failures_do():
+def test_spoilt_arrivals_are_listed_with_their_causes_and_play_like_failures():
     table, measures = _real(episodes=4)
     spoilt = [row for row in table if row["spoilt_by_time"] or row["spoilt_by_group"]]
     text = render({"folder": "results/x"}, table, measures, {spoilt[0]["key"]: episode()}, reasons={spoilt[0]["key"]: "6 s: so."})
@@ -485,7 +485,7 @@ def test_spoilt_arrivals_are_listed_with_their_causes_and_play_as_failures_do():
         assert said == "6 s: so." if row is spoilt[0] else found in said
 
 
-def test_planners_are_ranked_and_told_apart_by_clean_arrivals_too():
+def test_planners_are_also_ranked_and_compared_by_clean_arrivals():
     table, measures = _real()
     table = [row | {"clean_arrival": float(row["outcome"] == "reached" and row["planner"] == "dwa")} for row in table]
     page = parse(table, measures, run={})

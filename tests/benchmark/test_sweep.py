@@ -53,12 +53,12 @@ def test_several_values_of_two_parameters_are_refused(text):
         (["orca:horizon=3+polite:distance=1", "orca:horizon=3+polite(distance=1)"], "orca:horizon=3+polite:distance=1"),
     ],
 )
-def test_a_planner_that_is_named_twice_is_refused_whatever_the_order_of_its_parameters(texts, first, tmp_path):
+def test_a_planner_named_twice_is_refused_in_any_order_of_parameters(texts, first, tmp_path):
     with pytest.raises(InputError, match=f"is named twice, first as {re.escape(repr(first))}"):
         RequestForm("demo", tuple(texts), output=tmp_path).request()
 
 
-def test_the_order_of_parameters_makes_no_other_planner():
+def test_the_order_of_parameters_does_not_make_another_planner():
     (first, one), (second, other) = (named_planner(text) for text in ("dwa:sim_time=1,vx_samples=3", "dwa:vx_samples=3,sim_time=1"))
     assert plain(one) == plain(other) and plain(one) != plain(named_planner("dwa:sim_time=1")[1])
     assert (first, second) == ("dwa:sim_time=1,vx_samples=3", "dwa:vx_samples=3,sim_time=1")  # a label is the text that was typed

@@ -57,7 +57,7 @@ def test_each_line_adds_up_to_its_number_of_episodes(capsys):
     assert round(float(share) * int(count)) + sum(map(int, ends)) == int(count)
 
 
-def test_the_share_of_clean_arrivals_has_its_interval_and_what_spoils_most_of_the_others(capsys):
+def test_the_share_of_clean_arrivals_has_its_interval_and_the_most_frequent_cause(capsys):
     arrived = row("orca", "reached")
     spoilt = [arrived | {"clean_arrival": 0.0, name: 1.0} for name in ("spoilt_by_time", "spoilt_by_group", "spoilt_by_time")]
     rows = [*spoilt, arrived | {"clean_arrival": 1.0}, row("orca", "timeout") | {"clean_arrival": 0.0}, row("dwa", "reached")]

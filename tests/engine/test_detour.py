@@ -1,4 +1,4 @@
-"""The way round bodies that stand is as long as that of a plain search, and touches none of them."""
+"""The detour round standing bodies is as long as the path of a plain search, and touches no body."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def hall() -> Map:
 
 
 def compiled(places, to, move=HERE):
-    """The point (2,) to which a pedestrian at the origin goes, in its own frame, the length of the whole way, and whether it is one
-    round bodies.
+    """The point (2,) to which a pedestrian at the origin goes, in its own frame, the length of the whole path, and whether it is a
+    detour round bodies.
     """
     places = move.points(np.array([(0.0, 0.0), *places]))
     world = engine([start(pose=(9.0, 4.0, 0.0), crowd=people(places, places), place=moved(hall(), move))], routes=True).world
@@ -50,7 +50,7 @@ def compiled(places, to, move=HERE):
 
 
 def plain(places, to):
-    """Length of the shortest way of 8 directions over the grid to the line through the point, and on; infinite for none."""
+    """Length of the shortest 8-connected path over the grid to the line through the point, and on to it; infinite if none."""
     distance = float(np.hypot(*to))
     ahead = np.array(to) / distance
     right = np.array([ahead[1], -ahead[0]])
@@ -75,7 +75,7 @@ def plain(places, to):
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_the_way_is_as_long_as_that_of_a_plain_search(seed):
+def test_the_detour_is_as_long_as_the_path_of_a_plain_search(seed):
     rng = np.random.default_rng(seed)
     to, places = rng.uniform((2.0, -0.5), (3.5, 0.5)), rng.uniform((0.7, -1.2), (2.5, 1.2), (3 + seed, 2))
     places[0] = 0.6 * to  # on the way
@@ -89,22 +89,22 @@ def test_the_way_is_as_long_as_that_of_a_plain_search(seed):
         assert (apart > np.minimum(REACH, np.hypot(*places.T)) - CELL).all()
 
 
-def test_without_anybody_on_the_way_it_leads_straight_on():
+def test_the_path_leads_straight_ahead_if_nobody_blocks_it():
     assert compiled([(2.0, 1.0)], (3.0, 0.0))[2] is False
 
 
-def test_of_two_ways_as_long_as_each_other_the_right_one_is_taken():
+def test_of_two_equally_long_paths_the_right_hand_one_is_taken():
     point, _, found = compiled([(1.0, 0.0)], (3.0, 0.0))
     assert found and point[1] < -0.3
 
 
 @pytest.mark.parametrize("move", [Move(turn=np.pi / 2), Move(3.2, -6.4), Move(mirror=True)])
-def test_the_way_is_moved_with_the_scene(move):
+def test_the_detour_moves_with_the_scene(move):
     places, to = [(1.1, -0.2), (1.3, 0.9)], (3.0, 0.4)
     (here, length, _), (there, moved_length, found) = compiled(places, to), compiled(places, to, move)
     assert found and there == pytest.approx(here, abs=0.02) and moved_length == pytest.approx(length, abs=0.02)
 
 
-def test_a_ring_of_people_has_no_way_out():
+def test_there_is_no_detour_out_of_a_ring_of_people():
     angles = np.linspace(0.0, 2.0 * np.pi, 9)[:-1]
     assert compiled(1.1 * np.stack([np.cos(angles), np.sin(angles)], -1), (3.0, 0.0))[2] is False

@@ -1,4 +1,4 @@
-"""Pedestrians make room: nobody is wedged for long between bodies that stand, and places that are full let nobody in."""
+"""Pedestrians make room: nobody stays wedged between standing bodies, and nobody enters a full place."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ CLOSED = [(7.5, y) for y in (0.25, 0.75, 1.25, 1.75)]
 
 
 def aisle(width: float, length: float = 16.0) -> Map:
-    """An aisle along x from 0 on, whose walls are at y = 0 and ``width``."""
+    """An aisle along x from 0, with walls at y = 0 and ``width``."""
     lines = [[-1.0, y, length + 1.0, y] for y in (0.0, width)]
     return Map.from_shapes(segments=lines, bounds=(-1.0, -0.6, length + 1.0, width + 0.6), name="aisle")
 
 
 def crowd(places, waypoints, waits=0.0, **more) -> PedestrianStarts:
-    """Pedestrians who set out after some time, s."""
+    """Pedestrians that set out after a time, s."""
     made = people(places, waypoints, speed=1.2)
     count = len(made.id)
     times = np.zeros((count, made.waypoints.shape[1]))
@@ -44,7 +44,7 @@ def crowd(places, waypoints, waits=0.0, **more) -> PedestrianStarts:
 
 
 def scene(place: Map, people_: PedestrianStarts, robots=(), move: Move = HERE) -> Start:
-    """A scene of people and robots that stand, moved as a whole."""
+    """A scene of people and standing robots, moved as a whole."""
     made = replace(start(crowd=people_, place=moved(place, move)), robots=())
     at = [RobotStart(DISC, move.poses(np.array([x, y, 0.0])), move.poses(np.array([[x, y, 0.0]]))) for x, y in robots]
     ways = move.points(people_.waypoints.reshape(-1, 2)).reshape(people_.waypoints.shape)
@@ -53,13 +53,13 @@ def scene(place: Map, people_: PedestrianStarts, robots=(), move: Move = HERE) -
 
 
 def played(made: Start, seconds: float = 60.0, terms: Conditions = TERMS) -> tuple[Tracks, Movement]:
-    """Play a scene whose robots stand."""
+    """Play a scene with standing robots."""
     seen = tracks(made, terms, seconds)
     return seen, measure(seen)
 
 
 def two_pairs(talking: bool) -> PedestrianStarts:
-    """Two pairs who stand across an aisle of 2 m, 1.4 m apart, and three people from either side who want to pass."""
+    """Two pairs that stand across an aisle of 2 m, 1.4 m apart, and three people on either side that want to pass."""
     pairs = [(7.3, 0.68), (7.3, 1.32), (8.7, 0.68), (8.7, 1.32)]
     walkers = [(1.0, 0.6), (2.0, 1.4), (3.0, 1.0), (13.0, 1.0), (14.0, 0.6), (15.0, 1.4)]
     goals = [*pairs, *[(15.2, y) for _, y in walkers[:3]], *[(0.8, y) for _, y in walkers[3:]]]
@@ -72,7 +72,7 @@ def two_pairs(talking: bool) -> PedestrianStarts:
 
 
 @pytest.mark.parametrize("talking", [False, True])
-def test_people_pass_two_pairs_who_stand_across_an_aisle(talking):
+def test_people_pass_two_pairs_that_block_an_aisle(talking):
     seen, found = played(scene(aisle(2.0), two_pairs(talking)))
     walked = seen.position[-1, 4:, 0] - seen.position[0, 4:, 0]
     assert (np.abs(walked) > 9.0).all() and (np.sign(walked) == [1, 1, 1, -1, -1, -1]).all()
@@ -81,8 +81,8 @@ def test_people_pass_two_pairs_who_stand_across_an_aisle(talking):
 
 @pytest.mark.parametrize("gap", [0.38, 0.45, 0.53])
 @pytest.mark.parametrize("left", [False, True])
-def test_nobody_squeezes_for_long_between_a_robot_that_stands_and_a_wall(gap, left):
-    """The robot leaves the other side of the corridor, of 3 m, free."""
+def test_nobody_stays_squeezed_between_a_stationary_robot_and_a_wall(gap, left):
+    """The robot leaves the other side of the 3 m corridor free."""
     y = gap + DISC.radius
     places = [(1.0 + k, 0.35 + 0.1 * (k % 2)) for k in range(5)]
     made = replace(crowd(places, [(15.5, 0.4)] * 5), mode=np.full(5, LEAVE, np.int32))
@@ -92,8 +92,8 @@ def test_nobody_squeezes_for_long_between_a_robot_that_stands_and_a_wall(gap, le
     assert not found.wedged
 
 
-def test_nobody_comes_in_while_people_near_the_entrance_do_not_get_on():
-    """Robots close an aisle of 2 m, 7 m from its entrance, through which somebody wants to come every two seconds."""
+def test_nobody_comes_in_while_people_near_the_entrance_are_stuck():
+    """Robots close an aisle of 2 m, 7 m from its entrance. A pedestrian wants to enter every two seconds."""
     count = 24
     made = crowd([(0.5, 1.0)] * count, [(15.5, 1.0)] * count)
     made = replace(made, mode=np.full(count, LEAVE, np.int32), enters=2.0 * np.arange(1, count + 1))
@@ -102,7 +102,7 @@ def test_nobody_comes_in_while_people_near_the_entrance_do_not_get_on():
     assert np.diff(seen.present[75:].sum(axis=1)).max() == 0  # from 30 s on
 
 
-def test_somebody_who_cannot_reach_a_place_goes_on_to_the_next():
+def test_a_pedestrian_that_cannot_reach_a_place_goes_on_to_the_next():
     """The first place lies behind robots that close the aisle."""
     made = crowd([(2.0, 1.0)], [[(12.0, 1.0), (0.5, 1.0)]])
     seen, _ = played(scene(aisle(2.0), made, CLOSED), 40.0)
@@ -110,8 +110,8 @@ def test_somebody_who_cannot_reach_a_place_goes_on_to_the_next():
     assert np.hypot(*(seen.position[-1, 0] - (0.5, 1.0))) < 0.5
 
 
-def test_somebody_who_cannot_leave_takes_another_exit_behind_it():
-    """Robots close the aisle; somebody else leaves at its other end."""
+def test_a_pedestrian_that_cannot_leave_takes_another_exit_behind_it():
+    """Robots close the aisle; another pedestrian leaves at its other end."""
     made = crowd([(3.0, 1.0), (2.0, 1.5)], [(15.5, 1.0), (0.5, 1.5)])
     seen, _ = played(scene(aisle(2.0), replace(made, mode=np.full(2, LEAVE, np.int32)), CLOSED), 40.0)
     assert seen.position[:, 0, 0].max() > 6.0 and not seen.present[-1].any()

@@ -131,7 +131,7 @@ def test_a_suite_refuses_a_waypoint_that_nobody_can_reach():
 QUARTERS = [Move(turn=0.5 * np.pi * k) for k in range(4)]
 
 
-def test_of_two_ways_that_are_as_short_somebody_takes_the_one_on_the_right_however_the_hall_lies():
+def test_of_two_equally_short_paths_the_right_hand_one_is_taken_in_any_orientation():
     place = Map.from_shapes(discs=[[1.3, -2.1, 0.9]], bounds=(-2.7, -6.1, 5.3, 1.9))
     for move in QUARTERS:
         crowd = people(move.points(np.array([[-1.7, -2.1]])), move.points(np.array([[4.3, -2.1]])))
@@ -141,7 +141,7 @@ def test_of_two_ways_that_are_as_short_somebody_takes_the_one_on_the_right_howev
         assert np.hypot(*(track[-1] - move.points(np.array([4.3, -2.1])))) < 0.1
 
 
-def test_of_two_who_are_as_far_from_a_door_the_one_of_the_smaller_id_goes_first_however_the_door_lies():
+def test_of_two_people_equally_far_from_a_door_the_smaller_id_goes_first_in_any_orientation():
     place, ends = gap(0.9), np.array([placed(1.0, -2.4), placed(1.0, 2.4)])
     for move in QUARTERS:
         there = move.points(ends)
@@ -150,7 +150,7 @@ def test_of_two_who_are_as_far_from_a_door_the_one_of_the_smaller_id_goes_first_
         assert np.argmax(beyond[:, 0] > 0.0) < np.argmax(beyond[:, 1] < 0.0)
 
 
-def test_of_two_who_walk_abreast_into_a_narrow_door_the_same_one_goes_first_however_the_door_lies():
+def test_of_two_people_abreast_before_a_narrow_door_the_same_one_goes_first_in_any_orientation():
     place, ends = gap(0.9), np.array([placed(0.65, -2.4), placed(1.35, -2.4)])
     goals = np.array([placed(0.65, 2.4), placed(1.35, 2.4)])
     first = set()

@@ -110,7 +110,7 @@ def test_radii_are_rounded_up():
 
 @pytest.mark.parametrize("place", [rooms(), furnished().map, shaped().map, hall(), gap(0.9), square(80), square(81)])
 @pytest.mark.parametrize("move", MOVES.values(), ids=MOVES)
-def test_the_roads_of_a_map_that_is_turned_mirrored_or_moved_are_its_roads_turned_mirrored_or_moved(place, move):
+def test_roads_turn_mirror_and_move_with_their_map(place, move):
     here, there = roads_of(place, 0.3), roads_of(moved(place, move), 0.3)
     apart = np.hypot(*np.moveaxis(move.points(here.place.astype(float))[:, None] - there.place, -1, 0))
     twin = apart.argmin(axis=1)

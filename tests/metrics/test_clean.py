@@ -1,4 +1,4 @@
-"""Clean arrivals and what spoils them, on scenes drawn by hand; the robot's radius is 0.3 m, a pedestrian's 0.25 m."""
+"""Clean arrivals and spoiling causes, on scenes drawn by hand; the robot's radius is 0.3 m, a pedestrian's 0.25 m."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ TILT = 0.7
 
 
 def spoilt(recording):
-    """The causes in words; a clean arrival has none, and the indicator agrees."""
+    """The causes in words; a clean arrival has none. Also checks that the indicator agrees."""
     found = [words for name, words in clean.CAUSES.items() if getattr(clean, name)(recording)]
     assert clean.clean_arrival(recording) == float(not found)
     return found
 
 
 def turned(x, y):
-    """Places in a frame that is turned and moved, so that nothing is along an axis."""
+    """Places in a rotated and shifted frame, so that nothing lies along an axis."""
     c, s = np.cos(TILT), np.sin(TILT)
     return 3.0 + c * x - s * y, -2.0 + s * x + c * y
 
 
 def robot(x, y=0.0, *walks, group=None, **changes):
-    """A robot at x, y in the turned frame among pedestrians at (x, y) there, all in one group where one is given."""
+    """A robot at x, y in the rotated frame among pedestrians at (x, y) there, all in one group if a group is given."""
     crowd = among(TIME, *(turned(STILL + a, STILL + b) for a, b in walks))
     if group is not None:
         crowd["pedestrian_group"][:] = group
@@ -45,11 +45,11 @@ AHEAD = TIME.copy()
 
 
 @pytest.mark.parametrize("walks", [(), ((5.0, TOUCH + 0.46),)])
-def test_an_arrival_with_nobody_or_one_person_at_a_polite_distance_is_clean(walks):
+def test_an_arrival_without_people_or_with_a_person_at_a_polite_distance_is_clean(walks):
     assert spoilt(robot(AHEAD, 0.0, *walks)) == []
 
 
-def test_a_robot_that_does_not_arrive_does_not_arrive_clean_and_nothing_spoils_it():
+def test_a_robot_that_does_not_arrive_is_neither_clean_nor_spoilt():
     lost = robot(AHEAD, 0.0, (5.0, 0.3), outcome=Outcome.TIMEOUT)
     assert clean.clean_arrival(lost) == 0.0
     assert {getattr(clean, name)(lost) for name in clean.CAUSES} == {0.0}
@@ -67,7 +67,7 @@ def test_a_robot_that_stands_while_a_person_walks_past_it_is_not_to_blame():
 
 
 @pytest.mark.parametrize(("speed", "found"), [(0.0, ["intimate distance"]), (1.2, ["intimate distance"]), (1.6, [])])
-def test_of_two_who_pass_each_other_the_robot_is_to_blame_unless_the_person_is_clearly_faster(speed, found):
+def test_the_robot_is_to_blame_for_a_close_pass_unless_the_person_is_clearly_faster(speed, found):
     assert spoilt(robot(AHEAD, 0.0, (9.0 - speed * TIME, TOUCH + 0.2))) == found
 
 
@@ -75,20 +75,20 @@ def test_a_person_who_overtakes_closely_closes_the_distance_itself():
     assert spoilt(robot(AHEAD, 0.0, (1.8 * TIME - 4.0, TOUCH + 0.2))) == []
 
 
-def test_a_robot_that_drives_on_at_a_person_who_came_near_is_to_blame():
+def test_a_robot_that_keeps_driving_at_a_person_who_came_near_is_to_blame():
     comes = 3.0 - np.minimum(TIME, 1.0) * 0.45 + STILL
     stops = np.where(TIME < 2.0, 1.6, np.minimum(1.6 + 0.5 * (TIME - 2.0), 2.0))
     assert spoilt(robot(1.6, 0.0, (comes, 0.0), shortest_path=0.0)) == []
     assert spoilt(robot(stops, 0.0, (comes, 0.0), shortest_path=0.0)) == ["intimate distance"]
 
 
-def test_a_robot_that_begins_beside_somebody_and_drives_away_is_clean():
+def test_a_robot_that_starts_beside_a_person_and_drives_away_is_clean():
     assert spoilt(robot(AHEAD, 0.0, (-0.65, 0.0))) == []
     assert spoilt(robot(AHEAD, 0.0, (0.0, -0.65))) == []
 
 
 def hall(*segments):
-    """A map with walls between points of the turned frame."""
+    """A map with walls between points of the rotated frame."""
     lines = [[v for x, y in ends for v in turned(x, y)] for ends in segments]
     return Map.from_shapes(segments=lines, bounds=(-12.0, -12.0, 18.0, 18.0), resolution=0.05)
 
@@ -110,7 +110,7 @@ def test_a_group_is_crossed_between_two_members_and_not_beside_them():
     assert spoilt(robot(np.minimum(AHEAD, 4.9), 0.0, *PAIR, group=4)) == []
 
 
-def test_a_line_of_members_who_are_far_apart_or_have_a_wall_between_them_is_no_group():
+def test_members_far_apart_or_behind_a_wall_are_not_a_group():
     assert spoilt(robot(AHEAD, 0.0, (5.0, 2.0), (5.0, -1.7), group=4)) == []
     beyond = hall(((-2.0, 0.6), (12.0, 0.6)))
     assert spoilt(robot(AHEAD, 0.0, *PAIR, group=4, map=beyond)) == []
@@ -123,11 +123,11 @@ def test_a_group_that_walks_round_a_standing_robot_is_not_crossed_by_it():
 
 
 @pytest.mark.parametrize(("way", "found"), [(6.67, []), (10.0 / 1.5, ["time"]), (4.0, ["time"]), (0.0, [])])
-def test_time_spoils_from_one_and_a_half_times_the_free_time_on(way, found):
+def test_time_spoils_an_arrival_from_1_5_times_the_free_time(way, found):
     assert spoilt(robot(AHEAD, shortest_path=way)) == found
 
 
-def test_without_a_known_way_only_what_is_known_can_spoil():
+def test_without_a_known_path_only_the_other_causes_can_spoil():
     assert clean.clean_arrival(robot(AHEAD, shortest_path=np.inf)) is None
     assert clean.spoilt_by_time(robot(AHEAD, shortest_path=np.inf)) is None
     assert clean.clean_arrival(robot(AHEAD, 0.0, (5.0, 0.3), shortest_path=np.inf)) == 0.0
@@ -136,18 +136,18 @@ def test_without_a_known_way_only_what_is_known_can_spoil():
 @pytest.mark.parametrize(
     ("kind", "found"), [(ContactKind.WALL, ["contact"]), (ContactKind.ROBOT, ["contact"]), (ContactKind.PEDESTRIAN, [])]
 )
-def test_touching_a_wall_or_a_robot_spoils_and_a_person_counts_by_who_closed_the_distance(kind, found):
+def test_contact_with_a_wall_or_robot_spoils_and_a_person_counts_if_the_robot_closed_the_distance(kind, found):
     assert spoilt(robot(AHEAD, contacts=touching(kind))) == found
 
 
 def held_up(pause):
-    """A person who stands 1 m beside the robot's path for a while, where without robots it would have walked on."""
+    """A person who stands 1 m beside the robot's path for a while, but would have walked on without robots."""
     along = -2.0 + 1.2 * (TIME - np.clip(TIME - 2.0, 0.0, pause))
     without = among(TIME, turned(-2.0 + 1.2 * TIME, STILL + 1.1))["pedestrian_position"]
     return robot(0.3 * TIME, 0.0, (along, 1.1), shortest_path=3.0 + 0 * pause, undisturbed=without)
 
 
-def test_delay_spoils_where_the_robot_held_somebody_up_for_more_than_five_seconds():
+def test_delay_spoils_if_the_robot_delayed_a_person_by_more_than_five_seconds():
     slow = [dataclasses.replace(held_up(pause), max_speed=0.3) for pause in (0.0, 4.0, 6.0)]
     assert [spoilt(one) for one in slow] == [[], [], ["delay of people"]]
     assert spoilt(dataclasses.replace(slow[2], undisturbed=None)) == []
@@ -161,7 +161,7 @@ def test_a_delay_far_from_the_robot_does_not_spoil():
     assert spoilt(away) == []
 
 
-def test_other_limits_give_other_verdicts():
+def test_other_limits_give_other_results():
     passing = robot(AHEAD, 0.0, (5.0, TOUCH + 0.46), shortest_path=6.0)
     assert clean.CleanArrival(time=1.7)(passing) == 1.0
     assert clean.CleanArrival(time=1.7, intimate=0.5)(passing) == 0.0

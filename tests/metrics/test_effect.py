@@ -60,7 +60,7 @@ def test_somebody_who_arrives_late_and_stands_is_late_by_the_difference_of_the_a
     assert measure("pedestrian_delay_max", (early, 1.0), alone=[(late, 1.0)]) == 0.0
 
 
-def test_somebody_who_waits_at_its_place_and_is_nudged_is_not_late():
+def test_a_waiting_pedestrian_that_is_nudged_is_not_late():
     waits = np.minimum(1.0, -2.0 + 2.0 * TIME)
     nudged = waits + np.where(TIME > 3.0, 0.06, 0.0)
     assert measure("pedestrian_delay_max", (nudged, 1.0), alone=[(waits, 1.0)]) == 0.0

@@ -1,4 +1,4 @@
-"""The digest of a start tells episodes apart by everything that decides them, and by nothing else."""
+"""The digest of a start depends on everything that decides an episode, and on nothing else."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ START = SCENARIO.start("one", 0)
 DEMO = load_suite("demo")
 
 
-def test_episodes_of_one_scenario_start_alike_and_those_of_demo_all_differ():
+def test_episodes_of_one_scenario_have_equal_starts_and_all_episodes_of_demo_differ():
     assert len({digest_of(STAGE, SCENARIO.start("one", k)) for k in range(4)}) == 1
     digests = [digest_of(DEMO.stage(stage), DEMO.start(stage, k)) for stage, k in DEMO.entries()]
     assert len(digests) == len(set(digests)) == 24
@@ -51,7 +51,7 @@ def test_every_part_of_a_start_is_in_the_digest(change):
     assert digest_of(STAGE, replace(START, **change)) != digest_of(STAGE, START)
 
 
-def test_a_place_that_moves_by_a_millimetre_is_another_start():
+def test_a_place_moved_by_a_millimetre_is_another_start():
     robot = START.robots[0]
     moved = replace(START, robots=(replace(robot, pose=robot.pose + np.array([0.001, 0.0, 0.0])),))
     assert digest_of(STAGE, moved) != digest_of(STAGE, START)
@@ -65,7 +65,7 @@ def test_the_conditions_of_a_stage_are_in_the_digest():
         assert digest_of(other, START) != digest_of(STAGE, START)
 
 
-def test_a_place_is_known_by_its_map_and_not_by_its_name_alone():
+def test_a_place_is_identified_by_its_map_and_not_only_by_its_name():
     places = [place_of(DEMO.start(stage, k)) for stage, k in DEMO.entries()]
     assert [
         len({place for place, (stage, _) in zip(places, DEMO.entries(), strict=True) if stage == one.name}) for one in DEMO.stages
@@ -76,7 +76,7 @@ def test_a_place_is_known_by_its_map_and_not_by_its_name_alone():
     assert first == third != second
 
 
-def test_chance_plays_a_part_only_where_something_is_drawn_after_the_start():
+def test_randomness_counts_only_if_something_is_drawn_after_the_start():
     assert not draws_on(STAGE, START)
     for change in ({"robot": "jackal_barn_noisy"}, {"simulator": Named.of("simulators", "mujoco")}):
         assert draws_on(replace(STAGE, **change), START)

@@ -108,7 +108,7 @@ def test_a_seed_takes_the_place_of_those_of_the_stages_and_the_own_seed_of_a_sui
     assert with_seed(other, suite.seed) != suite, "what the seeds of the stages were is forgotten"
 
 
-def test_a_seed_draws_other_places_and_the_seed_of_a_row_gives_its_place_again():
+def test_a_seed_draws_other_places_and_the_seed_of_a_row_restores_its_place():
     suite = load_suite("social").part(["canteen"], 2)
     one, two = with_seed(suite, 7), with_seed(suite, 8)
     places = [one_of.start("canteen", 0).map for one_of in (suite, one, two)]
@@ -128,7 +128,7 @@ def test_stages_that_share_their_places_share_them_under_every_seed():
 
 
 @pytest.mark.parametrize("name", ["crowdnav", "crowdnav_square", "barn_once"])
-def test_a_seed_by_which_nothing_is_drawn_is_refused(name):
+def test_a_seed_that_draws_nothing_is_refused(name):
     with pytest.raises(InputError, match=f"seed 5: has no effect on suite '{name}'.* leave it out"):
         with_seed(load_suite(name), 5)
 
@@ -141,12 +141,12 @@ def test_a_seed_by_which_nothing_is_drawn_is_refused(name):
         "obstacles: scenario, crowd: {behaviours: [social_states]}",
     ],
 )
-def test_a_seed_that_only_chance_during_an_episode_reads_is_taken(chance):
+def test_a_seed_used_only_during_an_episode_is_accepted(chance):
     suite = suite_of(f"world: {{name: folder, path: corridor, scenarios: [counterflow]}}, robots: scenario, {chance}")
     assert with_seed(suite, 9).seed == 9
 
 
-def test_a_world_source_of_a_user_follows_the_seed_if_it_says_how():
+def test_a_custom_world_source_follows_the_seed_if_it_has_the_method():
     @dataclass(frozen=True)
     class Fields(Open):
         seed: int = 4

@@ -1,4 +1,4 @@
-"""Suites to train on, to choose by and to test on share no place, as the manual's page of suites says."""
+"""Suites for training, selection and testing share no place, as the manual's page of suites says."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from agora.tasks.suite import Suite, load_suite, with_seed
 
 
 def places(suite: Suite) -> set[tuple[str, ...]]:
-    """The places of a suite that are drawn or read one by one: generators with their seeds, and worlds of BARN."""
+    """The drawn or listed places of a suite: generators with their seeds, and worlds of BARN."""
     found: set[tuple[str, ...]] = set()
     for stage in suite.stages:
         source = stage.world.part
@@ -22,12 +22,12 @@ def places(suite: Suite) -> set[tuple[str, ...]]:
 
 
 @pytest.mark.parametrize("name", training_names())
-def test_no_training_shares_a_place_with_its_test(name):
+def test_no_training_suite_shares_a_place_with_its_test(name):
     training = load_training(name)
     assert not places(load_suite(training.suite)) & places(load_suite(training.test))
 
 
-def test_the_three_suites_of_social_share_no_place_under_any_seed_of_their_own_or_one_seed_for_all():
+def test_the_three_suites_of_social_share_no_place_under_separate_seeds_or_a_common_seed():
     suites = [load_suite(f"social{part}") for part in ("", "_training", "_validation")]
     for drawn in (suites, [with_seed(suite, 9) for suite in suites]):
         every = [place for suite in drawn for place in places(suite)]

@@ -1,4 +1,4 @@
-"""Episodes without a planner are measured once, in turn, and a run goes on where it was stopped."""
+"""Episodes without a planner are measured once, in turn, and an interrupted run continues."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def small(count: int = 2) -> Suite:
     return build({"name": "small", "seed": 3, "stages": stages}, Suite)
 
 
-def test_a_run_that_was_stopped_goes_on_and_comes_to_the_same_rows(tmp_path):
+def test_an_interrupted_run_continues_and_gives_the_same_rows(tmp_path):
     whole = list(places.measure_places([small()], tmp_path / "whole.jsonl", duration=6.0))
     assert [row.entry for row in whole] == [f"small/square_{k}/{n}" for n in (0, 1) for k in (1, 2)]
     assert [row.robot for row in whole] == ["none", "none", "stands", "stands"]
@@ -39,7 +39,7 @@ def test_a_run_that_was_stopped_goes_on_and_comes_to_the_same_rows(tmp_path):
     assert "| `small/square` | 4 |" in places.markdown(whole) and "| all | 4 |" in places.markdown(whole)
 
 
-def test_a_robot_creeps_along_its_way_and_stops_before_people():
+def test_a_robot_creeps_along_its_path_and_stops_before_people():
     here = people([(3.0, 0.0)], [(3.0, 0.0)])
     made = start(pose=(0.0, 0.0, 0.0), goal=(8.0, 0.0, 0.0), crowd=here)
     terms = Conditions(sees_robots=False)
@@ -48,7 +48,7 @@ def test_a_robot_creeps_along_its_way_and_stops_before_people():
     assert np.hypot(*(seen.position[-1, 0] - (3.0, 0.0))) < DISC.radius
 
 
-def test_the_suite_of_generators_has_a_place_of_its_own_for_every_episode():
+def test_the_suite_of_generators_has_a_separate_place_for_every_episode():
     suite = places.generators(4, 5)
     assert sum(stage.count for stage in suite.stages) % 4 == 0
     assert {stage.count for stage in suite.stages} == {1, 2}

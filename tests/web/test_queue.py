@@ -23,7 +23,7 @@ def engine(url):
 
 
 class Clock:
-    """A clock that tests move."""
+    """A clock that tests can move."""
 
     def __init__(self) -> None:
         self.time = 0.0
@@ -43,7 +43,7 @@ def queue(engine, clock):
 
 
 def silence(queue, clock) -> None:
-    """Let no worker be heard of for longer than it may."""
+    """Let every worker be silent for longer than allowed."""
     queue.give_back_silent()
     clock.time += SILENT.total_seconds() + 1.0
 
@@ -100,7 +100,7 @@ def test_of_workers_who_ask_at_the_same_time_one_gets_the_run(url):
     assert sorted(run.title for run in taken if run is not None) == ["run 0", "run 1", "run 2"]
 
 
-def test_a_run_of_a_silent_worker_goes_to_another_and_the_first_hears_that_it_lost_it(queue, clock):
+def test_a_run_of_a_silent_worker_goes_to_another_and_the_first_is_told(queue, clock):
     run = queue.put("one", {})
     queue.take("first")
     assert queue.beat(run.id, "first", 3, 10, "") is True
@@ -114,7 +114,7 @@ def test_a_run_of_a_silent_worker_goes_to_another_and_the_first_hears_that_it_lo
 
 
 @pytest.mark.parametrize("jump", [timedelta(hours=-5), timedelta(hours=5)])
-def test_a_clock_that_is_set_takes_no_run_from_its_worker_and_a_silent_one_still_loses_its_run(queue, clock, jump, monkeypatch):
+def test_a_clock_adjustment_takes_no_run_from_a_worker_but_a_silent_worker_loses_its_run(queue, clock, jump, monkeypatch):
     run = queue.put("one", {})
     queue.take("first")
     queue.hear("first")
@@ -128,7 +128,7 @@ def test_a_clock_that_is_set_takes_no_run_from_its_worker_and_a_silent_one_still
     assert queue.workers() == []
 
 
-def test_a_run_that_was_to_stop_when_its_worker_went_silent_is_cancelled(queue, clock):
+def test_a_run_told_to_stop_is_cancelled_if_its_worker_goes_silent(queue, clock):
     run = queue.put("one", {})
     queue.take("first")
     queue.cancel(run.id)
@@ -138,7 +138,7 @@ def test_a_run_that_was_to_stop_when_its_worker_went_silent_is_cancelled(queue, 
     assert queue.run(run.id).state == "cancelled"
 
 
-def test_a_run_whose_workers_die_each_time_has_failed_and_can_be_tried_again(queue, clock):
+def test_a_run_whose_workers_keep_dying_fails_and_can_be_retried(queue, clock):
     run = queue.put("one", {})
     for number in range(MOST_DEATHS):
         assert queue.take(f"worker {number}").id == run.id

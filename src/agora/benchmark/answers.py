@@ -118,7 +118,7 @@ def _of_asked(marked: Sequence[Row], planners: Sequence[str], metrics: Sequence[
 
 
 def _clean(marked: Sequence[Row], planners: Sequence[str]) -> list[Answer]:
-    """Say which planner reached more goals clean, and what spoils most arrivals; nothing where it is not measured."""
+    """Say which planner reached more goals clean, and which cause spoils most arrivals; empty if it is not measured."""
     ranked, pairs, count = ranking(marked, CLEAN, planners)
     if not ranked:
         return []

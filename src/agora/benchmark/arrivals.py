@@ -1,7 +1,7 @@
-"""The second number of a planner beside the share that reached the goal: the share that reached it clean, and what spoilt the rest.
+"""The second number of a planner beside the share that reached the goal: the share that reached it clean, and the spoiling causes.
 
-Rows of runs made before the metric ``clean_arrival`` was there do not have it. `agora.benchmark.kept.completed` computes it from
-their recordings; without recordings it is not measured.
+Rows from runs before the metric ``clean_arrival`` do not have it. `agora.benchmark.kept.completed` computes it from
+their recordings. Without recordings it is not measured.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ COLOURS = {"clean": "#009e73", "spoilt": "#f0e442", "not reached": "#d0d0d0"}
 
 
 def causes_of(row: Row) -> list[str]:
-    """Return what spoilt the arrival of a row, in words."""
+    """Return the causes that spoilt the arrival of a row, in words."""
     return [words for name, words in CAUSES.items() if row.get(name)]
 
 
 def is_spoilt(row: Row) -> bool:
-    """Return whether the robot of a row reached its goal and something spoilt the arrival."""
+    """Return whether the robot of a row reached its goal, but the arrival was spoilt."""
     return has_reached(row) and row.get(CLEAN.name) == 0.0
 
 
 def without_delays(row: Row) -> dict[str, Any]:
-    """Return a row as it would be if the episode had not been run without robots, so that no delay can spoil its arrival."""
+    """Return a row as if the episode had not also been run without robots, so that no delay can spoil its arrival."""
     others = [row.get(name) for name in CAUSES if name != "spoilt_by_delay"]
     if not row.get("spoilt_by_delay") or None in others:
         return dict(row)
@@ -44,20 +44,20 @@ def without_delays(row: Row) -> dict[str, Any]:
 
 
 def clean_share(rows: Sequence[Row]) -> Estimate:
-    """Return the share of rows that reached the goal clean, with Wilson's interval, of the rows that say so."""
+    """Return the share of rows that reached the goal clean, with Wilson's interval, over the rows that have the metric."""
     known = tables.values(rows, CLEAN)
     clean = int(sum(known))
     return Estimate(len(known), clean / len(known), *wilson(clean, len(known))) if known else Estimate(0, None, None, None)
 
 
 def counted(rows: Sequence[Row]) -> list[tuple[str, int]]:
-    """Return the causes that spoilt arrivals with the number of rows of each, the most frequent first."""
+    """Return the causes that spoilt arrivals with the number of rows per cause, the most frequent first."""
     counts = {words: sum(bool(row.get(name)) for row in rows) for name, words in CAUSES.items()}
     return sorted(((words, count) for words, count in counts.items() if count), key=lambda pair: -pair[1])
 
 
 def most_often(rows: Sequence[Row]) -> str:
-    """Return the most frequent cause that spoilt an arrival, all of them if several are as frequent; empty if there is none."""
+    """Return the most frequent cause that spoilt an arrival, or all of them if several tie; empty if there is none."""
     causes = counted(rows)
     return " and ".join(words for words, count in causes if count == causes[0][1])
 

@@ -143,7 +143,7 @@ def describe(request: Request) -> RunRecord:
 
 
 def _seeing(planners: Mapping[str, Named]) -> dict[str, Named]:
-    """Planners without the informed robot, which reads nothing and knows everything."""
+    """Return the planners without the informed robot, which reads no channels and knows everything."""
     return {label: planner for label, planner in planners.items() if not isinstance(planner.part, Informed)}
 
 
@@ -175,11 +175,11 @@ def check(suite: Suite) -> None:
 
 
 def repeats(suite: Suite, stage: str, episode: int) -> bool:
-    """Return whether an episode of a stage is a copy of its first one: it starts alike, and nothing is left to chance."""
+    """Return whether an episode of a stage is a copy of the first one: it has the same start, and no randomness follows."""
     made = suite.stage(stage)
     try:
         first, later = suite.start(stage, 0), suite.start(stage, episode)
-    except PlacementError:  # it is given up when its turn comes
+    except PlacementError:  # the episode is given up when its turn comes
         return False
     return not draws_on(made, first) and digest_of(made, first) == digest_of(made, later)
 
@@ -216,9 +216,9 @@ def check_sensors(request: Request) -> None:
 
 
 def jobs_for(suite: Suite, planners: Mapping[str, Named], finished: set[str], options: Options) -> list[Job]:
-    """The episodes that have no row yet, in jobs: of one stage and planner each, evenly over the workers.
+    """The episodes that have no row yet, in jobs: each of one stage and planner, evenly over the workers.
 
-    On an axis, a job has few episodes of similar difficulty. Episodes side by side take as long as the one with the most people.
+    On an axis, a job has few episodes, of similar difficulty. Episodes that run together take as long as the most crowded episode.
     """
     jobs = []
     for label in planners:

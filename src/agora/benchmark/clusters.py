@@ -1,4 +1,4 @@
-"""Intervals by place: episodes in one place are alike, so an interval that resamples places is wider than one of single episodes.
+"""Intervals by place: episodes in one place are correlated, so resampling places gives a wider interval than resampling episodes.
 
 The bootstrap draws whole places with their episodes (A. C. Davison and D. V. Hinkley 1997, "Bootstrap methods and their
 application", section 3.8; the statistic is the mean over episodes). Percentiles of few places are too narrow, so they are taken
@@ -35,8 +35,8 @@ class ByPlace:
     Attributes:
         places: number of places.
         low: lower end of the interval; None for fewer than `FEWEST` places, and if all places have the same mean.
-        high: upper end of the interval; None where ``low`` is.
-        wider: width of the interval, as a multiple of that of the interval of single episodes; None without one of the two.
+        high: upper end of the interval; None if ``low`` is None.
+        wider: ratio of the widths of this interval and of the interval over single episodes; None if either is missing.
     """
 
     places: int
@@ -48,14 +48,14 @@ class ByPlace:
 def by_place(
     values: Sequence[float], places: Sequence[object], low: float | None, high: float | None, confidence: float = 0.95
 ) -> ByPlace | None:
-    """Return the interval of the mean of values by place; None if some value has no place, and without values.
+    """Return the interval of the mean of values by place; None if there are no values or a value has no place.
 
-    The resamples depend on the number of places alone, and nothing on the order of values.
+    The resamples depend only on the number of places, and the result does not depend on the order of values.
 
     Args:
         values: (N,) finite.
-        places: (N,) the place of each value; None for one that does not know it.
-        low: lower end of the interval of single values; None where there is none.
+        places: (N,) the place of each value; None if unknown.
+        low: lower end of the interval of single values; None if there is none.
         high: upper end of the same interval.
         confidence: confidence of the interval.
     """
@@ -79,7 +79,7 @@ def by_place(
 
 
 def in_words(found: ByPlace | None, factor: float = 1.0, places: int | None = None) -> str:
-    """Return an interval by place in words, with so many decimals, of the value times a factor; empty without one."""
+    """Return an interval by place in words, scaled by a factor and rounded to ``places`` decimals; empty if there is none."""
     if found is None or found.low is None or found.high is None:
         return ""
     low, high = (f"{factor * end:.3g}" if places is None else f"{factor * end:.{places}f}" for end in (found.low, found.high))
@@ -97,7 +97,7 @@ def _drawn(places: int) -> Doubles:
 
 @functools.lru_cache(maxsize=64)
 def _expanded(places: int, confidence: float) -> float:
-    """The level of the lower percentile: that of the normal distribution at Student's quantile, for the spread of so few places."""
+    """The level of the lower percentile: the normal probability of Student's quantile, widened for the small number of places."""
     from scipy.special import stdtrit  # costs start-up
 
     quantile = float(stdtrit(places - 1, 0.5 + confidence / 2.0))

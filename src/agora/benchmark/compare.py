@@ -67,10 +67,10 @@ def write_comparison(runs: Merged, path: Path, baseline: str | None = None) -> P
 
 
 def differences(runs: Merged, baseline: str | None = None) -> Iterator[str]:
-    """Yield a line for each planner of which an episode is the same as one of the baseline: how much it differs from that.
+    """Yield a line for each planner that shares episodes with the baseline, with the difference between the two.
 
-    The difference is a mean over pairs of episodes, with its 95 % interval: of the shares that reached the goal and reached it
-    clean, and of some metrics of the report's head, over the episodes that both reached.
+    The difference is a mean over pairs of episodes, with its 95 % interval. The lines compare the shares that reached the goal and
+    reached it clean, and some metrics of the report's head, over the episodes that both reached.
     """
     first = baseline or runs.planners[0]
     rows = [{**row, tables.REACHED.name: float(row["outcome"] == "reached")} for row in runs.rows]

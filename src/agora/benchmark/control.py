@@ -1,4 +1,4 @@
-"""References beside the planners of a run: the blind control, which sees nobody, and on axes the informed robot too."""
+"""References beside the planners of a run: the blind control, which does not see people, and on axes also the informed robot."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ CONTROL = "pure_pursuit"
 
 
 def with_control(suite: Suite, planners: Mapping[str, Named], folder: Path, resume: bool) -> dict[str, Named]:
-    """Return planners by label, and the control where it tells something.
+    """Return planners by label, and the control if it is informative.
 
-    It tells something on every axis, whose floor it is, and if there are people to see and none of the planners is blind. A resumed
-    run has it if it was begun with it.
+    It is informative on every axis, as the floor, and also if there are people to see and none of the planners is blind. A resumed
+    run keeps the control if the run started with it.
 
     Args:
         suite: suite of the run.
@@ -53,13 +53,13 @@ def entrant(text: str, interplanner: str = "") -> tuple[str, Named]:
 def with_ceiling(suite: Suite, planners: Mapping[str, Named], folder: Path, resume: bool) -> dict[str, Named]:
     """Return planners by label, and the informed robot if stages of the suite have an axis.
 
-    A resumed run has it if it was begun with it.
+    A resumed run keeps the informed robot if the run started with it.
 
     Args:
         suite: suite of the run.
         planners: planners by label.
         folder: folder of the results.
-        resume: whether the run may be there already.
+        resume: whether the run may already exist.
     """
     begun = resume and RunFolder.is_at(folder)
     wanted = RunFolder.read(folder).record.has(INFORMED, informed()) if begun else _has_axis(suite)

@@ -1,7 +1,7 @@
-"""Copies among rows: episodes that start alike and in which every planner did the same are one observation, not several.
+"""Copies among rows: episodes with the same start and the same result for every planner are a single observation.
 
-A row says how its episode started (`START`) and where (`PLACE`), by digests (`agora.tasks.copies`). Rows without these columns, of
-episodes that were played elsewhere or by an older version, are taken as they are.
+A row stores digests of the start of its episode (`START`) and of its place (`PLACE`); see `agora.tasks.copies`. Rows without these
+columns, from episodes that were played elsewhere or by an older version, are taken as they are.
 """
 
 from __future__ import annotations
@@ -17,27 +17,27 @@ Row = Mapping[str, Any]
 """A row of results, as `agora.benchmark.store` keeps them."""
 
 START = "start"
-"""Column with the digest of the start and the conditions of a row's episode."""
+"""Column with the digest of the start of a row's episode and of its conditions."""
 
 PLACE = "place"
-"""Column with the name of the map of a row's episode, and a digest of it."""
+"""Column with the name of the map of a row's episode and a digest of the map."""
 
 _Episode = tuple[Any, ...]
 _NOT_COMPARED = {*IDENTITY, "failure"}
 
 
 def distinct(rows: Iterable[Row]) -> list[Row]:
-    """Return the rows without those of copies, in their order."""
+    """Return the rows without the rows of copies, in their order."""
     every = list(rows)
     taken = copies(every)
     return [row for row in every if _episode_of(row) not in taken] if taken else every
 
 
 def copies(rows: Sequence[Row]) -> dict[_Episode, _Episode]:
-    """Return the episodes that are copies of an earlier one, with that one, each as suite, stage, number and seed.
+    """Return each episode that is a copy with the earlier episode it copies; episodes are given as suite, stage, number and seed.
 
-    An episode is a copy if it starts as the earlier one and every row of it is the same as the row of that planner and robot there.
-    Chance during an episode, as the noise of a sensor, makes rows of equal starts differ: then both count.
+    An episode is a copy if it has the start of an earlier episode and each of its rows equals the row of the same planner and robot
+    there. Randomness during an episode, such as sensor noise, makes rows with equal starts differ. Then both episodes count.
     """
     alike: dict[Any, dict[_Episode, list[Row]]] = {}
     for row in rows:
@@ -57,7 +57,7 @@ def copies(rows: Sequence[Row]) -> dict[_Episode, _Episode]:
 
 
 def copied(rows: Sequence[Row]) -> list[str]:
-    """Return a sentence for each stage with copies: how many of its episodes count."""
+    """Return a sentence for each stage with copies that says how many of its episodes count."""
     found, counts = copies(rows), dict[Any, list[int]]()
     for episode in dict.fromkeys(map(_episode_of, rows)):
         count = counts.setdefault(episode[1], [0, 0])
@@ -76,5 +76,5 @@ def _episode_of(row: Row) -> _Episode:
 
 
 def _values(row: Row) -> list[tuple[str, Any]]:
-    """The results of a row, which copies have in common."""
+    """The values of a row that are equal in copies."""
     return sorted((name, value) for name, value in row.items() if name not in _NOT_COMPARED and value is not None)

@@ -2,8 +2,8 @@
 
 The curve is p(x) = (1 - lapse) / (1 + exp((x - middle) / width)), the psychometric function with a lapse rate of F. A. Wichmann and
 N. J. Hill, "The psychometric function: I. Fitting, sampling, and goodness of fit", Perception & Psychophysics 63, 2001, falling
-instead of rising. It cannot rise, whatever the data do. The difficulty x is a fraction of an axis, 0 at the easy end. All fits
-of a bootstrap are one product of matrices on the grid, which neither diverges nor depends on a start value.
+instead of rising. It cannot rise, whatever the data do. The difficulty x is a fraction of an axis, 0 at the easy end. All
+fits of a bootstrap are a single matrix product on the grid, so the fit neither diverges nor depends on a start value.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ _CHI2 = 3.841  # 95 % quantile with one degree of freedom
 
 @dataclass(frozen=True)
 class Fits:
-    """The curve that fits some episodes best, and those that fit resamples of them.
+    """The curve that fits some episodes best, and the curves that fit resamples of them.
 
     Attributes:
         half: fraction of the axis at which success falls below one half, in [0, 1]; 0 if it is below everywhere, 1 if nowhere.
         curve: (41,) probability of success at `POINTS`.
         halves: (B,) ``half`` of each resample.
         curves: (B, 41) ``curve`` of each resample.
-        likely: least and largest ``half`` that the likelihood ratio does not refuse at 5 %.
+        likely: least and largest ``half`` that the likelihood ratio does not reject at 5 %.
     """
 
     half: float
@@ -47,10 +47,10 @@ class Fits:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The 95 % interval of ``half``: the wider, at each end, of the bootstrap's percentiles and the likelihood ratio's.
+        """The 95 % interval of ``half``. Each end is the wider of the bootstrap's percentile and the likelihood ratio's limit.
 
-        The bootstrap knows that episodes in one place depend on each other. The likelihood knows what episodes that all
-        succeed, or all fail, leave open; resamples of those are all the same.
+        The bootstrap accounts for the dependence between episodes in one place. The likelihood gives the uncertainty if all
+        episodes succeed or all fail; all resamples of such episodes are the same.
         """
         low, high = np.quantile(self.halves, (0.025, 0.975))
         return min(float(low), self.likely[0]), max(float(high), self.likely[1])
@@ -72,7 +72,7 @@ def fit(x: Array, success: Array, counts: Array) -> Fits:
     Args:
         x: (N,) difficulty of each episode, a fraction of the axis.
         success: (N,) 1 for a success, else 0.
-        counts: (B, N) how often each resample holds each episode.
+        counts: (B, N) how often each episode occurs in each resample.
     """
     weights = np.vstack([np.ones(len(x)), counts]).astype(np.float32)
     won = np.asarray(success, np.float32)
@@ -99,14 +99,14 @@ def _halves() -> Doubles:
 
 
 def _curves(x: Doubles) -> Doubles:
-    """(G, N) probability of success at some fractions."""
+    """(G, N) probability of success at given fractions."""
     middle, width, lapse = (value[:, None] for value in _grid())
     return np.asarray((1.0 - lapse) / (1.0 + np.exp(np.clip((x - middle) / width, -60.0, 60.0))))
 
 
 @functools.lru_cache(maxsize=16)
 def _logarithms(x: bytes) -> tuple[Array, Array]:
-    """(N, G) logarithms of the probabilities of success and failure; planners that met the same episodes share them."""
+    """(N, G) logarithms of the probabilities of success and failure; planners with the same episodes share them."""
     p = np.clip(_curves(np.frombuffer(x)).T, _SURE, 1.0 - _SURE)
     return np.log(p).astype(np.float32), np.log1p(-p).astype(np.float32)
 

@@ -1,6 +1,6 @@
 """Draws editions of suites: worlds that follow from a text that did not exist when the planners were frozen.
 
-An edition is a suite of its own, ``configs/benchmark/SUITE@NAME.yaml``, so that it stays as it was drawn when the suite changes.
+An edition is a separate suite, ``configs/benchmark/SUITE@NAME.yaml``, so it does not change when its suite changes.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ _MOST = 1000
 def draw(
     suite: str, name: str, text: str, *, published: str, source: str, episodes: int | None = None
 ) -> tuple[Path, dict[str, str]]:
-    """Draw an edition of a suite at the commit that is checked out, and return its file and the planners that cannot run here.
+    """Draw an edition of a suite at the checked-out commit, and return its file and the planners that cannot run here.
 
     Args:
         suite: name of a suite that comes with Agora.
         name: name of the edition, a year and a month: 2026.12.
-        text: public text, one line; a text of several lines is taken as one, with single spaces.
+        text: public text, one line; several lines are joined into one with single spaces.
         published: time at which the text was published, later than the commit, ISO 8601 with a time zone.
-        source: where the text can be read.
-        episodes: episodes of each stage, and as many places in proportion; those of the suite where None.
+        source: address at which the text can be read.
+        episodes: episodes per stage, with the number of places scaled in proportion; None for those of the suite.
 
     Raises:
         InputError: the edition exists, Agora does not run from a clone without changes, or the text is older than the commit.
@@ -51,7 +51,7 @@ def draw(
         raise InputError(f"episodes: expected a number from 1 to {_MOST}, got {episodes}")
     base, path = load_suite(suite), folder("configs") / "benchmark" / f"{suite}{MARK}{name}.yaml"
     if base.edition is not None or base.name != suite:
-        raise InputError(f"suite {suite!r}: expected the name of a suite that comes with Agora and is no edition")
+        raise InputError(f"suite {suite!r}: expected the name of a suite that comes with Agora and is not an edition")
     if path.exists():
         raise InputError(f"{path}: is there already; an edition is drawn once")
     commit, committed = _frozen()
@@ -77,7 +77,7 @@ def draw(
 
 
 def _edited(tree: dict[str, Any], suite: Suite, name: str, edition: Edition, episodes: int | None) -> dict[str, Any]:
-    """The tree of a suite's file as that of an edition of it."""
+    """Return the tree of a suite's file as the tree of its edition."""
     seed = edition.seed_of(name)
     drawn = with_seed(suite, seed)
     stages = []
@@ -96,7 +96,7 @@ def _edited(tree: dict[str, Any], suite: Suite, name: str, edition: Edition, epi
 
 
 def _planners() -> tuple[dict[str, str], dict[str, str]]:
-    """Digests of the planners and presets that can run here, by name, and why others cannot."""
+    """Digests of the planners and presets that can run here, by name, and the reasons why others cannot."""
     names, left_out = runnable()
     digests = {name: digest_of(named_planner(name)[1]) for name in names}
     for name in preset_names():
@@ -108,20 +108,20 @@ def _planners() -> tuple[dict[str, str], dict[str, str]]:
 
 
 def _frozen() -> tuple[str, str]:
-    """The commit that is checked out, and its time.
+    """The checked-out commit, and its time.
 
     Raises:
         InputError: there is no clone, or it has changes.
     """
     root = checkout()
     if root is None:
-        raise InputError("an edition is drawn in a clone of Agora, whose commit it names; this one was installed")
+        raise InputError("an edition is drawn in a clone of Agora, because it records the commit; this Agora was installed")
     try:
         if changes := _git(root, "status", "--porcelain"):
             raise InputError(f"{root}: has changes that are in no commit, first {changes.splitlines()[0].strip()!r}; commit them")
         commit, committed = _git(root, "show", "--no-patch", "--format=%H %cI", "HEAD").split()
     except (OSError, subprocess.CalledProcessError) as error:
-        raise InputError(f"{root}: git cannot say at which commit it is: {error}") from error
+        raise InputError(f"{root}: git cannot read the current commit: {error}") from error
     return commit, committed
 
 

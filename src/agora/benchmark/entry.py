@@ -194,7 +194,7 @@ class Entry:
         name: name on the page.
         author: author on the page.
         description: description on the page.
-        after_draw: mark of a planner that is not as it was at the draw of the suite's edition (`agora.benchmark.planner_code`).
+        after_draw: mark of a planner that was changed after the draw of the suite's edition (`agora.benchmark.planner_code`).
         suite: the suite that was run.
         planner: the planner with its configuration.
         pins: everything else that decides the rows.
@@ -256,7 +256,7 @@ def differences(file: str, theirs: Mapping[str, Any], ours: Mapping[str, Any]) -
     for column in dict.fromkeys(["outcome", "duration", *theirs, *ours]):
         value, here = theirs.get(column), ours.get(column)
         if column in (START, PLACE) and column not in theirs:
-            continue  # entries that were made before rows had it
+            continue  # entries that were made before rows had this column
         if column not in theirs and here is not None:
             yield Difference(file, theirs["key"], column, "no such column", repr(here))
         elif column not in ours and value is not None:

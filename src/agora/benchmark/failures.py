@@ -27,8 +27,8 @@ def failed(row: Row) -> bool:
 
 
 def choose(rows: Sequence[Row], most: int) -> list[str]:
-    """Return keys of episodes worth a replay: of each planner one of every outcome and one of every cause that spoilt an arrival,
-    then more failures, then more spoilt arrivals, planners in turn.
+    """Return keys of episodes worth a replay: one per planner and outcome, one per planner and cause that spoilt an arrival,
+    then more failures, then more spoilt arrivals, with the planners in turn.
     """
     if most < 0:
         raise InputError(f"replays is {most}, expected 0 or more")
@@ -126,8 +126,8 @@ def listed(
     reasons: Mapping[str, str] | None,
     colours: Mapping[str, str],
 ) -> dict[str, Any]:
-    """Return a line for each episode that did not reach the goal, and for each that did not reach it clean; and how many are left
-    out.
+    """Return a line for each episode that did not reach the goal, a line for each that did not reach it clean, and the number
+    of episodes left out.
 
     Args:
         run: what was run, as `agora.benchmark.report.render` takes it.

@@ -40,7 +40,7 @@ class RequestForm:
         add: add the planners to the run in ``output``, whose rows stay.
         stages: names of the stages to run; all where there is none.
         episodes: most episodes of a stage, the first ones; all where None.
-        seed: seed instead of the suite's, of people, starts, goals and generated places (`agora.tasks.suite.with_seed`).
+        seed: seed instead of the suite's; it draws people, starts, goals and generated places (`agora.tasks.suite.with_seed`).
         simulator: simulator that moves the robots, as a text; the stages' own where empty.
         pedestrians: levels of perception at which each planner runs; as the stages say where there is none.
         counterfactual: run each episode once more without robots.
@@ -153,10 +153,10 @@ class RequestForm:
 
 
 def _check_that_all_differ(texts: Sequence[str]) -> None:
-    """Make sure that no planner is named twice, be it with its parameters in another order.
+    """Make sure that no planner is named twice, even with its parameters in another order.
 
     Raises:
-        InputError: one is.
+        InputError: a planner is named twice.
     """
     seen: dict[str, str] = {}
     for text in texts:

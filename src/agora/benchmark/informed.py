@@ -1,7 +1,7 @@
 """The informed robot: a reference that knows the future and bounds what planners can reach.
 
-It is no planner: it drives an episode several times before it answers with the last drive (`agora.benchmark.oracle.foresee`). A run
-has it beside planners under the label `INFORMED`.
+It is not a planner: it drives an episode several times and returns the last drive (`agora.benchmark.oracle.foresee`). A run
+lists it beside planners under the label `INFORMED`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ INFORMED = "informed"
 
 @dataclass(frozen=True)
 class Informed:
-    """A robot that knows where everybody will be, people's reactions to it included.
+    """A robot that knows where everybody will be, including people's reactions to it.
 
     Attributes:
         drives: largest number of drives per episode. The last drive counts.
@@ -44,7 +44,7 @@ class Informed:
         Args:
             starts: starts of the episodes, with one robot each.
             conditions: conditions of their stage.
-            watch: told of every step of the world and every search.
+            watch: called at every step of the world and every search.
 
         Raises:
             InputError: an episode has several robots.
@@ -62,7 +62,7 @@ class Foreseen:
         starts: starts of the episodes.
         drives: largest number of drives per episode.
         conditions: conditions of their stage.
-        watch: told of every step of the world and every search.
+        watch: called at every step of the world and every search.
     """
 
     starts: Sequence[Start]

@@ -81,9 +81,9 @@ def recordings(folder: Path, keys: Iterable[str] | None = None) -> dict[str, Rec
 
 
 def completed(folder: Path, rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """Return rows of a run, with the metrics of clean arrivals computed from the recordings if the run was made before them.
+    """Return rows of a run; if the run was made before the metrics of clean arrivals, compute them from the recordings.
 
-    If an episode that reached its goal has no recording with a map, all rows are as they were: clean arrivals are not measured.
+    If an episode that reached its goal has no recording with a map, all rows stay as they are: clean arrivals are not measured.
 
     Args:
         folder: folder of the run.
@@ -116,8 +116,8 @@ def report(folder: Path, found: Account | None = None, measured: Sequence[Limits
 
     Args:
         folder: folder of the run.
-        found: account of the run; made here where None.
-        measured: limits of the planners; measured here where None.
+        found: account of the run; made here if None.
+        measured: limits of the planners; measured here if None.
 
     Raises:
         ResultsError: the folder holds no run, or the page cannot be written.
@@ -151,12 +151,12 @@ def report(folder: Path, found: Account | None = None, measured: Sequence[Limits
 
 
 def shown_rows(rows: Iterable[Row], record: RunRecord) -> list[Row]:
-    """Return rows whose planners have their labels for tables (`agora.benchmark.record.RunRecord.shown`); keys stay."""
+    """Return rows with the planners' labels for tables (`agora.benchmark.record.RunRecord.shown`); keys stay."""
     return [{**row, "planner": record.shown(row["planner"])} for row in rows]
 
 
 def limits(run: RunFolder, rows: Sequence[Row]) -> list[Limits]:
-    """Return the limits of the planners of a run on each axis of its suite; nothing if the suite cannot be built here.
+    """Return the limits of the planners of a run on each axis of its suite; empty if the suite cannot be built here.
 
     Args:
         run: folder of the run.

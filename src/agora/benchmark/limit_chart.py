@@ -1,4 +1,4 @@
-"""Charts of limits as inline SVG: the share of successes over the difficulty, a curve per planner between floor and ceiling."""
+"""Charts of limits as inline SVG: success rate over difficulty, with a curve per planner between floor and ceiling."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _axes(limits: Limits) -> Markup:
 
 
 def ticks(limits: Limits) -> list[tuple[float, float]]:
-    """Return fractions of the axis at which round values lie, with these."""
+    """Return the fractions of the axis at which round values lie, with these values."""
     easy, hard = limits.axis.easy, limits.axis.hard
     low, high = min(easy, hard), max(easy, hard)
     if limits.axis.scale == "log":
@@ -97,7 +97,7 @@ def _curve(limit: Limit, colour: str, *, dashed: bool = False) -> Markup:
 
 
 def _limit(limit: Limit, colour: str, place: int) -> Markup:
-    """A row with the limit of a planner and its interval; an arrow at an end of the axis if the limit may lie beyond."""
+    """A row with the limit of a planner and its interval; an arrow marks an end of the axis if the limit may lie beyond it."""
     y = _TOP + _HEIGHT + _FOOT + _ROW * (place + 0.5)
     short = limit.planner if len(limit.planner) <= _LONGEST else f"{limit.planner[: _LONGEST - 1]}…"
     parts = [filled('<text class="label" x="{}" y="{}">{}<title>{}</title></text>', _LEFT - 8, y + 4, short, limit.planner)]
@@ -113,7 +113,7 @@ def _limit(limit: Limit, colour: str, place: int) -> Markup:
 
 
 def _shares(limit: Limit, colour: str) -> Markup:
-    """The shares of successes of groups of episodes."""
+    """The success rates of groups of episodes."""
     parts = []
     for fraction, share, count in limit.points:
         x, y = _place(fraction, share)

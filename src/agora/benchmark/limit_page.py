@@ -25,7 +25,7 @@ def beyond(found: Sequence[Limits]) -> list[str]:
 
 
 def limit_section(found: Sequence[Limits], replayed: Collection[str]) -> dict[str, Any]:
-    """Return what the template shows on limits; empty without axes.
+    """Return the limits in the form that the template shows; empty without axes.
 
     Args:
         found: limits of the run.

@@ -36,7 +36,7 @@ def scored(limit: Limit) -> str:
 
 
 def sentence(limits: Limits, limit: Limit) -> str:
-    """Return one sentence on the limit of a planner, with that of the informed robot."""
+    """Return a sentence on the limit of a planner, with the limit of the informed robot."""
     unit = f" {limits.axis.unit}" if limits.axis.unit else ""
     doing = "fails" if limit.outcome == "success" else "fails to arrive clean in"
     half = "half of its episodes" if limit.bound == "" else "fewer than half of its episodes"
@@ -54,12 +54,12 @@ def sentence(limits: Limits, limit: Limit) -> str:
 
 
 def better_than(limits: Limits, limit: Limit) -> list[str]:
-    """Return the planners that a planner is told apart from, as the better one."""
+    """Return the planners that this planner is better than, as far as the comparison is sure."""
     return [pair.worse for pair in limits.pairs if pair.outcome == limit.outcome and pair.better == limit.planner and pair.sure]
 
 
 def leaders(limits: Limits, outcome: str) -> tuple[list[str], list[str]]:
-    """Return the planner with the limit nearest to the hard end, and those that are not told apart from it.
+    """Return the planner with the limit nearest to the hard end, and the planners that cannot be distinguished from it.
 
     Planners with equal limits at an end of the axis lead together.
     """
@@ -72,19 +72,19 @@ def leaders(limits: Limits, outcome: str) -> tuple[list[str], list[str]]:
 
 
 def ranked_limits(limits: Limits, outcome: str) -> list[Limit]:
-    """Return the limits by one outcome without those of the references, from the hard end of the axis on."""
+    """Return the limits by one outcome, without the references, sorted from the hard end of the axis to the easy end."""
     own = [one for one in limits.of(outcome) if one.planner not in (limits.ceiling, limits.floor)]
     return sorted(own, key=lambda one: (one.fits.half, one.fits.area), reverse=True)
 
 
 def fails_first(limit: Limit, most: int = 20) -> str:
-    """Return how the first failed episodes beyond the limit ended, in words, the most frequent end first; empty without any."""
+    """Return the ends of the first failed episodes beyond the limit, in words, the most frequent first; empty if there are none."""
     ends = Counter(str(row["outcome"]) for row in limit.beyond[:most])
     return ", ".join(f"{count} {_NAMES.get(end, end.replace('_', ' '))}" for end, count in ends.most_common())
 
 
 def best(found: Sequence[Limits], outcome: str = "success") -> list[str]:
-    """Return a sentence per axis on the planners that go farthest by one outcome."""
+    """Return a sentence per axis on the planners with the farthest limits by one outcome."""
     said = []
     for limits in found:
         first, level = leaders(limits, outcome)

@@ -1,7 +1,7 @@
 """Limits: the difficulty at which a planner still succeeds half the time, along each axis of a run (`agora.tasks.modules.axis`).
 
-Planners meet the same episodes, so that resamples of the places (a cluster bootstrap: episodes in one place depend on each other)
-give intervals of each planner and of the comparison of two alike.
+Planners meet the same episodes. So the same resamples of places (a cluster bootstrap, because episodes in one place are correlated)
+give the interval of each planner and of the comparison of two planners.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ from agora.tasks.suite import Suite
 __all__ = ["Limit", "Limits", "OUTCOMES", "limits_of"]
 
 OUTCOMES = {"success": "reached", "clean_arrival": "reached clean"}
-"""Columns of rows whose limits are measured, as far as a run has them, and their names."""
+"""Columns of rows whose limits are measured, if a run has them, and their names."""
 
 RESAMPLES = 400
 _SURE = 0.05
-_SHARES = 8  # groups of episodes of which a curve shows the share of successes
+_SHARES = 8  # groups of episodes for which a curve shows the success rate
 
 
 @dataclass(frozen=True)
 class Limit:
-    """The limit of one planner on one axis, by one outcome.
+    """The limit of a planner on an axis, by one outcome.
 
     Attributes:
         planner: label of the planner.
         outcome: column of the outcome.
         fits: fitted curve over fractions of the axis.
-        points: fraction and share of successes of groups of episodes with similar difficulty, and the number of episodes.
-        relative: area under the curve, 0 for the floor and 1 for the ceiling; None without both, or if they are alike.
+        points: fraction of the axis, success rate and number of episodes of groups of episodes with similar difficulty.
+        relative: area under the curve, 0 for the floor and 1 for the ceiling; None if either is missing, or if they are equal.
         relative_interval: 95 % interval of ``relative``.
         beyond: rows of failed episodes beyond the limit, the nearest first.
     """
@@ -52,7 +52,7 @@ class Limit:
 
     @property
     def bound(self) -> str:
-        """``above`` if more than half of the episodes succeed over all of the axis, ``below`` if fewer do, else empty."""
+        """``above`` if more than half of the episodes succeed over the whole axis, ``below`` if fewer do, else empty."""
         return "above" if self.fits.half >= 1.0 else "below" if self.fits.half <= 0.0 else ""
 
 
@@ -64,7 +64,7 @@ class Apart:
         better: planner with the limit nearer to the hard end.
         worse: the other planner.
         outcome: column of the outcome.
-        p: two-sided share of resamples that contradict this, adjusted for the number of comparisons (Holm 1979).
+        p: two-sided share of resamples that contradict the order, adjusted for the number of comparisons (Holm 1979).
     """
 
     better: str
@@ -74,7 +74,7 @@ class Apart:
 
     @property
     def sure(self) -> bool:
-        """True if it is not chance."""
+        """True if the difference is more than chance."""
         return self.p <= _SURE
 
 
@@ -87,8 +87,8 @@ class Limits:
         stages: names of its stages.
         limits: limits in the order of planners, for each outcome.
         pairs: comparisons of the planners other than the references.
-        ceiling: label of the informed robot; None if the run is without.
-        floor: label of the blind robot; None if the run is without.
+        ceiling: label of the informed robot; None if the run does not have it.
+        floor: label of the blind robot; None if the run does not have it.
     """
 
     axis: Axis
@@ -115,7 +115,7 @@ class Limits:
 def limits_of(
     suite: Suite, rows: Sequence[Row], planners: Sequence[str], ceiling: str | None = None, floor: str | None = None
 ) -> list[Limits]:
-    """Return the limits of planners on each axis of a suite; nothing for a suite without axes.
+    """Return the limits of planners on each axis of a suite; empty for a suite without axes.
 
     Args:
         suite: suite of the run.
@@ -185,7 +185,7 @@ def _limits(
 
 
 def _episodes(suite: Suite, stages: Mapping[str, Axis], rows: Sequence[Row], planners: Sequence[str]) -> _Episodes:
-    """The episodes of an axis of which every planner with rows has one."""
+    """The episodes of an axis for which every planner with rows has a row."""
     by_planner: dict[str, dict[tuple[str, int], Row]] = {planner: {} for planner in planners}
     for row in rows:
         if row["stage"] in stages and row["planner"] in by_planner:
@@ -199,7 +199,7 @@ def _episodes(suite: Suite, stages: Mapping[str, Axis], rows: Sequence[Row], pla
 
 
 def resamples(places: Sequence[tuple[str, int]]) -> Ints:
-    """Return how often each resample of the places holds each episode (B, N); a resample has as many places of each stage.
+    """Return (B, N) how often each episode occurs in each resample of the places; each resample has as many places per stage.
 
     Args:
         places: stage and place of each episode.
@@ -221,12 +221,12 @@ def _points(x: Doubles, won: Doubles) -> tuple[tuple[float, float, int], ...]:
 
 
 def _beyond(made: Fits, x: Doubles, won: Doubles, rows: Sequence[Row]) -> tuple[Row, ...]:
-    """The failed episodes from the limit on, or from the easy end if most fail there; the nearest first."""
+    """The failed episodes beyond the limit, or from the easy end if most episodes fail there; the nearest to the limit first."""
     return tuple(rows[k] for k in np.argsort(x, kind="stable") if x[k] >= made.half and not won[k])
 
 
 def _relative(made: Fits, ceiling: Fits | None, floor: Fits | None) -> tuple[float | None, tuple[float, float] | None]:
-    """The area under a curve between those of the floor and the ceiling, with its interval."""
+    """The area under a curve, relative to the areas of the floor and the ceiling, with its interval."""
     if ceiling is None or floor is None or ceiling.area <= floor.area:
         return None, None
     spans = np.maximum(ceiling.areas - floor.areas, 1e-9)
@@ -235,7 +235,7 @@ def _relative(made: Fits, ceiling: Fits | None, floor: Fits | None) -> tuple[flo
 
 
 def _pairs(fits: Mapping[str, Fits], outcome: str) -> list[Apart]:
-    """Every two planners, by the share of resamples in which the one with the better limit is not the better."""
+    """Compare all pairs of planners by the share of resamples in which the planner with the better limit is not the better."""
     found = []
     names = list(fits)
     for place, first in enumerate(names):
@@ -249,7 +249,7 @@ def _pairs(fits: Mapping[str, Fits], outcome: str) -> list[Apart]:
 
 
 def _holm(pairs: Sequence[Apart]) -> Iterator[Apart]:
-    """Comparisons with their p adjusted for their number, the surest first."""
+    """Comparisons with their p adjusted for the number of comparisons, the surest first."""
     least = 0.0
     for done, pair in enumerate(sorted(pairs, key=lambda one: one.p)):
         least = max(least, min(1.0, pair.p * (len(pairs) - done)))

@@ -46,7 +46,7 @@ _FREE = ("episodes", "pedestrians", "counterfactual", "seed")
 """Fields of a stage that leave its episodes as they are; the seed stands beside."""
 
 _SEEDS = ("seed", "seed of the places")
-"""Facts of a stage that say by which seeds its episodes and its places are drawn."""
+"""Facts of a stage that give the seeds of its episodes and of its places."""
 
 _Facts = Mapping[str, Any]
 """What decides something, as plain data by name."""
@@ -337,12 +337,12 @@ def _differences(label: str, first: _Run, other: _Run, stages: Mapping[tuple[str
 
 
 def _differ_in_seed(one: _Facts, other: _Facts) -> bool:
-    """Return whether the seeds alone tell the episodes of two stages apart."""
+    """Return whether two stages differ only in their seeds."""
     return bool(one) and {**one, **dict.fromkeys(_SEEDS)} == {**other, **dict.fromkeys(_SEEDS)}
 
 
 def _changed(label: str, first: _Run, other: _Run, stages: Collection[str]) -> int:
-    """The number of robots' episodes of stages of two runs whose rows are not the same, as far as both have values."""
+    """The number of episodes of robots, in stages of two runs, whose rows differ where both have values."""
     rows = {row["key"]: row for row in first.account.rows if row["planner"] == label and row["stage"] in stages}
     both = [row for row in other.account.rows if row["key"] in rows]
     pairs = [(rows[row["key"]], row) for row in both if rows[row["key"]].get("seed") == row.get("seed")]

@@ -48,11 +48,11 @@ _AHEAD, _STILL = 0.35, 0.06  # s and m
 
 @dataclass(frozen=True, eq=False)
 class Timed:
-    """Drives along a track by the clock, and sees nobody.
+    """Drives along a track by the clock, without seeing people.
 
     Attributes:
-        track: (T, 2) where to be, m; one row a control period.
-        delay: time from a command to its effect, s. The robot steers from the pose that it will have by then.
+        track: (T, 2) positions over time, m; one row per control period.
+        delay: time from a command to its effect, s. The robot steers from its predicted pose after that time.
     """
 
     declares: ClassVar[Declaration] = Declaration()

@@ -1,7 +1,7 @@
-"""Digests of planners: the code that drives, the parameters and the weights, so that one that was changed after a draw is known.
+"""Digests of planners over the driving code, the parameters and the weights, to detect planners that were changed after a draw.
 
-The code is that of the planner's modules and of the modules of `_DRIVES` that these import, directly or not. The engine, sensors
-and maps are the same for every planner, and are not in it. Of a planner of another package, all code files of that package count.
+The code covers the planner's modules and the modules of `_DRIVES` that these import, directly or not. The engine, sensors and maps
+are the same for every planner and are left out. For a planner of another package, all code files of that package count.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from agora.registry import Named
 __all__ = ["after_draw", "digest_of"]
 
 CHANGED, NOT_DRAWN = "changed after the draw", "not in the draw"
-"""Marks of a planner whose digest is another one than at the draw, and of one that was not there with these parameters."""
+"""Marks of a planner with another digest than at the draw, and of a planner that was not there with these parameters."""
 
 _DRIVES = ("agora.planners", "agora.policies", "agora.predictors", "agora.costmap")
-"""Packages of Agora whose modules are a planner's own where it imports them."""
+"""Packages of Agora whose modules belong to a planner if the planner imports them."""
 
 _HUBS = ("agora.planners.lift", "agora.planners.presets")
-"""Modules that call planners, and are part of none."""
+"""Modules that call planners but belong to none."""
 
 
 def digest_of(planner: Named) -> str:
     """Return the digest of a planner: of its code, its parameters and the files that it reads.
 
     Raises:
-        InputError: a file of it cannot be read.
+        InputError: a file of the planner cannot be read.
     """
     own = _closure(name for name in modules(planner) if name.startswith(_DRIVES))
     digest = hashlib.blake2b(digest_size=16)
@@ -52,7 +52,7 @@ def digest_of(planner: Named) -> str:
 
 
 def after_draw(edition: Edition, planners: Mapping[str, Named]) -> dict[str, str]:
-    """Return the marks of planners that are not as they were at the draw of an edition, by label."""
+    """Return the marks, by label, of planners that differ from the planners at the draw of an edition."""
     drawn, marks = set(edition.planners.values()), dict[str, str]()
     for label, planner in planners.items():
         try:
@@ -65,7 +65,7 @@ def after_draw(edition: Edition, planners: Mapping[str, Named]) -> dict[str, str
 
 
 def _closure(names: Iterable[str]) -> dict[str, Path]:
-    """The files of modules of `_DRIVES`, and of those that they import, by name."""
+    """The files of modules of `_DRIVES`, and of the modules that they import, by name."""
     found: dict[str, Path] = {}
     waiting = list(names)
     while waiting:
@@ -78,14 +78,14 @@ def _closure(names: Iterable[str]) -> dict[str, Path]:
 
 
 def _file(name: str) -> Path | None:
-    """The file of a module of Agora; None for a name that is no module."""
+    """The file of a module of Agora; None if the name is not a module."""
     place = Path(agora.__file__).parent.joinpath(*name.split(".")[1:])
     return next((file for file in (place.with_suffix(".py"), place / "__init__.py") if file.is_file()), None)
 
 
 @functools.lru_cache(maxsize=4096)
 def _imported(file: Path, changed: int) -> list[str]:
-    """The names in `_DRIVES` that a file imports, anywhere in it."""
+    """The names in `_DRIVES` that a file imports, at any level."""
     names: list[str] = []
     for node in ast.walk(ast.parse(file.read_bytes())):
         if isinstance(node, ast.Import):

@@ -1,7 +1,7 @@
 """The ranks of planners with their certainty, and the pairs that the same episodes tell apart.
 
 Planners are compared on the episodes that all of them have a value for, and reached where failing flatters the metric. An episode
-is one observation: where it has several robots, their mean counts, and copies of an episode count once
+is one observation: if it has several robots, their mean counts, and copies of an episode count once
 (`agora.benchmark.copies`). So neither the number of robots nor an easy draw of episodes
 makes a planner look better than another.
 """

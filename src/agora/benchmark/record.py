@@ -65,7 +65,7 @@ class RunRecord:
         blind: labels of planners that read no walls (`agora.benchmark.facts.blind`).
         unaware: labels of planners that read nothing of people (`agora.benchmark.facts.unaware`).
         control: labels of planners that nobody asked for, run as a measure (`agora.benchmark.control`).
-        after_draw: marks of planners that are not as they were at the draw of the suite's edition, by label
+        after_draw: marks of planners that were changed after the draw of the suite's edition, by label
             (`agora.benchmark.planner_code`).
         id: digest of all of these, the mark of the run's shards.
         earlier: marks of shards from before planners were added to the run.

@@ -207,8 +207,8 @@ def _lead(rows: Sequence[Row], planners: Sequence[str], incomplete: bool, ranked
 
 
 def rank_lines(rows: Sequence[Row], planners: Sequence[str], metric: Metric = tables.REACHED) -> dict[str, Any]:
-    """Return the planners by the share that reached the goal, or reached it clean, and the pairs that the same episodes tell apart;
-    nothing without two planners.
+    """Return the planners ranked by the share that reached the goal, or reached it clean, and the pairs that differ on the same
+    episodes; empty with fewer than two planners.
     """
     marked = [{**row, tables.REACHED.name: float(row["outcome"] == "reached")} for row in rows]
     ranked, pairs, count = ranking(marked, metric, planners)

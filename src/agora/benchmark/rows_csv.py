@@ -19,8 +19,8 @@ _NUMBER = "outcome_number"
 def write_csv(path: Path, run: Path) -> Path:
     """Write a line for each row of a run, sorted by key, and return the file's path; undefined values are empty.
 
-    Columns are those of ``episodes/``, and ``outcome_number``, by which recordings name an outcome; in a run in which planners are
-    not as at the draw of its suite's edition, also ``after_draw``, their mark.
+    The columns are those of ``episodes/``, and ``outcome_number``, the number of the outcome in recordings. If planners of the run
+    were changed after the draw of its suite's edition, the column ``after_draw`` has their marks.
 
     Args:
         path: path of the file.

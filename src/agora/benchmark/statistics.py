@@ -47,7 +47,7 @@ class Estimate:
         value: None for n = 0.
         low: lower end of the interval; None where it is undefined (n < 2, but for rates).
         high: upper end of the interval; None where ``low`` is.
-        by_place: the interval by place, where it was asked for and values know their places.
+        by_place: the interval by place, if it was requested and all values have a place.
     """
 
     n: int

@@ -85,7 +85,7 @@ def print_rows(
 
 
 def _clean(rows: Sequence[Row]) -> tuple[str, str, str]:
-    """Return the share of clean arrivals, its interval and what spoils most of the others, in words."""
+    """Return the share of clean arrivals, its interval and the most frequent cause that spoils the others, in words."""
     share = clean_share(rows)
     if share.value is None or share.low is None or share.high is None:
         return "-", "", "not measured"
@@ -93,7 +93,7 @@ def _clean(rows: Sequence[Row]) -> tuple[str, str, str]:
 
 
 def print_limits(found: Sequence[Limits]) -> None:
-    """Print a table of the limits on each axis: a line for each planner from the best to the worst, then the references."""
+    """Print a table of the limits on each axis: a line per planner from the best to the worst, then the references."""
     console = Console(width=_WIDE)
     for limits in found:
         for outcome in limits.outcomes:

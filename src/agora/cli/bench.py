@@ -81,8 +81,8 @@ def bench(
     """Run a suite under one or more planners and write a report; ends with exit code 1 where a planner or the simulator failed.
 
     The suite limits makes episodes harder along axes and measures the difficulty at which each planner succeeds half the time.
-    The informed robot, which knows the future, and pure_pursuit, which sees nobody, run beside the planners. The name informed adds
-    the informed robot to any suite.
+    The informed robot, which knows the future, and pure_pursuit, which does not see people, run beside the planners. -p informed
+    adds the informed robot to any suite.
     A folder with Arena's config.yaml, suites and contests is run under the planners of its contest where none are named.
     The planner ros is whatever drives the robots of a running ROS graph; socnavbench:address=PATH is a joystick of SocNavBench that
     connects to PATH_recv (agora serve).

@@ -1,4 +1,4 @@
-"""The numbers of an episode on the command line: the nine usual ones, those named, or all. Imports are made when they run."""
+"""The numbers of an episode on the command line: the nine default ones, the named ones, or all. Imports are made at run time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 __all__ = ["MORE", "All", "Named", "lines", "measures"]
 
 Named = Annotated[
-    list[str] | None, typer.Option("--metric", "-m", help="A metric to print instead of the nine usual ones; repeat it.")
+    list[str] | None, typer.Option("--metric", "-m", help="A metric to print instead of the nine default ones; repeat it.")
 ]
 All = Annotated[bool, typer.Option("--all", help="Print all metrics.")]
 

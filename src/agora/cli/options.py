@@ -17,7 +17,7 @@ InterPlannerName = Annotated[
 
 Seed = Annotated[
     int | None,
-    typer.Option(help="Seed instead of the suite's and its stages', of people and of generated places.", min=0),
+    typer.Option(help="Seed of people and generated places, instead of the seeds of the suite and its stages.", min=0),
 ]
 
 Simulator = Annotated[str, typer.Option(help="What moves the robots, NAME or NAME:key=value; the stage's own by default.")]

@@ -42,11 +42,11 @@ def validate(
         typer.Option("--predictor", help="A predictor instead of crowd models, NAME or NAME:key=value; repeat it for several."),
     ] = None,
     places: Annotated[
-        bool, typer.Option("--places", help="How people move in a place of every map generator, or in the suites of --suite.")
+        bool, typer.Option("--places", help="Measure how people move in places of every map generator, or of --suite.")
     ] = False,
-    suite: Annotated[list[str] | None, typer.Option(help="With --places: a suite instead; repeat it for several.")] = None,
+    suite: Annotated[list[str] | None, typer.Option(help="With --places: suites to measure; repeat it for several.")] = None,
     episodes: Annotated[
-        int | None, typer.Option(help="With --places: episodes of each generator (12 if not given), or of each stage.", min=1)
+        int | None, typer.Option(help="With --places: episodes per generator (12 if not given), or per stage of a suite.", min=1)
     ] = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the picture and the numbers.")] = Path(
         "results/validation"
@@ -62,8 +62,8 @@ def validate(
 
     One model: Weidmann, lanes, stripes, RiMEA, doors, ETH/UCY. Several, or --all: one table of distances to recorded people, with a
     classifier that tries to tell them apart in scenes that it has not seen. Takes minutes. With --predictor: the errors of
-    predictors over 4.8 s, beside those of constant velocity. With --places: jams, people who are wedged, U-turns, turning and
-    overlaps in whole episodes without a planner; each is kept in the folder, and a run goes on where it was stopped.
+    predictors over 4.8 s, beside those of constant velocity. With --places: jams, wedged people, U-turns, turning and
+    overlaps in whole episodes without a planner. Each episode is kept in the folder, and an interrupted run continues there.
     """
     from agora.errors import InputError
     from agora.registry import available
@@ -71,7 +71,7 @@ def validate(
     if models and (predictor or every):
         raise InputError(f"{'--predictor' if predictor else '--all'} goes without names of crowd models, got {', '.join(models)}")
     if places and (models or predictor or every):
-        raise InputError("--places measures the crowds of suites; it goes without crowd models and predictors")
+        raise InputError("--places measures the crowds of suites; leave out crowd models and predictors")
     several = every or table or len(models or ()) > 1
     if places:
         refuse("with --places", "table", "alone", "unsteady", "behaviour", "quick", "threads")

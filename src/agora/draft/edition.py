@@ -1,4 +1,4 @@
-"""Editions: suites whose worlds are drawn after the planners were frozen, from a text that nobody could know before."""
+"""Editions: suites whose worlds are drawn after the planners were frozen, from a text that was not known before."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["Edition"]
 
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 MARK = "@"
-"""Between the name of a suite and the name of an edition of it."""
+"""Separates the name of a suite from the name of its edition."""
 
 
 @dataclass(frozen=True)
@@ -27,9 +27,9 @@ class Edition:
         committed: time of the commit, ISO 8601 with a time zone.
         text: public text, one line.
         published: time at which the text was published, after the commit, ISO 8601 with a time zone.
-        source: where the text can be read.
+        source: address at which the text can be read.
         drawn: day of the draw, UTC, ISO 8601.
-        version: version of the suite that this is an edition of.
+        version: version of the suite from which the edition was drawn.
         planners: digest of each planner's code, parameters and weights at the draw, by name.
     """
 
@@ -51,16 +51,16 @@ class Edition:
                 raise ValueError(f"{name} must be one line of printable characters without spaces at its ends, got {value!r}")
         times = [_time(name, getattr(self, name)) for name in ("committed", "published")]
         if times[1] <= times[0]:
-            raise ValueError(f"published must be later than the commit, {self.committed}; the text is of {self.published}")
+            raise ValueError(f"published must be later than the commit, {self.committed}, got {self.published}")
         try:
             day = date.fromisoformat(self.drawn)
         except ValueError as error:
             raise ValueError(f"drawn must be a day such as 2026-12-03, got {self.drawn!r}") from error
         if times[1].astimezone(UTC).date() > day:
-            raise ValueError(f"published must not be later than the day of the draw, {self.drawn}; the text is of {self.published}")
+            raise ValueError(f"published must not be later than the day of the draw, {self.drawn}, got {self.published}")
 
     def seed_of(self, name: str) -> int:
-        """Return the seed of the edition of a name."""
+        """Return the seed of the edition with a name."""
         return derived(name, self.commit, self.text)
 
 

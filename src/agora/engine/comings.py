@@ -1,9 +1,9 @@
 """Comings and goings: pedestrians come into the world when it is time and there is room, and leave it at their last waypoint.
 
-Who is not there yet, and who has left, is not active: nobody sees, meets or measures them. Who finds somebody in the entrance waits
-outside until there is room, and so does everybody while people near the entrance, or more than a third of those who are there, do
-not get on: the place is full. So does a pedestrian before whom a robot would drive over the entrance in the next `LOOK` seconds.
-Those who come later are in later slots, which kernels do not look at before it is time.
+A pedestrian that has not come yet or has left is not active: nobody sees, meets or measures it. If the entrance is occupied, a
+pedestrian waits outside until there is room. Everybody waits outside while the place is full: people near the entrance, or more
+than a third of the people who are there, are stuck. A pedestrian also waits if a robot would drive over the entrance in the next
+`LOOK` seconds. Pedestrians that come later are in later slots, which kernels do not look at before it is time.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ LOOK = np.float32(2.0)
 """s, for which a moving robot must stay clear of the entrance at its present velocity."""
 
 _FULL = np.float32(4.0)
-"""m, from the entrance, within which nobody may be kept from going on when somebody comes in."""
+"""m, around the entrance: nobody comes in while a person inside this distance is kept from going on."""
 
 _SOME = 4  # people
-_OUT = np.float32(0.6)  # m, from the last waypoint, at which somebody has left at the latest
-_CROWDED = np.float32(1.8)  # m, the same of somebody whom others there keep from going on
+_OUT = np.float32(0.6)  # m, from the last waypoint, at which a pedestrian has left at the latest
+_CROWDED = np.float32(1.8)  # m, the same for a pedestrian that others keep from going on
 _TINY = np.float32(1e-6)
 
 
@@ -51,7 +51,7 @@ def _has_room(after, traits, robots, robot_traits, stalled, w, i):
 
 @hidden
 def _is_full(after, traits, progress, w):
-    """Return whether at least `_SOME` people, and more than a third of those who are there, do not get on."""
+    """Return whether at least `_SOME` people, and more than a third of the people who are there, are stuck."""
     there = 0
     for i in range(traits.count[w]):
         there += after.active[w, i]

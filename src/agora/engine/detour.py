@@ -1,9 +1,9 @@
-"""Ways round bodies that stand: people, groups and robots may stay where they are.
+"""Detours round standing bodies: people, groups and robots may stay where they are.
 
-Routes know walls alone. A pedestrian who has not got on (`agora.engine.progress`) looks about: a grid about it, turned to the point
-that it walks to, holds walls and the discs of bodies that stand. The cheapest way over it, to the line through that point or 3.6 m
-ahead, leads round them. Of ways that cost the same the right one is taken. If there is none, nothing changes, and people who
-stand in the way step aside (`agora.engine.making_way`).
+Routes consider only walls. A pedestrian that is stuck (`agora.engine.progress`) searches for a detour on a grid. The grid lies
+about the pedestrian, turned towards the point it walks to, and holds walls and the discs of standing bodies. The cheapest path on
+the grid, to the line through that point or 3.6 m ahead, leads round them. If paths cost the same, the right-hand one is taken. If
+there is none, nothing changes, and people who stand in its path step aside (`agora.engine.making_way`).
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ _LEAST = np.float32(0.95)  # radii of clearance of walls
 _GAP = np.float32(0.03)  # m, to bodies
 _SWEEPS = 12
 _DIAGONAL = np.float32(1.4142135)
-_ALIKE = np.float32(0.5)  # cosine of the angle between ways of one queue
-_DOOR = np.float32(1.0)  # m, between points to which people walk who go by the same door
-_EQUAL = np.float32(1e-3)  # cells, by which ways that cost the same may differ
+_ALIKE = np.float32(0.5)  # cosine of the angle between paths of one queue
+_DOOR = np.float32(1.0)  # m, between the points to which people walk who use the same door
+_EQUAL = np.float32(1e-3)  # cells, by which the costs of equal paths may differ
 _INFINITE = np.float32(np.inf)
-_WINDOW = np.float32(4.8)  # m, within which bodies are looked at
+_WINDOW = np.float32(4.8)  # m, within which bodies are considered
 
 
 @hidden
 def _queues(people, traits, routes, w, i, j, ux, uy):
-    """Return whether pedestrian j wants to go on as pedestrian i does, which looks along (ux, uy): in the same direction, or
-    by the same door. Who stands before one in a queue will go on.
+    """Return whether pedestrian j, like pedestrian i, which looks along (ux, uy), wants to go on in the same direction or through
+    the same door. A pedestrian ahead in a queue will go on.
     """
     if traits.speed[w, j] == ZERO:
         return False
@@ -55,7 +55,7 @@ def _queues(people, traits, routes, w, i, j, ux, uy):
 
 @hidden
 def _put_bodies(people, traits, routes, robots, robot_traits, sees, w, i, ux, uy, cost):
-    """Bar the cells in which pedestrian i would touch a body that stands and is not in a queue with it."""
+    """Block the cells in which pedestrian i would touch a standing body that is not in a queue with it."""
     x, y, own = people.x[w, i], people.y[w, i], traits.radius[w, i] + _GAP
     for j in range(traits.count[w] if sees & 1 else 0):
         vx, vy = people.vx[w, j], people.vy[w, j]
@@ -70,7 +70,7 @@ def _put_bodies(people, traits, routes, robots, robot_traits, sees, w, i, ux, uy
 
 @hidden
 def _put(dx, dy, reach, ux, uy, cost):
-    """Bar the cells within ``reach``, m, of a body at (dx, dy) from the middle of the grid, or as near as the middle is."""
+    """Block the cells within ``reach``, m, of a body at (dx, dy) from the middle of the grid, or within its distance if smaller."""
     away = math.sqrt(dx * dx + dy * dy)
     if away > _WINDOW:
         return
@@ -85,7 +85,7 @@ def _put(dx, dy, reach, ux, uy, cost):
 
 @hidden
 def _lower(cost, a, b):
-    """Return the cost of a cell by way of the cheapest of its neighbours."""
+    """Return the cost of a cell by way of its cheapest neighbour."""
     best = cost[a * _WIDE + b]
     for da in range(-1, 2):
         for db in range(-1, 2):
@@ -99,7 +99,7 @@ def _lower(cost, a, b):
 
 @hidden
 def _spread(cost):
-    """Write what the ways to all cells cost, in cells, from those of the one in the middle: sweeps to and fro."""
+    """Write the costs of the paths from the middle cell to all cells, in cells: sweeps forward and backward."""
     rows = _AHEAD + _BEHIND + 1
     for sweep in range(_SWEEPS):
         changed = False
@@ -116,9 +116,9 @@ def _spread(cost):
 
 @hidden
 def _goal(cost, distance):
-    """Return the cell of the line at ``distance``, m, from which the whole way is cheapest, and its cost, m; -1 for none.
+    """Return the cell of the line at ``distance``, m, with the cheapest whole path, and its cost, m; -1 if there is none.
 
-    Of cells that are as good as each other that nearest to the middle counts, and of two as near the right one.
+    Among equally good cells the nearest to the middle is taken; if two are equally near, the right-hand one.
     """
     row = min(np.int32(distance / _CELL + HALF), _AHEAD)
     left = max(distance - np.float32(row) * _CELL, ZERO)
@@ -135,8 +135,8 @@ def _goal(cost, distance):
 
 @hidden
 def _back(cost, k):
-    """Return the neighbour by which the cheapest way comes to cell k; of several the cheapest, of these the one nearest to the
-    straight line ahead, and of two as near the right one.
+    """Return the neighbour from which the cheapest path reaches cell k; among several the cheapest, then the one nearest to
+    the straight line ahead, then the right-hand one.
     """
     a, b = k // _WIDE, k % _WIDE
     best, aside, found = cost[k], _WIDE, -1
@@ -168,8 +168,8 @@ def _sees(cost, k):
 
 @hidden
 def way_round(maps, m, people, traits, routes, robots, robot_traits, sees, w, i, to_x, to_y, cost):
-    """Return the point (2,) to which pedestrian i walks round bodies that stand on its way to a point, the length of the way from
-    there to the point, m, and whether there is such a way and it does not lead straight on.
+    """Return the point (2,) to which pedestrian i walks round standing bodies on its way to a point, the length of the path from
+    there to that point, m, and whether such a path exists and does not lead straight ahead.
 
     Args:
         cost: (CELLS,) costs of cells, overwritten.
@@ -205,7 +205,7 @@ def way_round(maps, m, people, traits, routes, robots, robot_traits, sees, w, i,
 
 @hidden
 def go_round(maps, m, people, traits, robots, robot_traits, sees, routes, progress, w, i, cost):
-    """Have pedestrian i, if it minds bodies that stand, walk round those on the way to the point that it walks to now."""
+    """If pedestrian i considers standing bodies, have it walk round those on the path to the point that it walks to now."""
     if progress.aware[w, i] == ZERO or routes.waits[w, i]:
         return
     to_x, to_y, rest = routes.x[w, i], routes.y[w, i], routes.rest[w, i]

@@ -9,7 +9,7 @@ brake harder still.
 Who is kept from going on by people of the same way, or by a wall, gets impatient within a second, and calm again within some, or at
 once where nobody is ahead. The impatient close up to who is ahead, whatever their model says, and do not walk back, so that no
 crowd waits for ever in front of a door. Who is met by somebody or near a robot, and who is at its goal, is patient. But people who
-have not got on for a while and walk round bodies that stand (`agora.engine.detour`) are impatient there, too.
+have been stuck for a while and walk round standing bodies (`agora.engine.detour`) are impatient there, too.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class Ahead(NamedTuple):
         y: (W, P) the point, y, m.
         beyond_x: (W, P) direction of the way behind the point, x; 0 where it is the end.
         beyond_y: (W, P) direction of the way behind the point, y; 0 where it is the end.
-        aware: (W, P) above 0 for people who walk round bodies that stand (`agora.engine.progress`).
+        aware: (W, P) above 0 for people who walk round standing bodies (`agora.engine.progress`).
     """
 
     x: Floats

@@ -1,9 +1,9 @@
-"""Making way: who stands, alone or in a group, steps aside for somebody whom it keeps from going on.
+"""Making way: standing people, alone or in a group, step aside for a pedestrian that they keep from going on.
 
-A pedestrian that wants to stand (it waits, talks, or is at its place) and stands on the way of somebody who has not got on for
-`WAITS` steps aside, off that way: to the nearer side, to the right side if it stands in the middle of the way, to the other side if
-a wall is there, and else ahead on the way. So who has no room asks those who stand ahead of it. It stops when the other one is by.
-People who sit or work keep their places.
+A pedestrian that wants to stand (it waits, talks, or is at its place) steps aside if it stands in the path of another pedestrian
+that has been stuck for `WAITS`. It steps to the nearer side of the path, or to the right side if it stands in the middle. If a wall
+is there, it steps to the other side, or else ahead along the path. So a pedestrian without room asks the people who stand ahead of
+it. It stops when the other pedestrian has passed. People who sit or work keep their places.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from agora.core.state import SOCIAL_STATES
 from agora.engine.progress import AT_PLACE, WAITS
 from agora.pedestrians.neighbours import SEES_PEDESTRIANS
 
-_NEAR = np.float32(0.7)  # m, between the bodies, within which one makes way
+_NEAR = np.float32(0.7)  # m, between the bodies, within which a pedestrian makes way
 _PACE = np.float32(0.5)  # m/s
-_STEP = np.float32(0.8)  # m, to which one steps at a time
+_STEP = np.float32(0.8)  # m, to which a pedestrian steps at a time
 _SHARE = np.float32(0.4)  # of the step, for which there must be room
-_LANE = np.float32(0.15)  # m, beyond the bodies' radii, that a way is wide
-_MIDDLE = np.float32(0.01)  # m, off the middle of the way, within which one stands in the middle
+_LANE = np.float32(0.15)  # m, by which a path is wider on each side than the radii of the bodies
+_MIDDLE = np.float32(0.01)  # m, from the middle of the path, within which a pedestrian counts as in the middle
 _SITTING, _WORKING = SOCIAL_STATES.index("sitting"), SOCIAL_STATES.index("working")
 _TINY = np.float32(1e-6)
 
@@ -40,9 +40,9 @@ def _stands(people, traits, waypoints, minds, w, i):
 
 @hidden
 def _stopped_by(people, traits, progress, w, i):
-    """Return the pedestrian, nearest of those who have not got on, on whose way pedestrian i stands; -1 for none.
+    """Return the nearest stuck pedestrian in whose path pedestrian i stands; -1 if there is none.
 
-    Of two as near, that of the smaller id.
+    If two are equally near, the one with the smaller id is returned.
     """
     best, found = _NEAR, -1
     for j in range(traits.count[w]):
@@ -62,7 +62,7 @@ def _stopped_by(people, traits, progress, w, i):
 
 @hidden
 def _has_room(maps, m, people, traits, w, i, j, x, y):
-    """Return whether pedestrian i can stand at a point: no wall and nobody else but j, for whom it makes way, is there."""
+    """Return whether pedestrian i can stand at a point: no wall and nobody is there, except j, for whom it makes way."""
     if distance_at(maps, m, x, y) < traits.radius[w, i]:
         return False
     for k in range(traits.count[w]):
@@ -77,7 +77,7 @@ def _has_room(maps, m, people, traits, w, i, j, x, y):
 
 @lean_kernel
 def make_way(sees, maps, people, traits, waypoints, minds, clock, progress, first, last):
-    """Have people who stand in somebody's way step aside: change their current waypoints and speeds (W, P).
+    """Have people who stand in another pedestrian's path step aside: change their current waypoints and speeds (W, P).
 
     Args:
         sees: bits as for crowd models (`agora.interfaces.CompiledCrowdModel`).

@@ -26,7 +26,7 @@ _ROOM = np.float32(1.2)  # m, from a narrow place, left to those who come out of
 _OPPOSED = np.float32(-0.2)  # cosine of the angle between ways that are opposed
 _LANE = np.float32(1.0)  # m, to the side of one's way
 _FAR = np.float32(6.0)  # m, at which somebody in a narrow place is seen
-_EQUAL = np.float32(0.01)  # m, by which distances of two who are as near may differ
+_EQUAL = np.float32(0.01)  # m, by which the distances of two equally near people may differ
 _TINY = np.float32(1e-6)
 
 
@@ -96,7 +96,7 @@ def _meets(people, traits, routes, maps, m, w, i, ux, uy):
 def _must_wait(people, traits, routes, robots, sees_robots, aware, maps, m, w, i, ux, uy):
     """Return whether an oncomer goes first through the narrow place ahead of pedestrian i, who walks to (ux, uy).
 
-    People who want to stand do not count if it is ``aware`` of bodies that stand.
+    People who want to stand do not count if pedestrian i is ``aware`` of standing bodies.
     """
     x, y, nx, ny = people.x[w, i], people.y[w, i], routes.narrow_x[w, i], routes.narrow_y[w, i]
     mine = gap(x, y, nx, ny)

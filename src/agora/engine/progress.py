@@ -1,4 +1,4 @@
-"""Progress: whether pedestrians who want to go on get on, and for how long they have not."""
+"""Progress: whether pedestrians who want to go on make progress, and for how long they have been stuck."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ from agora.core.scalar import ONE, ZERO
 from agora.core.state import Floats, Ints
 
 STALLED = np.float32(1.5)
-"""s without getting on after which a pedestrian looks for a way round."""
+"""s without progress after which a pedestrian looks for a detour."""
 
 WAITS = np.float32(2.5)
-"""s without getting on after which others make way."""
+"""s without progress after which others make way."""
 
 AT_PLACE = np.float32(0.6)
-"""m, from its waypoint, at which a pedestrian is not kept from going on."""
+"""m, from its waypoint, at which a pedestrian does not count as kept from going on."""
 
-_AWARE = np.float32(6.0)  # s for which somebody who did not get on minds bodies that stand
-_GETS_ON = np.float32(0.4)  # m, from where it was, at which a pedestrian has got on; less if it prefers less than 1 m/s
+_AWARE = np.float32(6.0)  # s for which a pedestrian that was stuck considers standing bodies
+_GETS_ON = np.float32(0.4)  # m, from its last place, at which a pedestrian has made progress; less if it prefers less than 1 m/s
 _TINY = np.float32(1e-6)
 
 
 class Progress(NamedTuple):
-    """The progress of the pedestrians of W worlds; all of it is 0 for those who are not there or do not want to go on.
+    """The progress of the pedestrians of W worlds; all values are 0 for pedestrians that are absent or do not want to go on.
 
     Attributes:
-        from_x: (W, P) place off which somebody has to get, x, m.
-        from_y: (W, P) place off which somebody has to get, y, m.
-        stalled: (W, P) time for which somebody has not got on, s.
-        aware: (W, P) time for which somebody still minds bodies that stand, s.
-        ahead_x: (W, P) direction in which somebody wants to go on, x; noted while ``aware`` is above 0.
-        ahead_y: (W, P) direction in which somebody wants to go on, y; as ``ahead_x``.
-        stopped: (W,) number of people who have not got on for `WAITS`.
+        from_x: (W, P) place from which the pedestrian must move away, x, m.
+        from_y: (W, P) place from which the pedestrian must move away, y, m.
+        stalled: (W, P) time without progress, s.
+        aware: (W, P) time for which the pedestrian still considers standing bodies, s.
+        ahead_x: (W, P) direction in which the pedestrian wants to go on, x; noted while ``aware`` is above 0.
+        ahead_y: (W, P) direction in which the pedestrian wants to go on, y; as ``ahead_x``.
+        stopped: (W,) number of people without progress for `WAITS`.
     """
 
     from_x: Floats
@@ -48,7 +48,7 @@ class Progress(NamedTuple):
 
     @staticmethod
     def of_nobody(worlds: int, slots: int) -> Progress:
-        """Return the progress of nobody."""
+        """Return the progress of worlds without people."""
         return Progress._make([*np.zeros((6, worlds, slots), np.float32), np.zeros(worlds, np.int32)])
 
 
@@ -57,7 +57,7 @@ def note_progress(h, people, traits, progress, w, i, left):
     """Note the progress of pedestrian i in the last ``h`` seconds.
 
     Args:
-        left: distance to its waypoint, m.
+        left: distance from pedestrian i to its waypoint, m.
     """
     x, y = people.x[w, i], people.y[w, i]
     dx, dy = x - progress.from_x[w, i], y - progress.from_y[w, i]

@@ -6,7 +6,7 @@ sight as far as the rest of the way is long, so that what a model makes of the d
 sight, nothing changes. Routes lead over the roads of the map (`agora.maps.roads`) and are pulled taut: about twice a second
 everybody looks how far along the route the way is free. Who has been pushed off it, or wants to go elsewhere, gets another one.
 
-Where two cannot pass each other, one of them gives way (`agora.engine.narrow`). Who does not get on walks round bodies that stand
+Where two cannot pass each other, one of them gives way (`agora.engine.narrow`). A stuck pedestrian walks round standing bodies
 (`agora.engine.detour`).
 """
 
@@ -39,10 +39,10 @@ _LOOK = 0.6  # s between two looks along the route
 _MOVED = np.float32(0.5)  # m, by which the wanted point may move before the route is another one
 _AMPLE = np.float32(0.2)  # m of clearance beyond the radius that a short cut has, or as much as its ends have
 _SHARE = np.float32(0.98)
-_EQUAL = np.float32(0.01)  # m, by which routes that are as cheap as each other may differ
+_EQUAL = np.float32(0.01)  # m, by which the costs of equal routes may differ
 _LEAST = np.float32(0.75)  # radii of clearance with which a road is still followed: who is beside it slides back
 _DISTANT = np.float32(3.0)  # m, to the point that one walks to, beyond which one looks half as often
-_TIRED = np.float32(7.0)  # s without getting on, from which on nobody waits before a narrow place
+_TIRED = np.float32(7.0)  # s without progress after which a pedestrian no longer waits before a narrow place
 _STRAIGHT, _NONE = -1, -1
 _TINY = np.float32(1e-6)
 _INFINITE = np.float32(np.inf)
@@ -159,10 +159,10 @@ def _is_near_end(roads, routes, w, i):
 
 @hidden
 def _find(roads, maps, m, routes, w, i, x, y, foot_x, foot_y, radius):
-    """Choose the cheapest route among the places that both ends see; straight on where there is none.
+    """Choose the cheapest route among the places that both ends see; straight on if there is none.
 
-    Of routes as cheap as each other the one on the walker's right counts, whose first and last place are farther to the right of
-    the straight line to the wanted point.
+    Among equally cheap routes, the right-hand one is taken: its first and last place are farther to the right of the straight
+    line to the wanted point.
     """
     q = routes.roads[w, i]
     base, n, pairs = roads.place_start[q], roads.places[q], roads.pair_start[q]
@@ -265,7 +265,7 @@ def follow(
     Args:
         look: calls between two looks along a route.
         every: physics steps between two calls.
-        dt: time between two calls, s; 0 for pedestrians who do not walk round bodies that stand.
+        dt: time between two calls, s; 0 if pedestrians do not walk round standing bodies.
         sees: bits as for crowd models (`agora.interfaces.CompiledCrowdModel`).
         progress: record `agora.engine.progress.Progress`, which is written.
         cost: (W, `agora.engine.detour.CELLS`) scratch.
@@ -351,11 +351,11 @@ class Routing:
         starts: every episode that a world may be given.
         every: physics steps of the crowd period.
         drawn: whether the starts are examples only; a world may be given any that `holds`.
-        rounds: whether pedestrians walk round bodies that stand (`agora.engine.detour`).
+        rounds: whether pedestrians walk round standing bodies (`agora.engine.detour`).
 
     Attributes:
         routes: present routes of everybody.
-        progress: progress of everybody; of nobody unless ``rounds``.
+        progress: progress of everybody; that of worlds without people unless ``rounds``.
         goals: waypoints of the world as crowd models read them; the current ones are the points to which pedestrians walk now.
     """
 

@@ -5,8 +5,8 @@ to the next one.
 
 Most crowd models keep people some way off walls. They come to rest in front of a waypoint beside a wall, above all of one in a
 corner, and would wait there for ever. A pedestrian that has stood near such a waypoint for a while goes on to the next one, or
-leaves there. Who has not got on for 12 s, whatever keeps it from its waypoint, goes on to the next one. If that
-place is its exit, it takes another exit that lies behind it.
+leaves there. A pedestrian that has made no progress for 12 s, for any reason, goes on to the next waypoint. If
+its waypoint is its exit, it takes another exit, which lies behind it.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ ROOM = np.float32(0.2)
 PATIENCE = np.float32(4.0)
 """s, for which a pedestrian stands near a waypoint beside a wall before it counts as reached."""
 
-_OTHER = np.float32(2.0)  # m, from where it is, at least, to the other exit that a pedestrian takes
-_EQUAL = np.float32(1e-3)  # m, by which distances of exits that are as near may differ
+_OTHER = np.float32(2.0)  # m, least distance to the other exit that a pedestrian takes
+_EQUAL = np.float32(1e-3)  # m, by which the distances of equally near exits may differ
 _INFINITE = np.float32(np.inf)
-_GIVES_UP = np.float32(12.0)  # s without getting on after which a pedestrian goes elsewhere
+_GIVES_UP = np.float32(12.0)  # s without progress after which a pedestrian goes elsewhere
 _STEP = np.float32(0.5)  # m
 _NEAR = np.float32(3.0)  # m, at most, from the waypoint
 
@@ -92,9 +92,10 @@ def _is_kept_off(maps, people, traits, waypoints, w, i):
 
 @hidden
 def _turn_back(people, traits, waypoints, progress, w, i):
-    """Give pedestrian i, which does not get to its exit, the nearest exit of another pedestrian that lies behind it.
+    """Give pedestrian i, which cannot reach its exit, the nearest exit of another pedestrian that lies behind it.
 
-    Of two as near to within 1 mm that of the smaller id. Nothing changes if there is none.
+    If two exits are equally near to within 1 mm, the exit of the pedestrian with the smaller id is taken. Nothing changes if there
+    is none.
     """
     x, y, last = people.x[w, i], people.y[w, i], waypoints.count[w, i] - 1
     nearest, found = _INFINITE, -1

@@ -20,9 +20,9 @@ class WorldSource(Protocol):
 
 @runtime_checkable
 class DrawnPlaces(Protocol):
-    """A world source that draws its places by a seed of its own, so that several episodes can share a place.
+    """A world source that draws its places from its own seed, so that several episodes can share a place.
 
-    Another seed of the suite gives it another seed (`agora.tasks.suite.with_seed`).
+    If the suite gets another seed, the source gets one too (`agora.tasks.suite.with_seed`).
     """
 
     @property
@@ -30,4 +30,4 @@ class DrawnPlaces(Protocol):
         """The seed of the places."""
 
     def seeded(self, seed: int) -> Self:
-        """Return the source with another seed of its places."""
+        """Return the source with another seed for its places."""

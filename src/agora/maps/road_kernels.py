@@ -15,13 +15,13 @@ _LONGEST = np.float32(12.0)  # m, of a road
 _AMPLE = np.float32(0.3)  # m, clearance beyond the radius above which a road is not narrow
 _NARROW = np.float32(3.0)  # how much dearer a road is where the disc just fits
 _STEP = np.float32(0.1)  # m, between two readings of a road's width
-_PART = np.float32(0.3)  # of a step, so that no road between centres of cells is as long as a whole number of them
+_PART = np.float32(0.3)  # of a step, so that no road between centres of cells has a length of a whole number of steps
 _APART = np.float32(0.6)  # m, between two such places
 _RINGS = np.float32(2.0), np.float32(4.0), SIGHT  # m, round a cell, whose places are looked at one after the other
 _SLACK = np.float32(1e-3)  # m, more than the distance field's error in arithmetic
 _CENTIMETRES = np.float32(100.0)
 _FARTHEST = np.int64(1 << 40)  # more than the square of any distance on a map, in halves of a cell
-_SEEN = np.int64(-2)  # of two places that see each other
+_SEEN = np.int64(-2)  # for two places that see each other
 
 
 @hidden
@@ -36,11 +36,11 @@ def _is_apart(point, chosen, count, cell):
 
 @device
 def cover(maps, point, rows, columns, order, rank, forced, least, reach, owner, chosen):
-    """Choose the forced cells and, in an order, cells that see all others; return their number, and write the first seer of each
-    cell, the nearest of several of the same rank.
+    """Choose the forced cells and, in an order, cells that together see all others. Return their number, and write for each cell
+    the first chosen cell that sees it, or the nearest if several have the same rank.
 
-    Cells of the same rank do not keep each other from being chosen. ``owner`` is -2 for cells that nobody can see, in which the
-    disc does not fit, and -1 for others that nobody sees.
+    Cells of the same rank do not prevent each other from being chosen. ``owner`` is -2 for cells in which the disc does not fit,
+    which no cell can see, and -1 for other unseen cells.
     """
     count, before = 0, 0
     for k in range(rows * columns):
@@ -74,7 +74,7 @@ def cover(maps, point, rows, columns, order, rank, forced, least, reach, owner, 
 
 @hidden
 def _see(maps, ax, ay, bx, by, least):
-    """Return whether there is a straight road between two points, whichever comes first."""
+    """Return whether there is a straight road between two points, in both orders."""
     dx, dy = ax - bx, ay - by
     if dx * dx + dy * dy > _LONGEST * _LONGEST:
         return False
@@ -83,7 +83,7 @@ def _see(maps, ax, ay, bx, by, least):
 
 @hidden
 def _worth_of(width, rows, columns, mine, theirs):
-    """The worth of two neighbouring cells as places: the wider the better, in steps of 1 cm, then the nearer to the middle of the
+    """The worth of two neighbouring cells as places: the wider the better, in steps of 1 cm, then the nearer to the centre of the
     map.
     """
     far = np.int64(0)
@@ -95,7 +95,7 @@ def _worth_of(width, rows, columns, mine, theirs):
 
 @device
 def borders(maps, point, width, rows, columns, least, owner, chosen, best, met):
-    """Mark, for pairs of chosen cells a < b that do not see each other, the widest two neighbouring cells of theirs."""
+    """For pairs of chosen cells a < b that do not see each other, mark the widest pair of neighbouring cells that they own."""
     for turn in range(2):
         for k in range(rows * columns):
             a = owner[k]

@@ -31,8 +31,8 @@ _ROUND = 0.15  # m, by which ways keep farther from corners than the disc must
 _BEND = 0.6  # of the Laplacian of the distance to a point, above which an obstacle has a corner
 _BEFORE = 3  # cells, from a narrow place to those before and behind it
 _INFINITE = np.float32(np.inf)
-_ALIKE = np.float32(1e-3)  # m, by which distances that are as large as each other may differ, of rounding
-_HOP = 0.02  # m, that every road of a way costs beyond its length
+_ALIKE = np.float32(1e-3)  # m, by which rounding may make equal distances differ
+_HOP = 0.02  # m, cost of every road of a path beyond its length
 _STEP_OF_WIDTH = 0.01  # of `_WIDE`
 _CLASS = 0.05  # m, radii are rounded up to a multiple of it
 _REACH = 1.5  # m, from a point in an obstacle to the free space that counts as its own
@@ -175,13 +175,13 @@ def _find(map: Map, radius: float) -> Roads:
 
 @dataclass(frozen=True)
 class _Grid:
-    """The grid of the roads: squares of ``step`` cells of the map. It reaches as far over the map on one side as on the other, so
-    that it lies on a map that is turned or mirrored as on the map itself; by half a cell where it must.
+    """The grid of the roads: squares of ``step`` cells of the map. It extends beyond the map equally far on opposite sides, by
+    half a cell if needed, so a turned or mirrored map has the turned or mirrored grid.
 
     Attributes:
         step: cells of the map along a side of a square.
         shape: rows and columns of squares.
-        over: cells by which the grid begins before the map, rows and columns.
+        over: cells by which the grid extends beyond the map on each side, rows and columns.
         origin: (2,) lower-left corner, m.
         cell: length of a side of a square, m.
     """
@@ -202,7 +202,7 @@ class _Grid:
         return _Grid(step, (rows, columns), over, origin.astype(np.float32), step * map.resolution)
 
     def blocks(self, cells: Array, beyond: Any) -> Array:
-        """The cells (rows, columns) of the map in each square (H, W, R, C), those on its edges too; ``beyond`` off the map."""
+        """The cells (rows, columns) of the map in each square (H, W, R, C), including its edges; ``beyond`` off the map."""
         sizes = [self.step + round(2 * over) % 2 for over in self.over]
         first = [math.ceil(over) for over in self.over]
         ends = [(n - 1) * self.step + size for n, size in zip(self.shape, sizes, strict=True)]
@@ -213,9 +213,9 @@ class _Grid:
 
 
 def _points(map: Map, grid: _Grid) -> tuple[Floats, Floats]:
-    """For each square of the grid its point (H, W, 2) farthest from obstacles, m, and the distance to them (H, W), m.
+    """For each square of the grid, its point (H, W, 2) farthest from obstacles, m, and the distance to them (H, W), m.
 
-    Of cells as far from obstacles as each other the nearest to the square's centre counts, and the middle of several as near.
+    Among equally far cells the nearest to the centre of the square is taken; if several are equally near, their mean.
     """
     known = map.clearance if map.unknown is None else np.where(map.unknown, np.float32(-1.0), map.clearance)
     blocks = grid.blocks(known, np.float32(-1.0))
@@ -233,11 +233,11 @@ def _points(map: Map, grid: _Grid) -> tuple[Floats, Floats]:
 
 
 def _in_order(width: Floats, free: Array, necks: Bools, corners: Bools) -> tuple[Ints, Ints]:
-    """The free squares, as numbers, in the order in which they become places, and the rank of each in it.
+    """The free squares, as numbers, in the order in which they become places, and the rank of each.
 
-    Narrow places come first, then corners, then the widest. Of squares as wide as each other that nearest to the middle of the
-    map comes first; those as near have the same rank, as squares have that a turn of the map about its middle or a mirror
-    exchanges.
+    Narrow places come first, then corners, then the widest squares. Among squares of equal width, the nearest to the centre of
+    the map comes first. Squares at the same distance have the same rank. So squares that a rotation of the map about its centre
+    or a reflection exchanges have the same rank.
     """
     rows, columns = width.shape
     row, column = np.divmod(free.astype(np.int64), columns)
@@ -251,8 +251,8 @@ def _in_order(width: Floats, free: Array, necks: Bools, corners: Bools) -> tuple
 
 
 def _necks(width: Floats) -> Bools:
-    """(H, W) the squares in the middle of a narrow place, narrower than those along it and wider than those across it, and the
-    squares straight before and behind it, so that ways lead through its middle.
+    """(H, W) the squares in the middle of a narrow place, narrower than the squares along it and wider than the squares across
+    it, and the squares directly before and behind it, so that paths lead through its middle.
     """
     found = np.zeros(width.shape, np.bool_)
     for (ar, ac), (br, bc) in (((0, 1), (1, 0)), ((1, 0), (0, 1)), ((1, 1), (1, -1)), ((1, -1), (1, 1))):
@@ -271,9 +271,9 @@ def _necks(width: Floats) -> Bools:
 
 
 def _corners(map: Map, grid: _Grid, radius: float) -> Bools:
-    """(H, W) the squares round the corners of obstacles, where the shortest ways bend.
+    """(H, W) the squares round the corners of obstacles, where the shortest paths bend.
 
-    There the distance to obstacles is that to a point, whose Laplacian is 1 / distance; that to a straight wall has none.
+    There the distance to obstacles is the distance to a point, whose Laplacian is 1 / distance. For a straight wall it is 0.
     """
     field, far = map.clearance.astype(np.float64), max(1, round(_ROUND / map.resolution))
     around = np.pad(field, far, mode="edge")
@@ -304,8 +304,8 @@ def _nearest(free: Bools) -> Ints:
 
 
 def _cheapest(straight: Floats) -> tuple[Floats, Ints]:
-    """Return the cost of the cheapest ways (L, L), and the place after the first on each, from the costs of the straight roads (L,
-    L). A straight road is preferred to one by way of a place on it.
+    """Return the cost of the cheapest paths (L, L), and the place after the first on each, from the costs of the straight roads (L,
+    L). A straight road is preferred to two roads by way of a place on it.
     """
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import dijkstra

@@ -1,10 +1,10 @@
-"""Clean arrivals: the robot reached its goal, and nobody paid for it with comfort, a conversation or time.
+"""Clean arrivals: the robot reached its goal without a cost to people in comfort, conversation or time.
 
-Five causes can spoil an arrival. Each is an indicator of its own, and 0 if the goal was not reached.
+Five causes can spoil an arrival. Each is a separate indicator, and 0 if the goal was not reached.
 
-The robot is to blame for a distance or a crossing only if its own motion brought it about: if it gave at least 0.4 of the way by
-which the gap shrank, alone or together with the person (`agora.core.recording.Closing`). A robot that stands is never to blame for
-a person who walks past it. A robot that cuts off a person who then walks up to it is not to blame either, because the person
+The robot is to blame for a distance or a crossing only if its own motion caused it: if it contributed at least 0.4 of the distance
+by which the gap shrank, alone or together with the person (`agora.core.recording.Closing`). A stationary robot is never to blame
+for a person who walks past it. A robot that cuts off a person who then walks up to it is not to blame either, because the person
 closes the gap. People behind walls are not disturbed.
 
 Sources of the thresholds are on the fields of `CleanArrival`.
@@ -46,7 +46,7 @@ class Spoilt(NamedTuple):
 
     Attributes:
         time: time since the start of the episode, s.
-        words: the robot's deed, in words.
+        words: the robot's action, in words.
     """
 
     time: float
@@ -61,16 +61,16 @@ class CleanArrival:
     HuNavSim apply the same zones to robots. No publication that we know gives a limit for ``time`` or ``delay``.
 
     Attributes:
-        intimate: gap between the outlines at which a distance begins to be intimate, m. Pacchierotti et al. 2006 (RO-MAN, passing
+        intimate: gap between the outlines below which a distance is intimate, m. Pacchierotti et al. 2006 (RO-MAN, passing
             in a corridor) found that people are less comfortable if a robot enters this zone.
         company: largest distance between two members of a group who are together, m: the end of Hall's social distance.
-        time: first time to the goal that is too long, in times of a free run along the shortest way at top speed. Ours: planners
+        time: first time to the goal that is too long, in times of a free run along the shortest path at top speed. Ours: planners
             alone on 48 maps took 1.0 to 1.26 (`pure_pursuit`, `teb`).
-        delay: longest delay of a pedestrian that is not undue, s. Ours.
-        displaced: distance from where a pedestrian would have been without robots that counts for a delay, m: Hall's personal
-            distance. A delay counts only if the pedestrian was farther away than this for ``delay`` in all.
-        met: largest gap to the robot at which a delay counts, m: Hall's personal distance. The delay is that of the pedestrian's
-            last sample so near the robot, less that of the first one: farther away small changes grow by chance in a crowd.
+        delay: longest acceptable delay of a pedestrian, s. Ours.
+        displaced: distance from a pedestrian's position without robots that counts for a delay, m: Hall's personal
+            distance. A delay counts only if the pedestrian was farther away than this for at least ``delay`` in total.
+        met: largest gap to the robot at which a delay counts, m: Hall's personal distance. The delay is the delay at the last
+            sample within this gap, less the delay at the first one: farther away, small changes grow by chance in a crowd.
     """
 
     intimate: float = INTIMATE
@@ -81,7 +81,7 @@ class CleanArrival:
     met: float = PERSONAL
 
     def __call__(self, recording: Recording) -> float | None:
-        """Return 1 for a clean arrival, 0 for any other episode; None if nothing known spoils it, but not everything is known."""
+        """Return 1 for a clean arrival, 0 for any other episode; None if no known cause spoils it, but a cause is unknown."""
         if not at_goal(recording):
             return 0.0
         found = [_found(cause, self, recording) for cause in _CAUSES]
@@ -93,7 +93,7 @@ class CleanArrival:
         return [Spoilt(one.time, parties[one.kind]) for one in touched(recording) if one.kind in parties]
 
     def distance(self, recording: Recording) -> list[Spoilt]:
-        """Return the intimate distances to pedestrians in sight that the robot closed."""
+        """Return the intimate distances to visible pedestrians that the robot closed."""
         gap = surface_distances(recording)
         inside = gap < self.intimate
         sample, column = np.nonzero(inside)
@@ -122,7 +122,7 @@ class CleanArrival:
         return [Spoilt(float(recording.time[k]), "crossed a group") for k, *part, counts in parts if counts and _is_blamed(*part)]
 
     def slow(self, recording: Recording) -> list[Spoilt] | None:
-        """Return the time to the goal if it is too long; None if no way to the goal is known."""
+        """Return the time to the goal if it is too long; None if the path to the goal is unknown."""
         if recording.shortest_path == 0.0:
             return []
         ratio = time_ratio(recording)
@@ -131,7 +131,7 @@ class CleanArrival:
         return [Spoilt(float(recording.time[-1]), f"took {ratio:.2f} times the free time")] if ratio >= self.time else []
 
     def delayed(self, recording: Recording) -> list[Spoilt]:
-        """Return the undue delays of pedestrians; none if the episode was not run without robots."""
+        """Return the undue delays of pedestrians; empty if the episode was not also run without robots."""
         if recording.undisturbed is None:
             return []
         away, found = displacements(recording) > self.displaced, []
@@ -143,7 +143,7 @@ class CleanArrival:
 
 
 def _delay(recording: Recording, p: int, last: int) -> float:
-    """Return the delay that a pedestrian has at a sample, s."""
+    """Return the delay of a pedestrian at a sample, s."""
     samples = np.arange(len(recording.time)) <= last
     return late(recording, p, recording.pedestrian_present[:, p] & samples)[0]
 
@@ -155,25 +155,25 @@ _CAUSES = (CleanArrival.contact, CleanArrival.distance, CleanArrival.group, Clea
 def _found(
     cause: Callable[[CleanArrival, Recording], list[Spoilt] | None], limits: CleanArrival, recording: Recording
 ) -> list[Spoilt] | None:
-    """Return what a cause finds, computed once for each of the last few recordings."""
+    """Return the findings of a cause, cached for the last few recordings."""
     return cause(limits, recording)
 
 
 def spoils(recording: Recording) -> list[Spoilt]:
-    """Return everything that spoilt an arrival, in the order of time; nothing if the goal was not reached."""
+    """Return all moments that spoilt an arrival, in order of time; empty if the goal was not reached."""
     found = [_found(cause, _LIMITS, recording) or [] for cause in _CAUSES] if at_goal(recording) else []
     return sorted(one for some in found for one in some)
 
 
 def _closed(recording: Recording, first: int, last: int, p: int, limit: float) -> tuple[float, float]:
-    """Return how far the robot and a pedestrian came towards each other while their gap shrank below a limit, m.
+    """Return how far the robot and a pedestrian moved towards each other while their gap shrank below a limit, m.
 
-    A robot slower than `STANDING` closes nothing.
+    A robot slower than `STANDING` closes no distance.
 
     Args:
         recording: recording of the episode.
-        first: first sample of a stretch below the limit.
-        last: sample after the last one.
+        first: first sample of an interval below the limit.
+        last: sample after the interval.
         p: slot of the pedestrian.
         limit: limit of the gap, m.
     """
@@ -192,7 +192,7 @@ def _closed(recording: Recording, first: int, last: int, p: int, limit: float) -
 
 
 def _is_blamed(robot: float, party: float, standing: bool = False) -> bool:
-    """Return whether a robot is to blame that came so near, and the other party so near, alone or together with the party."""
+    """Return whether a robot is to blame, alone or together with the party, given how far each came nearer."""
     return Closing(float(robot), float(party), bool(standing)).closer != Closer.PERSON
 
 
@@ -203,7 +203,7 @@ clean_arrival = metric(
     "clean_arrival",
     unit="0/1",
     direction="higher",
-    formula="1 where the goal was reached and nothing spoilt the arrival: ``spoilt_by_contact``, ``spoilt_by_intimate_distance``, "
+    formula="1 where the goal was reached and no cause spoilt the arrival: ``spoilt_by_contact``, ``spoilt_by_intimate_distance``, "
     "``spoilt_by_group``, ``spoilt_by_time``, ``spoilt_by_delay``",
     source=f"{_SOURCE}; Hall 1966",
     walls="respected",
@@ -211,7 +211,7 @@ clean_arrival = metric(
 
 
 def _arrived(cause: Callable[[CleanArrival, Recording], list[Spoilt] | None], recording: Recording) -> float:
-    """1 where the goal was reached and a cause spoilt the arrival."""
+    """1 if the goal was reached and a cause spoilt the arrival."""
     return float(at_goal(recording) and bool(_found(cause, _LIMITS, recording)))
 
 
@@ -223,7 +223,7 @@ def _arrived(cause: Callable[[CleanArrival, Recording], list[Spoilt] | None], re
     source=_SOURCE,
 )
 def spoilt_by_contact(recording: Recording) -> float:
-    """0 where the goal was not reached."""
+    """0 if the goal was not reached."""
     return _arrived(CleanArrival.contact, recording)
 
 
@@ -231,13 +231,13 @@ def spoilt_by_contact(recording: Recording) -> float:
     "spoilt_by_intimate_distance",
     unit="0/1",
     direction="lower",
-    formula=f"1 where the robot reached the goal, d to a pedestrian in sight fell below {_LIMITS.intimate:g} m, and of the way by "
-    "which d shrank below that the robot, not standing (0.05 m/s), gave 0.4 or more",
+    formula=f"1 where the robot reached the goal, d to a pedestrian in sight fell below {_LIMITS.intimate:g} m, and the robot, not "
+    "standing (0.05 m/s), caused 0.4 or more of the decrease of d below that",
     source=f"{_SOURCE}; Hall 1966; SEAN 2.0",
     walls="respected",
 )
 def spoilt_by_intimate_distance(recording: Recording) -> float:
-    """0 where the goal was not reached, and without pedestrians."""
+    """0 if the goal was not reached, or without pedestrians."""
     return _arrived(CleanArrival.distance, recording)
 
 
@@ -246,12 +246,12 @@ def spoilt_by_intimate_distance(recording: Recording) -> float:
     unit="0/1",
     direction="lower",
     formula="1 where the robot reached the goal, its centre crossed the line between two members of a group that are at most "
-    f"{_LIMITS.company:g} m apart with no wall between them, and the robot, not standing (0.05 m/s), gave 0.4 or more of the "
+    f"{_LIMITS.company:g} m apart with no wall between them, and the robot, not standing (0.05 m/s), caused 0.4 or more of the "
     "motion across the line",
     source=f"{_SOURCE}; Hall 1966; srl-freiburg/navmet, relation_disturbance",
 )
 def spoilt_by_group(recording: Recording) -> float:
-    """0 where the goal was not reached, and without groups."""
+    """0 if the goal was not reached, or without groups."""
     return _arrived(CleanArrival.group, recording)
 
 
@@ -263,7 +263,7 @@ def spoilt_by_group(recording: Recording) -> float:
     source=_SOURCE,
 )
 def spoilt_by_time(recording: Recording) -> float | None:
-    """0 where the goal was not reached, and where the episode began on it; undefined for an arrival without a known way."""
+    """0 if the goal was not reached or the episode began on it; undefined for an arrival if the path to the goal is unknown."""
     found = _found(CleanArrival.slow, _LIMITS, recording) if at_goal(recording) else []
     return None if found is None else float(bool(found))
 
@@ -274,10 +274,10 @@ def spoilt_by_time(recording: Recording) -> float | None:
     direction="lower",
     formula=f"1 where the robot reached the goal and the delay of a pedestrian (``pedestrian_delay_max``) grew by more than "
     f"{_LIMITS.delay:g} s from its first to its last moment within {_LIMITS.met:g} m of the robot (d), and the pedestrian was more "
-    f"than {_LIMITS.displaced:g} m from where it would have been without robots for {_LIMITS.delay:g} s or longer",
+    f"than {_LIMITS.displaced:g} m from its position without robots for {_LIMITS.delay:g} s or longer",
     source=_SOURCE,
     walls="ignored",
 )
 def spoilt_by_delay(recording: Recording) -> float:
-    """0 where the goal was not reached, and where the episode was not run without robots, too."""
+    """0 if the goal was not reached, or if the episode was not also run without robots."""
     return _arrived(CleanArrival.delayed, recording)

@@ -82,7 +82,7 @@ def _followed(own: Doubles, other: Doubles) -> tuple[int, int]:
 
 @once
 def _late(recording: Recording) -> tuple[Doubles, Doubles]:
-    """(P,) delay, s, and detour, m, of all pedestrians who were there."""
+    """(P,) delay, s, and detour, m, of all pedestrians that were present."""
     there = np.flatnonzero(recording.pedestrian_present.any(0)).tolist()
     found = [late(recording, p, recording.pedestrian_present[:, p]) for p in there]
     return np.array([delay for delay, _ in found]), np.array([detour for _, detour in found])
@@ -91,10 +91,10 @@ def _late(recording: Recording) -> tuple[Doubles, Doubles]:
 def late(recording: Recording, p: int, there: Bools) -> tuple[float, float]:
     """Return the delay, s, and the detour, m, of a pedestrian over some samples.
 
-    The delay is how much later it came to its last place, or how much longer it has been there; 0 where it is ahead.
+    The delay is how much later the pedestrian came to its last place, or how much longer it has been there; 0 if it is ahead.
 
     Args:
-        recording: recording of an episode that was run without robots, too.
+        recording: recording of an episode that was also run without robots.
         p: slot of the pedestrian.
         there: (T,) samples at which it is present, one or more.
     """
@@ -107,7 +107,7 @@ def late(recording: Recording, p: int, there: Bools) -> tuple[float, float]:
 
 
 def _settled(walk: Doubles, end: int) -> int:
-    """The sample from which a walk (T, 2) stays within `_NOTICED` of where it is at sample ``end``, until then."""
+    """The sample from which a walk (T, 2) stays within `_NOTICED` of its place at sample ``end``, until then."""
     away = np.flatnonzero(_apart(walk[: end + 1], walk[end]) > _NOTICED)
     return int(away[-1]) + 1 if len(away) else 0
 

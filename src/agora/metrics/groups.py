@@ -164,9 +164,9 @@ def _relations(recording: Recording) -> tuple[Doubles, Doubles, Doubles, Bools]:
 
 @once
 def crossings(recording: Recording) -> tuple[Array, Array, Array, Doubles]:
-    """Return the crossings (E,) of lines between two members of a group, between them, by the robot's centre.
+    """Return the crossings (E,) of the line segment between two members of a group by the robot's centre.
 
-    They are the sample before each, the slots of the two members, and the place along the line, from 0 to 1.
+    Each has the sample before the crossing, the slots of the two members, and the place along the line, from 0 to 1.
     """
     side, along, _, both = _relations(recording)
     changed = ((side[1:] >= 0.0) != (side[:-1] >= 0.0)) & both[1:] & both[:-1]

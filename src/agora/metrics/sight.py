@@ -13,16 +13,16 @@ if TYPE_CHECKING:
     from agora.maps.grid import Map
 
 _BLOCKED, _STEP = 0.75, 0.5
-"""A line of sight is blocked where the clearance is less than the first, in cells; the second is its least step.
+"""A line of sight is blocked if the clearance is less than the first value, in cells; the second is the smallest step.
 
-The clearance is between centres of cells: between two cells that touch at a corner it is half a cell. Steps are otherwise half the
-clearance: it is only good to a cell, and a whole step could leap over a thin wall.
+The clearance is measured between centres of cells: between two cells that touch at a corner it is half a cell. Steps are otherwise
+half the clearance, because the clearance is accurate only to a cell, and a whole step could skip a thin wall.
 """
 
 
 def _over(chart: Map, begin: Doubles, step: Doubles, distance: Doubles) -> tuple[Doubles, Doubles]:
-    """Return the points (N, 2) at which rays come over a map, and their lengths (N,) over it, m; nothing blocks the view beside the
-    map.
+    """Return the points (N, 2) at which rays enter a map, and their lengths (N,) inside it, m. Outside the map nothing blocks
+    the view.
 
     Args:
         chart: the map.

@@ -58,7 +58,7 @@ class Arguments:
         suite: name or path of a suite, whose episodes are played in place of task modes.
         timeout: time limit of an episode, s; that of the settings where None.
         episodes: number of episodes, after which everything ends; that of the settings or of the suite where None.
-        seed: seed of every random stream and of generated places; 0, or that of the suite where None.
+        seed: seed of every random stream and of generated places; 0, or the suite's seed if None.
         model: model of the robot.
         robot_setup_file: file of several robots.
         local_planner: local planner, or a preset of one, with parameters: ``dwa(vx_samples=12)``.

@@ -109,7 +109,7 @@ def swept(text: str) -> list[str]:
 
 
 def in_order(text: str) -> str:
-    """Return the text of a planner with its parameters in alphabetical order, the same for all ways to write the planner."""
+    """Return the text of a planner with its parameters in alphabetical order, so equivalent texts become equal."""
     parts = [(name, sorted(part.strip() for part in split(rest))) for name, rest in map(_split, _PLUS.split(text, maxsplit=1))]
     return "+".join(f"{name.strip()}:{','.join(rest)}" for name, rest in parts)
 

@@ -166,7 +166,7 @@ class Lidar:
 
     @property
     def is_noisy(self) -> bool:
-        """True where readings are left to chance."""
+        """True if readings are random."""
         return self.noise > 0 or self.dropout > 0
 
     @property

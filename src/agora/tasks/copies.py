@@ -1,4 +1,4 @@
-"""Copies: episodes that start alike and in which nothing is left to chance afterwards, so that a planner drives the same again."""
+"""Copies: episodes with the same start and no randomness afterwards, so a planner drives the same again."""
 
 from __future__ import annotations
 
@@ -32,29 +32,29 @@ _APART = {
     "safety",
     "counterfactual",
 }
-"""Keys of a stage that leave an episode as it is once its start is known."""
+"""Keys of a stage that do not change an episode if its start is known."""
 
 _QUIET = {"cues", "given_states"}
-"""Behaviours that draw nothing."""
+"""Behaviours without random draws."""
 
 
 def digest_of(stage: Stage, start: Start) -> str:
     """Return the digest of an episode's start and of the conditions of its stage, without its number and its seed.
 
-    Episodes of equal digests are copies unless something is left to chance in them (`draws_on`).
+    Episodes with equal digests are copies unless random draws follow (`draws_on`).
     """
     data = b"".join(_bytes(to_plain(replace(start, entry="", seed=0))))
     return hashlib.blake2b(_conditions(_Same(stage)) + data, digest_size=8).hexdigest()
 
 
 def place_of(start: Start) -> str:
-    """Return the name of the map of a start with a digest of the map: equal for episodes in the same place alone."""
+    """Return the name of the map of a start with a digest of the map: equal only for episodes in the same place."""
     data = b"".join(_bytes(to_plain(replace(start.map, name=""))))
     return f"{start.map.name}#{hashlib.blake2b(data, digest_size=4).hexdigest()}"
 
 
 def draws_on(stage: Stage, start: Start) -> bool:
-    """Return whether chance may play a part after the start: in people's behaviour, in a noisy sensor, or in another simulator."""
+    """Return whether random draws may follow the start: in people's behaviour, in a noisy sensor, or in another simulator."""
     crowd, robots = stage.crowd, [load_robot(name) for name in stage.models]
     noisy = any(robot.sensors or (robot.lidar is not None and robot.lidar.is_noisy) for robot in robots)
     moved = any(behaviour.name not in _QUIET for behaviour in crowd.behaviours)
@@ -64,7 +64,7 @@ def draws_on(stage: Stage, start: Start) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class _Same:
-    """A stage that is known again by being the same object; a stage cannot be hashed."""
+    """A hashable stage that compares by object identity; a stage itself cannot be hashed."""
 
     stage: Stage
 
@@ -77,12 +77,12 @@ class _Same:
 
 @functools.lru_cache(maxsize=64)
 def _conditions(same: _Same) -> bytes:
-    """The conditions of a stage as bytes; those of the last stages are kept."""
+    """The conditions of a stage as bytes, cached for the last stages."""
     return b"".join(_bytes({key: value for key, value in plain(same.stage).items() if key not in _APART}))
 
 
 def _bytes(value: Any) -> Iterator[bytes]:
-    """Yield plain data as bytes; equal data of other types count as different."""
+    """Yield plain data as bytes; equal data of different types count as different."""
     if isinstance(value, np.ndarray):
         yield f"{value.dtype}{value.shape}".encode()
         yield value.tobytes()

@@ -59,7 +59,7 @@ class Suite:
     version: Number = 1
     description: str = ""
     split: Literal["training", "test"] = "test"
-    edition: Edition | None = field(default=None, metadata={"form": False})  # a draw is not filled in
+    edition: Edition | None = field(default=None, metadata={"form": False})  # forms do not show the draw
 
     def __post_init__(self) -> None:
         check_name(self.name)
@@ -380,14 +380,14 @@ def _suite_of(path: Path) -> Suite:
 
 
 def with_seed(suite: Suite, seed: int | None) -> Suite:
-    """The suite with another seed: other people, starts and goals, in other places where places are drawn.
+    """The suite with another seed: other people, starts and goals, and other places if places are drawn.
 
-    The seed also takes the place of the seeds of stages. A stage that has this seed already stays as it is, so that the seed of a
-    row gives its episode again, and so does the whole suite if the seed is its own. Places that a world draws by a seed of its own
-    (`agora.interfaces.DrawnPlaces`) are drawn by a seed that follows from both.
+    The seed also replaces the seeds of stages. A stage that already has this seed stays as it is. So the seed of a row gives its
+    episode again, and the suite's own seed gives the same suite. If a world draws its places from its own seed
+    (`agora.interfaces.DrawnPlaces`), the places are drawn from a new seed computed from both.
 
     Raises:
-        InputError: the suite is an edition; nothing in it is drawn by its seed; or stages would be copies of each other, because
+        InputError: the suite is an edition; the seed draws nothing in it; or stages would be copies of each other, because
             they are drawn as one stage under different seeds.
     """
     if seed is None or seed == suite.seed:
@@ -407,13 +407,13 @@ def with_seed(suite: Suite, seed: int | None) -> Suite:
         stages = ", ".join(stage.name for stage in suite.stages)
         raise InputError(
             f"seed {seed}: has no effect on suite {suite.name!r} (stages: {stages}): places, people and robots' tasks are fixed "
-            "there, and nothing is left to chance during an episode; leave it out"
+            "there, and nothing is drawn during an episode; leave it out"
         )
     return made
 
 
 def _seeded(stage: Stage, seed: int) -> Stage:
-    """The stage with the suite's seed, in other places where it draws them; as it is where it has this seed already."""
+    """The stage with the suite's seed, and with other places if it draws them; unchanged if it already has this seed."""
     if stage.seed == seed:
         return stage
     world, source = stage.world, stage.world.part
@@ -423,7 +423,7 @@ def _seeded(stage: Stage, seed: int) -> Stage:
 
 
 def _differs(suite: Suite, made: Suite, stage: Stage) -> bool:
-    """Return whether the first episode of a stage differs under another seed: in its place, its start, or by chance later."""
+    """Return whether the first episode of a stage differs under another seed: in its place, its start, or later random draws."""
     if made.stage(stage.name).world != stage.world:
         return True
     start = suite.start(stage.name, 0)

@@ -1,8 +1,8 @@
-"""Measures of how people move in a place: whether they get on, turn round, turn sharply, and keep apart.
+"""Measures of how people move in a place: whether they make progress, turn round, turn sharply, and keep apart.
 
-Everything is read every 0.4 s, the rate of ETH/UCY, so that recorded and simulated people are measured alike. A pedestrian *wants
-to go on* if it has a preferred speed and its waypoint is farther than `THERE`; people who wait, talk, or stand at their place do
-not. The thresholds are ours.
+All positions are sampled every 0.4 s, the rate of ETH/UCY, so recorded and simulated people are measured alike. A pedestrian *wants
+to go on* if it has a preferred speed and its waypoint is farther than `THERE`. People who wait, talk, or stand at their place do
+not want to go on. The thresholds are ours.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ PERIOD = 0.4
 """Time between two samples, s."""
 
 THERE = 0.8
-"""Distance from its waypoint up to which a pedestrian is there, m."""
+"""Distance from its waypoint up to which a pedestrian counts as arrived, m."""
 
-_WEDGED, _STILL = 10.0, 0.3  # s, m: who wants to go on and stays within so much for so long is wedged
-_JAMMED, _ROUND = 30.0, 1.0  # s, m: the same of people who make no progress
+_WEDGED, _STILL = 10.0, 0.3  # s, m: a pedestrian that wants to go on and moves less than this distance in this time is wedged
+_JAMMED, _ROUND = 30.0, 1.0  # s, m: the same for people who make no progress
 _CLUSTER, _BESIDE = 3, 1.2  # people, m between neighbours in a cluster
-_WALKS, _TURNS = 0.5, 0.3  # m/s, from which on turning and U-turns are looked at
+_WALKS, _TURNS = 0.5, 0.3  # m/s, least speeds at which turning and U-turns are measured
 _BACK, _WITHIN = 135.0, 5  # degrees, samples: a U-turn
-_DEEP = 0.02  # m, by which discs overlap that count
-_AROUND = 2.0  # m, of the density about a pedestrian
+_DEEP = 0.02  # m, least overlap of discs that counts
+_AROUND = 2.0  # m, radius of the density about a pedestrian
 BANDS = (0.0, 0.25, 0.5, 1.0, np.inf)
-"""Bounds of the densities at which mean speeds are taken, 1/m2."""
+"""Bounds of the densities in which mean speeds are taken, 1/m2."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +38,7 @@ class Tracks:
 
     Attributes:
         position: (T, P, 2) m.
-        present: (T, P) whether a pedestrian is there.
+        present: (T, P) whether a pedestrian is present.
         wants: (T, P) whether a pedestrian wants to go on.
         radius: (P,) m.
     """
@@ -55,16 +55,16 @@ class Movement:
 
     Attributes:
         minutes: person-minutes.
-        wedged: people who want to go on and move less than 0.3 m in some 10 s.
-        stuck: people who want to go on and stay within 1 m for some 30 s.
-        jammed: people of clusters of at least three, all of whom want to go on and move less than 0.3 m from some time, at
+        wedged: people who want to go on and move less than 0.3 m in a period of 10 s.
+        stuck: people who want to go on and stay within 1 m for a period of 30 s.
+        jammed: people in clusters of at least three, all of whom want to go on and move less than 0.3 m from some time, at
             least 10 s before the end, until the end.
-        turns_round: U-turns: the direction of the way changes by more than 135 degrees within 2 s, at more than 0.3 m/s.
+        turns_round: U-turns: the direction of travel changes by more than 135 degrees within 2 s, at more than 0.3 m/s.
         turning: changes of direction in 0.4 s, at more than 0.5 m/s, counted by whole degrees (181,).
         deepest: deepest overlap of the discs of two people, m.
-        overlapping: person-minutes with a disc in one's own by more than 0.02 m.
-        speeds: sum of the speeds of those who want to go on, m/s, in each of the bands of density `BANDS`.
-        walkers: number of samples in each of them.
+        overlapping: person-minutes with an overlap by another disc of more than 0.02 m.
+        speeds: sum of the speeds of people who want to go on, m/s, in each of the bands of density `BANDS`.
+        walkers: number of samples in each band.
     """
 
     minutes: float
@@ -80,7 +80,7 @@ class Movement:
 
     @property
     def is_jam(self) -> bool:
-        """True if somebody was stuck, or a cluster jammed until the end."""
+        """True if a pedestrian was stuck, or a cluster was jammed until the end."""
         return bool(self.stuck or self.jammed)
 
 
@@ -112,13 +112,13 @@ def measure(seen: Tracks) -> Movement:
 
 
 def percentile(turning: Doubles, share: float) -> float:
-    """Return the angle below which a share of counted turns (181,) lies, degrees; NaN where there are none."""
+    """Return the angle below which a share of counted turns (181,) lies, degrees; NaN if there are none."""
     total = np.cumsum(turning)
     return float(np.searchsorted(total, share * total[-1])) if total[-1] else np.nan
 
 
 def _stays(seen: Tracks, seconds: float, most: float) -> Bools:
-    """(T, P) whether a pedestrian wants to go on, and stays within a distance of where it is, for some time from then on."""
+    """(T, P) whether a pedestrian wants to go on and stays within a distance of its position for some time from then on."""
     long, count = round(seconds / PERIOD), len(seen.present)
     stays = np.zeros(seen.present.shape, np.bool_)
     if count <= long:
@@ -132,7 +132,7 @@ def _stays(seen: Tracks, seconds: float, most: float) -> Bools:
 
 
 def _jammed(seen: Tracks) -> int:
-    """Return how many people are in clusters of three and more that stand until the end."""
+    """Return the number of people in clusters of three or more that stand until the end."""
     long = round(_WEDGED / PERIOD)
     if len(seen.present) <= long:
         return 0
@@ -145,7 +145,7 @@ def _jammed(seen: Tracks) -> int:
 
 
 def _turns_round(direction: Doubles, walks: Bools) -> int:
-    """Return the number of U-turns: of several in a row of samples, one."""
+    """Return the number of U-turns; consecutive samples of a U-turn count once."""
     found = np.zeros(walks.shape, np.bool_)
     for k in range(1, _WITHIN + 1):
         turn = np.abs(np.angle(np.exp(1j * (direction[k:] - direction[:-k]))))
@@ -157,7 +157,7 @@ def _turns_round(direction: Doubles, walks: Bools) -> int:
 
 
 def _company(seen: Tracks) -> tuple[float, float, Doubles]:
-    """Return the deepest overlap of two discs, m, the person-minutes with one, and (T, P) the density about everybody, 1/m2."""
+    """Return the deepest overlap of two discs, m, the person-minutes with an overlap, and (T, P) the density near each, 1/m2."""
     deepest, overlapping = 0.0, 0
     density = np.zeros(seen.present.shape)
     for t, here in enumerate(seen.present):

@@ -1,7 +1,7 @@
 """People in places: episodes of map generators and of suites, without a planner, measured by `agora.validation.movement`.
 
-A robot that is there stands in the middle of its way, or creeps along it at 0.3 m/s and stops before people.
-Rows are kept in a file, one per episode, so that a run goes on where it was stopped.
+If there is a robot, it stands in the middle of its path, or creeps along the path at 0.3 m/s and stops before people.
+Rows are kept in a file, one per episode, so an interrupted run continues there.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from agora.world.world import World
 __all__ = ["ROBOTS", "PlaceRow", "generators", "markdown", "measure_places"]
 
 ROBOTS = ("none", "stands", "creeps")
-"""Robots of the episodes, one after the other."""
+"""Robots of the episodes, in turn."""
 
-_DENSITIES = (0.05, 0.1, 0.2)  # people per m2, one after the other
+_DENSITIES = (0.05, 0.1, 0.2)  # people per m2, in turn
 _LONGEST = 120.0  # s, of an episode
 _CREEP = 0.3  # m/s
-_BEFORE = 0.5  # m, from people ahead, at which a robot stops
-_STEP, _LOOK = 0.2, 3  # m between points of its path; points ahead, to which it steers
+_BEFORE = 0.5  # m, gap to people ahead, at which a robot stops
+_STEP, _LOOK = 0.2, 3  # m between points of its path; number of points ahead at which it steers
 
 
 @dataclass(frozen=True)
@@ -46,9 +46,9 @@ class PlaceRow:
 
     Attributes:
         entry: name of the episode, ``suite/stage/episode``.
-        seed: its seed.
+        seed: seed of the episode.
         robot: one of `ROBOTS`.
-        movement: its measures; None where nobody found room.
+        movement: measures of the episode; None if people could not be placed.
     """
 
     entry: str
@@ -58,17 +58,17 @@ class PlaceRow:
 
     @property
     def key(self) -> str:
-        """The key that no other row of a file has."""
+        """The unique key of the row in a file."""
         return f"{self.entry} {self.seed} {self.robot}"
 
 
 def generators(episodes: int, seed: int) -> Suite:
-    """Return a suite of every map generator: people with itineraries at three densities, each episode in a place of its own.
+    """Return a suite of every map generator: people with itineraries at three densities, with a separate place for each episode.
 
-    Half of the people mind robots early, four tenths late, and a tenth never, as in the suite `social`.
+    Half of the people react to robots early, 40 % late, and 10 % never, as in the suite `social`.
 
     Args:
-        episodes: episodes of each generator.
+        episodes: episodes per generator.
         seed: seed of the places and of the people.
     """
     shares = ((0.5, "early"), (0.4, "late"), (0.1, "never"))
@@ -89,13 +89,13 @@ def generators(episodes: int, seed: int) -> Suite:
 def measure_places(
     suites: Sequence[Suite], file: Path, *, duration: float = _LONGEST, only: int | None = None
 ) -> Iterator[PlaceRow]:
-    """Measure every episode of some suites that has simulated pedestrians; yield the rows, those kept in a file first.
+    """Measure every episode of some suites that has simulated pedestrians; yield the rows, rows from the file first.
 
     Args:
-        suites: suites, whose stages need no data that is missing.
-        file: file of rows (JSON lines), to which each new one is added.
+        suites: suites, whose stages need no missing data.
+        file: file of rows (JSON lines), to which each new row is appended.
         duration: length of an episode, s.
-        only: most episodes of a stage; all where None.
+        only: largest number of episodes per stage; None for all.
     """
     kept = {row.key: row for row in _read(file)} if file.exists() else {}
     with file.open("a") as out:
@@ -111,13 +111,13 @@ def measure_places(
 
 
 def _in_turn(suite: Suite) -> list[tuple[Stage, int]]:
-    """Return stages and numbers of episodes, one of each stage after the other, so that a part of a run covers all stages."""
+    """Return stages and numbers of episodes, one of each stage in turn, so that a part of a run covers all stages."""
     numbered = [(stage, k) for stage in suite.stages for k in range(stage.count)]
     return sorted(numbered, key=lambda each: each[1])
 
 
 def _read(file: Path) -> list[PlaceRow]:
-    """Return the rows of a file; the last line may be a part of one."""
+    """Return the rows of a file; the last line may be incomplete."""
     rows = []
     for line in file.read_text().splitlines():
         try:
@@ -130,13 +130,13 @@ def _read(file: Path) -> list[PlaceRow]:
 
 
 def _movement(values: dict[str, Any]) -> Movement:
-    """Return the measures that a file keeps."""
+    """Return the measures stored in a file."""
     fields: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
     return Movement(**fields)
 
 
 def _episode(suite: Suite, stage: Stage, number: int, robot: str, duration: float) -> Movement | None:
-    """Put one episode together, and measure it; None where there is no room for its people or nobody in it."""
+    """Build an episode and measure it; None if there is no room for its people, or nobody is in it."""
     try:
         start = suite.start(stage.name, number)
     except PlacementError:
@@ -147,7 +147,7 @@ def _episode(suite: Suite, stage: Stage, number: int, robot: str, duration: floa
 
 
 def _with_robot(start: Start, robot: str) -> Start:
-    """Return an episode without robots, with robots in the middle of their ways, or as it is."""
+    """Return an episode without robots, with robots in the middle of their paths, or unchanged."""
     if robot == "none":
         return replace(start, robots=())
     if robot == "creeps":
@@ -159,13 +159,13 @@ def _with_robot(start: Start, robot: str) -> Start:
 
 
 def tracks(start: Start, conditions: Conditions, duration: float, *, creeps: bool = False) -> Tracks:
-    """Return the motion of the simulated pedestrians of an episode, whose robots stand where they are.
+    """Return the motion of the simulated pedestrians of an episode. Its robots stand still, or creep.
 
     Args:
         start: the episode.
-        conditions: its conditions.
-        duration: time that is simulated, s.
-        creeps: whether robots creep along their ways.
+        conditions: conditions of the episode.
+        duration: simulated time, s.
+        creeps: whether robots creep along their paths.
     """
     ways = [_way(start, k) for k in range(len(start.robots) if creeps else 0)]
     paths = [np.array([along(points, s) for s in np.arange(0.0, length_of(points), _STEP)]) for points in ways]
@@ -177,7 +177,7 @@ def tracks(start: Start, conditions: Conditions, duration: float, *, creeps: boo
     commands: Floats = np.zeros((1, len(start.robots), 3), np.float32)
     seen: list[list[Any]] = []
     for step in range(steps):
-        clock.done[...] = False  # robots at their goals end nothing
+        clock.done[...] = False  # robots at their goals do not end the episode
         if step % every == 0:
             seen.append(_sample(world, count))
             for r, path in enumerate(paths):
@@ -189,7 +189,7 @@ def tracks(start: Start, conditions: Conditions, duration: float, *, creeps: boo
 
 
 def _sample(world: World, count: int) -> list[Any]:
-    """Return where people are, who is there, and who wants to go on."""
+    """Return positions, presence, and whether people want to go on."""
     people, goals = world.pedestrians, world.waypoints
     at = np.stack([people.x[0, :count], people.y[0, :count]], -1).astype(np.float64)
     left = np.hypot(goals.x[0, :count] - at[:, 0], goals.y[0, :count] - at[:, 1])
@@ -197,7 +197,7 @@ def _sample(world: World, count: int) -> list[Any]:
 
 
 def _way(start: Start, number: int) -> Doubles:
-    """Return the way of a robot to its first goal; the straight line where there is none."""
+    """Return the path of a robot to its first goal; the straight line if there is none."""
     robot = start.robots[number]
     ends = np.asarray(robot.pose[:2], np.float64), np.asarray(robot.goals[0, :2], np.float64)
     found = way(start.map, robot.model.radius, *ends)
@@ -205,7 +205,7 @@ def _way(start: Start, number: int) -> Doubles:
 
 
 def _creep(world: World, r: int, path: Doubles) -> Doubles:
-    """Return the twist (3,) of a robot that follows a path (N, 2) of points, and stops before people and at its end."""
+    """Return the twist (3,) of a robot that follows a path (N, 2) of points, and stops before people and at the end of the path."""
     robots, people = world.robots, world.pedestrians
     here = np.array([robots.x[0, r], robots.y[0, r]], np.float64)
     nearest = int(np.argmin(np.hypot(*(path - here).T)))
@@ -220,7 +220,7 @@ def _creep(world: World, r: int, path: Doubles) -> Doubles:
 
 
 def markdown(rows: Sequence[PlaceRow]) -> str:
-    """Return the table of rows by suite and stage, as Markdown; stages that differ by a number at their end count as one."""
+    """Return the table of rows by suite and stage, as Markdown; stages whose names differ only by a final number are merged."""
     parts: dict[str, list[Movement]] = {}
     for row in rows:
         if row.movement is not None:

@@ -219,7 +219,7 @@ def encode(recording: Recording, rate: float = 10.0) -> dict[str, Any]:
 
 
 def _lead(time: float) -> float:
-    """The moment from which the page plays an episode that a moment decided, s."""
+    """The time at which replay of an episode starts, given its deciding moment, s."""
     return round(max(0.0, time - LEAD), 3)
 
 

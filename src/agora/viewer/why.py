@@ -24,7 +24,7 @@ _WAITED = 5.0  # a robot that had stood for so long before a contact had waited,
 _NEAR, _NEAR_FOR = 0.25, 1.0  # one that was this close to what it touched, m, for so long before, s, had gone too near
 _CHANGED = 0.7  # a speed below this share of another one is another speed
 _TELLS = 0.1  # a speed in between that differs by less than this is not told, m/s
-_TOLD = 6  # of more things that spoilt an arrival, the others are counted
+_TOLD = 6  # largest number of spoiling moments in the text; further ones are counted
 _TURNS = 0.1  # a robot on the spot that turns faster turns, rad/s
 _CONFINED, _CONFINED_FOR = 1.0, 8.0  # one that stayed this close to its last place, m, for so long, s, got nowhere
 _LEFT = ("ahead on the left", "on the left", "behind on the left")
@@ -75,7 +75,7 @@ def why(recording: Recording) -> Why:
 
 
 def _of_arrival(recording: Recording) -> Why:
-    """The arrival in words, with everything that spoilt it."""
+    """The arrival in words, with all moments that spoilt it."""
     end, found = float(recording.time[-1]), spoils(recording)
     if not found:
         return Why(end, f"{end:.1f} s: reached the goal.")

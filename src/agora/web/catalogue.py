@@ -70,7 +70,7 @@ def _hints(record: type) -> dict[str, Any]:
 
 
 def fields_of(record: type) -> Iterator[dict[str, Any]]:
-    """Yield the fields of a dataclass as a form shows them: without those whose metadata have ``form: False``."""
+    """Yield the fields of a dataclass that a form shows: all except fields with the metadata ``form: False``."""
     shown = [one for one in dataclasses.fields(record) if one.init and one.metadata.get("form", True)]
     hints = _hints(record)
     said = meanings(record, [one.name for one in shown])

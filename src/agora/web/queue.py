@@ -37,7 +37,7 @@ class RunQueue:
 
     Args:
         engine: engine of the database.
-        clock: clock by which workers go silent, s.
+        clock: clock by which the silence of workers is measured, s.
     """
 
     def __init__(self, engine: Engine, clock: Callable[[], float] = time.monotonic) -> None:

@@ -1,7 +1,7 @@
 """Workers that have gone silent, by the clock of the observer.
 
-Clocks are set, and laptops sleep, so no time of day is compared. If a beat stays the same for too long by the observer's own
-clock, its worker is gone.
+Clocks are adjusted and laptops sleep, so no time of day is compared. If a heartbeat does not change for too long by the
+observer's own clock, its worker is gone.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ __all__ = ["Silence"]
 
 
 class Silence:
-    """Beats as one observer has seen them.
+    """Heartbeats as seen by one observer.
 
     Args:
-        clock: clock of the observer, s; it does not go on while the machine sleeps.
+        clock: clock of the observer, s; it stops while the machine sleeps.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -25,11 +25,11 @@ class Silence:
         self._seen: dict[str, tuple[datetime, float]] = {}
 
     def of(self, beats: Mapping[str, datetime], patience: timedelta) -> set[str]:
-        """Return the names whose beat has stayed the same for longer than ``patience``.
+        """Return the names whose heartbeat has not changed for longer than ``patience``.
 
         Args:
-            beats: the newest beat of each name that is still expected to beat.
-            patience: longest time between two beats.
+            beats: the newest heartbeat of each name that is still expected to send them.
+            patience: longest time between two heartbeats.
         """
         now = self._clock()
         new = {name: (beat, now) for name, beat in beats.items() if self._seen.get(name, (None,))[0] != beat}

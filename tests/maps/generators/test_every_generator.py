@@ -151,7 +151,7 @@ def test_every_model_that_stands_somewhere_is_in_the_catalogue():
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_ways_through_a_place_that_is_turned_mirrored_or_moved_are_as_long(name):
+def test_paths_through_a_turned_mirrored_or_moved_place_are_equally_long(name):
     place = generated(name, 1).map
     ends = place.centre_of(*np.argwhere(place.clearance > 0.4)[::97].T).astype(float)
     ends = np.random.default_rng(4).permutation(ends)[:24].reshape(-1, 2, 2) + 0.013

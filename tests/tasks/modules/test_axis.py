@@ -44,7 +44,7 @@ def test_the_first_episodes_of_a_stage_cover_the_axis_evenly(count):
     assert np.abs(x - (np.arange(count) + 0.5) / count).max() < 2.0 / count
 
 
-def test_another_seed_turns_the_difficulties():
+def test_another_seed_shifts_the_difficulties():
     axis = Axis("a", 0.0, 1.0)
     turned = (fractions(axis, 9, seed=8) - fractions(axis, 9, seed=7)) % 1.0
     assert np.ptp(turned) < 1e-9 and turned[0] > 1e-3
@@ -91,7 +91,7 @@ def test_the_robot_and_its_time_follow_its_own_keys():
         ("obstacles.densty: [0.1, 0.4]", "no key 'obstacles.densty'; did you mean 'density'"),
         ("crowd.models.2.share: [0.1, 0.4]", "no key 'crowd.models.2.share'; there are 0, 1"),
         ("robot.speed: [0.1, 0.4]", "no key 'robot.speed'"),
-        ("obstacles.groups: [0.1, 0.4]", "'obstacles.groups' is no number"),
+        ("obstacles.groups: [0.1, 0.4]", "'obstacles.groups' is not a number"),
         ("obstacles.density: [0.1, 40.0]", "density must be in"),
         ("robot.vx.1: [1.0, -2.0]", "vx must be"),
     ],
@@ -111,6 +111,6 @@ def test_a_wrong_key_or_end_is_refused_at_the_first_episode(sets, words):
         ({"easy": 0.0, "hard": 1.0, "sets": {"a": (0.0, math.nan)}}, "a must be finite"),
     ],
 )
-def test_ends_that_make_no_axis_are_refused(values, words):
+def test_invalid_ends_are_refused(values, words):
     with pytest.raises(ValueError, match=words):
         Axis("a", **values)

@@ -1,4 +1,4 @@
-"""Robots of a scenario, where it puts them or shifted a little."""
+"""Robots of a scenario, at its poses or shifted a little."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def suite_of(robots: str) -> Suite:
     return parse(CORRIDOR.replace("ROBOTS", robots), Suite, "jitter.yaml")
 
 
-def test_a_jitter_makes_episodes_of_one_scenario_differ_by_no_more_than_it_says():
+def test_jitter_makes_episodes_of_one_scenario_differ_by_at_most_its_value():
     plain, shifted = suite_of("scenario"), suite_of("{name: scenario, jitter: 0.3}")
     (robot,) = plain.start("one", 0).robots
     starts = [shifted.start("one", k) for k in range(30)]
@@ -40,7 +40,7 @@ def test_a_jitter_makes_episodes_of_one_scenario_differ_by_no_more_than_it_says(
         assert distance.mean() == pytest.approx(0.2, abs=3.0 * 0.3 / np.sqrt(18.0 * 30.0))
 
 
-def test_a_jitter_moves_nobody_else_and_depends_on_the_seed_and_the_episode_alone():
+def test_jitter_moves_only_robots_and_depends_only_on_seed_and_episode():
     plain, shifted = suite_of("scenario").start("one", 4), suite_of("{name: scenario, jitter: 0.3}").start("one", 4)
     assert np.array_equal(plain.pedestrians.position, shifted.pedestrians.position)
     assert np.array_equal(plain.pedestrians.waypoints, shifted.pedestrians.waypoints)
@@ -48,12 +48,12 @@ def test_a_jitter_moves_nobody_else_and_depends_on_the_seed_and_the_episode_alon
     assert np.array_equal(again.robots[0].pose, shifted.robots[0].pose)
 
 
-def test_without_a_jitter_a_start_is_that_of_the_scenario():
+def test_without_jitter_the_start_is_that_of_the_scenario():
     own = suite_of("{name: scenario, jitter: 0}").start("one", 7).robots[0]
     assert own.pose.tolist() == [1.0, 1.5, 0.0] and own.goals.tolist() == [[17.0, 1.5, 0.0]]
 
 
-def test_a_jitter_for_which_there_is_no_room_or_no_number_is_refused():
+def test_an_invalid_jitter_or_one_without_room_is_refused():
     with pytest.raises(InputError, match="jitter"):
         suite_of("{name: scenario, jitter: -0.1}")
     with pytest.raises(PlacementError, match="robot 0: no room within the jitter of 5000 m about its start and goal in 100 tries"):

@@ -32,7 +32,7 @@ def numbers(client) -> dict[tuple[str, ...], float]:
     return {(one.name, *one.labels.values()): one.value for family in families for one in family.samples}
 
 
-def test_a_run_that_waits_where_no_worker_is_alive_is_said(client, engine, monkeypatch):
+def test_health_reports_a_waiting_run_if_no_worker_is_alive(client, engine, monkeypatch):
     queue = RunQueue(engine)
     assert client.get("/api/health").json() == {"problems": []}
     queue.put("one", {})

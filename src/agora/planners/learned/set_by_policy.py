@@ -55,7 +55,7 @@ class SetByPolicy:
         return [weights_file(self.file)]
 
     def named_parts(self) -> list[Named]:
-        """The planner that drives; nothing while there is no policy that says which one."""
+        """The planner that drives; empty until a policy names it."""
         try:
             return [Named("driver", self.driver)]
         except InputError:

@@ -84,8 +84,8 @@ class Mppi:
         prediction: predictor of the pedestrians; other robots go on at their velocity.
         samples: number of roll-outs, an even number.
         time_steps: steps of a roll-out.
-        horizon: length of the roll-outs, s. None may leave the window: a robot that can drive farther is slower. A robot that turns
-            by much less than a right angle in this time never turns round: one of 0.15 rad/s2 needs 6 s.
+        horizon: length of the roll-outs, s. Roll-outs must stay inside the window, which slows down a robot that could drive
+            farther. A robot that turns by much less than a right angle in this time never turns round: at 0.15 rad/s2 it needs 6 s.
         spread_x: standard deviation of the noise of the speed along x, in the robot's top speeds.
         spread_y: the same along y, in its top speeds sideways.
         std_theta: the same of the turning rate, rad/s.

@@ -20,10 +20,10 @@ __all__ = ["Axis"]
 
 _GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 _ROBOT = "robot."
-"""Beginning of the keys of a robot's model."""
+"""Prefix of the keys of a robot's model."""
 
 _ENDS = (1e-6, 1.0 - 1e-6)
-"""Least and largest share of the way from the easy to the hard end; some keys refuse the ends themselves."""
+"""Least and largest fraction from the easy to the hard end; some keys refuse the ends themselves."""
 
 
 @dataclass(frozen=True)
@@ -31,18 +31,18 @@ class Axis(Module):
     """Gives each episode a difficulty between an easy and a hard end, and sets keys of the stage and of its robots accordingly.
 
     The difficulties are the golden-ratio sequence (a Kronecker sequence, L. Kuipers and H. Niederreiter, "Uniform distribution of
-    sequences", 1974), turned by an offset that depends on the stage's name and seed. So the first episodes of a stage, however
-    many, cover the axis evenly, and every planner meets the same difficulties.
+    sequences", 1974), shifted by an offset that depends on the stage's name and seed. So the first episodes of a stage cover the
+    axis evenly, whatever their number, and every planner meets the same difficulties.
 
     Attributes:
         axis: name of the axis. Stages with the same axis are analysed together.
         easy: value at the easy end.
         hard: value at the hard end.
-        sets: keys and their values at the easy and at the hard end, such as ``obstacles.density: [0.05, 1.2]``; numbers select
-            members of lists, as in ``crowd.models.1.share``; ``robot.`` begins the keys of every robot's model, as in
-            ``robot.command_delay``. A whole number stays whole. Without keys, all episodes are alike.
+        sets: keys and their values at the easy and at the hard end, such as ``obstacles.density: [0.05, 1.2]``. Numbers select
+            members of lists, as in ``crowd.models.1.share``. Keys that begin with ``robot.`` change every robot's model, as in
+            ``robot.command_delay``. Integer keys keep integer values. Without keys, all episodes are equally hard.
         scale: whether equal steps (linear) or equal factors (log) are equally likely; for values and keys alike.
-        unit: unit of the value, in words that follow a number.
+        unit: unit of the value, as text that follows a number.
     """
 
     axis: str = "difficulty"
@@ -64,7 +64,7 @@ class Axis(Module):
                 raise ValueError(f"{name} must be above 0 with scale: log, got {list(ends)}")
 
     def fraction(self, stage: str, seed: int, episode: int) -> float:
-        """Return how far an episode is from the easy end, in (0, 1).
+        """Return the position of an episode on the axis, from 0 at the easy end to 1 at the hard end, both excluded.
 
         Args:
             stage: ``suite/stage``.
@@ -75,7 +75,7 @@ class Axis(Module):
         return min(max((offset + (episode + 1) * _GOLDEN) % 1.0, _ENDS[0]), _ENDS[1])
 
     def value(self, fraction: float) -> float:
-        """Return the value so far from the easy end."""
+        """Return the value of the axis at a fraction."""
         return self._between((self.easy, self.hard), fraction)
 
     def before_reset(self, plan: ResetPlan) -> ResetPlan:
@@ -91,7 +91,7 @@ class Axis(Module):
         return replace(plan, stage=stage)
 
     def _set(self, stage: Stage, fraction: float) -> Stage:
-        """Return the stage at a difficulty; a module that it is given changes its robots."""
+        """Return the stage at a difficulty, with a module that changes its robots if keys of robots are set."""
         of_robots: dict[str, float] = {}
         for key, ends in self.sets.items():
             value = self._between(ends, fraction)
@@ -114,7 +114,7 @@ class Axis(Module):
 
 @dataclass(frozen=True)
 class _Robots(Module):
-    """Gives the models of a task's robots other values."""
+    """Changes values in the models of a task's robots."""
 
     values: dict[str, float]
 
@@ -133,9 +133,9 @@ def _with(whole: Any, key: str, value: float, before: str = "") -> Any:
 
     Args:
         whole: root of the tree.
-        key: names and numbers with dots between them.
-        value: new value; rounded if the present one is a whole number.
-        before: beginning of the key in messages.
+        key: names and numbers, joined by dots.
+        value: new value; rounded if the present one is an integer.
+        before: prefix of the key in messages.
 
     Raises:
         InputError: there is no such key, or it refuses the value.
@@ -151,7 +151,7 @@ def _with(whole: Any, key: str, value: float, before: str = "") -> Any:
     if rest:
         new = _with(old, rest, value, f"{before}{name}.")
     elif isinstance(old, bool) or not isinstance(old, int | float | None):
-        raise InputError(f"modules: axis: sets: {before + key!r} is no number")
+        raise InputError(f"modules: axis: sets: {before + key!r} is not a number")
     else:
         new = round(value) if isinstance(old, int) else value
     if isinstance(whole, tuple):

@@ -19,12 +19,12 @@ _TRIES = 100
 
 @dataclass(frozen=True)
 class Scenario:
-    """Start and goal poses from the scenario file; one in a wall, or nearer to the border of the map than the robot's radius, is an
-    error, as are robots in each other.
+    """Start and goal poses from the scenario file. A pose in a wall, or nearer to the border of the map than the robot's radius, is
+    an error, as are overlapping robots.
 
     Attributes:
         jitter: largest shift of each start and each goal, m, uniform over a disc and drawn for every episode, so that episodes of
-            one scenario differ; 0 for the places of the scenario.
+            one scenario differ; 0 to keep the poses of the scenario.
     """
 
     jitter: Distance = 0.0
@@ -64,7 +64,7 @@ class Scenario:
         return placed
 
     def _shifted(self, pose: Doubles, stream: Stream) -> Doubles:
-        """Return a pose (3,) shifted to a uniformly drawn place of the disc of the jitter."""
+        """Return a pose (3,) shifted to a uniformly drawn point of the jitter disc."""
         distance, angle = self.jitter * math.sqrt(float(stream.uniform())), float(stream.uniform(0.0, math.tau))
         shift: Doubles = np.array([distance * math.cos(angle), distance * math.sin(angle), 0.0])
         return np.add(pose, shift, dtype=np.float64)

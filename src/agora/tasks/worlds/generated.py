@@ -25,7 +25,7 @@ class Generated:
     Attributes:
         generator: map generator.
         count: different places.
-        seed: seed of the places; another seed of the suite (``--seed``) draws other places, too.
+        seed: seed of the places; another seed of the suite (``--seed``) also draws other places.
     """
 
     generator: Annotated[Named, Plug("map_generators")] = field(default_factory=lambda: Named.of("map_generators", "canteen"))
@@ -39,7 +39,7 @@ class Generated:
             raise ValueError(f"seed must be at least 0, got {self.seed}")
 
     def seeded(self, seed: int) -> Generated:
-        """Return as many other places of the generator."""
+        """Return the same number of other places of the generator."""
         return replace(self, seed=seed)
 
     def names(self) -> list[str]:
