@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -76,9 +76,22 @@ def fingerprint(recording: Recording) -> bytes:
     return digest.digest()
 
 
-def results(folder: Path, scratch: Path, of: Callable[[Recording], Recording] = lambda recording: recording) -> tuple[bytes, bytes]:
-    """Rows and recordings of a run, each as the bytes of one shard; `of` gives the part of a recording that counts."""
+def results(
+    folder: Path,
+    scratch: Path,
+    of: Callable[[Recording], Recording] = lambda recording: recording,
+    without: Collection[str] = (),
+) -> tuple[bytes, bytes]:
+    """Rows and recordings of a run, each as the bytes of one shard.
+
+    Args:
+        folder: folder of the run.
+        scratch: folder for the shards.
+        of: returns the part of a recording that counts.
+        without: columns that do not count.
+    """
     rows = sorted(store.read_rows(folder / "episodes"), key=lambda row: row["key"])
+    rows = [{name: value for name, value in row.items() if name not in without} for row in rows]
     store.write_rows(scratch / "rows.parquet", rows)
     kept = {}
     for path in sorted((folder / "trajectories").glob("*.parquet")):

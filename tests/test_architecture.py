@@ -341,6 +341,7 @@ OF_NO_MODULE = {
     "planners.inter.interplanners": "those of Arena",
     "planners.learned.sa_cadrl": "the side to which its robots keep",
     "planners.local.crowdnav_circle": "the published rates of a planner",
+    "planners.low_acceleration": "every planner that searches a dynamic window, and others",
     "planners.narrow_places": "every planner that reads walls",
     "planners.notes": "from the call to the file",
     "planners.people_behind_walls": "every planner that reads pedestrians",

@@ -22,6 +22,7 @@ from tests.suites import heard, planners, results
 
 from agora.benchmark import store
 from agora.benchmark.bench import run_all
+from agora.benchmark.copies import PLACE, START
 from agora.benchmark.kept import report
 from agora.benchmark.played import write_played
 from agora.benchmark.request import Options, Request
@@ -87,7 +88,8 @@ def test_bags_of_a_suite_in_lock_step_give_the_rows_of_agora_bench(played, tmp_p
     label = f"{planner}+{interplanner}" if interplanner else planner
     run_all(Request(replace(suite, stages=stages), planners(label), tmp_path / "here", Options(workers=0)))
     (tmp_path / "a").mkdir(), (tmp_path / "b").mkdir()
-    assert results(tmp_path / "here", tmp_path / "a", heard) == results(tmp_path / "there", tmp_path / "b", heard)
+    here, there = (results(tmp_path / run, tmp_path / to, heard, (START, PLACE)) for run, to in (("here", "a"), ("there", "b")))
+    assert here == there
     scans = [m.decode() for m in Bag(episodes[0].source).messages() if m.connection.topic.endswith("/scan")]
     assert len(scans) > 10 and label in report(tmp_path / "there").read_text()
 
