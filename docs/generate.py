@@ -426,6 +426,8 @@ def labelled(row: dict[str, str]) -> str:
 def age(suite: str) -> str:
     """Return a sentence about the rows that were measured on an older version of a suite, or "" if there are none."""
     name = suite if suite in suite_names() else suite.partition("_")[0]
+    if name not in suite_names():
+        return ""
     now, rows = load_suite(name).version, measured(suite)
     older = sorted({row["suite_version"] for row in rows if row["suite_version"] != str(now)})
     if not older:

@@ -85,7 +85,7 @@ def follow(path: Path) -> int:
         done += 1
         for words in commands(block):
             if words[0] == "bench" and "--episodes" not in words and path.stem not in WHOLE:
-                words += ["--episodes", "2"]
+                words = [word for word in words if word != "--quick"] + ["--episodes", "2"]
             answer = CliRunner().invoke(app, words, catch_exceptions=False)
             assert answer.exit_code == 0, f"agora {shlex.join(words)}\n{answer.output}"
     return done

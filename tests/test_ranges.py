@@ -15,8 +15,8 @@ from agora.ranges import LARGEST, Within, range_of
 from agora.registry import KINDS, Named, available, load
 
 MAY_BE_NEGATIVE = {"x", "y", "min_vel_x", "escape_vel", "feasibility_check_no_poses", "feasibility_check_lookahead_distance"}
-MAY_BE_NEGATIVE |= {"log_std", "global_plan_viapoint_sep", "cx", "cy", "roll", "pitch", "yaw", "heading", "lowest"}
-"""Places, angles, velocities, logarithms and what switches a part of teb off."""
+MAY_BE_NEGATIVE |= {"log_std", "global_plan_viapoint_sep", "cx", "cy", "roll", "pitch", "yaw", "heading", "lowest", "easy", "hard"}
+"""Places, angles, velocities, logarithms, ends of axes, and parameters that switch a part of teb off."""
 CLAMPED = {("staged", "index")}
 NEEDED = {"semantic": {"attribute": "stress"}}
 

@@ -73,7 +73,7 @@ def test_a_run_warns_at_its_start_if_a_stage_repeats_an_episode(tmp_path, caplog
     suite = parse(FIXED, Suite)
     next(bench(Request(suite, {"go": Named.of("planners", "go_to_goal")}, tmp_path / "run", Options(workers=0))))
     assert "stage counterflow: episode 1 is a copy of episode 0" in caplog.text and "stage drawn" not in caplog.text
-    assert repeats(load_suite("demo"), "corridor", 1) and not repeats(load_suite("demo"), "doorway", 1)
+    assert repeats(suite, "counterflow", 1) and not repeats(load_suite("demo"), "doorway", 1)
 
 
 def test_copies_under_another_seed_are_copies_too(run, tmp_path):

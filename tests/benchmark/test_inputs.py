@@ -105,11 +105,13 @@ def test_a_preset_is_in_the_record_by_its_values_and_a_model_by_its_file(tmp_pat
 
 @pytest.mark.parametrize("name", sorted(learned()))
 def test_every_learned_planner_tells_the_file_of_its_policy(name):
-    [(file, digest)] = inputs(Named.of("planners", name)).items()
-    assert file.startswith("configs/policies/")
-    assert file.endswith(".safetensors")
-    assert len(digest) == 32
-    assert inputs(Named("guided", GuidedPlanner(Named.of("planners", name), named_interplanner("polite")))) == {file: digest}
+    found = inputs(Named.of("planners", name))
+    assert len(found) > 0
+    for file, digest in found.items():
+        assert file.startswith("configs/policies/")
+        assert file.endswith(".safetensors")
+        assert len(digest) == 32
+    assert inputs(Named("guided", GuidedPlanner(Named.of("planners", name), named_interplanner("polite")))) == found
 
 
 def test_a_run_of_a_policy_is_not_resumed_with_other_weights_and_both_digests_are_named(tmp_path, monkeypatch):

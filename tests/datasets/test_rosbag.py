@@ -10,16 +10,16 @@ import struct
 import sys
 import tracemalloc
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from tests.played import recordings, small_suite
-from tests.suites import fingerprint, planners
+from tests.suites import fingerprint, heard, planners
 from typer.testing import CliRunner
 
 from agora.benchmark import store
+from agora.benchmark.copies import PLACE, START
 from agora.benchmark.job import Job, RunPlan
 from agora.benchmark.kept import recordings as kept_recordings
 from agora.benchmark.kept import report
@@ -35,12 +35,8 @@ from agora.datasets.rosbag import read_episode
 from agora.errors import InputError, ResultsError
 
 BAG = Path(__file__).parent / "bags" / "two_robots.bag"
+EARLIER = Path(__file__).parent / "bags" / "earlier.bag"
 """Of an earlier version, whose messages had no commands and did not say which goals were set by hand."""
-
-
-def heard(recording):
-    """The part of a recording that the bag holds."""
-    return replace(recording, command=None, planned_path=None)
 
 
 @pytest.fixture(scope="module")
@@ -66,9 +62,16 @@ def test_rows_and_recordings_of_a_bag_are_those_of_a_benchmark_to_the_byte(tmp_p
     here.add(plan.ended(job, 1, suite.start("helbing", 1), ours))
     store.keep(tmp_path / "here", "shard", here.files())
     write_played(tmp_path / "bag", [read_episode(BAG)])
-    for part in ("episodes", "trajectories"):
-        (mine,), (theirs,) = (list((tmp_path / folder / part).iterdir()) for folder in ("here", "bag"))
-        assert mine.read_bytes() == theirs.read_bytes()
+    (mine,), (theirs,) = (list((tmp_path / folder / "trajectories").iterdir()) for folder in ("here", "bag"))
+    assert mine.read_bytes() == theirs.read_bytes()
+    rows, read = (store.read_rows(tmp_path / folder / "episodes") for folder in ("here", "bag"))
+    assert [row | {START: None, PLACE: None} for row in rows] == [row | {START: None, PLACE: None} for row in read]
+
+
+def test_a_bag_of_an_earlier_version_has_no_commands_and_is_read():
+    played = read_episode(EARLIER)
+    assert [robot.recording.outcome for robot in played.robots] == [Outcome.WALL_COLLISION, Outcome.TIMEOUT]
+    assert all(robot.recording.command is None for robot in played.robots)
 
 
 def test_results_of_a_bag_have_a_report_and_the_exact_map(tmp_path):

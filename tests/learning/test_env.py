@@ -130,7 +130,7 @@ def test_larger_episodes_get_more_room_while_those_under_way_go_on(monkeypatch):
     make = env._make_room
     monkeypatch.setattr(env, "_make_room", lambda starts: (make(starts), parts.add(len(env._parts))))
     tight = played(env, 250)
-    assert max(parts) == 2 and len(env._examples) > 2 and len(env._parts) == 1
+    assert max(parts) > 1 and len(env._examples) > 2 and len(env._parts) == 1
     assert roomy.keys() == tight.keys()
     for entry, seen in roomy.items():
         assert np.array_equal(seen, tight[entry])

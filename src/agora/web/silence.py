@@ -10,8 +10,6 @@ import time
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 
-__all__ = ["Silence"]
-
 
 class Silence:
     """Heartbeats as seen by one observer.

@@ -159,7 +159,7 @@ def test_the_process_that_workers_come_from_is_started_before_a_planner_is_impor
         raise InputError("enough")
 
     monkeypatch.setattr(Processes, "prepare", lambda self: order.append("workers"))
-    for name in ("form.named_planner", "form.runnable"):
+    for name in ("control.named_planner", "form.runnable"):
         monkeypatch.setattr(f"agora.benchmark.{name}", imported)
     monkeypatch.setattr("agora.planners.presets.named_planner", imported)
     CliRunner().invoke(app, words.split())
