@@ -21,7 +21,7 @@ CAR = RobotModel(
     vx=(-0.18, 0.18), omega=0.5, ax=0.1, wheelbase=0.26, max_steering=0.45,
 )  # fmt: skip
 FLOOR = Map.from_shapes(segments=[[-7.0, -7.0, 7.0, -7.0]], bounds=(-7.0, -7.0, 7.0, 7.0), name="floor")
-STEERED = ("dwa", "dwa_tuned", "dragon", "go_to_goal", "orca", "pure_pursuit", "sipp", "teb", "teb_ros")
+STEERED = ("dwa", "dwa_tuned", "go_to_goal", "orca", "pure_pursuit", "sipp", "teb", "teb_ros")
 TURNING = (*STEERED, "recovering", "trajectory_rollout", "social_force")
 """Planners that bring the heavy robot to a goal in any direction; those of `STEERED` bring the car there as well."""
 

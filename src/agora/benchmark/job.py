@@ -107,6 +107,7 @@ class RunPlan:
 
     def starts(self, job: Job) -> Mapping[int, Start | str]:
         """Return the starts of a job's episodes by number, or the reason why one cannot be put together."""
+        float_mode.set_usual()  # a planner's modules may have changed it when they were imported
         return job.starts or {episode: self._start(job.stage, episode) for episode in job.episodes}
 
     def _start(self, stage: str, episode: int) -> Start | str:

@@ -26,6 +26,7 @@ from typer.testing import CliRunner
 from agora.benchmark import store
 from agora.benchmark.account import account
 from agora.benchmark.bench import bench, run_all
+from agora.benchmark.copies import START
 from agora.benchmark.events import Advanced
 from agora.benchmark.executors.processes import Processes, _sendable, _watched, start_server
 from agora.benchmark.job import Job, RunPlan
@@ -224,7 +225,8 @@ def test_a_crowd_that_goes_wrong_costs_its_own_episodes_and_no_others(tmp_path, 
         suite, guilty = among(Rude(name, beyond=0.5))
         options = Options(workers=workers, batch=3, deadline=2.0)
         found = run_all(Request(suite, {"naughty": Named("naughty", Naughty())}, tmp_path / f"of {name}", options))
-        rows[name], reasons[name] = {row["episode"]: row for row in found}, RunFolder.read(tmp_path / f"of {name}").interrupted()
+        rows[name] = {row["episode"]: row | {START: None} for row in found}  # the crowd model is a part of the start
+        reasons[name] = RunFolder.read(tmp_path / f"of {name}").interrupted()
     assert 0 < len(guilty) < 6
     assert rows[mischief] == {k: row for k, row in rows[""].items() if k not in guilty} and reasons[""] == {}
     assert set(reasons[mischief]) == {f"plain/plane/{k}/naughty/0" for k in guilty}
