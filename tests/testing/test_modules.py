@@ -13,9 +13,13 @@ from agora.registry import available, make
 from agora.testing import ContractError, check_module
 
 
+PARAMETERS = {"axis": {"sets": {"safety": (0.2, 0.3)}}}
+"""Parameters of modules that do nothing without them."""
+
+
 @pytest.mark.parametrize("name", sorted(available("modules")))
 def test_a_registered_module_keeps_the_contract(name):
-    check_module(make("modules", name))
+    check_module(make("modules", name, **PARAMETERS.get(name, {})))
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ brake harder still.
 
 Who is kept from going on by people of the same way, or by a wall, gets impatient within a second, and calm again within some, or at
 once where nobody is ahead. The impatient close up to who is ahead, whatever their model says, and do not walk back, so that no
-crowd waits for ever in front of a door. Who is met by somebody or near a robot, and who is at its goal, is patient. But people who
-have been stuck for a while and walk round standing bodies (`agora.engine.detour`) are impatient there, too.
+crowd waits for ever in front of a door. People with an oncomer or a robot near them, and people at their goal, are patient.
+But people who have been stuck for a while and walk round standing bodies (`agora.engine.detour`) are impatient there, too.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ def _stopped_by(people, traits, progress, w, i):
 
 @hidden
 def _has_room(maps, m, people, traits, w, i, j, x, y):
-    """Return whether pedestrian i can stand at a point: no wall and nobody is there, except j, for whom it makes way."""
+    """Return whether pedestrian i can stand at a point: it is free of walls and of people other than j, for whom i makes way."""
     if distance_at(maps, m, x, y) < traits.radius[w, i]:
         return False
     for k in range(traits.count[w]):

@@ -136,7 +136,7 @@ def _movement(values: dict[str, Any]) -> Movement:
 
 
 def _episode(suite: Suite, stage: Stage, number: int, robot: str, duration: float) -> Movement | None:
-    """Build an episode and measure it; None if there is no room for its people, or nobody is in it."""
+    """Build an episode and measure it; None if there is no room for its people, or if it has none."""
     try:
         start = suite.start(stage.name, number)
     except PlacementError:

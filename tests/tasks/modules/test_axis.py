@@ -114,3 +114,8 @@ def test_a_wrong_key_or_end_is_refused_at_the_first_episode(sets, words):
 def test_invalid_ends_are_refused(values, words):
     with pytest.raises(ValueError, match=words):
         Axis("a", **values)
+
+
+def test_an_axis_that_sets_no_key_is_refused():
+    with pytest.raises(InputError, match="axis: sets: names no key, so every episode would be equally hard"):
+        suite("").start("room", 0)

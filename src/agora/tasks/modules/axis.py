@@ -40,7 +40,7 @@ class Axis(Module):
         hard: value at the hard end.
         sets: keys and their values at the easy and at the hard end, such as ``obstacles.density: [0.05, 1.2]``. Numbers select
             members of lists, as in ``crowd.models.1.share``. Keys that begin with ``robot.`` change every robot's model, as in
-            ``robot.command_delay``. Integer keys keep integer values. Without keys, all episodes are equally hard.
+            ``robot.command_delay``. Integer keys keep integer values. At least one key is needed.
         scale: whether equal steps (linear) or equal factors (log) are equally likely; for values and keys alike.
         unit: unit of the value, as text that follows a number.
     """
@@ -82,8 +82,12 @@ class Axis(Module):
         """Return the plan with the keys of its stage and robots set.
 
         Raises:
-            InputError: there is no such key, or it refuses a value between the ends.
+            InputError: there is no such key, or none at all, or a key refuses a value between the ends.
         """
+        if not self.sets:
+            raise InputError(
+                "modules: axis: sets: names no key, so every episode would be equally hard; name keys, or leave the module out"
+            )
         if plan.episode == 0:
             for fraction in _ENDS:
                 self._set(plan.stage, fraction)
