@@ -12,7 +12,6 @@ from agora.interfaces import Module
 from agora.registry import available, make
 from agora.testing import ContractError, check_module
 
-
 PARAMETERS = {"axis": {"sets": {"safety": (0.2, 0.3)}}}
 """Parameters of modules that do nothing without them."""
 
