@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import itertools
 import json
 import os
 import re
@@ -65,6 +66,17 @@ def test_every_command_says_what_it_does_and_what_each_option_means(agora, comma
     assert starts
     assert all(re.search(r" {2,}\S.*[A-Za-z]{2,}", line) for line in starts), lines
     assert re.search(r"[A-Z][a-z].*\.", help_)
+
+
+@pytest.mark.parametrize("width", [60, 100])
+def test_help_wraps_to_the_width_of_the_terminal(agora, monkeypatch, width):
+    monkeypatch.setenv("COLUMNS", str(width))
+    for command in COMMANDS:
+        lines = [line.rstrip() for line in agora(*command.split(), "--help")[1].splitlines()]
+        assert max(map(len, lines)) <= width, command
+        text = lines[2 : next((k for k, line in enumerate(lines) if line.startswith("╭")), len(lines))]
+        for line, below in itertools.pairwise(text):
+            assert not line or not below or len(line) + len(below.split()[0]) >= width - 2, f"{command}: {line!r} ends early"
 
 
 def test_help_names_every_command_and_the_version_is_told(agora):

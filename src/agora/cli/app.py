@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import sys
 from typing import Annotated, Any
@@ -87,16 +88,23 @@ for _former in FORMER:
     app.command(_former.__name__, hidden=True)(_former)
 
 
-def _check_options(group: typer.Typer) -> None:
-    """Have all commands of a group refuse options that are given twice and take one value."""
+def _prepare(group: typer.Typer) -> None:
+    """Have all commands of a group refuse repeated options that take one value, and wrap their help to the terminal's width."""
     for each in group.registered_commands:
         each.cls = Once
+        each.help = each.help or _unwrapped(each.callback)
     for inner in group.registered_groups:
         if inner.typer_instance is not None:
-            _check_options(inner.typer_instance)
+            _prepare(inner.typer_instance)
 
 
-_check_options(app)
+def _unwrapped(command: Any) -> str:
+    """Return the docstring of a command with one line per paragraph; Typer keeps the line breaks of all but the first one."""
+    paragraphs = (inspect.getdoc(command) or "").split("\n\n")
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
+
+
+_prepare(app)
 
 
 @app.callback(invoke_without_command=True)
