@@ -144,7 +144,7 @@ web:
 
 lock:
 	$(PYTHON) -m venv --clear build/lock
-	build/lock/bin/python -m pip install --quiet --disable-pip-version-check '.[test,check,docs,bench]'
+	build/lock/bin/python -m pip install --quiet --disable-pip-version-check '.[dev,bench]'
 	{ sed -n '/^#/p' requirements.lock; build/lock/bin/python -m pip freeze --exclude agora-nav | \
 	  sed -E '/^(cuda|nvidia|triton)/d; s/\+.*//' | LC_ALL=C sort -f; } > build/requirements.lock
 	mv build/requirements.lock requirements.lock

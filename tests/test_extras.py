@@ -15,7 +15,7 @@ from agora import extras
 
 ROOT = Path(__file__).resolve().parents[1]
 OPTIONAL = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
-OF_USERS = sorted(set(OPTIONAL) - {"test", "check", "docs", "bench"})
+OF_USERS = sorted(set(OPTIONAL) - {"test", "check", "dev", "docs", "bench"})
 
 
 @pytest.mark.parametrize("extra", OF_USERS)
