@@ -24,7 +24,7 @@ LOOK = np.float32(2.0)
 _FULL = np.float32(4.0)
 """m, around the entrance: nobody comes in while a person inside this distance is kept from going on."""
 
-_SOME = 4  # people
+_SOME, _SHARE = 3, 8  # people, and a share of one in so many
 _OUT = np.float32(0.6)  # m, from the last waypoint, at which a pedestrian has left at the latest
 _CROWDED = np.float32(1.8)  # m, the same for a pedestrian that others keep from going on
 _TINY = np.float32(1e-6)
@@ -50,12 +50,12 @@ def _has_room(after, traits, robots, robot_traits, stalled, w, i):
 
 
 @hidden
-def _is_full(after, traits, progress, w):
+def _is_full(after, traits, stuck, w):
     """Return whether at least `_SOME` people, and more than a third of the people who are there, are stuck."""
     there = 0
     for i in range(traits.count[w]):
         there += after.active[w, i]
-    return progress.stopped[w] >= _SOME and 3 * progress.stopped[w] > there
+    return stuck >= _SOME and _SHARE * stuck > there
 
 
 @hidden
@@ -79,7 +79,7 @@ def _has_left(after, waypoints, kept_off, stalled, w, i):
 
 
 @lean_kernel
-def come_and_go(dt, visits, now, after, traits, waypoints, robots, robot_traits, clock, kept_off, progress, first, last):
+def come_and_go(dt, visits, now, after, traits, waypoints, robots, robot_traits, clock, kept_off, progress, waiting, first, last):
     """Let pedestrians of worlds ``first <= w < last`` come in and leave at the end of a physics step.
 
     Args:
@@ -99,7 +99,7 @@ def come_and_go(dt, visits, now, after, traits, waypoints, robots, robot_traits,
         while count < after.x.shape[1] and ZERO < waypoints.enters[w, count] <= time:
             count += 1
         traits.count[w] = count
-        full = _is_full(after, traits, progress, w)
+        full = _is_full(after, traits, progress.stopped[w] + waiting[w], w)
         for i in range(traits.count[w]):
             if after.active[w, i]:
                 if _has_left(after, waypoints, kept_off, progress.stalled, w, i):

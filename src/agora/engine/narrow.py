@@ -27,6 +27,7 @@ _OPPOSED = np.float32(-0.2)  # cosine of the angle between ways that are opposed
 _LANE = np.float32(1.0)  # m, to the side of one's way
 _FAR = np.float32(6.0)  # m, at which somebody in a narrow place is seen
 _EQUAL = np.float32(0.01)  # m, by which the distances of two equally near people may differ
+_IMPATIENCE = np.float32(1.0)  # m/s, by which a pedestrian that has been stuck for some time counts as nearer
 _TINY = np.float32(1e-6)
 
 
@@ -93,13 +94,14 @@ def _meets(people, traits, routes, maps, m, w, i, ux, uy):
 
 
 @hidden
-def _must_wait(people, traits, routes, robots, sees_robots, aware, maps, m, w, i, ux, uy):
+def _must_wait(people, traits, routes, robots, sees_robots, progress, maps, m, w, i, ux, uy):
     """Return whether an oncomer goes first through the narrow place ahead of pedestrian i, who walks to (ux, uy).
 
     People who want to stand do not count if pedestrian i is ``aware`` of standing bodies.
     """
     x, y, nx, ny = people.x[w, i], people.y[w, i], routes.narrow_x[w, i], routes.narrow_y[w, i]
-    mine = gap(x, y, nx, ny)
+    aware, near = progress.aware[w, i] > ZERO, gap(x, y, nx, ny)
+    mine = near - _IMPATIENCE * progress.stalled[w, i]
     for j in range(traits.count[w]):
         if j == i or not people.active[w, j] or (aware and traits.speed[w, j] == ZERO):
             continue
@@ -115,20 +117,20 @@ def _must_wait(people, traits, routes, robots, sees_robots, aware, maps, m, w, i
             continue
         if _is_narrow(maps, m, px, py, vx / speed, vy / speed, traits.radius[w, j]):
             return True
-        theirs = gap(px, py, nx, ny)
+        theirs = gap(px, py, nx, ny) - _IMPATIENCE * progress.stalled[w, j]
         same = routes.narrow[w, j] and gap(routes.narrow_x[w, j], routes.narrow_y[w, j], nx, ny) < _LANE
         if same and theirs < mine + (_EQUAL if traits.id[w, j] < traits.id[w, i] else -_EQUAL):
             return True
     if sees_robots:
         for r in range(robots.x.shape[1]):
-            near = robots.active[w, r] and gap(robots.x[w, r], robots.y[w, r], nx, ny) < min(_ROOM, mine)
-            if near and robots.world_vx[w, r] * ux + robots.world_vy[w, r] * uy < ZERO:
+            meets = robots.active[w, r] and gap(robots.x[w, r], robots.y[w, r], nx, ny) < min(_ROOM, near)
+            if meets and robots.world_vx[w, r] * ux + robots.world_vy[w, r] * uy < ZERO:
                 return True
     return False
 
 
 @hidden
-def look_ahead(maps, people, traits, robots, sees_robots, aware, routes, m, w, i):
+def look_ahead(maps, people, traits, robots, sees_robots, progress, routes, m, w, i):
     """Note whether there is a narrow place on the way of pedestrian i, and whether it is to wait before it."""
     x, y, radius = people.x[w, i], people.y[w, i], traits.radius[w, i]
     routes.waits[w, i] = False
@@ -145,7 +147,7 @@ def look_ahead(maps, people, traits, robots, sees_robots, aware, routes, m, w, i
             routes.waits[w, i] = True
             routes.narrow_x[w, i], routes.narrow_y[w, i] = people.x[w, j], people.y[w, j]
     else:
-        routes.waits[w, i] = _must_wait(people, traits, routes, robots, sees_robots, aware, maps, m, w, i, ux, uy)
+        routes.waits[w, i] = _must_wait(people, traits, routes, robots, sees_robots, progress, maps, m, w, i, ux, uy)
 
 
 @hidden

@@ -9,7 +9,7 @@ import numpy as np
 
 from agora.core.jit import hidden
 from agora.core.scalar import ONE, ZERO
-from agora.core.state import Floats, Ints
+from agora.core.state import Bools, Floats, Ints
 
 STALLED = np.float32(1.5)
 """s without progress after which a pedestrian looks for a detour."""
@@ -35,6 +35,7 @@ class Progress(NamedTuple):
         aware: (W, P) time for which the pedestrian still considers standing bodies, s.
         ahead_x: (W, P) direction in which the pedestrian wants to go on, x; noted while ``aware`` is above 0.
         ahead_y: (W, P) direction in which the pedestrian wants to go on, y; as ``ahead_x``.
+        hopeless: (W, P) whether the pedestrian gives up its waypoint (`agora.engine.standing_back`, `agora.engine.taken`).
         stopped: (W,) number of people without progress for `WAITS`.
     """
 
@@ -44,12 +45,14 @@ class Progress(NamedTuple):
     aware: Floats
     ahead_x: Floats
     ahead_y: Floats
+    hopeless: Bools
     stopped: Ints
 
     @staticmethod
     def of_nobody(worlds: int, slots: int) -> Progress:
         """Return the progress of worlds without people."""
-        return Progress._make([*np.zeros((6, worlds, slots), np.float32), np.zeros(worlds, np.int32)])
+        real = np.zeros((6, worlds, slots), np.float32)
+        return Progress._make([*real, np.zeros((worlds, slots), np.bool_), np.zeros(worlds, np.int32)])
 
 
 @hidden

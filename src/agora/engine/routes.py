@@ -26,6 +26,7 @@ from agora.core.state import Bools, Floats, Ints
 from agora.engine.detour import CELLS, go_round
 from agora.engine.narrow import REACHED, gap, look_ahead, waiting_place
 from agora.engine.progress import Progress, note_progress
+from agora.engine.standing_back import Backs, stand_back
 from agora.maps.road_kernels import road
 from agora.maps.roads import SEEN, Roads, RoadStore, radius_class, roads_of
 
@@ -297,7 +298,7 @@ def follow(
                 routes.due[w, i] = call + look - (traits.id[w, i] % look if call == 0 else 0)
                 if leads:
                     _follow(roads, maps, m, routes, w, i, x, y, traits.radius[w, i])
-                    look_ahead(maps, people, traits, robots, sees & 2, progress.aware[w, i] > ZERO, routes, m, w, i)
+                    look_ahead(maps, people, traits, robots, sees & 2, progress, routes, m, w, i)
                     routes.waits[w, i] = routes.waits[w, i] and progress.stalled[w, i] < _TIRED
                 else:
                     _walk_to(routes, w, i, tx, ty, ZERO)
@@ -371,7 +372,7 @@ class Routing:
         )
         self._world, self._every = world, every
         self._look = max(1, round(_LOOK / (world.dt * every)))
-        self.routes, self.progress = _nobody(shape), Progress.of_nobody(*shape)
+        self.routes, self.progress, self.backs = _nobody(shape), Progress.of_nobody(*shape), Backs.of_nobody(*shape)
         self._period = np.float32(world.dt * every if rounds else 0.0)
         self._cost = np.zeros((shape[0], CELLS if rounds else 1), np.float32)
         self.goals: Waypoints = world.waypoints._replace(x=np.zeros(shape, np.float32), y=np.zeros(shape, np.float32))
@@ -381,7 +382,7 @@ class Routing:
         routes, roads = self.routes, _roads(start)
         different = _different(roads.values())
         number = dict(zip(map(id, different), self._store.use(world, different), strict=True))
-        for field in (*routes, *self.progress):
+        for field in (*routes, *self.progress, *self.backs):
             field[world] = 0
         routes.roads[world], routes.hop[world], routes.fresh[world] = _NONE, _STRAIGHT, True
         self.goals.x[world], self.goals.y[world] = self._world.waypoints.x[world], self._world.waypoints.y[world]
@@ -403,3 +404,10 @@ class Routing:
         return bind(
             follow, *numbers, *there, world.status.clock, self.routes, self.progress, self.goals.x, self.goals.y, self._cost
         )
+
+    def standing_back(self, generation: int, sees: int) -> Work:
+        """Return the work that has people stand back or take another way, reading a generation of pedestrians and robots."""
+        world = self._world
+        people, robots = world.generation(generation)
+        there = (self._store.arrays, world.maps, people, world.traits, world.waypoints, world.minds, robots, world.robot_traits)
+        return bind(stand_back, self._period, np.int64(sees), *there, world.status.clock, self.routes, self.progress, self.backs)

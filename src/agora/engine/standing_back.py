@@ -1,0 +1,311 @@
+"""Standing back: a pedestrian that cannot get through takes another way, or steps out of the passage and waits there.
+
+A pedestrian without progress for `GIVES_IN` has found no detour (`agora.engine.detour`), and nobody made way. Nobody pushes on for
+ever. If the roads of the map lead to its waypoint past the barred place, it takes them. Otherwise it steps back, to the side of the
+passage, and waits until nobody stands at the barred place, or for some seconds. Then it tries again. A pedestrian that is kept from
+going on a second time at the same place gives up its waypoint (`agora.engine.taken`).
+
+The people behind it step back in the same way. Those with free space behind them are the first.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from agora.core.field import distance_at, is_clear_between
+from agora.core.jit import hidden, lean_kernel
+from agora.core.scalar import HALF, ONE, TWO, ZERO
+from agora.core.state import SOCIAL_STATES, Bools, Floats, Ints
+from agora.engine.narrow import gap
+from agora.pedestrians.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS
+
+GIVES_IN = np.float32(5.0)
+"""s without progress after which a pedestrian takes another way or stands back."""
+
+FREE, BACK, ROUND = range(3)
+"""A pedestrian goes its way, stands back, or takes another way."""
+
+_AHEAD = np.float32(0.6)  # m, from the pedestrian to the middle of the barred place
+_BARS = np.float32(0.9)  # m, from the barred place, within which a road is barred
+_LEAVES = np.float32(0.9)  # of the distance to the barred place; a road that comes no nearer leads away from it
+_DOOR = np.float32(4.0)  # m, to the point that a pedestrian walks to, up to which that point is barred
+_FURTHER = np.float32(20.0)  # m, by which another way may be longer
+_SHORTEST = np.float32(2.5)  # s, for which a pedestrian waits at least
+_LONGEST = np.float32(6.0), np.float32(1.5), 5  # s, for which it waits at most; more by the remainder of its id
+_SAME = np.float32(2.5)  # m, between two barred places that count as one
+_FORGETS = np.float32(40.0)  # s after which a pedestrian has forgotten a barred place
+_THERE = np.float32(0.35)  # m, from its place, at which it stands
+_CLEAR = np.float32(0.8)  # m, at least, to which a pedestrian has stepped back from where it was stuck
+_STANDS = np.float32(0.15)  # m/s
+_ROOM = np.float32(0.1)  # m, to others and to walls, at the place where it waits
+_PACE = np.float32(0.8)  # m/s, at most, on the way back
+_REACHED = np.float32(1.0)  # m, from the place by which another way leads
+_BEHIND = np.float32(0.4)  # m, between the bodies, within which a pedestrian is asked for room
+_HOPELESS = np.float32(7.0)  # s without progress after which a pedestrian without room gives up its waypoint
+_TIMES = 2  # times that a pedestrian is kept from going on at the same place before it gives up its waypoint
+_EQUAL = np.float32(0.01)  # m, by which the costs of equal ways may differ
+_TINY = np.float32(1e-6)
+_INFINITE = np.float32(np.inf)
+_SITTING, _WORKING = SOCIAL_STATES.index("sitting"), SOCIAL_STATES.index("working")
+
+
+class Backs(NamedTuple):
+    """The people of W worlds who stand back or take another way.
+
+    Attributes:
+        what: (W, P) `FREE`, `BACK` or `ROUND`.
+        x: (W, P) place to which the pedestrian steps back, or by which its other way leads, x, m.
+        y: (W, P) the same, y, m.
+        time: (W, P) time for which it has waited there, s.
+        barred_x: (W, P) place at which it was kept from going on, x, m.
+        barred_y: (W, P) the same, y, m.
+        since: (W, P) time since then, s; above `_FORGETS` if there is no such place.
+        times: (W, P) number of times that it was kept from going on there.
+        asks: (W, P) whether the pedestrian wants to step back, and the people behind it leave no room.
+        waiting: (W,) number of people who stand back.
+    """
+
+    what: Ints
+    x: Floats
+    y: Floats
+    time: Floats
+    barred_x: Floats
+    barred_y: Floats
+    since: Floats
+    times: Ints
+    asks: Bools
+    waiting: Ints
+
+    @staticmethod
+    def of_nobody(worlds: int, slots: int) -> Backs:
+        """Return the record of worlds in which nobody stands back."""
+        whole, real = np.zeros((2, worlds, slots), np.int32), np.zeros((6, worlds, slots), np.float32)
+        return Backs(whole[0], *real, whole[1], np.zeros((worlds, slots), np.bool_), np.zeros(worlds, np.int32))
+
+
+@hidden
+def _to_line(px, py, ax, ay, bx, by):
+    """Return the distance from a point to the straight line between two others, m."""
+    dx, dy = bx - ax, by - ay
+    share = min(max(((px - ax) * dx + (py - ay) * dy) / max(dx * dx + dy * dy, _TINY), ZERO), ONE)
+    return gap(px, py, ax + share * dx, ay + share * dy)
+
+
+@hidden
+def _place_near(roads, q, x, y):
+    """Return the nearest place of roads q in sight of a point; -1 if there is none."""
+    columns, rows = roads.columns[q], roads.rows[q]
+    column = min(max(np.int32((x - roads.origin_x[q]) / roads.cell[q]), 0), columns - 1)
+    row = min(max(np.int32((y - roads.origin_y[q]) / roads.cell[q]), 0), rows - 1)
+    nearest = roads.nearest[roads.cell_start[q] + row * columns + column]
+    return roads.seen[roads.cell_start[q] + nearest, 0] if nearest >= 0 else -1
+
+
+@hidden
+def _is_open(roads, q, a, b, bx, by):
+    """Return whether the path from place a to place b keeps off a barred place."""
+    base, n, pairs = roads.place_start[q], roads.places[q], roads.pair_start[q]
+    while a != b:
+        after = roads.after[pairs + np.int64(a) * n + b]
+        if after < 0:
+            return False
+        ax, ay = roads.place_x[base + a], roads.place_y[base + a]
+        near = min(_BARS, _LEAVES * gap(ax, ay, bx, by))
+        if _to_line(bx, by, ax, ay, roads.place_x[base + after], roads.place_y[base + after]) < near:
+            return False
+        a = after
+    return True
+
+
+@hidden
+def _other_way(roads, q, x, y, to_x, to_y, bx, by):
+    """Return the place by which the cheapest path that keeps off a barred place leads from one point to another; -1 if there is
+    none, or only a long one. Of equally cheap paths, the right-hand one is taken.
+    """
+    a, b = _place_near(roads, q, x, y), _place_near(roads, q, to_x, to_y)
+    if a < 0 or b < 0:
+        return -1
+    base, n, pairs = roads.place_start[q], roads.places[q], roads.pair_start[q]
+    best, right, found = roads.cost[pairs + np.int64(a) * n + b] + _FURTHER, -_INFINITE, -1
+    for v in range(n):
+        total = roads.cost[pairs + np.int64(a) * n + v] + roads.cost[pairs + np.int64(v) * n + b]
+        side = (roads.place_x[base + v] - x) * (by - y) - (roads.place_y[base + v] - y) * (bx - x)
+        if total > best + _EQUAL or (total > best - _EQUAL and side <= right):
+            continue
+        if _is_open(roads, q, a, v, bx, by) and _is_open(roads, q, v, b, bx, by):
+            best, right, found = min(best, total), side, v
+    return found
+
+
+@hidden
+def _company(people, traits, robots, robot_traits, sees, w, i, x, y, to_x, to_y):
+    """Return how many bodies are on the straight line from a point to another, and whether one is at the other."""
+    met, own = ZERO, traits.radius[w, i]
+    for j in range(traits.count[w] if sees & SEES_PEDESTRIANS else 0):
+        if j == i or not people.active[w, j]:
+            continue
+        reach = own + traits.radius[w, j]
+        if gap(people.x[w, j], people.y[w, j], to_x, to_y) < reach + _ROOM:
+            return met, True
+        met += ONE if _to_line(people.x[w, j], people.y[w, j], x, y, to_x, to_y) < reach else ZERO
+    for r in range(robots.x.shape[1] if sees & SEES_ROBOTS else 0):
+        reach = own + robot_traits.radius[w, r]
+        if robots.active[w, r] and gap(robots.x[w, r], robots.y[w, r], to_x, to_y) < reach + _ROOM:
+            return met, True
+    return met, False
+
+
+@hidden
+def _step_back(maps, m, people, traits, robots, robot_traits, sees, backs, w, i, ux, uy):
+    """Choose the place to which pedestrian i steps back from what is ahead at (ux, uy): out of narrow places, to a side, with few
+    people on the path. Return whether there is one. Of equally good places the right-hand one is taken.
+    """
+    x, y, radius = people.x[w, i], people.y[w, i], traits.radius[w, i]
+    here = distance_at(maps, m, x, y)
+    best, found = _INFINITE, False
+    for turn in range(-4, 5):
+        angle = np.float32(0.4) * np.float32(-turn)
+        cosine, sine = np.float32(math.cos(angle)), np.float32(math.sin(angle))
+        bx, by = -ux * cosine + uy * sine, -uy * cosine - ux * sine
+        for k in range(2, 8):
+            away = HALF * np.float32(k)
+            px, py = x + away * bx, y + away * by
+            free = distance_at(maps, m, px, py)
+            if free < radius + _ROOM or not is_clear_between(maps, m, x, y, px, py, min(radius, here) * np.float32(0.95), here):
+                break
+            met, occupied = _company(people, traits, robots, robot_traits, sees, w, i, x, y, px, py)
+            if occupied:
+                continue
+            aside = abs(np.float32(turn))
+            worth = abs(away - TWO) + met * TWO + np.float32(0.15) * abs(aside - TWO)
+            worth += np.float32(3.0) if free < np.float32(2.1) * radius else ZERO
+            if worth < best - np.float32(1e-3):
+                best, found = worth, True
+                backs.x[w, i], backs.y[w, i] = px, py
+    return found
+
+
+@hidden
+def _is_barred(people, traits, robots, sees, progress, backs, w, i):
+    """Return whether a body stands at the place at which pedestrian i was kept from going on."""
+    bx, by = backs.barred_x[w, i], backs.barred_y[w, i]
+    for j in range(traits.count[w] if sees & SEES_PEDESTRIANS else 0):
+        vx, vy = people.vx[w, j], people.vy[w, j]
+        stands = j != i and people.active[w, j] and (vx * vx + vy * vy < _STANDS * _STANDS or progress.stalled[w, j] > ONE)
+        if stands and gap(people.x[w, j], people.y[w, j], bx, by) < ONE:
+            return True
+    for r in range(robots.x.shape[1] if sees & SEES_ROBOTS else 0):
+        if robots.active[w, r] and gap(robots.x[w, r], robots.y[w, r], bx, by) < ONE:
+            return True
+    return False
+
+
+@hidden
+def _give_in(roads, maps, m, people, traits, waypoints, robots, robot_traits, sees, routes, progress, backs, w, i):
+    """Have pedestrian i, which is kept from going on, take another way or step back."""
+    x, y = people.x[w, i], people.y[w, i]
+    dx, dy = routes.x[w, i] - x, routes.y[w, i] - y
+    length = max(math.sqrt(dx * dx + dy * dy), _TINY)
+    ux, uy = dx / length, dy / length
+    bx, by = x + _AHEAD * ux, y + _AHEAD * uy
+    if backs.since[w, i] > _FORGETS or gap(bx, by, backs.barred_x[w, i], backs.barred_y[w, i]) > _SAME:
+        backs.times[w, i] = 0
+    backs.barred_x[w, i], backs.barred_y[w, i], backs.since[w, i], backs.time[w, i] = bx, by, ZERO, ZERO
+    q = routes.roads[w, i]
+    if _AHEAD < length < _DOOR:
+        bx, by = routes.x[w, i], routes.y[w, i]
+    v = _other_way(roads, q, x, y, waypoints.x[w, i], waypoints.y[w, i], bx, by) if q >= 0 else -1
+    if v >= 0:
+        backs.what[w, i] = ROUND
+        backs.x[w, i], backs.y[w, i] = roads.place_x[roads.place_start[q] + v], roads.place_y[roads.place_start[q] + v]
+    elif _step_back(maps, m, people, traits, robots, robot_traits, sees, backs, w, i, ux, uy):
+        backs.what[w, i] = BACK
+    else:
+        backs.asks[w, i] = True
+        progress.hopeless[w, i] = progress.stalled[w, i] > _HOPELESS
+        return
+    backs.times[w, i] += 1
+    progress.hopeless[w, i] = backs.times[w, i] >= _TIMES
+    progress.stalled[w, i] = ZERO
+
+
+@hidden
+def _is_asked(people, traits, routes, backs, w, i):
+    """Return whether a pedestrian directly ahead of pedestrian i wants to step back."""
+    x, y = people.x[w, i], people.y[w, i]
+    dx, dy = routes.x[w, i] - x, routes.y[w, i] - y
+    for j in range(traits.count[w]):
+        if j == i or not (backs.asks[w, j] and people.active[w, j]):
+            continue
+        ax, ay = people.x[w, j] - x, people.y[w, j] - y
+        reach = traits.radius[w, i] + traits.radius[w, j] + _BEHIND
+        if ax * dx + ay * dy > ZERO and ax * ax + ay * ay < reach * reach:
+            return True
+    return False
+
+
+@hidden
+def _wait(period, people, traits, waypoints, robots, sees, progress, backs, w, i):
+    """Lead pedestrian i back, and have it wait there. Ends when the barred place is free, or after some seconds."""
+    away = gap(people.x[w, i], people.y[w, i], backs.x[w, i], backs.y[w, i])
+    waits = backs.time[w, i] > ZERO or away < _THERE
+    back = gap(people.x[w, i], people.y[w, i], backs.barred_x[w, i], backs.barred_y[w, i]) > _AHEAD + _CLEAR
+    waits = waits or (back and progress.stalled[w, i] > TWO)
+    if not waits:
+        if progress.stalled[w, i] > GIVES_IN:
+            backs.what[w, i] = FREE
+        waypoints.x[w, i], waypoints.y[w, i] = backs.x[w, i], backs.y[w, i]
+        traits.speed[w, i] = min(traits.speed[w, i], _PACE)
+        return
+    backs.time[w, i] += period
+    longest = (_LONGEST[0] + _LONGEST[1] * np.float32(traits.id[w, i] % _LONGEST[2])) * np.float32(backs.times[w, i])
+    if backs.time[w, i] > longest or (
+        backs.time[w, i] > _SHORTEST and not _is_barred(people, traits, robots, sees, progress, backs, w, i)
+    ):
+        backs.what[w, i] = FREE
+        return
+    waypoints.x[w, i], waypoints.y[w, i] = people.x[w, i], people.y[w, i]
+    traits.speed[w, i] = ZERO
+
+
+@lean_kernel
+def stand_back(
+    period, sees, roads, maps, people, traits, waypoints, minds, robots, robot_traits, clock, routes, progress, backs, first, last
+):  # fmt: skip
+    """Have people who are kept from going on stand back or take another way: change their current waypoints and speeds (W, P).
+
+    Args:
+        period: time between two calls, s.
+        sees: bits as for crowd models (`agora.interfaces.CompiledCrowdModel`).
+        roads: record `agora.maps.roads.RoadArrays`.
+        routes: record `agora.engine.routes.Routes`.
+        progress: record `agora.engine.progress.Progress`; ``stalled`` is written.
+        backs: record `Backs`, which is written.
+    """
+    for w in range(first, last):
+        if clock.done[w]:
+            continue
+        m, backs.waiting[w] = maps.index[w], 0
+        for i in range(traits.count[w]):
+            backs.since[w, i] += period
+            if not people.active[w, i] or minds.taken[w, i]:
+                backs.what[w, i] = FREE
+                continue
+            stalled = progress.stalled[w, i] if backs.what[w, i] == FREE and traits.speed[w, i] > ZERO else ZERO
+            backs.asks[w, i] = False
+            if stalled > GIVES_IN or (stalled > ONE and _is_asked(people, traits, routes, backs, w, i)):
+                _give_in(
+                    roads, maps, m, people, traits, waypoints, robots, robot_traits, sees, routes, progress, backs, w, i
+                )
+            if backs.what[w, i] == BACK:
+                _wait(period, people, traits, waypoints, robots, sees, progress, backs, w, i)
+                backs.waiting[w] += backs.what[w, i] == BACK
+            elif backs.what[w, i] == ROUND:
+                there = gap(people.x[w, i], people.y[w, i], backs.x[w, i], backs.y[w, i]) < _REACHED
+                if there or progress.stalled[w, i] > GIVES_IN:
+                    backs.what[w, i] = FREE
+                else:
+                    waypoints.x[w, i], waypoints.y[w, i] = backs.x[w, i], backs.y[w, i]
