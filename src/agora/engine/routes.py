@@ -25,7 +25,7 @@ from agora.core.scalar import HALF, ONE, ZERO
 from agora.core.state import Bools, Floats, Ints
 from agora.engine.detour import CELLS, go_round
 from agora.engine.narrow import REACHED, gap, look_ahead, waiting_place
-from agora.engine.progress import Progress, note_progress
+from agora.engine.progress import Progress, note_path, note_progress
 from agora.engine.standing_back import Backs, stand_back
 from agora.maps.road_kernels import road
 from agora.maps.roads import SEEN, Roads, RoadStore, radius_class, roads_of
@@ -287,6 +287,9 @@ def follow(
             mx, my = tx - routes.wanted_x[w, i], ty - routes.wanted_y[w, i]
             if mx * mx + my * my > _MOVED * _MOVED:
                 routes.fresh[w, i] = True
+            if dt > ZERO:
+                left = gap(people.x[w, i], people.y[w, i], routes.x[w, i], routes.y[w, i]) + routes.rest[w, i]
+                note_path(dt, progress, w, i, left, routes.fresh[w, i])
             if routes.fresh[w, i] or routes.hop[w, i] < 0:
                 if routes.rest[w, i] == ZERO:
                     routes.x[w, i], routes.y[w, i] = tx, ty
@@ -298,7 +301,7 @@ def follow(
                 routes.due[w, i] = call + look - (traits.id[w, i] % look if call == 0 else 0)
                 if leads:
                     _follow(roads, maps, m, routes, w, i, x, y, traits.radius[w, i])
-                    look_ahead(maps, people, traits, robots, sees & 2, progress, routes, m, w, i)
+                    look_ahead(maps, people, traits, robots, robot_traits, sees & 2, dt > ZERO, progress, routes, m, w, i)
                     routes.waits[w, i] = routes.waits[w, i] and progress.stalled[w, i] < _TIRED
                 else:
                     _walk_to(routes, w, i, tx, ty, ZERO)

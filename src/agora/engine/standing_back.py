@@ -20,6 +20,7 @@ from agora.core.jit import hidden, lean_kernel
 from agora.core.scalar import HALF, ONE, TWO, ZERO
 from agora.core.state import SOCIAL_STATES, Bools, Floats, Ints
 from agora.engine.narrow import gap
+from agora.maps.roads import SEEN
 from agora.pedestrians.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS
 
 GIVES_IN = np.float32(5.0)
@@ -31,12 +32,12 @@ FREE, BACK, ROUND = range(3)
 _AHEAD = np.float32(0.6)  # m, from the pedestrian to the middle of the barred place
 _BARS = np.float32(0.9)  # m, from the barred place, within which a road is barred
 _LEAVES = np.float32(0.9)  # of the distance to the barred place; a road that comes no nearer leads away from it
-_DOOR = np.float32(4.0)  # m, to the point that a pedestrian walks to, up to which that point is barred
 _FURTHER = np.float32(20.0)  # m, by which another way may be longer
 _SHORTEST = np.float32(2.5)  # s, for which a pedestrian waits at least
 _LONGEST = np.float32(6.0), np.float32(1.5), 5  # s, for which it waits at most; more by the remainder of its id
 _SAME = np.float32(2.5)  # m, between two barred places that count as one
 _FORGETS = np.float32(40.0)  # s after which a pedestrian has forgotten a barred place
+_AWAY = np.float32(2.0)  # m, to which a pedestrian steps back if there is room
 _THERE = np.float32(0.35)  # m, from its place, at which it stands
 _CLEAR = np.float32(0.8)  # m, at least, to which a pedestrian has stepped back from where it was stuck
 _STANDS = np.float32(0.15)  # m/s
@@ -95,13 +96,27 @@ def _to_line(px, py, ax, ay, bx, by):
 
 
 @hidden
-def _place_near(roads, q, x, y):
-    """Return the nearest place of roads q in sight of a point; -1 if there is none."""
-    columns, rows = roads.columns[q], roads.rows[q]
+def _is_through(bx, by, ax, ay, cx, cy):
+    """Return whether the straight line from one point to another leads through a barred place, and not away from it."""
+    return _to_line(bx, by, ax, ay, cx, cy) < min(_BARS, _LEAVES * gap(ax, ay, bx, by))
+
+
+@hidden
+def _place_near(roads, q, x, y, bx, by):
+    """Return the nearest place of roads q in sight of a point, on a line that does not lead through a barred place; -1 if there is
+    none.
+    """
+    columns, rows, base = roads.columns[q], roads.rows[q], roads.place_start[q]
     column = min(max(np.int32((x - roads.origin_x[q]) / roads.cell[q]), 0), columns - 1)
     row = min(max(np.int32((y - roads.origin_y[q]) / roads.cell[q]), 0), rows - 1)
     nearest = roads.nearest[roads.cell_start[q] + row * columns + column]
-    return roads.seen[roads.cell_start[q] + nearest, 0] if nearest >= 0 else -1
+    for s in range(SEEN if nearest >= 0 else 0):
+        a = roads.seen[roads.cell_start[q] + nearest, s]
+        if a < 0:
+            break
+        if not _is_through(bx, by, x, y, roads.place_x[base + a], roads.place_y[base + a]):
+            return a
+    return -1
 
 
 @hidden
@@ -113,8 +128,7 @@ def _is_open(roads, q, a, b, bx, by):
         if after < 0:
             return False
         ax, ay = roads.place_x[base + a], roads.place_y[base + a]
-        near = min(_BARS, _LEAVES * gap(ax, ay, bx, by))
-        if _to_line(bx, by, ax, ay, roads.place_x[base + after], roads.place_y[base + after]) < near:
+        if _is_through(bx, by, ax, ay, roads.place_x[base + after], roads.place_y[base + after]):
             return False
         a = after
     return True
@@ -125,7 +139,7 @@ def _other_way(roads, q, x, y, to_x, to_y, bx, by):
     """Return the place by which the cheapest path that keeps off a barred place leads from one point to another; -1 if there is
     none, or only a long one. Of equally cheap paths, the right-hand one is taken.
     """
-    a, b = _place_near(roads, q, x, y), _place_near(roads, q, to_x, to_y)
+    a, b = _place_near(roads, q, x, y, bx, by), _place_near(roads, q, to_x, to_y, bx, by)
     if a < 0 or b < 0:
         return -1
     base, n, pairs = roads.place_start[q], roads.places[q], roads.pair_start[q]
@@ -180,7 +194,7 @@ def _step_back(maps, m, people, traits, robots, robot_traits, sees, backs, w, i,
             if occupied:
                 continue
             aside = abs(np.float32(turn))
-            worth = abs(away - TWO) + met * TWO + np.float32(0.15) * abs(aside - TWO)
+            worth = abs(away - _AWAY) + met * TWO + np.float32(0.15) * abs(aside - TWO)
             worth += np.float32(3.0) if free < np.float32(2.1) * radius else ZERO
             if worth < best - np.float32(1e-3):
                 best, found = worth, True
@@ -204,6 +218,21 @@ def _is_barred(people, traits, robots, sees, progress, backs, w, i):
 
 
 @hidden
+def _is_closed(people, traits, robots, sees, backs, w, i, x, y):
+    """Return whether a robot stands at a point, or a person who wants to stand there."""
+    for j in range(traits.count[w] if sees & SEES_PEDESTRIANS else 0):
+        stays = j != i and people.active[w, j] and traits.speed[w, j] == ZERO and backs.what[w, j] != BACK
+        if stays and gap(people.x[w, j], people.y[w, j], x, y) < ONE:
+            return True
+    for r in range(robots.x.shape[1] if sees & SEES_ROBOTS else 0):
+        vx, vy = robots.world_vx[w, r], robots.world_vy[w, r]
+        stands = robots.active[w, r] and vx * vx + vy * vy < _STANDS * _STANDS
+        if stands and gap(robots.x[w, r], robots.y[w, r], x, y) < ONE:
+            return True
+    return False
+
+
+@hidden
 def _give_in(roads, maps, m, people, traits, waypoints, robots, robot_traits, sees, routes, progress, backs, w, i):
     """Have pedestrian i, which is kept from going on, take another way or step back."""
     x, y = people.x[w, i], people.y[w, i]
@@ -214,10 +243,9 @@ def _give_in(roads, maps, m, people, traits, waypoints, robots, robot_traits, se
     if backs.since[w, i] > _FORGETS or gap(bx, by, backs.barred_x[w, i], backs.barred_y[w, i]) > _SAME:
         backs.times[w, i] = 0
     backs.barred_x[w, i], backs.barred_y[w, i], backs.since[w, i], backs.time[w, i] = bx, by, ZERO, ZERO
-    q = routes.roads[w, i]
-    if _AHEAD < length < _DOOR:
-        bx, by = routes.x[w, i], routes.y[w, i]
-    v = _other_way(roads, q, x, y, waypoints.x[w, i], waypoints.y[w, i], bx, by) if q >= 0 else -1
+    q, v = routes.roads[w, i], -1
+    if q >= 0 and _is_closed(people, traits, robots, sees, backs, w, i, bx, by):
+        v = _other_way(roads, q, x, y, waypoints.x[w, i], waypoints.y[w, i], bx, by)
     if v >= 0:
         backs.what[w, i] = ROUND
         backs.x[w, i], backs.y[w, i] = roads.place_x[roads.place_start[q] + v], roads.place_y[roads.place_start[q] + v]
