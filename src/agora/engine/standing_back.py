@@ -48,6 +48,8 @@ _BEHIND = np.float32(0.4)  # m, between the bodies, within which a pedestrian is
 _HOPELESS = np.float32(7.0)  # s without progress after which a pedestrian without room gives up its waypoint
 _TIMES = 2  # times that a pedestrian is kept from going on at the same place before it gives up its waypoint
 _EQUAL = np.float32(0.01)  # m, by which the costs of equal ways may differ
+_SQUEEZED = np.float32(0.95)  # of the radius, which a person needs beside a robot
+_MIDDLE = np.float32(0.25), np.float32(3.0)  # m beyond the radius, and radii of clearance, between which nobody passes beside
 _TINY = np.float32(1e-6)
 _INFINITE = np.float32(np.inf)
 _SITTING, _WORKING = SOCIAL_STATES.index("sitting"), SOCIAL_STATES.index("working")
@@ -195,6 +197,7 @@ def _step_back(maps, m, people, traits, robots, robot_traits, sees, backs, w, i,
                 continue
             aside = abs(np.float32(turn))
             worth = abs(away - _AWAY) + met * TWO + np.float32(0.15) * abs(aside - TWO)
+            worth += ONE if radius + _MIDDLE[0] < free < _MIDDLE[1] * radius else ZERO
             worth += np.float32(3.0) if free < np.float32(2.1) * radius else ZERO
             if worth < best - np.float32(1e-3):
                 best, found = worth, True
@@ -203,8 +206,9 @@ def _step_back(maps, m, people, traits, robots, robot_traits, sees, backs, w, i,
 
 
 @hidden
-def _is_barred(people, traits, robots, sees, progress, backs, w, i):
-    """Return whether a body stands at the place at which pedestrian i was kept from going on."""
+def _is_barred(maps, m, people, traits, robots, robot_traits, sees, progress, backs, w, i):
+    """Return whether somebody stands at the place at which pedestrian i was kept from going on, or a robot closes it."""
+    x, y, radius = people.x[w, i], people.y[w, i], traits.radius[w, i]
     bx, by = backs.barred_x[w, i], backs.barred_y[w, i]
     for j in range(traits.count[w] if sees & SEES_PEDESTRIANS else 0):
         vx, vy = people.vx[w, j], people.vy[w, j]
@@ -212,8 +216,13 @@ def _is_barred(people, traits, robots, sees, progress, backs, w, i):
         if stands and gap(people.x[w, j], people.y[w, j], bx, by) < ONE:
             return True
     for r in range(robots.x.shape[1] if sees & SEES_ROBOTS else 0):
-        if robots.active[w, r] and gap(robots.x[w, r], robots.y[w, r], bx, by) < ONE:
-            return True
+        rx, ry = robots.x[w, r], robots.y[w, r]
+        if robots.active[w, r] and gap(rx, ry, bx, by) < ONE:
+            away = max(gap(x, y, rx, ry), _TINY)
+            off = (robot_traits.radius[w, r] + radius) / away
+            nx, ny = off * (y - ry), off * (rx - x)
+            if max(distance_at(maps, m, rx + nx, ry + ny), distance_at(maps, m, rx - nx, ry - ny)) < _SQUEEZED * radius:
+                return True
     return False
 
 
@@ -276,7 +285,7 @@ def _is_asked(people, traits, routes, backs, w, i):
 
 
 @hidden
-def _wait(period, people, traits, waypoints, robots, sees, progress, backs, w, i):
+def _wait(period, maps, m, people, traits, waypoints, robots, robot_traits, sees, progress, backs, w, i):
     """Lead pedestrian i back, and have it wait there. Ends when the barred place is free, or after some seconds."""
     away = gap(people.x[w, i], people.y[w, i], backs.x[w, i], backs.y[w, i])
     waits = backs.time[w, i] > ZERO or away < _THERE
@@ -291,7 +300,9 @@ def _wait(period, people, traits, waypoints, robots, sees, progress, backs, w, i
     backs.time[w, i] += period
     longest = (_LONGEST[0] + _LONGEST[1] * np.float32(traits.id[w, i] % _LONGEST[2])) * np.float32(backs.times[w, i])
     if backs.time[w, i] > longest or (
-        backs.time[w, i] > _SHORTEST and not _is_barred(people, traits, robots, sees, progress, backs, w, i)
+        backs.time[w, i] > _SHORTEST and not _is_barred(
+            maps, m, people, traits, robots, robot_traits, sees, progress, backs, w, i
+        )
     ):
         backs.what[w, i] = FREE
         return
@@ -329,7 +340,7 @@ def stand_back(
                     roads, maps, m, people, traits, waypoints, robots, robot_traits, sees, routes, progress, backs, w, i
                 )
             if backs.what[w, i] == BACK:
-                _wait(period, people, traits, waypoints, robots, sees, progress, backs, w, i)
+                _wait(period, maps, m, people, traits, waypoints, robots, robot_traits, sees, progress, backs, w, i)
                 backs.waiting[w] += backs.what[w, i] == BACK
             elif backs.what[w, i] == ROUND:
                 there = gap(people.x[w, i], people.y[w, i], backs.x[w, i], backs.y[w, i]) < _REACHED
