@@ -175,10 +175,10 @@ class EngineCrowd:
         """Return the kernels that set everybody's waypoint and speed once in a crowd period, from generation ``now``."""
         w = self._world
         parts: list[Part] = [behaviour.think(now) for behaviour in self.behaviours]
-        rounds = self.routing is not None and self._careful and self._yields
-        if parts or self._unsteady is not None or rounds:
+        rounds = self._careful and self._yields
+        if parts or self._unsteady is not None or (self.routing is not None and rounds):
             parts.insert(0, bind(settle, w.traits, w.waypoints, w.minds, w.status.clock))
-        if rounds:
+        if self.routing is not None and rounds:
             places = (w.maps, w.generation(now)[0], w.traits, w.waypoints, w.minds, w.status.clock)
             parts.append(self.routing.standing_back(now, int(self._bits)))
             parts.append(bind(make_way, self._bits, *places, self._progress))

@@ -168,7 +168,9 @@ def _sees(cost, k):
 
 @hidden
 def _search(maps, m, people, traits, routes, robots, robot_traits, sees, w, i, to_x, to_y, cell, gap, cost):
-    """Search as `way_round` on a grid with cells of ``cell``, m, and a gap to bodies of ``gap``, m. Return also whether a path exists."""
+    """Search as `way_round` on a grid with cells of ``cell``, m, with a gap to bodies of ``gap``, m. Return also whether a path
+    exists.
+    """
     x, y, radius = people.x[w, i], people.y[w, i], traits.radius[w, i]
     dx, dy = to_x - x, to_y - y
     distance = math.sqrt(dx * dx + dy * dy)

@@ -109,7 +109,7 @@ def _robot_ahead(maps, m, robots, robot_traits, routes, w, i, x, y, radius):
 @hidden
 def _is_robot(robots, w, x, y):
     """Return whether a robot stands at a point."""
-    for r in range(robots.x.shape[1]):
+    for r in range(robots.x.shape[1]):  # noqa: SIM110 - a kernel
         if robots.active[w, r] and robots.x[w, r] == x and robots.y[w, r] == y:
             return True
     return False

@@ -23,7 +23,7 @@ from agora.engine.narrow import gap
 from agora.maps.roads import SEEN
 from agora.pedestrians.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS
 
-GIVES_IN = np.float32(5.0)
+GIVES_IN = np.float32(4.0)
 """s without progress after which a pedestrian takes another way or stands back."""
 
 FREE, BACK, ROUND = range(3)
@@ -33,8 +33,9 @@ _AHEAD = np.float32(0.6)  # m, from the pedestrian to the middle of the barred p
 _BARS = np.float32(0.9)  # m, from the barred place, within which a road is barred
 _LEAVES = np.float32(0.9)  # of the distance to the barred place; a road that comes no nearer leads away from it
 _FURTHER = np.float32(20.0)  # m, by which another way may be longer
-_SHORTEST = np.float32(2.5)  # s, for which a pedestrian waits at least
-_LONGEST = np.float32(6.0), np.float32(1.5), 5  # s, for which it waits at most; more by the remainder of its id
+_SHORTEST = np.float32(2.5), np.float32(0.8)  # s, for which a pedestrian waits at least; more by the remainder of its id
+_LONGEST = np.float32(6.0), np.float32(1.5)  # s, for which it waits at most the first time; more by the same
+_KINDS = 5  # remainders, so that people who wait together do not go on together
 _SAME = np.float32(2.5)  # m, between two barred places that count as one
 _FORGETS = np.float32(40.0)  # s after which a pedestrian has forgotten a barred place
 _AWAY = np.float32(2.0)  # m, to which a pedestrian steps back if there is room
@@ -45,7 +46,7 @@ _ROOM = np.float32(0.1)  # m, to others and to walls, at the place where it wait
 _PACE = np.float32(0.8)  # m/s, at most, on the way back
 _REACHED = np.float32(1.0)  # m, from the place by which another way leads
 _BEHIND = np.float32(0.4)  # m, between the bodies, within which a pedestrian is asked for room
-_HOPELESS = np.float32(7.0)  # s without progress after which a pedestrian without room gives up its waypoint
+_HOPELESS = np.float32(6.0)  # s without progress after which a pedestrian without room gives up its waypoint
 _TIMES = 2  # times that a pedestrian is kept from going on at the same place before it gives up its waypoint
 _EQUAL = np.float32(0.01)  # m, by which the costs of equal ways may differ
 _SQUEEZED = np.float32(0.95)  # of the radius, which a person needs beside a robot
@@ -85,8 +86,9 @@ class Backs(NamedTuple):
     @staticmethod
     def of_nobody(worlds: int, slots: int) -> Backs:
         """Return the record of worlds in which nobody stands back."""
-        whole, real = np.zeros((2, worlds, slots), np.int32), np.zeros((6, worlds, slots), np.float32)
-        return Backs(whole[0], *real, whole[1], np.zeros((worlds, slots), np.bool_), np.zeros(worlds, np.int32))
+        real = np.zeros((6, worlds, slots), np.float32)
+        what, times = np.zeros((2, worlds, slots), np.int32)
+        return Backs._make([what, *real, times, np.zeros((worlds, slots), np.bool_), np.zeros(worlds, np.int32)])
 
 
 @hidden
@@ -158,7 +160,9 @@ def _other_way(roads, q, x, y, to_x, to_y, bx, by):
 
 @hidden
 def _company(people, traits, robots, robot_traits, sees, w, i, x, y, to_x, to_y):
-    """Return how many bodies are on the straight line from a point to another, and whether one is at the other."""
+    """Return how many people are on the straight line from a point to another, and whether it is closed: somebody is at the other
+    point, or a robot or a person who wants to stand is on the line.
+    """
     met, own = ZERO, traits.radius[w, i]
     for j in range(traits.count[w] if sees & SEES_PEDESTRIANS else 0):
         if j == i or not people.active[w, j]:
@@ -166,10 +170,14 @@ def _company(people, traits, robots, robot_traits, sees, w, i, x, y, to_x, to_y)
         reach = own + traits.radius[w, j]
         if gap(people.x[w, j], people.y[w, j], to_x, to_y) < reach + _ROOM:
             return met, True
-        met += ONE if _to_line(people.x[w, j], people.y[w, j], x, y, to_x, to_y) < reach else ZERO
+        if _to_line(people.x[w, j], people.y[w, j], x, y, to_x, to_y) < min(reach, gap(people.x[w, j], people.y[w, j], x, y)):
+            if traits.speed[w, j] == ZERO:
+                return met, True
+            met += ONE
     for r in range(robots.x.shape[1] if sees & SEES_ROBOTS else 0):
-        reach = own + robot_traits.radius[w, r]
-        if robots.active[w, r] and gap(robots.x[w, r], robots.y[w, r], to_x, to_y) < reach + _ROOM:
+        rx, ry, reach = robots.x[w, r], robots.y[w, r], own + robot_traits.radius[w, r]
+        near = _to_line(rx, ry, x, y, to_x, to_y) < min(reach, gap(rx, ry, x, y)) or gap(rx, ry, to_x, to_y) < reach + _ROOM
+        if robots.active[w, r] and near:
             return met, True
     return met, False
 
@@ -298,11 +306,10 @@ def _wait(period, maps, m, people, traits, waypoints, robots, robot_traits, sees
         traits.speed[w, i] = min(traits.speed[w, i], _PACE)
         return
     backs.time[w, i] += period
-    longest = (_LONGEST[0] + _LONGEST[1] * np.float32(traits.id[w, i] % _LONGEST[2])) * np.float32(backs.times[w, i])
+    kind = np.float32(traits.id[w, i] % _KINDS)
+    longest = (_LONGEST[0] + _LONGEST[1] * kind) * np.float32(backs.times[w, i])
     if backs.time[w, i] > longest or (
-        backs.time[w, i] > _SHORTEST and not _is_barred(
-            maps, m, people, traits, robots, robot_traits, sees, progress, backs, w, i
-        )
+        backs.time[w, i] > _SHORTEST[0] + _SHORTEST[1] * kind and not _is_barred(maps, m, people, traits, robots, robot_traits, sees, progress, backs, w, i)
     ):
         backs.what[w, i] = FREE
         return
@@ -336,9 +343,7 @@ def stand_back(
             stalled = progress.stalled[w, i] if backs.what[w, i] == FREE and traits.speed[w, i] > ZERO else ZERO
             backs.asks[w, i] = False
             if stalled > GIVES_IN or (stalled > ONE and _is_asked(people, traits, routes, backs, w, i)):
-                _give_in(
-                    roads, maps, m, people, traits, waypoints, robots, robot_traits, sees, routes, progress, backs, w, i
-                )
+                _give_in(roads, maps, m, people, traits, waypoints, robots, robot_traits, sees, routes, progress, backs, w, i)
             if backs.what[w, i] == BACK:
                 _wait(period, maps, m, people, traits, waypoints, robots, robot_traits, sees, progress, backs, w, i)
                 backs.waiting[w] += backs.what[w, i] == BACK
