@@ -141,17 +141,18 @@ def _is_open(roads, q, a, b, bx, by):
 @hidden
 def _other_way(roads, q, x, y, to_x, to_y, bx, by):
     """Return the place by which the cheapest path that keeps off a barred place leads from one point to another; -1 if there is
-    none, or only a long one. Of equally cheap paths, the right-hand one is taken.
+    none, or only a long one, or if a barred place closes no road. Of equally cheap paths, the right-hand one is taken.
     """
     a, b = _place_near(roads, q, x, y, bx, by), _place_near(roads, q, to_x, to_y, bx, by)
-    if a < 0 or b < 0:
+    if a < 0 or b < 0 or _is_open(roads, q, a, b, bx, by):
         return -1
     base, n, pairs = roads.place_start[q], roads.places[q], roads.pair_start[q]
     best, right, found = roads.cost[pairs + np.int64(a) * n + b] + _FURTHER, -_INFINITE, -1
     for v in range(n):
         total = roads.cost[pairs + np.int64(a) * n + v] + roads.cost[pairs + np.int64(v) * n + b]
         side = (roads.place_x[base + v] - x) * (by - y) - (roads.place_y[base + v] - y) * (bx - x)
-        if total > best + _EQUAL or (total > best - _EQUAL and side <= right):
+        near = gap(roads.place_x[base + v], roads.place_y[base + v], x, y) < TWO * _REACHED
+        if near or total > best + _EQUAL or (total > best - _EQUAL and side <= right):
             continue
         if _is_open(roads, q, a, v, bx, by) and _is_open(roads, q, v, b, bx, by):
             best, right, found = min(best, total), side, v
@@ -261,7 +262,7 @@ def _give_in(roads, maps, m, people, traits, waypoints, robots, robot_traits, se
         backs.times[w, i] = 0
     backs.barred_x[w, i], backs.barred_y[w, i], backs.since[w, i], backs.time[w, i] = bx, by, ZERO, ZERO
     q, v = routes.roads[w, i], -1
-    if q >= 0 and _is_closed(people, traits, robots, sees, backs, w, i, bx, by):
+    if q >= 0 and backs.times[w, i] == 0 and _is_closed(people, traits, robots, sees, backs, w, i, bx, by):
         v = _other_way(roads, q, x, y, waypoints.x[w, i], waypoints.y[w, i], bx, by)
     if v >= 0:
         backs.what[w, i] = ROUND
