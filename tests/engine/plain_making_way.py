@@ -25,6 +25,10 @@ def progress_after(before, h, at, speed, active, left):
     return x, y, stalled, 6.0 if stalled > 1.5 else max(aware - h, 0.0)
 
 
+def _across(off, ahead):
+    return off[0] * ahead[1] - off[1] * ahead[0]
+
+
 def ways_made(crowd, progress, standing, w):
     """Return the points and speeds, by pedestrian, of people of world w who make way.
 
@@ -33,21 +37,24 @@ def ways_made(crowd, progress, standing, w):
     """
     people, traits, found = crowd.pedestrians, crowd.traits, {}
     places = np.stack([people.x[w], people.y[w]], -1).astype(float)
+    ahead = np.stack([progress.ahead_x[w], progress.ahead_y[w]], -1).astype(float)
     there = [i for i in range(traits.count[w]) if people.active[w, i]]
     for i in there:
-        asking = []
+        if not standing[i]:
+            continue
+        near, asks = 0.7, None
         for j in there:
             bodies = float(traits.radius[w, i] + traits.radius[w, j])
-            ahead = np.array([progress.ahead_x[w, j], progress.ahead_y[w, j]], float)
             off = places[i] - places[j]
-            along, across = off @ ahead, off[0] * ahead[1] - off[1] * ahead[0]
-            stuck = j != i and progress.stalled[w, j] >= 2.5 and np.hypot(*off) - bodies <= 0.71
-            if stuck and along > -0.5 * bodies and abs(across) < bodies + 0.15:
-                asking.append((np.hypot(*off) - bodies, j, ahead, across))
-        asking = [one for one in asking if one[0] < 0.7]
-        if not standing[i] or not asking:
+            apart = np.hypot(*off) - bodies
+            later = asks is not None and apart > near - 0.01 and traits.id[w, j] > traits.id[w, asks]
+            if j == i or progress.stalled[w, j] < 2.5 or apart > near + 0.01 or later:
+                continue
+            if off @ ahead[j] > -0.5 * bodies and abs(_across(off, ahead[j])) < bodies + 0.15:
+                near, asks = min(near, apart), j
+        if asks is None:
             continue
-        _, j, (ux, uy), across = min(asking, key=lambda one: one[0])
+        j, (ux, uy), across = asks, ahead[asks], _across(places[i] - places[asks], ahead[asks])
         step, share, pace = STANDING
         side = step if across > -0.01 else -step
         for ax, ay in ((side * uy, -side * ux), (-side * uy, side * ux), (step * ux, step * uy)):

@@ -8,13 +8,10 @@ import numpy as np
 import pytest
 from tests.engine.test_making_way import FOR_LONG, TERMS, aisle, crowd, played, scene
 from tests.engines import engine
-from tests.places import moved
-from tests.starts import people, start
 
 from agora.core.state import LEAVE, SOCIAL_STATES
 from agora.maps.grid import Map
 from agora.testing.scenes import Move
-from agora.validation.movement import measure
 
 SITTING = SOCIAL_STATES.index("sitting")
 CLOSED = [(7.5, y) for y in (0.25, 0.75, 1.25, 1.75)]
@@ -46,7 +43,7 @@ def test_people_stand_back_from_a_door_in_which_a_robot_stands():
 
 def test_a_pedestrian_that_stood_back_goes_on_when_the_door_is_free():
     """A person sits in the doorway for 25 s, then leaves through it."""
-    made = crowd([(8.0, 4.0), (4.0, 4.0)], [[(8.0, 4.0), (13.0, 6.0)], [(12.0, 4.0), (12.0, 4.0)]], [25.0, 0.0])
+    made = crowd([(8.0, 4.0), (4.0, 4.0)], [[(13.0, 6.0), (13.0, 6.0)], [(12.0, 4.0), (12.0, 4.0)]], [25.0, 0.0])
     made = replace(made, doing=np.array([[SITTING, -1], [-1, -1]], np.int32), mode=np.full(2, LEAVE, np.int32))
     seen, found = played(scene(rooms(4.0), made), 60.0)
     waits = ~seen.wants[:, 1] & seen.present[:, 1]
@@ -57,14 +54,14 @@ def test_a_pedestrian_that_stood_back_goes_on_when_the_door_is_free():
 @pytest.mark.parametrize("move", [Move(), Move(turn=np.pi / 2), Move(mirror=True), Move(3.2, -6.4)])
 def test_people_take_the_other_door_if_a_robot_stands_in_the_first(move):
     made = crowd([(4.0, 2.0), (3.0, 1.5)], [(12.0, 2.0), (13.0, 2.5)])
-    seen, found = played(scene(rooms(2.0, 6.0), made, [(8.0, 2.0)], move), 40.0)
+    seen, found = played(scene(rooms(2.0, 6.0), made, [(8.0, 2.0)], move), 60.0)
     ends = move.points(made.waypoints.reshape(-1, 2))
     assert (np.hypot(*(seen.position[-1] - ends).T) < 0.8).all() and not found.wedged
 
 
 def test_people_who_sit_across_an_aisle_are_not_pushed():
-    sitters = [(7.5, 0.4), (7.5, 1.0), (7.5, 1.6)]
-    made = crowd([*sitters, (3.0, 1.0), (2.0, 0.6)], [[place, place] for place in sitters] + [[(15.0, 1.0)] * 2] * 2)
+    sitters = [(7.5, 0.35), (7.5, 1.0), (7.5, 1.65)]
+    made = crowd([*sitters, (3.0, 1.0), (2.0, 0.6)], [[(15.0, 1.0)] * 2] * 5)
     times = np.zeros_like(made.waits)
     times[:3, 0] = FOR_LONG
     made = replace(made, waits=times, doing=np.where(times > 0, SITTING, -1).astype(np.int32))
@@ -104,9 +101,3 @@ def test_the_same_people_do_the_same_in_any_batch_and_on_any_threads():
     assert np.array_equal(together, after([closed, barred], threads=2))
     assert np.array_equal(together, after([closed, barred], worlds=4, slots=32)[:2])
     assert np.array_equal(together[0], after([closed])[0]) and np.array_equal(together[1], after([barred])[0])
-
-
-def test_without_routes_nobody_stands_back():
-    made = start(pose=(7.5, 1.0, 0.0), crowd=people([(4.0, 1.0)], [(15.0, 1.0)]), place=moved(aisle(0.9), Move()), timeout=60.0)
-    seen, _ = played(made, 20.0, replace(TERMS, routes=False))
-    assert measure(seen).wedged == 1

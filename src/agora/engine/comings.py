@@ -1,9 +1,9 @@
 """Comings and goings: pedestrians come into the world when it is time and there is room, and leave it at their last waypoint.
 
 A pedestrian that has not come yet or has left is not active: nobody sees, meets or measures it. If the entrance is occupied, a
-pedestrian waits outside until there is room. Everybody waits outside while the place is full: people near the entrance, or more
-than a third of the people who are there, are stuck. A pedestrian also waits if a robot would drive over the entrance in the next
-`LOOK` seconds. Pedestrians that come later are in later slots, which kernels do not look at before it is time.
+pedestrian waits outside until there is room. Everybody waits outside while the place is full: people near the entrance are stuck, or
+more than one in eight of the people who are there are stuck or stand back (`agora.engine.standing_back`). A pedestrian also waits if a
+robot would drive over the entrance in the next `LOOK` seconds. Pedestrians that come later are in later slots, which kernels do not look at before it is time.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def _has_room(after, traits, robots, robot_traits, stalled, w, i):
 
 @hidden
 def _is_full(after, traits, stuck, w):
-    """Return whether at least `_SOME` people, and more than a third of the people who are there, are stuck."""
+    """Return whether at least `_SOME` people, and more than one in `_SHARE` of the people who are there, are stuck or stand back."""
     there = 0
     for i in range(traits.count[w]):
         there += after.active[w, i]
@@ -90,6 +90,7 @@ def come_and_go(dt, visits, now, after, traits, waypoints, robots, robot_traits,
         robots: robots at the beginning of the step.
         kept_off: (W, P) time for which walls have kept a pedestrian off its waypoint, s (`agora.engine.taken`).
         progress: record `agora.engine.progress.Progress`.
+        waiting: (W,) number of people who stand back.
     """
     for w in range(first, last):
         if clock.done[w] or not visits[w]:

@@ -3,7 +3,8 @@
 Routes consider only walls. A pedestrian that is stuck (`agora.engine.progress`) searches for a detour on a grid. The grid lies
 about the pedestrian, turned towards the point it walks to, and holds walls and the discs of standing bodies. The cheapest path on
 the grid, to the line through that point or 3.6 m ahead, leads round them. If paths cost the same, the right-hand one is taken. If
-there is none, nothing changes, and people who stand in its path step aside (`agora.engine.making_way`).
+there is none, a second search uses finer cells, for narrow gaps nearby. If it finds none either, nothing
+changes, and people who stand in its path step aside (`agora.engine.making_way`).
 """
 
 from __future__ import annotations
@@ -213,6 +214,13 @@ def way_round(maps, m, people, traits, routes, robots, robot_traits, sees, w, i,
     if not open_:
         x, y, left, found, open_ = _search(*there, _CELLS_OF[1], _GAP[1], cost)
     return x, y, left, found
+
+
+@hidden
+def has_path(maps, m, people, traits, routes, robots, robot_traits, sees, w, i, to_x, to_y, cost):
+    """Return whether a path leads pedestrian i round standing bodies to a point. The arguments are those of `way_round`."""
+    there = (maps, m, people, traits, routes, robots, robot_traits, sees, w, i, to_x, to_y)
+    return _search(*there, _CELLS_OF[0], _GAP[0], cost)[4] or _search(*there, _CELLS_OF[1], _GAP[1], cost)[4]
 
 
 @hidden

@@ -138,7 +138,7 @@ def _meets(people, traits, routes, maps, m, w, i, ux, uy):
 def _must_wait(people, traits, routes, robots, sees_robots, rounds, progress, maps, m, w, i, ux, uy):
     """Return whether an oncomer goes first through the narrow place ahead of pedestrian i, who walks to (ux, uy).
 
-    People who want to stand do not count if pedestrian i is ``aware`` of standing bodies.
+    A pedestrian that has been stuck for some time counts as nearer. People who want to stand do not count if pedestrian i is ``aware`` of standing bodies.
     """
     x, y, nx, ny = people.x[w, i], people.y[w, i], routes.narrow_x[w, i], routes.narrow_y[w, i]
     aware, near = progress.aware[w, i] > ZERO, gap(x, y, nx, ny)

@@ -1,9 +1,10 @@
 """Standing back: a pedestrian that cannot get through takes another way, or steps out of the passage and waits there.
 
-A pedestrian without progress for `GIVES_IN` has found no detour (`agora.engine.detour`), and nobody made way. Nobody pushes on for
-ever. If the roads of the map lead to its waypoint past the barred place, it takes them. Otherwise it steps back, to the side of the
-passage, and waits until nobody stands at the barred place, or for some seconds. Then it tries again. A pedestrian that is kept from
-going on a second time at the same place gives up its waypoint (`agora.engine.taken`).
+A pedestrian without progress for `GIVES_IN`, or that walks to and fro without coming nearer, has found no detour
+(`agora.engine.detour`), and nobody made way. It does not push on. If a robot or a standing person closes a road, and the roads of
+the map lead to its waypoint another way, it takes that way. Otherwise it steps back, to the side of the passage, and waits until
+nobody stands at the barred place, or for some seconds. Then it tries again. A pedestrian that is kept from going on a second time
+at the same place gives up its waypoint (`agora.engine.taken`).
 
 The people behind it step back in the same way. Those with free space behind them are the first.
 """
@@ -19,6 +20,7 @@ from agora.core.field import distance_at, is_clear_between
 from agora.core.jit import hidden, lean_kernel
 from agora.core.scalar import HALF, ONE, TWO, ZERO
 from agora.core.state import SOCIAL_STATES, Bools, Floats, Ints
+from agora.engine.detour import has_path
 from agora.engine.narrow import gap
 from agora.maps.roads import SEEN
 from agora.pedestrians.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS
@@ -26,15 +28,20 @@ from agora.pedestrians.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS
 GIVES_IN = np.float32(4.0)
 """s without progress after which a pedestrian takes another way or stands back."""
 
+_LATE = np.float32(6.0)  # s for which its path has not become shorter, after which it does so, too
+
 FREE, BACK, ROUND = range(3)
 """A pedestrian goes its way, stands back, or takes another way."""
 
 _AHEAD = np.float32(0.6)  # m, from the pedestrian to the middle of the barred place
+_CLOSES = np.float32(1.0)  # m, from there, within which a standing body closes the passage
 _BARS = np.float32(0.9)  # m, from the barred place, within which a road is barred
-_LEAVES = np.float32(0.9)  # of the distance to the barred place; a road that comes no nearer leads away from it
+_LEAVES = np.float32(0.6)  # of the distance to the barred place; a road that comes no nearer leads away from it
 _FURTHER = np.float32(20.0)  # m, by which another way may be longer
 _SHORTEST = np.float32(2.5), np.float32(0.8)  # s, for which a pedestrian waits at least; more by the remainder of its id
-_LONGEST = np.float32(6.0), np.float32(1.5)  # s, for which it waits at most the first time; more by the same
+_LONGEST = np.float32(5.0), np.float32(1.0)  # s, for which it waits at most the first time; more by the same
+_LOOKS = np.float32(0.5)  # s, between two looks at the barred place
+_BEYOND = np.float32(1.0)  # m, beyond the barred place, to which a path must lead
 _KINDS = 5  # remainders, so that people who wait together do not go on together
 _SAME = np.float32(2.5)  # m, between two barred places that count as one
 _FORGETS = np.float32(40.0)  # s after which a pedestrian has forgotten a barred place
@@ -46,10 +53,10 @@ _ROOM = np.float32(0.1)  # m, to others and to walls, at the place where it wait
 _PACE = np.float32(0.8)  # m/s, at most, on the way back
 _REACHED = np.float32(1.0)  # m, from the place by which another way leads
 _BEHIND = np.float32(0.4)  # m, between the bodies, within which a pedestrian is asked for room
+_ASKS = np.float32(8.0)  # s, for which a pedestrian asks people who stand to make way
 _HOPELESS = np.float32(6.0)  # s without progress after which a pedestrian without room gives up its waypoint
 _TIMES = 2  # times that a pedestrian is kept from going on at the same place before it gives up its waypoint
 _EQUAL = np.float32(0.01)  # m, by which the costs of equal ways may differ
-_SQUEEZED = np.float32(0.95)  # of the radius, which a person needs beside a robot
 _MIDDLE = np.float32(0.25), np.float32(3.0)  # m beyond the radius, and radii of clearance, between which nobody passes beside
 _TINY = np.float32(1e-6)
 _INFINITE = np.float32(np.inf)
@@ -141,21 +148,23 @@ def _is_open(roads, q, a, b, bx, by):
 @hidden
 def _other_way(roads, q, x, y, to_x, to_y, bx, by):
     """Return the place by which the cheapest path that keeps off a barred place leads from one point to another; -1 if there is
-    none, or only a long one, or if a barred place closes no road. Of equally cheap paths, the right-hand one is taken.
+    none, or only a long one, or if a barred place closes no road. The place is near
+    the middle of the path. Of equally cheap paths, the right-hand one is taken.
     """
     a, b = _place_near(roads, q, x, y, bx, by), _place_near(roads, q, to_x, to_y, bx, by)
     if a < 0 or b < 0 or _is_open(roads, q, a, b, bx, by):
         return -1
     base, n, pairs = roads.place_start[q], roads.places[q], roads.pair_start[q]
-    best, right, found = roads.cost[pairs + np.int64(a) * n + b] + _FURTHER, -_INFINITE, -1
+    best, middle, right, found = roads.cost[pairs + np.int64(a) * n + b] + _FURTHER, ZERO, -_INFINITE, -1
     for v in range(n):
-        total = roads.cost[pairs + np.int64(a) * n + v] + roads.cost[pairs + np.int64(v) * n + b]
+        there, on = roads.cost[pairs + np.int64(a) * n + v], roads.cost[pairs + np.int64(v) * n + b]
+        total, inner = there + on, min(there, on)
         side = (roads.place_x[base + v] - x) * (by - y) - (roads.place_y[base + v] - y) * (bx - x)
-        near = gap(roads.place_x[base + v], roads.place_y[base + v], x, y) < TWO * _REACHED
-        if near or total > best + _EQUAL or (total > best - _EQUAL and side <= right):
+        same = total > best - _EQUAL and (inner < middle - _EQUAL or (inner < middle + _EQUAL and side <= right))
+        if total > best + _EQUAL or same or inner < _REACHED:
             continue
         if _is_open(roads, q, a, v, bx, by) and _is_open(roads, q, v, b, bx, by):
-            best, right, found = min(best, total), side, v
+            best, middle, right, found = min(best, total), inner, side, v
     return found
 
 
@@ -215,54 +224,54 @@ def _step_back(maps, m, people, traits, robots, robot_traits, sees, backs, w, i,
 
 
 @hidden
-def _is_barred(maps, m, people, traits, robots, robot_traits, sees, progress, backs, w, i):
-    """Return whether somebody stands at the place at which pedestrian i was kept from going on, or a robot closes it."""
-    x, y, radius = people.x[w, i], people.y[w, i], traits.radius[w, i]
-    bx, by = backs.barred_x[w, i], backs.barred_y[w, i]
+def _is_barred(maps, m, people, traits, robots, robot_traits, sees, routes, progress, backs, w, i, cost):
+    """Return whether people are stuck at the place at which pedestrian i was kept from going on, or bodies stand in all paths to it
+    and beyond.
+    """
+    x, y, bx, by = people.x[w, i], people.y[w, i], backs.barred_x[w, i], backs.barred_y[w, i]
     for j in range(traits.count[w] if sees & SEES_PEDESTRIANS else 0):
-        vx, vy = people.vx[w, j], people.vy[w, j]
-        stands = j != i and people.active[w, j] and (vx * vx + vy * vy < _STANDS * _STANDS or progress.stalled[w, j] > ONE)
-        if stands and gap(people.x[w, j], people.y[w, j], bx, by) < ONE:
+        if people.active[w, j] and progress.stalled[w, j] > ONE and gap(people.x[w, j], people.y[w, j], bx, by) < ONE:
             return True
-    for r in range(robots.x.shape[1] if sees & SEES_ROBOTS else 0):
-        rx, ry = robots.x[w, r], robots.y[w, r]
-        if robots.active[w, r] and gap(rx, ry, bx, by) < ONE:
-            away = max(gap(x, y, rx, ry), _TINY)
-            off = (robot_traits.radius[w, r] + radius) / away
-            nx, ny = off * (y - ry), off * (rx - x)
-            if max(distance_at(maps, m, rx + nx, ry + ny), distance_at(maps, m, rx - nx, ry - ny)) < _SQUEEZED * radius:
-                return True
-    return False
+    beyond = ONE + _BEYOND / max(gap(x, y, bx, by), _TINY)
+    to_x, to_y = x + beyond * (bx - x), y + beyond * (by - y)
+    return not has_path(maps, m, people, traits, routes, robots, robot_traits, sees, w, i, to_x, to_y, cost)
 
 
 @hidden
-def _is_closed(people, traits, robots, sees, backs, w, i, x, y):
-    """Return whether a robot stands at a point, or a person who wants to stand there."""
+def _closing(people, traits, minds, robots, sees, backs, w, i, x, y):
+    """Return the place (2,) of the robot that stands nearest to a point, or of the nearest person who wants to stand there, whether
+    there is one within `_CLOSES`, and whether it is a person who may make way.
+    """
+    near, bx, by, moves = _CLOSES, x, y, False
     for j in range(traits.count[w] if sees & SEES_PEDESTRIANS else 0):
         stays = j != i and people.active[w, j] and traits.speed[w, j] == ZERO and backs.what[w, j] != BACK
-        if stays and gap(people.x[w, j], people.y[w, j], x, y) < ONE:
-            return True
+        away = gap(people.x[w, j], people.y[w, j], x, y)
+        if stays and away < near:
+            near, bx, by = away, people.x[w, j], people.y[w, j]
+            moves = minds.state[w, j] != _SITTING and minds.state[w, j] != _WORKING
     for r in range(robots.x.shape[1] if sees & SEES_ROBOTS else 0):
         vx, vy = robots.world_vx[w, r], robots.world_vy[w, r]
-        stands = robots.active[w, r] and vx * vx + vy * vy < _STANDS * _STANDS
-        if stands and gap(robots.x[w, r], robots.y[w, r], x, y) < ONE:
-            return True
-    return False
+        away = gap(robots.x[w, r], robots.y[w, r], x, y)
+        if robots.active[w, r] and vx * vx + vy * vy < _STANDS * _STANDS and away < near:
+            near, bx, by, moves = away, robots.x[w, r], robots.y[w, r], False
+    return bx, by, near < _CLOSES, moves
 
 
 @hidden
-def _give_in(roads, maps, m, people, traits, waypoints, robots, robot_traits, sees, routes, progress, backs, w, i):
+def _give_in(roads, maps, m, people, traits, waypoints, minds, robots, robot_traits, sees, routes, progress, backs, w, i):
     """Have pedestrian i, which is kept from going on, take another way or step back."""
     x, y = people.x[w, i], people.y[w, i]
     dx, dy = routes.x[w, i] - x, routes.y[w, i] - y
     length = max(math.sqrt(dx * dx + dy * dy), _TINY)
     ux, uy = dx / length, dy / length
-    bx, by = x + _AHEAD * ux, y + _AHEAD * uy
+    bx, by, closed, moves = _closing(people, traits, minds, robots, sees, backs, w, i, x + _AHEAD * ux, y + _AHEAD * uy)
+    if moves and max(progress.stalled[w, i], progress.late[w, i]) < _ASKS:
+        return
     if backs.since[w, i] > _FORGETS or gap(bx, by, backs.barred_x[w, i], backs.barred_y[w, i]) > _SAME:
         backs.times[w, i] = 0
     backs.barred_x[w, i], backs.barred_y[w, i], backs.since[w, i], backs.time[w, i] = bx, by, ZERO, ZERO
     q, v = routes.roads[w, i], -1
-    if q >= 0 and backs.times[w, i] == 0 and _is_closed(people, traits, robots, sees, backs, w, i, bx, by):
+    if q >= 0 and closed:
         v = _other_way(roads, q, x, y, waypoints.x[w, i], waypoints.y[w, i], bx, by)
     if v >= 0:
         backs.what[w, i] = ROUND
@@ -275,7 +284,7 @@ def _give_in(roads, maps, m, people, traits, waypoints, robots, robot_traits, se
         return
     backs.times[w, i] += 1
     progress.hopeless[w, i] = backs.times[w, i] >= _TIMES
-    progress.stalled[w, i] = ZERO
+    progress.stalled[w, i], progress.late[w, i] = ZERO, ZERO
 
 
 @hidden
@@ -294,8 +303,15 @@ def _is_asked(people, traits, routes, backs, w, i):
 
 
 @hidden
-def _wait(period, maps, m, people, traits, waypoints, robots, robot_traits, sees, progress, backs, w, i):
-    """Lead pedestrian i back, and have it wait there. Ends when the barred place is free, or after some seconds."""
+def _wait(period, maps, m, people, traits, waypoints, robots, robot_traits, sees, routes, progress, backs, w, i, cost):
+    """Lead pedestrian i back, and have it wait there. Ends when the barred place is free, after some seconds, or if the pedestrian
+    has given up its waypoint and the next one lies elsewhere.
+    """
+    dx, dy = waypoints.x[w, i] - people.x[w, i], waypoints.y[w, i] - people.y[w, i]
+    on = dx * (backs.barred_x[w, i] - people.x[w, i]) + dy * (backs.barred_y[w, i] - people.y[w, i])
+    if backs.times[w, i] >= _TIMES and on < ZERO:
+        backs.what[w, i] = FREE
+        return
     away = gap(people.x[w, i], people.y[w, i], backs.x[w, i], backs.y[w, i])
     waits = backs.time[w, i] > ZERO or away < _THERE
     back = gap(people.x[w, i], people.y[w, i], backs.barred_x[w, i], backs.barred_y[w, i]) > _AHEAD + _CLEAR
@@ -306,12 +322,13 @@ def _wait(period, maps, m, people, traits, waypoints, robots, robot_traits, sees
         waypoints.x[w, i], waypoints.y[w, i] = backs.x[w, i], backs.y[w, i]
         traits.speed[w, i] = min(traits.speed[w, i], _PACE)
         return
-    backs.time[w, i] += period
+    before, backs.time[w, i] = backs.time[w, i], backs.time[w, i] + period
     kind = np.float32(traits.id[w, i] % _KINDS)
-    longest = (_LONGEST[0] + _LONGEST[1] * kind) * np.float32(backs.times[w, i])
-    if backs.time[w, i] > longest or (
-        backs.time[w, i] > _SHORTEST[0] + _SHORTEST[1] * kind and not _is_barred(maps, m, people, traits, robots, robot_traits, sees, progress, backs, w, i)
-    ):
+    ends = backs.time[w, i] > (_LONGEST[0] + _LONGEST[1] * kind) * np.float32(backs.times[w, i])
+    looks = math.floor(before / _LOOKS) < math.floor(backs.time[w, i] / _LOOKS)
+    if looks and backs.time[w, i] > _SHORTEST[0] + _SHORTEST[1] * kind:
+        ends = ends or not _is_barred(maps, m, people, traits, robots, robot_traits, sees, routes, progress, backs, w, i, cost)
+    if ends:
         backs.what[w, i] = FREE
         return
     waypoints.x[w, i], waypoints.y[w, i] = people.x[w, i], people.y[w, i]
@@ -320,7 +337,8 @@ def _wait(period, maps, m, people, traits, waypoints, robots, robot_traits, sees
 
 @lean_kernel
 def stand_back(
-    period, sees, roads, maps, people, traits, waypoints, minds, robots, robot_traits, clock, routes, progress, backs, first, last
+    period, sees, roads, maps, people, traits, waypoints, minds, robots, robot_traits, clock, routes, progress, backs, cost, first,
+    last,
 ):  # fmt: skip
     """Have people who are kept from going on stand back or take another way: change their current waypoints and speeds (W, P).
 
@@ -331,6 +349,7 @@ def stand_back(
         routes: record `agora.engine.routes.Routes`.
         progress: record `agora.engine.progress.Progress`; ``stalled`` is written.
         backs: record `Backs`, which is written.
+        cost: (W, `agora.engine.detour.CELLS`) scratch.
     """
     for w in range(first, last):
         if clock.done[w]:
@@ -343,10 +362,16 @@ def stand_back(
                 continue
             stalled = progress.stalled[w, i] if backs.what[w, i] == FREE and traits.speed[w, i] > ZERO else ZERO
             backs.asks[w, i] = False
-            if stalled > GIVES_IN or (stalled > ONE and _is_asked(people, traits, routes, backs, w, i)):
-                _give_in(roads, maps, m, people, traits, waypoints, robots, robot_traits, sees, routes, progress, backs, w, i)
+            late = progress.late[w, i] if stalled > ZERO else ZERO
+            if stalled > GIVES_IN or late > _LATE or (stalled > ONE and _is_asked(people, traits, routes, backs, w, i)):
+                _give_in(
+                    roads, maps, m, people, traits, waypoints, minds, robots, robot_traits, sees, routes, progress, backs, w, i
+                )
+                continue  # a waypoint that is given up is replaced first
             if backs.what[w, i] == BACK:
-                _wait(period, maps, m, people, traits, waypoints, robots, robot_traits, sees, progress, backs, w, i)
+                _wait(
+                    period, maps, m, people, traits, waypoints, robots, robot_traits, sees, routes, progress, backs, w, i, cost[w]
+                )
                 backs.waiting[w] += backs.what[w, i] == BACK
             elif backs.what[w, i] == ROUND:
                 there = gap(people.x[w, i], people.y[w, i], backs.x[w, i], backs.y[w, i]) < _REACHED

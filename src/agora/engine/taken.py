@@ -5,8 +5,8 @@ to the next one.
 
 Most crowd models keep people some way off walls. They come to rest in front of a waypoint beside a wall, above all of one in a
 corner, and would wait there for ever. A pedestrian that has stood near such a waypoint for a while goes on to the next one, or
-leaves there. A pedestrian that has made no progress for 12 s, for any reason, goes on to the next waypoint. If
-its waypoint is its exit, it takes another exit, which lies behind it.
+leaves there. A pedestrian that has given up its waypoint (`agora.engine.progress`, `agora.engine.standing_back`) goes on to the
+next one. If its waypoint is its exit, it takes another exit, which lies behind it.
 """
 
 from __future__ import annotations
