@@ -1,9 +1,10 @@
 """Comings and goings: pedestrians come into the world when it is time and there is room, and leave it at their last waypoint.
 
 A pedestrian that has not come yet or has left is not active: nobody sees, meets or measures it. If the entrance is occupied, a
-pedestrian waits outside until there is room. Everybody waits outside while the place is full: people near the entrance are stuck, or
-more than one in eight of the people who are there are stuck or stand back (`agora.engine.standing_back`). A pedestrian also waits if a
-robot would drive over the entrance in the next `LOOK` seconds. Pedestrians that come later are in later slots, which kernels do not look at before it is time.
+pedestrian waits outside until there is room. Everybody waits outside while the place is full: people near the entrance are stuck,
+or more than one in eight of the people who are there are stuck or stand back (`agora.engine.standing_back`). A pedestrian also
+waits if a robot would drive over the entrance in the next `LOOK` seconds. Pedestrians that come later are in later slots, which
+kernels do not look at before it is time.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ def _has_room(after, traits, robots, robot_traits, stalled, w, i):
 
 @hidden
 def _is_full(after, traits, stuck, w):
-    """Return whether at least `_SOME` people, and more than one in `_SHARE` of the people who are there, are stuck or stand back."""
+    """Return whether the place is full: at least `_SOME` people, and more than one in `_SHARE`, are stuck or stand back."""
     there = 0
     for i in range(traits.count[w]):
         there += after.active[w, i]

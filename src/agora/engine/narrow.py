@@ -13,6 +13,7 @@ import numpy as np
 from agora.core.field import clearance_at, distance_at
 from agora.core.jit import hidden
 from agora.core.scalar import HALF, ONE, TWO, ZERO
+from agora.engine.progress import STALLED
 
 REACHED = np.float32(0.3)
 """From the point that one walks to, m."""
@@ -138,12 +139,13 @@ def _meets(people, traits, routes, maps, m, w, i, ux, uy):
 def _must_wait(people, traits, routes, robots, sees_robots, rounds, progress, maps, m, w, i, ux, uy):
     """Return whether an oncomer goes first through the narrow place ahead of pedestrian i, who walks to (ux, uy).
 
-    A pedestrian that has been stuck for some time counts as nearer. People who want to stand do not count if pedestrian i is ``aware`` of standing bodies.
+    A pedestrian that has been stuck for some time counts as nearer. People who want to stand do not count if pedestrian i is aware
+    of standing bodies.
     """
     x, y, nx, ny = people.x[w, i], people.y[w, i], routes.narrow_x[w, i], routes.narrow_y[w, i]
     aware, near = progress.aware[w, i] > ZERO, gap(x, y, nx, ny)
     beside = rounds and _is_robot(robots, w, nx, ny)
-    mine = near - _IMPATIENCE * progress.stalled[w, i]
+    mine = near - _IMPATIENCE * max(progress.stalled[w, i] - STALLED, ZERO)
     for j in range(traits.count[w]):
         if j == i or not people.active[w, j] or (aware and traits.speed[w, j] == ZERO):
             continue
@@ -160,7 +162,7 @@ def _must_wait(people, traits, routes, robots, sees_robots, rounds, progress, ma
         inside = beside and gap(px, py, nx, ny) < _INSIDE <= near
         if inside or _is_narrow(maps, m, px, py, vx / speed, vy / speed, traits.radius[w, j]):
             return True
-        theirs = gap(px, py, nx, ny) - _IMPATIENCE * progress.stalled[w, j]
+        theirs = gap(px, py, nx, ny) - _IMPATIENCE * max(progress.stalled[w, j] - STALLED, ZERO)
         same = routes.narrow[w, j] and gap(routes.narrow_x[w, j], routes.narrow_y[w, j], nx, ny) < _LANE
         if same and theirs < mine + (_EQUAL if traits.id[w, j] < traits.id[w, i] else -_EQUAL):
             return True
