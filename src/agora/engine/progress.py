@@ -86,15 +86,15 @@ def note_progress(h, people, traits, progress, w, i, left):
 
 
 @hidden
-def note_path(h, progress, w, i, left, other):
+def note_path(h, progress, w, i, left, excused):
     """Note the length of the path of pedestrian i to its waypoint, and give up the waypoint if it has not become shorter for long.
 
     Args:
         h: time since the last note, s.
         left: length of the path, m.
-        other: whether the waypoint is another one than before.
+        excused: whether the waypoint is another one than before, or the pedestrian waits before a narrow place.
     """
-    if other or progress.stalled[w, i] + progress.aware[w, i] == ZERO or left < progress.left[w, i] - _NEARER:
+    if excused or progress.stalled[w, i] + progress.aware[w, i] == ZERO or left < progress.left[w, i] - _NEARER:
         progress.left[w, i], progress.late[w, i] = left, ZERO
     else:
         progress.late[w, i] += h

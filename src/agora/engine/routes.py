@@ -289,7 +289,7 @@ def follow(
                 routes.fresh[w, i] = True
             if dt > ZERO:
                 left = gap(people.x[w, i], people.y[w, i], routes.x[w, i], routes.y[w, i]) + routes.rest[w, i]
-                note_path(dt, progress, w, i, left, routes.fresh[w, i])
+                note_path(dt, progress, w, i, left, routes.fresh[w, i] or routes.waits[w, i])
             if routes.fresh[w, i] or routes.hop[w, i] < 0:
                 if routes.rest[w, i] == ZERO:
                     routes.x[w, i], routes.y[w, i] = tx, ty
