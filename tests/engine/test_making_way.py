@@ -99,13 +99,13 @@ def test_nobody_comes_in_while_people_near_the_entrance_are_stuck():
     made = replace(made, mode=np.full(count, LEAVE, np.int32), enters=2.0 * np.arange(1, count + 1))
     seen, _ = played(scene(aisle(2.0), made, CLOSED), 80.0)
     assert 3 <= seen.present[-1].sum() <= 12
-    assert np.diff(seen.present[75:].sum(axis=1)).max() == 0  # from 30 s on
+    assert np.diff(seen.present[125:].sum(axis=1)).max() == 0  # from 50 s on
 
 
 def test_a_pedestrian_that_cannot_reach_a_place_goes_on_to_the_next():
     """The first place lies behind robots that close the aisle."""
     made = crowd([(2.0, 1.0)], [[(12.0, 1.0), (0.5, 1.0)]])
-    seen, _ = played(scene(aisle(2.0), made, CLOSED), 40.0)
+    seen, _ = played(scene(aisle(2.0), made, CLOSED), 60.0)
     assert seen.position[:, 0, 0].max() > 6.0
     assert np.hypot(*(seen.position[-1, 0] - (0.5, 1.0))) < 0.5
 
@@ -113,7 +113,7 @@ def test_a_pedestrian_that_cannot_reach_a_place_goes_on_to_the_next():
 def test_a_pedestrian_that_cannot_leave_takes_another_exit_behind_it():
     """Robots close the aisle; another pedestrian leaves at its other end."""
     made = crowd([(3.0, 1.0), (2.0, 1.5)], [(15.5, 1.0), (0.5, 1.5)])
-    seen, _ = played(scene(aisle(2.0), replace(made, mode=np.full(2, LEAVE, np.int32)), CLOSED), 40.0)
+    seen, _ = played(scene(aisle(2.0), replace(made, mode=np.full(2, LEAVE, np.int32)), CLOSED), 60.0)
     assert seen.position[:, 0, 0].max() > 6.0 and not seen.present[-1].any()
 
 

@@ -1,9 +1,10 @@
 """Comings and goings: pedestrians come into the world when it is time and there is room, and leave it at their last waypoint.
 
 A pedestrian that has not come yet or has left is not active: nobody sees, meets or measures it. If the entrance is occupied, a
-pedestrian waits outside until there is room. Everybody waits outside while the place is full: people near the entrance, or more
-than a third of the people who are there, are stuck. A pedestrian also waits if a robot would drive over the entrance in the next
-`LOOK` seconds. Pedestrians that come later are in later slots, which kernels do not look at before it is time.
+pedestrian waits outside until there is room. Everybody waits outside while the place is full: people near the entrance are stuck,
+or more than one in eight of the people who are there are stuck or stand back (`agora.engine.standing_back`). A pedestrian also
+waits if a robot would drive over the entrance in the next `LOOK` seconds. Pedestrians that come later are in later slots, which
+kernels do not look at before it is time.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ LOOK = np.float32(2.0)
 _FULL = np.float32(4.0)
 """m, around the entrance: nobody comes in while a person inside this distance is kept from going on."""
 
-_SOME = 4  # people
+_SOME, _SHARE = 3, 8  # people, and a share of one in so many
 _OUT = np.float32(0.6)  # m, from the last waypoint, at which a pedestrian has left at the latest
 _CROWDED = np.float32(1.8)  # m, the same for a pedestrian that others keep from going on
 _TINY = np.float32(1e-6)
@@ -50,12 +51,12 @@ def _has_room(after, traits, robots, robot_traits, stalled, w, i):
 
 
 @hidden
-def _is_full(after, traits, progress, w):
-    """Return whether at least `_SOME` people, and more than a third of the people who are there, are stuck."""
+def _is_full(after, traits, stuck, w):
+    """Return whether the place is full: at least `_SOME` people, and more than one in `_SHARE`, are stuck or stand back."""
     there = 0
     for i in range(traits.count[w]):
         there += after.active[w, i]
-    return progress.stopped[w] >= _SOME and 3 * progress.stopped[w] > there
+    return stuck >= _SOME and _SHARE * stuck > there
 
 
 @hidden
@@ -79,7 +80,7 @@ def _has_left(after, waypoints, kept_off, stalled, w, i):
 
 
 @lean_kernel
-def come_and_go(dt, visits, now, after, traits, waypoints, robots, robot_traits, clock, kept_off, progress, first, last):
+def come_and_go(dt, visits, now, after, traits, waypoints, robots, robot_traits, clock, kept_off, progress, waiting, first, last):
     """Let pedestrians of worlds ``first <= w < last`` come in and leave at the end of a physics step.
 
     Args:
@@ -90,6 +91,7 @@ def come_and_go(dt, visits, now, after, traits, waypoints, robots, robot_traits,
         robots: robots at the beginning of the step.
         kept_off: (W, P) time for which walls have kept a pedestrian off its waypoint, s (`agora.engine.taken`).
         progress: record `agora.engine.progress.Progress`.
+        waiting: (W,) number of people who stand back.
     """
     for w in range(first, last):
         if clock.done[w] or not visits[w]:
@@ -99,7 +101,7 @@ def come_and_go(dt, visits, now, after, traits, waypoints, robots, robot_traits,
         while count < after.x.shape[1] and ZERO < waypoints.enters[w, count] <= time:
             count += 1
         traits.count[w] = count
-        full = _is_full(after, traits, progress, w)
+        full = _is_full(after, traits, progress.stopped[w] + waiting[w], w)
         for i in range(traits.count[w]):
             if after.active[w, i]:
                 if _has_left(after, waypoints, kept_off, progress.stalled, w, i):

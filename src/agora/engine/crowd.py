@@ -136,6 +136,7 @@ class EngineCrowd:
         self._generations = [world.generation(0)[0], world.generation(1)[0], *between]
         self.routing = None if routes is None else Routing(world, routes, every, drawn, self._careful and yields)
         self._progress = Progress.of_nobody(worlds, slots) if self.routing is None else self.routing.progress
+        self._waiting = np.zeros(worlds, np.int32) if self.routing is None else self.routing.backs.waiting
         self.behaviours = [Heed(behaviour, world, every, int(self._bits)) for behaviour in behaviours]
         self._unsteady, shape = unsteady, (worlds, slots)
         self._off = Deviations(np.zeros(shape, np.bool_), *np.zeros((2, *shape), np.float32))
@@ -174,11 +175,12 @@ class EngineCrowd:
         """Return the kernels that set everybody's waypoint and speed once in a crowd period, from generation ``now``."""
         w = self._world
         parts: list[Part] = [behaviour.think(now) for behaviour in self.behaviours]
-        rounds = self.routing is not None and self._careful and self._yields
-        if parts or self._unsteady is not None or rounds:
+        rounds = self._careful and self._yields
+        if parts or self._unsteady is not None or (self.routing is not None and rounds):
             parts.insert(0, bind(settle, w.traits, w.waypoints, w.minds, w.status.clock))
-        if rounds:
+        if self.routing is not None and rounds:
             places = (w.maps, w.generation(now)[0], w.traits, w.waypoints, w.minds, w.status.clock)
+            parts.append(self.routing.standing_back(now, int(self._bits)))
             parts.append(bind(make_way, self._bits, *places, self._progress))
         if self.routing is not None:
             parts.append(self.routing.part(now, int(self._bits)))
@@ -287,7 +289,7 @@ class EngineCrowd:
         if substep == self.substeps:
             now, after = world.generation(robots)[0], self._generations[there]
             visitors = (now, after, world.traits, world.waypoints, *machines, world.status.clock, self._kept_off)
-            yield bind(come_and_go, step[0], self._visits, *visitors, self._progress)
+            yield bind(come_and_go, step[0], self._visits, *visitors, self._progress, self._waiting)
 
     def _checked(self, people: Pedestrians) -> Work:
         """A function that raises `InputError` if an answer of a crowd model is not finite or beyond anything a body can do."""

@@ -3,7 +3,8 @@
 Routes consider only walls. A pedestrian that is stuck (`agora.engine.progress`) searches for a detour on a grid. The grid lies
 about the pedestrian, turned towards the point it walks to, and holds walls and the discs of standing bodies. The cheapest path on
 the grid, to the line through that point or 3.6 m ahead, leads round them. If paths cost the same, the right-hand one is taken. If
-there is none, nothing changes, and people who stand in its path step aside (`agora.engine.making_way`).
+there is none, a second search uses finer cells, for narrow gaps nearby. If it finds none either, nothing
+changes, and people who stand in its path step aside (`agora.engine.making_way`).
 """
 
 from __future__ import annotations
@@ -20,14 +21,14 @@ from agora.engine.progress import AT_PLACE, note_direction
 STANDS = np.float32(0.15)
 """m/s, below which a body stands."""
 
-_CELL = np.float32(0.15)  # m
+_CELLS_OF = np.float32(0.15), np.float32(0.075)  # m, of the first search, and of the second if the first finds no path
 _AHEAD, _BEHIND, _BESIDE = 24, 8, 20  # cells
 _WIDE = 2 * _BESIDE + 1
 CELLS = (_AHEAD + _BEHIND + 1) * _WIDE
 """Cells of the grid."""
 
 _LEAST = np.float32(0.95)  # radii of clearance of walls
-_GAP = np.float32(0.03)  # m, to bodies
+_GAP = np.float32(0.03), np.float32(0.0)  # m, to bodies, in the two searches
 _SWEEPS = 12
 _DIAGONAL = np.float32(1.4142135)
 _ALIKE = np.float32(0.5)  # cosine of the angle between paths of one queue
@@ -54,28 +55,28 @@ def _queues(people, traits, routes, w, i, j, ux, uy):
 
 
 @hidden
-def _put_bodies(people, traits, routes, robots, robot_traits, sees, w, i, ux, uy, cost):
+def _put_bodies(people, traits, routes, robots, robot_traits, sees, w, i, ux, uy, cell, gap, cost):
     """Block the cells in which pedestrian i would touch a standing body that is not in a queue with it."""
-    x, y, own = people.x[w, i], people.y[w, i], traits.radius[w, i] + _GAP
+    x, y, own = people.x[w, i], people.y[w, i], traits.radius[w, i] + gap
     for j in range(traits.count[w] if sees & 1 else 0):
         vx, vy = people.vx[w, j], people.vy[w, j]
         stands = j != i and people.active[w, j] and vx * vx + vy * vy < STANDS * STANDS
         if stands and not _queues(people, traits, routes, w, i, j, ux, uy):
-            _put(people.x[w, j] - x, people.y[w, j] - y, own + traits.radius[w, j], ux, uy, cost)
+            _put(people.x[w, j] - x, people.y[w, j] - y, own + traits.radius[w, j], ux, uy, cell, cost)
     for r in range(robots.x.shape[1] if sees & 2 else 0):
         vx, vy = robots.world_vx[w, r], robots.world_vy[w, r]
         if robots.active[w, r] and vx * vx + vy * vy < STANDS * STANDS:
-            _put(robots.x[w, r] - x, robots.y[w, r] - y, own + robot_traits.radius[w, r], ux, uy, cost)
+            _put(robots.x[w, r] - x, robots.y[w, r] - y, own + robot_traits.radius[w, r], ux, uy, cell, cost)
 
 
 @hidden
-def _put(dx, dy, reach, ux, uy, cost):
+def _put(dx, dy, reach, ux, uy, cell, cost):
     """Block the cells within ``reach``, m, of a body at (dx, dy) from the middle of the grid, or within its distance if smaller."""
     away = math.sqrt(dx * dx + dy * dy)
     if away > _WINDOW:
         return
-    along, across = (dx * ux + dy * uy) / _CELL, (dx * uy - dy * ux) / _CELL
-    far = min(reach, away) / _CELL
+    along, across = (dx * ux + dy * uy) / cell, (dx * uy - dy * ux) / cell
+    far = min(reach, away) / cell
     for a in range(max(math.ceil(along - far), -_BEHIND), min(math.floor(along + far), _AHEAD) + 1):
         for b in range(max(math.ceil(across - far), -_BESIDE), min(math.floor(across + far), _BESIDE) + 1):
             da, db = np.float32(a) - along, np.float32(b) - across
@@ -115,19 +116,19 @@ def _spread(cost):
 
 
 @hidden
-def _goal(cost, distance):
+def _goal(cost, distance, cell):
     """Return the cell of the line at ``distance``, m, with the cheapest whole path, and its cost, m; -1 if there is none.
 
     Among equally good cells the nearest to the middle is taken; if two are equally near, the right-hand one.
     """
-    row = min(np.int32(distance / _CELL + HALF), _AHEAD)
-    left = max(distance - np.float32(row) * _CELL, ZERO)
+    row = min(np.int32(distance / cell + HALF), _AHEAD)
+    left = max(distance - np.float32(row) * cell, ZERO)
     best, near, found = _INFINITE, _WIDE, -1
     for b in range(_WIDE):
         k, off = (row + _BEHIND) * _WIDE + b, abs(b - _BESIDE)
         if cost[k] >= ZERO and cost[k] < _INFINITE:
-            aside = np.float32(off) * _CELL
-            total = cost[k] * _CELL + math.sqrt(left * left + aside * aside)
+            aside = np.float32(off) * cell
+            total = cost[k] * cell + math.sqrt(left * left + aside * aside)
             if total < best - _EQUAL or (total < best + _EQUAL and (off < near or (off == near and b > _BESIDE))):
                 best, near, found = total, off, k
     return found, best
@@ -167,6 +168,36 @@ def _sees(cost, k):
 
 
 @hidden
+def _search(maps, m, people, traits, routes, robots, robot_traits, sees, w, i, to_x, to_y, cell, gap, cost):
+    """Search as `way_round` on a grid with cells of ``cell``, m, with a gap to bodies of ``gap``, m. Return also whether a path
+    exists.
+    """
+    x, y, radius = people.x[w, i], people.y[w, i], traits.radius[w, i]
+    dx, dy = to_x - x, to_y - y
+    distance = math.sqrt(dx * dx + dy * dy)
+    ux, uy = dx / distance, dy / distance
+    least = min(_LEAST * radius, distance_at(maps, m, x, y))
+    for k in range(CELLS):
+        along, across = np.float32(k // _WIDE - _BEHIND) * cell, np.float32(k % _WIDE - _BESIDE) * cell
+        free = distance_at(maps, m, x + along * ux + across * uy, y + along * uy - across * ux) >= least
+        cost[k] = _INFINITE if free else -ONE
+    _put_bodies(people, traits, routes, robots, robot_traits, sees, w, i, ux, uy, cell, gap, cost)
+    cost[_BEHIND * _WIDE + _BESIDE] = ZERO
+    row = min(np.int32(distance / cell + HALF), _AHEAD)
+    if cost[(row + _BEHIND) * _WIDE + _BESIDE] >= ZERO and _sees(cost, (row + _BEHIND) * _WIDE + _BESIDE):
+        return to_x, to_y, ZERO, False, True
+    _spread(cost)
+    k, total = _goal(cost, distance, cell)
+    while k >= 0 and not _sees(cost, k):
+        k = _back(cost, k)
+    if k < 0:
+        return to_x, to_y, ZERO, False, False
+    along, across = np.float32(k // _WIDE - _BEHIND) * cell, np.float32(k % _WIDE - _BESIDE) * cell
+    px, py = x + along * ux + across * uy, y + along * uy - across * ux
+    return px, py, max(total - math.sqrt(along * along + across * across), ZERO), True, True
+
+
+@hidden
 def way_round(maps, m, people, traits, routes, robots, robot_traits, sees, w, i, to_x, to_y, cost):
     """Return the point (2,) to which pedestrian i walks round standing bodies on its way to a point, the length of the path from
     there to that point, m, and whether such a path exists and does not lead straight ahead.
@@ -174,33 +205,22 @@ def way_round(maps, m, people, traits, routes, robots, robot_traits, sees, w, i,
     Args:
         cost: (CELLS,) costs of cells, overwritten.
     """
-    x, y, radius = people.x[w, i], people.y[w, i], traits.radius[w, i]
-    dx, dy = to_x - x, to_y - y
-    distance = math.sqrt(dx * dx + dy * dy)
-    if distance < TWO * _CELL:
-        return to_x, to_y, ZERO, False
-    ux, uy = dx / distance, dy / distance
-    least = min(_LEAST * radius, distance_at(maps, m, x, y))
-    for k in range(CELLS):
-        along, across = np.float32(k // _WIDE - _BEHIND) * _CELL, np.float32(k % _WIDE - _BESIDE) * _CELL
-        free = distance_at(maps, m, x + along * ux + across * uy, y + along * uy - across * ux) >= least
-        cost[k] = _INFINITE if free else -ONE
-    _put_bodies(people, traits, routes, robots, robot_traits, sees, w, i, ux, uy, cost)
-    cost[_BEHIND * _WIDE + _BESIDE] = ZERO
-    row = min(np.int32(distance / _CELL + HALF), _AHEAD)
-    if cost[(row + _BEHIND) * _WIDE + _BESIDE] >= ZERO and _sees(cost, (row + _BEHIND) * _WIDE + _BESIDE):
-        return to_x, to_y, ZERO, False
-    _spread(cost)
-    k, total = _goal(cost, distance)
-    if k < 0:
-        return to_x, to_y, ZERO, False
-    while k >= 0 and not _sees(cost, k):
-        k = _back(cost, k)
-    if k < 0:
-        return to_x, to_y, ZERO, False
-    along, across = np.float32(k // _WIDE - _BEHIND) * _CELL, np.float32(k % _WIDE - _BESIDE) * _CELL
-    px, py = x + along * ux + across * uy, y + along * uy - across * ux
-    return px, py, max(total - math.sqrt(along * along + across * across), ZERO), True
+    dx, dy = to_x - people.x[w, i], to_y - people.y[w, i]
+    near = math.sqrt(dx * dx + dy * dy)
+    there = (maps, m, people, traits, routes, robots, robot_traits, sees, w, i, to_x, to_y)
+    x, y, left, found, open_ = to_x, to_y, ZERO, False, near < TWO * _CELLS_OF[0]
+    if not open_:
+        x, y, left, found, open_ = _search(*there, _CELLS_OF[0], _GAP[0], cost)
+    if not open_:
+        x, y, left, found, open_ = _search(*there, _CELLS_OF[1], _GAP[1], cost)
+    return x, y, left, found
+
+
+@hidden
+def has_path(maps, m, people, traits, routes, robots, robot_traits, sees, w, i, to_x, to_y, cost):
+    """Return whether a path leads pedestrian i round standing bodies to a point. The arguments are those of `way_round`."""
+    there = (maps, m, people, traits, routes, robots, robot_traits, sees, w, i, to_x, to_y)
+    return _search(*there, _CELLS_OF[0], _GAP[0], cost)[4] or _search(*there, _CELLS_OF[1], _GAP[1], cost)[4]
 
 
 @hidden

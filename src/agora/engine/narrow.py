@@ -12,7 +12,8 @@ import numpy as np
 
 from agora.core.field import clearance_at, distance_at
 from agora.core.jit import hidden
-from agora.core.scalar import HALF, ZERO
+from agora.core.scalar import HALF, ONE, TWO, ZERO
+from agora.engine.progress import STALLED
 
 REACHED = np.float32(0.3)
 """From the point that one walks to, m."""
@@ -27,6 +28,10 @@ _OPPOSED = np.float32(-0.2)  # cosine of the angle between ways that are opposed
 _LANE = np.float32(1.0)  # m, to the side of one's way
 _FAR = np.float32(6.0)  # m, at which somebody in a narrow place is seen
 _EQUAL = np.float32(0.01)  # m, by which the distances of two equally near people may differ
+_SQUEEZED = np.float32(0.95)  # of the radius, which a person needs beside a body
+_STANDS = np.float32(0.15)  # m/s, below which a robot stands
+_INSIDE = np.float32(0.8)  # m, from the narrow place, within which somebody is in it
+_IMPATIENCE = np.float32(1.0)  # m/s, by which a pedestrian that has been stuck for some time counts as nearer
 _TINY = np.float32(1e-6)
 
 
@@ -74,6 +79,44 @@ def _narrow_ahead(maps, m, routes, w, i, x, y, radius):
 
 
 @hidden
+def _leaves_one_lane(maps, m, x, y, ux, uy, body, radius):
+    """Return whether beside a body at a point, seen along (ux, uy), there is room for one person on one side at most."""
+    lanes = 0
+    for side in (ONE, -ONE):
+        nx, ny = -side * uy, side * ux
+        for count in (ONE, TWO):
+            off = body + count * radius
+            lanes += distance_at(maps, m, x + off * nx, y + off * ny) >= _SQUEEZED * count * radius
+    return lanes <= 1
+
+
+@hidden
+def _robot_ahead(maps, m, robots, robot_traits, routes, w, i, x, y, radius):
+    """Note the nearest standing robot on the path beside which two cannot pass each other, unless a narrow place is nearer."""
+    length = gap(x, y, routes.x[w, i], routes.y[w, i])
+    ux, uy = (routes.x[w, i] - x) / max(length, _TINY), (routes.y[w, i] - y) / max(length, _TINY)
+    nearest = gap(x, y, routes.narrow_x[w, i], routes.narrow_y[w, i]) if routes.narrow[w, i] else _AHEAD
+    for r in range(robots.x.shape[1]):
+        px, py, vx, vy = robots.x[w, r], robots.y[w, r], robots.world_vx[w, r], robots.world_vy[w, r]
+        along, across = (px - x) * ux + (py - y) * uy, (py - y) * ux - (px - x) * uy
+        stands = robots.active[w, r] and vx * vx + vy * vy < _STANDS * _STANDS
+        if not stands or along <= ZERO or along >= min(nearest, length + _ROOM) or abs(across) > _ROOM:
+            continue
+        if _leaves_one_lane(maps, m, px, py, ux, uy, robot_traits.radius[w, r], radius):
+            nearest = along
+            routes.narrow[w, i], routes.narrow_x[w, i], routes.narrow_y[w, i] = True, px, py
+
+
+@hidden
+def _is_robot(robots, w, x, y):
+    """Return whether a robot stands at a point."""
+    for r in range(robots.x.shape[1]):  # noqa: SIM110 - a kernel
+        if robots.active[w, r] and robots.x[w, r] == x and robots.y[w, r] == y:
+            return True
+    return False
+
+
+@hidden
 def _meets(people, traits, routes, maps, m, w, i, ux, uy):
     """Return the pedestrian whom pedestrian i, walking to (ux, uy), meets in a narrow place and steps back for; smaller ids go
     first; or -1.
@@ -93,13 +136,16 @@ def _meets(people, traits, routes, maps, m, w, i, ux, uy):
 
 
 @hidden
-def _must_wait(people, traits, routes, robots, sees_robots, aware, maps, m, w, i, ux, uy):
+def _must_wait(people, traits, routes, robots, sees_robots, rounds, progress, maps, m, w, i, ux, uy):
     """Return whether an oncomer goes first through the narrow place ahead of pedestrian i, who walks to (ux, uy).
 
-    People who want to stand do not count if pedestrian i is ``aware`` of standing bodies.
+    A pedestrian that has been stuck for some time counts as nearer. People who want to stand do not count if pedestrian i is aware
+    of standing bodies.
     """
     x, y, nx, ny = people.x[w, i], people.y[w, i], routes.narrow_x[w, i], routes.narrow_y[w, i]
-    mine = gap(x, y, nx, ny)
+    aware, near = progress.aware[w, i] > ZERO, gap(x, y, nx, ny)
+    beside = rounds and _is_robot(robots, w, nx, ny)
+    mine = near - _IMPATIENCE * max(progress.stalled[w, i] - STALLED, ZERO)
     for j in range(traits.count[w]):
         if j == i or not people.active[w, j] or (aware and traits.speed[w, j] == ZERO):
             continue
@@ -113,26 +159,29 @@ def _must_wait(people, traits, routes, robots, sees_robots, aware, maps, m, w, i
         speed = math.sqrt(vx * vx + vy * vy)
         if speed < _TINY or (vx * ux + vy * uy) > _OPPOSED * speed:
             continue
-        if _is_narrow(maps, m, px, py, vx / speed, vy / speed, traits.radius[w, j]):
+        inside = beside and gap(px, py, nx, ny) < _INSIDE <= near
+        if inside or _is_narrow(maps, m, px, py, vx / speed, vy / speed, traits.radius[w, j]):
             return True
-        theirs = gap(px, py, nx, ny)
+        theirs = gap(px, py, nx, ny) - _IMPATIENCE * max(progress.stalled[w, j] - STALLED, ZERO)
         same = routes.narrow[w, j] and gap(routes.narrow_x[w, j], routes.narrow_y[w, j], nx, ny) < _LANE
         if same and theirs < mine + (_EQUAL if traits.id[w, j] < traits.id[w, i] else -_EQUAL):
             return True
     if sees_robots:
         for r in range(robots.x.shape[1]):
-            near = robots.active[w, r] and gap(robots.x[w, r], robots.y[w, r], nx, ny) < min(_ROOM, mine)
-            if near and robots.world_vx[w, r] * ux + robots.world_vy[w, r] * uy < ZERO:
+            meets = robots.active[w, r] and gap(robots.x[w, r], robots.y[w, r], nx, ny) < min(_ROOM, near)
+            if meets and robots.world_vx[w, r] * ux + robots.world_vy[w, r] * uy < ZERO:
                 return True
     return False
 
 
 @hidden
-def look_ahead(maps, people, traits, robots, sees_robots, aware, routes, m, w, i):
+def look_ahead(maps, people, traits, robots, robot_traits, sees_robots, rounds, progress, routes, m, w, i):
     """Note whether there is a narrow place on the way of pedestrian i, and whether it is to wait before it."""
     x, y, radius = people.x[w, i], people.y[w, i], traits.radius[w, i]
     routes.waits[w, i] = False
     _narrow_ahead(maps, m, routes, w, i, x, y, radius)
+    if rounds and sees_robots:
+        _robot_ahead(maps, m, robots, robot_traits, routes, w, i, x, y, radius)
     if not routes.narrow[w, i]:
         return
     away = gap(x, y, routes.x[w, i], routes.y[w, i])
@@ -145,7 +194,7 @@ def look_ahead(maps, people, traits, robots, sees_robots, aware, routes, m, w, i
             routes.waits[w, i] = True
             routes.narrow_x[w, i], routes.narrow_y[w, i] = people.x[w, j], people.y[w, j]
     else:
-        routes.waits[w, i] = _must_wait(people, traits, routes, robots, sees_robots, aware, maps, m, w, i, ux, uy)
+        routes.waits[w, i] = _must_wait(people, traits, routes, robots, sees_robots, rounds, progress, maps, m, w, i, ux, uy)
 
 
 @hidden

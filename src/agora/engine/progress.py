@@ -9,7 +9,7 @@ import numpy as np
 
 from agora.core.jit import hidden
 from agora.core.scalar import ONE, ZERO
-from agora.core.state import Floats, Ints
+from agora.core.state import Bools, Floats, Ints
 
 STALLED = np.float32(1.5)
 """s without progress after which a pedestrian looks for a detour."""
@@ -22,6 +22,8 @@ AT_PLACE = np.float32(0.6)
 
 _AWARE = np.float32(6.0)  # s for which a pedestrian that was stuck considers standing bodies
 _GETS_ON = np.float32(0.4)  # m, from its last place, at which a pedestrian has made progress; less if it prefers less than 1 m/s
+_NEARER = np.float32(0.5)  # m, by which a path must become shorter
+_LATE = np.float32(12.0)  # s after which a pedestrian whose path does not become shorter gives up its waypoint
 _TINY = np.float32(1e-6)
 
 
@@ -35,6 +37,9 @@ class Progress(NamedTuple):
         aware: (W, P) time for which the pedestrian still considers standing bodies, s.
         ahead_x: (W, P) direction in which the pedestrian wants to go on, x; noted while ``aware`` is above 0.
         ahead_y: (W, P) direction in which the pedestrian wants to go on, y; as ``ahead_x``.
+        left: (W, P) least length of the path to the waypoint so far, m.
+        late: (W, P) time since the path became shorter, s.
+        hopeless: (W, P) whether the pedestrian gives up its waypoint (`agora.engine.standing_back`, `agora.engine.taken`).
         stopped: (W,) number of people without progress for `WAITS`.
     """
 
@@ -44,12 +49,16 @@ class Progress(NamedTuple):
     aware: Floats
     ahead_x: Floats
     ahead_y: Floats
+    left: Floats
+    late: Floats
+    hopeless: Bools
     stopped: Ints
 
     @staticmethod
     def of_nobody(worlds: int, slots: int) -> Progress:
         """Return the progress of worlds without people."""
-        return Progress._make([*np.zeros((6, worlds, slots), np.float32), np.zeros(worlds, np.int32)])
+        real = np.zeros((8, worlds, slots), np.float32)
+        return Progress._make([*real, np.zeros((worlds, slots), np.bool_), np.zeros(worlds, np.int32)])
 
 
 @hidden
@@ -74,6 +83,23 @@ def note_progress(h, people, traits, progress, w, i, left):
         progress.stopped[w] += progress.stalled[w, i] > WAITS
     else:
         progress.aware[w, i] = max(progress.aware[w, i] - h, ZERO)
+
+
+@hidden
+def note_path(h, progress, w, i, left, excused):
+    """Note the length of the path of pedestrian i to its waypoint, and give up the waypoint if it has not become shorter for long.
+
+    Args:
+        h: time since the last note, s.
+        left: length of the path, m.
+        excused: whether the waypoint is another one than before, or the pedestrian waits before a narrow place.
+    """
+    if excused or progress.stalled[w, i] + progress.aware[w, i] == ZERO or left < progress.left[w, i] - _NEARER:
+        progress.left[w, i], progress.late[w, i] = left, ZERO
+    else:
+        progress.late[w, i] += h
+    if progress.late[w, i] > _LATE:
+        progress.hopeless[w, i], progress.late[w, i] = True, ZERO
 
 
 @hidden

@@ -7,7 +7,7 @@ sight, nothing changes. Routes lead over the roads of the map (`agora.maps.roads
 everybody looks how far along the route the way is free. Who has been pushed off it, or wants to go elsewhere, gets another one.
 
 Where two cannot pass each other, one of them gives way (`agora.engine.narrow`). A stuck pedestrian walks round standing bodies
-(`agora.engine.detour`).
+(`agora.engine.detour`), or takes another way or stands back (`agora.engine.standing_back`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ from agora.core.scalar import HALF, ONE, ZERO
 from agora.core.state import Bools, Floats, Ints
 from agora.engine.detour import CELLS, go_round
 from agora.engine.narrow import REACHED, gap, look_ahead, waiting_place
-from agora.engine.progress import Progress, note_progress
+from agora.engine.progress import Progress, note_path, note_progress
+from agora.engine.standing_back import Backs, stand_back
 from agora.maps.road_kernels import road
 from agora.maps.roads import SEEN, Roads, RoadStore, radius_class, roads_of
 
@@ -286,6 +287,9 @@ def follow(
             mx, my = tx - routes.wanted_x[w, i], ty - routes.wanted_y[w, i]
             if mx * mx + my * my > _MOVED * _MOVED:
                 routes.fresh[w, i] = True
+            if dt > ZERO:
+                left = gap(people.x[w, i], people.y[w, i], routes.x[w, i], routes.y[w, i]) + routes.rest[w, i]
+                note_path(dt, progress, w, i, left, routes.fresh[w, i] or routes.waits[w, i])
             if routes.fresh[w, i] or routes.hop[w, i] < 0:
                 if routes.rest[w, i] == ZERO:
                     routes.x[w, i], routes.y[w, i] = tx, ty
@@ -297,7 +301,7 @@ def follow(
                 routes.due[w, i] = call + look - (traits.id[w, i] % look if call == 0 else 0)
                 if leads:
                     _follow(roads, maps, m, routes, w, i, x, y, traits.radius[w, i])
-                    look_ahead(maps, people, traits, robots, sees & 2, progress.aware[w, i] > ZERO, routes, m, w, i)
+                    look_ahead(maps, people, traits, robots, robot_traits, sees & 2, dt > ZERO, progress, routes, m, w, i)
                     routes.waits[w, i] = routes.waits[w, i] and progress.stalled[w, i] < _TIRED
                 else:
                     _walk_to(routes, w, i, tx, ty, ZERO)
@@ -356,6 +360,7 @@ class Routing:
     Attributes:
         routes: present routes of everybody.
         progress: progress of everybody; that of worlds without people unless ``rounds``.
+        backs: people who stand back or take another way; nobody unless ``rounds``.
         goals: waypoints of the world as crowd models read them; the current ones are the points to which pedestrians walk now.
     """
 
@@ -371,7 +376,7 @@ class Routing:
         )
         self._world, self._every = world, every
         self._look = max(1, round(_LOOK / (world.dt * every)))
-        self.routes, self.progress = _nobody(shape), Progress.of_nobody(*shape)
+        self.routes, self.progress, self.backs = _nobody(shape), Progress.of_nobody(*shape), Backs.of_nobody(*shape)
         self._period = np.float32(world.dt * every if rounds else 0.0)
         self._cost = np.zeros((shape[0], CELLS if rounds else 1), np.float32)
         self.goals: Waypoints = world.waypoints._replace(x=np.zeros(shape, np.float32), y=np.zeros(shape, np.float32))
@@ -381,7 +386,7 @@ class Routing:
         routes, roads = self.routes, _roads(start)
         different = _different(roads.values())
         number = dict(zip(map(id, different), self._store.use(world, different), strict=True))
-        for field in (*routes, *self.progress):
+        for field in (*routes, *self.progress, *self.backs):
             field[world] = 0
         routes.roads[world], routes.hop[world], routes.fresh[world] = _NONE, _STRAIGHT, True
         self.goals.x[world], self.goals.y[world] = self._world.waypoints.x[world], self._world.waypoints.y[world]
@@ -403,3 +408,11 @@ class Routing:
         return bind(
             follow, *numbers, *there, world.status.clock, self.routes, self.progress, self.goals.x, self.goals.y, self._cost
         )
+
+    def standing_back(self, generation: int, sees: int) -> Work:
+        """Return the work that has people stand back or take another way, reading a generation of pedestrians and robots."""
+        world = self._world
+        people, robots = world.generation(generation)
+        there = (self._store.arrays, world.maps, people, world.traits, world.waypoints, world.minds, robots, world.robot_traits)
+        records = (world.status.clock, self.routes, self.progress, self.backs, self._cost)
+        return bind(stand_back, self._period, np.int64(sees), *there, *records)

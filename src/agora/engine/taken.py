@@ -5,8 +5,8 @@ to the next one.
 
 Most crowd models keep people some way off walls. They come to rest in front of a waypoint beside a wall, above all of one in a
 corner, and would wait there for ever. A pedestrian that has stood near such a waypoint for a while goes on to the next one, or
-leaves there. A pedestrian that has made no progress for 12 s, for any reason, goes on to the next waypoint. If
-its waypoint is its exit, it takes another exit, which lies behind it.
+leaves there. A pedestrian that has given up its waypoint (`agora.engine.progress`, `agora.engine.standing_back`) goes on to the
+next one. If its waypoint is its exit, it takes another exit, which lies behind it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,6 @@ PATIENCE = np.float32(4.0)
 _OTHER = np.float32(2.0)  # m, least distance to the other exit that a pedestrian takes
 _EQUAL = np.float32(1e-3)  # m, by which the distances of equally near exits may differ
 _INFINITE = np.float32(np.inf)
-_GIVES_UP = np.float32(12.0)  # s without progress after which a pedestrian goes elsewhere
 _STEP = np.float32(0.5)  # m
 _NEAR = np.float32(3.0)  # m, at most, from the waypoint
 
@@ -127,7 +126,7 @@ def pass_taken(
         people: pedestrians at the end of the step.
         robots: robots at its beginning.
         kept_off: (W, P) time for which walls have kept a pedestrian off its waypoint, s.
-        progress: record `agora.engine.progress.Progress`, of which ``stalled`` is written.
+        progress: record `agora.engine.progress.Progress`, of which ``stalled`` and ``hopeless`` are written.
     """
     for w in range(first, last):
         if clock.done[w]:
@@ -139,12 +138,13 @@ def pass_taken(
                 continue
             kept_off[w, i] = kept_off[w, i] + dt if _is_kept_off(maps, people, traits, waypoints, w, i) else ZERO
             leaves = waypoints.mode[w, i] == LEAVE and k == waypoints.count[w, i] - 1
-            if leaves and progress.stalled[w, i] > _GIVES_UP:
+            hopeless, progress.hopeless[w, i] = progress.hopeless[w, i], False
+            if leaves and hopeless:
                 progress.stalled[w, i] = ZERO
                 _turn_back(people, traits, waypoints, progress, w, i)
             if waypoints.count[w, i] < 2:
                 continue
-            gives_up = kept_off[w, i] > PATIENCE or progress.stalled[w, i] > _GIVES_UP
+            gives_up = kept_off[w, i] > PATIENCE or hopeless
             if gives_up and k < waypoints.count[w, i] - (waypoints.mode[w, i] == LEAVE):
                 kept_off[w, i], progress.stalled[w, i] = ZERO, ZERO
                 next_waypoint(traits, waypoints, clock, w, i, substep)

@@ -1,0 +1,381 @@
+"""Standing back: a pedestrian that cannot get through takes another way, or steps out of the passage and waits there.
+
+A pedestrian without progress for `GIVES_IN`, or that walks to and fro without coming nearer, has found no detour
+(`agora.engine.detour`), and nobody made way. It does not push on. If a robot or a standing person closes a road, and the roads of
+the map lead to its waypoint another way, it takes that way. Otherwise it steps back, to the side of the passage, and waits until
+nobody stands at the barred place, or for some seconds. Then it tries again. A pedestrian that is kept from going on a second time
+at the same place gives up its waypoint (`agora.engine.taken`).
+
+The people behind it step back in the same way. Those with free space behind them are the first.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from agora.core.field import distance_at, is_clear_between
+from agora.core.jit import hidden, lean_kernel
+from agora.core.scalar import HALF, ONE, TWO, ZERO
+from agora.core.state import SOCIAL_STATES, Bools, Floats, Ints
+from agora.engine.detour import has_path
+from agora.engine.narrow import gap
+from agora.maps.roads import SEEN
+from agora.pedestrians.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS
+
+GIVES_IN = np.float32(4.0)
+"""s without progress after which a pedestrian takes another way or stands back."""
+
+_LATE = np.float32(6.0)  # s for which its path has not become shorter, after which it does so, too
+
+FREE, BACK, ROUND = range(3)
+"""A pedestrian goes its way, stands back, or takes another way."""
+
+_AHEAD = np.float32(0.6)  # m, from the pedestrian to the middle of the barred place
+_CLOSES = np.float32(1.0)  # m, from there, within which a standing body closes the passage
+_BARS = np.float32(0.9)  # m, from the barred place, within which a road is barred
+_LEAVES = np.float32(0.6)  # of the distance to the barred place; a road that comes no nearer leads away from it
+_FURTHER = np.float32(20.0)  # m, by which another way may be longer
+_SHORTEST = np.float32(2.5), np.float32(0.8)  # s, for which a pedestrian waits at least; more by the remainder of its id
+_LONGEST = np.float32(5.0), np.float32(1.0)  # s, for which it waits at most the first time; more by the same
+_LOOKS = np.float32(0.5)  # s, between two looks at the barred place
+_BEYOND = np.float32(1.0)  # m, beyond the barred place, to which a path must lead
+_KINDS = 5  # remainders, so that people who wait together do not go on together
+_SAME = np.float32(2.5)  # m, between two barred places that count as one
+_FORGETS = np.float32(40.0)  # s after which a pedestrian has forgotten a barred place
+_AWAY = np.float32(2.0)  # m, to which a pedestrian steps back if there is room
+_THERE = np.float32(0.35)  # m, from its place, at which it stands
+_CLEAR = np.float32(0.8)  # m, at least, to which a pedestrian has stepped back from where it was stuck
+_STANDS = np.float32(0.15)  # m/s
+_ROOM = np.float32(0.1)  # m, to others and to walls, at the place where it waits
+_PACE = np.float32(0.8)  # m/s, at most, on the way back
+_REACHED = np.float32(1.0)  # m, from the place by which another way leads
+_BEHIND = np.float32(0.4)  # m, between the bodies, within which a pedestrian is asked for room
+_ASKS = np.float32(8.0)  # s, for which a pedestrian asks people who stand to make way
+_HOPELESS = np.float32(6.0)  # s without progress after which a pedestrian without room gives up its waypoint
+_TIMES = 2  # times that a pedestrian is kept from going on at the same place before it gives up its waypoint
+_EQUAL = np.float32(0.01)  # m, by which the costs of equal ways may differ
+_MIDDLE = np.float32(0.25), np.float32(3.0)  # m beyond the radius, and radii of clearance, between which nobody passes beside
+_TINY = np.float32(1e-6)
+_INFINITE = np.float32(np.inf)
+_SITTING, _WORKING = SOCIAL_STATES.index("sitting"), SOCIAL_STATES.index("working")
+
+
+class Backs(NamedTuple):
+    """The people of W worlds who stand back or take another way.
+
+    Attributes:
+        what: (W, P) `FREE`, `BACK` or `ROUND`.
+        x: (W, P) place to which the pedestrian steps back, or by which its other way leads, x, m.
+        y: (W, P) the same, y, m.
+        time: (W, P) time for which it has waited there, s.
+        barred_x: (W, P) place at which it was kept from going on, x, m.
+        barred_y: (W, P) the same, y, m.
+        since: (W, P) time since then, s; above `_FORGETS` if there is no such place.
+        times: (W, P) number of times that it was kept from going on there.
+        asks: (W, P) whether the pedestrian wants to step back, and the people behind it leave no room.
+        waiting: (W,) number of people who stand back.
+    """
+
+    what: Ints
+    x: Floats
+    y: Floats
+    time: Floats
+    barred_x: Floats
+    barred_y: Floats
+    since: Floats
+    times: Ints
+    asks: Bools
+    waiting: Ints
+
+    @staticmethod
+    def of_nobody(worlds: int, slots: int) -> Backs:
+        """Return the record of worlds in which nobody stands back."""
+        real = np.zeros((6, worlds, slots), np.float32)
+        what, times = np.zeros((2, worlds, slots), np.int32)
+        return Backs._make([what, *real, times, np.zeros((worlds, slots), np.bool_), np.zeros(worlds, np.int32)])
+
+
+@hidden
+def _to_line(px, py, ax, ay, bx, by):
+    """Return the distance from a point to the straight line between two others, m."""
+    dx, dy = bx - ax, by - ay
+    share = min(max(((px - ax) * dx + (py - ay) * dy) / max(dx * dx + dy * dy, _TINY), ZERO), ONE)
+    return gap(px, py, ax + share * dx, ay + share * dy)
+
+
+@hidden
+def _is_through(bx, by, ax, ay, cx, cy):
+    """Return whether the straight line from one point to another leads through a barred place, and not away from it."""
+    return _to_line(bx, by, ax, ay, cx, cy) < min(_BARS, _LEAVES * gap(ax, ay, bx, by))
+
+
+@hidden
+def _place_near(roads, q, x, y, bx, by):
+    """Return the nearest place of roads q in sight of a point, on a line that does not lead through a barred place; -1 if there is
+    none.
+    """
+    columns, rows, base = roads.columns[q], roads.rows[q], roads.place_start[q]
+    column = min(max(np.int32((x - roads.origin_x[q]) / roads.cell[q]), 0), columns - 1)
+    row = min(max(np.int32((y - roads.origin_y[q]) / roads.cell[q]), 0), rows - 1)
+    nearest = roads.nearest[roads.cell_start[q] + row * columns + column]
+    for s in range(SEEN if nearest >= 0 else 0):
+        a = roads.seen[roads.cell_start[q] + nearest, s]
+        if a < 0:
+            break
+        if not _is_through(bx, by, x, y, roads.place_x[base + a], roads.place_y[base + a]):
+            return a
+    return -1
+
+
+@hidden
+def _is_open(roads, q, a, b, bx, by):
+    """Return whether the path from place a to place b keeps off a barred place."""
+    base, n, pairs = roads.place_start[q], roads.places[q], roads.pair_start[q]
+    while a != b:
+        after = roads.after[pairs + np.int64(a) * n + b]
+        if after < 0:
+            return False
+        ax, ay = roads.place_x[base + a], roads.place_y[base + a]
+        if _is_through(bx, by, ax, ay, roads.place_x[base + after], roads.place_y[base + after]):
+            return False
+        a = after
+    return True
+
+
+@hidden
+def _other_way(roads, q, x, y, to_x, to_y, bx, by):
+    """Return the place by which the cheapest path that keeps off a barred place leads from one point to another; -1 if there is
+    none, or only a long one, or if a barred place closes no road. The place is near
+    the middle of the path. Of equally cheap paths, the right-hand one is taken.
+    """
+    a, b = _place_near(roads, q, x, y, bx, by), _place_near(roads, q, to_x, to_y, bx, by)
+    if a < 0 or b < 0 or _is_open(roads, q, a, b, bx, by):
+        return -1
+    base, n, pairs = roads.place_start[q], roads.places[q], roads.pair_start[q]
+    best, middle, right, found = roads.cost[pairs + np.int64(a) * n + b] + _FURTHER, ZERO, -_INFINITE, -1
+    for v in range(n):
+        there, on = roads.cost[pairs + np.int64(a) * n + v], roads.cost[pairs + np.int64(v) * n + b]
+        total, inner = there + on, min(there, on)
+        side = (roads.place_x[base + v] - x) * (by - y) - (roads.place_y[base + v] - y) * (bx - x)
+        same = total > best - _EQUAL and (inner < middle - _EQUAL or (inner < middle + _EQUAL and side <= right))
+        if total > best + _EQUAL or same or inner < _REACHED:
+            continue
+        if _is_open(roads, q, a, v, bx, by) and _is_open(roads, q, v, b, bx, by):
+            best, middle, right, found = min(best, total), inner, side, v
+    return found
+
+
+@hidden
+def _company(people, traits, robots, robot_traits, sees, w, i, x, y, to_x, to_y):
+    """Return how many people are on the straight line from a point to another, and whether it is closed: somebody is at the other
+    point, or a robot or a person who wants to stand is on the line.
+    """
+    met, own = ZERO, traits.radius[w, i]
+    for j in range(traits.count[w] if sees & SEES_PEDESTRIANS else 0):
+        if j == i or not people.active[w, j]:
+            continue
+        reach = own + traits.radius[w, j]
+        if gap(people.x[w, j], people.y[w, j], to_x, to_y) < reach + _ROOM:
+            return met, True
+        if _to_line(people.x[w, j], people.y[w, j], x, y, to_x, to_y) < min(reach, gap(people.x[w, j], people.y[w, j], x, y)):
+            if traits.speed[w, j] == ZERO:
+                return met, True
+            met += ONE
+    for r in range(robots.x.shape[1] if sees & SEES_ROBOTS else 0):
+        rx, ry, reach = robots.x[w, r], robots.y[w, r], own + robot_traits.radius[w, r]
+        near = _to_line(rx, ry, x, y, to_x, to_y) < min(reach, gap(rx, ry, x, y)) or gap(rx, ry, to_x, to_y) < reach + _ROOM
+        if robots.active[w, r] and near:
+            return met, True
+    return met, False
+
+
+@hidden
+def _step_back(maps, m, people, traits, robots, robot_traits, sees, backs, w, i, ux, uy):
+    """Choose the place to which pedestrian i steps back from what is ahead at (ux, uy): out of narrow places, to a side, with few
+    people on the path. Return whether there is one. Of equally good places the right-hand one is taken.
+    """
+    x, y, radius = people.x[w, i], people.y[w, i], traits.radius[w, i]
+    here = distance_at(maps, m, x, y)
+    best, found = _INFINITE, False
+    for turn in range(-4, 5):
+        angle = np.float32(0.4) * np.float32(-turn)
+        cosine, sine = np.float32(math.cos(angle)), np.float32(math.sin(angle))
+        bx, by = -ux * cosine + uy * sine, -uy * cosine - ux * sine
+        for k in range(2, 8):
+            away = HALF * np.float32(k)
+            px, py = x + away * bx, y + away * by
+            free = distance_at(maps, m, px, py)
+            if free < radius + _ROOM or not is_clear_between(maps, m, x, y, px, py, min(radius, here) * np.float32(0.95), here):
+                break
+            met, occupied = _company(people, traits, robots, robot_traits, sees, w, i, x, y, px, py)
+            if occupied:
+                continue
+            aside = abs(np.float32(turn))
+            worth = abs(away - _AWAY) + met * TWO + np.float32(0.15) * abs(aside - TWO)
+            worth += ONE if radius + _MIDDLE[0] < free < _MIDDLE[1] * radius else ZERO
+            worth += np.float32(3.0) if free < np.float32(2.1) * radius else ZERO
+            if worth < best - np.float32(1e-3):
+                best, found = worth, True
+                backs.x[w, i], backs.y[w, i] = px, py
+    return found
+
+
+@hidden
+def _is_barred(maps, m, people, traits, robots, robot_traits, sees, routes, progress, backs, w, i, cost):
+    """Return whether people are stuck at the place at which pedestrian i was kept from going on, or bodies stand in all paths to it
+    and beyond.
+    """
+    x, y, bx, by = people.x[w, i], people.y[w, i], backs.barred_x[w, i], backs.barred_y[w, i]
+    for j in range(traits.count[w] if sees & SEES_PEDESTRIANS else 0):
+        if people.active[w, j] and progress.stalled[w, j] > ONE and gap(people.x[w, j], people.y[w, j], bx, by) < ONE:
+            return True
+    beyond = ONE + _BEYOND / max(gap(x, y, bx, by), _TINY)
+    to_x, to_y = x + beyond * (bx - x), y + beyond * (by - y)
+    return not has_path(maps, m, people, traits, routes, robots, robot_traits, sees, w, i, to_x, to_y, cost)
+
+
+@hidden
+def _closing(people, traits, minds, robots, sees, backs, w, i, x, y):
+    """Return the place (2,) of the robot that stands nearest to a point, or of the nearest person who wants to stand there, whether
+    there is one within `_CLOSES`, and whether it is a person who may make way.
+    """
+    near, bx, by, moves = _CLOSES, x, y, False
+    for j in range(traits.count[w] if sees & SEES_PEDESTRIANS else 0):
+        stays = j != i and people.active[w, j] and traits.speed[w, j] == ZERO and backs.what[w, j] != BACK
+        away = gap(people.x[w, j], people.y[w, j], x, y)
+        if stays and away < near:
+            near, bx, by = away, people.x[w, j], people.y[w, j]
+            moves = minds.state[w, j] != _SITTING and minds.state[w, j] != _WORKING
+    for r in range(robots.x.shape[1] if sees & SEES_ROBOTS else 0):
+        vx, vy = robots.world_vx[w, r], robots.world_vy[w, r]
+        away = gap(robots.x[w, r], robots.y[w, r], x, y)
+        if robots.active[w, r] and vx * vx + vy * vy < _STANDS * _STANDS and away < near:
+            near, bx, by, moves = away, robots.x[w, r], robots.y[w, r], False
+    return bx, by, near < _CLOSES, moves
+
+
+@hidden
+def _give_in(roads, maps, m, people, traits, waypoints, minds, robots, robot_traits, sees, routes, progress, backs, w, i):
+    """Have pedestrian i, which is kept from going on, take another way or step back."""
+    x, y = people.x[w, i], people.y[w, i]
+    dx, dy = routes.x[w, i] - x, routes.y[w, i] - y
+    length = max(math.sqrt(dx * dx + dy * dy), _TINY)
+    ux, uy = dx / length, dy / length
+    bx, by, closed, moves = _closing(people, traits, minds, robots, sees, backs, w, i, x + _AHEAD * ux, y + _AHEAD * uy)
+    if moves and max(progress.stalled[w, i], progress.late[w, i]) < _ASKS:
+        return
+    if backs.since[w, i] > _FORGETS or gap(bx, by, backs.barred_x[w, i], backs.barred_y[w, i]) > _SAME:
+        backs.times[w, i] = 0
+    backs.barred_x[w, i], backs.barred_y[w, i], backs.since[w, i], backs.time[w, i] = bx, by, ZERO, ZERO
+    q, v = routes.roads[w, i], -1
+    if q >= 0 and closed:
+        v = _other_way(roads, q, x, y, waypoints.x[w, i], waypoints.y[w, i], bx, by)
+    if v >= 0:
+        backs.what[w, i] = ROUND
+        backs.x[w, i], backs.y[w, i] = roads.place_x[roads.place_start[q] + v], roads.place_y[roads.place_start[q] + v]
+    elif _step_back(maps, m, people, traits, robots, robot_traits, sees, backs, w, i, ux, uy):
+        backs.what[w, i] = BACK
+    else:
+        backs.asks[w, i] = True
+        progress.hopeless[w, i] = progress.stalled[w, i] > _HOPELESS
+        return
+    backs.times[w, i] += 1
+    progress.hopeless[w, i] = backs.times[w, i] >= _TIMES
+    progress.stalled[w, i], progress.late[w, i] = ZERO, ZERO
+
+
+@hidden
+def _is_asked(people, traits, routes, backs, w, i):
+    """Return whether a pedestrian directly ahead of pedestrian i wants to step back."""
+    x, y = people.x[w, i], people.y[w, i]
+    dx, dy = routes.x[w, i] - x, routes.y[w, i] - y
+    for j in range(traits.count[w]):
+        if j == i or not (backs.asks[w, j] and people.active[w, j]):
+            continue
+        ax, ay = people.x[w, j] - x, people.y[w, j] - y
+        reach = traits.radius[w, i] + traits.radius[w, j] + _BEHIND
+        if ax * dx + ay * dy > ZERO and ax * ax + ay * ay < reach * reach:
+            return True
+    return False
+
+
+@hidden
+def _wait(period, maps, m, people, traits, waypoints, robots, robot_traits, sees, routes, progress, backs, w, i, cost):
+    """Lead pedestrian i back, and have it wait there. Ends when the barred place is free, after some seconds, or if the pedestrian
+    has given up its waypoint and the next one lies elsewhere.
+    """
+    dx, dy = waypoints.x[w, i] - people.x[w, i], waypoints.y[w, i] - people.y[w, i]
+    on = dx * (backs.barred_x[w, i] - people.x[w, i]) + dy * (backs.barred_y[w, i] - people.y[w, i])
+    if backs.times[w, i] >= _TIMES and on < ZERO:
+        backs.what[w, i] = FREE
+        return
+    away = gap(people.x[w, i], people.y[w, i], backs.x[w, i], backs.y[w, i])
+    waits = backs.time[w, i] > ZERO or away < _THERE
+    back = gap(people.x[w, i], people.y[w, i], backs.barred_x[w, i], backs.barred_y[w, i]) > _AHEAD + _CLEAR
+    waits = waits or (back and progress.stalled[w, i] > TWO)
+    if not waits:
+        if progress.stalled[w, i] > GIVES_IN:
+            backs.what[w, i] = FREE
+        waypoints.x[w, i], waypoints.y[w, i] = backs.x[w, i], backs.y[w, i]
+        traits.speed[w, i] = min(traits.speed[w, i], _PACE)
+        return
+    before, backs.time[w, i] = backs.time[w, i], backs.time[w, i] + period
+    kind = np.float32(traits.id[w, i] % _KINDS)
+    ends = backs.time[w, i] > (_LONGEST[0] + _LONGEST[1] * kind) * np.float32(backs.times[w, i])
+    looks = math.floor(before / _LOOKS) < math.floor(backs.time[w, i] / _LOOKS)
+    if looks and backs.time[w, i] > _SHORTEST[0] + _SHORTEST[1] * kind:
+        ends = ends or not _is_barred(maps, m, people, traits, robots, robot_traits, sees, routes, progress, backs, w, i, cost)
+    if ends:
+        backs.what[w, i] = FREE
+        return
+    waypoints.x[w, i], waypoints.y[w, i] = people.x[w, i], people.y[w, i]
+    traits.speed[w, i] = ZERO
+
+
+@lean_kernel
+def stand_back(
+    period, sees, roads, maps, people, traits, waypoints, minds, robots, robot_traits, clock, routes, progress, backs, cost, first,
+    last,
+):  # fmt: skip
+    """Have people who are kept from going on stand back or take another way: change their current waypoints and speeds (W, P).
+
+    Args:
+        period: time between two calls, s.
+        sees: bits as for crowd models (`agora.interfaces.CompiledCrowdModel`).
+        roads: record `agora.maps.roads.RoadArrays`.
+        routes: record `agora.engine.routes.Routes`.
+        progress: record `agora.engine.progress.Progress`; ``stalled`` is written.
+        backs: record `Backs`, which is written.
+        cost: (W, `agora.engine.detour.CELLS`) scratch.
+    """
+    for w in range(first, last):
+        if clock.done[w]:
+            continue
+        m, backs.waiting[w] = maps.index[w], 0
+        for i in range(traits.count[w]):
+            backs.since[w, i] += period
+            if not people.active[w, i] or minds.taken[w, i]:
+                backs.what[w, i] = FREE
+                continue
+            stalled = progress.stalled[w, i] if backs.what[w, i] == FREE and traits.speed[w, i] > ZERO else ZERO
+            backs.asks[w, i] = False
+            late = progress.late[w, i] if stalled > ZERO else ZERO
+            if stalled > GIVES_IN or late > _LATE or (stalled > ONE and _is_asked(people, traits, routes, backs, w, i)):
+                _give_in(
+                    roads, maps, m, people, traits, waypoints, minds, robots, robot_traits, sees, routes, progress, backs, w, i
+                )
+                continue  # a waypoint that is given up is replaced first
+            if backs.what[w, i] == BACK:
+                _wait(
+                    period, maps, m, people, traits, waypoints, robots, robot_traits, sees, routes, progress, backs, w, i, cost[w]
+                )
+                backs.waiting[w] += backs.what[w, i] == BACK
+            elif backs.what[w, i] == ROUND:
+                there = gap(people.x[w, i], people.y[w, i], backs.x[w, i], backs.y[w, i]) < _REACHED
+                if there or progress.stalled[w, i] > GIVES_IN:
+                    backs.what[w, i] = FREE
+                else:
+                    waypoints.x[w, i], waypoints.y[w, i] = backs.x[w, i], backs.y[w, i]
