@@ -234,6 +234,7 @@ class Graph:
         except rospy.ROSException:
             said = "\n".join(f"{node.name}: {node.log[-2000:]}" for node in self.nodes)
             pytest.fail(f"nobody offers {name} after {seconds:g} s\n{said}")
+        self._wait_for_connections()
         with ThreadPoolExecutor(1) as caller:
             answer = caller.submit(rospy.ServiceProxy(name, kind), *arguments, **fields)
             while not wait([answer], seconds).done:  # who answers may wait for a node that has crashed
@@ -242,6 +243,18 @@ class Graph:
                         node.kill()
                     pytest.fail("\n".join(f"{node.name} has crashed: {node.log[-2000:]}" for node in crashed))
             return answer.result()
+
+    def _wait_for_connections(self) -> None:
+        """Wait until every running node sends this process the topics that it hears: a node may send its answer to a call only once."""
+        import rosgraph
+        import rospy
+
+        heard = {end.name for end in self.ends if isinstance(end, rospy.Subscriber)}
+        running = {self.name(node.name) for node in self.nodes if node.running}
+        published, _, _ = rosgraph.Master(rospy.get_name()).getSystemState()
+        for topic, nodes in published:
+            for node in running.intersection(nodes) if topic in heard else ():
+                self.heard_from(node, topic)
 
     def close(self) -> None:
         """Take everything away again.
