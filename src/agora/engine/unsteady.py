@@ -75,7 +75,7 @@ def _drawn(key, traits, clock, w, i, use):
 
 
 @lean_kernel
-def waver(pace, direction, people, traits, waypoints, replay, clock, off, goal_x, goal_y, first, last):
+def waver(pace, direction, people, traits, minds, waypoints, replay, clock, off, goal_x, goal_y, first, last):
     """Change the preferred speeds of worlds ``first <= w < last``, and write the points (W, P) that people steer for, m.
 
     Args:
@@ -92,7 +92,7 @@ def waver(pace, direction, people, traits, waypoints, replay, clock, off, goal_x
             x, y = people.x[w, i], people.y[w, i]
             dx, dy, speed = waypoints.x[w, i] - x, waypoints.y[w, i] - y, traits.speed[w, i]
             goal_x[w, i], goal_y[w, i] = waypoints.x[w, i], waypoints.y[w, i]
-            if not people.active[w, i] or replay.last[w, i] >= replay.first[w, i]:
+            if not people.active[w, i] or minds.led[w, i] or replay.last[w, i] >= replay.first[w, i]:
                 off.known[w, i] = False
                 continue
             one, other = _drawn(key, traits, clock, w, i, _USE), _drawn(key, traits, clock, w, i, _USE + 1)
