@@ -2,11 +2,11 @@
 turns.
 
 Crowd models say velocities that nobody can walk: sideways, backwards, another way in every step. Here they become steps. Everybody
-faces somewhere and walks there. Speed changes no faster than that of 99 of 100 recorded people (ETH/UCY, over 0.4 s: 1.6 m/s2); only
-braking is twice as hard, and the last step (`agora.engine.yielding`) may brake harder still. What limits turning is the lateral
-acceleration, speed times turning rate: its 99th percentile is 0.9 to 1.4 m/s2 in recorded people at any speed from 0.3 to 2.2 m/s
-(0.5 to 0.7 m/s2 where positions are smoothed against errors of annotation), while that of the turning rate falls from 2.4 rad/s at
-0.4 m/s to 0.8 rad/s at 1.9 m/s (`agora.draft.steps`).
+faces somewhere and walks there. Speed changes no faster than that of 99 of 100 recorded people (ETH/UCY, over 0.4 s: 1.6 m/s2).
+Only braking is twice as hard, and the last step (`agora.engine.yielding`) may brake harder still. Turning is limited by the lateral
+acceleration, speed times turning rate. In ETH/UCY its 99th percentile is nearly the same at all speeds from 0.3 to 2.2 m/s, 0.9 to
+1.4 m/s2 (0.5 to 0.7 m/s2 if positions are smoothed against errors of annotation), while that of the turning rate falls from 2.4
+rad/s at 0.4 m/s to 0.8 rad/s at 1.9 m/s (`agora.draft.steps`).
 
 Who is kept from going on by people of the same way, or by a wall, gets impatient within a second, and calm again within some, or at
 once where nobody is ahead. The impatient close up to who is ahead, whatever their model says, and do not walk back, so that no

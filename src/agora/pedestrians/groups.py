@@ -83,8 +83,9 @@ class Groups:
 
     Walking, one member, drawn with the episode's key, leads at the pace of the slowest; the others keep beside it in rows whose
     direction turns with the metres that the leader walks, never with its heading, so that nobody turns who need not. Followers
-    drift about their places, and begin with the deviation that their first position shows. Who has no room beside the leader, or does not see its place, follows on the leader's way. Followers hurry after and dawdle ahead; the
-    leader slows down when somebody falls behind. Who leads no more walks on along its own waypoints when its leader is gone.
+    drift about their places, and begin with the deviation that their first position shows. Who has no room beside the leader, or
+    does not see its place, follows on the leader's way. Followers hurry after and dawdle ahead; the leader slows down when somebody
+    falls behind. Who leads no more walks on along its own waypoints when its leader is gone.
 
     A group whose members' state is talking, listening or telling at the start stands about its o-space, which is where they
     look. Each returns to its place and turns to the others. Whoever gets the number of their group comes and is given room; whoever
