@@ -6,8 +6,9 @@ Both deviations, of the speed as a share of it and of the direction as an angle,
 the other scenes people look at windows and wait for each other: 29 to 46 %, 0.36 to 0.86 rad.
 
 Who is on the way when the episode begins, or comes in walking, begins with the deviation that its velocity shows; who stands
-still, with a drawn one. Members of a walking group share their fluctuations, else these would tear it apart. Near the point that
-somebody walks to the direction deviates less and less, so that everybody gets there.
+still, with a drawn one. Members of a walking group share their fluctuations, else these would tear it apart. Followers of a leader
+(`agora.core.state.Minds`, ``led``) do not fluctuate, because their leader does. Near the point that somebody walks to the direction
+deviates less and less, so that everybody gets there.
 """
 
 from __future__ import annotations

@@ -95,7 +95,7 @@ class Groups:
     Attributes:
         period: time between two decisions, s.
         abreast: most members in a row.
-        spacing: distance between neighbours in a row, m.
+        spacing: distance between neighbours in a row, m; fitted to ETH/UCY, as drift and drift_time.
         row_gap: distance between rows, and between members in file, m.
         bend: metres ahead of the row's middle for every metre beside it: a row of three or more is a V.
         margin: free space that a place beside the leader needs beyond the follower's radius, m.
@@ -117,12 +117,12 @@ class Groups:
 
     period: Period = 0.5
     abreast: Count = 4
-    spacing: Length = 0.65
+    spacing: Length = 0.63
     row_gap: Length = 1.0
     bend: NotNegative = 0.25
     margin: Distance = 0.1
-    drift: Distance = 0.25
-    drift_time: Period = 6.0
+    drift: Distance = 0.12
+    drift_time: Period = 5.8
     early: Duration = 1.0
     wheel: Positive = 1.0
     gain: Positive = 0.8
