@@ -7,14 +7,16 @@ import pytest
 from tests.engine.test_careful_parity import crowded
 
 from agora.core.jit import bind
+from agora.draft.steps import Steps
 from agora.engine.careful import ALL, NOTHING
-from agora.engine.gait import Ahead, Gait, walk
+from agora.engine.gait import Ahead, Gait, Turning, walk
 from agora.world import records
 
 H = 0.05
+STEPS = Steps(lateral=1.1, on_the_spot=2.2)
 
 
-def stepped(crowd, v, sees=0, minds=ALL, held=0.0):
+def stepped(crowd, v, sees=0, minds=ALL, held=0.0, steps=STEPS):
     """Return the velocities v (W, P, 2) after `walk`, and everybody's gait; all faced along +y."""
     worlds, slots = v.shape[:2]
     gait = Gait(*np.zeros((7, worlds, slots), np.float32))
@@ -32,7 +34,7 @@ def stepped(crowd, v, sees=0, minds=ALL, held=0.0):
         clock,
         none,
     )
-    head = np.float32(2 * H), np.int64(2), np.int64(sees)
+    head = np.float32(2 * H), np.int64(2), Turning.of(steps), np.int64(sees)
     bind(walk, *head, *given, Ahead(*np.zeros((5, worlds, slots), np.float32)), gait, x, y)(0, worlds)
     return np.stack([x, y], -1), gait
 
@@ -43,7 +45,7 @@ def plain(now, asked, fastest):
     if speed > 0.1:
         facing = np.arctan2(now[1], now[0])
     speed = min(speed, fastest)
-    most = np.arcsin(H * (1.7 + 0.8 * max(1.0 - speed / 0.3, 0.0)))
+    most = np.arcsin(H * min(STEPS.on_the_spot, STEPS.lateral / max(speed, 1e-6)))
     if np.hypot(*asked) > 0.02:
         facing += np.clip(np.angle(np.exp(1j * (np.arctan2(asked[1], asked[0]) - facing))), -most, most)
     ahead = np.array([np.cos(facing), np.sin(facing)])
@@ -62,6 +64,20 @@ def test_steps_are_those_of_the_plain_twin():
                 continue
             expected = plain(now, v[w, i].astype(float), 1.3 * float(crowd.traits.speed[w, i]))
             assert found[w, i] == pytest.approx(expected, abs=2e-3)
+
+
+def test_the_faster_somebody_walks_the_slower_it_turns():
+    crowd, v, _ = crowded(3, 1.0)
+    people = crowd.pedestrians
+    v[...] = (-2.0, 0.0)
+    people.vx[...], people.vy[...] = 0.0, np.linspace(0.15, 1.3, people.vy.size).reshape(people.vy.shape)
+    for lateral in (0.4, 1.2):
+        found, gait = stepped(crowd, v, minds=ALL, steps=Steps(lateral=lateral))
+        turned = np.arctan2(-gait.facing_x, gait.facing_y)
+        some = people.active & (gait.held == 0.0) & (people.vy < 1.3 * crowd.traits.speed)
+        expected = np.minimum(2.5, lateral / people.vy) * H
+        assert some.sum() > 5
+        assert turned[some] == pytest.approx(expected[some], rel=0.01)
 
 
 def test_people_of_models_that_mind_nobody_are_left_alone():

@@ -12,6 +12,7 @@ from tests.pedestrians.crowds import random_crowd
 from tests.starts import people, start
 
 from agora.core.jit import bind
+from agora.core.state import minds as minds_of
 from agora.draft.unsteady import Unsteady
 from agora.engine.unsteady import Deviations, Process, waver
 from agora.pedestrians.anticipation import Anticipation
@@ -35,14 +36,15 @@ def deviations(shape):
     return Deviations(np.zeros(shape, np.bool_), *np.zeros((2, *shape), np.float32))
 
 
-def wavered(crowd, off, how=HOW, step=0, replay=None):
+def wavered(crowd, off, how=HOW, step=0, replay=None, crowd_minds=None):
     """Speeds (W, P) and points (W, P, 2) that `waver` makes of a crowd's, whose deviations it changes."""
     worlds, slots = crowd.pedestrians.x.shape
     clock = records.status(worlds, 2, slots, delay=0).clock
     clock.done[:], clock.key[:], clock.step[:] = False, np.arange(worlds) + 77, step
     traits, x, y = crowd.traits._replace(speed=crowd.traits.speed.copy()), *np.zeros((2, worlds, slots), np.float32)
     processes = Process.of(how.pace, how.pace_time, PERIOD), Process.of(how.direction, how.direction_time, PERIOD)
-    given = crowd.pedestrians, traits, crowd.waypoints, replay or records.replay(worlds, slots), clock, off
+    minds = crowd_minds if crowd_minds is not None else minds_of(worlds, slots)
+    given = crowd.pedestrians, traits, minds, crowd.waypoints, replay or records.replay(worlds, slots), clock, off
     bind(waver, *processes, *given, x, y)(0, worlds)
     return traits.speed, np.stack([x, y], -1), clock
 
@@ -111,6 +113,20 @@ def test_members_of_a_group_share_their_fluctuations_and_strangers_do_not():
     wavered(crowd, off, step=3)
     assert (off.pace[0, mine[:3]] == off.pace[0, mine[0]]).all() and (off.direction[0, mine[:3]] == off.direction[0, mine[0]]).all()
     assert off.pace[0, mine[3]] != off.pace[0, mine[0]]
+
+
+def test_followers_of_a_group_do_not_fluctuate_on_top_of_their_leader():
+    crowd = crowd_of(2)
+    led = minds_of(*crowd.pedestrians.x.shape)
+    followers = np.zeros(crowd.pedestrians.x.shape, np.bool_)
+    followers[0, :3] = True
+    led.led[...] = followers
+    off = deviations(crowd.pedestrians.x.shape)
+    speed, point, _ = wavered(crowd, off, crowd_minds=led)
+    assert (speed[followers] == crowd.traits.speed[followers]).all() and not off.known[followers].any()
+    assert (point[followers] == np.stack([crowd.waypoints.x, crowd.waypoints.y], -1)[followers]).all()
+    others = crowd.pedestrians.active & ~followers
+    assert (speed[others] != crowd.traits.speed[others]).mean() > 0.9
 
 
 def pace_and_place(mode=2, seconds=20.0, how=HOW, model=None, velocity=(0.0, 0.0)):

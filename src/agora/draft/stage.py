@@ -14,6 +14,7 @@ from agora.draft.pedestrian_types import types_file
 from agora.draft.people import People, Person
 from agora.draft.periods import Periods
 from agora.draft.sidestep import Sidestep
+from agora.draft.steps import Steps
 from agora.draft.unsteady import Unsteady
 from agora.errors import UnknownNameError
 from agora.perception.perception import Level, Perception
@@ -72,6 +73,7 @@ class CrowdSettings:
             False for the last step of suites whose numbers were published without.
         sidestep: way in which recorded pedestrians step aside for robots, where they see them; not at all where not given.
         unsteady: fluctuation of the pace and the direction of simulated pedestrians; none where not given.
+        steps: limits of the turns of simulated pedestrians; no effect with ``faithful: true`` or ``yields: false``.
     """
 
     model: Annotated[Named, Plug("crowd_models")] | None = None
@@ -85,6 +87,7 @@ class CrowdSettings:
     yields: bool = True
     sidestep: Sidestep | None = None
     unsteady: Unsteady | None = None
+    steps: Steps = field(default_factory=Steps)
 
     def __post_init__(self) -> None:
         if self.model is not None and self.models:
@@ -96,7 +99,8 @@ class CrowdSettings:
 
     def unread(self) -> dict[str, str]:
         """The keys that the others leave without effect, and why."""
-        found = {"yields": "with faithful: true"} if self.faithful else {}
+        found = {key: "with faithful: true" for key in ("yields", "steps")} if self.faithful else {}
+        found |= {} if self.yields or self.faithful else {"steps": "with yields: false"}
         return found if self.sees_robots else found | {"sidestep": "with sees_robots: false"}
 
     @property

@@ -16,6 +16,8 @@ _Time = Annotated[float, Within(0.0, 100.0, above=True)]
 class Unsteady:
     """The pace and the direction of simulated pedestrians fluctuate about the wanted ones (`agora.engine.unsteady`).
 
+    The defaults were fitted to ETH/UCY (`agora.validation.motion`).
+
     Attributes:
         pace: standard deviation of the wanted speed, as a share of the preferred one.
         pace_time: time in which such a deviation falls to 37 %, s.
@@ -23,7 +25,7 @@ class Unsteady:
         direction_time: time in which such a deviation falls to 37 %, s.
     """
 
-    pace: Annotated[float, Within(0.0, 0.5)] = 0.12
-    pace_time: _Time = 3.0
-    direction: Annotated[float, Within(0.0, 0.5)] = 0.1
-    direction_time: _Time = 3.0
+    pace: Annotated[float, Within(0.0, 0.5)] = 0.15
+    pace_time: _Time = 2.7
+    direction: Annotated[float, Within(0.0, 0.5)] = 0.06
+    direction_time: _Time = 3.3

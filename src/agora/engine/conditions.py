@@ -63,4 +63,5 @@ class Conditions(Terms):
             sidestep=stage.crowd.sidestep,
             minding=stage.crowd.minding,
             unsteady=stage.crowd.unsteady,
+            steps=stage.crowd.steps,
         )

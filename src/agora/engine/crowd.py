@@ -11,10 +11,11 @@ import numpy as np
 from agora.core import state
 from agora.core.jit import bind
 from agora.core.state import LEAVE
+from agora.draft.steps import Steps
 from agora.engine.arrived import stand
 from agora.engine.careful import HEEDLESS, MINDS, hold_back
 from agora.engine.comings import come_and_go
-from agora.engine.gait import Ahead, Gait, walk
+from agora.engine.gait import Ahead, Gait, Turning, walk
 from agora.engine.heed import Heed
 from agora.engine.making_way import make_way
 from agora.engine.pedestrian_kernels import LARGEST, advance_pedestrians, choose_velocities, find_unwalkable, settle, take_forces
@@ -75,6 +76,7 @@ class EngineCrowd:
         sidestep: the way in which recorded pedestrians step aside for robots (`agora.engine.sidestep`); None where they do not.
         minding: time at which the pedestrians of each model mind robots (`agora.draft.stage.Share`); early where not given.
         unsteady: fluctuation of the pace and the direction of people (`agora.engine.unsteady`); None for none.
+        steps: limits of the turns of people who walk in steps (`agora.engine.gait`).
 
     Attributes:
         every: as given.
@@ -106,6 +108,7 @@ class EngineCrowd:
         sidestep: Sidestep | None = None,
         minding: Sequence[Minding] = (),
         unsteady: Unsteady | None = None,
+        steps: Steps | None = None,
     ) -> None:
         for model in models:
             _check(model)
@@ -124,6 +127,7 @@ class EngineCrowd:
         self._restless, self._kept_off = np.zeros((2, worlds, slots), np.float32)
         self._careful, self._yields = careful and bool(models), yields
         self._visits = np.zeros(worlds, np.bool_)
+        self._turning = Turning.of(steps or Steps())
         self._gait = Gait(*np.zeros((7, worlds, slots), np.float32))
         self._nowhere = Ahead(*np.zeros((5, worlds, slots), np.float32))
         self._sidestep = sidestep if sees_robots else None
@@ -187,7 +191,7 @@ class EngineCrowd:
         if self._unsteady is not None:
             how, period = self._unsteady, w.dt * self.every
             processes = Process.of(how.pace, how.pace_time, period), Process.of(how.direction, how.direction_time, period)
-            people = w.generation(now)[0], w.traits, self._wanted, w.replay, w.status.clock
+            people = w.generation(now)[0], w.traits, w.minds, self._wanted, w.replay, w.status.clock
             parts.append(bind(waver, *processes, *people, self._off, self.goals.x, self.goals.y))
         return parts
 
@@ -268,7 +272,7 @@ class EngineCrowd:
             others = (*minded, world.robot_traits, world.maps, world.status.clock)
             if self._yields:
                 gait = (world.status.clock, self._forced, self._ahead, self._gait)
-                yield bind(walk, step[0], step[2], *minded, *gait, *self._chosen)
+                yield bind(walk, step[0], step[2], self._turning, *minded, *gait, *self._chosen)
                 yield bind(hold_apart, step[0], step[2], *others, self._gait, *self._chosen)
             else:
                 yield bind(hold_back, step[0], step[2], *others, *self._chosen)

@@ -103,6 +103,7 @@ class Engine:
             sidestep=conditions.sidestep,
             minding=conditions.minding,
             unsteady=conditions.unsteady,
+            steps=conditions.steps,
         )
         return Engine(world, crowd, simulator.bodies(world), ends=conditions.ends, remove=conditions.remove)
 

@@ -2,9 +2,11 @@
 turns.
 
 Crowd models say velocities that nobody can walk: sideways, backwards, another way in every step. Here they become steps. Everybody
-faces somewhere and walks there. Speed and facing change no faster than those of 99 of 100 recorded people (ETH/UCY, over 0.4 s: 1.6
-m/s2, 1.1 to 1.7 rad/s above 0.5 m/s, 2.7 below); only braking is twice as hard, and the last step (`agora.engine.yielding`) may
-brake harder still.
+faces somewhere and walks there. Speed changes no faster than that of 99 of 100 recorded people (ETH/UCY, over 0.4 s: 1.6 m/s2).
+Only braking is twice as hard, and the last step (`agora.engine.yielding`) may brake harder still. Turning is limited by the lateral
+acceleration, speed times turning rate. In ETH/UCY its 99th percentile is nearly the same at all speeds from 0.3 to 2.2 m/s, 0.9 to
+1.4 m/s2 (0.5 to 0.7 m/s2 if positions are smoothed against errors of annotation), while that of the turning rate falls from 2.4
+rad/s at 0.4 m/s to 0.8 rad/s at 1.9 m/s (`agora.draft.steps`).
 
 Who is kept from going on by people of the same way, or by a wall, gets impatient within a second, and calm again within some, or at
 once where nobody is ahead. The impatient close up to who is ahead, whatever their model says, and do not walk back, so that no
@@ -15,7 +17,7 @@ But people who have been stuck for a while and walk round standing bodies (`agor
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -25,9 +27,9 @@ from agora.core.state import Floats
 from agora.engine.careful import ALL, HEEDLESS
 from agora.pedestrians.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS, lanes
 
-_TURNING = np.float32(1.7)  # rad/s, at most, of who walks
-_ON_THE_SPOT = np.float32(2.5)  # rad/s, of who stands
-_STROLL = np.float32(0.3)  # m/s, above which somebody walks
+if TYPE_CHECKING:
+    from agora.draft.steps import Steps
+
 _FACING = np.float32(0.1)  # m/s, above which somebody faces where it walks
 _SPEEDING_UP = np.float32(1.5)  # m/s2
 _BRAKING = np.float32(3.0)  # m/s2
@@ -69,6 +71,23 @@ class Gait(NamedTuple):
     way_y: Floats
     door: Floats
     steps: Floats
+
+
+class Turning(NamedTuple):
+    """The limits of turning, float32; see `agora.draft.steps.Steps`.
+
+    Attributes:
+        lateral: largest lateral acceleration, m/s2.
+        on_the_spot: largest turning rate, rad/s.
+    """
+
+    lateral: np.float32
+    on_the_spot: np.float32
+
+    @staticmethod
+    def of(steps: Steps) -> Turning:
+        """Return the limits of people who walk in such steps."""
+        return Turning(*map(np.float32, (steps.lateral, steps.on_the_spot)))
 
 
 class Ahead(NamedTuple):
@@ -182,7 +201,7 @@ def _close_up(h, sees, people, traits, goals, robots, aware, gait, w, i, wx, wy)
 
 
 @inlined
-def _step(h, vx, vy, ax, ay, fastest, fx, fy):
+def _step(h, turning, vx, vy, ax, ay, fastest, fx, fy):
     """Return the velocity (2,) after a step of one who walks at (vx, vy) and is asked to walk at (ax, ay), and the direction (2,)
     in which it faces then.
     """
@@ -192,7 +211,7 @@ def _step(h, vx, vy, ax, ay, fastest, fx, fy):
     speed = min(speed, fastest)
     asked = math.sqrt(ax * ax + ay * ay + _TINY)
     ux, uy = ax / asked, ay / asked
-    sine = h * (_TURNING + (_ON_THE_SPOT - _TURNING) * max(ONE - speed / _STROLL, ZERO))
+    sine = h * min(turning.on_the_spot, turning.lateral / speed)
     cosine = math.sqrt(max(ONE - sine * sine, ZERO))
     left = sine if fx * uy - fy * ux >= ZERO else -sine
     far = fx * ux + fy * uy < cosine
@@ -206,13 +225,15 @@ def _step(h, vx, vy, ax, ay, fastest, fx, fy):
 
 @lean_kernel
 def walk(
-    dt, substeps, sees, minds, people, traits, goals, replay, robots, clock, forced, ahead, gait, out_x, out_y, first, last
+    dt, substeps, turning, sees, minds, people, traits, goals, replay, robots, clock, forced, ahead, gait, out_x, out_y, first,
+    last
 ):  # fmt: skip
     """Make steps of the velocities (W, P) that were chosen for pedestrians who mind each other.
 
     Args:
         dt: physics step, s.
         substeps: number of equal parts of the step.
+        turning: `Turning`, the limits of everybody's turns.
         sees: bits as for crowd models (`agora.interfaces.CompiledCrowdModel`).
         minds: (W, P) parties that somebody minds, as in `agora.engine.careful`.
         people: pedestrians at the beginning of the substep.
@@ -238,7 +259,7 @@ def walk(
             if mine and (held[i] > ZERO or vx[i] * way_x[i] + vy[i] * way_y[i] < _HELD * speed[i]):
                 _close_up(h, sees, people, traits, goals, robots, ahead.aware[w, i] > ZERO, gait, w, i, wx, wy)
         for i in range(count):
-            bx, by, fx, fy = _step(h, vx[i], vy[i], wx[i], wy[i], _FASTEST * speed[i], facing_x[i], facing_y[i])
+            bx, by, fx, fy = _step(h, turning, vx[i], vy[i], wx[i], wy[i], _FASTEST * speed[i], facing_x[i], facing_y[i])
             mine = steps[i] > ZERO
             wx[i], wy[i] = bx if mine else wx[i], by if mine else wy[i]
             facing_x[i], facing_y[i] = fx, fy

@@ -6,8 +6,9 @@ Both deviations, of the speed as a share of it and of the direction as an angle,
 the other scenes people look at windows and wait for each other: 29 to 46 %, 0.36 to 0.86 rad.
 
 Who is on the way when the episode begins, or comes in walking, begins with the deviation that its velocity shows; who stands
-still, with a drawn one. Members of a walking group share their fluctuations, else these would tear it apart. Near the point that
-somebody walks to the direction deviates less and less, so that everybody gets there.
+still, with a drawn one. Members of a walking group share their fluctuations, else these would tear it apart. Followers of a leader
+(`agora.core.state.Minds`, ``led``) do not fluctuate, because their leader does. Near the point that somebody walks to the direction
+deviates less and less, so that everybody gets there.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ def _drawn(key, traits, clock, w, i, use):
 
 
 @lean_kernel
-def waver(pace, direction, people, traits, waypoints, replay, clock, off, goal_x, goal_y, first, last):
+def waver(pace, direction, people, traits, minds, waypoints, replay, clock, off, goal_x, goal_y, first, last):
     """Change the preferred speeds of worlds ``first <= w < last``, and write the points (W, P) that people steer for, m.
 
     Args:
@@ -92,7 +93,7 @@ def waver(pace, direction, people, traits, waypoints, replay, clock, off, goal_x
             x, y = people.x[w, i], people.y[w, i]
             dx, dy, speed = waypoints.x[w, i] - x, waypoints.y[w, i] - y, traits.speed[w, i]
             goal_x[w, i], goal_y[w, i] = waypoints.x[w, i], waypoints.y[w, i]
-            if not people.active[w, i] or replay.last[w, i] >= replay.first[w, i]:
+            if not people.active[w, i] or minds.led[w, i] or replay.last[w, i] >= replay.first[w, i]:
                 off.known[w, i] = False
                 continue
             one, other = _drawn(key, traits, clock, w, i, _USE), _drawn(key, traits, clock, w, i, _USE + 1)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
 from agora.draft.periods import Periods
 from agora.draft.sidestep import Sidestep
+from agora.draft.steps import Steps
 from agora.draft.unsteady import Unsteady
 from agora.interfaces.simulator import Ability, Simulator
 from agora.world.records import EVERY_CONTACT
@@ -39,6 +40,7 @@ class Terms:
         sidestep: the way in which recorded pedestrians step aside for robots whom they see; None where they do not.
         minding: time at which the pedestrians of each crowd model mind a robot; early where not given.
         unsteady: fluctuation of the pace and the direction of simulated pedestrians; None for none.
+        steps: limits of the turns of simulated pedestrians who walk in steps.
     """
 
     periods: Periods = field(default_factory=Periods)
@@ -54,6 +56,7 @@ class Terms:
     sidestep: Sidestep | None = None
     minding: tuple[Minding, ...] = ()
     unsteady: Unsteady | None = None
+    steps: Steps = field(default_factory=Steps)
 
     @property
     def models(self) -> tuple[AnyCrowdModel, ...]:

@@ -15,6 +15,7 @@ from agora.pedestrians.group_talk import IDLE, LISTENING, TALKING, WALKING, rank
 from agora.seeds import uniform_at
 
 _LEADER = 101  # index of the draw
+_BESIDE = np.float32(3.0)  # a member that is nearer to its leader walks beside it, m
 _HERE = np.float32(1.0)  # who has no waypoint farther away stays, m
 _TINY = np.float32(1e-12)
 
@@ -48,6 +49,8 @@ class GroupMemory(NamedTuple):
         place_y: its place in the conversation, y, m.
         lean_x: distance by which a member aims beyond its place, against people who push it away, x, m; ahead for a walker.
         lean_y: the same, y, m; to the left for a walker.
+        drift_x: deviation of a follower from its place, m ahead.
+        drift_y: the same, m to the left.
         bearing: bearing of members from the centre, rad; for spacing them.
         goal_x: waypoint that was decided last, x, m.
         goal_y: waypoint that was decided last, y, m.
@@ -83,6 +86,8 @@ class GroupMemory(NamedTuple):
     place_y: Floats
     lean_x: Floats
     lean_y: Floats
+    drift_x: Floats
+    drift_y: Floats
     bearing: Floats
     goal_x: Floats
     goal_y: Floats
@@ -97,6 +102,8 @@ class GroupParameters(NamedTuple):
     bend: Floats
     row_gap: Floats
     margin: Floats
+    kept: Floats
+    fresh: Floats
     early: Floats
     wheel: Floats
     gain: Floats
@@ -113,9 +120,10 @@ class GroupParameters(NamedTuple):
 
 
 @hidden
-def _host(c, goals, w, i):
+def _host(c, minds, goals, w, i):
     """Take over a pedestrian's way: one point to stay at, so that crowd models let it come to rest there."""
     if not c.hosted[w, i]:
+        minds.led[w, i] = True
         c.hosted[w, i], c.count[w, i], c.mode[w, i] = True, goals.count[w, i], goals.mode[w, i]
         goals.count[w, i], goals.mode[w, i] = 1, STAY
 
@@ -124,7 +132,7 @@ def _host(c, goals, w, i):
 def _release(c, traits, minds, goals, w, i):
     """Give a pedestrian its own way back."""
     if c.hosted[w, i]:
-        c.hosted[w, i] = False
+        c.hosted[w, i], minds.led[w, i] = False, False
         goals.count[w, i], goals.mode[w, i] = c.count[w, i], c.mode[w, i]
         k = min(goals.index[w, i], max(c.count[w, i] - 1, 0))
         goals.index[w, i] = k
@@ -148,6 +156,16 @@ def _choose(c, traits, key, w, first, count, number):
             if draw < lowest:
                 leader, lowest = i, draw
     return (leader if old < 0 else old), members
+
+
+@hidden
+def _shown_drift(c, people, w, i, leader):
+    """Return the deviation of a follower from its place, m ahead and to the left; 0 for a follower that is far from its leader."""
+    dx, dy = people.x[w, i] - people.x[w, leader], people.y[w, i] - people.y[w, leader]
+    if dx * dx + dy * dy > _BESIDE * _BESIDE:
+        return ZERO, ZERO
+    ux, uy = c.ux[w, leader], c.uy[w, leader]
+    return dx * ux + dy * uy - c.ahead[w, i], dy * ux - dx * uy - c.aside[w, i]
 
 
 @hidden
@@ -182,8 +200,9 @@ def _line_up(c, people, traits, minds, goals, settings, w, first, count, leader,
             rank = rank_of(c, traits, w, first, count, number, i)
             place_ahead, place_aside = row_place(rank, members, *shape)
             c.ahead[w, i], c.aside[w, i] = place_ahead - ahead, place_aside - aside
+            c.drift_x[w, i], c.drift_y[w, i] = _shown_drift(c, people, w, i, leader)
             c.behind[w, i] = settings.row_gap[0] * np.float32(rank + 1 if rank < middle else rank)
-            _host(c, goals, w, i)
+            _host(c, minds, goals, w, i)
 
 
 @hidden
@@ -198,7 +217,7 @@ def _gather(c, people, traits, minds, goals, w, first, count, speaker, members):
     for i in range(first, count):
         if c.member[w, i] == number:
             c.leader[w, i], c.number[w, i] = speaker, members
-            _host(c, goals, w, i)
+            _host(c, minds, goals, w, i)
             minds.taken[w, i] = True
             if minds.state[w, i] == TALKING or minds.state[w, i] == LISTENING:
                 minds.state[w, i] = TALKING if i == speaker else LISTENING

@@ -8,7 +8,8 @@ import numpy as np
 
 from agora.core.field import clearance_at
 from agora.core.jit import hidden
-from agora.core.scalar import ONE, TWO, ZERO
+from agora.core.scalar import HALF, ONE, TWO, ZERO
+from agora.seeds import uniform_at
 
 CRUMBS = 24
 """Places kept of a leader's way."""
@@ -24,6 +25,8 @@ _EASY = np.float32(0.35)  # a follower who stands so near its place stays there,
 _NEAR = np.float32(1.2)  # m
 _LEAN = np.float32(0.3)  # 1/s
 _FARTHEST = np.float32(1.5)  # m
+_DRIFT = 103  # number of the draws: ahead, and 104 aside
+_WIDTH = np.float32(math.sqrt(12.0))  # of the uniform distribution whose standard deviation is 1
 _TINY = np.float32(1e-12)
 
 
@@ -74,6 +77,7 @@ def turn_back(c, w, leader, slots):
         if c.leader[w, i] == leader:
             c.ahead[w, i], c.aside[w, i] = -c.ahead[w, i], -c.aside[w, i]
             c.lean_x[w, i], c.lean_y[w, i] = -c.lean_x[w, i], -c.lean_y[w, i]
+            c.drift_x[w, i], c.drift_y[w, i] = -c.drift_x[w, i], -c.drift_y[w, i]
 
 
 @hidden
@@ -143,15 +147,26 @@ def _go_ahead(c, people, traits, minds, goals, settings, w, i):
 
 
 @hidden
-def follow(c, people, traits, minds, goals, maps, settings, w, i, dt):
+def _drift(c, traits, clock, settings, w, i):
+    """Change the deviation of a follower from its place, a process of Ornstein and Uhlenbeck in either direction."""
+    kept, fresh, key, who, step = settings.kept[0], settings.fresh[0], clock.key[w], traits.id[w, i], clock.step[w]
+    along = _WIDTH * (np.float32(uniform_at(key, who, step, _DRIFT)) - HALF)
+    across = _WIDTH * (np.float32(uniform_at(key, who, step, _DRIFT + 1)) - HALF)
+    c.drift_x[w, i] = kept * c.drift_x[w, i] + fresh * along
+    c.drift_y[w, i] = kept * c.drift_y[w, i] + fresh * across
+
+
+@hidden
+def follow(c, people, traits, minds, goals, maps, clock, settings, w, i, dt):
     """Give a follower its waypoint and its speed; it does not walk back while its leader walks, nor for a few steps aside."""
     leader, m = c.leader[w, i], maps.index[w]
     x, y, ux, uy = people.x[w, i], people.y[w, i], c.ux[w, leader], c.uy[w, leader]
     c.ux[w, i], c.uy[w, i] = ux, uy
     goals.index[w, i] = min(goals.index[w, leader], max(c.count[w, i] - 1, 0))
     leader_x, leader_y, vx, vy = people.x[w, leader], people.y[w, leader], people.vx[w, leader], people.vy[w, leader]
-    place_x = leader_x + c.ahead[w, i] * ux - c.aside[w, i] * uy
-    place_y = leader_y + c.ahead[w, i] * uy + c.aside[w, i] * ux
+    _drift(c, traits, clock, settings, w, i)
+    ahead, aside = c.ahead[w, i] + c.drift_x[w, i], c.aside[w, i] + c.drift_y[w, i]
+    place_x, place_y = leader_x + ahead * ux - aside * uy, leader_y + ahead * uy + aside * ux
     clearance, _, _ = clearance_at(maps, m, place_x, place_y)
     room = clearance >= traits.radius[w, i] + settings.margin[0]
     room = room and visible(maps, m, place_x, place_y, leader_x, leader_y, clearance)

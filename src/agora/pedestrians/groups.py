@@ -69,7 +69,7 @@ def _groups(c, settings, dt, people, traits, minds, goals, maps, clock, first, l
             if c.talks[w, i] and c.leader[w, i] >= 0:
                 stand(c, people, traits, minds, goals, w, i, dt)
             elif c.leader[w, i] >= 0 and c.leader[w, i] != i:
-                follow(c, people, traits, minds, goals, maps, settings, w, i, dt)
+                follow(c, people, traits, minds, goals, maps, clock, settings, w, i, dt)
         for i in range(count):
             if c.leader[w, i] == i and not c.talks[w, i]:
                 wait(c, traits, settings, w, i, dt)
@@ -82,9 +82,10 @@ class Groups:
     """Members of a group (`agora.core.state.Traits.group`) walk together, or stand and talk together.
 
     Walking, one member, drawn with the episode's key, leads at the pace of the slowest; the others keep beside it in rows whose
-    direction turns with the metres that the leader walks, never with its heading, so that nobody turns who need not. Who has no
-    room beside the leader, or does not see its place, follows on the leader's way. Followers hurry after and dawdle ahead; the
-    leader slows down when somebody falls behind. Who leads no more walks on along its own waypoints when its leader is gone.
+    direction turns with the metres that the leader walks, never with its heading, so that nobody turns who need not. Followers
+    drift about their places, and begin with the deviation that their first position shows. Who has no room beside the leader, or
+    does not see its place, follows on the leader's way. Followers hurry after and dawdle ahead; the leader slows down when somebody
+    falls behind. Who leads no more walks on along its own waypoints when its leader is gone.
 
     A group whose members' state is talking, listening or telling at the start stands about its o-space, which is where they
     look. Each returns to its place and turns to the others. Whoever gets the number of their group comes and is given room; whoever
@@ -94,10 +95,12 @@ class Groups:
     Attributes:
         period: time between two decisions, s.
         abreast: most members in a row.
-        spacing: distance between neighbours in a row, m.
+        spacing: distance between neighbours in a row, m; fitted to ETH/UCY, as drift and drift_time.
         row_gap: distance between rows, and between members in file, m.
         bend: metres ahead of the row's middle for every metre beside it: a row of three or more is a V.
         margin: free space that a place beside the leader needs beyond the follower's radius, m.
+        drift: standard deviation of a follower's place, ahead and aside, m.
+        drift_time: time in which such a deviation falls to 37 %, s.
         early: distance at which a leader's waypoint counts as reached, m: those beside it keep it off the point.
         wheel: metres that a leader walks while the direction of travel follows by 63 %.
         gain: share of the way to its place that a follower wants to make up each second, 1/s.
@@ -114,10 +117,12 @@ class Groups:
 
     period: Period = 0.5
     abreast: Count = 4
-    spacing: Length = 0.8
+    spacing: Length = 0.63
     row_gap: Length = 1.0
     bend: NotNegative = 0.25
     margin: Distance = 0.1
+    drift: Distance = 0.12
+    drift_time: Period = 5.8
     early: Duration = 1.0
     wheel: Positive = 1.0
     gain: Positive = 0.8
@@ -155,6 +160,8 @@ class Groups:
         every = pause * max(1, round(_DRAWS / (dt * pause)))
         values: dict[str, Any] = vars(self) | {"pause": pause, "every": every}
         values |= {name: 1.0 - math.exp(-values[f"{name}_rate"] * every * dt) for name in ("join", "leave")}
+        kept = math.exp(-pause * dt / self.drift_time)
+        values |= {"kept": kept, "fresh": self.drift * math.sqrt(1.0 - kept * kept)}
         whole = ("abreast", "most", "pause", "every")
         return GroupParameters._make(np.array([values[n]], np.int32 if n in whole else np.float32) for n in GroupParameters._fields)
 

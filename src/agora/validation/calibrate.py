@@ -30,8 +30,11 @@ from agora.files import write_whole
 from agora.registry import Named
 from agora.validation.crowd import SimulatedCrowd
 from agora.validation.flow import fundamental_diagram
-from agora.validation.replaced import replaced_error
-from agora.validation.scores import Recorded
+from agora.validation.motion import Motion, motion
+from agora.validation.replaced import constant_velocity, replaced_error
+from agora.validation.scores import Recorded, compare
+from agora.validation.stretches import SAMPLES
+from agora.validation.window import window
 
 WEIGHTS = {
     "speed": 1.0,
@@ -71,7 +74,7 @@ class Calibration:
     """The settings of a calibration: all that decides the result, but the instrument.
 
     Attributes:
-        model: model at which the search begins.
+        model: model at which the search begins, or a `Motion`, whose parameters are fitted under the model of ``beside``.
         beside: crowd of another model: the engine's work beside the model.
         trials: sets of parameters to try, the first is the model's own.
         seed: seed of the search.
@@ -92,7 +95,8 @@ class Calibration:
 
     def crowd(self, model: Named | None = None) -> SimulatedCrowd:
         """Return the crowd of a model, the one to begin with where not given."""
-        return replace(self.beside, model=(model or self.model).part)
+        part = (model or self.model).part
+        return part.crowd(self.beside) if isinstance(part, Motion) else replace(self.beside, model=part)
 
     def describe(self, people: Recorded) -> dict[str, Any]:
         """Return the settings that decide the result, as plain data; the number of trials is left out, so that a run can be made
@@ -107,7 +111,13 @@ class Calibration:
             "space": plain(space(self.model, "crowd model")),
             "seed": self.seed,
             "behaviours": [{type(part).__name__: plain(part)} for part in beside.behaviours],
-            "engine": {"routes": beside.routes, "careful": beside.careful, "unsteady": plain(beside.unsteady)},
+            "beside": plain(beside.model),
+            "engine": {
+                "routes": beside.routes,
+                "careful": beside.careful,
+                "unsteady": plain(beside.unsteady),
+                "steps": plain(beside.steps),
+            },
             "weights": dict(self.weights),
             "scenes": sorted({stretch.scene for stretch in people.cut}),
             "stretches": len(people.cut),
@@ -176,7 +186,7 @@ def objective(people: Recorded, crowd: SimulatedCrowd, weights: Mapping[str, flo
     walked = people.walked(crowd, threads)
     if not all(np.isfinite(way).all() for way in walked):
         return None
-    found = people.distances(walked, resamples=0)
+    samples = [motion(window(stretch, way)) for stretch, way in zip(people.cut, walked, strict=True)]
     total, counted = 0.0, 0.0
     for name, weight in weights.items():
         scale: float | None
@@ -186,9 +196,13 @@ def objective(people: Recorded, crowd: SimulatedCrowd, weights: Mapping[str, flo
         elif name == "one error":
             scale = replaced_error(people.cut, people.replaced, None).value
             value = replaced_error(people.cut, people.replaced, crowd, threads=threads).value
+        elif name == "crowd error":
+            scale = people.crowd_error([constant_velocity(stretch, SAMPLES) for stretch in people.cut]).value
+            value = people.crowd_error(walked).value
         else:
-            recorded = np.concatenate([samples[name] for samples in people.samples])
-            scale, value = float(recorded.std()) if len(recorded) else None, found[name].value
+            recorded = np.concatenate([one[name] for one in people.motions])
+            scale = float(recorded.std()) if len(recorded) else None
+            value = compare(people.motions, samples, (name,), resamples=0)[name].value
         if value is not None and scale:
             total, counted = total + weight * value / scale, counted + weight
     return total / counted if counted and math.isfinite(total) else None
@@ -302,7 +316,7 @@ def leave_one_out(
 
 
 def preset(calibration: Calibration, found: Calibrated, scenes: str) -> str:
-    """The text of a parameter block: the crowd model as a suite names it, and above it where the numbers are from."""
+    """Return a parameter block: the crowd model as a suite names it, or keys of ``crowd``, under a comment with the source."""
     first, best = found.trials[0].value, found.trials[found.best].value
     lines = [
         f"# {calibration.model.name} calibrated by `agora calibrate` (Agora {__version__}) on {scenes} of ETH/UCY.",
@@ -310,4 +324,6 @@ def preset(calibration: Calibration, found: Calibrated, scenes: str) -> str:
         f"# Objective, the weighted mean of distances: {first:.3f} before, {best:.3f} after.",
         f"# Weights: {', '.join(f'{name} {weight:g}' for name, weight in calibration.weights.items())}.",
     ]
-    return "\n".join(lines) + "\n" + dump({"name": calibration.model.name, **changed(found.model.part)})
+    part = found.model.part
+    block = part.block() if isinstance(part, Motion) else {"name": calibration.model.name, **changed(part)}
+    return "\n".join(lines) + "\n" + dump(block)

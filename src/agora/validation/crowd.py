@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from agora.core.state import Array, Doubles
 from agora.draft.periods import Periods
+from agora.draft.steps import Steps
 from agora.draft.unsteady import Unsteady
 from agora.engine.conditions import Conditions
 from agora.engine.engine import Engine
@@ -30,6 +31,7 @@ class SimulatedCrowd:
         routes: whether the engine leads people round walls.
         careful: whether the engine keeps everybody from stepping into a wall, a robot or a pedestrian.
         unsteady: fluctuation of pace and direction; None for none.
+        steps: limits of turns.
     """
 
     model: Any
@@ -37,6 +39,7 @@ class SimulatedCrowd:
     routes: bool = False
     careful: bool = False
     unsteady: Unsteady | None = None
+    steps: Steps = field(default_factory=Steps)
 
     @staticmethod
     def of_suites(model: Any, *behaviours: Any, unsteady: Unsteady | None = None) -> SimulatedCrowd:
@@ -68,6 +71,7 @@ class SimulatedCrowd:
             routes=self.routes,
             careful=self.careful,
             unsteady=self.unsteady,
+            steps=self.steps,
         )
         engine = Engine.of(starts, conditions, threads=threads)
         for number, start in enumerate(starts):

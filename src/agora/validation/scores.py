@@ -20,6 +20,7 @@ from agora.validation.classifier import Samples, judge, shown, told_apart
 from agora.validation.crowd import SimulatedCrowd, simulate_scenes
 from agora.validation.distances import RESAMPLES, mean, wasserstein
 from agora.validation.events import Measuring
+from agora.validation.motion import motion
 from agora.validation.quantities import FORMATION, QUANTITIES, formation, quantities
 from agora.validation.replaced import Replaced, constant_velocity, draw, error, replaced_error
 from agora.validation.stretches import DURATION, HELD_OUT, SAMPLES, SCENES, TRAINING, Stretch, stretches
@@ -90,6 +91,11 @@ class Recorded:
     def samples(self) -> list[dict[str, Doubles]]:
         """`QUANTITIES` of each."""
         return [quantities(seen) for seen in self.windows]
+
+    @cached_property
+    def motions(self) -> list[dict[str, Doubles]]:
+        """The samples of `agora.validation.motion` of each."""
+        return [motion(seen) for seen in self.windows]
 
     @cached_property
     def features(self) -> list[Doubles]:

@@ -1,0 +1,28 @@
+"""Limits of the steps of walking people."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from agora.ranges import Within
+
+__all__ = ["Steps"]
+
+_Positive = Annotated[float, Within(0.0, 100.0, above=True)]
+
+
+@dataclass(frozen=True)
+class Steps:
+    """Limits of the rate at which simulated pedestrians turn (`agora.engine.gait`).
+
+    The default of ``lateral`` was fitted to ETH/UCY (`agora.validation.motion`). It lies between the 99th percentiles of recorded
+    people with and without smoothed positions, 0.5 to 0.7 and 0.9 to 1.4 m/s2.
+
+    Attributes:
+        lateral: largest lateral acceleration (speed times turning rate), m/s2.
+        on_the_spot: largest turning rate, rad/s.
+    """
+
+    lateral: _Positive = 0.84
+    on_the_spot: _Positive = 2.5
