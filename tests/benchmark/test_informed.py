@@ -50,6 +50,9 @@ def test_a_run_has_rows_and_limits_of_the_informed_robot(suite, tmp_path):
     (found,) = limits(run, rows)
     assert (found.ceiling, found.floor, found.axis.axis) == ("informed", "pure_pursuit", "crowd")
     page = report(tmp_path / "run").read_text()
+    lines = (tmp_path / "run" / "limits.csv").read_text().splitlines()
+    assert lines[0].startswith("planner,axis,outcome,unit,d50,d50_low,d50_high,bound,score")
+    assert {line.split(",")[0] for line in lines[1:]} == {"orca", "pure_pursuit", "informed"}
     assert 'id="limits"' in page and "informed knows the future" in page and "sees nobody, the floor" in page
 
 
@@ -95,12 +98,12 @@ def test_no_other_suite_has_a_place_of_the_suite_limits():
         for stage in load_suite(name).stages
         if stage.world.name == "generated"
     }
-    assert len(mine) == 7 and not mine & others
+    assert len(mine) == 8 and not mine & others
 
 
 def test_every_axis_of_the_suite_limits_can_be_built_at_both_ends():
     suite = load_suite("limits")
-    assert len({axis_of(stage).axis for stage in suite.stages}) == 7
+    assert len({axis_of(stage).axis for stage in suite.stages}) == 8
     for stage in suite.stages:
         x = [axis_of(stage).fraction(f"limits/{stage.name}", suite.seed, k) for k in range(stage.count)]
         assert min(x) < 0.02 and max(x) > 0.98
