@@ -11,7 +11,7 @@ from tests import starts
 from tests.recordings import among
 from tests.recordings import drive as recorded
 
-from agora.benchmark import oracle
+from agora.benchmark import oracle, way_search
 from agora.core.recording import Outcome
 from agora.episode import Conditions
 from agora.maps.grid import Map
@@ -67,11 +67,11 @@ def twin(lattice, keep, free, people, reach, pedestrians, start, goal, delay):
 @pytest.mark.parametrize(
     ("lattice", "keep", "seed", "delay"),
     [
-        (oracle.CAREFUL, 0.0, 0, 0),
-        (oracle.CAREFUL, 0.0, 2, 5),
-        (oracle.Lattice(0.1, 0.2, 1.5, 2, 0.03, 0.9, 1.5), 0.0, 1, 0),
-        (oracle.Lattice(0.1, 0.2, 1.5, 2, 0.03, 0.9, 1.5), 0.3, 3, 0),
-        (oracle.Lattice(0.05, 0.3, 0.5, 3, 0.03, 0.9, 1.5), 0.4, 4, 2),
+        (way_search.CAREFUL, 0.0, 0, 0),
+        (way_search.CAREFUL, 0.0, 2, 5),
+        (way_search.Lattice(0.1, 0.2, 1.5, 2, 0.03, 0.9, 1.5), 0.0, 1, 0),
+        (way_search.Lattice(0.1, 0.2, 1.5, 2, 0.03, 0.9, 1.5), 0.3, 3, 0),
+        (way_search.Lattice(0.05, 0.3, 0.5, 3, 0.03, 0.9, 1.5), 0.4, 4, 2),
     ],
 )
 def test_the_search_finds_what_its_plain_twin_finds(lattice, keep, seed, delay):
@@ -85,16 +85,16 @@ def test_the_search_finds_what_its_plain_twin_finds(lattice, keep, seed, delay):
     people, reach = walk.astype(np.float32), np.array([0.15, 0.25, 0.1], np.float32)
     came = np.full((ticks, *free.shape), -1, np.int8)
     moves = lattice.moves()
-    steps, via, costs = oracle._tables(lattice, keep, np.zeros(2))
+    steps, via, costs = way_search._tables(lattice, keep, np.zeros(2))
     ends = ((4, 0), (3, 13))
-    when = oracle._explore(free, people, reach, 2, *ends, delay, moves, steps, via, costs, came)
+    when = way_search._explore(free, people, reach, 2, *ends, delay, moves, steps, via, costs, came)
     expected, best = twin(lattice, keep, free.astype(float), people.astype(float), reach.astype(float), 2, *ends, delay)
     assert when == expected and math.isfinite(best)
 
 
 @pytest.mark.parametrize("speed", [2.0, 1.5, 0.8, 0.34])
 def test_a_robot_on_the_fast_lattice_reaches_about_its_top_speed_in_all_directions(speed):
-    lattice = oracle.Lattice.fast(replace(load_robot("jackal"), vx=(-speed, speed)))
+    lattice = way_search.Lattice.fast(replace(load_robot("jackal"), vx=(-speed, speed)))
     moves = lattice.moves() * lattice.cell / lattice.tick
     for angle in np.linspace(0.0, 2.0 * math.pi, 16, endpoint=False):
         assert (moves @ (math.cos(angle), math.sin(angle))).max() > 0.75 * speed
@@ -107,10 +107,10 @@ def test_the_robot_lets_somebody_pass_and_does_not_touch_it():
     conditions = Conditions(sees_robots=False)
     standing = oracle.drive(start, np.array([[-3.0, 0.0]]), replace(conditions, ends=0))
     assert oracle.straight_gap(start, recorded(standing.time, 0 * standing.time, 0 * standing.time)) == math.inf
-    track = oracle.search(start, standing, 0.1, 0.15)
+    track = way_search.search(start, standing, 0.1, 0.15)
     offset = np.hypot(*(standing.pedestrian_position[: len(track), 0] - track).T)
     assert offset.min() > 0.25 + 0.3 + 0.1
-    assert np.hypot(*np.diff(track, axis=0).T).max() <= 0.1 * oracle.CAREFUL.speed + 1e-9
+    assert np.hypot(*np.diff(track, axis=0).T).max() <= 0.1 * way_search.CAREFUL.speed + 1e-9
     assert oracle.drive(start, track, conditions).outcome == Outcome.REACHED
 
 
@@ -119,7 +119,7 @@ def test_where_there_is_no_way_there_is_no_track():
     start = starts.start(pose=(-3.0, 0.0, 0.0), goal=(4.0, 0.5, 0.0), place=wall)
     time = np.arange(0.0, 20.0, 0.1)
     nobody = recorded(time, -3.0 + 0 * time, 0 * time, radius=0.25, **among(time))
-    assert oracle.search(start, nobody, 0.1, 0.1) is None
+    assert way_search.search(start, nobody, 0.1, 0.1) is None
 
 
 def test_somebody_who_stands_in_the_door_makes_a_card_unsolvable():
@@ -155,14 +155,14 @@ def test_a_clean_search_comes_no_nearer_to_people_and_does_not_cross_a_group():
     start = starts.start(pose=(-3.0, 0.0, 0.0), goal=(4.0, 0.1, 0.0), crowd=crowd)
     standing = oracle.drive(start, np.array([[-3.0, 0.0]]), Conditions(sees_robots=False, ends=0))
     together = replace(standing, pedestrian_group=np.zeros_like(standing.pedestrian_group))
-    lattice = oracle.Lattice.fast(start.robots[0].model)
+    lattice = way_search.Lattice.fast(start.robots[0].model)
     for people, keep, through in ((together, 0.0, True), (standing, 0.46, False), (together, 0.46, False)):
-        track = oracle.search(start, people, 0.1, 0.05, lattice=lattice, keep=keep)
+        track = way_search.search(start, people, 0.1, 0.05, lattice=lattice, keep=keep)
         assert (np.abs(track[:, 1]).max() < 0.3) == through
         offset = track[:, None] - people.pedestrian_position[0]
         gap = np.hypot(*offset.T).min() - 0.25 - 0.3
         assert gap > (0.36 if keep else 0.0)
-    assert oracle.search(start, standing, 0.1, 0.05, lattice=lattice, keep=0.46, latest=2.0) is None
+    assert way_search.search(start, standing, 0.1, 0.05, lattice=lattice, keep=0.46, latest=2.0) is None
 
 
 def test_an_informed_robot_arrives_clean_where_it_can():
