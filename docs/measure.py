@@ -3,9 +3,10 @@
 Numbers beside which something is published (configs/published) go to docs/reference/published.csv.
 Rows of a planner on the suites `KEPT` and their editions go to docs/reference/measured/SUITE.csv, or SUITE_STAGE.csv of a run of
 one stage.
+Limits of planners on the suite `limits` go to docs/reference/limits.csv.
 Pictures of its first episode of the stages in `PICTURED` go to docs/images/planners, or to docs/images/interplanners where an
 interplanner is in front of it.
-The table of planners in the README is made from the rows on the suite `social` (docs/standings.py).
+The table of planners in the README is made from the rows on the suite `social` and the limits (docs/standings.py).
 Each is put in place of what is there, with the version and the date of the run. Nothing else writes any of these.
 """
 
@@ -23,7 +24,9 @@ from agora.benchmark.account import account
 from agora.benchmark.arrivals import clean_share, most_often
 from agora.benchmark.clusters import by_place
 from agora.benchmark.copies import PLACE, distinct
-from agora.benchmark.kept import completed, recordings
+from agora.benchmark.kept import completed, limits, recordings, shown_rows
+from agora.benchmark.limits_csv import COLUMNS as LIMIT_COLUMNS
+from agora.benchmark.limits_csv import limit_lines, write_limits
 from agora.benchmark.published import compared, words
 from agora.benchmark.run_folder import RunFolder
 from agora.benchmark.statistics import bootstrap, wilson
@@ -32,6 +35,7 @@ from agora.viewer.figures import save, trajectory_figure
 
 HERE = Path(__file__).resolve().parent
 ROWS, PICTURES = HERE / "reference" / "measured", HERE / "images"
+LIMITS = HERE / "reference" / "limits.csv"
 KEPT = ("planners", "social", "density_people_25")
 PICTURED = ("frontal_approach", "narrow_doorway")
 OUTCOMES = ("pedestrian_collision", "wall_collision", "out_of_map", "timeout")
@@ -129,6 +133,20 @@ def write_rows(folder: Path) -> Path:
     return path
 
 
+def write_limit_rows(folder: Path, path: Path = LIMITS) -> Path:
+    """Replace the limits of a run's planners on the axes that the run has."""
+    run, found = RunFolder.read(folder), account(folder)
+    if found.problems():
+        raise SystemExit("\n".join([f"{folder} is not whole:", *found.problems()]))
+    there = {}
+    if path.is_file():
+        with path.open(newline="", encoding="utf-8") as file:
+            there = {tuple(row[column] for column in LIMIT_COLUMNS[:3]): row for row in csv.DictReader(file)}
+    made = limit_lines(limits(run, shown_rows(completed(folder, found.rows), run.record)))
+    there |= {tuple(line[column] for column in LIMIT_COLUMNS[:3]): line for line in made}
+    return write_limits(path, [there[key] for key in sorted(there)])
+
+
 def write_standings() -> Path:
     """Replace the table of planners in the README."""
     path = HERE.parent / "README.md"
@@ -179,6 +197,9 @@ if __name__ == "__main__":
     for argument in map(Path, sys.argv[1:]):
         print(write_published(argument).relative_to(HERE.parent))
         suite, _, edition = suite_of(argument).partition(MARK)
+        if RunFolder.read(argument).record.outline.name == "limits":
+            for made in (write_limit_rows(argument), write_standings()):
+                print(made.relative_to(HERE.parent))
         if suite in KEPT and "_" not in edition:
             for made in (write_rows(argument), *draw(argument), write_standings()):
                 print(made.relative_to(HERE.parent))

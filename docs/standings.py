@@ -21,11 +21,10 @@ def standings(place: Path = REFERENCE) -> list[str]:
     the density at which a planner still reaches half of its goals. Otherwise it shows all planners with goals reached and outcomes.
 
     Args:
-        place: folder with ``measured/social.csv`` of docs/measure.py, and with ``limits.csv``: planner, axis, d50, d50_low,
-            d50_high.
+        place: folder with ``measured/social.csv`` and ``limits.csv``, both of docs/measure.py.
     """
     rows = sorted(_read(place / "measured" / f"{SUITE}.csv"), key=lambda row: -float(row["success"]))
-    limits = {row["planner"]: row for row in _read(place / "limits.csv") if row["axis"] == "density"}
+    limits = {row["planner"]: row for row in _read(place / "limits.csv") if (row["axis"], row["outcome"]) == ("density", "success")}
     first = rows[:FIRST]
     if all(row.get("clean_arrival") and row["planner"] in limits for row in first):
         head = ["planner", "reached [95 %]", "reached clean [95 %]", "most often spoilt by", "half reached up to (people per m2)"]
@@ -35,8 +34,9 @@ def standings(place: Path = REFERENCE) -> list[str]:
 
 def _three(row: Row, limit: Row) -> list[str]:
     value, low, high = (f"{float(limit[name]):.2f}" for name in ("d50", "d50_low", "d50_high"))
+    sign = {"above": "> ", "below": "< "}.get(limit["bound"], "")
     cause = row["clean_arrival_spoilt_by"] or "nothing"
-    return [f"`{row['planner']}`", _share(row, "success"), _share(row, "clean_arrival"), cause, f"{value} [{low}, {high}]"]
+    return [f"`{row['planner']}`", _share(row, "success"), _share(row, "clean_arrival"), cause, f"{sign}{value} [{low}, {high}]"]
 
 
 def _outcomes(row: Row) -> list[str]:

@@ -171,11 +171,17 @@ def test_the_readme_table_has_three_numbers_for_the_first_ten_if_all_are_measure
         "\n".join([head + "clean_arrival_low,clean_arrival_high,clean_arrival_spoilt_by", *map(str.format, rows, clean)])
     )
     assert len(standings.standings(tmp_path)) == 2 + 12
-    limits = [f"{name},{axis},{d50},0.27,0.36" for name in names[:10] for axis, d50 in (("density", 0.31), ("speed", 1.2))]
-    (tmp_path / "limits.csv").write_text("\n".join(["planner,axis,d50,d50_low,d50_high", *limits]))
+    kinds = (("density", "success", 0.31), ("speed", "success", 1.2), ("density", "clean_arrival", 0.1))
+    limits = [
+        f"{name},{axis},{outcome},{d50},0.27,0.36,{'above' * (name == 'planner_1')}"
+        for name in names[:10]
+        for axis, outcome, d50 in kinds
+    ]
+    (tmp_path / "limits.csv").write_text("\n".join(["planner,axis,outcome,d50,d50_low,d50_high,bound", *limits]))
     lines = standings.standings(tmp_path)
     assert len(lines) == 2 + 10
     assert lines[2] == "| `planner_0` | 90 % [30, 95] | 12 % [7, 20] | intimate distance | 0.31 [0.27, 0.36] |"
+    assert lines[3].endswith("| > 0.31 [0.27, 0.36] |")
 
 
 def test_every_parameter_in_the_reference_is_explained(generate):

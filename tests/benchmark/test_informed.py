@@ -5,14 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from tests import starts
+from typer.testing import CliRunner
 
 from agora.benchmark.bench import run_all
 from agora.benchmark.control import entrant, with_ceiling, with_control
+from agora.benchmark.form import RequestForm
 from agora.benchmark.informed import Informed, informed
 from agora.benchmark.kept import limits, report
 from agora.benchmark.oracle import Timed, drive
 from agora.benchmark.request import Options, Request
 from agora.benchmark.run_folder import RunFolder
+from agora.cli.app import app
 from agora.config import parse
 from agora.engine.conditions import Conditions
 from agora.errors import InputError
@@ -20,6 +23,7 @@ from agora.interfaces import Watch
 from agora.planners.presets import named_planner
 from agora.tasks.modules.axis import axis_of
 from agora.tasks.suite import Suite, load_suite, suite_names
+from agora.web.live_episode import LiveForm
 
 SUITE = """
 name: harder
@@ -50,6 +54,9 @@ def test_a_run_has_rows_and_limits_of_the_informed_robot(suite, tmp_path):
     (found,) = limits(run, rows)
     assert (found.ceiling, found.floor, found.axis.axis) == ("informed", "pure_pursuit", "crowd")
     page = report(tmp_path / "run").read_text()
+    lines = (tmp_path / "run" / "limits.csv").read_text().splitlines()
+    assert lines[0].startswith("planner,axis,outcome,unit,d50,d50_low,d50_high,bound,score")
+    assert {line.split(",")[0] for line in lines[1:]} == {"orca", "pure_pursuit", "informed"}
     assert 'id="limits"' in page and "informed knows the future" in page and "sees nobody, the floor" in page
 
 
@@ -57,6 +64,32 @@ def test_the_informed_robot_can_be_named_in_a_run_but_is_not_registered():
     assert entrant("informed") == ("informed", informed())
     with pytest.raises(InputError, match="no planner called 'informed'"):
         named_planner("informed")
+
+
+def test_one_episode_of_the_informed_robot_can_be_run_and_seen(suite, tmp_path):
+    path = tmp_path / "harder.yaml"
+    path.write_text(SUITE)
+    done = CliRunner().invoke(app, ["run", str(path), "-p", "informed", "--picture", str(tmp_path / "episode.png")])
+    assert done.exit_code == 0 and "informed: reached" in done.output and (tmp_path / "episode.png").is_file()
+    refused = CliRunner().invoke(app, ["run", str(path), "-p", "informed", "-i", "bypass"])
+    assert refused.exit_code != 0
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["tune", "informed", "-s", "social_training", "--held-out", "social_validation"], ["look", "social", "-p", "informed"]],
+)
+def test_commands_that_need_a_planner_refuse_the_informed_robot_by_name(words, tmp_path):
+    more = [] if words[0] == "tune" else ["--output", str(tmp_path / "seen.png")]
+    done = CliRunner().invoke(app, [*words, *more])
+    assert done.exit_code != 0 and "agora bench" in str(done.exception) and "not a planner" in str(done.exception)
+
+
+def test_the_page_refuses_to_play_the_informed_robot_and_runs_it_in_a_benchmark():
+    with pytest.raises(InputError, match="not a planner"):
+        LiveForm(suite="social", planner="informed").chosen()
+    request = RequestForm(suite="limits", planners=("informed",), episodes=1).request()
+    assert "informed" in request.planners
 
 
 def test_the_informed_robot_refuses_other_robots(suite):
@@ -95,12 +128,12 @@ def test_no_other_suite_has_a_place_of_the_suite_limits():
         for stage in load_suite(name).stages
         if stage.world.name == "generated"
     }
-    assert len(mine) == 7 and not mine & others
+    assert len(mine) == 8 and not mine & others
 
 
 def test_every_axis_of_the_suite_limits_can_be_built_at_both_ends():
     suite = load_suite("limits")
-    assert len({axis_of(stage).axis for stage in suite.stages}) == 7
+    assert len({axis_of(stage).axis for stage in suite.stages}) == 8
     for stage in suite.stages:
         x = [axis_of(stage).fraction(f"limits/{stage.name}", suite.seed, k) for k in range(stage.count)]
         assert min(x) < 0.02 and max(x) > 0.98

@@ -234,15 +234,27 @@ def test_entries_of_other_versions_and_seeds_have_tables_of_their_own(made):
 def boards(page: str) -> list[dict]:
     """The ranks of each table without filters, by the entries' numbers."""
     text = re.search(r'id="ranks">(.*?)</script>', page)[1]
-    return [board.get("||", {}) for board in json.loads(text)]
+    return [board["reached"].get("||", {}) for board in json.loads(text)]
 
 
 def test_the_filters_rank_among_those_that_they_leave(made):
     first, second = (read_entry(place) for place in made)
-    [board] = json.loads(re.search(r'id="ranks">(.*?)</script>', render([first, second, first]))[1])
+    [table] = json.loads(re.search(r'id="ranks">(.*?)</script>', render([first, second, first]))[1])
+    board = table["reached"]
     assert set(board["||"]) == {"0", "1", "2"}
     assert set(board["|none|"]) == {"0", "2"}
     assert "|map|" not in board, "one entry alone is not ranked"
+
+
+def test_entries_can_be_sorted_and_ranked_by_clean_arrivals(made):
+    posted = [read_entry(place) for place in made]
+    page = render(posted)
+    [table] = json.loads(re.search(r'id="ranks">(.*?)</script>', page)[1])
+    assert set(table["clean_arrival"]["||"]) == set(table["reached"]["||"]) == {"0", "1"}
+    assert '<option value="clean_arrival">' in page
+    for name, column in {"reached": "success", "clean_arrival": "clean_arrival"}.items():
+        shares = {float(value) for value in re.findall(rf'data-{name}="([^"]*)"', page)}
+        assert shares == {sum(row[column] for row in one.rows) / len(one.rows) for one in posted}
 
 
 def test_entries_of_one_name_are_told_apart(made):

@@ -9,6 +9,7 @@ from agora.benchmark.limit_chart import colours_of, limit_chart, ticks
 from agora.benchmark.limit_page import beyond, limit_section
 from agora.benchmark.limit_words import best, better_than, fails_first, leaders, sentence, told
 from agora.benchmark.limits import limits_of, resamples
+from agora.benchmark.limits_csv import limit_lines
 from agora.config import parse
 from agora.tasks.modules.axis import axis_of
 from agora.tasks.suite import Suite
@@ -146,3 +147,21 @@ def test_ticks_are_round_values_on_both_scales():
     places = dict(ticks(measured()))
     assert list(places.values()) == pytest.approx([1.0, 1.5, 2.0, 2.5, 3.0])
     assert list(places) == pytest.approx([1.0, 0.75, 0.5, 0.25, 0.0])
+
+
+def test_lines_of_limits_have_values_of_the_axis_with_the_smaller_end_first():
+    falling, rising = measured(), measured(suite(DENSITY))
+    lines = limit_lines([falling, rising])
+    assert [line["axis"] for line in lines] == ["width"] * 5 + ["density"] * 5
+    for line in lines:
+        assert float(line["d50_low"]) <= float(line["d50"]) <= float(line["d50_high"])
+    good = lines[0]
+    assert (good["planner"], good["outcome"], good["bound"]) == ("good", "success", "")
+    assert float(good["d50"]) == pytest.approx(3.0 - 2.0 * 0.6, abs=0.15)
+    assert float(lines[3]["score"]) == 1.0 and float(lines[4]["score"]) == 0.0
+    assert limit_lines([]) == []
+
+
+def test_lines_of_limits_beyond_an_end_say_so():
+    lines = limit_lines([measured(suite(count=40, places=40), middles={"always": 9.0, "never": -9.0})])
+    assert [(line["d50"], line["bound"], line["score"]) for line in lines] == [("1", "above", ""), ("3", "below", "")]

@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import binomtest, false_discovery_control, permutation_test, ttest_rel
 
 from agora.benchmark.ranking import benjamini_hochberg, holm, paired_p, ranking, sign_flips
-from agora.benchmark.statistics import detectable, needed
+from agora.benchmark.statistics import detectable, needed, over_places, paired
 from agora.interfaces import Metric
 
 REACHED = Metric("reached", "0/1", "higher", "goal reached", "here", 1, lambda _: None)
@@ -117,3 +117,67 @@ def test_by_what_a_failure_flatters_planners_are_ranked_on_episodes_that_all_of_
     assert pairs[0].difference == pytest.approx(-2.5 / 3)
     everywhere = dataclasses.replace(TIME, compared="all")
     assert [one.planner for one in ranking(table, everywhere, ["x", "y"])[0]] == ["x", "y"]
+
+
+def correlated(rng, places=12, each=8, share=0.8, gain=0.0):
+    """Rows of two planners in places with episodes: which of the two is better depends mostly on the place."""
+    better = rng.normal(gain, 1.0, places)
+    found = []
+    for place in range(places):
+        for k in range(each):
+            noise = rng.normal(0.0, 1.0)
+            values = {"x": share * better[place] + (1.0 - share) * noise, "y": 0.0}
+            found += [
+                {"suite": "s", "stage": "a", "episode": place * each + k, "seed": 3, "planner": planner, "robot": 0}
+                | {"reached": value, "place": f"map {place}"}
+                for planner, value in values.items()
+            ]
+    return found
+
+
+def test_among_correlated_episodes_tests_over_places_hold_their_level_and_tests_over_episodes_do_not(rng):
+    runs, clustered, single, t_clustered, t_single, sure, sure_single = 200, 0, 0, 0, 0, 0, 0
+    for _ in range(runs):
+        mine = correlated(rng)
+        alone = [{**row, "place": None} for row in mine]
+        differences, places = paired(mine, "reached", "x", "y")
+        for some, is_clustered in ((mine, True), (alone, False)):
+            ranked, (pair,), _ = ranking(some, REACHED, ["x", "y"])
+            first = ranked[0].high == 1
+            clustered, single = clustered + (pair.apart and is_clustered), single + (pair.apart and not is_clustered)
+            sure, sure_single = sure + (first and is_clustered), sure_single + (first and not is_clustered)
+        t_clustered += paired_p(differences, places) < 0.05
+        t_single += paired_p(differences) < 0.05
+    assert 0.01 <= clustered / runs <= 0.09 and single / runs > 0.35
+    assert 0.01 <= t_clustered / runs <= 0.09 and t_single / runs > 0.35
+    assert sure / runs <= 0.12 and sure_single / runs > 0.35
+
+
+def test_tests_over_places_still_find_a_difference(rng):
+    found = sum(ranking(correlated(rng, gain=1.5), REACHED, ["x", "y"])[1][0].apart for _ in range(20))
+    assert found >= 18
+
+
+def test_the_number_of_episodes_that_are_needed_grows_with_their_correlation(rng):
+    mine = correlated(rng, places=30, gain=1.0)
+    alone = [{**row, "place": None} for row in mine]
+    more, fewer = (ranking(some, REACHED, ["x", "y"])[1][0].needed for some in (mine, alone))
+    assert 4 * fewer < more < 9 * fewer
+
+
+def test_places_with_one_episode_each_and_too_few_places_are_tested_by_episode(rng):
+    base = correlated(rng, places=20, each=1)
+    alone = [{**row, "place": None} for row in base]
+    assert ranking(base, REACHED, ["x", "y"]) == ranking(alone, REACHED, ["x", "y"])
+    few = [{**row, "place": f"map {row['episode'] % 4}"} for row in base]
+    assert ranking(few, REACHED, ["x", "y"]) == ranking(alone, REACHED, ["x", "y"])
+
+
+def test_intervals_of_paired_differences_are_over_places(rng):
+    covered = {True: 0, False: 0}
+    for _ in range(150):
+        values, places = paired(correlated(rng), "reached", "x", "y")
+        for known in covered:
+            found = over_places(values, places if known else [None] * len(values))
+            covered[known] += found.low <= 0.0 <= found.high
+    assert covered[True] / 150 > 0.9 and covered[False] / 150 < 0.7

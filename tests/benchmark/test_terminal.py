@@ -102,3 +102,13 @@ def test_a_simulator_that_failed_has_a_column_of_its_own_and_is_not_told_as_the_
     print_rows(rows, ["mine"], lambda row: f"agora run demo --episode {row['episode']}")
     said = capsys.readouterr().out
     assert said.endswith("the simulator failed in 2 episodes of mine: why\n  that episode again: agora run demo --episode 4\n")
+
+
+def test_episodes_in_shared_places_have_a_second_interval_by_place(capsys):
+    rows = [row("orca", "reached" if k < 20 else "timeout") | {"place": f"map {k // 4}", "episode": k} for k in range(32)]
+    heads, lines = table(capsys, rows)
+    assert heads[:4] == ["n", "success", "95 %", "by place"]
+    (low, high), (wide_low, wide_high) = (map(float, lines["orca"][k].split(" - ")) for k in (2, 3))
+    assert wide_low < low < high < wide_high
+    heads, _ = table(capsys, [one | {"place": f"map {k}"} for k, one in enumerate(rows)])
+    assert "by place" not in heads

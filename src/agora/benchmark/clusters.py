@@ -16,7 +16,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from agora.core.state import Doubles
+from agora.core.state import Doubles, Ints
 from agora.seeds import Stream
 
 __all__ = ["ByPlace"]
@@ -84,6 +84,40 @@ def in_words(found: ByPlace | None, factor: float = 1.0, places: int | None = No
         return ""
     low, high = (f"{factor * end:.3g}" if places is None else f"{factor * end:.{places}f}" for end in (found.low, found.high))
     return f"by place [{low}, {high}]" + (f", {found.wider:.1f} × as wide" if found.wider is not None else "")
+
+
+def groups_of(places: Sequence[object]) -> Ints:
+    """Return (N,) numbers of the independent groups that observations belong to, in the order of their first observation.
+
+    A group is a place. If the place of an observation is unknown, or there are fewer than `FEWEST` places, each observation is a
+    group: then results hold for these places only.
+
+    Args:
+        places: (N,) the place of each observation; None if unknown.
+    """
+    numbers = {place: number for number, place in enumerate(dict.fromkeys(places))}
+    if None in numbers or len(numbers) < FEWEST:
+        return np.arange(len(places), dtype=np.int32)
+    return np.array([numbers[place] for place in places], np.int32)
+
+
+def drawn_groups(count: int, first: int, resamples: int) -> Ints:
+    """Return (R, G) how often each of ``count`` groups is in each resample; the resamples depend on the numbers only."""
+    chosen = Stream("statistics", count, "ranks", step=first).uniform(0.0, count, (resamples, count)).astype(np.int64)
+    chosen += np.arange(resamples)[:, None] * count
+    return np.bincount(chosen.ravel(), minlength=resamples * count).reshape(resamples, count).astype(np.int32)
+
+
+def deviation_of_mean(values: Doubles, groups: Ints) -> float:
+    """Return the standard error of the mean of values (N,) whose groups (N,) are independent; 0 for fewer than two groups.
+
+    It is that of a ratio estimator (W. G. Cochran 1977, "Sampling techniques", section 9A.2), and s / sqrt(N) for groups of one.
+    """
+    count = int(groups.max()) + 1 if len(groups) else 0
+    if count < 2:
+        return 0.0
+    residuals = np.bincount(groups, values - values.mean(), count)
+    return math.sqrt(float((residuals**2).sum()) * count / (count - 1)) / len(values)
 
 
 @functools.lru_cache(maxsize=32)

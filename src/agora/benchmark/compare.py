@@ -10,7 +10,7 @@ from agora.benchmark import kept, tables
 from agora.benchmark.facts import setting
 from agora.benchmark.merged import Merged
 from agora.benchmark.run_folder import RunFolder
-from agora.benchmark.statistics import RATE, bootstrap
+from agora.benchmark.statistics import RATE, over_places
 from agora.core.recording import Recording
 from agora.core.state import Array
 from agora.errors import ResultsError, UnknownNameError
@@ -80,7 +80,7 @@ def differences(runs: Merged, baseline: str | None = None) -> Iterator[str]:
             continue
         parts = []
         for metric in (tables.REACHED, *map(_metric, _SHOWN)):
-            found = bootstrap(tables.differences(metric, groups, planner, first))
+            found = over_places(*tables.differences(metric, groups, planner, first))
             cell = tables.cell(found, rate=metric.unit == RATE, signed=True)
             unit = "points" if metric.unit == RATE else metric.unit
             if found.n:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from agora.benchmark import tables
-from agora.benchmark.statistics import Row, bootstrap, comparable, wilson
+from agora.benchmark.copies import PLACE
+from agora.benchmark.statistics import Estimate, Row, comparable, over_places, wilson
 from agora.benchmark.sweep import Sweep
 from agora.benchmark.tables import REACHED
 from agora.core.state import Doubles
@@ -177,10 +178,12 @@ def _draw(axes: Axes, rows: Sequence[Row], metric: Metric, groups: Mapping[str, 
     """The distribution of each planner's values, a line each; returns how many values each has."""
     counted, drawn = comparable(rows, metric), dict.fromkeys(groups, 0)
     for place, planner in enumerate(groups):
-        mine = [row[metric.name] for row in counted if row["planner"] == planner and row.get(metric.name) is not None]
+        mine = [row for row in counted if row["planner"] == planner and row.get(metric.name) is not None]
         drawn[planner] = len(mine)
         if mine:
-            _distribution(axes, place, np.array(mine, float), OKABE_ITO[place % 7])
+            values = np.array([row[metric.name] for row in mine], float)
+            mean = over_places(values.tolist(), [row.get(PLACE) for row in mine])
+            _distribution(axes, place, values, mean, OKABE_ITO[place % 7])
     if not counted:
         axes.text(0.5, 0.5, "no episode that all planners reached", transform=axes.transAxes, ha="center", fontsize=7)
     axes.set(yticks=range(len(groups)), ylim=(len(groups) - 0.4, -0.6))
@@ -192,7 +195,7 @@ def _reached(rows: Sequence[Row]) -> str:
     return f"{sum(row['outcome'] == 'reached' for row in rows) / len(rows):.0%} reached"
 
 
-def _distribution(axes: Axes, place: int, values: Doubles, colour: str) -> None:
+def _distribution(axes: Axes, place: int, values: Doubles, mean: Estimate, colour: str) -> None:
     """One planner's values: violin of their density, dots, quartiles, mean with its interval."""
     if len(values) > 2 and np.ptp(values) > 0:
         drawn = axes.violinplot([values], positions=[place], orientation="horizontal", widths=0.84, showextrema=False)
@@ -211,7 +214,6 @@ def _distribution(axes: Axes, place: int, values: Doubles, colour: str) -> None:
             boxprops={"lw": 0.8},
             medianprops={"color": COLOURS["ink"], "lw": 1.2},
         )
-    mean = bootstrap(values)
     axes.plot([float(values.mean())], [place], "D", color=COLOURS["ink"], mec="white", mew=0.6, ms=5, zorder=5)
     if mean.low is not None and mean.high is not None:
         axes.plot([mean.low, mean.high], [place, place], color=COLOURS["ink"], lw=2.2, solid_capstyle="butt", zorder=4)

@@ -111,12 +111,12 @@ def comparisons(rows: Sequence[Row], metrics: Sequence[Metric], others: Sequence
             said.append(f"{planner} and {baseline} have no pair of episodes.")
             continue
         pair = tables.by_planner(both, [planner, baseline])
-        pairs, words = len(tables.differences(tables.REACHED, pair, planner, baseline)), []
+        pairs, words = len(tables.differences(tables.REACHED, pair, planner, baseline)[0]), []
         for metric in chosen:
             if not any(metric.name in row for row in both):
                 continue
-            differences = tables.differences(metric, pair, planner, baseline)
-            least = detectable(differences)
+            differences, places = tables.differences(metric, pair, planner, baseline)
+            least = detectable(differences, places=places)
             name = "the share that reached the goal" if metric is tables.REACHED else HEADLINE[metric.name].lower()
             if least is not None:
                 size = f"{100 * least:.0f} points" if metric.unit == RATE else f"{least:.2g} {metric.unit}".rstrip()

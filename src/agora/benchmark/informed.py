@@ -76,6 +76,22 @@ class Foreseen:
             yield number, [foresee(start, self.conditions, self.drives, self.watch)]
 
 
+def refuse_informed(planner: str) -> None:
+    """Refuse the informed robot where only planners can drive.
+
+    Args:
+        planner: text that names a planner.
+
+    Raises:
+        InputError: the text names the informed robot.
+    """
+    if planner == INFORMED:
+        raise InputError(
+            f"{INFORMED} is not a planner: it drives each episode several times, knowing what people will do. "
+            "`agora bench` and `agora run` can run it; name a planner here (agora list planners)"
+        )
+
+
 def informed() -> Named:
     """Return the informed robot with its name."""
     return Named(INFORMED, Informed())

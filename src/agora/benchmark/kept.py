@@ -22,6 +22,7 @@ from agora.benchmark.failures import MOST_FAILURES, choose, within
 from agora.benchmark.informed import INFORMED
 from agora.benchmark.limit_page import beyond
 from agora.benchmark.limits import Limits, limits_of
+from agora.benchmark.limits_csv import limit_lines, write_limits
 from agora.benchmark.pictures import pictured
 from agora.benchmark.record import RunRecord
 from agora.benchmark.report import render
@@ -112,7 +113,7 @@ def _kept_map(folder: Path, maps: dict[str, str], key: str) -> Map | None:
 
 
 def report(folder: Path, found: Account | None = None, measured: Sequence[Limits] | None = None) -> Path:
-    """Write ``report.html`` of a run and return its path.
+    """Write ``report.html`` of a run, and ``limits.csv`` if its suite has axes, and return the path of the page.
 
     Args:
         folder: folder of the run.
@@ -126,6 +127,8 @@ def report(folder: Path, found: Account | None = None, measured: Sequence[Limits
     record, stages = run.record, [stage.name for stage in run.record.outline.stages]
     known = shown_rows(completed(folder, found.rows), record)
     rows = sorted(known, key=lambda row: stages.index(row["stage"]) if row["stage"] in stages else 0)
+    if axes := limits(run, rows) if measured is None else measured:
+        write_limits(folder / "limits.csv", limit_lines(axes))
     shown = {
         "suite": record.outline.name,
         "version": record.version,
@@ -144,7 +147,7 @@ def report(folder: Path, found: Account | None = None, measured: Sequence[Limits
         "unaware": [*map(record.shown, record.unaware or ())],
         "controls": [*map(record.shown, record.control or ())],
         "folder": shlex.quote(str(folder)),
-        "limits": limits(run, rows) if measured is None else measured,
+        "limits": axes,
         **setting(record),
     }
     return write_page(folder / "report.html", shown, rows, calls(run, rows), lambda keys: recordings(folder, keys))

@@ -18,7 +18,7 @@ import numpy as np
 
 from agora import __version__
 from agora.benchmark import tables
-from agora.benchmark.arrivals import COLOURS
+from agora.benchmark.arrivals import CLEAN, COLOURS, clean_share
 from agora.benchmark.copies import distinct
 from agora.benchmark.entry import CHECK, ENTRY, Check
 from agora.benchmark.headline import headline
@@ -30,6 +30,7 @@ from agora.core.recording import Recording
 from agora.core.state import Array
 from agora.errors import InputError, ResultsError
 from agora.files import write_whole
+from agora.interfaces import Metric
 from agora.metrics.registered import metrics
 from agora.share import checkout
 from agora.tasks.suite import Suite, load_suite, suite_names, with_seed
@@ -150,6 +151,7 @@ def render(posted: Sequence[Posted]) -> str:
         "clean_colours": COLOURS,
         "outcome_key": [(name.replace("_", " "), colour) for name, colour in _colours(posted).items()],
         "ranks": embed([table["ranks"] for table in (*now, *then)]),
+        "by_clean": any(table["ranks"][CLEAN.name] for table in (*now, *then)),
         "replay": replay_html(replays) if replays else "",
         "arrows": ARROWS,
         "css": source("page.css") + source("report.css") + source("leaderboard.css"),
@@ -205,7 +207,10 @@ def _current(posted: Posted) -> Suite | None:
 
 
 def _table(shown: Sequence[_Shown], suite: Suite | None, replays: dict[str, Recording]) -> dict[str, Any]:
-    """One table: entries from the largest share of reached goals to the smallest; its replays are put to the others."""
+    """One table: entries from the largest share of reached goals to the smallest; its replays are put to the others.
+
+    The page can sort and rank them by clean arrivals, too.
+    """
     ends = [(one, tables.share(one.rows).value or 0.0) for one in shown]
     shown = [one for one, _ in sorted(ends, key=lambda pair: -pair[1])]
     rows, names = distinct([row for one in shown for row in one.rows]), [one.name for one in shown]
@@ -219,7 +224,9 @@ def _table(shown: Sequence[_Shown], suite: Suite | None, replays: dict[str, Reco
         played = _replays(one, suite)
         replays |= played
         plays = [(name, recording.outcome.label.replace("_", " ")) for name, recording in played.items()]
-        lines.append({**line, **_details(one), "people": people, "map": map_, "checked": checked, "plays": plays})
+        shares = {"reached": tables.share(one.rows).value, CLEAN.name: clean_share(one.rows).value}
+        about = {"people": people, "map": map_, "checked": checked, "plays": plays}
+        lines.append({**line, **_details(one), **about, "shares": {name: value or 0.0 for name, value in shares.items()}})
     return {
         "suite": drawn.name,
         "version": drawn.version,
@@ -229,12 +236,16 @@ def _table(shown: Sequence[_Shown], suite: Suite | None, replays: dict[str, Reco
         "stages": len(drawn.stages),
         "columns": head["columns"],
         "lines": lines,
-        "ranks": _ranks(shown, rows),
+        "ranks": {metric.name: _ranks(shown, rows, metric) for metric in (tables.REACHED, CLEAN)},
     }
 
 
-def _ranks(shown: Sequence[_Shown], rows: Sequence[Row]) -> dict[str, dict[int, list[Any]]]:
-    """For each choice of the filters the ranks of the entries that it leaves, by number: words, rank, best in %, better than."""
+def _ranks(shown: Sequence[_Shown], rows: Sequence[Row], metric: Metric) -> dict[str, dict[int, list[Any]]]:
+    """For each choice of the filters the ranks by a metric of the entries that it leaves, by number: words, rank, best in %, and
+    better than.
+
+    It is empty if no two entries have the metric.
+    """
     known: dict[frozenset[str], dict[int, list[Any]]] = {}
     numbers, found = {one.name: one.number for one in shown}, {}
     for choice in itertools.product(("", *PEOPLE), ("", *MAPS), ("", "checked")):
@@ -243,12 +254,13 @@ def _ranks(shown: Sequence[_Shown], rows: Sequence[Row]) -> dict[str, dict[int, 
         if len(names) < 2:
             continue
         if names not in known:
-            ranked = rank_lines(rows, [one.name for one in left])
+            ranked = rank_lines(rows, [one.name for one in left], metric)
             known[names] = {
                 numbers[line["planner"]]: [line["ranks"], line["low"], round(100 * line["best"]), line["beats"]]
                 for line in ranked.get("lines", ())
             }
-        found["|".join(choice)] = known[names]
+        if known[names]:
+            found["|".join(choice)] = known[names]
     return found
 
 

@@ -1,11 +1,11 @@
 """The oracle of situations: a robot that knows beforehand where everybody will be, and drives to the goal in time.
 
 The people of the episode do not see the robot, so where they are does not depend on what it does. A search over cells and moments
-(dynamic programming over the layers of time: every cell is entered from itself or one of its eight neighbours) finds a way that
-keeps clear of all of them; a controller follows it, and an ordinary episode shows whether the robot arrives without a contact.
+(`agora.benchmark.way_search`) finds a track that keeps clear of all of them; a controller follows it, and an ordinary episode shows
+whether the robot arrives without a contact.
 
-Among people who do see the robot, `foresee` drives again and again. A drive that fails is kept up to some seconds before its end.
-Everybody does the same up to there, and the rest is searched anew among what people did then.
+Among people who do see the robot, `foresee` drives again and again. A drive that fails, or that arrives but not clean, is kept up
+to some seconds before the failure. Everybody does the same up to there, and the rest is searched anew among what people did then.
 """
 
 from __future__ import annotations
@@ -16,19 +16,16 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from agora.core.jit import kernel
+from agora.benchmark.way_search import Lattice, search
 from agora.core.recording import Outcome, Recording
-from agora.core.state import Array, Doubles, Floats
+from agora.core.state import Array, Doubles
 from agora.episode import PLANNER, Conditions, Episodes
 from agora.interfaces import Answer, Card, Declaration, Memory, Observation, Oracle, PathRequest, Watch
-from agora.maps.grid import Map
+from agora.metrics.clean import CleanArrival, spoils
 from agora.planners.global_.astar import AStar
 from agora.tasks.suite import Suite
 from agora.world.records import EVERY_CONTACT
 from agora.world.start import Start
-
-CELL, TICK = 0.1, 0.15
-"""Of the search, m and s: a robot goes at most 0.67 m/s along an axis and 0.94 m/s across; `foresee` goes as fast as the robot."""
 
 STRAIGHT_SPEED, CLOSE = 1.0, 0.5
 """Speed of the robot that gives way to nobody, m/s, and the gap to somebody, m, below which that is a conflict."""
@@ -39,10 +36,16 @@ _ATTEMPTS = ((0.15, 0.12, 0.0), (0.25, 0.12, 0.0), (0.12, 0.03, 0.0), (0.05, 0.0
 _MARGINS, _BACK = (0.3, 0.2, 0.1, 0.05), (3.0, 5.0, 8.0, 2.0, 12.0, 1.5)
 """Of `foresee`, drive after drive: the margin to people, m, and how long before its end a failed drive is taken up again, s."""
 
-_WIDE, _PENALTY, _LENGTH_COST = np.float32(0.45), np.float32(0.6), np.float32(0.2)
+_CLEAN = ((0.15, 0.1, 0.6), (0.1, 0.05, 0.5), (0.05, 0.05, 0.46))
+"""Margin to people and to walls, and gap to people within which the robot comes no nearer, m, for a clean arrival."""
+
+_CLEANER = 8
+"""Drives of `foresee` that look for a clean arrival first."""
+
 UNWATCHED = Watch()
 
-_ZERO, _ONE, _NEVER = np.float32(0.0), np.float32(1.0), np.float32(1e9)
+_SPARE = 0.15  # s before the latest clean arrival
+_LIMITS = CleanArrival()
 _AHEAD, _STILL = 0.35, 0.06  # s and m
 
 
@@ -155,162 +158,68 @@ def straight_gap(start: Start, people: Recording) -> float:
 
 
 def foresee(start: Start, conditions: Conditions, drives: int = 24, watch: Watch = UNWATCHED) -> Recording:
-    """Drive an episode until the goal is reached, each time knowing the people's motion of the drive before; return the last drive.
+    """Drive an episode until the robot arrives clean, each time knowing the people's motion of the drive before.
 
-    A bound for planners: whoever knows the future, people's answers included, arrives where this does.
+    The result bounds planners: a robot that knows the future, people's reactions included, arrives where this robot does.
 
     Args:
         start: start of the episode, whose first robot is driven.
         conditions: conditions of its stage.
         drives: largest number of drives.
         watch: told of every step of the world and every search.
+
+    Returns:
+        The first clean arrival (`agora.metrics.clean`); without one the first arrival; without any the last drive.
     """
     dt, free = conditions.periods.control, replace(conditions, ends=0)
     home, track, since = start.robots[0].pose[None, :2], np.zeros((0, 2)), 0.0
-    tick = max(0.1, CELL * math.sqrt(2.0) / (0.85 * start.robots[0].model.vx[1]))
+    lattice = Lattice.fast(start.robots[0].model)
     done = people = drive(start, home, free, watch)
+    latest = _LIMITS.time * people.shortest_path / people.max_speed - _SPARE if people.max_speed > 0.0 else 0.0
+    arrived = None
     for n in range(drives):
-        wall = 0.1 if n < 3 else 0.05
+        if n >= _CLEANER and arrived is not None:
+            break
+        ways = [_Way(*clean, latest) for clean in _CLEAN if n < _CLEANER]
         margins = (_MARGINS[n % len(_MARGINS)], 0.05, 0.0)
-        found = (search(start, people, dt, margin, wall, since=since, tick=tick) for margin in margins)
+        ways += [_Way(margin, 0.1 if n < 3 else 0.05) for margin in margins if arrived is None]
+        delay = max(start.robots[0].model.command_delay - since, 0.0)
+        found = (search(start, people, dt, delay=delay, since=since, lattice=lattice, **way._asdict()) for way in ways)
         watch.before(PLANNER)
         rest = next((way for way in found if way is not None), None)
         watch.after()
+        if rest is None and arrived is not None:
+            if since == 0.0:
+                break
+            since = 0.0
+            continue
         if rest is None:
             track, since, people = np.zeros((0, 2)), 0.0, drive(start, home, free, watch)
             continue
         track = np.concatenate([track[: round(since / dt)], rest])
         done = drive(start, track, conditions, watch)
+        end, people = float(done.time[-1]), done
         if done.outcome == Outcome.REACHED:
-            break
-        people = drive(start, track, free, watch)
-        since = max(0.0, round((float(done.time[-1]) - _BACK[n % len(_BACK)]) / dt) * dt)
+            spoilt = spoils(done)
+            if not spoilt:
+                return done
+            arrived = arrived or done
+            end = spoilt[0].time if len(spoilt) > 1 or spoilt[0].time < end else 0.0
+        else:
+            people = drive(start, track, free, watch)
+        since = max(0.0, round((end - _BACK[n % len(_BACK)]) / dt) * dt)
         waits = max(round(since / dt) - len(track), 0)
         track = np.concatenate([track, np.repeat(track[-1:], waits, axis=0)])
-    return done
+    return done if arrived is None else arrived
 
 
-def search(
-    start: Start,
-    people: Recording,
-    dt: float,
-    margin: float,
-    wall: float = 0.05,
-    delay: float = 0.0,
-    since: float = 0.0,
-    tick: float = TICK,
-) -> Doubles | None:
-    """Return a track (T, 2), a row a control period ``dt``, that keeps away from everybody; None where there is none.
+class _Way(NamedTuple):
+    """Arguments of a search."""
 
-    Args:
-        start: start of the episode, whose first robot is driven.
-        people: recording of everybody in it, and of the robot.
-        dt: control period, s.
-        margin: distance kept from people beyond the radii, m.
-        wall: distance kept from walls beyond the radius, m.
-        delay: time to stay first, s.
-        since: time at which the track begins, s, at the robot's place in the recording then.
-        tick: time step of the search, s.
-    """
-    then = min(int(np.searchsorted(people.time, since)), len(people.time) - 1)
-    robot = np.asarray(people.pose[then, :2], np.float64)
-    goal = start.robots[0].goals[0, :2]
-    rows, columns = (int(v) for v in np.ceil(np.array(start.map.size[::-1]) / CELL))
-    shifted = start.map.origin + np.mod(robot - start.map.origin, CELL) - CELL
-    free = _free(start.map, shifted, (rows + 1, columns + 1), people.radius + wall)
-    times = np.arange(since, start.timeout - 2.0, tick)
-    walked = _resampled(people, times)
-    cells = ((walked - shifted) / CELL).astype(np.float32)
-    reach = (people.pedestrian_radius + people.radius + margin).astype(np.float32)
-    ends = [tuple(int(v) for v in np.round((p - shifted) / CELL)[::-1]) for p in (robot, goal)]
-    came = np.full((len(times), *free.shape), -1, np.int8)
-    last = _explore(free, cells, reach, ends[0], ends[1], round(delay / tick), np.float32(tick), came) if len(times) else -1
-    if last < 0:
-        return None
-    cell, track = ends[1], []
-    for t in range(last, -1, -1):
-        track.append(cell)
-        move = int(came[t, cell[0], cell[1]])
-        cell = (cell[0] - (move // 3 - 1), cell[1] - (move % 3 - 1)) if t else cell
-    places = np.array(track[::-1])[:, ::-1] * CELL + shifted
-    return _smooth(places, times[: last + 1] - since, dt)
-
-
-def _free(place: Map, shifted: Doubles, shape: tuple[int, int], clearance: float) -> Floats:
-    """(rows, columns) how far beyond the clearance each cell of the search is from walls, m; negative where it is too near."""
-    row, column = np.mgrid[: shape[0], : shape[1]]
-    points = np.stack([column, row], axis=-1).reshape(-1, 2) * CELL + shifted
-    gap = np.where(place.contains(points), place.gap(points, limit=2.0), -1.0) - clearance
-    inside = np.minimum(points - place.origin, np.add(place.origin, place.size) - points).min(axis=1) - clearance
-    return np.asarray(np.minimum(gap, inside).reshape(shape), np.float32)
-
-
-def _resampled(people: Recording, times: Doubles) -> Doubles:
-    """(T, P, 2) where everybody is at the moments of the search; far away while not there."""
-    at = np.minimum(np.searchsorted(people.time, times), len(people.time) - 1)
-    return np.where(people.pedestrian_present[at][..., None], people.pedestrian_position[at], 1e4)
-
-
-@kernel
-def _explore(
-    free: Floats,
-    people: Floats,
-    reach: Floats,
-    start: tuple[int, int],
-    goal: tuple[int, int],
-    delay: int,
-    tick: np.float32,
-    came: Array,
-) -> int:
-    """Fill ``came`` (T, rows, columns) with the move into each cell, -1 where nobody can; return when the goal is reached."""
-    ticks, rows, columns = came.shape
-    cell = np.float32(CELL)
-    cost, after = np.full((rows, columns), _NEVER), np.full((rows, columns), _NEVER)
-    cost[start[0], start[1]] = _ZERO
-    came[0, start[0], start[1]] = 4
-    best, when = _NEVER, -1
-    for t in range(1, ticks):
-        for row in range(rows):
-            for column in range(columns):
-                after[row, column] = _NEVER
-                if free[row, column] < _ZERO:
-                    continue
-                least, move = _NEVER, -1
-                for k in range(9):
-                    a, b = row - (k // 3 - 1), column - (k % 3 - 1)
-                    if 0 <= a < rows and 0 <= b < columns and (t > delay or k == 4):
-                        steps = (a != row) + (b != column)
-                        length = _ZERO if steps == 0 else (cell if steps == 1 else np.float32(1.4142135) * cell)
-                        c = cost[a, b] + _LENGTH_COST * length
-                        if c < least:
-                            least, move = c, k
-                if move < 0 or least >= _NEVER:
-                    continue
-                gap = free[row, column]
-                for p in range(people.shape[1]):
-                    dx, dy = people[t, p, 0] - np.float32(column), people[t, p, 1] - np.float32(row)
-                    gap = min(gap, np.float32(math.sqrt(dx * dx + dy * dy)) * cell - reach[p])
-                if gap < _ZERO and t > delay:
-                    continue
-                pressed = max(_ONE - gap / _WIDE, _ZERO)
-                after[row, column] = least + tick + _PENALTY * tick * pressed * pressed
-                came[t, row, column] = move
-        cost, after = after, cost
-        if cost[goal[0], goal[1]] < best:
-            best, when = cost[goal[0], goal[1]], t
-        if when >= 0 and t > when + 40:
-            break
-    return when
-
-
-def _smooth(places: Doubles, times: Doubles, dt: float) -> Doubles:
-    """The way (T, 2) at control periods, corners rounded over 0.6 s."""
-    moments = np.arange(0.0, times[-1] + dt, dt)
-    track = np.stack([np.interp(moments, times, axis) for axis in places.T], axis=1)
-    half = round(0.3 / dt)
-    padded = np.concatenate([np.repeat(track[:1], half, 0), track, np.repeat(track[-1:], half, 0)])
-    window = np.ones(2 * half + 1) / (2 * half + 1)
-    return np.stack([np.convolve(axis, window, "valid") for axis in padded.T], axis=1)
+    margin: float
+    wall: float
+    keep: float = 0.0
+    latest: float = math.inf
 
 
 def _escort(how: Oracle, start: Start, people: Recording, dt: float) -> Doubles:

@@ -2,8 +2,9 @@
 
 Planners are compared on the episodes that all of them have a value for, and reached where failing flatters the metric. An episode
 is one observation: if it has several robots, their mean counts, and copies of an episode count once
-(`agora.benchmark.copies`). So neither the number of robots nor an easy draw of episodes
-makes a planner look better than another.
+(`agora.benchmark.copies`). Episodes in one place are correlated, so tests and ranks resample places with all their episodes
+(`agora.benchmark.clusters.groups_of`). So neither the number of robots nor an easy draw of episodes makes a planner look better
+than another.
 """
 
 from __future__ import annotations
@@ -15,9 +16,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from agora.benchmark.copies import distinct
+from agora.benchmark.clusters import deviation_of_mean, drawn_groups, groups_of
+from agora.benchmark.copies import PLACE, distinct
 from agora.benchmark.statistics import RESAMPLES, Row, has_reached, needed
-from agora.core.state import Doubles
+from agora.core.state import Doubles, Ints
 from agora.interfaces import Metric
 from agora.seeds import Stream
 
@@ -39,11 +41,11 @@ class Pair:
         first: planner with the better mean.
         second: the other planner.
         difference: mean of first minus second.
-        p: two-sided p-value of the sign-flip test, adjusted by Holm over all pairs.
+        p: two-sided p-value of the sign-flip test over places, adjusted by Holm over all pairs.
         wins: share of episodes in which the first has the better value; episodes in neither share are ties.
         losses: share of episodes in which the first has the worse value.
-        needed: number of episodes that would show this difference with a power of 0.8 (`agora.benchmark.statistics.needed`), before
-            the adjustment; None where there is no difference.
+        needed: number of episodes, spread over places as these are, that would show this difference with a power of 0.8
+            (`agora.benchmark.statistics.needed`), before the adjustment; None where there is no difference.
     """
 
     first: str
@@ -67,7 +69,7 @@ class Ranked:
     Attributes:
         planner: label of the planner.
         mean: mean of the metric.
-        low: best rank, 1 for the best; 95 % of resamples of the episodes give ranks from ``low`` to ``high``.
+        low: best rank, 1 for the best; 95 % of resamples of the places give ranks from ``low`` to ``high``.
         high: worst rank of the same interval.
         best: share of resamples in which it has the best mean; ties share.
         beats: planners that it is better than and told apart from.
@@ -88,20 +90,21 @@ def ranking(rows: Sequence[Row], metric: Metric, planners: Sequence[str]) -> tup
     ranked without two planners and two common episodes, nor by a metric that has no better direction.
     """
     counted = rows if metric.over == "all" else [row if has_reached(row) else {**row, metric.name: None} for row in rows]
-    values = _common(counted, metric.name, planners)
+    values, places = _common(counted, metric.name, planners)
     if len(planners) < 2 or len(values) < 2 or metric.direction == "neutral":
         return [], [], len(values)
     sign = 1.0 if metric.direction == "higher" else -1.0
     order = np.argsort(-sign * values.mean(0), kind="stable")
     names, values = [planners[k] for k in order], values[:, order]
-    pairs = _pairs(names, values, sign)
-    ranks = _ranks(sign * values)
+    groups = groups_of(places)
+    pairs = _pairs(names, values, groups, sign)
+    ranks = _ranks(sign * values, groups)
     low, high = np.floor(np.quantile(ranks, 0.025, axis=0)), np.ceil(np.quantile(ranks, 0.975, axis=0))
     first = ranks == ranks.min(1, keepdims=True)
     best = (first / first.sum(1, keepdims=True)).mean(0)
     beaten = {name: tuple(pair.second for pair in pairs if pair.first == name and pair.apart) for name in names}
-    places = zip(names, values.mean(0), low, high, best, strict=True)
-    return [Ranked(n, float(m), int(a), int(b), float(c), beaten[n]) for n, m, a, b, c in places], pairs, len(values)
+    ranked = zip(names, values.mean(0), low, high, best, strict=True)
+    return [Ranked(n, float(m), int(a), int(b), float(c), beaten[n]) for n, m, a, b, c in ranked], pairs, len(values)
 
 
 def sign_flips(differences: Doubles) -> Doubles:
@@ -139,55 +142,69 @@ def benjamini_hochberg(p: Doubles) -> Doubles:
     return adjusted
 
 
-def paired_p(differences: Sequence[float]) -> float:
-    """Return the two-sided p that the mean of paired differences is 0: Student's t test; 1 for fewer than two.
+def paired_p(differences: Sequence[float], places: Sequence[object] | None = None) -> float:
+    """Return the two-sided p that the mean of paired differences is 0: Student's t test over places; 1 for fewer than two.
 
     Of all equal differences it is 0, or 1 where they are 0.
+
+    Args:
+        differences: (N,) differences.
+        places: (N,) place of each (`agora.benchmark.clusters.groups_of`); each difference is independent if None.
     """
     from scipy.special import stdtr  # costs start-up
 
-    count = len(differences)
-    mean = float(np.mean(differences)) if count else 0.0
-    if count < 2 or mean == 0.0:
+    values = np.asarray(differences, np.float64)
+    groups = groups_of([None] * len(values) if places is None else places)
+    mean = float(values.mean()) if len(values) else 0.0
+    if len(values) < 2 or mean == 0.0:
         return 1.0
-    deviation = float(np.std(differences, ddof=1))
-    return 2.0 * float(stdtr(count - 1, -abs(mean) * math.sqrt(count) / deviation)) if deviation > 0.0 else 0.0
+    deviation = deviation_of_mean(values, groups)
+    return 2.0 * float(stdtr(int(groups.max()), -abs(mean) / deviation)) if deviation > 0.0 else 0.0
 
 
-def _common(rows: Sequence[Row], metric: str, planners: Sequence[str]) -> Doubles:
-    """(N, K) values of K planners in the N episodes that all have a value for, robots averaged."""
-    found: dict[tuple[object, ...], dict[str, list[float | None]]] = {}
+def _common(rows: Sequence[Row], metric: str, planners: Sequence[str]) -> tuple[Doubles, list[object]]:
+    """(N, K) values of K planners in the N episodes that all have a value for, robots averaged, and the places of the episodes."""
+    places: dict[object, object] = {}
+    found: dict[object, dict[str, list[float | None]]] = {}
     for row in distinct(rows):
         episode = (row.get("suite"), row["stage"], row["episode"], row.get("seed"))
+        places.setdefault(episode, row.get(PLACE))
         found.setdefault(episode, {}).setdefault(row["planner"], []).append(row.get(metric))
-    table = []
-    for members in found.values():
+    table, where = [], []
+    for one, members in found.items():
         each = [members.get(planner, [None]) for planner in planners]
         if all(value is not None for values in each for value in values):
             table.append([math.fsum(float(v or 0.0) for v in values) / len(values) for values in each])
-    return np.array(table, np.float64).reshape(-1, len(planners))
+            where.append(places[one])
+    return np.array(table, np.float64).reshape(-1, len(planners)), where
 
 
-def _pairs(names: Sequence[str], values: Doubles, sign: float) -> list[Pair]:
+def _pairs(names: Sequence[str], values: Doubles, groups: Ints, sign: float) -> list[Pair]:
     """All pairs of planners whose columns are sorted from the best mean to the worst."""
     which = list(itertools.combinations(range(len(names)), 2))
     differences = np.stack([values[:, a] - values[:, b] for a, b in which], 1)
-    adjusted = holm(sign_flips(differences))
+    adjusted = holm(sign_flips(_sums(differences, groups)))
     wins, losses = (sign * differences > 0.0).mean(0), (sign * differences < 0.0).mean(0)
     return [
-        Pair(names[a], names[b], float(each.mean()), float(p), float(w), float(v), needed(each.tolist()))
+        Pair(names[a], names[b], float(each.mean()), float(p), float(w), float(v), needed(each.tolist(), places=groups.tolist()))
         for (a, b), each, p, w, v in zip(which, differences.T, adjusted, wins, losses, strict=True)
     ]
 
 
-def _ranks(values: Doubles) -> Doubles:
-    """(B, K) ranks of the columns' means in resamples of the rows, 1 for the largest; ties share."""
-    count, ranks = len(values), []
-    size = max(1, _BLOCK // count)
+def _sums(values: Doubles, groups: Ints) -> Doubles:
+    """(G, C) sums of the rows (N, C) of each group."""
+    sums = np.zeros((int(groups.max()) + 1, values.shape[1]))
+    np.add.at(sums, groups, values)
+    return sums
+
+
+def _ranks(values: Doubles, groups: Ints) -> Doubles:
+    """(B, K) ranks of the columns' means in resamples of the groups of rows, 1 for the largest; ties share."""
+    sums, sizes, ranks = _sums(values, groups), np.bincount(groups), []
+    size = max(1, _BLOCK // len(sums))
     for begin in range(0, RESAMPLES, size):
-        shape = (min(size, RESAMPLES - begin), count)
-        chosen = Stream("statistics", count, "ranks", step=begin).uniform(0.0, count, shape).astype(np.int64)
-        means = np.round(np.stack([column[chosen].mean(1) for column in values.T], 1), 12)
+        often = drawn_groups(len(sums), begin, min(size, RESAMPLES - begin))
+        means = np.round(np.einsum("bg,gk->bk", often, sums) / np.einsum("bg,g->b", often, sizes)[:, None], 12)
         above = (means[:, None, :] > means[:, :, None]).sum(2)
         equal = (means[:, None, :] == means[:, :, None]).sum(2)
         ranks.append(above + 0.5 * (equal + 1))

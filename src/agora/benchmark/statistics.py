@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from agora.benchmark.clusters import ByPlace, by_place
+from agora.benchmark.clusters import ByPlace, by_place, deviation_of_mean, groups_of
 from agora.benchmark.copies import PLACE, distinct
 from agora.benchmark.copies import Row as Row
 from agora.core.state import Array, Doubles, Ints
@@ -155,12 +155,40 @@ def _between(ordered: Doubles, level: float) -> float:
 def paired_difference(
     rows: Iterable[Row], metric: str, first: str, second: str, statistic: Statistic = "mean", confidence: float = 0.95
 ) -> Estimate:
-    """Return how much more of a metric the planner ``first`` has than ``second``, episode by episode (`paired_values`)."""
-    return bootstrap(paired_values(rows, metric, first, second), statistic, confidence)
+    """Return how much more of a metric the planner ``first`` has than ``second``, episode by episode (`paired`).
+
+    The interval of a mean is by place, as in `over_places`.
+    """
+    values, places = paired(rows, metric, first, second)
+    return over_places(values, places, confidence) if statistic == "mean" else bootstrap(values, statistic, confidence)
+
+
+def over_places(values: Sequence[float], places: Sequence[object], confidence: float = 0.95) -> Estimate:
+    """Return the mean of values with its interval by place (`agora.benchmark.clusters.by_place`).
+
+    If places have one value each, or are too few or unknown, it is the interval of single values (`bootstrap`).
+
+    Args:
+        values: (N,) finite.
+        places: (N,) the place of each value; None if unknown.
+        confidence: confidence of the interval.
+    """
+    single = bootstrap(values, "mean", confidence)
+    wide = by_place(values, places, None, None, confidence) if len(set(places)) < len(values) else None
+    return single if wide is None or wide.low is None else replace(single, low=wide.low, high=wide.high)
 
 
 def paired_values(rows: Iterable[Row], metric: str, first: str, second: str, compared: Compared = "all") -> list[float]:
+    """Return the differences of `paired` without their places."""
+    return paired(rows, metric, first, second, compared)[0]
+
+
+def paired(
+    rows: Iterable[Row], metric: str, first: str, second: str, compared: Compared = "all"
+) -> tuple[list[float], list[object]]:
     """Return the difference of a metric between two planners in every episode, or in those that both reached (``compared``).
+
+    The second list has the places of these episodes.
 
     Rows are paired by suite, stage, episode, seed and robot; pairs in which either value is undefined are left out, so ``n`` is
     the number of episodes for which both have one. Copies count once (`agora.benchmark.copies`).
@@ -181,8 +209,9 @@ def paired_values(rows: Iterable[Row], metric: str, first: str, second: str, com
     ours, theirs = by_planner[first], by_planner[second]
     _check_column(metric, (*ours.values(), *theirs.values()))
     pairs = [(row, theirs[episode]) for episode, row in ours.items() if episode in theirs]
-    values = [(a.get(metric), b.get(metric)) for a, b in pairs if compared == "all" or (has_reached(a) and has_reached(b))]
-    return [float(a) - float(b) for a, b in values if a is not None and b is not None]
+    counted = [(a, b) for a, b in pairs if compared == "all" or (has_reached(a) and has_reached(b))]
+    defined = [(a, b) for a, b in counted if a.get(metric) is not None and b.get(metric) is not None]
+    return [float(a[metric]) - float(b[metric]) for a, b in defined], [a.get(PLACE) for a, _ in defined]
 
 
 def comparable(rows: Sequence[Row], metric: Metric) -> list[Row]:
@@ -227,11 +256,14 @@ def mean_difference(first: tuple[float, float, int], second: tuple[float, float,
     return Estimate(n, a - b, a - b - half, a - b + half)
 
 
-def detectable(differences: Sequence[float], confidence: float = 0.95, power: float = 0.8) -> float | None:
+def detectable(
+    differences: Sequence[float], confidence: float = 0.95, power: float = 0.8, places: Sequence[object] | None = None
+) -> float | None:
     """Return the true mean difference that so many pairs, spread like these, find with a probability of ``power``.
 
     It is (z_{(1 + confidence) / 2} + z_power) s / sqrt(n) with the deviation s of the differences: Cohen 1988, Statistical Power
-    Analysis, section 2.3.5, in the normal approximation. None for fewer than two pairs, and where all differences are equal.
+    Analysis, section 2.3.5, in the normal approximation. None for fewer than two pairs, and where all differences are equal. If
+    ``places`` of the pairs are given, pairs in one place are correlated (`agora.benchmark.clusters.deviation_of_mean`).
 
     Raises:
         InputError: a confidence or power outside (0, 1).
@@ -239,17 +271,20 @@ def detectable(differences: Sequence[float], confidence: float = 0.95, power: fl
     if not 0.0 < power < 1.0:
         raise InputError(f"power {power}; expected a number between 0 and 1, as 0.8")
     z = _quantile(confidence) + _NORMAL.inv_cdf(power)
-    deviation = float(np.std(differences, ddof=1)) if len(differences) > 1 else 0.0
-    return z * deviation / math.sqrt(len(differences)) if deviation > 0.0 else None
+    groups = groups_of([None] * len(differences) if places is None else places)
+    deviation = deviation_of_mean(np.asarray(differences, np.float64), groups)
+    return z * deviation if deviation > 0.0 else None
 
 
-def needed(differences: Sequence[float], confidence: float = 0.95, power: float = 0.8) -> int | None:
+def needed(
+    differences: Sequence[float], confidence: float = 0.95, power: float = 0.8, places: Sequence[object] | None = None
+) -> int | None:
     """Return how many pairs, spread like these, find their mean difference with a probability of ``power``.
 
     It is `detectable` solved for n, and at least 2. None where the mean is 0, and for fewer than two pairs.
     """
     mean = float(np.mean(differences)) if len(differences) else 0.0
-    found = detectable(differences, confidence, power)
+    found = detectable(differences, confidence, power, places)
     if len(differences) < 2 or mean == 0.0:
         return None
     return 2 if found is None else max(2, math.ceil(len(differences) * (found / mean) ** 2))

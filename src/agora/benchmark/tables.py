@@ -12,7 +12,7 @@ import numpy as np
 from agora.benchmark.clusters import by_place, in_words
 from agora.benchmark.copies import PLACE
 from agora.benchmark.ranking import LEVEL, benjamini_hochberg, paired_p
-from agora.benchmark.statistics import RATE, Estimate, Row, Summary, bootstrap, has_reached, paired_values, summarise, wilson
+from agora.benchmark.statistics import RATE, Estimate, Row, Summary, has_reached, over_places, paired, summarise, wilson
 from agora.core.recording import FAILURES
 from agora.core.state import Array
 from agora.interfaces import Metric
@@ -152,11 +152,11 @@ def difference_lines(rows: Sequence[Row], metrics: Sequence[Metric], others: Seq
     """
     groups = by_planner(rows, [*others, baseline])
     values = {(metric.name, planner): differences(metric, groups, planner, baseline) for metric in metrics for planner in others}
-    adjusted = benjamini_hochberg(np.array([paired_p(some) for some in values.values()]))
+    adjusted = benjamini_hochberg(np.array([paired_p(*some) for some in values.values()]))
     sure = {pair for pair, p in zip(values, adjusted, strict=True) if p < LEVEL}
     lines = []
     for metric in metrics:
-        estimates = {planner: bootstrap(values[metric.name, planner]) for planner in others}
+        estimates = {planner: over_places(*values[metric.name, planner]) for planner in others}
         places, cells = decimals(list(estimates.values())), []
         for planner, estimate in estimates.items():
             pairs = f"{estimate.n} pairs" if 0 < estimate.n < len(groups[planner]) else ""
@@ -190,7 +190,7 @@ def price_lines(rows: Sequence[Row], levels: Sequence[str], names: Mapping[str, 
     lines = []
     for planner, members in groups.items():
         cells = [cell(share(members[level]), rate=True, note=f"n = {len(members[level])}") for level in levels]
-        prices = [bootstrap(differences(REACHED, members, level, levels[0])) for level in levels[1:]]
+        prices = [over_places(*differences(REACHED, members, level, levels[0])) for level in levels[1:]]
         cells += [cell(price, rate=True, signed=True, note=f"{price.n} pairs" if price.n else "") for price in prices]
         lines.append({"planner": planner, "cells": cells})
     return lines
@@ -250,15 +250,17 @@ def percent(value: float | None) -> str:
     return "none" if value is None else f"{100 * value:.0f} %"
 
 
-def differences(metric: Metric, groups: Mapping[str, Sequence[Row]], planner: str, baseline: str) -> list[float]:
-    """The paired differences, of episodes that both reached where failing flatters the metric.
+def differences(
+    metric: Metric, groups: Mapping[str, Sequence[Row]], planner: str, baseline: str
+) -> tuple[list[float], list[object]]:
+    """The paired differences, of episodes that both reached where failing flatters the metric, and their places.
 
     There are none where one of the two has no row or no such column.
     """
     both = [*groups[planner], *groups[baseline]]
     if not groups[planner] or not groups[baseline] or not any(metric.name in row for row in both):
-        return []
-    return paired_values(both, metric.name, planner, baseline, metric.over)
+        return [], []
+    return paired(both, metric.name, planner, baseline, metric.over)
 
 
 def _best(metric: Metric, estimates: Mapping[str, Estimate], groups: Mapping[str, Sequence[Row]]) -> set[str]:

@@ -10,7 +10,8 @@ from rich.table import Column, Table
 
 from agora.benchmark.answers import Answer
 from agora.benchmark.arrivals import clean_share, most_often
-from agora.benchmark.copies import copied, distinct
+from agora.benchmark.clusters import by_place
+from agora.benchmark.copies import PLACE, copied, distinct
 from agora.benchmark.limit_words import better_than, ranked_limits, scored, told
 from agora.benchmark.limits import OUTCOMES, Limits
 from agora.benchmark.statistics import Row, wilson
@@ -58,7 +59,9 @@ def print_rows(
     touched = any(_touched(row) for row in rows)
     heads = [*ends.values(), *([_TOUCHED] if touched else [])]
     clean = ("clean", "95 %", "most often spoilt by")
-    table = Table(Column("planner", overflow="fold", max_width=_LABEL), "n", "success", "95 %", *clean, *heads, "time")
+    wide = {planner: _by_place(mine) for planner, mine in by_planner(rows, planners).items()}
+    placed = ["by place"] if any(wide.values()) else []
+    table = Table(Column("planner", overflow="fold", max_width=_LABEL), "n", "success", "95 %", *placed, *clean, *heads, "time")
     for planner, mine in by_planner(rows, planners).items():
         if not mine:
             continue
@@ -68,7 +71,7 @@ def print_rows(
         counts = [sum(row["outcome"] == name for row in mine) for name in ends]
         counts += [sum(map(_touched, mine))] if touched else []
         mean = f"{sum(times) / len(times):.1f} s" if times else "-"
-        success = (f"{won / len(mine):.2f}", f"{low:.2f} - {high:.2f}")
+        success = (f"{won / len(mine):.2f}", f"{low:.2f} - {high:.2f}", *([wide[planner]] if placed else []))
         table.add_row(escape(planner), str(len(mine)), *success, *_clean(mine), *map(str, counts), mean)
         for outcome, words in _FAILED.items():
             failures = [row for row in mine if row["outcome"] == outcome]
@@ -82,6 +85,13 @@ def print_rows(
         console.print("\n".join(said), markup=False, soft_wrap=True)
     for one in answers:
         console.print(f"{one.question}\n  {one.words} {one.sure}".rstrip(), markup=False, soft_wrap=True, highlight=False)
+
+
+def _by_place(rows: Sequence[Row]) -> str:
+    """Return the interval of the success rate by place; empty if no two rows share a place, or there are too few places."""
+    places = [row.get(PLACE) for row in rows]
+    found = by_place([float(row["success"] == 1) for row in rows], places, None, None) if len(set(places)) < len(places) else None
+    return "" if found is None or found.low is None else f"{found.low:.2f} - {found.high:.2f}"
 
 
 def _clean(rows: Sequence[Row]) -> tuple[str, str, str]:

@@ -47,6 +47,7 @@ def look(
     from dataclasses import replace
 
     from agora.benchmark.contest import read_benchmark
+    from agora.benchmark.informed import refuse_informed
     from agora.config import parse_component
     from agora.episode import Conditions, Episodes
     from agora.errors import InputError
@@ -54,6 +55,7 @@ def look(
     from agora.tasks.suite import with_seed
     from agora.viewer.sights import Sights, save_picture
 
+    refuse_informed(planner)
     is_film = _check(output)
     if time is not None and not math.isfinite(time):
         raise InputError(f"--time: must be a finite number of seconds, got {time}")

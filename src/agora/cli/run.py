@@ -27,7 +27,8 @@ def run(
         typer.Option(
             "--planner",
             "-p",
-            help="One planner, NAME, NAME:key=value,key=value or PLANNER+INTERPLANNER; agora bench compares several.",
+            help="One planner, NAME, NAME:key=value,key=value or PLANNER+INTERPLANNER, or informed, which knows the future; "
+            "agora bench compares several.",
         ),
     ],
     interplanner: InterPlannerName = "",
@@ -50,11 +51,13 @@ def run(
     from agora.benchmark.contest import read_benchmark
     from agora.benchmark.facts import blind, unaware
     from agora.benchmark.failures import unread
+    from agora.benchmark.informed import Foreseen, Informed
     from agora.cli.unanswered import Unanswered
     from agora.config import parse_component
     from agora.core.recording import Outcome
     from agora.episode import Conditions, Episodes
     from agora.errors import InputError
+    from agora.interfaces import Watch
     from agora.tasks.suite import with_seed
     from agora.viewer.scene import title_of
     from agora.viewer.why import why
@@ -70,15 +73,20 @@ def run(
     label, named = _planner(planner, interplanner)
     start = chosen.start(place.name, episode)
     told = place if pedestrians is None else _told(place, pedestrians, named)
+    knows_all = isinstance(named.part, Informed)
     with Unanswered(label) as calls:
-        _, recordings = next(iter(Episodes([start], named.part, Conditions.of(told), before=calls.before, after=calls.after)))
+        if isinstance(named.part, Informed):
+            drives: Foreseen | Episodes = named.part.episodes([start], Conditions.of(told), Watch(calls.before, calls.after))
+        else:
+            drives = Episodes([start], named.part, Conditions.of(told), before=calls.before, after=calls.after)
+        _, recordings = next(iter(drives))
     recording, *others = recordings
     told_of = (label, chosen.name, place.name, episode, chosen.seed_of(place.name))
-    _show(recordings, title_of(*told_of, blind=bool(blind({label: named}))), picture, video, replay)
+    mine = {} if knows_all else {label: named}
+    _show(recordings, title_of(*told_of, blind=bool(blind(mine))), picture, video, replay)
     said = list(numbers.lines(shown, lambda measure: measure(recording)))
     typer.echo(f"{start.entry}  seed {chosen.seed}  {label}: {recording.outcome.label}")
     if recording.outcome is not Outcome.REACHED and not recording.failure:
-        mine = {label: named}
         typer.echo(why(recording).words + unread(blind(mine), unaware(mine), label, recording.outcome.label))
     if others:
         typer.echo(f"other robots: {', '.join(other.outcome.label for other in others)}; metrics are those of the first")
@@ -100,12 +108,16 @@ def run(
 
 
 def _planner(text: str, interplanner: str) -> tuple[str, Named]:
-    """Label and planner of the options."""
-    from agora.planners.presets import named_planner, names_interplanner
+    """Label and planner of the options, or the informed robot."""
+    from agora.benchmark.control import entrant
+    from agora.benchmark.informed import INFORMED
+    from agora.planners.presets import names_interplanner
 
     if names_interplanner(text):
         refuse(f"with --planner {text}, which names one", "interplanner")
-    return named_planner(text, interplanner)
+    if interplanner and text == INFORMED:
+        refuse(f"with --planner {text}, which is not a planner", "interplanner")
+    return entrant(text, interplanner)
 
 
 def _told(stage: Stage, level: str, planner: Named) -> Stage:

@@ -34,6 +34,7 @@ def tune(
     """Tune a planner's parameters on a training suite, and compare the result on a suite that was held out."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+    from agora.benchmark.informed import refuse_informed
     from agora.benchmark.kept import report
     from agora.benchmark.objective import Objective
     from agora.benchmark.request import Options
@@ -51,6 +52,7 @@ def tune(
 
     options = Options(workers=workers)
     options.runs.prepare()  # before the planner's code is imported: workers inherit nothing that it changes
+    refuse_informed(planner)
     label, named = named_planner(planner)
     tuning = Tuning(label, named, load_suite(suite), load_suite(held_out), Objective.of(objective), trials, seed, prune)
     name = planner.partition(":")[0]

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from agora.benchmark.facts import blind
+from agora.benchmark.informed import refuse_informed
 from agora.core.recording import Outcome, Recording
 from agora.episode import WORLD, Conditions, Episodes
 from agora.errors import AgoraError, in_words
@@ -64,6 +65,7 @@ class LiveForm:
         """
         suite = with_seed(load_suite(self.suite), self.seed)
         if not self.drive:
+            refuse_informed(self.planner)
             named_planner(self.planner)
         return suite, suite.stage(self.stage).name if self.stage else suite.stages[0].name
 
