@@ -245,7 +245,7 @@ class Graph:
             return answer.result()
 
     def _wait_for_connections(self) -> None:
-        """Wait until every running node sends this process the topics that it hears: a node may send its answer to a call only once."""
+        """Wait until every running node sends this process the topics that it hears: a node may send a message only once."""
         import rosgraph
         import rospy
 
