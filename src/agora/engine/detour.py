@@ -3,7 +3,7 @@
 Routes consider only walls. A pedestrian that is stuck (`agora.engine.progress`) searches for a detour on a grid. The grid lies
 about the pedestrian, turned towards the point it walks to, and holds walls and the discs of standing bodies. The cheapest path on
 the grid, to the line through that point or 3.6 m ahead, leads round them. If paths cost the same, the right-hand one is taken. If
-there is none, a second search uses finer cells, for narrow gaps nearby. If it finds none either, nothing
+there is none, a second search near robots uses finer cells, for narrow gaps. If it finds none either, nothing
 changes, and people who stand in its path step aside (`agora.engine.making_way`).
 """
 
@@ -29,6 +29,7 @@ CELLS = (_AHEAD + _BEHIND + 1) * _WIDE
 
 _LEAST = np.float32(0.95)  # radii of clearance of walls
 _GAP = np.float32(0.03), np.float32(0.0)  # m, to bodies, in the two searches
+_NARROW = np.float32(2.0)  # m, from a robot, within which the second search follows
 _SWEEPS = 12
 _DIAGONAL = np.float32(1.4142135)
 _ALIKE = np.float32(0.5)  # cosine of the angle between paths of one queue
@@ -198,6 +199,16 @@ def _search(maps, m, people, traits, routes, robots, robot_traits, sees, w, i, t
 
 
 @hidden
+def _is_near_robot(robots, w, x, y):
+    """Return whether a robot is within `_NARROW` of a point."""
+    for r in range(robots.x.shape[1]):
+        dx, dy = robots.x[w, r] - x, robots.y[w, r] - y
+        if robots.active[w, r] and dx * dx + dy * dy < _NARROW * _NARROW:
+            return True
+    return False
+
+
+@hidden
 def way_round(maps, m, people, traits, routes, robots, robot_traits, sees, w, i, to_x, to_y, cost):
     """Return the point (2,) to which pedestrian i walks round standing bodies on its way to a point, the length of the path from
     there to that point, m, and whether such a path exists and does not lead straight ahead.
@@ -211,7 +222,7 @@ def way_round(maps, m, people, traits, routes, robots, robot_traits, sees, w, i,
     x, y, left, found, open_ = to_x, to_y, ZERO, False, near < TWO * _CELLS_OF[0]
     if not open_:
         x, y, left, found, open_ = _search(*there, _CELLS_OF[0], _GAP[0], cost)
-    if not open_:
+    if not open_ and sees & 2 and _is_near_robot(robots, w, people.x[w, i], people.y[w, i]):
         x, y, left, found, open_ = _search(*there, _CELLS_OF[1], _GAP[1], cost)
     return x, y, left, found
 
