@@ -23,6 +23,7 @@ from agora.core.scalar import HALF, ONE, TWO, ZERO
 from agora.core.state import SOCIAL_STATES, Bools, Floats, Ints
 from agora.engine.detour import has_path
 from agora.engine.narrow import gap
+from agora.engine.progress import AT_PLACE
 from agora.maps.roads import SEEN
 from agora.pedestrians.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS
 
@@ -261,14 +262,15 @@ def _closing(people, traits, minds, robots, sees, backs, w, i, x, y):
 
 
 @hidden
-def _queues(people, traits, robots, sees, routes, backs, w, i, ux, uy):
+def _queues(people, traits, robots, sees, routes, w, i, ux, uy):
     """Return whether only people of the same way, and no robot, are near pedestrian i, which walks to (ux, uy)."""
     x, y = people.x[w, i], people.y[w, i]
     for j in range(traits.count[w] if sees & SEES_PEDESTRIANS else 0):
         if j == i or not people.active[w, j] or gap(people.x[w, j], people.y[w, j], x, y) > _COMPANY:
             continue
-        along = (routes.x[w, j] - people.x[w, j]) * ux + (routes.y[w, j] - people.y[w, j]) * uy
-        if along < ZERO or traits.speed[w, j] == ZERO or backs.what[w, j] == BACK:
+        dx, dy = routes.x[w, j] - people.x[w, j], routes.y[w, j] - people.y[w, j]
+        goes = math.sqrt(dx * dx + dy * dy) + routes.rest[w, j] > AT_PLACE
+        if traits.speed[w, j] == ZERO or (goes and dx * ux + dy * uy < ZERO):
             return False
     for r in range(robots.x.shape[1] if sees & SEES_ROBOTS else 0):
         if robots.active[w, r] and gap(robots.x[w, r], robots.y[w, r], x, y) < _COMPANY:
@@ -286,7 +288,7 @@ def _give_in(roads, maps, m, people, traits, waypoints, minds, robots, robot_tra
     bx, by, closed, moves = _closing(people, traits, minds, robots, sees, backs, w, i, x + _AHEAD * ux, y + _AHEAD * uy)
     if moves and max(progress.stalled[w, i], progress.late[w, i]) < _ASKS:
         return
-    if not closed and _queues(people, traits, robots, sees, routes, backs, w, i, ux, uy):
+    if not closed and _queues(people, traits, robots, sees, routes, w, i, ux, uy):
         progress.hopeless[w, i] = progress.stalled[w, i] > _QUEUES
         return
     if backs.since[w, i] > _FORGETS or gap(bx, by, backs.barred_x[w, i], backs.barred_y[w, i]) > _SAME:
