@@ -262,14 +262,17 @@ def _closing(people, traits, minds, robots, sees, backs, w, i, x, y):
 
 
 @hidden
-def _is_in_queue(people, traits, robots, sees, routes, w, i, ux, uy):
+def _is_in_queue(people, traits, robots, sees, routes, backs, w, i, ux, uy):
     """Return whether only people of the same way, and no robot, are near pedestrian i, which walks to (ux, uy)."""
     x, y = people.x[w, i], people.y[w, i]
     for j in range(traits.count[w] if sees & SEES_PEDESTRIANS else 0):
-        if j == i or not people.active[w, j] or gap(people.x[w, j], people.y[w, j], x, y) > _COMPANY:
+        far = gap(people.x[w, j], people.y[w, j], x, y) > _COMPANY
+        if j == i or far or not people.active[w, j] or backs.what[w, j] != FREE:
             continue
-        there = gap(people.x[w, j], people.y[w, j], routes.x[w, j], routes.y[w, j]) + routes.rest[w, j] <= AT_PLACE
-        if traits.speed[w, j] == ZERO or not (there or queues(people, traits, routes, w, i, j, ux, uy)):
+        dx, dy = routes.x[w, j] - people.x[w, j], routes.y[w, j] - people.y[w, j]
+        away = math.sqrt(dx * dx + dy * dy)
+        opposed = away + routes.rest[w, j] > AT_PLACE and dx * ux + dy * uy < -HALF * away
+        if traits.speed[w, j] == ZERO or (opposed and not queues(people, traits, routes, w, i, j, ux, uy)):
             return False
     for r in range(robots.x.shape[1] if sees & SEES_ROBOTS else 0):
         if robots.active[w, r] and gap(robots.x[w, r], robots.y[w, r], x, y) < _COMPANY:
@@ -287,7 +290,7 @@ def _give_in(roads, maps, m, people, traits, waypoints, minds, robots, robot_tra
     bx, by, closed, moves = _closing(people, traits, minds, robots, sees, backs, w, i, x + _AHEAD * ux, y + _AHEAD * uy)
     if moves and max(progress.stalled[w, i], progress.late[w, i]) < _ASKS:
         return
-    if not closed and _is_in_queue(people, traits, robots, sees, routes, w, i, ux, uy):
+    if not closed and _is_in_queue(people, traits, robots, sees, routes, backs, w, i, ux, uy):
         progress.hopeless[w, i] = progress.stalled[w, i] > _QUEUES
         return
     if backs.since[w, i] > _FORGETS or gap(bx, by, backs.barred_x[w, i], backs.barred_y[w, i]) > _SAME:
