@@ -327,6 +327,7 @@ OF_NO_MODULE = {
     "core.plain_python": "every planner and crowd model without a compiler",
     "draft.generated_placement": "generated places",
     "engine.careful_parity": "a twin of its kernel",
+    "engine.making_way_parity": "a twin of its kernel",
     "engine.minding": "crowd models and behaviours together",
     "engine.yielding_parity": "a twin of its kernel",
     "learning.several_robots": "the environment with several robots",

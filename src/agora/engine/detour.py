@@ -3,7 +3,7 @@
 Routes consider only walls. A pedestrian that is stuck (`agora.engine.progress`) searches for a detour on a grid. The grid lies
 about the pedestrian, turned towards the point it walks to, and holds walls and the discs of standing bodies. The cheapest path on
 the grid, to the line through that point or 3.6 m ahead, leads round them. If paths cost the same, the right-hand one is taken. If
-there is none, a second search uses finer cells, for narrow gaps nearby. If it finds none either, nothing
+there is none, a second search near robots uses finer cells, for narrow gaps. If it finds none either, nothing
 changes, and people who stand in its path step aside (`agora.engine.making_way`).
 """
 
@@ -29,6 +29,7 @@ CELLS = (_AHEAD + _BEHIND + 1) * _WIDE
 
 _LEAST = np.float32(0.95)  # radii of clearance of walls
 _GAP = np.float32(0.03), np.float32(0.0)  # m, to bodies, in the two searches
+_NARROW = np.float32(2.0)  # m, from a robot, within which the second search follows
 _SWEEPS = 12
 _DIAGONAL = np.float32(1.4142135)
 _ALIKE = np.float32(0.5)  # cosine of the angle between paths of one queue
@@ -39,7 +40,7 @@ _WINDOW = np.float32(4.8)  # m, within which bodies are considered
 
 
 @hidden
-def _queues(people, traits, routes, w, i, j, ux, uy):
+def queues(people, traits, routes, w, i, j, ux, uy):
     """Return whether pedestrian j, like pedestrian i, which looks along (ux, uy), wants to go on in the same direction or through
     the same door. A pedestrian ahead in a queue will go on.
     """
@@ -61,7 +62,7 @@ def _put_bodies(people, traits, routes, robots, robot_traits, sees, w, i, ux, uy
     for j in range(traits.count[w] if sees & 1 else 0):
         vx, vy = people.vx[w, j], people.vy[w, j]
         stands = j != i and people.active[w, j] and vx * vx + vy * vy < STANDS * STANDS
-        if stands and not _queues(people, traits, routes, w, i, j, ux, uy):
+        if stands and not queues(people, traits, routes, w, i, j, ux, uy):
             _put(people.x[w, j] - x, people.y[w, j] - y, own + traits.radius[w, j], ux, uy, cell, cost)
     for r in range(robots.x.shape[1] if sees & 2 else 0):
         vx, vy = robots.world_vx[w, r], robots.world_vy[w, r]
@@ -198,6 +199,16 @@ def _search(maps, m, people, traits, routes, robots, robot_traits, sees, w, i, t
 
 
 @hidden
+def _is_near_robot(robots, w, x, y):
+    """Return whether a robot is within `_NARROW` of a point."""
+    for r in range(robots.x.shape[1]):
+        dx, dy = robots.x[w, r] - x, robots.y[w, r] - y
+        if robots.active[w, r] and dx * dx + dy * dy < _NARROW * _NARROW:
+            return True
+    return False
+
+
+@hidden
 def way_round(maps, m, people, traits, routes, robots, robot_traits, sees, w, i, to_x, to_y, cost):
     """Return the point (2,) to which pedestrian i walks round standing bodies on its way to a point, the length of the path from
     there to that point, m, and whether such a path exists and does not lead straight ahead.
@@ -211,7 +222,7 @@ def way_round(maps, m, people, traits, routes, robots, robot_traits, sees, w, i,
     x, y, left, found, open_ = to_x, to_y, ZERO, False, near < TWO * _CELLS_OF[0]
     if not open_:
         x, y, left, found, open_ = _search(*there, _CELLS_OF[0], _GAP[0], cost)
-    if not open_:
+    if not open_ and sees & 2 and _is_near_robot(robots, w, people.x[w, i], people.y[w, i]):
         x, y, left, found, open_ = _search(*there, _CELLS_OF[1], _GAP[1], cost)
     return x, y, left, found
 

@@ -6,7 +6,8 @@ the map lead to its waypoint another way, it takes that way. Otherwise it steps 
 nobody stands at the barred place, or for some seconds. Then it tries again. A pedestrian that is kept from going on a second time
 at the same place gives up its waypoint (`agora.engine.taken`).
 
-The people behind it step back in the same way. Those with free space behind them are the first.
+The people behind it step back in the same way. Those with free space behind them are the first. Nobody steps back from a queue in
+which all people go the same way.
 """
 
 from __future__ import annotations
@@ -20,8 +21,9 @@ from agora.core.field import distance_at, is_clear_between
 from agora.core.jit import hidden, lean_kernel
 from agora.core.scalar import HALF, ONE, TWO, ZERO
 from agora.core.state import SOCIAL_STATES, Bools, Floats, Ints
-from agora.engine.detour import has_path
+from agora.engine.detour import has_path, queues
 from agora.engine.narrow import gap
+from agora.engine.progress import AT_PLACE
 from agora.maps.roads import SEEN
 from agora.pedestrians.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS
 
@@ -54,6 +56,8 @@ _PACE = np.float32(0.8)  # m/s, at most, on the way back
 _REACHED = np.float32(1.0)  # m, from the place by which another way leads
 _BEHIND = np.float32(0.4)  # m, between the bodies, within which a pedestrian is asked for room
 _ASKS = np.float32(8.0)  # s, for which a pedestrian asks people who stand to make way
+_COMPANY = np.float32(3.0)  # m, within which others are near
+_QUEUES = np.float32(12.0)  # s without progress in a queue after which a pedestrian gives up its waypoint
 _HOPELESS = np.float32(6.0)  # s without progress after which a pedestrian without room gives up its waypoint
 _TIMES = 2  # times that a pedestrian is kept from going on at the same place before it gives up its waypoint
 _EQUAL = np.float32(0.01)  # m, by which the costs of equal ways may differ
@@ -258,6 +262,25 @@ def _closing(people, traits, minds, robots, sees, backs, w, i, x, y):
 
 
 @hidden
+def _is_in_queue(people, traits, robots, sees, routes, backs, w, i, ux, uy):
+    """Return whether only people of the same way, and no robot, are near pedestrian i, which walks to (ux, uy)."""
+    x, y = people.x[w, i], people.y[w, i]
+    for j in range(traits.count[w] if sees & SEES_PEDESTRIANS else 0):
+        far = gap(people.x[w, j], people.y[w, j], x, y) > _COMPANY
+        if j == i or far or not people.active[w, j] or backs.what[w, j] != FREE:
+            continue
+        dx, dy = routes.x[w, j] - people.x[w, j], routes.y[w, j] - people.y[w, j]
+        away = math.sqrt(dx * dx + dy * dy)
+        opposed = away + routes.rest[w, j] > AT_PLACE and dx * ux + dy * uy < -HALF * away
+        if traits.speed[w, j] == ZERO or (opposed and not queues(people, traits, routes, w, i, j, ux, uy)):
+            return False
+    for r in range(robots.x.shape[1] if sees & SEES_ROBOTS else 0):
+        if robots.active[w, r] and gap(robots.x[w, r], robots.y[w, r], x, y) < _COMPANY:
+            return False
+    return True
+
+
+@hidden
 def _give_in(roads, maps, m, people, traits, waypoints, minds, robots, robot_traits, sees, routes, progress, backs, w, i):
     """Have pedestrian i, which is kept from going on, take another way or step back."""
     x, y = people.x[w, i], people.y[w, i]
@@ -266,6 +289,9 @@ def _give_in(roads, maps, m, people, traits, waypoints, minds, robots, robot_tra
     ux, uy = dx / length, dy / length
     bx, by, closed, moves = _closing(people, traits, minds, robots, sees, backs, w, i, x + _AHEAD * ux, y + _AHEAD * uy)
     if moves and max(progress.stalled[w, i], progress.late[w, i]) < _ASKS:
+        return
+    if not closed and _is_in_queue(people, traits, robots, sees, routes, backs, w, i, ux, uy):
+        progress.hopeless[w, i] = progress.stalled[w, i] > _QUEUES
         return
     if backs.since[w, i] > _FORGETS or gap(bx, by, backs.barred_x[w, i], backs.barred_y[w, i]) > _SAME:
         backs.times[w, i] = 0
