@@ -16,7 +16,7 @@ EFFECTIVE = {
     "bench": "planner stage episodes quick output executor threads batch resume add trajectories pedestrians seed simulator "
     "counterfactual no_control",
     "validate": "every table predictor places output alone unsteady behaviour",
-    "calibrate": "trials seed output resume leave_one_out alone unsteady behaviour quick threads",
+    "calibrate": "trials seed output resume leave_one_out motion alone unsteady behaviour quick threads",
     "tune": "suite held_out objective trials minutes seed prune output preset workers resume",
     "play": "check video live",
     "edition": "text published source episodes",
@@ -87,6 +87,7 @@ CASES: list[tuple[str, str, dict[str, str]]] = [
         "submit results/x --check",
         {"planner": "dwa", "name": "a", "author": "b", "description": "c", "replays": "1", "output": "x"},
     ),
+    ("calibrate", "calibrate anticipation --motion", {"alone": "", "unsteady": ""}),
     ("web", "web --workers 0", {"executor": "ray"}),
     ("web", "web", {"name": "host", "proxy": "10.0.0.1"}),
     ("scenario show", "scenario show ./a.json", {"seed": "2", "values": "width=3"}),
