@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -114,7 +115,7 @@ def test_a_robot_with_delayed_commands_keeps_to_its_track():
     bend = np.array([(0.05 * k, 0.8 * np.sin(0.05 * k)) for k in range(120)])
     late = starts.start(pose=(0.0, 0.0, 0.6), goal=(*bend[-1], 0.0))
     robot = late.robots[0]
-    slow = type(robot.model)(**{**vars(robot.model), "command_delay": 0.4})
+    slow = replace(robot.model, command_delay=0.4)
     late = type(late)(**{**vars(late), "robots": (type(robot)(slow, robot.pose, robot.goals),)})
     off = {}
     for name, recording in {"told": drive(late, bend, Conditions()), "untold": _untold(late, bend)}.items():
