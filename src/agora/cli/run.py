@@ -14,10 +14,12 @@ from agora.cli.given import refuse
 from agora.cli.options import InterPlannerName, Seed, Simulator, SuiteName
 
 if TYPE_CHECKING:
+    from agora.cli.unanswered import Unanswered
     from agora.core.recording import Recording
     from agora.draft.stage import Stage
     from agora.perception.perception import Level
     from agora.registry import Named
+    from agora.world.start import Start
 
 
 def run(
@@ -51,13 +53,11 @@ def run(
     from agora.benchmark.contest import read_benchmark
     from agora.benchmark.facts import blind, unaware
     from agora.benchmark.failures import unread
-    from agora.benchmark.informed import Foreseen, Informed
+    from agora.benchmark.informed import Informed
     from agora.cli.unanswered import Unanswered
     from agora.config import parse_component
     from agora.core.recording import Outcome
-    from agora.episode import Conditions, Episodes
     from agora.errors import InputError
-    from agora.interfaces import Watch
     from agora.tasks.suite import with_seed
     from agora.viewer.scene import title_of
     from agora.viewer.why import why
@@ -73,16 +73,11 @@ def run(
     label, named = _planner(planner, interplanner)
     start = chosen.start(place.name, episode)
     told = place if pedestrians is None else _told(place, pedestrians, named)
-    knows_all = isinstance(named.part, Informed)
     with Unanswered(label) as calls:
-        if isinstance(named.part, Informed):
-            drives: Foreseen | Episodes = named.part.episodes([start], Conditions.of(told), Watch(calls.before, calls.after))
-        else:
-            drives = Episodes([start], named.part, Conditions.of(told), before=calls.before, after=calls.after)
-        _, recordings = next(iter(drives))
+        recordings = _recorded(named, start, told, calls)
     recording, *others = recordings
     told_of = (label, chosen.name, place.name, episode, chosen.seed_of(place.name))
-    mine = {} if knows_all else {label: named}
+    mine = {} if isinstance(named.part, Informed) else {label: named}
     _show(recordings, title_of(*told_of, blind=bool(blind(mine))), picture, video, replay)
     said = list(numbers.lines(shown, lambda measure: measure(recording)))
     typer.echo(f"{start.entry}  seed {chosen.seed}  {label}: {recording.outcome.label}")
@@ -105,6 +100,20 @@ def run(
         play(recording, others=others)
     if any(each.failure for each in recordings):
         raise typer.Exit(1)
+
+
+def _recorded(planner: Named, start: Start, stage: Stage, calls: Unanswered) -> list[Recording]:
+    """The recordings of the robots of an episode under a planner or the informed robot."""
+    from agora.benchmark.informed import Informed
+    from agora.episode import Conditions, Episodes
+    from agora.interfaces import Watch
+
+    conditions = Conditions.of(stage)
+    if isinstance(planner.part, Informed):
+        _, recordings = next(iter(planner.part.episodes([start], conditions, Watch(calls.before, calls.after))))
+    else:
+        _, recordings = next(iter(Episodes([start], planner.part, conditions, before=calls.before, after=calls.after)))
+    return recordings
 
 
 def _planner(text: str, interplanner: str) -> tuple[str, Named]:
