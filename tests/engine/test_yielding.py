@@ -62,13 +62,17 @@ def leaving(count, door, seed):
     return people(places, goals, speed=np.clip(rng.normal(1.34, 0.26, count), 0.82, 1.86)), place, x
 
 
-@pytest.mark.parametrize(("door", "seed"), [(0.8, 0), (1.0, 1), (1.2, 2)])
-def test_all_of_twenty_get_out_by_a_door_as_quickly_as_people_do(door, seed):
-    crowd, place, x = leaving(20, door, seed)
-    seen = walked(crowd, place, 45.0)
-    out = np.sort(np.where((seen[..., 0] > x + 0.3).any(0), (seen[..., 0] > x + 0.3).argmax(0) * DT, np.inf))
-    assert np.isfinite(out).all()
-    assert 0.9 < 15.0 / (out[17] - out[2]) / door < 2.1  # persons per metre and second; of many more people 1.2 to 1.9
+@pytest.mark.parametrize("door", [0.8, 1.0, 1.2])
+def test_all_of_twenty_get_out_by_a_door_as_quickly_as_people_do(door):
+    flows = []
+    for seed in range(4):
+        crowd, place, x = leaving(20, door, seed)
+        seen = walked(crowd, place, 45.0)
+        out = np.sort(np.where((seen[..., 0] > x + 0.3).any(0), (seen[..., 0] > x + 0.3).argmax(0) * DT, np.inf))
+        assert np.isfinite(out).all()
+        flows.append(15.0 / (out[17] - out[2]) / door)
+    assert 0.9 < np.mean(flows) < 2.1, flows  # persons per metre and second; of many more people 1.2 to 1.9
+    assert min(flows) > 0.8, flows
 
 
 def test_slow_people_whom_walls_repel_go_through_a_narrow_door():

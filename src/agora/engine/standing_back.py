@@ -262,6 +262,14 @@ def _closing(people, traits, minds, robots, sees, backs, w, i, x, y):
 
 
 @hidden
+def _wants_opposite(people, routes, w, i, j):
+    """Return whether pedestrians i and j want to go to opposite sides. In front of a door, people of one queue face each other."""
+    ax, ay = routes.wanted_x[w, i] - people.x[w, i], routes.wanted_y[w, i] - people.y[w, i]
+    bx, by = routes.wanted_x[w, j] - people.x[w, j], routes.wanted_y[w, j] - people.y[w, j]
+    return ax * bx + ay * by < ZERO
+
+
+@hidden
 def _is_in_queue(people, traits, robots, sees, routes, backs, w, i, ux, uy):
     """Return whether only people of the same way, and no robot, are near pedestrian i, which walks to (ux, uy)."""
     x, y = people.x[w, i], people.y[w, i]
@@ -272,6 +280,7 @@ def _is_in_queue(people, traits, robots, sees, routes, backs, w, i, ux, uy):
         dx, dy = routes.x[w, j] - people.x[w, j], routes.y[w, j] - people.y[w, j]
         away = math.sqrt(dx * dx + dy * dy)
         opposed = away + routes.rest[w, j] > AT_PLACE and dx * ux + dy * uy < -HALF * away
+        opposed = opposed and _wants_opposite(people, routes, w, i, j)
         if traits.speed[w, j] == ZERO or (opposed and not queues(people, traits, routes, w, i, j, ux, uy)):
             return False
     for r in range(robots.x.shape[1] if sees & SEES_ROBOTS else 0):
