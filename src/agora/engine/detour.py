@@ -40,7 +40,7 @@ _WINDOW = np.float32(4.8)  # m, within which bodies are considered
 
 
 @hidden
-def queues(people, traits, routes, w, i, j, ux, uy):
+def _queues(people, traits, routes, w, i, j, ux, uy):
     """Return whether pedestrian j, like pedestrian i, which looks along (ux, uy), wants to go on in the same direction or through
     the same door. A pedestrian ahead in a queue will go on.
     """
@@ -62,7 +62,7 @@ def _put_bodies(people, traits, routes, robots, robot_traits, sees, w, i, ux, uy
     for j in range(traits.count[w] if sees & 1 else 0):
         vx, vy = people.vx[w, j], people.vy[w, j]
         stands = j != i and people.active[w, j] and vx * vx + vy * vy < STANDS * STANDS
-        if stands and not queues(people, traits, routes, w, i, j, ux, uy):
+        if stands and not _queues(people, traits, routes, w, i, j, ux, uy):
             _put(people.x[w, j] - x, people.y[w, j] - y, own + traits.radius[w, j], ux, uy, cell, cost)
     for r in range(robots.x.shape[1] if sees & 2 else 0):
         vx, vy = robots.world_vx[w, r], robots.world_vy[w, r]

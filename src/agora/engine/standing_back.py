@@ -21,7 +21,7 @@ from agora.core.field import distance_at, is_clear_between
 from agora.core.jit import hidden, lean_kernel
 from agora.core.scalar import HALF, ONE, TWO, ZERO
 from agora.core.state import SOCIAL_STATES, Bools, Floats, Ints
-from agora.engine.detour import has_path, queues
+from agora.engine.detour import has_path
 from agora.engine.narrow import gap
 from agora.engine.progress import AT_PLACE
 from agora.maps.roads import SEEN
@@ -57,6 +57,7 @@ _REACHED = np.float32(1.0)  # m, from the place by which another way leads
 _BEHIND = np.float32(0.4)  # m, between the bodies, within which a pedestrian is asked for room
 _ASKS = np.float32(8.0)  # s, for which a pedestrian asks people who stand to make way
 _COMPANY = np.float32(3.0)  # m, within which others are near
+_MEETS = np.float32(0.3)  # of the distance between two people, by which each is nearer to the other's waypoint if they meet
 _QUEUES = np.float32(12.0)  # s without progress in a queue after which a pedestrian gives up its waypoint
 _HOPELESS = np.float32(6.0)  # s without progress after which a pedestrian without room gives up its waypoint
 _TIMES = 2  # times that a pedestrian is kept from going on at the same place before it gives up its waypoint
@@ -262,15 +263,39 @@ def _closing(people, traits, minds, robots, sees, backs, w, i, x, y):
 
 
 @hidden
-def _wants_opposite(people, routes, w, i, j):
-    """Return whether pedestrians i and j want to go to opposite sides. In front of a door, people of one queue face each other."""
-    ax, ay = routes.wanted_x[w, i] - people.x[w, i], routes.wanted_y[w, i] - people.y[w, i]
-    bx, by = routes.wanted_x[w, j] - people.x[w, j], routes.wanted_y[w, j] - people.y[w, j]
-    return ax * bx + ay * by < ZERO
+def _length_to(roads, routes, w, j, x, y):
+    """Return the length of the path over the roads from a point to where pedestrian j wants to go, m."""
+    q, to_x, to_y = routes.roads[w, j], routes.wanted_x[w, j], routes.wanted_y[w, j]
+    shortest = gap(x, y, to_x, to_y)
+    if q < 0 or routes.hop[w, j] < 0:
+        return shortest
+    base, n, pairs, b = roads.place_start[q], roads.places[q], roads.pair_start[q], routes.last[w, j]
+    end = gap(roads.place_x[base + b], roads.place_y[base + b], to_x, to_y)
+    columns, rows = roads.columns[q], roads.rows[q]
+    column = min(max(np.int32((x - roads.origin_x[q]) / roads.cell[q]), 0), columns - 1)
+    row = min(max(np.int32((y - roads.origin_y[q]) / roads.cell[q]), 0), rows - 1)
+    nearest, best = roads.nearest[roads.cell_start[q] + row * columns + column], _INFINITE
+    for s in range(SEEN if nearest >= 0 else 0):
+        a = roads.seen[roads.cell_start[q] + nearest, s]
+        if a < 0:
+            break
+        best = min(best, gap(x, y, roads.place_x[base + a], roads.place_y[base + a]) + roads.cost[pairs + np.int64(a) * n + b])
+    return best + end if best < _INFINITE else shortest
 
 
 @hidden
-def _is_in_queue(people, traits, robots, sees, routes, backs, w, i, ux, uy):
+def _meet(roads, people, routes, w, i, j):
+    """Return whether pedestrians i and j want to pass each other: each is nearer to the other's waypoint, along the path."""
+    ax, ay, bx, by = people.x[w, i], people.y[w, i], people.x[w, j], people.y[w, j]
+    least = _MEETS * gap(ax, ay, bx, by)
+    return (
+        _length_to(roads, routes, w, i, ax, ay) - _length_to(roads, routes, w, i, bx, by) > least
+        and _length_to(roads, routes, w, j, bx, by) - _length_to(roads, routes, w, j, ax, ay) > least
+    )
+
+
+@hidden
+def _is_in_queue(roads, people, traits, robots, sees, routes, backs, w, i, ux, uy):
     """Return whether only people of the same way, and no robot, are near pedestrian i, which walks to (ux, uy)."""
     x, y = people.x[w, i], people.y[w, i]
     for j in range(traits.count[w] if sees & SEES_PEDESTRIANS else 0):
@@ -280,8 +305,7 @@ def _is_in_queue(people, traits, robots, sees, routes, backs, w, i, ux, uy):
         dx, dy = routes.x[w, j] - people.x[w, j], routes.y[w, j] - people.y[w, j]
         away = math.sqrt(dx * dx + dy * dy)
         opposed = away + routes.rest[w, j] > AT_PLACE and dx * ux + dy * uy < -HALF * away
-        opposed = opposed and _wants_opposite(people, routes, w, i, j)
-        if traits.speed[w, j] == ZERO or (opposed and not queues(people, traits, routes, w, i, j, ux, uy)):
+        if traits.speed[w, j] == ZERO or (opposed and _meet(roads, people, routes, w, i, j)):
             return False
     for r in range(robots.x.shape[1] if sees & SEES_ROBOTS else 0):
         if robots.active[w, r] and gap(robots.x[w, r], robots.y[w, r], x, y) < _COMPANY:
@@ -299,7 +323,7 @@ def _give_in(roads, maps, m, people, traits, waypoints, minds, robots, robot_tra
     bx, by, closed, moves = _closing(people, traits, minds, robots, sees, backs, w, i, x + _AHEAD * ux, y + _AHEAD * uy)
     if moves and max(progress.stalled[w, i], progress.late[w, i]) < _ASKS:
         return
-    if not closed and _is_in_queue(people, traits, robots, sees, routes, backs, w, i, ux, uy):
+    if not closed and _is_in_queue(roads, people, traits, robots, sees, routes, backs, w, i, ux, uy):
         progress.hopeless[w, i] = progress.stalled[w, i] > _QUEUES
         return
     if backs.since[w, i] > _FORGETS or gap(bx, by, backs.barred_x[w, i], backs.barred_y[w, i]) > _SAME:
