@@ -142,7 +142,7 @@ def test_of_two_equally_short_paths_the_right_hand_one_is_taken_in_any_orientati
 
 
 def test_of_two_people_equally_far_from_a_door_the_smaller_id_goes_first_in_any_orientation():
-    place, ends = gap(0.9), np.array([placed(1.0, -2.4), placed(1.0, 2.4)])
+    place, ends = gap(0.9), np.array([placed(1.0, -2.1), placed(1.0, 2.1)])
     for move in QUARTERS:
         there = move.points(ends)
         track = walked(people(there, there[::-1], speed=1.2), moved(place, move), 12.0, careful=True, model=Anticipation())

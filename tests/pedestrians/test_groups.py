@@ -143,7 +143,8 @@ def test_groups_keep_together_under_every_crowd_model(model):
     apart = np.hypot(*(place - place[:, leader : leader + 1]).transpose(2, 0, 1))
     assert apart[50:].max() < (5.0 if model == "helbing_simple" else 3.0)  # which pushes with 2 m/s2, a metre away with 0.7
     assert place[-1, :, 0].min() > (12.0 if model == "helbing_simple" else 18.0)
-    assert turning(heading[:200]).max() < turning(heading[:200])[leader] + 4 * np.pi
+    more = (5 if model == "pysocial" else 3) * np.pi  # whose forces push members of a row to and fro
+    assert turning(heading[:200]).max() < turning(heading[:200])[leader] + more
 
 
 def test_a_ring_of_goals_tears_a_group_where_one_is_in_a_wall_and_the_behaviour_does_not():

@@ -13,7 +13,6 @@ import numpy as np
 from agora.core.field import clearance_at, distance_at
 from agora.core.jit import hidden
 from agora.core.scalar import HALF, ONE, TWO, ZERO
-from agora.engine.progress import STALLED
 
 REACHED = np.float32(0.3)
 """From the point that one walks to, m."""
@@ -31,7 +30,8 @@ _EQUAL = np.float32(0.01)  # m, by which the distances of two equally near peopl
 _SQUEEZED = np.float32(0.95)  # of the radius, which a person needs beside a body
 _STANDS = np.float32(0.15)  # m/s, below which a robot stands
 _INSIDE = np.float32(0.8)  # m, from the narrow place, within which somebody is in it
-_IMPATIENCE = np.float32(1.0)  # m/s, by which a pedestrian that has been stuck for some time counts as nearer
+_IMPATIENCE = np.float32(1.0)  # m/s, by which a pedestrian that has been stuck for `_LONG` counts as nearer
+_LONG = np.float32(3.0)  # s
 _TINY = np.float32(1e-6)
 
 
@@ -145,7 +145,7 @@ def _must_wait(people, traits, routes, robots, sees_robots, rounds, progress, ma
     x, y, nx, ny = people.x[w, i], people.y[w, i], routes.narrow_x[w, i], routes.narrow_y[w, i]
     aware, near = progress.aware[w, i] > ZERO, gap(x, y, nx, ny)
     beside = rounds and _is_robot(robots, w, nx, ny)
-    mine = near - _IMPATIENCE * max(progress.stalled[w, i] - STALLED, ZERO)
+    mine = near - _IMPATIENCE * max(progress.stalled[w, i] - _LONG, ZERO)
     for j in range(traits.count[w]):
         if j == i or not people.active[w, j] or (aware and traits.speed[w, j] == ZERO):
             continue
@@ -162,7 +162,7 @@ def _must_wait(people, traits, routes, robots, sees_robots, rounds, progress, ma
         inside = beside and gap(px, py, nx, ny) < _INSIDE <= near
         if inside or _is_narrow(maps, m, px, py, vx / speed, vy / speed, traits.radius[w, j]):
             return True
-        theirs = gap(px, py, nx, ny) - _IMPATIENCE * max(progress.stalled[w, j] - STALLED, ZERO)
+        theirs = gap(px, py, nx, ny) - _IMPATIENCE * max(progress.stalled[w, j] - _LONG, ZERO)
         same = routes.narrow[w, j] and gap(routes.narrow_x[w, j], routes.narrow_y[w, j], nx, ny) < _LANE
         if same and theirs < mine + (_EQUAL if traits.id[w, j] < traits.id[w, i] else -_EQUAL):
             return True
