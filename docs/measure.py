@@ -6,7 +6,7 @@ one stage.
 Limits of planners on the suite `limits` go to docs/reference/limits.csv.
 Pictures of its first episode of the stages in `PICTURED` go to docs/images/planners, or to docs/images/interplanners where an
 interplanner is in front of it.
-The table of planners in the README is made from the rows on the suite `social` and the limits (docs/standings.py).
+The table of planners in the README is made from the rows on the suite `social` and from the limits (docs/standings.py).
 Each is put in place of what is there, with the version and the date of the run. Nothing else writes any of these.
 """
 
@@ -134,7 +134,7 @@ def write_rows(folder: Path) -> Path:
 
 
 def write_limit_rows(folder: Path, path: Path = LIMITS) -> Path:
-    """Replace the limits of a run's planners on the axes that the run has."""
+    """Replace the limits of a run's planners on the axes of that run."""
     run, found = RunFolder.read(folder), account(folder)
     if found.problems():
         raise SystemExit("\n".join([f"{folder} is not whole:", *found.problems()]))

@@ -21,7 +21,7 @@ def standings(place: Path = REFERENCE) -> list[str]:
     the density at which a planner still reaches half of its goals. Otherwise it shows all planners with goals reached and outcomes.
 
     Args:
-        place: folder with ``measured/social.csv`` and ``limits.csv``, both of docs/measure.py.
+        place: folder with ``measured/social.csv`` and ``limits.csv``, both written by docs/measure.py.
     """
     rows = sorted(_read(place / "measured" / f"{SUITE}.csv"), key=lambda row: -float(row["success"]))
     limits = {row["planner"]: row for row in _read(place / "limits.csv") if (row["axis"], row["outcome"]) == ("density", "success")}

@@ -87,10 +87,10 @@ def in_words(found: ByPlace | None, factor: float = 1.0, places: int | None = No
 
 
 def groups_of(places: Sequence[object]) -> Ints:
-    """Return (N,) numbers of the independent groups that observations belong to, in the order of their first observation.
+    """Return (N,) the number of the independent group of each observation, in the order of the groups' first observations.
 
-    A group is a place. If the place of an observation is unknown, or there are fewer than `FEWEST` places, each observation is a
-    group: then results hold for these places only.
+    A group is a place. If the place of any observation is unknown, or there are fewer than `FEWEST` places, each observation is its
+    own group. Then results hold for these places only.
 
     Args:
         places: (N,) the place of each observation; None if unknown.
@@ -102,7 +102,7 @@ def groups_of(places: Sequence[object]) -> Ints:
 
 
 def drawn_groups(count: int, first: int, resamples: int) -> Ints:
-    """Return (R, G) how often each of ``count`` groups is in each resample; the resamples depend on the numbers only."""
+    """Return (R, G) how often each resample contains each of ``count`` groups; equal arguments give equal resamples."""
     chosen = Stream("statistics", count, "ranks", step=first).uniform(0.0, count, (resamples, count)).astype(np.int64)
     chosen += np.arange(resamples)[:, None] * count
     return np.bincount(chosen.ravel(), minlength=resamples * count).reshape(resamples, count).astype(np.int32)
@@ -111,7 +111,7 @@ def drawn_groups(count: int, first: int, resamples: int) -> Ints:
 def deviation_of_mean(values: Doubles, groups: Ints) -> float:
     """Return the standard error of the mean of values (N,) whose groups (N,) are independent; 0 for fewer than two groups.
 
-    It is that of a ratio estimator (W. G. Cochran 1977, "Sampling techniques", section 9A.2), and s / sqrt(N) for groups of one.
+    It is that of a ratio estimator (W. G. Cochran 1977, "Sampling techniques", section 9A.2); s / sqrt(N) for groups of one.
     """
     count = int(groups.max()) + 1 if len(groups) else 0
     if count < 2:

@@ -207,9 +207,9 @@ def _current(posted: Posted) -> Suite | None:
 
 
 def _table(shown: Sequence[_Shown], suite: Suite | None, replays: dict[str, Recording]) -> dict[str, Any]:
-    """One table: entries from the largest share of reached goals to the smallest; its replays are put to the others.
+    """One table, sorted by decreasing share of goals reached; its replays are added to ``replays``.
 
-    The page can sort and rank them by clean arrivals, too.
+    The page can also sort and rank the entries by clean arrivals.
     """
     ends = [(one, tables.share(one.rows).value or 0.0) for one in shown]
     shown = [one for one, _ in sorted(ends, key=lambda pair: -pair[1])]
@@ -241,10 +241,10 @@ def _table(shown: Sequence[_Shown], suite: Suite | None, replays: dict[str, Reco
 
 
 def _ranks(shown: Sequence[_Shown], rows: Sequence[Row], metric: Metric) -> dict[str, dict[int, list[Any]]]:
-    """For each choice of the filters the ranks by a metric of the entries that it leaves, by number: words, rank, best in %, and
+    """Ranks by a metric of the entries that each choice of the filters leaves, by the entry's number: words, rank, best in %, and
     better than.
 
-    It is empty if no two entries have the metric.
+    A choice is left out if it leaves fewer than two entries with the metric.
     """
     known: dict[frozenset[str], dict[int, list[Any]]] = {}
     numbers, found = {one.name: one.number for one in shown}, {}

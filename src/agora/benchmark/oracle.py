@@ -4,8 +4,9 @@ The people of the episode do not see the robot, so where they are does not depen
 (`agora.benchmark.way_search`) finds a track that keeps clear of all of them; a controller follows it, and an ordinary episode shows
 whether the robot arrives without a contact.
 
-Among people who do see the robot, `foresee` drives again and again. A drive that fails, or that arrives but not clean, is kept up
-to some seconds before the failure. Everybody does the same up to there, and the rest is searched anew among what people did then.
+Among people who see the robot, `foresee` drives an episode repeatedly. It keeps a drive that fails, or that arrives but not clean,
+up to a few seconds before the failure. Everybody repeats the same motion up to then, and the rest is searched again among the
+people's motion in that drive.
 """
 
 from __future__ import annotations
@@ -37,10 +38,10 @@ _MARGINS, _BACK = (0.3, 0.2, 0.1, 0.05), (3.0, 5.0, 8.0, 2.0, 12.0, 1.5)
 """Of `foresee`, drive after drive: the margin to people, m, and how long before its end a failed drive is taken up again, s."""
 
 _CLEAN = ((0.15, 0.1, 0.6), (0.1, 0.05, 0.5), (0.05, 0.05, 0.46))
-"""Margin to people and to walls, and gap to people within which the robot comes no nearer, m, for a clean arrival."""
+"""For a clean arrival: margin to people, margin to walls, and gap to people within which the robot comes no nearer, m."""
 
 _CLEANER = 8
-"""Drives of `foresee` that look for a clean arrival first."""
+"""Number of drives in which `foresee` looks for a clean arrival first."""
 
 UNWATCHED = Watch()
 
@@ -158,9 +159,9 @@ def straight_gap(start: Start, people: Recording) -> float:
 
 
 def foresee(start: Start, conditions: Conditions, drives: int = 24, watch: Watch = UNWATCHED) -> Recording:
-    """Drive an episode until the robot arrives clean, each time knowing the people's motion of the drive before.
+    """Drive an episode repeatedly until the robot arrives clean, each time knowing people's motion in the previous drive.
 
-    The result bounds planners: a robot that knows the future, people's reactions included, arrives where this robot does.
+    The result bounds what planners can reach, because this robot knows the future, including people's reactions.
 
     Args:
         start: start of the episode, whose first robot is driven.
@@ -169,7 +170,7 @@ def foresee(start: Start, conditions: Conditions, drives: int = 24, watch: Watch
         watch: told of every step of the world and every search.
 
     Returns:
-        The first clean arrival (`agora.metrics.clean`); without one the first arrival; without any the last drive.
+        The first clean arrival (`agora.metrics.clean`). If there is none, the first arrival; without any arrival, the last drive.
     """
     dt, free = conditions.periods.control, replace(conditions, ends=0)
     home, track, since = start.robots[0].pose[None, :2], np.zeros((0, 2)), 0.0

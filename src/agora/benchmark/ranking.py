@@ -44,8 +44,8 @@ class Pair:
         p: two-sided p-value of the sign-flip test over places, adjusted by Holm over all pairs.
         wins: share of episodes in which the first has the better value; episodes in neither share are ties.
         losses: share of episodes in which the first has the worse value.
-        needed: number of episodes, spread over places as these are, that would show this difference with a power of 0.8
-            (`agora.benchmark.statistics.needed`), before the adjustment; None where there is no difference.
+        needed: number of episodes, spread over places like these, that would show this difference with a power of 0.8
+            (`agora.benchmark.statistics.needed`), before the adjustment; None if there is no difference.
     """
 
     first: str
@@ -143,13 +143,13 @@ def benjamini_hochberg(p: Doubles) -> Doubles:
 
 
 def paired_p(differences: Sequence[float], places: Sequence[object] | None = None) -> float:
-    """Return the two-sided p that the mean of paired differences is 0: Student's t test over places; 1 for fewer than two.
+    """Return the two-sided p-value of Student's t test over places that the mean of paired differences is 0.
 
-    Of all equal differences it is 0, or 1 where they are 0.
+    It is 1 for fewer than two differences. If all differences are equal, it is 0, or 1 if all are 0.
 
     Args:
         differences: (N,) differences.
-        places: (N,) place of each (`agora.benchmark.clusters.groups_of`); each difference is independent if None.
+        places: (N,) place of each difference (`agora.benchmark.clusters.groups_of`); if None, all differences are independent.
     """
     from scipy.special import stdtr  # costs start-up
 
@@ -163,7 +163,7 @@ def paired_p(differences: Sequence[float], places: Sequence[object] | None = Non
 
 
 def _common(rows: Sequence[Row], metric: str, planners: Sequence[str]) -> tuple[Doubles, list[object]]:
-    """(N, K) values of K planners in the N episodes that all have a value for, robots averaged, and the places of the episodes."""
+    """(N, K) values of K planners in the N episodes in which all have a value, averaged over robots, and these episodes' places."""
     places: dict[object, object] = {}
     found: dict[object, dict[str, list[float | None]]] = {}
     for row in distinct(rows):

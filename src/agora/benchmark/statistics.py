@@ -155,7 +155,7 @@ def _between(ordered: Doubles, level: float) -> float:
 def paired_difference(
     rows: Iterable[Row], metric: str, first: str, second: str, statistic: Statistic = "mean", confidence: float = 0.95
 ) -> Estimate:
-    """Return how much more of a metric the planner ``first`` has than ``second``, episode by episode (`paired`).
+    """Return the difference of a metric, planner ``first`` minus planner ``second``, paired by episode (`paired`).
 
     The interval of a mean is by place, as in `over_places`.
     """
@@ -166,7 +166,7 @@ def paired_difference(
 def over_places(values: Sequence[float], places: Sequence[object], confidence: float = 0.95) -> Estimate:
     """Return the mean of values with its interval by place (`agora.benchmark.clusters.by_place`).
 
-    If places have one value each, or are too few or unknown, it is the interval of single values (`bootstrap`).
+    If each place has one value, or places are too few or unknown, it is the interval of independent values (`bootstrap`).
 
     Args:
         values: (N,) finite.
@@ -188,7 +188,7 @@ def paired(
 ) -> tuple[list[float], list[object]]:
     """Return the difference of a metric between two planners in every episode, or in those that both reached (``compared``).
 
-    The second list has the places of these episodes.
+    Also return the places of these episodes.
 
     Rows are paired by suite, stage, episode, seed and robot; pairs in which either value is undefined are left out, so ``n`` is
     the number of episodes for which both have one. Copies count once (`agora.benchmark.copies`).
@@ -263,7 +263,7 @@ def detectable(
 
     It is (z_{(1 + confidence) / 2} + z_power) s / sqrt(n) with the deviation s of the differences: Cohen 1988, Statistical Power
     Analysis, section 2.3.5, in the normal approximation. None for fewer than two pairs, and where all differences are equal. If
-    ``places`` of the pairs are given, pairs in one place are correlated (`agora.benchmark.clusters.deviation_of_mean`).
+    ``places`` of the pairs are given, pairs in the same place count as correlated (`agora.benchmark.clusters.deviation_of_mean`).
 
     Raises:
         InputError: a confidence or power outside (0, 1).

@@ -253,9 +253,9 @@ def percent(value: float | None) -> str:
 def differences(
     metric: Metric, groups: Mapping[str, Sequence[Row]], planner: str, baseline: str
 ) -> tuple[list[float], list[object]]:
-    """The paired differences, of episodes that both reached where failing flatters the metric, and their places.
+    """The paired differences and their places; if failing flatters the metric, only of episodes that both planners reached.
 
-    There are none where one of the two has no row or no such column.
+    There are none if either planner has no row or no such column.
     """
     both = [*groups[planner], *groups[baseline]]
     if not groups[planner] or not groups[baseline] or not any(metric.name in row for row in both):

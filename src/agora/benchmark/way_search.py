@@ -1,7 +1,7 @@
 """A search over cells and moments for a track that keeps clear of people whose motion is known.
 
-Dynamic programming over the layers of time: every cell is entered from the cells that the robot can leave in one tick. A cell keeps
-its cheapest entry only, so the cost of a change of velocity is approximate.
+Dynamic programming over the layers of time: a cell is entered from the cells within reach of one tick. Each cell keeps only its
+cheapest entry, so the cost of a change of velocity is approximate.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ __all__ = ["CAREFUL", "Lattice", "search"]
 _LENGTH_COST = np.float32(0.2)  # s/m
 _ZERO, _ONE, _NEVER = np.float32(0.0), np.float32(1.0), np.float32(1e9)
 _LINE, _BESIDE = 12, 0.2  # points on the line between two members of a group, and the distance kept from them, m
-_LATER = np.float32(5.95)  # s after the first arrival; a later one is not cheaper
+_LATER = np.float32(5.95)  # s after the first arrival; later arrivals are not cheaper
 _FAR = 1e4
-_BLAMED = np.float32(0.35)  # share of a decrease of the gap for which the robot is to blame, less some for inaccuracy
-_SHARE = 0.95  # of the top speed; the controller catches up with the rest
+_BLAMED = np.float32(0.35)  # share of a decrease of the gap, above which the robot is to blame; lowered to allow for inaccuracy
+_SHARE = 0.95  # of the top speed; the controller uses the rest to catch up
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Lattice:
         cell: edge of a cell, m.
         tick: time between two moments, s.
         speed: largest speed, m/s. Moves of one tick lead to all cells within reach.
-        parts: moments in a tick at which the gap to people and walls is checked, the end included.
+        parts: number of moments in a tick, including its end, at which the gap to people and walls is checked.
         agility: cost of a change of velocity, s per (m/s)2.
         wide: gap below which closeness has a cost, m.
         penalty: largest cost of closeness, s per s.
@@ -64,7 +64,7 @@ class Lattice:
         return Lattice(cell, tick, speed, math.ceil(tick / 0.125), 0.03, 0.9, 1.5, rounding)
 
     def moves(self) -> Ints:
-        """Return (M, 2) rows and columns of all moves of a tick."""
+        """Return (M, 2) rows and columns by which the moves of one tick lead away."""
         reach = self.speed * self.tick / self.cell + 1e-6
         most = int(reach)
         offsets = np.mgrid[-most : most + 1, -most : most + 1].reshape(2, -1).T
@@ -95,11 +95,11 @@ def search(
         dt: control period, s.
         margin: distance kept from people beyond the radii, m.
         wall: distance kept from walls beyond the radius, m.
-        delay: time to stay first, s.
-        since: time at which the track begins, s, at the robot's place in the recording then.
+        delay: time for which the robot stays in place first, s.
+        since: time at which the track begins, s, at the robot's position in the recording at that time.
         lattice: cells and moments of the search.
-        keep: gap to people within which the robot comes no nearer by its own motion, m; where it is not 0, the track does not cross
-            the line between two members of a group either.
+        keep: gap to people within which the robot comes no nearer by its own motion, m; if it is not 0, the track also does not
+            cross the line between two members of a group.
         latest: time by which the robot arrives, s.
     """
     then = min(int(np.searchsorted(people.time, since)), len(people.time) - 1)
@@ -136,7 +136,7 @@ def search(
 
 
 def _tables(lattice: Lattice, keep: float, velocity: Doubles) -> tuple[Floats, Ints, Floats]:
-    """The arguments ``steps``, ``via`` and ``costs`` of `_explore`; velocity at the start (2,), rows and columns per tick."""
+    """The arguments ``steps``, ``via`` and ``costs`` of `_explore`, for a velocity (2,) at the start, rows and columns per tick."""
     cell, tick, parts, moves = lattice.cell, lattice.tick, lattice.parts, lattice.moves()
     shares = 1.0 - np.arange(1, parts + 1) / parts
     change, closeness = lattice.agility * (cell / tick) ** 2, lattice.penalty * tick / parts
@@ -148,7 +148,7 @@ def _tables(lattice: Lattice, keep: float, velocity: Doubles) -> tuple[Floats, I
 
 
 def _free(place: Map, shifted: Doubles, shape: tuple[int, int], cell: float, clearance: float) -> Floats:
-    """(rows, columns) how far beyond the clearance each cell of the search is from walls, m; negative if it is too near."""
+    """(rows, columns) distance of each cell of the search to walls beyond the clearance, m; negative if it is too near."""
     row, column = np.mgrid[: shape[0], : shape[1]]
     points = np.stack([column, row], axis=-1).reshape(-1, 2) * cell + shifted
     gap = np.where(place.contains(points), place.gap(points, limit=2.0), -1.0) - clearance
@@ -157,9 +157,10 @@ def _free(place: Map, shifted: Doubles, shape: tuple[int, int], cell: float, cle
 
 
 def _walked(people: Recording, times: Doubles, margin: float, groups: bool) -> tuple[Doubles, Floats]:
-    """(T, P, 2) positions to keep away from at the moments of the search, far away while absent, and (P,) distances to keep.
+    """(T, P, 2) positions to keep away from at the moments of the search, and (P,) distances to keep from them.
 
-    They are the pedestrians and, if wanted, points on the lines between members of a group who are together.
+    They are those of the pedestrians and, with ``groups``, of points on the lines between members of a group who are together.
+    Absent pedestrians are far away.
     """
     at = np.minimum(np.searchsorted(people.time, times), len(people.time) - 1)
     there, place = people.pedestrian_present[at], people.pedestrian_position[at]
@@ -182,7 +183,7 @@ def _walked(people: Recording, times: Doubles, margin: float, groups: bool) -> t
 def _approach(
     gaps: Floats, people: Floats, reach: Floats, cell: np.float32, wide: np.float32, left: np.float32, top: np.float32
 ) -> None:
-    """Lower the gaps (rows, columns) of cells, m, to those to people (P, 2), in cells, where these are below ``wide``."""
+    """Reduce the gaps (rows, columns) of cells, m, to the gaps to people (P, 2), in cells, if these are below ``wide``."""
     rows, columns = gaps.shape
     for p in range(people.shape[0]):
         x, y, within = people[p, 0] - left, people[p, 1] - top, (reach[p] + wide) / cell
@@ -205,7 +206,7 @@ def _layers(
     costs: Floats,
     box: tuple[int, int, int, int],
 ) -> None:
-    """Fill a box of ``gaps`` (parts, rows, columns) to walls and people, m, and of ``near`` (rows, columns) to pedestrians, m."""
+    """Fill a box of ``gaps`` (parts, rows, columns) to walls and people, and of ``near`` (rows, columns) to pedestrians, in m."""
     top, bottom, left, right = box
     cell, wide, keep = costs[0], costs[4], costs[6]
     x, y = np.float32(left), np.float32(top)
@@ -245,16 +246,16 @@ def _explore(
     costs: Floats,
     came: Array,
 ) -> int:
-    """Fill ``came`` (T, rows, columns) with the move into each cell, -1 if nobody can; return the tick of the arrival.
+    """Fill ``came`` (T, rows, columns) with the move into each cell, -1 if there is none; return the tick of the arrival.
 
     Args:
         free: (rows, columns) gap to walls, m.
         people: ((T - 1) * parts + 1, P, 2) x and y, in cells.
         reach: (P,) distance kept from each of them, m.
-        pedestrians: number of pedestrians, the first of them; the others are points on lines between members of groups.
+        pedestrians: number of pedestrians, who come first in ``people``; the rest are points on lines between members of groups.
         start: row and column of the start.
         goal: row and column of the goal.
-        delay: ticks to stay first.
+        delay: ticks for which the robot stays in place first.
         moves: (M, 2) rows and columns of the moves.
         steps: (M + 1, 2) the moves, and the velocity at the start in the same unit.
         via: (M, parts, 2) rows and columns from the place at each part of a move to its end.
@@ -320,7 +321,7 @@ def _explore(
 
 
 def _smooth(places: Doubles, times: Doubles, dt: float, rounding: float) -> Doubles:
-    """The path (T, 2) at control periods, corners rounded over a time, s."""
+    """The path (T, 2) at control periods, with corners rounded over ``rounding``, s."""
     moments = np.arange(0.0, times[-1] + dt, dt)
     track = np.stack([np.interp(moments, times, axis) for axis in places.T], axis=1)
     half = round(0.5 * rounding / dt)

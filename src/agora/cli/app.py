@@ -89,7 +89,7 @@ for _former in FORMER:
 
 
 def _prepare(group: typer.Typer) -> None:
-    """Have all commands of a group refuse repeated options that take one value, and wrap their help to the terminal's width."""
+    """Make all commands of a group refuse repeated options that take one value, and wrap their help to the terminal's width."""
     for each in group.registered_commands:
         each.cls = Once
         each.help = each.help or _unwrapped(each.callback)
@@ -99,7 +99,7 @@ def _prepare(group: typer.Typer) -> None:
 
 
 def _unwrapped(command: Any) -> str:
-    """Return the docstring of a command with one line per paragraph; Typer keeps the line breaks of all but the first one."""
+    """Return the docstring of a command with one line per paragraph; Typer keeps the line breaks of all but the first paragraph."""
     paragraphs = (inspect.getdoc(command) or "").split("\n\n")
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
 

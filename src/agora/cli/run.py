@@ -29,8 +29,8 @@ def run(
         typer.Option(
             "--planner",
             "-p",
-            help="One planner, NAME, NAME:key=value,key=value or PLANNER+INTERPLANNER, or informed, which knows the future; "
-            "agora bench compares several.",
+            help="One planner (NAME, NAME:key=value,key=value or PLANNER+INTERPLANNER), or informed, a robot that knows the "
+            "future; agora bench compares several.",
         ),
     ],
     interplanner: InterPlannerName = "",
@@ -103,7 +103,7 @@ def run(
 
 
 def _recorded(planner: Named, start: Start, stage: Stage, calls: Unanswered) -> list[Recording]:
-    """The recordings of the robots of an episode under a planner or the informed robot."""
+    """The recordings of the robots of an episode, driven by a planner or as the informed robot."""
     from agora.benchmark.informed import Informed
     from agora.episode import Conditions, Episodes
     from agora.interfaces import Watch

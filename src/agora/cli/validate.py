@@ -202,9 +202,9 @@ def calibrate(
 ) -> None:
     """Fit a crowd model's parameters to recorded people of some scenes, and compare it on scenes that were held out.
 
-    With --motion the model stays as it is, and the way people move under it is fitted: limits of turning, fluctuations of pace and
-    direction, spacing and drift in walking groups. Then a second table shows, for each scene that was left out, the accuracy of
-    the classifier, the percentiles of turning, and the mean error of positions.
+    With --motion the model stays as it is, and the command fits how people move: limits on turning, fluctuations of pace and
+    direction, and spacing and drift in walking groups. A second table then shows, for each held-out scene, the accuracy of the
+    classifier, the percentiles of turning and the mean position error.
     """
     from agora.cli.stopping import stoppable
     from agora.registry import Named

@@ -193,7 +193,7 @@ class Minds(NamedTuple):
         speed: (W, P) preferred speed when walking undisturbed, m/s; `Traits.speed` is the present one.
         taken: (W, P) whether a behaviour has taken a pedestrian's mind over: until it gives it back, the others leave its state,
             partner, waypoint, speed and heading alone.
-        led: (W, P) whether a pedestrian keeps its place in a group, whose leader sets its pace and direction.
+        led: (W, P) whether a pedestrian keeps its place in a group whose leader sets its pace and direction.
     """
 
     type: Annotated[Ints, WP]

@@ -73,7 +73,7 @@ class CrowdSettings:
             False for the last step of suites whose numbers were published without.
         sidestep: way in which recorded pedestrians step aside for robots, where they see them; not at all where not given.
         unsteady: fluctuation of the pace and the direction of simulated pedestrians; none where not given.
-        steps: limits of the turns of simulated pedestrians; no effect with ``faithful: true`` or ``yields: false``.
+        steps: limits on the turning of simulated pedestrians; no effect with ``faithful: true`` or ``yields: false``.
     """
 
     model: Annotated[Named, Plug("crowd_models")] | None = None

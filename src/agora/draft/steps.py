@@ -1,4 +1,4 @@
-"""Limits of the steps of walking people."""
+"""Limits on the steps of walking people."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _Positive = Annotated[float, Within(0.0, 100.0, above=True)]
 
 @dataclass(frozen=True)
 class Steps:
-    """Limits of the rate at which simulated pedestrians turn (`agora.engine.gait`).
+    """Limits on how fast simulated pedestrians turn (`agora.engine.gait`).
 
     The default of ``lateral`` was fitted to ETH/UCY (`agora.validation.motion`). It lies between the 99th percentiles of recorded
     people with and without smoothed positions, 0.5 to 0.7 and 0.9 to 1.4 m/s2.

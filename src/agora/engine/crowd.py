@@ -76,7 +76,7 @@ class EngineCrowd:
         sidestep: the way in which recorded pedestrians step aside for robots (`agora.engine.sidestep`); None where they do not.
         minding: time at which the pedestrians of each model mind robots (`agora.draft.stage.Share`); early where not given.
         unsteady: fluctuation of the pace and the direction of people (`agora.engine.unsteady`); None for none.
-        steps: limits of the turns of people who walk in steps (`agora.engine.gait`).
+        steps: limits on the turning of people who walk in steps (`agora.engine.gait`).
 
     Attributes:
         every: as given.

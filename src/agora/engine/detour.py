@@ -3,8 +3,8 @@
 Routes consider only walls. A pedestrian that is stuck (`agora.engine.progress`) searches for a detour on a grid. The grid lies
 about the pedestrian, turned towards the point it walks to, and holds walls and the discs of standing bodies. The cheapest path on
 the grid, to the line through that point or 3.6 m ahead, leads round them. If paths cost the same, the right-hand one is taken. If
-there is none, a second search near robots uses finer cells, for narrow gaps. If it finds none either, nothing
-changes, and people who stand in its path step aside (`agora.engine.making_way`).
+there is none, a second search near robots uses finer cells to find narrow gaps. If it finds no path either, nothing changes, and
+people who stand in the pedestrian's path step aside (`agora.engine.making_way`).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ CELLS = (_AHEAD + _BEHIND + 1) * _WIDE
 
 _LEAST = np.float32(0.95)  # radii of clearance of walls
 _GAP = np.float32(0.03), np.float32(0.0)  # m, to bodies, in the two searches
-_NARROW = np.float32(2.0)  # m, from a robot, within which the second search follows
+_NARROW = np.float32(2.0)  # m, from a robot, within which the second search runs
 _SWEEPS = 12
 _DIAGONAL = np.float32(1.4142135)
 _ALIKE = np.float32(0.5)  # cosine of the angle between paths of one queue
@@ -170,8 +170,8 @@ def _sees(cost, k):
 
 @hidden
 def _search(maps, m, people, traits, routes, robots, robot_traits, sees, w, i, to_x, to_y, cell, gap, cost):
-    """Search as `way_round` on a grid with cells of ``cell``, m, with a gap to bodies of ``gap``, m. Return also whether a path
-    exists.
+    """Search like `way_round` on a grid with cells of ``cell``, m, keeping a gap of ``gap``, m, to bodies. Also return whether a
+    path exists.
     """
     x, y, radius = people.x[w, i], people.y[w, i], traits.radius[w, i]
     dx, dy = to_x - x, to_y - y
@@ -210,8 +210,8 @@ def _is_near_robot(robots, w, x, y):
 
 @hidden
 def way_round(maps, m, people, traits, routes, robots, robot_traits, sees, w, i, to_x, to_y, cost):
-    """Return the point (2,) to which pedestrian i walks round standing bodies on its way to a point, the length of the path from
-    there to that point, m, and whether such a path exists and does not lead straight ahead.
+    """Return the next point (2,) on the path of pedestrian i round standing bodies to a point, the length of the rest of the path,
+    m, and whether such a path exists and does not lead straight ahead.
 
     Args:
         cost: (CELLS,) costs of cells, overwritten.
@@ -229,7 +229,7 @@ def way_round(maps, m, people, traits, routes, robots, robot_traits, sees, w, i,
 
 @hidden
 def has_path(maps, m, people, traits, routes, robots, robot_traits, sees, w, i, to_x, to_y, cost):
-    """Return whether a path leads pedestrian i round standing bodies to a point. The arguments are those of `way_round`."""
+    """Return whether pedestrian i has a path round standing bodies to a point. The arguments are those of `way_round`."""
     there = (maps, m, people, traits, routes, robots, robot_traits, sees, w, i, to_x, to_y)
     return _search(*there, _CELLS_OF[0], _GAP[0], cost)[4] or _search(*there, _CELLS_OF[1], _GAP[1], cost)[4]
 

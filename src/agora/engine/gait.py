@@ -1,12 +1,12 @@
 """The gait of people: the direction of their way, their conduct where they are kept from going on, and their acceleration and
 turns.
 
-Crowd models say velocities that nobody can walk: sideways, backwards, another way in every step. Here they become steps. Everybody
-faces somewhere and walks there. Speed changes no faster than that of 99 of 100 recorded people (ETH/UCY, over 0.4 s: 1.6 m/s2).
-Only braking is twice as hard, and the last step (`agora.engine.yielding`) may brake harder still. Turning is limited by the lateral
-acceleration, speed times turning rate. In ETH/UCY its 99th percentile is nearly the same at all speeds from 0.3 to 2.2 m/s, 0.9 to
-1.4 m/s2 (0.5 to 0.7 m/s2 if positions are smoothed against errors of annotation), while that of the turning rate falls from 2.4
-rad/s at 0.4 m/s to 0.8 rad/s at 1.9 m/s (`agora.draft.steps`).
+Crowd models return velocities that nobody can walk: sideways, backwards, in another direction at every step. This module turns
+them into steps. Everybody walks in the direction in which they face. Speed changes no faster than for 99 of 100 recorded people
+(ETH/UCY, over 0.4 s: 1.6 m/s2). Only braking is twice as hard, and the last step (`agora.engine.yielding`) may brake harder still.
+The lateral acceleration, speed times turning rate, limits turning. In ETH/UCY its 99th percentile is nearly the same at all speeds
+from 0.3 to 2.2 m/s: 0.9 to 1.4 m/s2, or 0.5 to 0.7 m/s2 if positions are smoothed to reduce annotation errors. The 99th percentile
+of the turning rate falls from 2.4 rad/s at 0.4 m/s to 0.8 rad/s at 1.9 m/s (`agora.draft.steps`).
 
 Who is kept from going on by people of the same way, or by a wall, gets impatient within a second, and calm again within some, or at
 once where nobody is ahead. The impatient close up to who is ahead, whatever their model says, and do not walk back, so that no
@@ -74,7 +74,7 @@ class Gait(NamedTuple):
 
 
 class Turning(NamedTuple):
-    """The limits of turning, float32; see `agora.draft.steps.Steps`.
+    """The limits on turning, float32; see `agora.draft.steps.Steps`.
 
     Attributes:
         lateral: largest lateral acceleration, m/s2.
@@ -86,7 +86,7 @@ class Turning(NamedTuple):
 
     @staticmethod
     def of(steps: Steps) -> Turning:
-        """Return the limits of people who walk in such steps."""
+        """Return the limits of `Steps` as float32."""
         return Turning(*map(np.float32, (steps.lateral, steps.on_the_spot)))
 
 
@@ -233,7 +233,7 @@ def walk(
     Args:
         dt: physics step, s.
         substeps: number of equal parts of the step.
-        turning: `Turning`, the limits of everybody's turns.
+        turning: `Turning`, the limits on everybody's turning.
         sees: bits as for crowd models (`agora.interfaces.CompiledCrowdModel`).
         minds: (W, P) parties that somebody minds, as in `agora.engine.careful`.
         people: pedestrians at the beginning of the substep.

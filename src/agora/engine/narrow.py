@@ -27,10 +27,10 @@ _OPPOSED = np.float32(-0.2)  # cosine of the angle between ways that are opposed
 _LANE = np.float32(1.0)  # m, to the side of one's way
 _FAR = np.float32(6.0)  # m, at which somebody in a narrow place is seen
 _EQUAL = np.float32(0.01)  # m, by which the distances of two equally near people may differ
-_SQUEEZED = np.float32(0.95)  # of the radius, which a person needs beside a body
+_SQUEEZED = np.float32(0.95)  # share of the radius that a person needs beside a body
 _STANDS = np.float32(0.15)  # m/s, below which a robot stands
 _INSIDE = np.float32(0.8)  # m, from the narrow place, within which somebody is in it
-_IMPATIENCE = np.float32(1.0)  # m/s, by which a pedestrian that has been stuck for `_LONG` counts as nearer
+_IMPATIENCE = np.float32(1.0)  # m per s of being stuck beyond `_LONG`, by which a pedestrian counts as nearer
 _LONG = np.float32(3.0)  # s
 _TINY = np.float32(1e-6)
 
@@ -80,7 +80,7 @@ def _narrow_ahead(maps, m, routes, w, i, x, y, radius):
 
 @hidden
 def _leaves_one_lane(maps, m, x, y, ux, uy, body, radius):
-    """Return whether beside a body at a point, seen along (ux, uy), there is room for one person on one side at most."""
+    """Return whether a body at a point, seen along (ux, uy), leaves room for at most one person beside it."""
     lanes = 0
     for side in (ONE, -ONE):
         nx, ny = -side * uy, side * ux
@@ -92,7 +92,7 @@ def _leaves_one_lane(maps, m, x, y, ux, uy, body, radius):
 
 @hidden
 def _robot_ahead(maps, m, robots, robot_traits, routes, w, i, x, y, radius):
-    """Note the nearest standing robot on the path beside which two cannot pass each other, unless a narrow place is nearer."""
+    """Note the nearest standing robot on the path that leaves no room for two people to pass, unless a narrow place is nearer."""
     length = gap(x, y, routes.x[w, i], routes.y[w, i])
     ux, uy = (routes.x[w, i] - x) / max(length, _TINY), (routes.y[w, i] - y) / max(length, _TINY)
     nearest = gap(x, y, routes.narrow_x[w, i], routes.narrow_y[w, i]) if routes.narrow[w, i] else _AHEAD
@@ -176,7 +176,7 @@ def _must_wait(people, traits, routes, robots, sees_robots, rounds, progress, ma
 
 @hidden
 def look_ahead(maps, people, traits, robots, robot_traits, sees_robots, rounds, progress, routes, m, w, i):
-    """Note whether there is a narrow place on the way of pedestrian i, and whether it is to wait before it."""
+    """Note whether there is a narrow place on the path of pedestrian i, and whether the pedestrian must wait before it."""
     x, y, radius = people.x[w, i], people.y[w, i], traits.radius[w, i]
     routes.waits[w, i] = False
     _narrow_ahead(maps, m, routes, w, i, x, y, radius)

@@ -37,8 +37,8 @@ class Progress(NamedTuple):
         aware: (W, P) time for which the pedestrian still considers standing bodies, s.
         ahead_x: (W, P) direction in which the pedestrian wants to go on, x; noted while ``aware`` is above 0.
         ahead_y: (W, P) direction in which the pedestrian wants to go on, y; as ``ahead_x``.
-        left: (W, P) least length of the path to the waypoint so far, m.
-        late: (W, P) time since the path became shorter, s.
+        left: (W, P) shortest length of the path to the waypoint so far, m.
+        late: (W, P) time since the path last became shorter, s.
         hopeless: (W, P) whether the pedestrian gives up its waypoint (`agora.engine.standing_back`, `agora.engine.taken`).
         stopped: (W,) number of people without progress for `WAITS`.
     """
@@ -87,12 +87,12 @@ def note_progress(h, people, traits, progress, w, i, left):
 
 @hidden
 def note_path(h, progress, w, i, left, excused):
-    """Note the length of the path of pedestrian i to its waypoint, and give up the waypoint if it has not become shorter for long.
+    """Note the length of pedestrian i's path to its waypoint, and give up the waypoint if the path has long not become shorter.
 
     Args:
         h: time since the last note, s.
         left: length of the path, m.
-        excused: whether the waypoint is another one than before, or the pedestrian waits before a narrow place.
+        excused: whether the waypoint has changed, or the pedestrian waits before a narrow place.
     """
     if excused or progress.stalled[w, i] + progress.aware[w, i] == ZERO or left < progress.left[w, i] - _NEARER:
         progress.left[w, i], progress.late[w, i] = left, ZERO

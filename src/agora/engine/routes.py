@@ -7,7 +7,7 @@ sight, nothing changes. Routes lead over the roads of the map (`agora.maps.roads
 everybody looks how far along the route the way is free. Who has been pushed off it, or wants to go elsewhere, gets another one.
 
 Where two cannot pass each other, one of them gives way (`agora.engine.narrow`). A stuck pedestrian walks round standing bodies
-(`agora.engine.detour`), or takes another way or stands back (`agora.engine.standing_back`).
+(`agora.engine.detour`), takes another route, or stands back (`agora.engine.standing_back`).
 """
 
 from __future__ import annotations
@@ -360,7 +360,7 @@ class Routing:
     Attributes:
         routes: present routes of everybody.
         progress: progress of everybody; that of worlds without people unless ``rounds``.
-        backs: people who stand back or take another way; nobody unless ``rounds``.
+        backs: people who stand back or take another route; nobody unless ``rounds``.
         goals: waypoints of the world as crowd models read them; the current ones are the points to which pedestrians walk now.
     """
 
@@ -410,7 +410,7 @@ class Routing:
         )
 
     def standing_back(self, generation: int, sees: int) -> Work:
-        """Return the work that has people stand back or take another way, reading a generation of pedestrians and robots."""
+        """Return the work that makes people stand back or take another route, given a generation of pedestrians and robots."""
         world = self._world
         people, robots = world.generation(generation)
         there = (self._store.arrays, world.maps, people, world.traits, world.waypoints, world.minds, robots, world.robot_traits)

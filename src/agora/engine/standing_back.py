@@ -1,13 +1,13 @@
-"""Standing back: a pedestrian that cannot get through takes another way, or steps out of the passage and waits there.
+"""Standing back: a pedestrian that cannot get through takes another route, or steps out of the passage and waits there.
 
-A pedestrian without progress for `GIVES_IN`, or that walks to and fro without coming nearer, has found no detour
-(`agora.engine.detour`), and nobody made way. It does not push on. If a robot or a standing person closes a road, and the roads of
-the map lead to its waypoint another way, it takes that way. Otherwise it steps back, to the side of the passage, and waits until
-nobody stands at the barred place, or for some seconds. Then it tries again. A pedestrian that is kept from going on a second time
-at the same place gives up its waypoint (`agora.engine.taken`).
+A pedestrian gives in if it makes no progress for `GIVES_IN`, or walks to and fro without coming nearer. By then it has found no
+detour (`agora.engine.detour`), and nobody has made way. It does not push on. If a robot or a standing person blocks a road, and
+another route over the roads of the map leads to its waypoint, it takes that route. Otherwise it steps back, to the side of the
+passage, and waits until nobody stands at the blocked place, or for some seconds. Then it tries again. If it is held up a second
+time at the same place, it gives up its waypoint (`agora.engine.taken`).
 
-The people behind it step back in the same way. Those with free space behind them are the first. Nobody steps back from a queue in
-which all people go the same way.
+The people behind it step back in the same way. People with free space behind them step back first. Nobody steps back from a queue
+in which all people go the same way.
 """
 
 from __future__ import annotations
@@ -28,40 +28,40 @@ from agora.maps.roads import SEEN
 from agora.pedestrians.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS
 
 GIVES_IN = np.float32(4.0)
-"""s without progress after which a pedestrian takes another way or stands back."""
+"""s without progress after which a pedestrian takes another route or stands back."""
 
-_LATE = np.float32(6.0)  # s for which its path has not become shorter, after which it does so, too
+_LATE = np.float32(6.0)  # s without a shorter path after which it does so, too
 
 FREE, BACK, ROUND = range(3)
-"""A pedestrian goes its way, stands back, or takes another way."""
+"""A pedestrian follows its route, stands back, or takes another route."""
 
-_AHEAD = np.float32(0.6)  # m, from the pedestrian to the middle of the barred place
-_CLOSES = np.float32(1.0)  # m, from there, within which a standing body closes the passage
-_BARS = np.float32(0.9)  # m, from the barred place, within which a road is barred
-_LEAVES = np.float32(0.6)  # of the distance to the barred place; a road that comes no nearer leads away from it
-_FURTHER = np.float32(20.0)  # m, by which another way may be longer
-_SHORTEST = np.float32(2.5), np.float32(0.8)  # s, for which a pedestrian waits at least; more by the remainder of its id
-_LONGEST = np.float32(5.0), np.float32(1.0)  # s, for which it waits at most the first time; more by the same
-_LOOKS = np.float32(0.5)  # s, between two looks at the barred place
-_BEYOND = np.float32(1.0)  # m, beyond the barred place, to which a path must lead
-_KINDS = 5  # remainders, so that people who wait together do not go on together
-_SAME = np.float32(2.5)  # m, between two barred places that count as one
-_FORGETS = np.float32(40.0)  # s after which a pedestrian has forgotten a barred place
-_AWAY = np.float32(2.0)  # m, to which a pedestrian steps back if there is room
-_THERE = np.float32(0.35)  # m, from its place, at which it stands
-_CLEAR = np.float32(0.8)  # m, at least, to which a pedestrian has stepped back from where it was stuck
+_AHEAD = np.float32(0.6)  # m, from the pedestrian to the middle of the blocked place
+_CLOSES = np.float32(1.0)  # m, from there, within which a standing body blocks the passage
+_BARS = np.float32(0.9)  # m, from the blocked place, within which a road is blocked
+_LEAVES = np.float32(0.6)  # of the distance to the blocked place; a road that comes no nearer leads away from it
+_FURTHER = np.float32(20.0)  # m, by which another route may be longer
+_SHORTEST = np.float32(2.5), np.float32(0.8)  # s, least waiting time, and the addition per remainder of the id
+_LONGEST = np.float32(5.0), np.float32(1.0)  # s, longest waiting time at first, and the addition per remainder of the id
+_LOOKS = np.float32(0.5)  # s, between two looks at the blocked place
+_BEYOND = np.float32(1.0)  # m, beyond the blocked place, to which a path must lead
+_KINDS = 5  # number of remainders, so that people who wait together do not start together
+_SAME = np.float32(2.5)  # m, between two blocked places that count as one
+_FORGETS = np.float32(40.0)  # s after which a pedestrian has forgotten a blocked place
+_AWAY = np.float32(2.0)  # m, by which a pedestrian steps back if there is room
+_THERE = np.float32(0.35)  # m, from the place where it waits, within which it has arrived
+_CLEAR = np.float32(0.8)  # m, least distance from where it was stuck, at which a pedestrian has stepped back
 _STANDS = np.float32(0.15)  # m/s
 _ROOM = np.float32(0.1)  # m, to others and to walls, at the place where it waits
-_PACE = np.float32(0.8)  # m/s, at most, on the way back
-_REACHED = np.float32(1.0)  # m, from the place by which another way leads
+_PACE = np.float32(0.8)  # m/s, at most, while stepping back
+_REACHED = np.float32(1.0)  # m, from the place via which another route leads
 _BEHIND = np.float32(0.4)  # m, between the bodies, within which a pedestrian is asked for room
 _ASKS = np.float32(8.0)  # s, for which a pedestrian asks people who stand to make way
 _COMPANY = np.float32(3.0)  # m, within which others are near
-_MEETS = np.float32(0.3)  # of the distance between two people, by which each is nearer to the other's waypoint if they meet
+_MEETS = np.float32(0.3)  # share of the distance between two people by which each is nearer to the other's waypoint if they meet
 _QUEUES = np.float32(12.0)  # s without progress in a queue after which a pedestrian gives up its waypoint
 _HOPELESS = np.float32(6.0)  # s without progress after which a pedestrian without room gives up its waypoint
-_TIMES = 2  # times that a pedestrian is kept from going on at the same place before it gives up its waypoint
-_EQUAL = np.float32(0.01)  # m, by which the costs of equal ways may differ
+_TIMES = 2  # times that a pedestrian is held up at the same place before it gives up its waypoint
+_EQUAL = np.float32(0.01)  # m, by which the costs of equal routes may differ
 _MIDDLE = np.float32(0.25), np.float32(3.0)  # m beyond the radius, and radii of clearance, between which nobody passes beside
 _TINY = np.float32(1e-6)
 _INFINITE = np.float32(np.inf)
@@ -69,18 +69,18 @@ _SITTING, _WORKING = SOCIAL_STATES.index("sitting"), SOCIAL_STATES.index("workin
 
 
 class Backs(NamedTuple):
-    """The people of W worlds who stand back or take another way.
+    """The people of W worlds who stand back or take another route.
 
     Attributes:
         what: (W, P) `FREE`, `BACK` or `ROUND`.
-        x: (W, P) place to which the pedestrian steps back, or by which its other way leads, x, m.
+        x: (W, P) place to which the pedestrian steps back, or via which its other route leads, x, m.
         y: (W, P) the same, y, m.
-        time: (W, P) time for which it has waited there, s.
-        barred_x: (W, P) place at which it was kept from going on, x, m.
+        time: (W, P) time for which the pedestrian has waited there, s.
+        barred_x: (W, P) blocked place, at which the pedestrian was held up, x, m.
         barred_y: (W, P) the same, y, m.
-        since: (W, P) time since then, s; above `_FORGETS` if there is no such place.
-        times: (W, P) number of times that it was kept from going on there.
-        asks: (W, P) whether the pedestrian wants to step back, and the people behind it leave no room.
+        since: (W, P) time since it was held up there, s; above `_FORGETS` if there is no such place.
+        times: (W, P) number of times that it was held up there.
+        asks: (W, P) whether the pedestrian wants to step back, but the people behind it leave no room.
         waiting: (W,) number of people who stand back.
     """
 
@@ -113,14 +113,14 @@ def _to_line(px, py, ax, ay, bx, by):
 
 @hidden
 def _is_through(bx, by, ax, ay, cx, cy):
-    """Return whether the straight line from one point to another leads through a barred place, and not away from it."""
+    """Return whether the straight line from one point to another leads through a blocked place, and not away from it."""
     return _to_line(bx, by, ax, ay, cx, cy) < min(_BARS, _LEAVES * gap(ax, ay, bx, by))
 
 
 @hidden
 def _place_near(roads, q, x, y, bx, by):
-    """Return the nearest place of roads q in sight of a point, on a line that does not lead through a barred place; -1 if there is
-    none.
+    """Return the nearest place of roads q in sight of a point, on a line that does not lead through a blocked place; -1 if there
+    is none.
     """
     columns, rows, base = roads.columns[q], roads.rows[q], roads.place_start[q]
     column = min(max(np.int32((x - roads.origin_x[q]) / roads.cell[q]), 0), columns - 1)
@@ -137,7 +137,7 @@ def _place_near(roads, q, x, y, bx, by):
 
 @hidden
 def _is_open(roads, q, a, b, bx, by):
-    """Return whether the path from place a to place b keeps off a barred place."""
+    """Return whether the path from place a to place b avoids a blocked place."""
     base, n, pairs = roads.place_start[q], roads.places[q], roads.pair_start[q]
     while a != b:
         after = roads.after[pairs + np.int64(a) * n + b]
@@ -152,9 +152,10 @@ def _is_open(roads, q, a, b, bx, by):
 
 @hidden
 def _other_way(roads, q, x, y, to_x, to_y, bx, by):
-    """Return the place by which the cheapest path that keeps off a barred place leads from one point to another; -1 if there is
-    none, or only a long one, or if a barred place closes no road. The place is near
-    the middle of the path. Of equally cheap paths, the right-hand one is taken.
+    """Return a place near the middle of the cheapest path from one point to another that avoids a blocked place.
+
+    It is -1 if there is no such path or only a long one, or if the usual path does not lead through the blocked place. Of equally
+    cheap paths, the right-hand one is taken.
     """
     a, b = _place_near(roads, q, x, y, bx, by), _place_near(roads, q, to_x, to_y, bx, by)
     if a < 0 or b < 0 or _is_open(roads, q, a, b, bx, by):
@@ -175,8 +176,8 @@ def _other_way(roads, q, x, y, to_x, to_y, bx, by):
 
 @hidden
 def _company(people, traits, robots, robot_traits, sees, w, i, x, y, to_x, to_y):
-    """Return how many people are on the straight line from a point to another, and whether it is closed: somebody is at the other
-    point, or a robot or a person who wants to stand is on the line.
+    """Return how many people are on the straight line from one point to another, and whether the line is blocked: somebody is at
+    the other point, or a robot or a person who wants to stand is on the line.
     """
     met, own = ZERO, traits.radius[w, i]
     for j in range(traits.count[w] if sees & SEES_PEDESTRIANS else 0):
@@ -199,8 +200,8 @@ def _company(people, traits, robots, robot_traits, sees, w, i, x, y, to_x, to_y)
 
 @hidden
 def _step_back(maps, m, people, traits, robots, robot_traits, sees, backs, w, i, ux, uy):
-    """Choose the place to which pedestrian i steps back from what is ahead at (ux, uy): out of narrow places, to a side, with few
-    people on the path. Return whether there is one. Of equally good places the right-hand one is taken.
+    """Choose the place to which pedestrian i, walking along (ux, uy), steps back: outside narrow places, to a side, with few people
+    on the path. Return whether there is one. Of equally good places, the right-hand one is taken.
     """
     x, y, radius = people.x[w, i], people.y[w, i], traits.radius[w, i]
     here = distance_at(maps, m, x, y)
@@ -230,9 +231,7 @@ def _step_back(maps, m, people, traits, robots, robot_traits, sees, backs, w, i,
 
 @hidden
 def _is_barred(maps, m, people, traits, robots, robot_traits, sees, routes, progress, backs, w, i, cost):
-    """Return whether people are stuck at the place at which pedestrian i was kept from going on, or bodies stand in all paths to it
-    and beyond.
-    """
+    """Return whether people are stuck where pedestrian i was held up, or bodies block all paths to that place and beyond."""
     x, y, bx, by = people.x[w, i], people.y[w, i], backs.barred_x[w, i], backs.barred_y[w, i]
     for j in range(traits.count[w] if sees & SEES_PEDESTRIANS else 0):
         if people.active[w, j] and progress.stalled[w, j] > ONE and gap(people.x[w, j], people.y[w, j], bx, by) < ONE:
@@ -244,7 +243,7 @@ def _is_barred(maps, m, people, traits, robots, robot_traits, sees, routes, prog
 
 @hidden
 def _closing(people, traits, minds, robots, sees, backs, w, i, x, y):
-    """Return the place (2,) of the robot that stands nearest to a point, or of the nearest person who wants to stand there, whether
+    """Return the position (2,) of the standing robot, or of the person who wants to stand, that is nearest to a point, whether
     there is one within `_CLOSES`, and whether it is a person who may make way.
     """
     near, bx, by, moves = _CLOSES, x, y, False
@@ -264,7 +263,7 @@ def _closing(people, traits, minds, robots, sees, backs, w, i, x, y):
 
 @hidden
 def _length_to(roads, routes, w, j, x, y):
-    """Return the length of the path over the roads from a point to where pedestrian j wants to go, m."""
+    """Return the length of the path over the roads from a point to the waypoint of pedestrian j, m."""
     q, to_x, to_y = routes.roads[w, j], routes.wanted_x[w, j], routes.wanted_y[w, j]
     shortest = gap(x, y, to_x, to_y)
     if q < 0 or routes.hop[w, j] < 0:
@@ -296,7 +295,7 @@ def _meet(roads, people, routes, w, i, j):
 
 @hidden
 def _is_in_queue(roads, people, traits, robots, sees, routes, backs, w, i, ux, uy):
-    """Return whether only people of the same way, and no robot, are near pedestrian i, which walks to (ux, uy)."""
+    """Return whether all people near pedestrian i, which walks to (ux, uy), go the same way, and no robot is near."""
     x, y = people.x[w, i], people.y[w, i]
     for j in range(traits.count[w] if sees & SEES_PEDESTRIANS else 0):
         far = gap(people.x[w, j], people.y[w, j], x, y) > _COMPANY
@@ -315,7 +314,7 @@ def _is_in_queue(roads, people, traits, robots, sees, routes, backs, w, i, ux, u
 
 @hidden
 def _give_in(roads, maps, m, people, traits, waypoints, minds, robots, robot_traits, sees, routes, progress, backs, w, i):
-    """Have pedestrian i, which is kept from going on, take another way or step back."""
+    """Make pedestrian i, which is held up, take another route or step back."""
     x, y = people.x[w, i], people.y[w, i]
     dx, dy = routes.x[w, i] - x, routes.y[w, i] - y
     length = max(math.sqrt(dx * dx + dy * dy), _TINY)
@@ -363,8 +362,8 @@ def _is_asked(people, traits, routes, backs, w, i):
 
 @hidden
 def _wait(period, maps, m, people, traits, waypoints, robots, robot_traits, sees, routes, progress, backs, w, i, cost):
-    """Lead pedestrian i back, and have it wait there. Ends when the barred place is free, after some seconds, or if the pedestrian
-    has given up its waypoint and the next one lies elsewhere.
+    """Lead pedestrian i back and make it wait there. The wait ends when the blocked place is free, after some seconds, or if the
+    pedestrian has given up its waypoint and the next one lies elsewhere.
     """
     dx, dy = waypoints.x[w, i] - people.x[w, i], waypoints.y[w, i] - people.y[w, i]
     on = dx * (backs.barred_x[w, i] - people.x[w, i]) + dy * (backs.barred_y[w, i] - people.y[w, i])
@@ -399,7 +398,7 @@ def stand_back(
     period, sees, roads, maps, people, traits, waypoints, minds, robots, robot_traits, clock, routes, progress, backs, cost, first,
     last,
 ):  # fmt: skip
-    """Have people who are kept from going on stand back or take another way: change their current waypoints and speeds (W, P).
+    """Make people who are held up stand back or take another route: change their current waypoints and speeds (W, P).
 
     Args:
         period: time between two calls, s.
@@ -407,7 +406,7 @@ def stand_back(
         roads: record `agora.maps.roads.RoadArrays`.
         routes: record `agora.engine.routes.Routes`.
         progress: record `agora.engine.progress.Progress`; ``stalled`` is written.
-        backs: record `Backs`, which is written.
+        backs: record `Backs`, written.
         cost: (W, `agora.engine.detour.CELLS`) scratch.
     """
     for w in range(first, last):

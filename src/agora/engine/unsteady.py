@@ -5,10 +5,10 @@ Both deviations, of the speed as a share of it and of the direction as an angle,
 (standard deviation, eth and hotel), and from the direction to its end by 0.14 to 0.17 rad; both are forgotten within 1 to 4 s. In
 the other scenes people look at windows and wait for each other: 29 to 46 %, 0.36 to 0.86 rad.
 
-Who is on the way when the episode begins, or comes in walking, begins with the deviation that its velocity shows; who stands
-still, with a drawn one. Members of a walking group share their fluctuations, else these would tear it apart. Followers of a leader
-(`agora.core.state.Minds`, ``led``) do not fluctuate, because their leader does. Near the point that somebody walks to the direction
-deviates less and less, so that everybody gets there.
+A pedestrian that is walking when the episode begins, or when it comes in, begins with the deviation that its velocity shows; a
+pedestrian that stands still begins with a drawn deviation. Members of a walking group share their fluctuations; otherwise the
+group would be torn apart. Followers of a leader (`agora.core.state.Minds`, ``led``) do not fluctuate, because their leader does.
+Near the point to which a pedestrian walks, its direction deviates less and less, so that everybody gets there.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ class Terms:
         sidestep: the way in which recorded pedestrians step aside for robots whom they see; None where they do not.
         minding: time at which the pedestrians of each crowd model mind a robot; early where not given.
         unsteady: fluctuation of the pace and the direction of simulated pedestrians; None for none.
-        steps: limits of the turns of simulated pedestrians who walk in steps.
+        steps: limits on the turning of simulated pedestrians who walk in steps.
     """
 
     periods: Periods = field(default_factory=Periods)

@@ -15,7 +15,7 @@ from agora.pedestrians.group_talk import IDLE, LISTENING, TALKING, WALKING, rank
 from agora.seeds import uniform_at
 
 _LEADER = 101  # index of the draw
-_BESIDE = np.float32(3.0)  # a member that is nearer to its leader walks beside it, m
+_BESIDE = np.float32(3.0)  # m, from its leader, within which a member walks beside it
 _HERE = np.float32(1.0)  # who has no waypoint farther away stays, m
 _TINY = np.float32(1e-12)
 
@@ -49,8 +49,8 @@ class GroupMemory(NamedTuple):
         place_y: its place in the conversation, y, m.
         lean_x: distance by which a member aims beyond its place, against people who push it away, x, m; ahead for a walker.
         lean_y: the same, y, m; to the left for a walker.
-        drift_x: deviation of a follower from its place, m ahead.
-        drift_y: the same, m to the left.
+        drift_x: deviation of a follower from its place, m, ahead.
+        drift_y: the same, m, to the left.
         bearing: bearing of members from the centre, rad; for spacing them.
         goal_x: waypoint that was decided last, x, m.
         goal_y: waypoint that was decided last, y, m.

@@ -25,7 +25,7 @@ _EASY = np.float32(0.35)  # a follower who stands so near its place stays there,
 _NEAR = np.float32(1.2)  # m
 _LEAN = np.float32(0.3)  # 1/s
 _FARTHEST = np.float32(1.5)  # m
-_DRIFT = 103  # number of the draws: ahead, and 104 aside
+_DRIFT = 103  # index of the draws ahead; the index of the draws aside is 104
 _WIDTH = np.float32(math.sqrt(12.0))  # of the uniform distribution whose standard deviation is 1
 _TINY = np.float32(1e-12)
 
@@ -148,7 +148,7 @@ def _go_ahead(c, people, traits, minds, goals, settings, w, i):
 
 @hidden
 def _drift(c, traits, clock, settings, w, i):
-    """Change the deviation of a follower from its place, a process of Ornstein and Uhlenbeck in either direction."""
+    """Update a follower's deviation from its place, an Ornstein-Uhlenbeck process in each direction."""
     kept, fresh, key, who, step = settings.kept[0], settings.fresh[0], clock.key[w], traits.id[w, i], clock.step[w]
     along = _WIDTH * (np.float32(uniform_at(key, who, step, _DRIFT)) - HALF)
     across = _WIDTH * (np.float32(uniform_at(key, who, step, _DRIFT + 1)) - HALF)

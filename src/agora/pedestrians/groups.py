@@ -81,11 +81,11 @@ def _groups(c, settings, dt, people, traits, minds, goals, maps, clock, first, l
 class Groups:
     """Members of a group (`agora.core.state.Traits.group`) walk together, or stand and talk together.
 
-    Walking, one member, drawn with the episode's key, leads at the pace of the slowest; the others keep beside it in rows whose
-    direction turns with the metres that the leader walks, never with its heading, so that nobody turns who need not. Followers
-    drift about their places, and begin with the deviation that their first position shows. Who has no room beside the leader, or
-    does not see its place, follows on the leader's way. Followers hurry after and dawdle ahead; the leader slows down when somebody
-    falls behind. Who leads no more walks on along its own waypoints when its leader is gone.
+    In a walking group, one member, drawn with the episode's key, leads at the pace of the slowest. The others keep beside it in
+    rows. The rows turn with the distance that the leader walks, never with its heading, so that nobody turns unnecessarily.
+    Followers drift about their places, and begin with the deviation that their first position shows. A follower that has no room
+    beside the leader, or does not see its place, follows the leader's path. Followers hurry when behind and dawdle when ahead; the
+    leader slows down when somebody falls behind. A follower whose leader is gone walks on along its own waypoints.
 
     A group whose members' state is talking, listening or telling at the start stands about its o-space, which is where they
     look. Each returns to its place and turns to the others. Whoever gets the number of their group comes and is given room; whoever
@@ -95,7 +95,7 @@ class Groups:
     Attributes:
         period: time between two decisions, s.
         abreast: most members in a row.
-        spacing: distance between neighbours in a row, m; fitted to ETH/UCY, as drift and drift_time.
+        spacing: distance between neighbours in a row, m; fitted to ETH/UCY, like drift and drift_time.
         row_gap: distance between rows, and between members in file, m.
         bend: metres ahead of the row's middle for every metre beside it: a row of three or more is a V.
         margin: free space that a place beside the leader needs beyond the follower's radius, m.

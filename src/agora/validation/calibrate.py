@@ -74,7 +74,7 @@ class Calibration:
     """The settings of a calibration: all that decides the result, but the instrument.
 
     Attributes:
-        model: model at which the search begins, or a `Motion`, whose parameters are fitted under the model of ``beside``.
+        model: model from which the search begins, or a `Motion`, whose parameters are fitted with the model of ``beside``.
         beside: crowd of another model: the engine's work beside the model.
         trials: sets of parameters to try, the first is the model's own.
         seed: seed of the search.
@@ -316,7 +316,7 @@ def leave_one_out(
 
 
 def preset(calibration: Calibration, found: Calibrated, scenes: str) -> str:
-    """Return a parameter block: the crowd model as a suite names it, or keys of ``crowd``, under a comment with the source."""
+    """Return a parameter block, the crowd model as a suite names it or keys of ``crowd``, below a comment with its source."""
     first, best = found.trials[0].value, found.trials[found.best].value
     lines = [
         f"# {calibration.model.name} calibrated by `agora calibrate` (Agora {__version__}) on {scenes} of ETH/UCY.",

@@ -31,7 +31,7 @@ class SimulatedCrowd:
         routes: whether the engine leads people round walls.
         careful: whether the engine keeps everybody from stepping into a wall, a robot or a pedestrian.
         unsteady: fluctuation of pace and direction; None for none.
-        steps: limits of turns.
+        steps: limits on turning.
     """
 
     model: Any

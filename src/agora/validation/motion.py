@@ -1,6 +1,6 @@
 """The motion of simulated people as one set of parameters that can be fitted: turning, unsteadiness and walking groups.
 
-The model stays as it is. The search compares distributions of `MOTION` and the errors of positions; the classifier has no say.
+The model stays as it is. The search compares distributions of `MOTION` and the position errors; it does not use the classifier.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ MOTION = {
     "group drift": 1.0,
     "crowd error": 1.0,
 }
-"""Weights of the compared quantities: Wasserstein distances in standard deviations of recorded people, and the mean displacement
-error of whole crowds in errors of constant velocity."""
+"""Weights of the compared quantities: Wasserstein distances, in standard deviations of recorded people, and the mean displacement
+error of whole crowds, divided by that of constant velocity."""
 
 _SPANS = {
     "lateral": Span(0.4, 2.5, log=True),
@@ -63,7 +63,7 @@ class _Declared:
 
 @dataclass(frozen=True)
 class Motion:
-    """Parameters of the motion of people, gathered from `Steps`, `Unsteady` and `Groups`; see there.
+    """Parameters of the motion of people, gathered from `Steps`, `Unsteady` and `Groups`.
 
     Attributes:
         lateral: as in `Steps`.
@@ -111,9 +111,9 @@ class Motion:
 def motion(seen: TrackWindow) -> dict[str, Doubles]:
     """Return the samples of a window: quantities, formations, and how walkers change their pace, direction and distance.
 
-    Turning is the angle between successive velocities, degrees; the pace change of a walker is the standard deviation of its speed,
-    m/s; its bend the largest distance from the straight line between its ends, m; a group drift is the standard deviation of a
-    walker's distance to the nearest member of its group, m.
+    Turning is the angle between successive velocities, degrees. The pace change of a walker is the standard deviation of its speed,
+    m/s. Its bend is the largest distance from the straight line between its first and its last position, m. Its group drift is the
+    standard deviation of its distance to the nearest member of its group, m.
     """
     n = seen.walkers
     velocity, position = seen.velocity[:, :n], seen.position[:, :n]
@@ -160,7 +160,7 @@ def held_out(people: Recorded, crowds: Mapping[str, Crowds], scores: Sequence[Sc
 
     Args:
         people: recorded people.
-        crowds: crowds by name; one that has a crowd for each scene was fitted to the other scenes.
+        crowds: crowds by name; if there is one crowd per scene, each was fitted to the other scenes.
         scores: lines of the table of the same crowds.
         threads: threads over worlds.
     """

@@ -94,7 +94,7 @@ class Recorded:
 
     @cached_property
     def motions(self) -> list[dict[str, Doubles]]:
-        """The samples of `agora.validation.motion` of each."""
+        """The samples of `agora.validation.motion` of each stretch."""
         return [motion(seen) for seen in self.windows]
 
     @cached_property
