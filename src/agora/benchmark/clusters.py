@@ -111,7 +111,7 @@ def drawn_groups(count: int, first: int, resamples: int) -> Ints:
 def deviation_of_mean(values: Doubles, groups: Ints) -> float:
     """Return the standard error of the mean of values (N,) whose groups (N,) are independent; 0 for fewer than two groups.
 
-    It is that of a ratio estimator (W. G. Cochran 1977, "Sampling techniques", section 9A.2); s / sqrt(N) for groups of one.
+    It is that of a ratio estimator (W. G. Cochran 1977, "Sampling techniques", section 9A.2). For groups of one it is s / sqrt(N).
     """
     count = int(groups.max()) + 1 if len(groups) else 0
     if count < 2:

@@ -77,7 +77,7 @@ class Foreseen:
 
 
 def refuse_informed(planner: str) -> None:
-    """Refuse a text that names the informed robot, where only planners can drive.
+    """Refuse a text that names the informed robot, for commands that need a planner.
 
     Args:
         planner: text that names a planner.

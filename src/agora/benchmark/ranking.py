@@ -143,7 +143,7 @@ def benjamini_hochberg(p: Doubles) -> Doubles:
 
 
 def paired_p(differences: Sequence[float], places: Sequence[object] | None = None) -> float:
-    """Return the two-sided p-value of Student's t test over places that the mean of paired differences is 0.
+    """Return the two-sided p-value of Student's t test, over places, of whether the mean of paired differences is 0.
 
     It is 1 for fewer than two differences. If all differences are equal, it is 0, or 1 if all are 0.
 

@@ -64,7 +64,7 @@ class Lattice:
         return Lattice(cell, tick, speed, math.ceil(tick / 0.125), 0.03, 0.9, 1.5, rounding)
 
     def moves(self) -> Ints:
-        """Return (M, 2) rows and columns by which the moves of one tick lead away."""
+        """Return (M, 2) the offsets of all moves of one tick, in rows and columns."""
         reach = self.speed * self.tick / self.cell + 1e-6
         most = int(reach)
         offsets = np.mgrid[-most : most + 1, -most : most + 1].reshape(2, -1).T
@@ -87,7 +87,7 @@ def search(
     keep: float = 0.0,
     latest: float = math.inf,
 ) -> Doubles | None:
-    """Return a track (T, 2), a row per control period ``dt``, that keeps away from everybody; None if there is none.
+    """Return a track (T, 2), one row per control period ``dt``, that keeps away from everybody; None if there is none.
 
     Args:
         start: start of the episode, whose first robot is driven.

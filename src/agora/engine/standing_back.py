@@ -62,7 +62,7 @@ _QUEUES = np.float32(12.0)  # s without progress in a queue after which a pedest
 _HOPELESS = np.float32(6.0)  # s without progress after which a pedestrian without room gives up its waypoint
 _TIMES = 2  # times that a pedestrian is held up at the same place before it gives up its waypoint
 _EQUAL = np.float32(0.01)  # m, by which the costs of equal routes may differ
-_MIDDLE = np.float32(0.25), np.float32(3.0)  # m beyond the radius, and radii of clearance, between which nobody passes beside
+_MIDDLE = np.float32(0.25), np.float32(3.0)  # m beyond the radius, and radii: clearances that leave no room to pass
 _TINY = np.float32(1e-6)
 _INFINITE = np.float32(np.inf)
 _SITTING, _WORKING = SOCIAL_STATES.index("sitting"), SOCIAL_STATES.index("working")
@@ -284,7 +284,9 @@ def _length_to(roads, routes, w, j, x, y):
 
 @hidden
 def _meet(roads, people, routes, w, i, j):
-    """Return whether pedestrians i and j want to pass each other: each is nearer to the other's waypoint, along the path."""
+    """Return whether pedestrians i and j want to pass each other: along their paths, each is nearer to the waypoint of the other
+    than the other is.
+    """
     ax, ay, bx, by = people.x[w, i], people.y[w, i], people.x[w, j], people.y[w, j]
     least = _MEETS * gap(ax, ay, bx, by)
     return (
