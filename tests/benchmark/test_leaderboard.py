@@ -151,7 +151,7 @@ def test_a_replay_of_another_drive_is_found(entry, made):
     [
         ("  agora: 0.1.0\n", "  agora: 0.0.1\n", r"pins\.agora: the entry is of Agora 0\.0\.1, this is"),
         ("  packages:\n    agora", "  packages:\n    lost: 2.0.0\n    agora", r"pins\.packages\.lost is '2\.0\.0' there"),
-        ("  version: 3\n", "  version: 1\n", r"suite\.version is 1 there and 3 here"),
+        ("  version: 4\n", "  version: 1\n", r"suite\.version is 1 there and 4 here"),
         ("  weights: {}\n", "  weights: {mine.bin: 00ff}\n", r"pins\.weights\.mine\.bin is '00ff' there and nothing here"),
         ("    pedestrians: none\n", "    pedestrians: tracked\n", r"pins\.knows\.pedestrians is 'tracked' there and 'none' here"),
         ("    name: go_to_goal\n", "    name: go_to_gaol\n", r"(?s)did you mean 'go_to_goal'.*was made with agora-nav"),
@@ -194,7 +194,7 @@ def test_a_run_that_is_not_whole_or_of_other_versions_or_files_makes_no_entry(ru
     text = record.read_text()
     for old, new, message in (
         ("version: 0.1.0\n", "version: 0.0.1\n", "of Agora 0.0.1, this is"),
-        ("  version: 3\n", "  version: 1\n", "of version 1 of suite 'single_pedestrian', here is 3"),
+        ("  version: 4\n", "  version: 1\n", "of version 1 of suite 'single_pedestrian', here is 4"),
         ("    safety: 0.25\n", "    safety: 0.35\n", r"suite\.stages\[0\]\.safety is 0\.35 there and 0\.25 here"),
         ("configs/pedestrians/types.yaml: ", "configs/pedestrians/types.yaml: f", "types.yaml was changed since the run"),
         ("name: single_pedestrian\n", "name: double_pedestrian\n", "'double_pedestrian' does not come with Agora"),

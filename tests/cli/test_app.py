@@ -88,7 +88,7 @@ def test_help_names_every_command_and_the_version_is_told(agora):
 def test_a_planner_that_fails_is_told_with_its_line_and_ends_with_code_1(agora, small, monkeypatch):
     importlib.import_module("agora.benchmark.form")  # which would keep what it is given here, were it imported meanwhile
     blind = Naughty("raises", after=2, beyond=-99.0)
-    monkeypatch.setattr("agora.planners.presets.named_planner", lambda text, inter: (text, Named(text, blind)))
+    monkeypatch.setattr("agora.benchmark.control.named_planner", lambda text, inter: (text, Named(text, blind)))
     code, said, _ = agora("run", small, "--planner", "mine", "--picture", "there.png")
     assert code == 1 and "mine: planner_failed" in said and Path("there.png").is_file()
     assert re.search(

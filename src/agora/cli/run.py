@@ -29,8 +29,7 @@ def run(
         typer.Option(
             "--planner",
             "-p",
-            help="One planner (NAME, NAME:key=value,key=value or PLANNER+INTERPLANNER), or informed, a robot that knows the "
-            "future; agora bench compares several.",
+            help="One planner, NAME, NAME:key=value,key=value or PLANNER+INTERPLANNER, or informed (knows the future).",
         ),
     ],
     interplanner: InterPlannerName = "",

@@ -19,6 +19,7 @@ from agora.maps.generators.canteen import Canteen
 from agora.maps.generators.corridor import Corridor
 from agora.maps.grid import Map
 from agora.maps.ways import way
+from agora.pedestrians.groups import Groups
 from agora.registry import Named
 from agora.seeds import Stream
 from agora.tasks.destinations import destinations_of
@@ -165,7 +166,7 @@ def test_a_party_on_its_way_walks_abreast_where_there_is_room():
             party = np.array([[*person.position, person.heading] for person in made.pedestrians if person.group == group])
             across = np.array([-np.sin(party[0, 2]), np.cos(party[0, 2])])
             aside.append(np.ptp(party[:, :2] @ across))
-    assert np.mean(np.array(aside) > 1.5) > 0.8, "two spacings of 0.8 m, but at the map's edge"
+    assert np.mean(np.array(aside) > 1.9 * Groups.spacing) > 0.8, "two spacings, but at the map's edge"
 
 
 def test_stays_have_the_median_that_was_asked_for():
