@@ -29,7 +29,7 @@ def run(
         typer.Option(
             "--planner",
             "-p",
-            help="One planner, NAME, NAME:key=value,key=value or PLANNER+INTERPLANNER, or informed (knows the future).",
+            help="NAME, NAME:key=value,key=value, PLANNER+INTERPLANNER, or informed.",
         ),
     ],
     interplanner: InterPlannerName = "",

@@ -29,6 +29,7 @@ _STATES = {"sit": "sitting", "work": "working", "stand": "interacting", "queue":
 _FILE = 0.8  # m, between the members of a party that walk in file
 _ROUNDS = 600.0  # s, for which somebody who leaves nowhere has places to go to
 _APART = 0.1  # m, between bodies at the start
+_BESIDE = 0.02  # m, at least, between the bodies of a party at the start
 _AT_STOP = 0.25  # m, at which a place counts as reached
 _TRIES = 200
 _ACROSS = 0.6  # of the distance to the farthest entrance, from which on one is on the other side
@@ -293,7 +294,7 @@ class Errands:
         discs = np.vstack([robot_places(task, self._keep_clear, goals=False), np.reshape(others, (-1, 3))])
         apart = np.hypot(*(points[:, None] - discs[None, :, :2]).transpose(2, 0, 1)) >= discs[:, 2]
         each = np.hypot(*(points[:, None] - points[None]).transpose(2, 0, 1)) + 9.0 * np.eye(len(points))
-        return bool(apart.all() and (each >= 2 * radius + _APART / 2).all() and task.allows(points, radius).all())
+        return bool(apart.all() and (each >= 2 * radius + _BESIDE).all() and task.allows(points, radius).all())
 
     def _add(
         self,
