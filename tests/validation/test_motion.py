@@ -52,7 +52,7 @@ def test_samples_of_people_who_walk_straight_and_in_circles(cut):
     apart = np.hypot(*(cut[0].position[:, 0] - cut[0].position[:, 1]).T)
     smooth = (apart[5:-2] + 2.0 * apart[6:-1] + apart[7:]) / 4.0
     assert straight["group drift"] == pytest.approx(smooth.std(), rel=0.05)
-    assert len(straight["group drift"]) == 2, "who walks alone has no group"
+    assert len(straight["group drift"]) == 2, "a person who walks alone has no group"
 
 
 def test_parameters_reach_the_crowd_and_the_keys_of_a_suite():
