@@ -2,7 +2,7 @@
 
 A pedestrian that has not come yet or has left is not active: nobody sees, meets or measures it. If the entrance is occupied, a
 pedestrian waits outside until there is room. Everybody waits outside while the place is full: while people near the entrance are
-stuck, or more than one in eight of the people inside are stuck or stand back (`agora.engine.standing_back`). A pedestrian also
+stuck, or more than one in 16 of the people inside are stuck or stand back (`agora.engine.standing_back`). A pedestrian also
 waits if a robot would drive over the entrance in the next `LOOK` seconds. Pedestrians that come later are in later slots, which
 kernels do not look at before it is time.
 """
@@ -25,7 +25,7 @@ LOOK = np.float32(2.0)
 _FULL = np.float32(4.0)
 """m, around the entrance: nobody comes in while a person inside this distance is kept from going on."""
 
-_SOME, _SHARE = 3, 8  # least number of people, and one in how many
+_SOME, _SHARE = 3, 16  # least number of people, and one in how many
 _OUT = np.float32(0.6)  # m, from the last waypoint, at which a pedestrian has left at the latest
 _CROWDED = np.float32(1.8)  # m, the same for a pedestrian that others keep from going on
 _TINY = np.float32(1e-6)

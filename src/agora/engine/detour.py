@@ -46,12 +46,12 @@ def _queues(people, traits, routes, w, i, j, ux, uy):
     """
     if traits.speed[w, j] == ZERO:
         return False
-    dx, dy = routes.x[w, j] - people.x[w, j], routes.y[w, j] - people.y[w, j]
+    dx, dy = routes.route_x[w, j] - people.x[w, j], routes.route_y[w, j] - people.y[w, j]
     distance = math.sqrt(dx * dx + dy * dy)
     if distance + routes.rest[w, j] <= AT_PLACE:
         return False
-    ax, ay = routes.x[w, j] - routes.x[w, i], routes.y[w, j] - routes.y[w, i]
-    through = routes.beyond_x[w, i] * routes.beyond_x[w, j] + routes.beyond_y[w, i] * routes.beyond_y[w, j]
+    ax, ay = routes.route_x[w, j] - routes.route_x[w, i], routes.route_y[w, j] - routes.route_y[w, i]
+    through = routes.through_x[w, i] * routes.through_x[w, j] + routes.through_y[w, i] * routes.through_y[w, j]
     return dx * ux + dy * uy > _ALIKE * distance or (ax * ax + ay * ay < _DOOR * _DOOR and through > ZERO)
 
 

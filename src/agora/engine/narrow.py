@@ -126,7 +126,7 @@ def _meets(people, traits, routes, maps, m, w, i, ux, uy):
         dx, dy = people.x[w, j] - x, people.y[w, j] - y
         if j == i or not people.active[w, j] or dx * dx + dy * dy > _ROOM * _ROOM or dx * ux + dy * uy <= ZERO:
             continue
-        vx, vy = routes.x[w, j] - people.x[w, j], routes.y[w, j] - people.y[w, j]
+        vx, vy = routes.route_x[w, j] - people.x[w, j], routes.route_y[w, j] - people.y[w, j]
         speed = max(math.sqrt(vx * vx + vy * vy), _TINY)
         if routes.roads[w, j] < 0 or vx * ux + vy * uy >= _OPPOSED * speed or traits.id[w, j] > traits.id[w, i]:
             continue
@@ -153,7 +153,7 @@ def _must_wait(people, traits, routes, robots, sees_robots, rounds, progress, ma
         along, across = (px - x) * ux + (py - y) * uy, (py - y) * ux - (px - x) * uy
         if along <= ZERO or along > _FAR or abs(across) > _LANE:
             continue
-        vx, vy = routes.x[w, j] - px, routes.y[w, j] - py
+        vx, vy = routes.route_x[w, j] - px, routes.route_y[w, j] - py
         if routes.roads[w, j] < 0:
             vx, vy = people.vx[w, j], people.vy[w, j]
         speed = math.sqrt(vx * vx + vy * vy)

@@ -63,6 +63,10 @@ class Routes(NamedTuple):
         rest: (W, P) length of the way beyond that point, m.
         beyond_x: (W, P) direction of the way beyond, x; 0 where it is not known or nothing is left.
         beyond_y: (W, P) direction of the way beyond, y; 0 as ``beyond_x``.
+        route_x: (W, P) ``x`` of the route, without the detour round standing bodies, m.
+        route_y: (W, P) ``y`` of the route, without the detour round standing bodies, m.
+        through_x: (W, P) ``beyond_x`` of the route, without the detour round standing bodies.
+        through_y: (W, P) ``beyond_y`` of the route, without the detour round standing bodies.
         narrow: (W, P) whether there is a narrow place ahead, or one is in it.
         narrow_x: (W, P) the narrow place, x, m.
         narrow_y: (W, P) the narrow place, y, m.
@@ -81,6 +85,10 @@ class Routes(NamedTuple):
     rest: Floats
     beyond_x: Floats
     beyond_y: Floats
+    route_x: Floats
+    route_y: Floats
+    through_x: Floats
+    through_y: Floats
     narrow: Bools
     narrow_x: Floats
     narrow_y: Floats
@@ -306,6 +314,8 @@ def follow(
                 else:
                     _walk_to(routes, w, i, tx, ty, ZERO)
                 routes.fresh[w, i] = False
+                routes.route_x[w, i], routes.route_y[w, i] = routes.x[w, i], routes.y[w, i]
+                routes.through_x[w, i], routes.through_y[w, i] = routes.beyond_x[w, i], routes.beyond_y[w, i]
                 go_round(maps, m, people, traits, robots, robot_traits, sees, routes, progress, w, i, cost[w])
                 dx, dy = routes.x[w, i] - x, routes.y[w, i] - y
                 if dx * dx + dy * dy > _DISTANT * _DISTANT and not routes.narrow[w, i]:
@@ -333,8 +343,8 @@ def _nobody(shape: tuple[int, int]) -> Routes:
 
     return Routes(
         roads=whole(), wanted_x=real(), wanted_y=real(), hop=whole(), last=whole(), x=real(), y=real(), rest=real(),
-        beyond_x=real(), beyond_y=real(), narrow=truth(), narrow_x=real(), narrow_y=real(), waits=truth(), due=whole(),
-        fresh=truth(),
+        beyond_x=real(), beyond_y=real(), route_x=real(), route_y=real(), through_x=real(), through_y=real(), narrow=truth(),
+        narrow_x=real(), narrow_y=real(), waits=truth(), due=whole(), fresh=truth(),
     )  # fmt: skip
 
 

@@ -303,7 +303,7 @@ def _is_in_queue(roads, people, traits, robots, sees, routes, backs, w, i, ux, u
         far = gap(people.x[w, j], people.y[w, j], x, y) > _COMPANY
         if j == i or far or not people.active[w, j] or backs.what[w, j] != FREE:
             continue
-        dx, dy = routes.x[w, j] - people.x[w, j], routes.y[w, j] - people.y[w, j]
+        dx, dy = routes.route_x[w, j] - people.x[w, j], routes.route_y[w, j] - people.y[w, j]
         away = math.sqrt(dx * dx + dy * dy)
         opposed = away + routes.rest[w, j] > AT_PLACE and dx * ux + dy * uy < -HALF * away
         if traits.speed[w, j] == ZERO or (opposed and _meet(roads, people, routes, w, i, j)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from agora.pedestrians.formations import row_place
 from agora.pedestrians.groups import Groups
 from agora.tasks.destinations import Destinations, Stop
 from agora.tasks.population import robot_places
+from agora.tasks.traffic import CROWDED, Traffic, Walks, walks
 
 if TYPE_CHECKING:
     from agora.tasks.obstacles.itineraries import Stays
@@ -32,6 +34,8 @@ _APART = 0.1  # m, between bodies at the start
 _BESIDE = 0.02  # m, at least, between the bodies of a party at the start
 _AT_STOP = 0.25  # m, at which a place counts as reached
 _TRIES = 200
+_CROWDS = 50  # tries after which a party that is there at the start may crowd the ways of others
+_TWICE = 2.0  # times the density at the start: the density of walking people that is allowed in any case
 _ACROSS = 0.6  # of the distance to the farthest entrance, from which on one is on the other side
 _ALONE, _TOGETHER = 1.1, 1.35  # times as long as it takes to walk straight on, with others in the way; as measured
 _CHOICES = 8  # entrances and places that are tried for one with a way to it
@@ -62,6 +66,25 @@ class _Visit:
     heading: float = 0.0
 
 
+@dataclass(frozen=True, eq=False)
+class _Moment:
+    """A moment of an itinerary.
+
+    Attributes:
+        legs: the legs of the itinerary: the stay before each, s, and its way (N, 2), m.
+        leg: number of the current leg.
+        stays: whether the party still stays before this leg.
+        since: time for which it has stayed there, or walked on the leg, s.
+        walks: the walks from then on.
+    """
+
+    legs: list[tuple[float, Doubles]]
+    leg: int
+    stays: bool
+    since: float
+    walks: Walks
+
+
 class Errands:
     """Makes the people of one task.
 
@@ -71,10 +94,22 @@ class Errands:
         stays: durations of stays.
         visits: least and most places of a visitor.
         keep_clear: distance to robots, m.
+        count: number of people at the start.
+        until: time up to which people come in, s.
     """
 
-    def __init__(self, task: Task, places: Destinations, stays: Stays, visits: tuple[int, int], keep_clear: float) -> None:
+    def __init__(
+        self,
+        task: Task,
+        places: Destinations,
+        stays: Stays,
+        visits: tuple[int, int],
+        keep_clear: float,
+        count: int,
+        until: float,
+    ) -> None:
         self._task, self._places, self._stays, self._visits, self._keep_clear = task, places, stays, visits, keep_clear
+        self._traffic = Traffic(task.map, max(CROWDED, _TWICE * count / max(places.area, 1.0)), until)
         goals = robot_places(task, keep_clear, goals=True)
         self._free: dict[str, list[Stop]] = {}
         for n in task.stream.permutation(len(places.stops)):
@@ -101,9 +136,16 @@ class Errands:
             PlacementError: there is no room.
         """
         people = self._members(party)
-        for _ in range(_TRIES):
+        for k in range(_TRIES):
+            before = self._stops()
             route = self._route(party, people[0]["radius"])
-            if route is not None and self._begin(party, people, route):
+            if route is None:
+                continue
+            moment = self._moment(party, people, route)
+            if k < _CROWDS and not self._traffic.has_room(moment.walks, party.size):
+                self._free, self._taken = before
+            elif self._begin(people, route, moment):
+                self._traffic.enter(moment.walks, party.size)
                 return self._duration(party, people, route)
         raise PlacementError(
             f"no place for a party of {party.size}, {party.purpose}, in {_TRIES} tries: map {self._task.map.name!r} has "
@@ -111,14 +153,39 @@ class Errands:
         )
 
     def arrive(self, party: Party, time: float) -> None:
-        """Add a party that comes in at a time, s, one after the other; nobody where no way leads from an entrance to its places."""
+        """Add a party that comes in at a time, s, one after the other.
+
+        Nobody comes if no way leads from an entrance to its places, or if all ways that were tried are crowded at that time.
+        """
         people = self._members(party)
-        route = self._route(party, people[0]["radius"])
-        if route is None or not self._entrances:
+        for _ in range(_CHOICES):
+            before = self._stops()
+            route = self._route(party, people[0]["radius"])
+            if route is None or not self._entrances:
+                return
+            trip = walks(self._legs(people, route), self._pace(people), time)
+            if self._traffic.has_room(trip, party.size):
+                break
+            self._free, self._taken = before
+        else:
             return
+        self._traffic.enter(trip, party.size)
         (entry, *rest), gap = route, 1.5 * _FILE / people[0]["speed"]
         for k, person in enumerate(people):
             self._add(person, entry.point, rest, enters=time + k * gap, last=LEAVE)
+
+    def _stops(self) -> tuple[dict[str, list[Stop]], list[Doubles]]:
+        """Return copies of the free stops and of the points that are taken."""
+        return {use: list(stops) for use, stops in self._free.items()}, list(self._taken)
+
+    def _pace(self, people: list[dict[str, Any]]) -> float:
+        """Return the speed at which a party gets on among others, m/s."""
+        return float(people[0]["speed"]) / (_TOGETHER if len(people) > 1 else _ALONE)
+
+    def _legs(self, people: list[dict[str, Any]], route: list[_Visit]) -> list[tuple[float, Doubles]]:
+        """Return the legs of an itinerary: the stay before each, s, and its way (N, 2), m."""
+        found = [(a.stay, way(self._task.map, people[0]["radius"], a.point, b.point)) for a, b in pairwise(route)]
+        return [(stay, points) for stay, points in found if points is not None]
 
     def _members(self, party: Party) -> list[dict[str, Any]]:
         """Return the traits of a party's members; they walk at the pace of the slowest type."""
@@ -224,33 +291,35 @@ class Errands:
         rounds = 1 + int(_ROUNDS / max(sum(visit.stay for visit in route), 10.0))
         return route * (min(rounds, 8) if len(route) > 1 else 1)
 
-    def _begin(self, party: Party, people: list[dict[str, Any]], route: list[_Visit]) -> bool:
-        """Put a party at a moment of its itinerary, each as likely; returns whether there was room."""
-        task, radius, speed = self._task, people[0]["radius"], people[0]["speed"]
-        if len(route) == 1:
-            return self._stand(people, route[0], route[0].stay, [])
-        found = [way(task.map, radius, a.point, b.point) for a, b in zip(route, route[1:], strict=False)]
-        ways = [points for points in found if points is not None]
-        times = np.array([t for visit, points in zip(route, ways, strict=False) for t in (visit.stay, length_of(points) / speed)])
+    def _moment(self, party: Party, people: list[dict[str, Any]], route: list[_Visit]) -> _Moment:
+        """Draw a moment of an itinerary, each as likely."""
+        legs, speed = self._legs(people, route), people[0]["speed"]
+        if not legs:
+            return _Moment(legs, 0, True, 0.0, walks([], speed, 0.0))
+        times = np.array([t for stay, points in legs for t in (stay, length_of(points) / speed)])
         if party.purpose == "working":
             own = 2 if self._entrances else 0
             times[:own] = times[own + 4 :] = 0.0  # a round: at work, on the way to an errand, there, on the way back
-        moment = float(task.stream.uniform()) * float(times.sum())
+        moment = float(self._task.stream.uniform()) * float(times.sum())
         part = min(int(np.searchsorted(np.cumsum(times), moment, side="right")), len(times) - 1)
-        since = moment - float(times[:part].sum())
-        leg, rest = part // 2, route[part // 2 + 1 :]
-        if part % 2 == 0:
-            return self._stand(people, route[leg], route[leg].stay - since, rest)
-        return self._walk(people, ways[leg], since * speed, rest)
+        since, leg, stays = moment - float(times[:part].sum()), part // 2, part % 2 == 0
+        first = (legs[leg][0] - since, legs[leg][1]) if stays else (0.0, legs[leg][1])
+        done = 0.0 if stays else since * speed
+        return _Moment(legs, leg, stays, since, walks([first, *legs[leg + 1 :]], self._pace(people), 0.0, done))
+
+    def _begin(self, people: list[dict[str, Any]], route: list[_Visit], moment: _Moment) -> bool:
+        """Put a party at a moment of its itinerary; return whether there was room."""
+        visit, rest = route[moment.leg], route[moment.leg + 1 :]
+        if moment.stays:
+            return self._stand(people, visit, visit.stay - moment.since, rest)
+        return self._walk(people, moment.legs[moment.leg][1], moment.since * people[0]["speed"], rest)
 
     def _duration(self, party: Party, people: list[dict[str, Any]], route: list[_Visit]) -> float:
         """Return the time that an itinerary takes from coming in to leaving, s."""
         if party.purpose == "working" or not self._entrances:
             return math.inf
-        found = [way(self._task.map, people[0]["radius"], a.point, b.point) for a, b in zip(route, route[1:], strict=False)]
-        walk = sum(length_of(points) for points in found if points is not None)
-        pace = float(people[0]["speed"]) / (_TOGETHER if party.size > 1 else _ALONE)
-        return max(walk / pace + sum(visit.stay for visit in route), 1.0)
+        walk = sum(length_of(points) for _, points in self._legs(people, route))
+        return max(walk / self._pace(people) + sum(visit.stay for visit in route), 1.0)
 
     def _walk(self, people: list[dict[str, Any]], points: Doubles, done: float, rest: list[_Visit]) -> bool:
         """Put a party on its way, abreast where there is room, else in file."""

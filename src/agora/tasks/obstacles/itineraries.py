@@ -102,7 +102,8 @@ class Itineraries:
         density: people per m2 that they can walk on, at the start.
         arrivals: people a minute who come in later, in the mean; their parties arrive at random (a Poisson process). Where not
             given, parties like those who are there, each as often as it fits into its own time there, so that as many come as leave
-            (J. D. C. Little, "A proof for the queuing formula L = lambda W", Operations Research 9, 1961).
+            (J. D. C. Little, "A proof for the queuing formula L = lambda W", Operations Research 9, 1961). Fewer come if the ways
+            are crowded (`agora.tasks.traffic`).
         until: time up to which people come in, s.
         purposes: shares of people at the start and of people who come in.
         groups: shares of parties of one, two, three, ... people, in any unit; those who work are alone. The default is the count of
@@ -155,8 +156,8 @@ class Itineraries:
         """
         furniture = (*task.world.furniture, *(thing.furniture for thing in task.things))
         found = destinations_of(task.map, furniture, task.world.zones, task.crowd.radius, task.radius)
-        errands = Errands(task, found, self.stays, self.visits, self.keep_clear)
         wanted, group = self._count(task, found), 1 + max((person.group for person in task.pedestrians), default=-1)
+        errands = Errands(task, found, self.stays, self.visits, self.keep_clear, wanted, self.until)
         there: list[tuple[Party, float]] = []
         while wanted > 0:
             party = self._party(task, wanted, group)

@@ -1,0 +1,89 @@
+"""Traffic: how many people walk where and when, so that no more people come than can pass each other.
+
+Itineraries are drawn independently of each other. In a map with one aisle between its entrances, more people would often walk there
+at the same time than the aisle holds. So each party's walks are entered in a timetable of the map, by square and by time. A
+party whose walks would crowd a square takes another itinerary.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+
+from agora.core.state import Doubles
+from agora.maps.grid import Map
+from agora.maps.ways import length_of
+
+__all__ = ["CROWDED", "Traffic", "Walks"]
+
+CROWDED = 0.43
+"""Largest density of walking people, per m2: the upper bound of level of service B, at which people in counterflow still walk at
+their own pace (J. J. Fruin, "Pedestrian Planning and Design", 1971: 25 square feet per person).
+"""
+
+_SQUARE = 2.0  # m
+_SLOT = 5.0  # s
+_PERIOD = 1.0  # s, between the points of a walk
+_LEAST = 1.0  # m2, free area of a square at least
+
+Walks = tuple[Doubles, Doubles]
+"""The points (N, 2) of a party's walks, m, one every second, and their times (N,), s."""
+
+
+def walks(legs: Sequence[tuple[float, Doubles]], speed: float, time: float, done: float = 0.0) -> Walks:
+    """Return the walks of an itinerary.
+
+    Args:
+        legs: the stay before each leg, s, and the way (N, 2) of the leg, m.
+        speed: walking speed, m/s.
+        time: time at the beginning, s.
+        done: part of the first way that lies behind, m.
+    """
+    points, times = [np.zeros((0, 2))], [np.zeros(0)]
+    for stay, way in legs:
+        length = length_of(way)
+        since = np.arange(0.0, (length - done) / speed, _PERIOD)
+        bends = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(way, axis=0).T))])
+        points.append(np.stack([np.interp(done + since * speed, bends, way[:, axis]) for axis in range(2)], -1))
+        times.append(time + stay + since)
+        time, done = time + stay + max(length - done, 0.0) / speed, 0.0
+    return np.concatenate(points), np.concatenate(times)
+
+
+class Traffic:
+    """The timetable of a map.
+
+    Args:
+        map: map of the surroundings.
+        most: largest density of walking people, per m2.
+        until: end of the timetable, s; walks later than this are not entered.
+    """
+
+    def __init__(self, map: Map, most: float, until: float) -> None:
+        self._map, self._until = map, until
+        row, column = (np.arange(count) * map.resolution // _SQUARE for count in map.shape)
+        self._squares = (row[:, None] * (column[-1] + 1) + column).astype(np.intp)  # the number of each cell's square
+        free = np.bincount(self._squares.ravel(), ~map.occupied.ravel()) * map.resolution**2
+        self._most = most * np.maximum(free, _LEAST) * _SLOT / _PERIOD
+        self._entered: Counter[tuple[int, int]] = Counter()  # people, counted once a `_PERIOD`, by slot and square
+
+    def has_room(self, party: Walks, size: int) -> bool:
+        """Return whether a party of some people can take its walks without crowding a square that others use, too."""
+        counts = self._count(party)
+        return all(not self._entered[key] or self._entered[key] + size * n <= self._most[key[1]] for key, n in counts.items())
+
+    def enter(self, party: Walks, size: int) -> None:
+        """Enter the walks of a party of some people."""
+        for key, n in self._count(party).items():
+            self._entered[key] += size * n
+
+    def _count(self, party: Walks) -> Counter[tuple[int, int]]:
+        """Return the number of points of a party's walks by time slot and square."""
+        points, times = party
+        cells = zip(self._map.cell_of(points), self._map.shape, strict=True)
+        row, column = (np.clip(each, 0, count - 1) for each, count in cells)
+        within = times < self._until
+        slot, square = (times[within] // _SLOT).astype(int), self._squares[row, column][within]
+        return Counter(zip(slot.tolist(), square.tolist(), strict=True))
