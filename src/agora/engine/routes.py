@@ -27,7 +27,7 @@ from agora.engine.detour import CELLS, go_round
 from agora.engine.narrow import REACHED, gap, look_ahead, waiting_place
 from agora.engine.progress import Progress, note_path, note_progress
 from agora.engine.standing_back import Backs, stand_back
-from agora.maps.road_kernels import road
+from agora.maps.road_kernels import cell_near, road
 from agora.maps.roads import SEEN, Roads, RoadStore, radius_class, roads_of
 
 if TYPE_CHECKING:
@@ -105,21 +105,11 @@ def _is_free(maps, m, x, y, to_x, to_y, width):
 
 
 @hidden
-def _cell(roads, q, x, y):
-    """Number, among all cells, of the nearest one of roads q in which their disc fits; -1 where it fits nowhere."""
-    columns, rows = roads.columns[q], roads.rows[q]
-    column = min(max(np.int32((x - roads.origin_x[q]) / roads.cell[q]), 0), columns - 1)
-    row = min(max(np.int32((y - roads.origin_y[q]) / roads.cell[q]), 0), rows - 1)
-    nearest = roads.nearest[roads.cell_start[q] + row * columns + column]
-    return roads.cell_start[q] + nearest if nearest >= 0 else -1
-
-
-@hidden
 def _foot(roads, q, maps, m, x, y, radius):
     """Return the point where the disc fits: the given point, or the nearest one of the roads."""
     if distance_at(maps, m, x, y) >= radius:
         return x, y
-    cell = _cell(roads, q, x, y)
+    cell = cell_near(roads, q, x, y)
     if cell < 0:
         return x, y
     return roads.point_x[cell], roads.point_y[cell]
@@ -175,7 +165,7 @@ def _find(roads, maps, m, routes, w, i, x, y, foot_x, foot_y, radius):
     """
     q = routes.roads[w, i]
     base, n, pairs = roads.place_start[q], roads.places[q], roads.pair_start[q]
-    here, there = _cell(roads, q, x, y), _cell(roads, q, foot_x, foot_y)
+    here, there = cell_near(roads, q, x, y), cell_near(roads, q, foot_x, foot_y)
     best, right, hop, last = _INFINITE, -_INFINITE, _NONE, _NONE
     for t in range(SEEN if here >= 0 and there >= 0 else 0):
         b = roads.seen[there, t]
@@ -254,7 +244,7 @@ def _follow(roads, maps, m, routes, w, i, x, y, radius):
         _go_on(routes, w, i, nx - px, ny - py)
         return
     if hop == last and gap(x, y, px, py) < REACHED:
-        cell = _cell(roads, q, foot_x, foot_y)
+        cell = cell_near(roads, q, foot_x, foot_y)
         cx, cy = roads.point_x[cell], roads.point_y[cell]
         _walk_to(routes, w, i, cx, cy, gap(cx, cy, foot_x, foot_y))
     elif _is_free(maps, m, sx, sy, px, py, least):

@@ -24,6 +24,7 @@ from agora.core.state import SOCIAL_STATES, Bools, Floats, Ints
 from agora.engine.detour import has_path
 from agora.engine.narrow import gap
 from agora.engine.progress import AT_PLACE
+from agora.maps.road_kernels import cell_near
 from agora.maps.roads import SEEN
 from agora.pedestrians.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS
 
@@ -122,12 +123,9 @@ def _place_near(roads, q, x, y, bx, by):
     """Return the nearest place of roads q in sight of a point, on a line that does not lead through a blocked place; -1 if there
     is none.
     """
-    columns, rows, base = roads.columns[q], roads.rows[q], roads.place_start[q]
-    column = min(max(np.int32((x - roads.origin_x[q]) / roads.cell[q]), 0), columns - 1)
-    row = min(max(np.int32((y - roads.origin_y[q]) / roads.cell[q]), 0), rows - 1)
-    nearest = roads.nearest[roads.cell_start[q] + row * columns + column]
-    for s in range(SEEN if nearest >= 0 else 0):
-        a = roads.seen[roads.cell_start[q] + nearest, s]
+    base, cell = roads.place_start[q], cell_near(roads, q, x, y)
+    for s in range(SEEN if cell >= 0 else 0):
+        a = roads.seen[cell, s]
         if a < 0:
             break
         if not _is_through(bx, by, x, y, roads.place_x[base + a], roads.place_y[base + a]):
@@ -169,6 +167,8 @@ def _other_way(roads, q, x, y, to_x, to_y, bx, by):
         same = total > best - _EQUAL and (inner < middle - _EQUAL or (inner < middle + _EQUAL and side <= right))
         if total > best + _EQUAL or same or inner < _REACHED:
             continue
+        if _is_through(bx, by, x, y, roads.place_x[base + v], roads.place_y[base + v]):
+            continue  # the pedestrian would walk there, not by way of place a
         if _is_open(roads, q, a, v, bx, by) and _is_open(roads, q, v, b, bx, by):
             best, middle, right, found = min(best, total), inner, side, v
     return found
@@ -270,12 +270,9 @@ def _length_to(roads, routes, w, j, x, y):
         return shortest
     base, n, pairs, b = roads.place_start[q], roads.places[q], roads.pair_start[q], routes.last[w, j]
     end = gap(roads.place_x[base + b], roads.place_y[base + b], to_x, to_y)
-    columns, rows = roads.columns[q], roads.rows[q]
-    column = min(max(np.int32((x - roads.origin_x[q]) / roads.cell[q]), 0), columns - 1)
-    row = min(max(np.int32((y - roads.origin_y[q]) / roads.cell[q]), 0), rows - 1)
-    nearest, best = roads.nearest[roads.cell_start[q] + row * columns + column], _INFINITE
-    for s in range(SEEN if nearest >= 0 else 0):
-        a = roads.seen[roads.cell_start[q] + nearest, s]
+    cell, best = cell_near(roads, q, x, y), _INFINITE
+    for s in range(SEEN if cell >= 0 else 0):
+        a = roads.seen[cell, s]
         if a < 0:
             break
         best = min(best, gap(x, y, roads.place_x[base + a], roads.place_y[base + a]) + roads.cost[pairs + np.int64(a) * n + b])

@@ -124,6 +124,16 @@ def borders(maps, point, width, rows, columns, least, owner, chosen, best, met):
 
 
 @hidden
+def cell_near(roads, q, x, y):
+    """Return the number, among all cells, of the nearest cell of roads q in which their disc fits; -1 if it fits nowhere."""
+    columns, rows = roads.columns[q], roads.rows[q]
+    column = min(max(np.int32((x - roads.origin_x[q]) / roads.cell[q]), 0), columns - 1)
+    row = min(max(np.int32((y - roads.origin_y[q]) / roads.cell[q]), 0), rows - 1)
+    nearest = roads.nearest[roads.cell_start[q] + row * columns + column]
+    return roads.cell_start[q] + nearest if nearest >= 0 else -1
+
+
+@hidden
 def road(maps, m, x0, y0, x1, y1, radius):
     """Return the cost of a straight road on map ``m`` for a disc, m: its length, and more where it is narrow."""
     dx, dy = x1 - x0, y1 - y0
